@@ -1,0 +1,36 @@
+// Compiles src/ to dist/. Where TypeScript is absent (an install without dev dependencies) there is
+// nothing to build with and, in a published package, nothing to build: --if-possible says so and goes on.
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const dist = join(root, "dist");
+const bin = join(dist, "bin.js");
+
+if (process.argv.includes("--if-missing") && existsSync(bin)) process.exit(0);
+
+const tsc = findTypeScript();
+if (tsc === undefined) {
+  if (process.argv.includes("--if-possible")) process.exit(0);
+  console.error("plugboard: TypeScript is not installed; run `npm ci` with dev dependencies first");
+  process.exit(1);
+}
+rmSync(dist, { recursive: true, force: true });
+const built = spawnSync(process.execPath, [tsc, "-p", join(root, "tsconfig.build.json")], {
+  stdio: "inherit",
+});
+if (built.status !== 0) process.exit(built.status ?? 1);
+chmodSync(bin, 0o755);
+
+function findTypeScript() {
+  try {
+    const manifest = createRequire(import.meta.url).resolve("typescript/package.json");
+    const entry = join(dirname(manifest), "bin", "tsc");
+    return existsSync(entry) ? entry : undefined;
+  } catch {
+    return undefined;
+  }
+}

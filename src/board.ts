@@ -1,0 +1,292 @@
+// The composition root: definitions → supervisors → catalog → tools. The file to read first.
+
+import { collectNative, toUnified } from "./bridge/native.ts";
+import { toTool } from "./bridge/tool.ts";
+import { Calls } from "./board/calls.ts";
+import { discoverTool, type LookupContext, unknownTool } from "./board/lookup.ts";
+import { type Slot, statusOf } from "./board/slot.ts";
+import { Catalog, type CatalogEntry } from "./catalog/catalog.ts";
+import { type CachedTools, CatalogCache, definitionHash } from "./catalog/catalog-cache.ts";
+import { type BoardConfig, parseAgentConfig } from "./config/parse.ts";
+import { formatProblem } from "./config/report.ts";
+import { resolveEndpoint } from "./config/resolve.ts";
+import type { AgentConfig } from "./model/agent-config.ts";
+import type { Board, BoardCallOptions } from "./model/board.ts";
+import type { BoardOptions } from "./model/board-options.ts";
+import type { ServerIdentity, ToolList } from "./model/connection.ts";
+import type { Diagnostic } from "./model/diagnostic.ts";
+import { PlugboardError } from "./model/errors.ts";
+import type { BoardEvents } from "./model/events.ts";
+import type { JsonObject } from "./model/json.ts";
+import { type Logger, silentLogger } from "./model/logger.ts";
+import type { ServerDefinition } from "./model/server-definition.ts";
+import type { ServerStatus } from "./model/server-status.ts";
+import type { CallOutcome, NativeTool, Tool } from "./model/tool.ts";
+import { createOpener, reapOnce } from "./server/open.ts";
+import { Supervisor } from "./server/supervisor.ts";
+import { type Clock, systemClock, within } from "./util/clock.ts";
+import { closest } from "./util/closest.ts";
+import { Emitter } from "./util/emitter.ts";
+
+/** A remembered list this old is asked for again before anybody has to name the server. */
+const FRESH_MS = 24 * 3_600_000;
+
+/** A start that runs into its timeout is waited for a little longer, so that its end can be told. */
+const TELLING_MS = 500;
+
+/**
+ * Opens a board over the given servers. Resolves when every server that starts with it is known, has
+ * failed its first attempt or is past `startupWait`. A bad server never rejects it; a bad configuration
+ * does, with code CONFIG_INVALID and before anything has started.
+ */
+export async function openBoard(
+  config: BoardConfig | AgentConfig,
+  options: BoardOptions = {},
+): Promise<Board> {
+  const agent = isAgentConfig(config) ? config : parseAgentConfig(config);
+  const board = new LiveBoard(agent, options);
+  await board.open();
+  return board;
+}
+
+function isAgentConfig(config: BoardConfig | AgentConfig): config is AgentConfig {
+  return Array.isArray(config.servers);
+}
+
+class LiveBoard implements Board {
+  readonly #agent: AgentConfig;
+  readonly #options: BoardOptions;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #native: Map<string, NativeTool>;
+  readonly #catalog: Catalog;
+  readonly #cache: CatalogCache | undefined;
+  readonly #slots = new Map<string, Slot>();
+  readonly #unified = new WeakMap<CatalogEntry, Tool>();
+  readonly #events: Emitter<BoardEvents>;
+  readonly #nativeTools: Tool[];
+  readonly #calls: Calls;
+  readonly #lookup: LookupContext;
+  /** What `close` waits for besides the servers. None of them rejects. */
+  readonly #background = new Set<Promise<void>>();
+  readonly #onAbort = (): void => void this.close();
+  #announce = false;
+  #closing: Promise<void> | undefined;
+
+  constructor(agent: AgentConfig, options: BoardOptions) {
+    this.#agent = agent;
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#logger = options.logger ?? silentLogger;
+    const { workspaceDir = agent.workspace } = options;
+    this.#native = collectNative(options.native ?? [], workspaceDir ? { workspaceDir } : {});
+    this.#nativeTools = [...this.#native.values()].map((tool) =>
+      toUnified(tool, (name, params, call) => this.call(name, params, call)),
+    );
+    this.#catalog = new Catalog(agent.toolNames, agent.servers, this.#native.keys());
+    this.#cache = options.stateDir === undefined ? undefined : new CatalogCache(options.stateDir);
+    this.#events = new Emitter((error) =>
+      this.#logger.error("a listener threw", { reason: String(error) }),
+    );
+    this.#calls = new Calls(this.#clock, this.#logger, this.#events);
+    this.#lookup = { catalog: this.#catalog, slots: this.#slots, clock: this.#clock };
+    const { onToolsChanged } = options;
+    if (onToolsChanged) this.on("tools", () => onToolsChanged(this.tools()));
+  }
+
+  async open(): Promise<void> {
+    for (const warning of this.#agent.warnings) {
+      this.#logger.warn(formatProblem(warning));
+    }
+    const { signal } = this.#options;
+    signal?.throwIfAborted();
+    signal?.addEventListener("abort", this.#onAbort, { once: true });
+    const cwd = this.#options.workspaceDir ?? this.#agent.workspace ?? process.cwd();
+    const cached = await Promise.all(
+      this.#agent.servers.map(async (each) => this.#cache?.read(definitionHash(each, cwd))),
+    );
+    this.#agent.servers.forEach((each, index) => this.#plug(each, cwd, cached[index]));
+    const wait = this.#agent.startupWait;
+    const starts = [...this.#slots.values()].flatMap((slot) => {
+      const reason = this.#startReason(slot);
+      if (reason === undefined) return [];
+      const attempt = slot.supervisor.start(reason === "to-be-known");
+      return slot.knowledge === "none"
+        ? [within(this.#clock, wait ?? slot.definition.timeout + TELLING_MS, attempt)]
+        : [];
+    });
+    this.#inBackground(reapOnce(this.#clock, this.#logger));
+    await Promise.all(starts);
+    this.#announce = true;
+    if (!signal?.aborted) return;
+    await this.close();
+    signal.throwIfAborted();
+  }
+
+  tools(): Tool[] {
+    return [...this.#nativeTools, ...this.#catalog.entries().map((entry) => this.#tool(entry))];
+  }
+
+  async call(
+    name: string,
+    args: JsonObject = {},
+    options: BoardCallOptions = {},
+  ): Promise<CallOutcome> {
+    const entry = this.#catalog.find(name);
+    if (entry !== undefined) return this.#callEntry(entry, args, options);
+    const native = this.#native.get(name.startsWith("native/") ? name.slice(7) : name);
+    if (native !== undefined) return this.#calls.native(native, args, options);
+    const found = await discoverTool(name, this.#lookup, options.signal);
+    if (found !== undefined) return this.#callEntry(found, args, options);
+    return unknownTool(name, this.#native.keys(), this.#lookup);
+  }
+
+  status(): ServerStatus[] {
+    return [...this.#slots.values()].map((slot) => this.#statusOf(slot));
+  }
+
+  on<Name extends keyof BoardEvents>(
+    event: Name,
+    listener: (event: BoardEvents[Name]) => void,
+  ): () => void {
+    return this.#events.on(event, listener);
+  }
+
+  async restart(server: string): Promise<ServerStatus> {
+    const slot = this.#slots.get(server);
+    if (slot === undefined) {
+      const meant = closest(server, this.#slots.keys());
+      throw new PlugboardError("UNKNOWN_SERVER", `no server is named '${server}'`, {
+        server,
+        ...(meant !== undefined && { hint: `did you mean '${meant}'?` }),
+      });
+    }
+    await slot.supervisor.restart();
+    return this.#statusOf(slot);
+  }
+
+  async refresh(): Promise<ServerStatus[]> {
+    await Promise.all([...this.#slots.values()].map((slot) => slot.supervisor.refresh()));
+    return this.status();
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #close(): Promise<void> {
+    this.#options.signal?.removeEventListener("abort", this.#onAbort);
+    await Promise.all([...this.#slots.values()].map((slot) => slot.supervisor.close()));
+    await Promise.all(this.#background);
+    this.#events.clear();
+  }
+
+  #plug(definition: ServerDefinition, cwd: string, cached: CachedTools | undefined): void {
+    const { name } = definition;
+    const supervisor = new Supervisor({
+      definition,
+      open: createOpener({
+        definition,
+        resolve: () => resolveEndpoint(definition, this.#options.env ?? process.env),
+        cwd,
+        env: this.#options.env ?? process.env,
+        clock: this.#clock,
+        logger: this.#logger,
+        ...(cached !== undefined && { era: cached.identity.era }),
+      }),
+      clock: this.#clock,
+      random: this.#options.random ?? Math.random,
+      logger: this.#logger,
+      onState: (state, previous) => this.#events.emit("server", { server: name, state, previous }),
+      onTools: (list, identity) => this.#learn(name, list, identity),
+    });
+    const slot: Slot = {
+      definition,
+      supervisor,
+      hash: definitionHash(definition, cwd),
+      knowledge: cached === undefined ? "none" : "cached",
+      cachedAt: cached?.savedAt,
+      identity: cached?.identity,
+      diagnostics: [],
+    };
+    this.#slots.set(name, slot);
+    if (cached !== undefined) this.#catalog.set(name, cached.tools);
+  }
+
+  #startReason({ definition, knowledge, cachedAt }: Slot): "eager" | "to-be-known" | undefined {
+    const { start = "eager" } = this.#options;
+    if (!definition.enabled || start === "none") return undefined;
+    if (start === "eager" && !definition.lazy) return "eager";
+    const age = cachedAt === undefined ? Infinity : this.#clock.now() - cachedAt;
+    return knowledge === "none" || age > FRESH_MS ? "to-be-known" : undefined;
+  }
+
+  #learn(server: string, list: ToolList, identity: ServerIdentity): void {
+    const slot = this.#slots.get(server);
+    if (slot === undefined) return;
+    const change = this.#catalog.set(server, list.tools);
+    slot.knowledge = "live";
+    slot.identity = identity;
+    this.#diagnose(slot, [...list.diagnostics, ...change.diagnostics]);
+    this.#remember(slot, list, identity);
+    const { added, removed, changed } = change;
+    if (!this.#announce || added.length + removed.length + changed.length === 0) return;
+    this.#events.emit("tools", { added, removed, changed });
+  }
+
+  /** Logs what is new: a restarted server has the same faults again. */
+  #diagnose(slot: Slot, diagnostics: Diagnostic[]): void {
+    const known = new Set(slot.diagnostics.map((each) => JSON.stringify(each)));
+    slot.diagnostics = diagnostics;
+    for (const each of diagnostics) {
+      if (known.has(JSON.stringify(each))) continue;
+      const { server, message, subject } = each;
+      this.#logger.warn(message, { server, ...(subject !== undefined && { tool: subject }) });
+    }
+  }
+
+  /** Behind the caller's back: a cache that cannot be written costs time at the next start, no more. */
+  #remember(slot: Slot, list: ToolList, identity: ServerIdentity): void {
+    if (this.#cache === undefined) return;
+    const entry = { savedAt: this.#clock.now(), identity, tools: list.tools };
+    this.#inBackground(
+      this.#cache
+        .write(slot.hash, entry)
+        .catch((error: unknown) =>
+          this.#logger.warn("the catalog could not be saved", { reason: String(error) }),
+        ),
+    );
+  }
+
+  #inBackground(task: Promise<void>): void {
+    this.#background.add(task);
+    void task.finally(() => this.#background.delete(task));
+  }
+
+  #callEntry(
+    entry: CatalogEntry,
+    args: JsonObject,
+    options: BoardCallOptions,
+  ): Promise<CallOutcome> {
+    const slot = this.#slots.get(entry.server);
+    if (slot === undefined) throw new TypeError(`no slot for ${entry.server}`);
+    return this.#calls.server(slot.supervisor, entry, args, options);
+  }
+
+  #statusOf(slot: Slot): ServerStatus {
+    return statusOf(slot, this.#catalog.count(slot.definition.name));
+  }
+
+  #tool(entry: CatalogEntry): Tool {
+    const known = this.#unified.get(entry);
+    if (known !== undefined) return known;
+    const tool = toTool(entry, (name, params, call) => this.call(name, params, call));
+    this.#unified.set(entry, tool);
+    return tool;
+  }
+}

@@ -1,0 +1,46 @@
+// What a board keeps per server, and its row in `status()`.
+
+import type { ServerIdentity } from "../model/connection.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import type { ServerDefinition } from "../model/server-definition.ts";
+import { isCallable } from "../model/server-state.ts";
+import type { ServerStatus } from "../model/server-status.ts";
+import type { Supervisor } from "../server/supervisor.ts";
+
+export interface Slot {
+  definition: ServerDefinition;
+  supervisor: Supervisor;
+  hash: string;
+  /** Whether its tools are known, and whether this run has confirmed them. */
+  knowledge: "none" | "cached" | "live";
+  /** When the remembered list was saved. */
+  cachedAt: number | undefined;
+  identity: ServerIdentity | undefined;
+  diagnostics: Diagnostic[];
+}
+
+export function statusOf(slot: Slot, tools: number): ServerStatus {
+  const { definition, supervisor, identity } = slot;
+  const { state } = supervisor;
+  const { endpoint } = definition;
+  const error = supervisor.lastError;
+  return {
+    name: definition.name,
+    origin: definition.origin,
+    transport: endpoint.kind,
+    target:
+      endpoint.kind === "stdio" ? [endpoint.command, ...endpoint.args].join(" ") : endpoint.url,
+    state,
+    tools,
+    cached: slot.knowledge === "cached",
+    ...(slot.knowledge === "cached" && slot.cachedAt !== undefined && { cachedAt: slot.cachedAt }),
+    available: isCallable(state),
+    restarts: supervisor.restarts,
+    ...(error !== undefined && { lastError: error.message }),
+    ...(identity !== undefined && { identity }),
+    ...(state.kind === "ready" && state.pid !== undefined && { pid: state.pid }),
+    calls: supervisor.stats.snapshot(),
+    diagnostics: slot.diagnostics,
+    stderr: supervisor.stderrTail(),
+  };
+}

@@ -1,0 +1,43 @@
+// A call without an answer as an outcome, in words a model can act on.
+
+import { type PlugboardError, toPlugboardError } from "../model/errors.ts";
+import type { CallOutcome } from "../model/tool.ts";
+import { oneLine } from "../util/text.ts";
+
+export interface FailedCall {
+  server: string;
+  tool: string;
+}
+
+export function toFailure(error: unknown, call?: FailedCall): CallOutcome {
+  const reason = toPlugboardError(error, "PROTOCOL");
+  const hint = reason.hint === undefined ? "" : ` (${reason.hint})`;
+  const message = `${sentence(reason, call)}${hint}`;
+  return {
+    content: [{ type: "text", text: message }],
+    isError: true,
+    failure: { code: reason.code, message },
+  };
+}
+
+function sentence(error: PlugboardError, call: FailedCall | undefined): string {
+  if (call === undefined) return error.message;
+  const server = `server '${call.server}'`;
+  const tool = `'${oneLine(call.tool, 128)}'`;
+  switch (error.code) {
+    case "SERVER_UNAVAILABLE":
+      return error.server === undefined ? `${server}: ${error.message}` : error.message;
+    case "TIMEOUT":
+      return `${server}: ${error.message}; ${tool} was cancelled but may have taken effect`;
+    case "CONNECTION_CLOSED":
+      return `${server} went away during ${tool}: ${error.message}; the call may have taken effect`;
+    case "MESSAGE_TOO_LARGE":
+      return `${server} was stopped during ${tool}: ${error.message}`;
+    case "SERVER_ERROR":
+      return `${server} refused ${tool}: ${error.message}`;
+    case "CANCELLED":
+      return error.message;
+    default:
+      return `${server}: ${error.message}`;
+  }
+}

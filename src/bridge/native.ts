@@ -1,0 +1,57 @@
+// The host's own tools as unified ones: checked once, called like any other.
+
+import { PlugboardError } from "../model/errors.ts";
+import type {
+  CallOutcome,
+  NativeTool,
+  NativeToolContext,
+  NativeToolFactory,
+  Tool,
+} from "../model/tool.ts";
+import { type Execute } from "./tool.ts";
+import { forModel } from "./for-model.ts";
+
+const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
+
+/** Throws CONFIG_INVALID for a name that no provider takes, or that stands twice. */
+export function collectNative(
+  given: readonly (NativeTool | NativeToolFactory)[],
+  context: NativeToolContext,
+): Map<string, NativeTool> {
+  const tools = new Map<string, NativeTool>();
+  for (const each of given) {
+    const tool = typeof each === "function" ? each(context) : each;
+    if (tool === undefined) continue;
+    if (!NAME.test(tool.name)) {
+      throw invalid(`native tool name '${tool.name}' must match ${NAME.source}`);
+    }
+    if (tools.has(tool.name)) throw invalid(`native tool '${tool.name}' is given twice`);
+    tools.set(tool.name, tool);
+  }
+  return tools;
+}
+
+export function toUnified(tool: NativeTool, call: Execute): Tool<CallOutcome> {
+  return {
+    name: tool.name,
+    label: tool.label ?? tool.name,
+    description: tool.description,
+    parameters: tool.parameters,
+    ...(tool.annotations !== undefined && { annotations: tool.annotations }),
+    ...(tool.outputSchema !== undefined && { outputSchema: tool.outputSchema }),
+    ...(tool.ownerOnly !== undefined && { ownerOnly: tool.ownerOnly }),
+    source: { kind: "native" },
+    async execute(_toolCallId, params, signal, onUpdate) {
+      return forModel(
+        await call(tool.name, params, {
+          ...(signal !== undefined && { signal }),
+          ...(onUpdate !== undefined && { onUpdate }),
+        }),
+      );
+    },
+  };
+}
+
+function invalid(message: string): PlugboardError {
+  return new PlugboardError("CONFIG_INVALID", message, { problems: [{ path: "native", message }] });
+}

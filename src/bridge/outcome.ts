@@ -1,0 +1,72 @@
+// A server's answer to `tools/call` as an outcome: every kind of content kept, whatever is malformed made
+// visible as text instead of being lost or let through.
+
+import type { ContentBlock } from "../model/content.ts";
+import { PlugboardError } from "../model/errors.ts";
+import { isJsonObject, type JsonObject } from "../model/json.ts";
+import type { CallOutcome } from "../model/tool.ts";
+import { oneLine } from "../util/text.ts";
+
+/** Throws where the answer is no result at all. */
+export function toOutcome(result: unknown): CallOutcome {
+  if (!isJsonObject(result)) {
+    throw new PlugboardError("PROTOCOL", "the server's answer to tools/call is no result");
+  }
+  const outcome: CallOutcome = { content: toContent(result) };
+  if (result.structuredContent !== undefined && result.structuredContent !== null) {
+    outcome.structuredContent = result.structuredContent;
+  }
+  if (result.isError === true) outcome.isError = true;
+  if (isJsonObject(result._meta)) outcome._meta = result._meta;
+  return outcome;
+}
+
+function toContent(result: JsonObject): ContentBlock[] {
+  const { content, toolResult } = result;
+  if (Array.isArray(content)) {
+    return content.every(isContentBlock) ? content : content.map(toBlock);
+  }
+  // 2024-10-07 answered with one value of any type.
+  if (content === undefined && toolResult !== undefined) {
+    return [{ type: "text", text: asText(toolResult) }];
+  }
+  if (content === undefined || content === null) return [];
+  return [{ type: "text", text: asText(content) }];
+}
+
+function toBlock(block: unknown): ContentBlock {
+  if (isContentBlock(block)) return block;
+  const type = isJsonObject(block) && typeof block.type === "string" ? block.type : undefined;
+  const what =
+    type === undefined
+      ? "content without a type"
+      : `content of type '${oneLine(type, 40)}' that is unknown or malformed`;
+  return { type: "text", text: `[${what}] ${asText(block)}` };
+}
+
+function isContentBlock(block: unknown): block is ContentBlock {
+  if (!isJsonObject(block)) return false;
+  switch (block.type) {
+    case "text":
+      return typeof block.text === "string";
+    case "image":
+    case "audio":
+      return typeof block.data === "string" && typeof block.mimeType === "string";
+    case "resource":
+      return isJsonObject(block.resource) && typeof block.resource.uri === "string";
+    case "resource_link":
+      return typeof block.uri === "string";
+    default:
+      return false;
+  }
+}
+
+/** Never throws: a value may be nested deeper than the stack. */
+export function asText(value: unknown): string {
+  if (typeof value === "string") return value;
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return "(nested too deep to show)";
+  }
+}

@@ -1,0 +1,40 @@
+// An MCP tool as the unified one.
+
+import type { JsonObject } from "../model/json.ts";
+import type { CallOutcome, Tool, ToolDefinition, UpdateListener } from "../model/tool.ts";
+import { oneLine, plainText } from "../util/text.ts";
+import { forModel } from "./for-model.ts";
+
+export interface BridgedTool {
+  publicName: string;
+  server: string;
+  tool: ToolDefinition;
+}
+
+export type Execute = (
+  name: string,
+  params: JsonObject,
+  options: { signal?: AbortSignal; onUpdate?: UpdateListener },
+) => Promise<CallOutcome>;
+
+export function toTool(source: BridgedTool, call: Execute): Tool<CallOutcome> {
+  const { publicName, server, tool } = source;
+  const description = plainText(tool.description ?? "").trim();
+  return {
+    name: publicName,
+    label: `MCP: ${server}/${oneLine(tool.name, 128)}`,
+    description: `[${server}] ${description === "" ? "No description" : description}`,
+    parameters: tool.inputSchema,
+    ...(tool.annotations !== undefined && { annotations: tool.annotations }),
+    ...(tool.outputSchema !== undefined && { outputSchema: tool.outputSchema }),
+    source: { kind: "mcp", server, tool: tool.name },
+    async execute(_toolCallId, params, signal, onUpdate) {
+      return forModel(
+        await call(publicName, params, {
+          ...(signal !== undefined && { signal }),
+          ...(onUpdate !== undefined && { onUpdate }),
+        }),
+      );
+    },
+  };
+}

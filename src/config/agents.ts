@@ -1,0 +1,71 @@
+// A file's content by agent: the defaults and the entries of `agents.list`, each checked by itself.
+
+import { isJsonObject } from "../model/json.ts";
+import type { JsonObject } from "../model/json.ts";
+import { check } from "./check.ts";
+import { atValue } from "./finding.ts";
+import type { Finding, Path } from "./finding.ts";
+import { agentSchema, defaultsSchema, rootSchema } from "./schema.ts";
+import type { AgentSettings } from "./schema.ts";
+import { readServers } from "./servers.ts";
+import type { ServerLayer } from "./servers.ts";
+
+export interface AgentLayer {
+  id: string | undefined;
+  path: Path;
+  /** Empty where the schema refused it. */
+  settings: AgentSettings;
+  servers: ServerLayer;
+  /** Of the settings and of the servers. */
+  findings: Finding[];
+}
+
+export interface AgentLayers {
+  defaults: AgentLayer;
+  list: AgentLayer[];
+  root: JsonObject;
+  findings: Finding[];
+}
+
+export function readAgents(value: unknown): AgentLayers {
+  const root = asObject(value);
+  const agents = asObject(root["agents"]);
+  const defaults = readLayer(agents["defaults"], ["agents", "defaults"], defaultsSchema);
+  const entries: unknown[] = Array.isArray(agents["list"]) ? agents["list"] : [];
+  const list = entries.flatMap((entry, index) =>
+    isJsonObject(entry) ? readLayer(entry, ["agents", "list", index], agentSchema) : [],
+  );
+  const findings = [
+    ...check(rootSchema, value, []).findings,
+    ...[defaults, ...list].flatMap((layer) => layer.findings),
+    ...repeatedIds(list),
+  ];
+  return { defaults, list, root, findings };
+}
+
+function readLayer(
+  value: unknown,
+  path: Path,
+  schema: typeof defaultsSchema | typeof agentSchema,
+): AgentLayer {
+  const block = asObject(value);
+  const checked = check<AgentSettings>(schema, block, path);
+  const servers = readServers(asObject(block["mcp"])["servers"], [...path, "mcp", "servers"]);
+  const id = typeof block["id"] === "string" ? block["id"] : undefined;
+  const findings = [...checked.findings, ...servers.findings];
+  return { id, path, settings: checked.data ?? {}, servers, findings };
+}
+
+function repeatedIds(list: readonly AgentLayer[]): Finding[] {
+  const seen = new Set<string>();
+  return list.flatMap(({ path, id }) => {
+    if (id === undefined) return [];
+    if (seen.has(id)) return [atValue([...path, "id"], "is the id of another agent too")];
+    seen.add(id);
+    return [];
+  });
+}
+
+function asObject(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
+}

@@ -1,0 +1,63 @@
+// A merged server as a definition, with every default filled in.
+
+import { isAbsolute } from "node:path";
+import type { Endpoint, ServerDefinition } from "../model/server-definition.ts";
+import type { MergedServer } from "./merge.ts";
+import type { PlainServer } from "./servers.ts";
+import { familyOf } from "./connection.ts";
+
+const SERVER_DEFAULTS = {
+  enabled: true,
+  timeout: 30_000,
+  toolTimeout: 60_000,
+  restartOnCrash: true,
+  maxRestarts: 5,
+  lazy: false,
+  idleTimeout: 0,
+  protocol: "auto",
+  maxMessageBytes: 64 * 1024 * 1024,
+} as const;
+
+/** The server must have passed `connectionFindings`. `baseDir` is what a relative `cwd` is relative to. */
+export function toDefinition(
+  { name, origin, server }: MergedServer,
+  baseDir: string | undefined,
+): ServerDefinition {
+  const { toolPrefix } = server;
+  return {
+    name,
+    origin,
+    enabled: server.enabled ?? SERVER_DEFAULTS.enabled,
+    endpoint: toEndpoint(server, baseDir),
+    timeout: server.timeout ?? SERVER_DEFAULTS.timeout,
+    toolTimeout: server.toolTimeout ?? SERVER_DEFAULTS.toolTimeout,
+    restartOnCrash: server.restartOnCrash ?? SERVER_DEFAULTS.restartOnCrash,
+    maxRestarts: server.maxRestarts ?? SERVER_DEFAULTS.maxRestarts,
+    lazy: server.lazy ?? SERVER_DEFAULTS.lazy,
+    idleTimeout: server.idleTimeout ?? SERVER_DEFAULTS.idleTimeout,
+    protocol: server.protocol ?? SERVER_DEFAULTS.protocol,
+    maxMessageBytes: server.maxMessageBytes ?? SERVER_DEFAULTS.maxMessageBytes,
+    ...(toolPrefix !== undefined && { toolPrefix }),
+  };
+}
+
+function toEndpoint(server: PlainServer, baseDir: string | undefined): Endpoint {
+  const { transport, command = "", args = [], env = {}, cwd, url = "", headers = {} } = server;
+  if (familyOf(server) === "stdio") {
+    return {
+      kind: "stdio",
+      command,
+      args: [...args],
+      env: copy(env),
+      ...(cwd !== undefined && { cwd }),
+      ...(cwd !== undefined && baseDir !== undefined && !isAbsolute(cwd) && { baseDir }),
+    };
+  }
+  const kind = transport === "http" || transport === "sse" ? transport : "remote";
+  return { kind, url, headers: copy(headers) };
+}
+
+/** Without a prototype, and the definition's own: a caller may go on changing what it gave. */
+function copy(map: Record<string, string>): Record<string, string> {
+  return Object.assign(Object.create(null) as Record<string, string>, map);
+}

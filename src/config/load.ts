@@ -1,0 +1,113 @@
+// A configuration file as what one agent gets of it: read, checked as a whole, merged.
+
+import { homedir as systemHome } from "node:os";
+import { dirname, resolve } from "node:path";
+import type { AgentConfig } from "../model/agent-config.ts";
+import { closest } from "../util/closest.ts";
+import { readAgents } from "./agents.ts";
+import type { AgentLayer, AgentLayers } from "./agents.ts";
+import { familyOf } from "./connection.ts";
+import { toDefinition } from "./definition.ts";
+import { parseText } from "./document.ts";
+import { atKey } from "./finding.ts";
+import type { Finding } from "./finding.ts";
+import { expandHome } from "./home.ts";
+import { layerFindings, mergeServers, overrideFindings, plainServers } from "./merge.ts";
+import type { MergedServer } from "./merge.ts";
+import { quote } from "./quote.ts";
+import { readConfigText } from "./read.ts";
+import { configInvalid, throwIfAny, toProblems } from "./report.ts";
+import type { Source } from "./report.ts";
+import { DEFAULT_TOOL_NAMES } from "./tool-names.ts";
+import { agentWarnings, defaultsWarnings, rootWarnings, serverWarnings } from "./warnings.ts";
+
+/** The agent that has the defaults and nothing else. */
+const DEFAULT_AGENT = "default";
+
+export interface LoadOptions {
+  /** What a relative path is relative to; by default the process's working directory. */
+  cwd?: string;
+  homedir?: string;
+}
+
+/**
+ * Reads a configuration file for one agent, by default for one that has `agents.defaults` alone. Rejects
+ * with CONFIG_INVALID, listing everything that is wrong anywhere in the file.
+ */
+export async function loadConfig(
+  path: string,
+  agentId: string = DEFAULT_AGENT,
+  options: LoadOptions = {},
+): Promise<AgentConfig> {
+  const file = resolve(options.cwd ?? process.cwd(), path);
+  const document = parseText(await readConfigText(file));
+  if (document.kind === "malformed") {
+    throw configInvalid([{ file, ...document.place, path: "", message: document.message }]);
+  }
+  const source = { file, locate: document.locate };
+  const layers = readAgents(document.value);
+  const agent = layers.list.find(({ id }) => id === agentId);
+  const isUnknown = agent === undefined && agentId !== DEFAULT_AGENT;
+  const findings = [...document.findings, ...layers.findings, ...mergeFindings(layers)];
+  throwIfAny(isUnknown ? [...findings, unknownAgent(agentId, layers)] : findings, source);
+  return compose({ layers, agent, source, homedir: options.homedir ?? systemHome() });
+}
+
+/** The agents that are not asked for too: a file is right or wrong as a whole. */
+function mergeFindings({ defaults, list }: AgentLayers): Finding[] {
+  return [
+    ...layerFindings(defaults.servers),
+    ...list.flatMap((agent) => overrideFindings(defaults.servers, agent.servers)),
+  ];
+}
+
+function unknownAgent(agentId: string, { list }: AgentLayers): Finding {
+  const ids = list.flatMap(({ id }) => id ?? []);
+  const known =
+    ids.length === 0 ? "the file has none" : `known agents: ${ids.map(quote).join(", ")}`;
+  const message = `there is no agent ${quote(agentId)}; ${known}`;
+  return atKey(["agents", "list"], message, closest(agentId, ids));
+}
+
+interface Composition {
+  layers: AgentLayers;
+  agent: AgentLayer | undefined;
+  source: Required<Source>;
+  homedir: string;
+}
+
+function compose({ layers, agent, source, homedir }: Composition): AgentConfig {
+  const { defaults, root } = layers;
+  const servers = mergeServers(defaults.servers, agent?.servers);
+  const baseDir = dirname(source.file);
+  const settings = { ...defaults.settings, ...agent?.settings };
+  const mcp = { ...defaults.settings.mcp, ...agent?.settings.mcp };
+  const workspace = settings.workspace && resolve(baseDir, expandHome(settings.workspace, homedir));
+  return {
+    agentId: agent?.id ?? DEFAULT_AGENT,
+    servers: servers.map((server) => toDefinition(server, baseDir)),
+    toolNames: mcp.toolNames ?? DEFAULT_TOOL_NAMES,
+    ...(mcp.startupWait !== undefined && { startupWait: mcp.startupWait }),
+    ...(workspace !== undefined && { workspace }),
+    warnings: toProblems(
+      [
+        ...rootWarnings(root),
+        ...defaultsWarnings(defaults.settings, defaults.path),
+        ...layerWarnings(defaults, plainServers(defaults.servers, "defaults")),
+        ...(agent === undefined ? [] : layerWarnings(agent, servers)),
+      ],
+      source,
+    ),
+    file: source.file,
+  };
+}
+
+function layerWarnings(layer: AgentLayer, merged: readonly MergedServer[]): Finding[] {
+  const families = new Map(merged.map(({ name, server }) => [name, familyOf(server)]));
+  return [
+    ...agentWarnings(layer.settings, layer.path),
+    ...[...layer.servers.servers.values()].flatMap((server) =>
+      serverWarnings(server, families.get(server.name)),
+    ),
+  ];
+}

@@ -1,0 +1,97 @@
+// One agent's servers laid over the defaults: by name, then key by key.
+
+import type { ServerScope } from "../model/server-definition.ts";
+import { closest } from "../util/closest.ts";
+import { connectionFindings, familyOf, REMOTE_KEYS, STDIO_KEYS } from "./connection.ts";
+import { atKey } from "./finding.ts";
+import type { Finding } from "./finding.ts";
+import type { LayerServer, PlainServer, ServerLayer } from "./servers.ts";
+
+/** Bounds the search for what a mistyped name may have meant. */
+const MOST_NAMES = 1000;
+
+export interface MergedServer {
+  name: string;
+  origin: ServerScope;
+  server: PlainServer;
+}
+
+/** Those of the defaults in their order, then the agent's own. */
+export function mergeServers(
+  defaults: ServerLayer,
+  agent: ServerLayer | undefined,
+): MergedServer[] {
+  const inherited = plainServers(defaults, "defaults").map((base): MergedServer => {
+    const override = agent?.servers.get(base.name);
+    if (override === undefined) return base;
+    return { ...base, origin: "agent", server: overlay(base.server, override.plain) };
+  });
+  const own = agent === undefined ? [] : plainServers(agent, "agent");
+  return [...inherited, ...own.filter(({ name }) => !defaults.servers.has(name))];
+}
+
+/** The servers of a layer that nothing is laid over. */
+export function plainServers(layer: ServerLayer, origin: ServerScope): MergedServer[] {
+  return Array.from(layer.servers.values(), ({ name, plain }) => ({ name, origin, server: plain }));
+}
+
+/** A layer that stands alone must be complete. */
+export function layerFindings(layer: ServerLayer): Finding[] {
+  return [...layer.servers.values()].flatMap(({ plain, path }) => connectionFindings(plain, path));
+}
+
+/** An override need not be complete, but what comes of it must be. */
+export function overrideFindings(defaults: ServerLayer, agent: ServerLayer): Finding[] {
+  return [...agent.servers.values()].flatMap((override) => {
+    const { name, path, plain } = override;
+    const base = defaults.servers.get(name)?.plain;
+    if (base === undefined) {
+      return defaults.broken.has(name) ? [] : ownFindings(override, defaults);
+    }
+    const isReported = connectionFindings(base, []).length > 0;
+    return isReported ? [] : connectionFindings(overlay(base, plain), path);
+  });
+}
+
+/** A server without command or url that matches nothing in the defaults is most likely a typo. */
+function ownFindings({ name, path, plain }: LayerServer, defaults: ServerLayer): Finding[] {
+  const isPartial = [plain.transport, plain.command, plain.url].every((key) => key === undefined);
+  if (!isPartial) return connectionFindings(plain, path);
+  const names = [...defaults.servers.keys(), ...defaults.broken].slice(0, MOST_NAMES);
+  const message =
+    'has neither "command" nor "url", and the defaults have no server of this name to complete it';
+  return [atKey(path, message, closest(name, names))];
+}
+
+function overlay(base: PlainServer, over: PlainServer): PlainServer {
+  const baseFamily = familyOf(base);
+  const overFamily = familyOf(over);
+  const keepsConnection = overFamily === undefined || overFamily === baseFamily;
+  const lower = keepsConnection ? base : withoutConnection(base);
+  const merged: PlainServer = { ...lower, ...over };
+  if (lower.env && over.env) merged.env = mergeMaps(lower.env, over.env, (name) => name);
+  if (lower.headers && over.headers) {
+    merged.headers = mergeMaps(lower.headers, over.headers, (name) => name.toLowerCase());
+  }
+  return merged;
+}
+
+function withoutConnection(server: PlainServer): PlainServer {
+  const kept = { ...server };
+  for (const key of ["transport", ...STDIO_KEYS, ...REMOTE_KEYS] as const) delete kept[key];
+  return kept;
+}
+
+/** `identity` says which names are the same one; header names are, whatever their case. */
+function mergeMaps(
+  base: Record<string, string>,
+  over: Record<string, string>,
+  identity: (name: string) => string,
+): Record<string, string> {
+  const replaced = new Set(Object.keys(over).map(identity));
+  const merged: Record<string, string> = Object.create(null);
+  for (const [name, value] of Object.entries(base)) {
+    if (!replaced.has(identity(name))) merged[name] = value;
+  }
+  return Object.assign(merged, over);
+}

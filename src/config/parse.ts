@@ -1,0 +1,38 @@
+// A configuration written in code, checked as a file's would be.
+
+import type { AgentConfig } from "../model/agent-config.ts";
+import { isJsonObject } from "../model/json.ts";
+import { check } from "./check.ts";
+import { familyOf } from "./connection.ts";
+import { toDefinition } from "./definition.ts";
+import { layerFindings, plainServers } from "./merge.ts";
+import { throwIfAny, toProblems } from "./report.ts";
+import { boardSchema } from "./schema.ts";
+import type { BoardConfig } from "./server-config.ts";
+import { readServers } from "./servers.ts";
+import { DEFAULT_TOOL_NAMES } from "./tool-names.ts";
+import { durationWarnings, serverWarnings } from "./warnings.ts";
+
+export type { BoardConfig } from "./server-config.ts";
+
+/** Throws CONFIG_INVALID, listing everything that is wrong. */
+export function parseAgentConfig(input: BoardConfig): AgentConfig {
+  const checked = check(boardSchema, input, []);
+  const layer = readServers(isJsonObject(input) ? input.servers : undefined, ["servers"]);
+  throwIfAny([...checked.findings, ...layer.findings, ...layerFindings(layer)], {});
+  const { toolNames, startupWait, workspace } = input;
+  const warnings = [
+    ...durationWarnings({ startupWait }, ["startupWait"], []),
+    ...[...layer.servers.values()].flatMap((server) =>
+      serverWarnings(server, familyOf(server.plain)),
+    ),
+  ];
+  return {
+    agentId: "default",
+    servers: plainServers(layer, "agent").map((server) => toDefinition(server, undefined)),
+    toolNames: toolNames ?? DEFAULT_TOOL_NAMES,
+    ...(startupWait !== undefined && { startupWait }),
+    ...(workspace !== undefined && { workspace }),
+    warnings: toProblems(warnings, {}),
+  };
+}

@@ -1,0 +1,81 @@
+// The parts of the schemas that have a structure of their own: sign-in, TLS, rules for tools.
+
+import { z } from "zod";
+import { isJsonObject } from "../model/json.ts";
+import { anyObject, byType, either, mapOf, object } from "./compound.ts";
+import { flag, integer, listOf, oneOf, resolvable, text, verified } from "./fields.ts";
+import { headerNameProblem } from "./header.ts";
+import type { ServerAuth } from "./server-config.ts";
+
+export function include() {
+  const mode = oneOf(["always", "manual", "agent"]);
+  return either(
+    [(value) => typeof value === "string", mode],
+    [isJsonObject, object({ default: mode.optional(), tools: mapOf(mode).optional() })],
+    "always, manual, agent or an object { default, tools }",
+  );
+}
+
+export function patterns() {
+  return listOf(text());
+}
+
+/** The keys of a block of rules. */
+export function toolRules() {
+  const ownerOnly = either(
+    [(value) => typeof value === "boolean", flag()],
+    [Array.isArray, patterns()],
+    "true, false or a list of tools",
+  );
+  return {
+    allow: patterns().optional(),
+    deny: patterns().optional(),
+    ownerOnly: ownerOnly.optional(),
+  };
+}
+
+export function approval() {
+  return oneOf(["never", "ask", "destructive"]);
+}
+
+export function pins() {
+  return oneOf(["off", "warn", "block"]);
+}
+
+export function rateLimit() {
+  return either(
+    [(value) => value === false, z.literal(false)],
+    [() => true, integer(1, 1_000_000, " of calls a minute", ", or false")],
+    "a number",
+  );
+}
+
+export function auth() {
+  return byType<ServerAuth>(
+    {
+      bearer: object({ type: z.literal("bearer"), token: resolvable() }),
+      "api-key": object({
+        type: z.literal("api-key"),
+        key: resolvable(),
+        header: verified(headerNameProblem).optional(),
+      }),
+    },
+    'an object { type: "bearer", token } or { type: "api-key", key }',
+  );
+}
+
+export function oauth() {
+  return either(
+    [(value) => typeof value === "boolean", flag()],
+    [isJsonObject, anyObject()],
+    "true, false or an object",
+  );
+}
+
+export function tls() {
+  return object({
+    ca: resolvable().optional(),
+    cert: resolvable().optional(),
+    key: resolvable().optional(),
+  });
+}

@@ -1,0 +1,111 @@
+// A definition's endpoint with its references resolved: what is done each time a server starts.
+
+import { homedir as systemHome } from "node:os";
+import { resolve } from "node:path";
+import { PlugboardError } from "../model/errors.ts";
+import type { Endpoint, ServerDefinition } from "../model/server-definition.ts";
+import type { Environment } from "./environment.ts";
+import { headerValueProblem } from "./header.ts";
+import { expandHome } from "./home.ts";
+import { formatPath } from "./quote.ts";
+import type { Path } from "./finding.ts";
+import { mentionsSecret } from "./secret-reference.ts";
+import { parseTemplate } from "./template.ts";
+import { urlProblem } from "./url.ts";
+
+/**
+ * Throws UNRESOLVED_VALUE for a variable that is not set and for a `secret://` reference, wherever it
+ * came from, and CONFIG_INVALID for what expansion made unusable. Both are permanent.
+ */
+export function resolveEndpoint(
+  definition: ServerDefinition,
+  env: Environment = process.env,
+  homedir: string = env["HOME"] || systemHome(),
+): Endpoint {
+  const { endpoint, name } = definition;
+  const expand = (value: string, path: Path) => expandValue(value, path, name, env);
+  if (endpoint.kind === "stdio") {
+    const { command, args, cwd, baseDir } = endpoint;
+    return {
+      kind: "stdio",
+      command: expand(command, ["command"]),
+      args: args.map((arg, index) => expand(arg, ["args", index])),
+      env: expandMap(endpoint.env, "env", expand),
+      ...(cwd !== undefined && {
+        cwd: toDirectory(expand(cwd, ["cwd"]), homedir, baseDir),
+      }),
+    };
+  }
+  const url = expand(endpoint.url, ["url"]);
+  const wrongUrl = urlProblem(url);
+  if (wrongUrl !== undefined) throw invalid(name, ["url"], wrongUrl);
+  const headers = expandMap(endpoint.headers, "headers", expand);
+  for (const [header, value] of Object.entries(headers)) {
+    const wrongValue = headerValueProblem(value);
+    if (wrongValue !== undefined) throw invalid(name, ["headers", header], wrongValue);
+  }
+  return { kind: endpoint.kind, url, headers };
+}
+
+function expandMap(
+  map: Record<string, string>,
+  key: string,
+  expand: (value: string, path: Path) => string,
+): Record<string, string> {
+  const expanded: Record<string, string> = Object.create(null);
+  for (const [name, value] of Object.entries(map)) expanded[name] = expand(value, [key, name]);
+  return expanded;
+}
+
+function expandValue(value: string, path: Path, server: string, env: Environment): string {
+  const template = parseTemplate(value);
+  // Definitions made by hand have not been through the schema.
+  if (template.kind === "malformed") throw invalid(server, path, template.reason);
+  const expanded = template.parts
+    .map((part) => {
+      if (part.kind === "text") return part.text;
+      const found = Object.hasOwn(env, part.name) ? env[part.name] : undefined;
+      // As in a shell, `:-` also stands in for an empty value.
+      const result = part.fallback === undefined ? found : found || part.fallback;
+      if (result === undefined) throw unsetVariable(server, path, part.name);
+      return result;
+    })
+    .join("");
+  if (mentionsSecret(expanded)) throw unsupportedSecret(server, path);
+  return expanded;
+}
+
+function toDirectory(path: string, homedir: string, baseDir: string | undefined): string {
+  const expanded = expandHome(path, homedir);
+  return baseDir === undefined ? expanded : resolve(baseDir, expanded);
+}
+
+function unsetVariable(server: string, path: Path, variable: string): PlugboardError {
+  return new PlugboardError(
+    "UNRESOLVED_VALUE",
+    `${server}: ${formatPath(path)} needs the variable ${variable}, which is not set`,
+    {
+      server,
+      permanent: true,
+      hint: `export ${variable}, or give a default with \${${variable}:-…}`,
+    },
+  );
+}
+
+function unsupportedSecret(server: string, path: Path): PlugboardError {
+  return new PlugboardError(
+    "UNRESOLVED_VALUE",
+    `${server}: ${formatPath(path)} is a secret reference, which cannot be resolved`,
+    {
+      server,
+      permanent: true,
+      hint: "secret references are not supported in this version; use ${VAR}",
+    },
+  );
+}
+
+/** `problem` never quotes the value: after expansion it may hold a secret. */
+function invalid(server: string, path: Path, problem: string): PlugboardError {
+  const message = `${server}: ${formatPath(path)} ${problem}`;
+  return new PlugboardError("CONFIG_INVALID", message, { server, permanent: true });
+}

@@ -1,0 +1,103 @@
+// The schemas of a file: its root blocks and the settings of one agent. Servers are checked one by one
+// with server-schema.ts, so that a bad one does not hide what is wrong with the others.
+
+import { z } from "zod";
+import { anyObject, either, mapOf, object } from "./compound.ts";
+import { flag, integer, listOf, milliseconds, oneOf, text, verified } from "./fields.ts";
+import { nameProblem } from "./names.ts";
+import { approval, patterns, pins, tls, toolRules } from "./policy-schema.ts";
+import { SECRET_PROVIDERS } from "./secret-reference.ts";
+import { sessionDefaultsSchema } from "./server-schema.ts";
+import { toolNamesProblem } from "./tool-names.ts";
+
+const toolSearch = either(
+  [(value) => typeof value === "boolean", flag()],
+  [(value) => typeof value === "string", oneOf(["auto"])],
+  "true, false or auto",
+);
+
+const board = {
+  toolNames: verified(toolNamesProblem).optional(),
+  startupWait: milliseconds(0).optional(),
+};
+
+/** Other programs' names for what is kept elsewhere here. */
+const rootAdvice = Object.fromEntries(
+  ["servers", "mcp", "mcpServers", "mcp_servers", "context_servers"].map((key) => [
+    key,
+    "servers belong in agents.defaults.mcp.servers",
+  ]),
+);
+
+const agentAdvice = Object.fromEntries(
+  ["servers", "toolNames", "startupWait", "toolSearch"].map((key) => [
+    key,
+    `it belongs in mcp.${key}`,
+  ]),
+);
+
+const agent = {
+  id: verified(agentIdProblem).optional(),
+  model: text().optional(),
+  systemPrompt: z.string({ error: "a string" }).optional(),
+  maxSteps: integer(1, 10_000).optional(),
+  workspace: text().optional(),
+  mcp: object({
+    servers: anyObject().optional(),
+    ...board,
+    toolSearch: toolSearch.optional(),
+    session: sessionDefaultsSchema.optional(),
+  }).optional(),
+  tools: object({
+    ...toolRules(),
+    approval: approval().optional(),
+    native: listOf(text()).optional(),
+  }).optional(),
+  framing: flag().optional(),
+  pins: pins().optional(),
+  limits: object({
+    sessionServers: integer(0, 1000).optional(),
+    sessionTools: integer(0, 10_000).optional(),
+  }).optional(),
+};
+
+export const defaultsSchema = object(agent, agentAdvice);
+
+export const agentSchema = object({ ...agent, id: verified(agentIdProblem) }, agentAdvice);
+
+export type AgentSettings = z.infer<typeof defaultsSchema>;
+
+const providers = Object.fromEntries(
+  SECRET_PROVIDERS.map((provider) => [provider, anyObject().optional()]),
+);
+
+export const rootSchema = object(
+  {
+    $schema: z.string({ error: "a string" }).optional(),
+    agents: object({
+      defaults: anyObject().optional(),
+      list: listOf(anyObject()).optional(),
+    }).optional(),
+    gateway: object({
+      host: text().optional(),
+      port: integer(0, 65_535).optional(),
+      tls: tls().optional(),
+    }).optional(),
+    secrets: object(providers).optional(),
+    network: object({ allow: patterns().optional(), proxy: text().optional() }).optional(),
+    audit: object({ file: text().optional(), arguments: flag().optional() }).optional(),
+    models: object({ providers: mapOf(anyObject()).optional() }).optional(),
+  },
+  rootAdvice,
+);
+
+/** What `parseAgentConfig` takes. */
+export const boardSchema = object({
+  servers: anyObject(),
+  ...board,
+  workspace: text().optional(),
+});
+
+function agentIdProblem(id: string): string | undefined {
+  return nameProblem(id, "default");
+}

@@ -1,0 +1,107 @@
+// What a caller may write: the servers of a board as plain objects. The same keys are read from files.
+
+import type { ProtocolChoice } from "../model/server-definition.ts";
+
+export type Transport = "stdio" | "http" | "sse";
+
+type IncludeMode = "always" | "manual" | "agent";
+
+type Approval = "never" | "ask" | "destructive";
+
+type Pins = "off" | "warn" | "block";
+
+export type ServerAuth =
+  | { type: "bearer"; token: string }
+  /** `header` is `X-API-Key` where it is not given. */
+  | { type: "api-key"; key: string; header?: string };
+
+/** PEM files. */
+interface TlsFiles {
+  ca?: string;
+  cert?: string;
+  key?: string;
+}
+
+/** Patterns of tools; `ownerOnly: true` stands for all of them. */
+interface ToolRules {
+  allow?: string[];
+  deny?: string[];
+  ownerOnly?: boolean | string[];
+}
+
+/**
+ * One MCP server. Give `command` for a program on this machine or `url` for a remote server; every other
+ * key is optional. Values of `command`, `args`, `env`, `cwd`, `url` and `headers` may contain `${VAR}`
+ * and `${VAR:-default}`, which are expanded each time the server starts.
+ */
+export interface ServerConfig {
+  /** `false` keeps the definition and never starts the server. */
+  enabled?: boolean;
+  /** Follows from `command` or `url` where it is not given. */
+  transport?: Transport | "streamable-http";
+  /** Another name for `transport`. */
+  type?: Transport | "streamable-http";
+  /** The program, started without a shell. */
+  command?: string;
+  args?: string[];
+  /** Variables for the program, beside a small baseline such as PATH and HOME. */
+  env?: Record<string, string>;
+  /** Relative to the configuration file's directory; `~/` is the home directory. */
+  cwd?: string;
+  /** Another name for `cwd`. */
+  workingDir?: string;
+  url?: string;
+  headers?: Record<string, string>;
+  auth?: ServerAuth;
+  oauth?: boolean | Record<string, unknown>;
+  tls?: TlsFiles;
+  /** Allows plain `http:` to hosts other than this machine. */
+  allowInsecure?: boolean;
+  /** Allows addresses of private networks. */
+  allowPrivate?: boolean;
+  /** Milliseconds a start may take. Default 30000. */
+  timeout?: number;
+  /** Milliseconds a call may take without progress. Default 60000. */
+  toolTimeout?: number;
+  /** Default true. */
+  restartOnCrash?: boolean;
+  /** Failures in a row to become ready after which the server counts as failed. Default 5. */
+  maxRestarts?: number;
+  /** Starts the server on its first use. Default false. */
+  lazy?: boolean;
+  /** Milliseconds without a call after which the server is stopped; 0, the default, never. */
+  idleTimeout?: number;
+  scope?: "shared" | "session";
+  /** Which revisions of MCP to speak. Default "auto". */
+  protocol?: ProtocolChoice;
+  /** Stands for the server's name in tool names. */
+  toolPrefix?: string;
+  include?: IncludeMode | { default?: IncludeMode; tools?: Record<string, IncludeMode> };
+  tools?: ToolRules;
+  approval?: Approval;
+  pins?: Pins;
+  trusted?: boolean;
+  framing?: boolean;
+  resources?: boolean;
+  resourceFilter?: string[];
+  resourceRefreshMs?: number;
+  sampling?: "deny" | "ask" | "allow";
+  /** Calls a minute, or `false` for no limit. */
+  rateLimit?: number | false;
+  concurrency?: number;
+  maxResultBytes?: number;
+  /** The largest message taken from the server. Default 64 MiB. */
+  maxMessageBytes?: number;
+}
+
+/** The servers of one board, and how their tools are named. */
+export interface BoardConfig {
+  /** By name: 1 to 64 characters without "/"; `native` is reserved. */
+  servers: Record<string, ServerConfig>;
+  /** Template of public tool names. Default `mcp__{server}__{tool}`. */
+  toolNames?: string;
+  /** Milliseconds to wait for servers at the start. Default: each server's `timeout`. */
+  startupWait?: number;
+  /** The directory the agent works in. */
+  workspace?: string;
+}

@@ -1,0 +1,143 @@
+// What is valid and still worth saying: keys whose feature this version does not have, keys that do not
+// go with the server's transport, and milliseconds that look like seconds.
+
+import { isJsonObject } from "../model/json.ts";
+import type { JsonObject } from "../model/json.ts";
+import { REMOTE_KEYS, STDIO_KEYS } from "./connection.ts";
+import type { Family } from "./connection.ts";
+import { atKey } from "./finding.ts";
+import type { Finding, Path } from "./finding.ts";
+import type { LayerServer } from "./servers.ts";
+
+const NO_EFFECT = "is accepted, but has no effect in this version";
+const NOT_ENFORCED = "is accepted, but is NOT enforced in this version";
+const NOT_CONNECTED = "is accepted, but this version cannot connect to remote servers";
+
+/** Keys to warn about, with what is said of them. */
+type Unbuilt = Readonly<Record<string, string>>;
+
+const SERVER_KEYS: Unbuilt = {
+  url: NOT_CONNECTED,
+  scope: NO_EFFECT,
+  include: NO_EFFECT,
+  tools: NOT_ENFORCED,
+  approval: NOT_ENFORCED,
+  pins: NOT_ENFORCED,
+  trusted: NOT_ENFORCED,
+  framing: NOT_ENFORCED,
+  resources: NO_EFFECT,
+  resourceFilter: NO_EFFECT,
+  resourceRefreshMs: NO_EFFECT,
+  sampling: NO_EFFECT,
+  rateLimit: NOT_ENFORCED,
+  concurrency: NOT_ENFORCED,
+  maxResultBytes: NOT_ENFORCED,
+};
+
+const AGENT_KEYS: Unbuilt = {
+  model: NO_EFFECT,
+  systemPrompt: NO_EFFECT,
+  maxSteps: NO_EFFECT,
+  tools: NOT_ENFORCED,
+  framing: NOT_ENFORCED,
+  pins: NOT_ENFORCED,
+  limits: NOT_ENFORCED,
+};
+
+const MCP_KEYS: Unbuilt = { toolSearch: NO_EFFECT, session: NO_EFFECT };
+
+const ROOT_KEYS: Unbuilt = {
+  gateway: NO_EFFECT,
+  secrets: NO_EFFECT,
+  network: NOT_ENFORCED,
+  audit: NOT_ENFORCED,
+  models: NO_EFFECT,
+};
+
+/** Values that ask for nothing but what happens anyway. */
+const ASKS_NOTHING: Readonly<Record<string, unknown>> = {
+  scope: "shared",
+  include: "always",
+  approval: "never",
+  pins: "off",
+  trusted: false,
+  framing: false,
+  resources: false,
+  sampling: "deny",
+  rateLimit: false,
+  toolSearch: false,
+};
+
+/** What a server of each family has no use for. */
+const UNUSED_KEYS: Record<Family, readonly string[]> = {
+  stdio: REMOTE_KEYS,
+  remote: [...STDIO_KEYS, "workingDir"],
+};
+
+/** Nobody means so few milliseconds; 0 has a meaning of its own. */
+const LOOKS_LIKE_SECONDS = 100;
+
+/** `family` is that of the server as merged: an override need not name it. */
+export function serverWarnings(
+  { config, path }: LayerServer,
+  family: Family | undefined,
+): Finding[] {
+  const unused = family === undefined ? [] : UNUSED_KEYS[family];
+  const used: JsonObject = { ...config };
+  const findings: Finding[] = [];
+  for (const key of unused) {
+    if (used[key] === undefined) continue;
+    findings.push(atKey([...path, key], `has no effect on a ${family} server`));
+    delete used[key];
+  }
+  return [
+    ...findings,
+    ...unbuiltKeys(used, SERVER_KEYS, path),
+    ...durationWarnings(used, ["timeout", "toolTimeout", "idleTimeout"], path),
+  ];
+}
+
+/** `block` is `agents.defaults` or an entry of `agents.list`. */
+export function agentWarnings(block: JsonObject, path: Path): Finding[] {
+  const mcp = isJsonObject(block["mcp"]) ? block["mcp"] : {};
+  return [
+    ...unbuiltKeys(block, AGENT_KEYS, path),
+    ...unbuiltKeys(mcp, MCP_KEYS, [...path, "mcp"]),
+    ...durationWarnings(mcp, ["startupWait"], [...path, "mcp"]),
+  ];
+}
+
+export function rootWarnings(root: JsonObject): Finding[] {
+  return unbuiltKeys(root, ROOT_KEYS, []);
+}
+
+/** An id names an entry of the list; the defaults belong to all of them. */
+export function defaultsWarnings(block: JsonObject, path: Path): Finding[] {
+  return block["id"] === undefined ? [] : [atKey([...path, "id"], "has no effect in the defaults")];
+}
+
+function unbuiltKeys(object: JsonObject, unbuilt: Unbuilt, path: Path): Finding[] {
+  return Object.entries(unbuilt).flatMap(([key, message]) =>
+    asksForSomething(key, object[key]) ? [atKey([...path, key], message)] : [],
+  );
+}
+
+function asksForSomething(key: string, value: unknown): boolean {
+  if (value === undefined) return false;
+  if (Array.isArray(value)) return value.length > 0;
+  if (isJsonObject(value)) return Object.keys(value).length > 0;
+  return ASKS_NOTHING[key] !== value;
+}
+
+export function durationWarnings(
+  object: JsonObject,
+  keys: readonly string[],
+  path: Path,
+): Finding[] {
+  return keys.flatMap((key) => {
+    const value = object[key];
+    if (typeof value !== "number" || value <= 0 || value >= LOOKS_LIKE_SECONDS) return [];
+    const message = `is ${value} milliseconds; did you mean ${value}000?`;
+    return [atKey([...path, key], message)];
+  });
+}

@@ -1,0 +1,6 @@
+// The demo server as a program: MCP over stdio, in both eras of the protocol. It ends with its stdin.
+
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { createDemoServer } from "./create.ts";
+
+serveStdio(() => createDemoServer());

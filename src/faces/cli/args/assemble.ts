@@ -1,0 +1,172 @@
+// The arguments object of a call: what was given, typed by the tool's schema and checked as far as that
+// saves a round trip. Every problem is found before one is reported.
+
+import { isJsonObject, type JsonObject } from "../../../model/json.ts";
+import { closest } from "../../../util/closest.ts";
+import { oneLine, plural } from "../../../util/text.ts";
+import { type Parameter, SchemaView } from "../schema-view.ts";
+import { choicesOf, listChoices, typeName, typesOf } from "../type-name.ts";
+import { invalidArguments } from "./invalid.ts";
+import type { GivenArguments, GivenValue } from "./tokens.ts";
+import { itemSchema, typed } from "./typed.ts";
+
+/** Throws INVALID_ARGUMENTS. `tool` is what its caller calls it. */
+export function assembleArguments(
+  { whole, pairs }: GivenArguments,
+  schema: JsonObject,
+  tool: string,
+): JsonObject {
+  const builder = new Builder(schema, whole);
+  for (const [key, values] of grouped(pairs)) builder.add(key, values);
+  builder.check();
+  if (builder.problems.length > 0) {
+    throw invalidArguments(builder.problems, `plugboard tools --long ${tool} shows its parameters`);
+  }
+  return builder.args;
+}
+
+class Builder {
+  /** Without a prototype: a key is only ever a key. */
+  readonly args: JsonObject;
+  readonly problems: string[] = [];
+  readonly #view: SchemaView;
+  readonly #given: readonly string[];
+  /** Given, if perhaps with a value that does not fit: wrong, but not missing. */
+  readonly #named = new Set<string>();
+
+  constructor(schema: JsonObject, whole: JsonObject) {
+    this.#view = new SchemaView(schema);
+    this.#given = Object.keys(whole);
+    this.args = bare(whole);
+  }
+
+  /** `key` may be a path into an object, as in `place.city`. */
+  add(key: string, values: readonly GivenValue[]): void {
+    const parts = this.#view.parameter(key) === undefined ? key.split(".") : [key];
+    const [name = key, ...rest] = parts;
+    const parameter = this.#view.parameter(name);
+    if (parameter === undefined && !this.#view.isOpen) {
+      return this.#unknown(name, this.#view.parameters);
+    }
+    if (parameter === undefined) return this.#set([key], key, values, {});
+    this.#named.add(name);
+    const types = this.#view.alternatives(parameter.schema).flatMap(typesOf);
+    if (rest.length > 0 && types.length > 0 && !types.includes("object")) {
+      const type = typeName(parameter.schema, this.#view);
+      this.problems.push(`${key}: '${name}' is no object; expected ${type}`);
+      return;
+    }
+    this.#set(parts, key, values, this.#schemaAt(parameter.schema, rest));
+  }
+
+  check(): void {
+    const parameters = this.#view.parameters;
+    const missing = parameters.filter(
+      ({ name, required }) => required && !Object.hasOwn(this.args, name) && !this.#named.has(name),
+    );
+    if (missing.length > 0) this.problems.push(this.#missingText(missing));
+    for (const name of this.#given) {
+      const parameter = this.#view.parameter(name);
+      if (parameter === undefined && this.#view.isClosed) this.#unknown(name, parameters);
+      if (parameter !== undefined) this.#checkChoice(parameter);
+    }
+  }
+
+  #schemaAt(schema: JsonObject, path: readonly string[]): JsonObject {
+    let current = schema;
+    for (const key of path) current = this.#view.part(key, current)?.schema ?? {};
+    return current;
+  }
+
+  #set(
+    path: readonly string[],
+    key: string,
+    values: readonly GivenValue[],
+    schema: JsonObject,
+  ): void {
+    const value = this.#value(key, values, schema);
+    if (value === undefined) return;
+    let target = this.args;
+    for (const part of path.slice(0, -1)) {
+      const next = Object.hasOwn(target, part) ? target[part] : bare({});
+      if (!isJsonObject(next)) {
+        this.problems.push(`${key}: '${part}' has a value that is no object`);
+        return;
+      }
+      // A copy: what was given as JSON stays as it was.
+      const copy = bare(next);
+      target[part] = copy;
+      target = copy;
+    }
+    target[path.at(-1) ?? key] = value.value;
+  }
+
+  #value(
+    key: string,
+    values: readonly GivenValue[],
+    schema: JsonObject,
+  ): { value: unknown } | undefined {
+    const [first, second] = values;
+    if (first !== undefined && second === undefined) return this.#one(key, first, schema);
+    const list = this.#view.alternatives(schema).find((each) => typesOf(each).includes("array"));
+    if (list === undefined && typesOf(this.#view.resolve(schema)).length > 0) {
+      this.problems.push(`${key}: is given ${values.length} times, and is no list`);
+      return undefined;
+    }
+    const items = values.map((value) => this.#one(key, value, itemSchema(list ?? {})));
+    if (items.includes(undefined)) return undefined;
+    return { value: items.map((item) => item?.value) };
+  }
+
+  #one(key: string, given: GivenValue, schema: JsonObject): { value: unknown } | undefined {
+    if (given.kind === "json") return given;
+    const types = this.#view.alternatives(schema).flatMap(typesOf);
+    if (given.kind === "content" && (types.length === 0 || types.includes("string"))) {
+      return { value: given.text };
+    }
+    // A file ends with a newline that is no part of a number.
+    const text = given.kind === "content" ? given.text.trim() : given.text;
+    const result = typed(text, schema, this.#view);
+    if (result.ok) return { value: result.value };
+    this.problems.push(`${key}: ${result.problem}`);
+    return undefined;
+  }
+
+  #unknown(name: string, parameters: readonly Parameter[]): void {
+    const names = parameters.map((each) => each.name);
+    const meant = closest(name, names);
+    const known = names.length === 0 ? "it takes none" : `it takes ${names.join(", ")}`;
+    const help = meant === undefined ? known : `did you mean '${meant}'?`;
+    this.problems.push(`there is no parameter '${oneLine(name, 60)}'; ${help}`);
+  }
+
+  #checkChoice({ name, schema }: Parameter): void {
+    const value = this.args[name];
+    const choices = choicesOf(this.#view.resolve(schema));
+    if (choices === undefined || typeof value === "object" || choices.includes(value)) return;
+    this.problems.push(
+      `${name}: expected one of ${listChoices(choices)}, got ${oneLine(JSON.stringify(value) ?? "", 60)}`,
+    );
+  }
+
+  #missingText(missing: readonly Parameter[]): string {
+    const lines = missing.map(({ name, schema }) => {
+      const { description } = schema;
+      const about = typeof description === "string" ? `  ${oneLine(description, 80)}` : "";
+      return `    ${name}  ${typeName(schema, this.#view)}${about}`;
+    });
+    return [`${plural(missing.length, "argument")} missing:`, ...lines].join("\n");
+  }
+}
+
+function grouped(pairs: GivenArguments["pairs"]): Map<string, GivenValue[]> {
+  const groups = new Map<string, GivenValue[]>();
+  for (const { key, value } of pairs) groups.set(key, [...(groups.get(key) ?? []), value]);
+  return groups;
+}
+
+function bare(object: JsonObject): JsonObject {
+  const copy: JsonObject = Object.create(null);
+  for (const [key, value] of Object.entries(object)) copy[key] = value;
+  return copy;
+}

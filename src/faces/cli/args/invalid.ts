@@ -1,0 +1,12 @@
+// What is wrong with a call's arguments, as the one error the caller sees.
+
+import { PlugboardError } from "../../../model/errors.ts";
+
+export function invalidArguments(problems: readonly string[], hint?: string): PlugboardError {
+  const [first = "the arguments do not fit", ...others] = problems;
+  const message =
+    others.length === 0
+      ? first
+      : ["the arguments do not fit:", ...problems.map((problem) => `  ${problem}`)].join("\n");
+  return new PlugboardError("INVALID_ARGUMENTS", message, hint === undefined ? {} : { hint });
+}

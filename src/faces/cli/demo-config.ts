@@ -1,0 +1,18 @@
+// The configuration for whoever has none yet: the demo server that comes with the package.
+
+import { fileURLToPath } from "node:url";
+import { parseAgentConfig } from "../../config/parse.ts";
+import type { AgentConfig } from "../../model/agent-config.ts";
+
+export function demoConfig(): AgentConfig {
+  return parseAgentConfig({
+    servers: { demo: { command: process.execPath, args: [demoServerPath()] } },
+  });
+}
+
+/** The compiled server, also where this module runs from its source. */
+function demoServerPath(): string {
+  const here = import.meta.url;
+  const path = here.endsWith(".ts") ? "../../../dist/demo/server.js" : "../../demo/server.js";
+  return fileURLToPath(new URL(path, here));
+}

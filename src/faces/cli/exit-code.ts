@@ -1,0 +1,46 @@
+// What the command's exit code says.
+
+import type { ErrorCode } from "../../model/errors.ts";
+import type { CallOutcome } from "../../model/tool.ts";
+
+export const EXIT = {
+  ok: 0,
+  /** The tool reported an error. */
+  toolError: 1,
+  /** Usage or configuration, an unknown tool included. */
+  usage: 2,
+  /** The server is unavailable, or did not answer in time. */
+  unavailable: 3,
+  /** A fault of Plugboard's own. */
+  internal: 70,
+  interrupted: 130,
+} as const;
+
+const BY_CODE: Readonly<Record<ErrorCode, number>> = {
+  CONFIG_INVALID: EXIT.usage,
+  UNKNOWN_TOOL: EXIT.usage,
+  UNKNOWN_SERVER: EXIT.usage,
+  INVALID_ARGUMENTS: EXIT.usage,
+  UNRESOLVED_VALUE: EXIT.usage,
+  SPAWN_FAILED: EXIT.unavailable,
+  HANDSHAKE_FAILED: EXIT.unavailable,
+  UNSUPPORTED_VERSION: EXIT.unavailable,
+  UNSUPPORTED: EXIT.unavailable,
+  SERVER_UNAVAILABLE: EXIT.unavailable,
+  CONNECTION_CLOSED: EXIT.unavailable,
+  MESSAGE_TOO_LARGE: EXIT.unavailable,
+  PROTOCOL: EXIT.unavailable,
+  TIMEOUT: EXIT.unavailable,
+  SERVER_ERROR: EXIT.toolError,
+  TOOL_FAILED: EXIT.toolError,
+  CANCELLED: EXIT.interrupted,
+};
+
+export function exitCodeFor(code: ErrorCode): number {
+  return BY_CODE[code];
+}
+
+export function exitCodeOf(outcome: CallOutcome): number {
+  if (outcome.failure !== undefined) return exitCodeFor(outcome.failure.code);
+  return outcome.isError ? EXIT.toolError : EXIT.ok;
+}

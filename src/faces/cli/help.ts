@@ -1,0 +1,33 @@
+// What `--help` says beyond the options.
+
+export const OVERVIEW_HELP = `
+Examples:
+  plugboard --config plugboard.json
+  plugboard tools time
+  plugboard call demo/convert_units value=98.6 from=°F to=°C
+
+Exit codes:
+  0    ok
+  1    the tool reported an error
+  2    usage or configuration, an unknown tool included
+  3    the server is unavailable or did not answer in time
+  70   a fault of Plugboard's own
+  130  interrupted; 129 and 143 by SIGHUP and SIGTERM`;
+
+export const TOOLS_HELP = `
+Tools that are known from an earlier run are listed from the cache, without
+starting their server.`;
+
+export const CALL_HELP = `
+Ways to give arguments:
+  '{"text": "hi", "top": 3}'     one JSON object
+  text=hi top=3                  typed by the tool's schema
+  tag=a tag=b                    a repeated key makes a list
+  place.city=Oslo                a part of an object
+  filter:='{"a": [1, 2]}'        JSON as it stands, whatever the schema says
+  text=@notes.txt                a value from a file; text=@- from stdin
+  @arguments.json                a JSON object from a file; - from stdin
+
+Examples:
+  plugboard call demo/convert_units value=98.6 from=°F to=°C
+  plugboard call mcp__demo__current_time zone=Tokyo --json`;

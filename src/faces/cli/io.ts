@@ -1,0 +1,25 @@
+// What a command gets from the process around it. Tests bring their own.
+
+import type { Clock } from "../../util/clock.ts";
+
+export type Output = NodeJS.WritableStream & {
+  isTTY?: boolean;
+  columns?: number;
+  rows?: number;
+};
+
+export type Input = NodeJS.ReadableStream & { isTTY?: boolean };
+
+export interface CliIo {
+  stdin: Input;
+  stdout: Output;
+  stderr: Output;
+  env: Readonly<Record<string, string | undefined>>;
+  cwd: string;
+  homedir: string;
+  clock: Clock;
+  /** Emits signals and stray errors, as `process` does. */
+  events: Pick<NodeJS.EventEmitter, "on" | "off">;
+  /** Ends the process at once. */
+  exit(code: number): void;
+}

@@ -1,0 +1,90 @@
+// The command line: reads it, runs one command within its lifetime, and gives the exit code.
+
+import { PlugboardError } from "../../model/errors.ts";
+import { readCommandLine } from "./command-line.ts";
+import type { CliContext } from "./context.ts";
+import { EXIT, exitCodeFor } from "./exit-code.ts";
+import { failureLines, faultLines } from "./failure.ts";
+import type { CliIo } from "./io.ts";
+import type { Command, GlobalOptions } from "./invocation.ts";
+import { Lifetime } from "./lifetime.ts";
+import { createLog } from "./log.ts";
+import { Screen } from "./screen.ts";
+import { describeTerminal } from "./terminal.ts";
+
+/** Resolves to the exit code when nothing is left running. Never rejects. */
+export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
+  const invocation = readCommandLine(argv, {
+    out: (text) => io.stdout.write(text),
+    err: (text) => io.stderr.write(text),
+    width: describeTerminal(io).out.width,
+  });
+  if (invocation.kind === "answered") return invocation.exitCode;
+  const { command, options } = invocation;
+  const terminal = describeTerminal(io, options.color);
+  const screen = new Screen(io.stdout, io.stderr, terminal, io.clock);
+  const { paint } = terminal.err;
+  const print = (lines: readonly string[]): void => lines.forEach((line) => screen.note(line));
+  const withStack = options.logLevel === "info" || options.logLevel === "debug";
+  const lifetime = new Lifetime(io, {
+    onFault: (error) => print(faultLines(error, paint, withStack)),
+    onSlowStop: () => print(["plugboard: stopping the servers; Ctrl-C again does not wait"]),
+  });
+  try {
+    if (options.exitWithStdin) watchStdin(lifetime, command);
+    const code = await run(command, createContext(io, options, screen, lifetime.signal));
+    return lifetime.exitCode ?? code;
+  } catch (error) {
+    if (lifetime.exitCode !== undefined) return lifetime.exitCode;
+    const known = error instanceof PlugboardError;
+    print(known ? failureLines(error, paint) : faultLines(error, paint, withStack));
+    return known ? exitCodeFor(error.code) : EXIT.internal;
+  } finally {
+    lifetime.release();
+  }
+}
+
+function createContext(
+  io: CliIo,
+  options: GlobalOptions,
+  screen: Screen,
+  signal: AbortSignal,
+): CliContext {
+  const logger = createLog({
+    level: options.logLevel,
+    format: io.env["PLUGBOARD_LOG_FORMAT"] === "json" ? "json" : "text",
+    paint: screen.terminal.err.paint,
+    write: (line) => screen.note(line),
+  });
+  return { io, options, screen, logger, clock: io.clock, signal };
+}
+
+/** Each command is loaded when it is asked for: what the others need costs nothing. */
+async function run(command: Command, context: CliContext): Promise<number> {
+  switch (command.kind) {
+    case "overview":
+      return (await import("./overview.ts")).runOverview(context);
+    case "tools":
+      return (await import("./tools.ts")).runTools(command, context);
+    case "call":
+      return (await import("./call.ts")).runCall(command, context);
+    case "status":
+      return (await import("./status.ts")).runStatus(command, context);
+    case "demo":
+      return (await import("./demo.ts")).runDemo(context);
+  }
+}
+
+function watchStdin(lifetime: Lifetime, command: Command): void {
+  if (
+    command.kind === "call" &&
+    command.args.some((each) => each === "-" || each.endsWith("=@-"))
+  ) {
+    throw new PlugboardError(
+      "INVALID_ARGUMENTS",
+      "stdin cannot both give the arguments and end the command",
+      { hint: "leave out --exit-with-stdin, or give the arguments in another way" },
+    );
+  }
+  lifetime.endWithStdin();
+}

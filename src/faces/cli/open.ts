@@ -1,0 +1,94 @@
+// Opens the board a command works with and closes it when the command is done.
+
+import { openBoard } from "../../board.ts";
+import { type ConfigSource, findConfig } from "../../config/find.ts";
+import { plugboardHome } from "../../config/home.ts";
+import { loadConfig } from "../../config/load.ts";
+import type { AgentConfig } from "../../model/agent-config.ts";
+import type { Board } from "../../model/board.ts";
+import type { BoardOptions } from "../../model/board-options.ts";
+import { PlugboardError } from "../../model/errors.ts";
+import { closest } from "../../util/closest.ts";
+import type { CliContext } from "./context.ts";
+import { demoConfig } from "./demo-config.ts";
+
+export interface OpenOptions {
+  start: NonNullable<BoardOptions["start"]>;
+  /** Whatever is configured: the demo. */
+  demo?: boolean;
+  /** The last word on the configuration. */
+  adjust?: (agent: AgentConfig) => AgentConfig;
+}
+
+export interface OpenedBoard {
+  board: Board;
+  agent: AgentConfig;
+  source: ConfigSource;
+}
+
+export async function withBoard<Result>(
+  context: CliContext,
+  { start, demo = false, adjust = (agent) => agent }: OpenOptions,
+  use: (opened: OpenedBoard) => Promise<Result>,
+): Promise<Result> {
+  const { io, options, logger, clock } = context;
+  const { env, cwd, homedir } = io;
+  const source: ConfigSource = demo
+    ? { kind: "demo" }
+    : findConfig({
+        env,
+        cwd,
+        homedir,
+        ...(options.config !== undefined && { flag: options.config }),
+      });
+  if (source.ignored !== undefined) {
+    logger.warn(
+      "the plugboard.json in this directory is not used, since nobody named it; " +
+        "to use it: --config plugboard.json",
+    );
+  }
+  const agent = adjust(await readConfig(source, context));
+  const board = await openBoard(
+    // The command waits for the servers itself, so that it can show what it waits for.
+    { ...agent, startupWait: 0 },
+    {
+      start,
+      env,
+      clock,
+      logger,
+      stateDir: plugboardHome(env, homedir),
+      workspaceDir: agent.workspace ?? cwd,
+    },
+  );
+  try {
+    return await use({ board, agent, source });
+  } finally {
+    await board.close();
+  }
+}
+
+async function readConfig(source: ConfigSource, { io, options }: CliContext): Promise<AgentConfig> {
+  const { cwd, homedir } = io;
+  if (source.kind === "file") return loadConfig(source.path, options.agent, { cwd, homedir });
+  if (options.agent === undefined) return demoConfig();
+  throw new PlugboardError(
+    "CONFIG_INVALID",
+    `there is no agent '${options.agent}', since there is no configuration`,
+    { hint: "name a configuration with --config <file>" },
+  );
+}
+
+/** The configuration with one server alone. */
+export function onlyServer(name: string): (agent: AgentConfig) => AgentConfig {
+  return (agent) => {
+    const servers = agent.servers.filter((server) => server.name === name);
+    if (servers.length > 0) return { ...agent, servers };
+    const names = agent.servers.map((server) => server.name);
+    const meant = closest(name, names);
+    const known = names.length === 0 ? "there are none" : `there are: ${names.join(", ")}`;
+    throw new PlugboardError("UNKNOWN_SERVER", `no server is named '${name}'`, {
+      server: name,
+      hint: meant === undefined ? known : `did you mean '${meant}'?`,
+    });
+  };
+}

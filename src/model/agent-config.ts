@@ -1,0 +1,18 @@
+// What a configuration says for one agent, merged and checked: the input of a board.
+
+import type { ServerDefinition } from "./server-definition.ts";
+import type { ConfigProblem } from "./config-problem.ts";
+
+export interface AgentConfig {
+  agentId: string;
+  servers: ServerDefinition[];
+  /** Template of public tool names. */
+  toolNames: string;
+  /** Milliseconds to wait for servers at the start; undefined means each server's own `timeout`. */
+  startupWait?: number;
+  workspace?: string;
+  /** Accepted keys whose feature this version does not have, and anything else worth saying. */
+  warnings: ConfigProblem[];
+  /** Where it was read from. */
+  file?: string;
+}

@@ -1,0 +1,30 @@
+// What the caller of `openBoard` brings along.
+
+import type { Clock } from "../util/clock.ts";
+import type { Logger } from "./logger.ts";
+import type { NativeTool, NativeToolFactory, Tool } from "./tool.ts";
+
+export interface BoardOptions {
+  /** The host's own tools, beside those of the servers. */
+  native?: readonly (NativeTool | NativeToolFactory)[];
+  /** Where servers without a `cwd` of their own run. */
+  workspaceDir?: string;
+  /** Where the catalog is remembered between runs. Without it nothing is written to disk. */
+  stateDir?: string;
+  /**
+   * Which servers start with the board: `eager` all but the lazy ones, and those too while their tools
+   * are not known; `unknown` only those whose tools are not known, or were last asked a day ago; `none` none before a call needs it.
+   */
+  start?: "eager" | "unknown" | "none";
+  /** Called with the whole list whenever it changes. */
+  onToolsChanged?: (tools: Tool[]) => void;
+  /** Aborting it closes the board. */
+  signal?: AbortSignal;
+  /** The library is silent without one. */
+  logger?: Logger;
+  /** Where `${VAR}` and the servers' baseline environment come from. Default: the process's. */
+  env?: Readonly<Record<string, string | undefined>>;
+  clock?: Clock;
+  /** 0 ≤ n < 1. */
+  random?: () => number;
+}

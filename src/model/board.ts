@@ -1,0 +1,29 @@
+// The board as its faces see it: what one agent can use, and the only way to use it.
+
+import type { BoardEvents } from "./events.ts";
+import type { CallOutcome, Tool, UpdateListener } from "./tool.ts";
+import type { JsonObject } from "./json.ts";
+import type { ServerStatus } from "./server-status.ts";
+
+export interface BoardCallOptions {
+  signal?: AbortSignal;
+  onUpdate?: UpdateListener;
+}
+
+export interface Board extends AsyncDisposable {
+  /** Native tools first, then every server's in the order of the configuration. */
+  tools(): Tool[];
+  /** Calls by public name, or by `server/tool`. Never rejects: failures are outcomes with `isError`. */
+  call(name: string, args?: JsonObject, options?: BoardCallOptions): Promise<CallOutcome>;
+  status(): ServerStatus[];
+  on<Name extends keyof BoardEvents>(
+    event: Name,
+    listener: (event: BoardEvents[Name]) => void,
+  ): () => void;
+  /** Stops and starts one server; resolves when it is ready or has failed. */
+  restart(server: string): Promise<ServerStatus>;
+  /** Asks every server for its tools again, starting those that are down; resolves when all have answered. */
+  refresh(): Promise<ServerStatus[]>;
+  /** Idempotent; resolves when no process of the board's is left. */
+  close(): Promise<void>;
+}

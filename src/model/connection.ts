@@ -1,0 +1,50 @@
+// The port between a supervisor and the conversation with its server, whatever the transport.
+
+import type { PlugboardError } from "./errors.ts";
+import type { JsonObject } from "./json.ts";
+import type { Progress, ToolDefinition } from "./tool.ts";
+import type { Diagnostic } from "./diagnostic.ts";
+
+export type ProtocolEra = "legacy" | "modern";
+
+export interface CallOptions {
+  signal?: AbortSignal;
+  onProgress?: (progress: Progress) => void;
+  /** Milliseconds without an answer or progress. */
+  timeout: number;
+  /** Milliseconds that progress may extend it to. */
+  ceiling: number;
+}
+
+export interface ToolList {
+  tools: ToolDefinition[];
+  diagnostics: Diagnostic[];
+}
+
+export interface ServerIdentity {
+  name?: string;
+  version?: string;
+  instructions?: string;
+  protocolVersion: string;
+  era: ProtocolEra;
+}
+
+export interface Connection {
+  readonly identity: ServerIdentity;
+  readonly pid: number | undefined;
+  /** Settles once, when the conversation is over, with the reason; undefined after `close()`. */
+  readonly closed: Promise<PlugboardError | undefined>;
+  listTools(): Promise<ToolList>;
+  /**
+   * Resolves to the server's result as it came, unchecked; rejects with a PlugboardError when there is
+   * no answer of the server's own.
+   */
+  callTool(name: string, args: JsonObject, options: CallOptions): Promise<unknown>;
+  /** Resolves to the round trip in milliseconds, or undefined where the protocol has no ping. */
+  ping(timeout: number): Promise<number | undefined>;
+  onToolsChanged(listener: () => void): void;
+  /** The last lines the server wrote to stderr. */
+  stderrTail(): string[];
+  /** Idempotent; resolves when nothing of the server is left running. */
+  close(): Promise<void>;
+}

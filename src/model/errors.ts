@@ -1,0 +1,81 @@
+// The one error class and its table of codes. Callers branch on `code`, never on the text.
+
+import type { ConfigProblem } from "./config-problem.ts";
+
+export type ErrorCode =
+  /** The configuration is wrong; nothing was started. */
+  | "CONFIG_INVALID"
+  /** No tool of that name on the board. */
+  | "UNKNOWN_TOOL"
+  /** No server of that name on the board. */
+  | "UNKNOWN_SERVER"
+  /** The arguments cannot be read or do not fit. */
+  | "INVALID_ARGUMENTS"
+  /** A value the server needs (`${VAR}`, `secret://`) cannot be resolved. */
+  | "UNRESOLVED_VALUE"
+  /** The server's command could not be started at all: not found, not executable. */
+  | "SPAWN_FAILED"
+  /** The server started and then did not complete the handshake. */
+  | "HANDSHAKE_FAILED"
+  /** The server speaks no protocol version that the host speaks. */
+  | "UNSUPPORTED_VERSION"
+  /** What was asked for is not offered by the server or not built yet. */
+  | "UNSUPPORTED"
+  /** The server is down, restarting or stopped; the call was not sent. */
+  | "SERVER_UNAVAILABLE"
+  /** The connection ended while the call was under way. */
+  | "CONNECTION_CLOSED"
+  /** The server sent a message above `maxMessageBytes`. */
+  | "MESSAGE_TOO_LARGE"
+  /** The server's output is not the protocol. */
+  | "PROTOCOL"
+  /** The server answered with a JSON-RPC error. */
+  | "SERVER_ERROR"
+  | "TIMEOUT"
+  | "CANCELLED"
+  /** A native tool threw. */
+  | "TOOL_FAILED";
+
+export interface ErrorDetails {
+  cause?: unknown;
+  /** The server it is about. */
+  server?: string;
+  /** What the reader can do about it. */
+  hint?: string;
+  /** Trying again unchanged cannot help, so a supervisor must not. */
+  permanent?: boolean;
+  /** Every problem found, with CONFIG_INVALID. */
+  problems?: readonly ConfigProblem[];
+}
+
+export class PlugboardError extends Error {
+  override readonly name = "PlugboardError";
+  readonly code: ErrorCode;
+  readonly server: string | undefined;
+  readonly hint: string | undefined;
+  readonly permanent: boolean;
+  readonly problems: readonly ConfigProblem[];
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.server = details.server;
+    this.hint = details.hint;
+    this.permanent = details.permanent ?? false;
+    this.problems = details.problems ?? [];
+  }
+}
+
+export function toPlugboardError(
+  error: unknown,
+  code: ErrorCode,
+  details: ErrorDetails = {},
+): PlugboardError {
+  if (error instanceof PlugboardError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new PlugboardError(code, message, { cause: error, ...details });
+}
+
+export function cancelled(): PlugboardError {
+  return new PlugboardError("CANCELLED", "the call was cancelled");
+}

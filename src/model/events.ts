@@ -1,0 +1,31 @@
+// What a board tells its listeners.
+
+import type { CallFailure, ToolSource } from "./tool.ts";
+import type { ServerState } from "./server-state.ts";
+
+export interface ToolsEvent {
+  /** Public names. */
+  added: string[];
+  removed: string[];
+  changed: string[];
+}
+
+export interface ServerEvent {
+  server: string;
+  state: ServerState;
+  previous: ServerState;
+}
+
+export interface CallEvent {
+  tool: string;
+  source: ToolSource;
+  durationMs: number;
+  isError: boolean;
+  failure?: CallFailure;
+}
+
+export interface BoardEvents {
+  tools: ToolsEvent;
+  server: ServerEvent;
+  call: CallEvent;
+}

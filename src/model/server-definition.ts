@@ -1,0 +1,46 @@
+// One MCP server as configured: checked, merged and with every default filled in, but with `${VAR}` and
+// `secret://` still in place. They are resolved when the server starts.
+
+export type ServerScope = "defaults" | "agent" | "session";
+
+export type ProtocolChoice = "auto" | "legacy" | "2026-07-28";
+
+export interface StdioEndpoint {
+  kind: "stdio";
+  command: string;
+  args: string[];
+  env: Record<string, string>;
+  cwd?: string;
+  /** What a `cwd` that turns out relative is relative to: the directory of the configuration file. */
+  baseDir?: string;
+}
+
+interface RemoteEndpoint {
+  kind: "http" | "sse" | "remote";
+  url: string;
+  headers: Record<string, string>;
+}
+
+export type Endpoint = StdioEndpoint | RemoteEndpoint;
+
+export interface ServerDefinition {
+  name: string;
+  /** The layer of configuration it came from. */
+  origin: ServerScope;
+  enabled: boolean;
+  endpoint: Endpoint;
+  /** Milliseconds a start may take. */
+  timeout: number;
+  /** Milliseconds a call may take without progress. */
+  toolTimeout: number;
+  restartOnCrash: boolean;
+  /** Failures in a row to become ready that end in `failed`. */
+  maxRestarts: number;
+  lazy: boolean;
+  /** Milliseconds without a call after which the server is stopped; 0 never. */
+  idleTimeout: number;
+  protocol: ProtocolChoice;
+  /** Stands for the server in public tool names. */
+  toolPrefix?: string;
+  maxMessageBytes: number;
+}

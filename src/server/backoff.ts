@@ -1,0 +1,78 @@
+// When a failed server is tried again, and when it is given up: 1, 2, 4 … 30 s with jitter; so many
+// failures in a row to become ready, or so many crashes in ten minutes, are the end; a minute of health
+// forgives everything.
+
+import type { Clock } from "../util/clock.ts";
+
+const FIRST_MS = 1000;
+const LONGEST_MS = 30_000;
+const JITTER = 0.2;
+const HEALTHY_MS = 60_000;
+const CRASH_WINDOW_MS = 600_000;
+const CRASHES_IN_WINDOW = 20;
+
+export type Verdict =
+  | { kind: "retry"; delayMs: number; attempt: number }
+  | { kind: "give-up"; reason: string };
+
+export class Backoff {
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #maxFailures: number;
+  /** Starts in a row that did not become ready. */
+  #failures = 0;
+  /** Failures and crashes since the last healthy minute: they set the delay. */
+  #streak = 0;
+  #crashes: number[] = [];
+  #readySince: number | undefined;
+
+  constructor(options: { clock: Clock; random: () => number; maxFailures: number }) {
+    this.#clock = options.clock;
+    this.#random = options.random;
+    this.#maxFailures = options.maxFailures;
+  }
+
+  get attempt(): number {
+    return this.#failures + 1;
+  }
+
+  becameReady(): void {
+    this.#failures = 0;
+    this.#readySince = this.#clock.monotonic();
+  }
+
+  startFailed(): Verdict {
+    this.#failures += 1;
+    if (this.#failures >= this.#maxFailures) {
+      return { kind: "give-up", reason: `${this.#failures} starts in a row failed` };
+    }
+    return this.#retry();
+  }
+
+  crashed(): Verdict {
+    const now = this.#clock.monotonic();
+    if (this.#readySince !== undefined && now - this.#readySince >= HEALTHY_MS) this.forgive();
+    this.#readySince = undefined;
+    this.#crashes = this.#crashes.filter((at) => now - at < CRASH_WINDOW_MS);
+    this.#crashes.push(now);
+    if (this.#crashes.length >= CRASHES_IN_WINDOW) {
+      return { kind: "give-up", reason: `it crashed ${this.#crashes.length} times in 10 minutes` };
+    }
+    return this.#retry();
+  }
+
+  /** A healthy minute, or somebody's own decision to start it again. */
+  forgive(): void {
+    this.#failures = 0;
+    this.#streak = 0;
+    this.#crashes = [];
+    this.#readySince = undefined;
+  }
+
+  #retry(): Verdict {
+    const base = Math.min(FIRST_MS * 2 ** this.#streak, LONGEST_MS);
+    this.#streak += 1;
+    const delayMs = Math.round(base * (1 - JITTER + 2 * JITTER * this.#random()));
+    return { kind: "retry", delayMs: Math.min(delayMs, LONGEST_MS), attempt: this.#failures + 1 };
+  }
+}

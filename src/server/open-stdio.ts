@@ -1,0 +1,76 @@
+// Starts a stdio server and opens the conversation with it. Holds what is known of its era between starts.
+
+import type { Connection, ProtocolEra } from "../model/connection.ts";
+import { PlugboardError, toPlugboardError } from "../model/errors.ts";
+import type { Logger } from "../model/logger.ts";
+import type { ServerDefinition, StdioEndpoint } from "../model/server-definition.ts";
+import type { Clock } from "../util/clock.ts";
+import { duration } from "../util/text.ts";
+import type { HostInfo } from "./handshake.ts";
+import type { ServerProcess } from "./process/spawn.ts";
+import { StdioConnection } from "./stdio-connection.ts";
+
+/** What is left of a connection that did not come about. */
+interface Remains {
+  /** Resolves when nothing of it runs any more. */
+  gone: Promise<void>;
+  stderr: string[];
+}
+
+/**
+ * Opens a connection; `signal` gives up. Rejects with a PlugboardError as soon as the reason is known,
+ * handing over what is left before.
+ */
+export type OpenConnection = (
+  signal: AbortSignal,
+  onRemains: (remains: Remains) => void,
+) => Promise<Connection>;
+
+export interface OpenStdioOptions {
+  definition: ServerDefinition;
+  /** Makes the endpoint's `${VAR}` into values; throws where one is missing. */
+  resolve: () => StdioEndpoint;
+  spawn: (endpoint: StdioEndpoint, server: string) => Promise<ServerProcess>;
+  host: HostInfo;
+  clock: Clock;
+  logger: Logger;
+  /** From an earlier run. */
+  era?: ProtocolEra;
+}
+
+export function stdioOpener(options: OpenStdioOptions): OpenConnection {
+  const { definition, clock } = options;
+  let expect = options.era;
+  return async (signal, onRemains) => {
+    const deadline = clock.monotonic() + definition.timeout;
+    const child = await options.spawn(options.resolve(), definition.name);
+    const connection = new StdioConnection({ ...options, process: child });
+    const giveUp = (): void => void connection.close();
+    signal.addEventListener("abort", giveUp, { once: true });
+    try {
+      if (signal.aborted) throw new PlugboardError("CANCELLED", "the start was given up");
+      await connection.establish(deadline - clock.monotonic(), expect);
+      expect = connection.identity.era;
+      return connection;
+    } catch (error) {
+      const reason = explain(error, definition.timeout);
+      // A server that died of one era's question is asked the other's next time.
+      if (reason.code === "CONNECTION_CLOSED" && definition.protocol === "auto") {
+        expect = expect === "modern" ? "legacy" : "modern";
+      }
+      onRemains({ gone: connection.close(), stderr: connection.stderrTail() });
+      throw reason;
+    } finally {
+      signal.removeEventListener("abort", giveUp);
+    }
+  };
+}
+
+function explain(error: unknown, timeout: number): PlugboardError {
+  const reason = toPlugboardError(error, "HANDSHAKE_FAILED");
+  if (reason.code !== "TIMEOUT") return reason;
+  return new PlugboardError("TIMEOUT", `the server did not answer within ${duration(timeout)}`, {
+    cause: reason,
+    hint: "if it downloads itself on its first start, run its command once by hand or raise its timeout",
+  });
+}

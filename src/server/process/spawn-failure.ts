@@ -1,0 +1,155 @@
+// Why a command could not be started, in words its user can act on. Looked into after the failure
+// only: a start that works pays nothing for it.
+
+import { constants } from "node:fs";
+import { access, stat } from "node:fs/promises";
+import { delimiter, isAbsolute, join, resolve } from "node:path";
+import { PlugboardError } from "../../model/errors.ts";
+import type { Environment } from "./environment.ts";
+import { readVariable } from "./environment.ts";
+
+export interface FailedSpawn {
+  command: string;
+  cwd: string | undefined;
+  /** The child's: its PATH is the one that counts. */
+  env: Environment;
+  platform: NodeJS.Platform;
+  server: string | undefined;
+}
+
+/** The machine is short of something; it may not be so a moment later. */
+const SHORTAGES: ReadonlyMap<unknown, string> = new Map([
+  ["EAGAIN", "too many processes are running"],
+  ["EMFILE", "this process has too many files open"],
+  ["ENFILE", "the system has too many files open"],
+  ["ENOMEM", "the system is out of memory"],
+]);
+
+const INSTALLERS: ReadonlyMap<string, string> = new Map([
+  ["uv", "uv"],
+  ["uvx", "uv"],
+  ["node", "Node.js"],
+  ["npm", "Node.js"],
+  ["npx", "Node.js"],
+  ["python", "Python"],
+  ["python3", "Python"],
+  ["pipx", "pipx"],
+  ["docker", "Docker"],
+  ["podman", "Podman"],
+  ["deno", "Deno"],
+  ["bun", "Bun"],
+  ["bunx", "Bun"],
+]);
+
+export async function explainSpawnFailure(
+  error: unknown,
+  spawn: FailedSpawn,
+): Promise<PlugboardError> {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const shortage = SHORTAGES.get(code);
+  const { message, hint } =
+    shortage === undefined
+      ? ((await directoryProblem(spawn.cwd)) ?? (await commandProblem(error, code, spawn)))
+      : {
+          message: `cannot start '${spawn.command}': ${shortage}`,
+          hint: "close what is not needed, or raise the limit",
+        };
+  return new PlugboardError("SPAWN_FAILED", message, {
+    cause: error,
+    hint,
+    permanent: shortage === undefined,
+    ...(spawn.server === undefined ? {} : { server: spawn.server }),
+  });
+}
+
+interface Problem {
+  message: string;
+  hint: string;
+}
+
+/** A missing working directory is reported by the system as if the command were missing. */
+async function directoryProblem(cwd: string | undefined): Promise<Problem | undefined> {
+  if (cwd === undefined) return undefined;
+  switch (await look(cwd)) {
+    case "missing":
+      return {
+        message: `working directory '${cwd}' does not exist`,
+        hint: "create it, or correct 'cwd'",
+      };
+    case "file":
+    case "program":
+      return {
+        message: `working directory '${cwd}' is not a directory`,
+        hint: "let 'cwd' name a directory",
+      };
+    case "closed":
+      return {
+        message: `working directory '${cwd}' may not be entered`,
+        hint: "allow access to it, or choose another 'cwd'",
+      };
+    case "directory":
+      return undefined;
+  }
+}
+
+async function commandProblem(
+  error: unknown,
+  code: unknown,
+  { command, cwd, env, platform }: FailedSpawn,
+): Promise<Problem> {
+  const path = readVariable(env, "PATH", platform) ?? "";
+  const bare = !/[/\\]/.test(command);
+  const places = bare ? path.split(delimiter).map((place) => join(place, command)) : [command];
+  const seen = new Map<Sight, string>();
+  for (const place of places) {
+    const full = isAbsolute(place) ? place : resolve(cwd ?? ".", place);
+    const sight = await look(full);
+    if (!seen.has(sight)) seen.set(sight, full);
+  }
+  const program = seen.get("program");
+  const file = seen.get("file");
+  if (program !== undefined && code === "ENOENT") {
+    return {
+      message: `command '${command}' exists (${program}), but the program that its first line names does not`,
+      hint: "install the interpreter after '#!', or name one as 'command' with the script in 'args'",
+    };
+  }
+  if (program === undefined && file !== undefined) {
+    return {
+      message: `command '${command}' is not executable (${file})`,
+      hint: `run: chmod +x '${file}'`,
+    };
+  }
+  if (program === undefined && !bare && seen.has("directory")) {
+    return { message: `command '${command}' is a directory`, hint: "name the program inside it" };
+  }
+  if (program === undefined && code === "ENOENT") {
+    return bare
+      ? {
+          message: `command '${command}' was not found on PATH`,
+          hint: `install ${INSTALLERS.get(command) ?? "it"} or give an absolute path; the server's PATH is ${path === "" ? "empty" : path}`,
+        }
+      : {
+          message: `command '${command}' does not exist`,
+          hint: `correct the path${isAbsolute(command) ? "" : `; it is taken from ${resolve(cwd ?? ".")}`}`,
+        };
+  }
+  const reason = error instanceof Error ? error.message : String(error);
+  return {
+    message: `cannot start '${command}': ${reason}`,
+    hint: "check 'command', 'args', 'env' and 'cwd'",
+  };
+}
+
+type Sight = "missing" | "closed" | "directory" | "file" | "program";
+
+async function look(path: string): Promise<Sight> {
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => error);
+  if (found instanceof Error) return found.code === "EACCES" ? "closed" : "missing";
+  const usable = await access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+  if (found.isDirectory()) return usable ? "directory" : "closed";
+  return usable ? "program" : "file";
+}

@@ -1,0 +1,57 @@
+// Answers `list_changed`: one re-list after a burst, one at a time, and never back to back, so that a
+// server that cries change without end costs a list a second at most.
+
+import type { Clock, Timer } from "../util/clock.ts";
+
+const DEBOUNCE_MS = 100;
+const SPACING_MS = 1000;
+
+export class Relist {
+  readonly #clock: Clock;
+  readonly #list: () => Promise<void>;
+  #timer: Timer | undefined;
+  #running: Promise<void> | undefined;
+  #finishedAt = -Infinity;
+  /** A change during a list, which may have missed it. */
+  #again = false;
+
+  /** `list` must not reject. */
+  constructor(clock: Clock, list: () => Promise<void>) {
+    this.#clock = clock;
+    this.#list = list;
+  }
+
+  changed(): void {
+    if (this.#timer !== undefined) return;
+    if (this.#running !== undefined) {
+      // The spacing counts from its end.
+      this.#again = true;
+      return;
+    }
+    const spacing = this.#finishedAt + SPACING_MS - this.#clock.monotonic();
+    this.#timer = this.#clock.later(Math.max(DEBOUNCE_MS, spacing), () => {
+      this.#timer = undefined;
+      void this.now();
+    });
+  }
+
+  /** A list that began before this call may have missed what it is about, so it is not joined. */
+  async now(): Promise<void> {
+    await this.#running;
+    this.#running ??= this.#list().finally(() => {
+      this.#running = undefined;
+      this.#finishedAt = this.#clock.monotonic();
+      if (this.#again) {
+        this.#again = false;
+        this.changed();
+      }
+    });
+    await this.#running;
+  }
+
+  cancel(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#again = false;
+  }
+}

@@ -1,0 +1,66 @@
+// Where the MCP SDK is used: on top of a transport whose handshake is done. It answers the server's
+// requests, hears its notifications and, in 2026-07-28, keeps the subscription that brings them.
+
+import type { Client, Transport } from "@modelcontextprotocol/client";
+import { PlugboardError } from "../model/errors.ts";
+import type { JsonObject } from "../model/json.ts";
+import { oneLine } from "../util/text.ts";
+import type { Handshake, HostInfo } from "./handshake.ts";
+
+type Sdk = typeof import("@modelcontextprotocol/client");
+
+export interface AttachOptions {
+  transport: Transport & { adoptInitializeResult(result: JsonObject): void };
+  handshake: Handshake;
+  host: HostInfo;
+  capabilities: JsonObject;
+  timeout: number;
+  onToolsChanged: () => void;
+  onError: (error: Error) => void;
+}
+
+export async function attachClient(sdk: Sdk, options: AttachOptions): Promise<Client> {
+  const { handshake, transport, timeout } = options;
+  const client = new sdk.Client(options.host, { capabilities: options.capabilities });
+  client.onerror = options.onError;
+  client.setNotificationHandler("notifications/tools/list_changed", () => options.onToolsChanged());
+  try {
+    if (handshake.era === "legacy") {
+      transport.adoptInitializeResult(handshake.initialize);
+      await client.connect(transport, { timeout });
+    } else {
+      // oxlint-disable-next-line no-unsafe-type-assertion -- connect() validates it
+      const discover = handshake.discover as Parameters<typeof connectModern>[1];
+      await connectModern(client, discover, transport, timeout);
+      listen(client, options);
+    }
+  } catch (error) {
+    throw asPlugboardError(error, "HANDSHAKE_FAILED");
+  }
+  return client;
+}
+
+type Prior = NonNullable<NonNullable<Parameters<Client["connect"]>[1]>["prior"]>;
+
+function connectModern(
+  client: Client,
+  discover: Extract<Prior, { kind: "modern" }>["discover"],
+  transport: Transport,
+  timeout: number,
+): Promise<void> {
+  return client.connect(transport, { prior: { kind: "modern", discover }, timeout });
+}
+
+/** 2026-07-28 sends list changes only to those who listen. */
+function listen(client: Client, options: AttachOptions): void {
+  if (client.getServerCapabilities()?.tools?.listChanged !== true) return;
+  client
+    .listen({ toolsListChanged: true }, { timeout: options.timeout })
+    .catch((error: unknown) => options.onError(asPlugboardError(error, "PROTOCOL")));
+}
+
+function asPlugboardError(error: unknown, code: PlugboardError["code"]): PlugboardError {
+  if (error instanceof PlugboardError) return error;
+  const message = oneLine(error instanceof Error ? error.message : String(error), 2000);
+  return new PlugboardError(code, message, { cause: error });
+}

@@ -1,0 +1,310 @@
+// Owns one server: starts, watches, restarts, idles and stops its connection. "Ready" means that the
+// handshake is done and the tools have been listed on this very connection.
+
+import type { Connection, ServerIdentity, ToolList } from "../model/connection.ts";
+import { cancelled, PlugboardError, toPlugboardError } from "../model/errors.ts";
+import { type Logger, loggerFor } from "../model/logger.ts";
+import type { ServerDefinition } from "../model/server-definition.ts";
+import type { ServerState } from "../model/server-state.ts";
+import { untilAborted } from "../util/abort.ts";
+import { type Clock, type Timer, within } from "../util/clock.ts";
+import { duration } from "../util/text.ts";
+import { Backoff, type Verdict } from "./backoff.ts";
+import { CallStats } from "./call-stats.ts";
+import type { OpenConnection } from "./open-stdio.ts";
+import { Relist } from "./relist.ts";
+import { unavailable } from "./unavailable.ts";
+
+/** How long a lazy server that was started to be known waits for its first call. */
+const KNOWN_IDLE_MS = 30_000;
+
+export interface SupervisorOptions {
+  definition: ServerDefinition;
+  open: OpenConnection;
+  clock: Clock;
+  random: () => number;
+  logger: Logger;
+  onState: (state: ServerState, previous: ServerState) => void;
+  onTools: (list: ToolList, identity: ServerIdentity) => void;
+}
+
+export class Supervisor {
+  readonly definition: ServerDefinition;
+  readonly stats = new CallStats();
+
+  readonly #options: SupervisorOptions;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #backoff: Backoff;
+  #state: ServerState;
+  #connection: Connection | undefined;
+  /** The start under way; resolves when the attempt has ended, whichever way. */
+  #attempt: Promise<void> | undefined;
+  #giveUp: AbortController | undefined;
+  #stopping: Promise<void> | undefined;
+  #retry: Timer | undefined;
+  #idle: Timer | undefined;
+  #relist: Relist | undefined;
+  /** What is left of a crashed connection: the next start waits until it is gone. */
+  #remains: Promise<void> | undefined;
+  #onlyToBeKnown = false;
+  #restarts = 0;
+  #lastError: PlugboardError | undefined;
+  #lastStderr: string[] = [];
+  #closed = false;
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+    this.definition = options.definition;
+    this.#clock = options.clock;
+    this.#logger = loggerFor(options.definition.name, options.logger);
+    this.#backoff = new Backoff({
+      clock: options.clock,
+      random: options.random,
+      maxFailures: options.definition.maxRestarts,
+    });
+    this.#state = options.definition.enabled ? { kind: "idle" } : { kind: "disabled" };
+  }
+
+  get state(): ServerState {
+    return this.#state;
+  }
+
+  /** The connection, while ready: the short way for a call. */
+  get live(): Connection | undefined {
+    return this.#state.kind === "ready" ? this.#connection : undefined;
+  }
+
+  get restarts(): number {
+    return this.#restarts;
+  }
+
+  get lastError(): PlugboardError | undefined {
+    return this.#lastError;
+  }
+
+  stderrTail(): string[] {
+    return this.#connection?.stderrTail() ?? this.#lastStderr;
+  }
+
+  /**
+   * Starts it unless it runs; resolves when that attempt has ended, in whatever state. A lazy server that
+   * starts only to be known is stopped again when no call follows.
+   */
+  async start(onlyToBeKnown = false): Promise<void> {
+    this.#onlyToBeKnown = onlyToBeKnown;
+    if (this.#stopping !== undefined) await this.#stopping;
+    switch (this.#state.kind) {
+      case "idle":
+      case "failed":
+      case "backoff":
+        return this.#begin();
+      case "starting":
+        return this.#attempt;
+      default:
+        return;
+    }
+  }
+
+  /**
+   * A connection for a call: at once while ready; after a start it triggers or joins, for at most
+   * `timeout`, while idle, starting or failed; otherwise rejects and says what happens next.
+   */
+  async acquire(signal?: AbortSignal): Promise<Connection> {
+    if (this.#stopping !== undefined && !this.#closed) await this.#stopping;
+    if (this.#state.kind === "idle" || this.#state.kind === "failed") void this.#begin();
+    if (this.#state.kind === "starting" && this.#attempt !== undefined) {
+      const attempt = within(this.#clock, this.definition.timeout, this.#attempt);
+      await untilAborted(attempt, signal, cancelled);
+    }
+    const connection = this.live;
+    if (connection === undefined) throw unavailable(this.definition, this.#state, this.#clock);
+    return connection;
+  }
+
+  /** Brackets a call, so that idling waits for it. */
+  enter(): void {
+    this.stats.started();
+    if (!this.#onlyToBeKnown) return;
+    this.#onlyToBeKnown = false;
+    this.#idle?.cancel();
+  }
+
+  leave(ms: number, failed: boolean): void {
+    this.stats.ended(ms, failed);
+    if (this.definition.idleTimeout !== 0 && this.stats.inFlight === 0) this.#armIdle();
+  }
+
+  /** Asks for the tools again, or makes one attempt to start where the server is down. */
+  async refresh(): Promise<void> {
+    if (this.live === undefined) return this.start();
+    await this.#relist?.now();
+  }
+
+  /** Somebody's decision: what went wrong before is forgiven. */
+  async restart(): Promise<void> {
+    if (this.#state.kind === "disabled" || this.#closed) return;
+    await this.#stop({ kind: "idle" });
+    this.#backoff.forgive();
+    await this.start();
+  }
+
+  /** For good. Idempotent; resolves when nothing of the server is left. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#stop({ kind: "stopped" });
+    if (this.#state.kind !== "disabled") this.#move({ kind: "stopped" });
+  }
+
+  async #stop(then: ServerState): Promise<void> {
+    if (this.#stopping !== undefined) await this.#stopping;
+    this.#cancelTimers();
+    const attempt = this.#attempt;
+    const connection = this.#connection;
+    if (attempt === undefined && connection === undefined) {
+      await this.#remains;
+      if (this.#state.kind !== "disabled") this.#move(then);
+      return;
+    }
+    this.#stopping = (async () => {
+      this.#move({ kind: "stopping" });
+      this.#giveUp?.abort();
+      await attempt;
+      this.#lastStderr = connection?.stderrTail() ?? this.#lastStderr;
+      this.#connection = undefined;
+      await Promise.all([connection?.close(), this.#remains]);
+      this.#logger.info("stopped");
+      this.#move(then);
+      this.#stopping = undefined;
+    })();
+    await this.#stopping;
+  }
+
+  #begin(): Promise<void> {
+    this.#cancelTimers();
+    const giveUp = new AbortController();
+    this.#giveUp = giveUp;
+    const attempt = this.#run(giveUp.signal).finally(() => {
+      if (this.#attempt === attempt) this.#attempt = undefined;
+    });
+    this.#attempt = attempt;
+    return attempt;
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const since = this.#clock.now();
+    const started = this.#clock.monotonic();
+    this.#move({ kind: "starting", attempt: this.#backoff.attempt, since });
+    let connection: Connection | undefined;
+    try {
+      await this.#remains;
+      connection = await this.#options.open(signal, ({ gone, stderr }) => {
+        this.#remains = gone;
+        this.#lastStderr = stderr;
+      });
+      const tools = await within(this.#clock, this.definition.timeout, connection.listTools());
+      if (signal.aborted) throw cancelled();
+      if (tools === undefined)
+        throw new PlugboardError("TIMEOUT", "listing the tools took too long");
+      this.#becomeReady(connection, tools, this.#clock.monotonic() - started);
+    } catch (error) {
+      if (connection !== undefined) {
+        this.#lastStderr = connection.stderrTail();
+        this.#remains = connection.close();
+      }
+      if (!signal.aborted) this.#startFailed(toPlugboardError(error, "HANDSHAKE_FAILED"));
+    }
+  }
+
+  #becomeReady(connection: Connection, tools: ToolList, startMs: number): void {
+    this.#connection = connection;
+    this.#backoff.becameReady();
+    this.#lastError = undefined;
+    this.#options.onTools(tools, connection.identity);
+    const relist = new Relist(this.#clock, () => this.#list(connection));
+    this.#relist = relist;
+    connection.onToolsChanged(() => relist.changed());
+    void connection.closed.then((reason) => {
+      // Somebody's own close has let go of the connection before.
+      if (this.#connection === connection && reason) this.#crashed(connection, reason);
+    });
+    const { protocolVersion } = connection.identity;
+    const pid = connection.pid;
+    this.#logger.info("ready", { ms: Math.round(startMs), tools: tools.tools.length });
+    this.#move({
+      kind: "ready",
+      since: this.#clock.now(),
+      startMs,
+      protocolVersion,
+      ...(pid !== undefined && { pid }),
+    });
+    this.#armIdle();
+  }
+
+  #startFailed(error: PlugboardError): void {
+    const hopeless: Verdict = { kind: "give-up", reason: "trying again would not help" };
+    this.#goOn(error, error.permanent ? hopeless : this.#backoff.startFailed());
+  }
+
+  #crashed(connection: Connection, error: PlugboardError): void {
+    this.#connection = undefined;
+    this.#cancelTimers();
+    this.#lastStderr = connection.stderrTail();
+    this.#remains = connection.close();
+    this.#logger.warn(`server crashed: ${error.message}`, { state: "crashed" });
+    this.#goOn(error, this.#backoff.crashed());
+  }
+
+  #goOn(error: PlugboardError, verdict: Verdict): void {
+    this.#lastError = error;
+    if (verdict.kind === "give-up" || !this.definition.restartOnCrash) {
+      const why = verdict.kind === "give-up" ? verdict.reason : "restartOnCrash is off";
+      this.#logger.warn(`server failed: ${error.message} (${why})`, { state: "failed" });
+      this.#move({ kind: "failed", error });
+      return;
+    }
+    const { delayMs, attempt } = verdict;
+    const retryAt = this.#clock.now() + delayMs;
+    this.#logger.info(`restart in ${duration(delayMs)}`, { attempt, reason: error.message });
+    this.#move({ kind: "backoff", attempt, of: this.definition.maxRestarts, retryAt, error });
+    this.#retry = this.#clock.later(delayMs, () => {
+      this.#restarts += 1;
+      void this.#begin();
+    });
+  }
+
+  async #list(connection: Connection): Promise<void> {
+    try {
+      const tools = await connection.listTools();
+      if (this.#connection === connection) this.#options.onTools(tools, connection.identity);
+    } catch (error) {
+      if (this.#connection !== connection) return;
+      const reason = toPlugboardError(error, "PROTOCOL");
+      this.#logger.warn(`could not list the tools again: ${reason.message}`);
+    }
+  }
+
+  #armIdle(): void {
+    const idleTimeout = this.definition.idleTimeout || (this.#onlyToBeKnown ? KNOWN_IDLE_MS : 0);
+    if (idleTimeout === 0) return;
+    this.#idle?.cancel();
+    this.#idle = this.#clock.later(idleTimeout, () => {
+      if (this.stats.inFlight === 0 && this.#state.kind === "ready")
+        void this.#stop({ kind: "idle" });
+    });
+  }
+
+  #cancelTimers(): void {
+    for (const timer of [this.#retry, this.#idle, this.#relist]) timer?.cancel();
+    this.#retry = undefined;
+    this.#idle = undefined;
+    this.#relist = undefined;
+  }
+
+  #move(state: ServerState): void {
+    const previous = this.#state;
+    if (previous.kind === state.kind && (state.kind === "stopped" || state.kind === "idle")) return;
+    this.#state = state;
+    this.#options.onState(state, previous);
+  }
+}

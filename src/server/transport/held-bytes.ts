@@ -1,0 +1,70 @@
+// The bytes of an unfinished line. Large chunks are kept as they are, small ones are packed into blocks:
+// a list of whatever arrives would cost an object per byte in the worst case, one growing buffer a copy
+// of everything at each growth.
+
+const BLOCK_BYTES = 64 * 1024;
+/** A chunk from here on is worth an entry of its own. */
+const LARGE = 16 * 1024;
+
+export class HeldBytes {
+  #pieces: Buffer[] = [];
+  #length = 0;
+  #block: Buffer | undefined;
+  /** What of the block is in `#pieces` already, and what is in use. */
+  #sealed = 0;
+  #used = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  push(bytes: Buffer): void {
+    this.#length += bytes.length;
+    if (bytes.length >= LARGE) {
+      this.#seal();
+      this.#pieces.push(bytes);
+      return;
+    }
+    let rest = bytes;
+    while (rest.length > 0) {
+      this.#block ??= Buffer.allocUnsafeSlow(BLOCK_BYTES);
+      const copied = rest.copy(this.#block, this.#used);
+      this.#used += copied;
+      rest = rest.subarray(copied);
+      if (this.#used === BLOCK_BYTES) this.#newBlock();
+    }
+  }
+
+  /** All of it as text; nothing is held afterwards. */
+  take(): string {
+    this.#seal();
+    const [first, ...more] = this.#pieces;
+    const text =
+      first === undefined
+        ? ""
+        : (more.length === 0 ? first : Buffer.concat(this.#pieces, this.#length)).toString("utf8");
+    this.drop();
+    return text;
+  }
+
+  drop(): void {
+    this.#pieces = [];
+    this.#length = 0;
+    // Nothing refers to the block any more: it is written from its start again.
+    this.#used = 0;
+    this.#sealed = 0;
+  }
+
+  #seal(): void {
+    if (this.#block === undefined || this.#used === this.#sealed) return;
+    this.#pieces.push(this.#block.subarray(this.#sealed, this.#used));
+    this.#sealed = this.#used;
+  }
+
+  #newBlock(): void {
+    this.#seal();
+    this.#block = undefined;
+    this.#used = 0;
+    this.#sealed = 0;
+  }
+}

@@ -1,0 +1,93 @@
+// Cuts a byte stream into lines in linear time, however the bytes arrive, and never holds more than
+// `maxBytes` of an unfinished one.
+
+import { HeldBytes } from "./held-bytes.ts";
+
+const NEWLINE = 10;
+
+export interface LineReaderOptions {
+  /** A longer line ends the reading. */
+  maxBytes: number;
+  onLine: (line: string) => void;
+  /** Called once; nothing is read afterwards. */
+  onOverflow: (bytes: number) => void;
+}
+
+export class LineReader {
+  readonly #options: LineReaderOptions;
+  readonly #held = new HeldBytes();
+  #ended = false;
+
+  constructor(options: LineReaderOptions) {
+    this.#options = options;
+  }
+
+  push(chunk: Buffer): void {
+    if (this.#ended) return;
+    const last = chunk.lastIndexOf(NEWLINE);
+    if (last === -1) {
+      this.#hold(chunk);
+      return;
+    }
+    const first = this.#held.length === 0 ? -1 : chunk.indexOf(NEWLINE);
+    let start = 0;
+    if (first !== -1) {
+      if (!this.#hold(chunk.subarray(0, first))) return;
+      this.#emit(this.#held.take());
+      start = first + 1;
+    }
+    if (start <= last && !this.#emitAll(chunk, start, last)) return;
+    if (last + 1 < chunk.length) this.#hold(chunk.subarray(last + 1));
+  }
+
+  /** Emits what is left without a newline at its end. */
+  end(): void {
+    if (this.#ended) return;
+    this.#emit(this.#held.take());
+    this.#ended = true;
+  }
+
+  /** Many short lines in one chunk are decoded in one go: decoding each costs more than the search. */
+  #emitAll(chunk: Buffer, start: number, end: number): boolean {
+    const tooLong = end - start > this.#options.maxBytes && longestLine(chunk, start, end);
+    if (tooLong && tooLong > this.#options.maxBytes) return this.#overflow(tooLong);
+    const text = chunk.toString("utf8", start, end);
+    let from = 0;
+    for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", from)) {
+      this.#emit(text.slice(from, at));
+      from = at + 1;
+    }
+    this.#emit(from === 0 ? text : text.slice(from));
+    return true;
+  }
+
+  #emit(line: string): void {
+    if (line.length > 0 && !this.#ended) this.#options.onLine(line);
+  }
+
+  #hold(bytes: Buffer): boolean {
+    const needed = this.#held.length + bytes.length;
+    if (needed > this.#options.maxBytes) return this.#overflow(needed);
+    this.#held.push(bytes);
+    return true;
+  }
+
+  #overflow(bytes: number): false {
+    this.#ended = true;
+    this.#held.drop();
+    this.#options.onOverflow(bytes);
+    return false;
+  }
+}
+
+function longestLine(chunk: Buffer, start: number, end: number): number {
+  let longest = 0;
+  let from = start;
+  while (from <= end) {
+    const at = chunk.indexOf(NEWLINE, from);
+    const stop = at === -1 || at > end ? end : at;
+    longest = Math.max(longest, stop - from);
+    from = stop + 1;
+  }
+  return longest;
+}

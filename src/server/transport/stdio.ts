@@ -1,0 +1,232 @@
+// Newline-delimited JSON-RPC over a child's pipes: an SDK `Transport`, plus requests of the host's own
+// that bypass the SDK. It owns the bytes, not the process.
+
+import type { Readable, Writable } from "node:stream";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { PlugboardError } from "../../model/errors.ts";
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import type { Clock } from "../../util/clock.ts";
+import { byteSize } from "../../util/text.ts";
+import { LineReader } from "./line-reader.ts";
+import { PendingCalls, type RequestOptions } from "./pending-calls.ts";
+
+/** Lines in a row that are no messages before the server is given up. A chatty start-up stays below. */
+const MAX_JUNK_LINES = 10_000;
+
+export interface StdioTransportOptions {
+  stdin: Writable;
+  stdout: Readable;
+  maxMessageBytes: number;
+  clock: Clock;
+  /** A line that is no message; it has been dropped. */
+  onJunk: (line: string) => void;
+  /** The conversation cannot go on, for this reason. Called once; the owner then calls `end`. */
+  onFatal: (error: PlugboardError) => void;
+}
+
+export class StdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: NonNullable<Transport["onmessage"]>;
+
+  readonly #stdin: Writable;
+  readonly #options: StdioTransportOptions;
+  readonly #calls: PendingCalls;
+  readonly #reader: LineReader;
+  #outbox = "";
+  #junk = 0;
+  #broken = false;
+  #closed = false;
+  /** The result of an `initialize` made by the host, given to the SDK when it makes its own. */
+  #initializeResult: JsonObject | undefined;
+  #meta: JsonObject | undefined;
+  /** The members of `#meta` as JSON, after a comma. */
+  #metaMembers = "";
+
+  constructor(options: StdioTransportOptions) {
+    this.#options = options;
+    this.#stdin = options.stdin;
+    this.#calls = new PendingCalls(options.clock, (id, reason) => this.#sendCancelled(id, reason));
+    this.#reader = new LineReader({
+      maxBytes: options.maxMessageBytes,
+      onLine: (line) => this.#receive(line),
+      onOverflow: () => this.#fatal(tooLarge(options.maxMessageBytes)),
+    });
+    options.stdout.on("data", (chunk: Buffer) => this.#reader.push(chunk));
+    options.stdout.on("error", (error) => this.#fatal(closedBy("reading failed", error)));
+    options.stdout.on("end", () => {
+      this.#reader.end();
+      this.#fatal(closedBy("the server closed its output"));
+    });
+    options.stdin.on("error", (error) =>
+      this.#fatal(closedBy("the server does not take input", error)),
+    );
+  }
+
+  /** The pipes are open already: the SDK calls this when it attaches. */
+  async start(): Promise<void> {}
+
+  /** The SDK's own traffic. Never waits for the server to read. */
+  async send(message: JSONRPCMessage): Promise<void> {
+    if ("method" in message && message.method === "initialize" && this.#initializeResult) {
+      const id = "id" in message ? message.id : 0;
+      const answer = { jsonrpc: "2.0" as const, id, result: this.#initializeResult };
+      queueMicrotask(() => this.onmessage?.(answer));
+      return;
+    }
+    const refusal = this.#refusal();
+    if (refusal !== undefined) throw refusal;
+    this.#post(`${JSON.stringify(message)}\n`);
+  }
+
+  /** From now on an `initialize` of the SDK's is answered here instead of by the server. */
+  adoptInitializeResult(result: JsonObject): void {
+    this.#initializeResult = result;
+  }
+
+  /** 2026-07-28 wants this `_meta` in every request and notification. */
+  adoptMeta(meta: JsonObject): void {
+    this.#meta = meta;
+    this.#metaMembers = `,${JSON.stringify(meta).slice(1, -1)}`;
+  }
+
+  /** A request of the host's own. Rejects with a PlugboardError alone. */
+  request(method: string, params: JsonObject, options: RequestOptions): Promise<unknown> {
+    const full = this.#withMeta(params);
+    return this.#calls.request(method, options, (id) => {
+      this.#postRequest(id, JSON.stringify({ jsonrpc: "2.0", id, method, params: full }));
+    });
+  }
+
+  /** `request("tools/call", …)` with the message built by hand: this is the hot path. */
+  callTool(name: string, args: JsonObject, options: RequestOptions): Promise<unknown> {
+    return this.#calls.request("tools/call", options, (id) => {
+      this.#postRequest(
+        id,
+        `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":${JSON.stringify(name)},"arguments":${JSON.stringify(args)},"_meta":{"progressToken":${id}${this.#metaMembers}}}}`,
+      );
+    });
+  }
+
+  /** Ends the conversation; what is waited for fails with `error`. The pipes are the owner's to close. */
+  end(error: PlugboardError): void {
+    if (this.#closed) return;
+    // A cancellation that was said in this turn of the event loop still has to be heard.
+    this.#flush();
+    this.#closed = true;
+    this.#calls.failAll(error);
+    this.onclose?.();
+  }
+
+  async close(): Promise<void> {
+    this.end(new PlugboardError("CONNECTION_CLOSED", "the connection was closed"));
+  }
+
+  #postRequest(id: number, text: string): void {
+    const refusal = this.#refusal();
+    if (refusal === undefined) this.#post(`${text}\n`);
+    else this.#calls.fail(id, refusal);
+  }
+
+  /** A server that stops reading must not fill the host's memory either. */
+  #refusal(): PlugboardError | undefined {
+    if (this.#closed) return closedBy("the connection is closed");
+    if (this.#stdin.writableLength <= this.#options.maxMessageBytes) return undefined;
+    const waiting = byteSize(this.#stdin.writableLength);
+    return new PlugboardError(
+      "SERVER_UNAVAILABLE",
+      `the server does not read its input (${waiting} are waiting)`,
+    );
+  }
+
+  /** What is sent in one turn of the event loop leaves in one write. */
+  #post(text: string): void {
+    if (this.#outbox === "") process.nextTick(() => this.#flush());
+    this.#outbox += text;
+  }
+
+  #flush(): void {
+    const text = this.#outbox;
+    this.#outbox = "";
+    if (text !== "" && !this.#closed) this.#stdin.write(text);
+  }
+
+  #sendCancelled(requestId: number, reason: string): void {
+    if (this.#closed) return;
+    const params = this.#withMeta({ requestId, reason });
+    this.#post(
+      `${JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params })}\n`,
+    );
+  }
+
+  #withMeta(params: JsonObject): JsonObject {
+    return this.#meta === undefined ? params : { ...params, _meta: this.#meta };
+  }
+
+  #receive(line: string): void {
+    if (this.#broken || this.#closed) return;
+    let message: unknown;
+    try {
+      message = JSON.parse(line);
+    } catch {
+      this.#drop(line);
+      return;
+    }
+    // 2025-03-26 had batches.
+    if (Array.isArray(message)) for (const each of message) this.#dispatch(each, line);
+    else this.#dispatch(message, line);
+  }
+
+  #dispatch(message: unknown, line: string): void {
+    // Within a batch, too, the first fatal thing is the last.
+    if (this.#broken || this.#closed) return;
+    if (!isJsonObject(message)) return this.#drop(line);
+    const { id, method } = message;
+    if (method === undefined) {
+      if (typeof id === "number" && this.#calls.owns(id)) {
+        // A late or repeated answer is dropped: nobody waits for it.
+        if (this.#calls.settle(id, message)) this.#junk = 0;
+        return;
+      }
+      if (message.result === undefined && message.error === undefined) return this.#drop(line);
+    } else if (typeof method !== "string") {
+      return this.#drop(line);
+    } else if (method === "notifications/progress" && isJsonObject(message.params)) {
+      if (this.#calls.progress(message.params.progressToken, message.params)) return;
+    }
+    this.#junk = 0;
+    try {
+      // oxlint-disable-next-line no-unsafe-type-assertion -- the SDK checks every message against its schema
+      this.onmessage?.(message as unknown as JSONRPCMessage);
+    } catch {
+      // Whatever a message does to the code that looks at it, it must not end the host.
+      this.#drop(line);
+    }
+  }
+
+  #drop(line: string): void {
+    this.#junk += 1;
+    this.#options.onJunk(line);
+    if (this.#junk < MAX_JUNK_LINES) return;
+    const message = `${MAX_JUNK_LINES} lines in a row on the server's stdout are not JSON-RPC`;
+    this.#fatal(new PlugboardError("PROTOCOL", message));
+  }
+
+  #fatal(error: PlugboardError): void {
+    if (this.#broken || this.#closed) return;
+    this.#broken = true;
+    this.#options.onFatal(error);
+  }
+}
+
+function closedBy(what: string, cause?: unknown): PlugboardError {
+  return new PlugboardError("CONNECTION_CLOSED", what, cause === undefined ? {} : { cause });
+}
+
+function tooLarge(maxBytes: number): PlugboardError {
+  return new PlugboardError(
+    "MESSAGE_TOO_LARGE",
+    `the server sent a message of more than ${byteSize(maxBytes)} (maxMessageBytes)`,
+    { hint: "raise maxMessageBytes for this server, or ask it for less at a time" },
+  );
+}

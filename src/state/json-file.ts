@@ -1,0 +1,33 @@
+// JSON files that several processes may read and write: replaced whole, readable by their owner alone.
+
+import { randomBytes } from "node:crypto";
+import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+
+/** The file's value; `undefined` where it is absent, unreadable, too large or not JSON. */
+export async function readJsonFile(path: string, maxBytes: number): Promise<unknown> {
+  try {
+    if ((await stat(path)).size > maxBytes) return undefined;
+    return JSON.parse(await readFile(path, "utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A reader sees the old file or the new one, never a part. */
+export async function writeJsonFile(path: string, value: unknown): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
+  try {
+    const file = await open(temporary, "wx", 0o600);
+    try {
+      await file.writeFile(JSON.stringify(value));
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}

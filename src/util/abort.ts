@@ -1,0 +1,25 @@
+// Waiting that an AbortSignal can end.
+
+/** The promise, or a rejection with `reason()` as soon as the signal aborts. Leaves no listener behind. */
+export async function untilAborted<T>(
+  promise: Promise<T>,
+  signal: AbortSignal | undefined,
+  reason: () => Error,
+): Promise<T> {
+  if (signal === undefined) return promise;
+  if (signal.aborted) {
+    // Nobody waits for it any more: its rejection must not end the process.
+    promise.catch(() => {});
+    throw reason();
+  }
+  let onAbort: () => void = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(reason());
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}

@@ -1,0 +1,78 @@
+// The likeliest thing somebody meant by a word that matches nothing: a mistyped key, a tool's short name.
+
+/** Longer words are compared by this many characters, so that the cost per candidate is bounded. */
+const LONGEST = 128;
+
+/** Shorter fragments sit inside too many words to mean anything. */
+const SHORTEST_PART = 3;
+
+/**
+ * The candidate nearest to `word`, letter case aside, or undefined where none is near. A near spelling
+ * wins over a shared beginning, that over a shared end, that over a part in the middle; among equals
+ * the first one wins.
+ */
+export function closest(word: string, candidates: Iterable<string>): string | undefined {
+  const wanted = fold(word);
+  let best: string | undefined;
+  let bestScore = Infinity;
+  for (const candidate of candidates) {
+    const score = rate(wanted, fold(candidate));
+    if (score < bestScore) {
+      best = candidate;
+      bestScore = score;
+    }
+  }
+  return best;
+}
+
+function fold(word: string): string {
+  return word.slice(0, LONGEST).toLowerCase();
+}
+
+/** Lower is nearer; Infinity is not near at all. */
+function rate(a: string, b: string): number {
+  const allowed = Math.floor(Math.max(a.length, b.length) / 3);
+  const spelling = distance(a, b, allowed);
+  if (spelling <= allowed) return spelling;
+
+  const [part, whole] = a.length < b.length ? [a, b] : [b, a];
+  if (part.length < SHORTEST_PART) return Infinity;
+  // Below 1 at any length, so it only ranks words that match in the same way.
+  const excess = (whole.length - part.length) / LONGEST;
+  if (whole.startsWith(part)) return LONGEST + excess;
+  if (whole.endsWith(part)) return LONGEST + 1 + excess;
+  if (whole.includes(part)) return LONGEST + 2 + excess;
+  return Infinity;
+}
+
+/**
+ * Edits that turn one word into the other: insert, delete, replace, or swap two neighbours. Gives up
+ * with Infinity once it must exceed `limit`. Keeps three rows of the table.
+ */
+function distance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) > limit) return Infinity;
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    let least = i;
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1];
+      let cost = Math.min(at(last, j) + 1, at(row, j - 1) + 1, at(last, j - 1) + (same ? 0 : 1));
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        cost = Math.min(cost, at(beforeLast, j - 2) + 1);
+      }
+      row.push(cost);
+      least = Math.min(least, cost);
+    }
+    // A swap reaches back two rows, so one row above the limit is not yet the end.
+    if (least > limit + 1) return Infinity;
+    beforeLast = last;
+    last = row;
+  }
+  return at(last, b.length);
+}
+
+function at(row: number[], column: number): number {
+  return row[column] ?? Infinity;
+}

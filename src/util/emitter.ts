@@ -1,0 +1,36 @@
+// Typed events whose listeners cannot harm the emitter or each other.
+
+export class Emitter<Events extends object> {
+  readonly #listeners = new Map<keyof Events, Set<(event: never) => void>>();
+  readonly #onListenerError: (error: unknown) => void;
+
+  constructor(onListenerError: (error: unknown) => void) {
+    this.#onListenerError = onListenerError;
+  }
+
+  /** Returns what takes the listener off again. */
+  on<Name extends keyof Events>(event: Name, listener: (event: Events[Name]) => void): () => void {
+    const listeners = this.#listeners.get(event) ?? new Set();
+    this.#listeners.set(event, listeners);
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  }
+
+  has(event: keyof Events): boolean {
+    return (this.#listeners.get(event)?.size ?? 0) > 0;
+  }
+
+  emit<Name extends keyof Events>(event: Name, value: Events[Name]): void {
+    for (const listener of this.#listeners.get(event) ?? []) {
+      try {
+        (listener as (event: Events[Name]) => void)(value);
+      } catch (error) {
+        this.#onListenerError(error);
+      }
+    }
+  }
+
+  clear(): void {
+    this.#listeners.clear();
+  }
+}

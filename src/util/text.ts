@@ -1,0 +1,57 @@
+// Makes text from elsewhere safe to show on a terminal, in a log or in a prompt's metadata.
+
+/** CSI, OSC/DCS/PM/APC/SOS strings and two-character escapes. Every alternative is linear. */
+const ESCAPES =
+  // oxlint-disable-next-line no-control-regex
+  /\u001b(?:\[[0-?]*[ -/]*[@-~]?|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -/]*[0-~]?)|\u009b[0-?]*[ -/]*[@-~]?/g;
+
+/** C0 except tab and newline, DEL, C1, format characters (bidi, zero-width, tags), variation selectors. */
+const INVISIBLE =
+  // oxlint-disable-next-line no-control-regex
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\p{Cf}\p{Variation_Selector}\u2028\u2029]/gu;
+
+/** Drops terminal escapes, control and invisible characters; keeps tabs and newlines. */
+export function plainText(text: string): string {
+  return text.replace(ESCAPES, "").replace(INVISIBLE, "");
+}
+
+/** `plainText` on one line, cut to `max` characters with an ellipsis. */
+export function oneLine(text: string, max = Infinity): string {
+  // Cutting first bounds the work on a hostile megabyte; the slack is for what plainText removes.
+  const bounded = text.length > max * 4 + 1024 ? text.slice(0, max * 4 + 1024) : text;
+  return truncate(plainText(bounded).replace(/\s+/g, " ").trim(), max);
+}
+
+/** Cuts at a character boundary and says so. */
+export function truncate(text: string, max: number): string {
+  if (text.length <= max) return text;
+  let end = Math.max(0, max - 1);
+  // A high surrogate alone would be half a character.
+  const last = text.charCodeAt(end - 1);
+  if (last >= 0xd800 && last <= 0xdbff) end -= 1;
+  return `${text.slice(0, end)}…`;
+}
+
+export function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** A duration as a person says it: `4 s`, `350 ms`, `2 min`. */
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 120_000) return `${trimZero((ms / 1000).toFixed(ms < 10_000 ? 1 : 0))} s`;
+  if (ms < 7_200_000) return `${Math.round(ms / 60_000)} min`;
+  return `${Math.round(ms / 3_600_000)} h`;
+}
+
+/** A size as a person says it: `512 B`, `24 KiB`, `64 MiB`. */
+export function byteSize(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  if (bytes < 1024 ** 2) return `${trimZero((bytes / 1024).toFixed(1))} KiB`;
+  if (bytes < 1024 ** 3) return `${trimZero((bytes / 1024 ** 2).toFixed(1))} MiB`;
+  return `${trimZero((bytes / 1024 ** 3).toFixed(1))} GiB`;
+}
+
+function trimZero(number: string): string {
+  return number.replace(/\.0$/, "");
+}

@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest";
+import { toFailure } from "../../src/bridge/failure.ts";
+import { type ErrorCode, type ErrorDetails, PlugboardError } from "../../src/model/errors.ts";
+
+const call = { server: "docs", tool: "search" };
+
+function failureOf(code: ErrorCode, message: string, details?: ErrorDetails) {
+  return toFailure(new PlugboardError(code, message, details), call);
+}
+
+describe("a call without an answer", () => {
+  it.each<[ErrorCode, message: string, ErrorDetails, sentence: string]>([
+    [
+      "SERVER_UNAVAILABLE",
+      "server 'docs' is restarting, attempt 3 of 5, next try in 4 s (it crashed)",
+      { server: "docs" },
+      "server 'docs' is restarting, attempt 3 of 5, next try in 4 s (it crashed)",
+    ],
+    [
+      "SERVER_UNAVAILABLE",
+      "the server does not read its input (2 MiB are waiting)",
+      {},
+      "server 'docs': the server does not read its input (2 MiB are waiting)",
+    ],
+    [
+      "TIMEOUT",
+      "no answer to tools/call within 60 s",
+      {},
+      "server 'docs': no answer to tools/call within 60 s; 'search' was cancelled but may have taken effect",
+    ],
+    [
+      "CONNECTION_CLOSED",
+      "the server exited with code 1",
+      {},
+      "server 'docs' went away during 'search': the server exited with code 1; the call may have taken effect",
+    ],
+    [
+      "MESSAGE_TOO_LARGE",
+      "the server sent a message of more than 64 MiB",
+      { hint: "raise maxMessageBytes" },
+      "server 'docs' was stopped during 'search': the server sent a message of more than 64 MiB (raise maxMessageBytes)",
+    ],
+    [
+      "SERVER_ERROR",
+      "unknown tool (-32602)",
+      {},
+      "server 'docs' refused 'search': unknown tool (-32602)",
+    ],
+    ["CANCELLED", "the call was cancelled", {}, "the call was cancelled"],
+    [
+      "PROTOCOL",
+      "the server's answer to tools/call is no result",
+      {},
+      "server 'docs': the server's answer to tools/call is no result",
+    ],
+    ["SPAWN_FAILED", "npx was not found", {}, "server 'docs': npx was not found"],
+    [
+      "UNRESOLVED_VALUE",
+      "${KEY} is not set",
+      { hint: "set KEY" },
+      "server 'docs': ${KEY} is not set (set KEY)",
+    ],
+  ])("for %s (%s) says so", (code, message, details, sentence) => {
+    expect(failureOf(code, message, details)).toEqual({
+      content: [{ type: "text", text: sentence }],
+      isError: true,
+      failure: { code, message: sentence },
+    });
+  });
+
+  it("that concerns no server says what happened, no more", () => {
+    const error = new PlugboardError("UNKNOWN_TOOL", "there is no tool named 'x'", {
+      hint: "did you mean 'y'?",
+    });
+    const message = "there is no tool named 'x' (did you mean 'y'?)";
+    expect(toFailure(error)).toMatchObject({ failure: { code: "UNKNOWN_TOOL", message } });
+  });
+
+  it.each([
+    [new RangeError("out of range"), "server 'docs': out of range"],
+    ["just text", "server 'docs': just text"],
+  ])("for whatever else was thrown is a fault of the protocol: %s", (thrown, message) => {
+    expect(toFailure(thrown, call).failure).toEqual({ code: "PROTOCOL", message });
+  });
+
+  it("names the tool in plain words, whatever it is called", () => {
+    const tool = `\u001b]0;owned\u0007${"x".repeat(500)}`;
+    const { failure } = toFailure(new PlugboardError("SERVER_ERROR", "no"), { ...call, tool });
+    expect(failure?.message).toBe(`server 'docs' refused '${"x".repeat(127)}…': no`);
+  });
+});

@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest";
+import { type Execute, toTool } from "../../src/bridge/tool.ts";
+import type { CallOutcome, ToolDefinition, UpdateListener } from "../../src/model/tool.ts";
+
+const outcome: CallOutcome = { content: [{ type: "text", text: "found" }] };
+
+function setUp(more: Partial<ToolDefinition> = {}, answer: CallOutcome = outcome) {
+  const calls: Parameters<Execute>[] = [];
+  const definition: ToolDefinition = { name: "search", inputSchema: { type: "object" }, ...more };
+  const source = { publicName: "mcp__docs__search", server: "docs", tool: definition };
+  const tool = toTool(source, async (...call) => {
+    calls.push(call);
+    return answer;
+  });
+  return { tool, calls, definition };
+}
+
+describe("an MCP tool", () => {
+  it("is known by its public name and keeps what its server said of it", () => {
+    const { tool, definition } = setUp({
+      description: "Finds things.",
+      annotations: { readOnlyHint: true },
+      outputSchema: { type: "object" },
+    });
+    expect(tool).toEqual({
+      name: "mcp__docs__search",
+      label: "MCP: docs/search",
+      description: "[docs] Finds things.",
+      parameters: definition.inputSchema,
+      annotations: { readOnlyHint: true },
+      outputSchema: { type: "object" },
+      source: { kind: "mcp", server: "docs", tool: "search" },
+      execute: expect.any(Function),
+    });
+    expect(tool.parameters).toBe(definition.inputSchema);
+  });
+
+  it("has no annotations or output schema where its server gave none", () => {
+    const { tool } = setUp();
+    expect("annotations" in tool).toBe(false);
+    expect("outputSchema" in tool).toBe(false);
+  });
+
+  it.each<[string, string | undefined, string]>([
+    ["absent", undefined, "[docs] No description"],
+    ["empty", "", "[docs] No description"],
+    ["blank", " \n\t ", "[docs] No description"],
+    ["invisible", "\u200b\u{e0041}", "[docs] No description"],
+    ["of several lines", "One.\n\n- two\n", "[docs] One.\n\n- two"],
+    ["with escapes", "\u001b[8mhidden\u001b[0m", "[docs] hidden"],
+    ["with tag characters", "Adds.\u{e0049}\u{e0067}", "[docs] Adds."],
+  ])("has its server before its description: %s", (_, description, shown) => {
+    const { tool } = setUp(description === undefined ? {} : { description });
+    expect(tool.description).toBe(shown);
+  });
+
+  it.each([
+    ["a.b c", "MCP: docs/a.b c"],
+    ["two\nlines", "MCP: docs/two lines"],
+    ["\u001b[31mred", "MCP: docs/red"],
+    ["x".repeat(300), `MCP: docs/${"x".repeat(127)}…`],
+  ])("has a label in plain words: %j", (name, label) => {
+    const { tool } = setUp({ name });
+    expect(tool.label).toBe(label);
+    expect(tool.source).toEqual({ kind: "mcp", server: "docs", tool: name });
+  });
+
+  it("is called by its public name, with nothing that was not given", async () => {
+    const { tool, calls } = setUp();
+    expect(await tool.execute("id", { q: "x" })).toEqual({ ...outcome, details: outcome });
+    expect(calls).toEqual([["mcp__docs__search", { q: "x" }, {}]]);
+  });
+
+  it("passes the signal and the listener on", async () => {
+    const { tool, calls } = setUp();
+    const { signal } = new AbortController();
+    const onUpdate: UpdateListener = () => {};
+    await tool.execute("id", {}, signal, onUpdate);
+    expect(calls[0]?.[2]).toEqual({ signal, onUpdate });
+    expect(calls[0]?.[2].signal).toBe(signal);
+  });
+
+  it("answers a model: an empty outcome in words, a failure as an error", async () => {
+    const { tool } = setUp({}, { content: [], isError: true });
+    expect(await tool.execute("id", {})).toEqual({
+      content: [{ type: "text", text: "(the tool reported an error without details)" }],
+      isError: true,
+      details: { content: [], isError: true },
+    });
+  });
+});

@@ -1,0 +1,169 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type CachedTools, CatalogCache, definitionHash } from "../../src/catalog/catalog-cache.ts";
+import type { ServerDefinition } from "../../src/model/server-definition.ts";
+
+const entry: CachedTools = {
+  savedAt: 1_700_000_000_000,
+  identity: { era: "legacy", protocolVersion: "2025-11-25", name: "docs", version: "1.0.0" },
+  tools: [
+    { name: "read", description: "Reads.", inputSchema: { type: "object" }, _meta: { a: [1] } },
+    { name: "検索", inputSchema: {}, outputSchema: {}, annotations: { readOnlyHint: true } },
+  ],
+};
+
+let stateDir: string;
+let path: string;
+
+beforeEach(async () => {
+  stateDir = await mkdtemp(join(tmpdir(), "plugboard-cache-"));
+  path = join(stateDir, "catalog", "hash.json");
+});
+
+afterEach(async () => {
+  await rm(stateDir, { recursive: true, force: true });
+});
+
+describe("CatalogCache", () => {
+  it("gives back what was written, and nothing for another hash", async () => {
+    const cache = new CatalogCache(stateDir);
+    await cache.write("hash", entry);
+    expect(await cache.read("hash")).toEqual(entry);
+    expect(await new CatalogCache(stateDir).read("hash")).toEqual(entry);
+    expect(await cache.read("other")).toBeUndefined();
+  });
+
+  it("keeps the last that was written", async () => {
+    const cache = new CatalogCache(stateDir);
+    await cache.write("hash", entry);
+    await cache.write("hash", { ...entry, tools: [] });
+    expect((await cache.read("hash"))?.tools).toEqual([]);
+  });
+
+  it.runIf(process.platform !== "win32")("is readable by its owner alone", async () => {
+    const deep = join(stateDir, "new", "state");
+    await new CatalogCache(deep).write("hash", entry);
+    const modes = await Promise.all(
+      [deep, join(deep, "catalog"), join(deep, "catalog", "hash.json")].map(
+        async (each) => (await stat(each)).mode & 0o777,
+      ),
+    );
+    expect(modes).toEqual([0o700, 0o700, 0o600]);
+  });
+
+  it("survives many writers at once: a reader sees one of the entries, whole", async () => {
+    const cache = new CatalogCache(stateDir);
+    await cache.write("hash", entry);
+    const versions = Array.from({ length: 24 }, (_, savedAt) => ({
+      ...entry,
+      savedAt,
+      tools: [{ name: `tool-${savedAt}`, description: "x".repeat(20_000), inputSchema: {} }],
+    }));
+    const writing = Promise.all(versions.map((version) => cache.write("hash", version)));
+    const read: (CachedTools | undefined)[] = [];
+    for (let turn = 0; turn < 50; turn += 1) read.push(await cache.read("hash"));
+    await writing;
+    read.push(await cache.read("hash"));
+    for (const each of read) expect([entry, ...versions]).toContainEqual(each);
+    expect(await readdir(join(stateDir, "catalog"))).toEqual(["hash.json"]);
+  });
+});
+
+describe("a file that is not an entry", () => {
+  const stored = { format: 1, ...entry };
+  const tool = entry.tools[0];
+
+  it.each<[string, unknown]>([
+    ["of another format", { ...stored, format: 2 }],
+    ["without a format", entry],
+    ["without a time", { ...stored, savedAt: "yesterday" }],
+    ["without an identity", { ...stored, identity: undefined }],
+    ["with an identity that is none", { ...stored, identity: [] }],
+    ["without a version", { ...stored, identity: { era: "legacy" } }],
+    ["of another era", { ...stored, identity: { ...entry.identity, era: "stone" } }],
+    ["without tools", { ...stored, tools: {} }],
+    ["with a tool that is none", { ...stored, tools: [tool, null] }],
+    ["with a tool without a name", { ...stored, tools: [{ ...tool, name: 5 }] }],
+    ["with a tool without a schema", { ...stored, tools: [{ name: "read" }] }],
+    ["with a description that is no text", { ...stored, tools: [{ ...tool, description: 5 }] }],
+    ["that is a list", [stored]],
+    ["that is null", null],
+  ])("is taken for absent: %s", async (_, value) => {
+    await place(JSON.stringify(value));
+    expect(await new CatalogCache(stateDir).read("hash")).toBeUndefined();
+  });
+
+  it("is taken for absent: torn or empty", async () => {
+    const whole = JSON.stringify(stored);
+    for (const text of ["", whole.slice(0, -1), whole.slice(1), "\u0000".repeat(100)]) {
+      await place(text);
+      expect(await new CatalogCache(stateDir).read("hash")).toBeUndefined();
+    }
+  });
+
+  it("is replaced by the next write", async () => {
+    await place("{broken");
+    const cache = new CatalogCache(stateDir);
+    await cache.write("hash", entry);
+    expect(await cache.read("hash")).toEqual(entry);
+    expect(JSON.parse(await readFile(path, "utf8"))).toEqual(stored);
+  });
+});
+
+describe("definitionHash", () => {
+  const definition: ServerDefinition = {
+    name: "docs",
+    origin: "defaults",
+    enabled: true,
+    endpoint: { kind: "stdio", command: "docs-server", args: ["--fast"], env: { KEY: "${KEY}" } },
+    timeout: 30_000,
+    toolTimeout: 60_000,
+    restartOnCrash: true,
+    maxRestarts: 5,
+    lazy: false,
+    idleTimeout: 0,
+    protocol: "auto",
+    maxMessageBytes: 1024,
+  };
+  const { endpoint } = definition;
+  const hash = definitionHash(definition, "/home/somebody");
+
+  it("is fit for a file name", () => {
+    expect(hash).toMatch(/^[0-9a-f]{32}$/);
+  });
+
+  it.each<[string, Partial<ServerDefinition>]>([
+    ["where it came from", { origin: "agent" }],
+    ["its timeouts", { timeout: 1, toolTimeout: 1, idleTimeout: 1 }],
+    ["whether and when it starts", { enabled: false, lazy: true, restartOnCrash: false }],
+    ["its prefix", { toolPrefix: "d" }],
+  ])("does not depend on %s", (_, change) => {
+    expect(definitionHash({ ...definition, ...change }, "/home/somebody")).toBe(hash);
+  });
+
+  it.each<[string, Partial<ServerDefinition>, string]>([
+    ["its name", { name: "docs2" }, "/home/somebody"],
+    [
+      "its command",
+      { endpoint: { ...endpoint, command: "other" } as typeof endpoint },
+      "/home/somebody",
+    ],
+    ["its arguments", { endpoint: { ...endpoint, args: [] } as typeof endpoint }, "/home/somebody"],
+    [
+      "its environment",
+      { endpoint: { ...endpoint, env: {} } as typeof endpoint },
+      "/home/somebody",
+    ],
+    ["its protocol", { protocol: "legacy" }, "/home/somebody"],
+    ["where it runs", {}, "/home/other"],
+  ])("depends on %s", (_, change, cwd) => {
+    expect(definitionHash({ ...definition, ...change }, cwd)).not.toBe(hash);
+  });
+});
+
+async function place(text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
+}

@@ -1,0 +1,233 @@
+import { describe, expect, it } from "vitest";
+import { Catalog } from "../../src/catalog/catalog.ts";
+import { DEFAULT_TEMPLATE } from "../../src/catalog/public-name.ts";
+import type { ToolDefinition } from "../../src/model/tool.ts";
+
+function tool(name: string, description = "does it"): ToolDefinition {
+  return { name, description, inputSchema: { type: "object" } };
+}
+
+function tools(...given: string[]): ToolDefinition[] {
+  return given.map((name) => tool(name));
+}
+
+function catalogOf(...servers: string[]): Catalog {
+  return new Catalog(
+    DEFAULT_TEMPLATE,
+    servers.map((name) => ({ name })),
+  );
+}
+
+function names(catalog: Catalog): string[] {
+  return catalog.entries().map(({ publicName }) => publicName);
+}
+
+const NO_CHANGE = { added: [], removed: [], changed: [], diagnostics: [] };
+
+describe("the order of tools", () => {
+  it("is that of the configuration, whichever server is known first", () => {
+    const catalog = catalogOf("a", "b", "c");
+    catalog.set("c", tools("z"));
+    catalog.set("a", tools("y", "x"));
+    catalog.set("b", tools("w"));
+    expect(names(catalog)).toEqual(["mcp__a__y", "mcp__a__x", "mcp__b__w", "mcp__c__z"]);
+  });
+
+  it("stays when a server lists in another one; what is new comes last", () => {
+    const catalog = catalogOf("a");
+    catalog.set("a", tools("one", "two", "three"));
+    catalog.set("a", tools("four", "three", "one"));
+    expect(names(catalog)).toEqual(["mcp__a__one", "mcp__a__three", "mcp__a__four"]);
+  });
+});
+
+describe("a change", () => {
+  it("says what came, went and became different", () => {
+    const catalog = catalogOf("a");
+    expect(catalog.set("a", [tool("same"), tool("other"), tool("gone")])).toEqual({
+      ...NO_CHANGE,
+      added: ["mcp__a__same", "mcp__a__other", "mcp__a__gone"],
+    });
+    expect(catalog.set("a", [tool("same"), tool("other", "differently"), tool("new")])).toEqual({
+      ...NO_CHANGE,
+      added: ["mcp__a__new"],
+      removed: ["mcp__a__gone"],
+      changed: ["mcp__a__other"],
+    });
+  });
+
+  it("keeps the entries that have not changed, and only those", () => {
+    const catalog = catalogOf("a");
+    catalog.set("a", [tool("same"), tool("other")]);
+    const [same, other] = catalog.entries();
+    expect(catalog.set("a", [tool("same"), tool("other", "differently")]).changed).toHaveLength(1);
+    expect(catalog.entries()[0]).toBe(same);
+    expect(catalog.entries()[1]).not.toBe(other);
+    expect(catalog.find("mcp__a__other")?.tool.description).toBe("differently");
+  });
+
+  it("is none where a server lists the same again", () => {
+    const catalog = catalogOf("a", "b");
+    catalog.set("a", tools("one", "two"));
+    expect(catalog.set("a", tools("two", "one"))).toEqual(NO_CHANGE);
+  });
+
+  it.each<[string, Partial<ToolDefinition>]>([
+    ["schema", { inputSchema: { type: "object", required: ["q"] } }],
+    ["output schema", { outputSchema: {} }],
+    ["annotations", { annotations: { readOnlyHint: true } }],
+    ["title", { title: "One" }],
+  ])("is also another %s", (_, difference) => {
+    const catalog = catalogOf("a");
+    catalog.set("a", [tool("one")]);
+    const change = catalog.set("a", [{ ...tool("one"), ...difference }]);
+    expect(change.changed).toEqual(["mcp__a__one"]);
+  });
+
+  it("to nothing takes all of a server's tools and no other's", () => {
+    const catalog = catalogOf("a", "b");
+    catalog.set("a", tools("one", "two"));
+    catalog.set("b", tools("one"));
+    expect(catalog.set("a", []).removed).toEqual(["mcp__a__one", "mcp__a__two"]);
+    expect(names(catalog)).toEqual(["mcp__b__one"]);
+    expect(catalog.find("a/one")).toBeUndefined();
+  });
+
+  it("of a server that is not plugged in is none", () => {
+    const catalog = catalogOf("a");
+    expect(catalog.set("elsewhere", tools("one"))).toEqual(NO_CHANGE);
+    expect(catalog.entries()).toEqual([]);
+  });
+
+  it("takes the last of several tools of one name", () => {
+    const catalog = catalogOf("a");
+    catalog.set("a", [tool("one", "first"), tool("two"), tool("one", "last")]);
+    expect(catalog.entries().map(({ tool: each }) => each.description)).toEqual([
+      "last",
+      "does it",
+    ]);
+  });
+});
+
+describe("finding", () => {
+  it("goes by the public name and by server/tool", () => {
+    const catalog = catalogOf("docs", "web");
+    catalog.set("docs", tools("files.read"));
+    catalog.set("web", tools("files.read"));
+    const entry = catalog.find("web/files.read");
+    expect(entry).toMatchObject({ server: "web", tool: { name: "files.read" } });
+    expect(catalog.find(entry?.publicName ?? "")).toBe(entry);
+    expect(catalog.find("docs/files.read")).not.toBe(entry);
+  });
+
+  it.each(["files_read", "docs", "mcp__docs__files_read", "/", "", "__proto__", "constructor"])(
+    "finds nothing under %j",
+    (name) => {
+      const catalog = catalogOf("docs");
+      catalog.set("docs", tools("files.read"));
+      expect(catalog.find(name)).toBeUndefined();
+    },
+  );
+
+  it("is not confused by what tools are called", () => {
+    const catalog = catalogOf("docs");
+    catalog.set("docs", tools("a/b", "__proto__", "mcp__docs__other"));
+    expect(catalog.find("docs/a/b")?.tool.name).toBe("a/b");
+    expect(catalog.find("docs/__proto__")?.tool.name).toBe("__proto__");
+    expect(catalog.find("mcp__docs__other")).toBeUndefined();
+  });
+
+  it("ends with the tool", () => {
+    const catalog = catalogOf("docs");
+    catalog.set("docs", tools("read"));
+    catalog.set("docs", []);
+    expect(catalog.find("docs/read")).toBeUndefined();
+    expect(catalog.find("mcp__docs__read")).toBeUndefined();
+  });
+});
+
+describe("counting", () => {
+  it("goes by server", () => {
+    const catalog = catalogOf("a", "b");
+    catalog.set("a", tools("one", "two"));
+    expect([catalog.count("a"), catalog.count("b"), catalog.count("elsewhere")]).toEqual([2, 0, 0]);
+  });
+});
+
+describe("a public name", () => {
+  it("is independent of what else is there", () => {
+    const alone = catalogOf("docs");
+    alone.set("docs", tools("read", "files.read"));
+    const crowded = catalogOf("docs_", "do", "docs", "DOCS");
+    for (const server of ["docs_", "do", "DOCS", "docs"]) {
+      crowded.set(server, tools("files_read", "files.read", "read", "_read", "cs__read"));
+    }
+    for (const { publicName, tool: each } of alone.entries()) {
+      expect(crowded.find(publicName)).toMatchObject({ server: "docs", tool: { name: each.name } });
+    }
+    expect(crowded.entries()).toHaveLength(20);
+  });
+
+  it("has the prefix in place of the server where there is one", () => {
+    const catalog = new Catalog("{server}__{tool}", [{ name: "filesystem", toolPrefix: "fs" }]);
+    catalog.set("filesystem", tools("read"));
+    expect(names(catalog)).toEqual(["fs__read"]);
+    expect(catalog.find("filesystem/read")?.server).toBe("filesystem");
+    expect(catalog.find("fs/read")).toBeUndefined();
+  });
+});
+
+describe("a name that is taken", () => {
+  const shared = [
+    { name: "one", toolPrefix: "p" },
+    { name: "two", toolPrefix: "p" },
+  ];
+
+  it("stays with whom it belongs to; the other tool is left out, and said so", () => {
+    const catalog = new Catalog(DEFAULT_TEMPLATE, shared);
+    catalog.set("one", tools("read"));
+    const change = catalog.set("two", tools("read", "write"));
+    expect(change).toEqual({
+      ...NO_CHANGE,
+      added: ["mcp__p__write"],
+      diagnostics: [
+        {
+          server: "two",
+          subject: "read",
+          message: "tool left out: its public name mcp__p__read is taken",
+        },
+      ],
+    });
+    expect(catalog.find("mcp__p__read")?.server).toBe("one");
+    expect(catalog.find("two/read")).toBeUndefined();
+    expect(catalog.count("two")).toBe(1);
+  });
+
+  it("is no change when it is listed again, and an addition once it is free", () => {
+    const catalog = new Catalog(DEFAULT_TEMPLATE, shared);
+    catalog.set("one", tools("read"));
+    catalog.set("two", tools("read"));
+    expect(catalog.set("two", tools("read"))).toMatchObject({
+      added: [],
+      removed: [],
+      changed: [],
+    });
+    catalog.set("one", []);
+    expect(catalog.set("two", tools("read")).added).toEqual(["mcp__p__read"]);
+  });
+
+  it("may be taken by a tool of the host's own", () => {
+    const catalog = new Catalog("{server}_{tool}", [{ name: "docs" }], ["docs_read"]);
+    const change = catalog.set("docs", tools("read", "write"));
+    expect(change.added).toEqual(["docs_write"]);
+    expect(change.diagnostics).toMatchObject([{ subject: "read" }]);
+  });
+
+  it("is said of a tool in plain words, whatever it is called", () => {
+    const catalog = new Catalog(DEFAULT_TEMPLATE, shared);
+    const odd = `\u001b[31m${"x".repeat(500)}`;
+    catalog.set("one", tools(odd));
+    const { diagnostics } = catalog.set("two", tools(odd));
+    expect(diagnostics[0]?.subject).toBe(`${"x".repeat(79)}…`);
+  });
+});

@@ -1,0 +1,191 @@
+import { describe, expect, it } from "vitest";
+import { DEFAULT_TEMPLATE, publicName } from "../../src/catalog/public-name.ts";
+
+const SAFE = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
+const SAFE_WITH_COLON = /^[A-Za-z][A-Za-z0-9_:-]{0,63}$/;
+const TEMPLATES = [
+  DEFAULT_TEMPLATE,
+  "mcp_{server}_{tool}",
+  "{server}__{tool}",
+  "mcp:{server}:{tool}",
+  "{tool}-{server}",
+  "{server}{tool}",
+  "x_{tool}_of_{server}_y",
+];
+
+describe("a name that fits", () => {
+  it.each([
+    [DEFAULT_TEMPLATE, "docs", "search", "mcp__docs__search"],
+    ["mcp_{server}_{tool}", "docs", "search", "mcp_docs_search"],
+    ["{server}__{tool}", "docs", "search", "docs__search"],
+    ["mcp:{server}:{tool}", "docs", "search", "mcp:docs:search"],
+    ["{tool}_at_{server}", "docs", "search", "search_at_docs"],
+    [DEFAULT_TEMPLATE, "my-docs", "read_file", "mcp__my-docs__read_file"],
+    [DEFAULT_TEMPLATE, "a_b", "c_d_e", "mcp__a_b__c_d_e"],
+    ["mcp_{server}_{tool}", "docs", "read_file", "mcp_docs_read_file"],
+    [DEFAULT_TEMPLATE, "1st", "2nd", "mcp__1st__2nd"],
+    [DEFAULT_TEMPLATE, "a", "_private", "mcp__a___private"],
+    [DEFAULT_TEMPLATE, "s", "t".repeat(56), `mcp__s__${"t".repeat(56)}`],
+  ])("is the template filled in: %s, %s, %s", (template, server, tool, name) => {
+    expect(publicName(template, server, tool)).toBe(name);
+  });
+});
+
+describe("a name that does not", () => {
+  it.each([
+    [
+      "a character no provider takes",
+      DEFAULT_TEMPLATE,
+      "docs",
+      "files.read",
+      /^mcp__docs__files_read_[0-9a-f]{8}$/,
+    ],
+    [
+      "a space in the server",
+      DEFAULT_TEMPLATE,
+      "my docs",
+      "read",
+      /^mcp__my_docs__read_[0-9a-f]{8}$/,
+    ],
+    ["emoji alone", DEFAULT_TEMPLATE, "docs", "🔍🔎", /^mcp__docs_[0-9a-f]{8}$/],
+    ["another script", DEFAULT_TEMPLATE, "docs", "検索", /^mcp__docs_[0-9a-f]{8}$/],
+    ["300 characters", DEFAULT_TEMPLATE, "docs", "x".repeat(300), /^mcp__docs__x{44}_[0-9a-f]{8}$/],
+    [
+      "one character too many",
+      DEFAULT_TEMPLATE,
+      "s",
+      "t".repeat(57),
+      /^mcp__s__t{47}_[0-9a-f]{8}$/,
+    ],
+    ["a long server", DEFAULT_TEMPLATE, "s".repeat(64), "read", /^mcp__s{50}_[0-9a-f]{8}$/],
+    ["__ in the tool", DEFAULT_TEMPLATE, "docs", "a__b", /^mcp__docs__a__b_[0-9a-f]{8}$/],
+    ["__ in the server", DEFAULT_TEMPLATE, "a__b", "read", /^mcp__a__b__read_[0-9a-f]{8}$/],
+    ["a server that ends in _", DEFAULT_TEMPLATE, "a_", "b", /^mcp__a___b_[0-9a-f]{8}$/],
+    [
+      "the separator in the server",
+      "mcp_{server}_{tool}",
+      "my_docs",
+      "read",
+      /^mcp_my_docs_read_[0-9a-f]{8}$/,
+    ],
+    [
+      "the separator in the tool, which comes first",
+      "{tool}_{server}",
+      "docs",
+      "read_file",
+      /^read_file_docs_[0-9a-f]{8}$/,
+    ],
+    ["no separator", "{server}{tool}", "docs", "read", /^docsread_[0-9a-f]{8}$/],
+    ["a digit in front", "{server}__{tool}", "1st", "read", /^t_1st__read_[0-9a-f]{8}$/],
+    ["a dash in front", "{server}__{tool}", "-x", "read", /^t_-x__read_[0-9a-f]{8}$/],
+    ["nothing but underscores", "{server}__{tool}", "_", "_", /^t_[0-9a-f]{8}$/],
+    [
+      "a cut behind a dash",
+      DEFAULT_TEMPLATE,
+      "docs",
+      `${"x".repeat(40)}-----${"y".repeat(40)}`,
+      /^mcp__docs__x{40}_[0-9a-f]{8}$/,
+    ],
+    [
+      "the look of a hash",
+      DEFAULT_TEMPLATE,
+      "docs",
+      "fix_deadbeef",
+      /^mcp__docs__fix_deadbeef_[0-9a-f]{8}$/,
+    ],
+    ["a bare colon", "mcp:{server}:{tool}", "a:b", "c", /^mcp:a_b:c_[0-9a-f]{8}$/],
+  ])("gets a hash: %s", (_, template, server, tool, name) => {
+    expect(publicName(template, server, tool)).toMatch(name);
+  });
+
+  it("is the same every time, in every version", () => {
+    expect(publicName(DEFAULT_TEMPLATE, "docs", "files.read")).toBe(
+      "mcp__docs__files_read_6fc313ed",
+    );
+  });
+});
+
+describe("names", () => {
+  it.each(TEMPLATES)("are safe and never the same for two pairs: %s", (template) => {
+    // Every pair over an alphabet in which parts, separators and replacements look alike.
+    const parts = words(["a", "_", ".", "-"], 3);
+    expectDistinct(template, pairs(parts, parts));
+  });
+
+  it.each(TEMPLATES)("are so for pairs of any length and script: %s", (template) => {
+    const random = generator(7);
+    const any = Array.from({ length: 80 }, () => randomWord(random));
+    expectDistinct(template, pairs(any, any));
+  });
+
+  it.each(TEMPLATES)("cannot be made to equal a name with a hash: %s", (template) => {
+    const [before = "", after = ""] = template.replace("{server}", "docs").split("{tool}");
+    for (const tool of ["files.read", "a__b", "検索", "x".repeat(300)]) {
+      const taken = publicName(template, "docs", tool);
+      const forged = taken.slice(before.length, taken.length - after.length);
+      expect(publicName(template, "docs", forged)).not.toBe(taken);
+    }
+  });
+});
+
+function expectDistinct(template: string, given: [server: string, tool: string][]): void {
+  const safe = template.includes(":") ? SAFE_WITH_COLON : SAFE;
+  const owners = new Map<string, string>();
+  const unsafe: string[] = [];
+  const shared: string[] = [];
+  for (const [server, tool] of given) {
+    const name = publicName(template, server, tool);
+    const pair = JSON.stringify([server, tool]);
+    const owner = owners.get(name);
+    if (!safe.test(name)) unsafe.push(`${pair}: ${name}`);
+    if (owner !== undefined && owner !== pair) shared.push(`${owner} and ${pair}: ${name}`);
+    owners.set(name, pair);
+  }
+  expect({ unsafe, shared }).toEqual({ unsafe: [], shared: [] });
+}
+
+function words(alphabet: string[], longest: number): string[] {
+  let last = [""];
+  const all: string[] = [];
+  for (let length = 1; length <= longest; length += 1) {
+    last = last.flatMap((word) => alphabet.map((letter) => word + letter));
+    all.push(...last);
+  }
+  return all;
+}
+
+function pairs(servers: string[], tools: string[]): [string, string][] {
+  return servers.flatMap((server) => tools.map((tool): [string, string] => [server, tool]));
+}
+
+/** The same numbers each time (mulberry32). */
+function generator(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+function randomWord(random: () => number): string {
+  const letters = [
+    "a",
+    "B",
+    "7",
+    "_",
+    "__",
+    "-",
+    ".",
+    "/",
+    " ",
+    "é",
+    "検",
+    "😀",
+    "\u0000",
+    "\ud800",
+  ];
+  const length = 1 + Math.floor(random() ** 3 * 120);
+  return Array.from({ length }, () => letters[Math.floor(random() * letters.length)]).join("");
+}

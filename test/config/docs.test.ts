@@ -1,0 +1,126 @@
+// The examples of docs/configuration.md do what it says they do, and its table has every key.
+
+import { readFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { loadConfig } from "../../src/config/load.ts";
+import { formatProblem } from "../../src/config/report.ts";
+import type { ServerConfig } from "../../src/config/server-config.ts";
+import { failure, writeConfig } from "./files.ts";
+
+const page = await readFile(new URL("../../docs/configuration.md", import.meta.url), "utf8");
+
+const [example = "", mistakes = "", doubts = ""] = blocks("json5");
+const [mistakesOutput = "", doubtsOutput = ""] = blocks("text");
+
+/** Complete by its type, so a key that is added to it is missed in the table. */
+const SERVER_KEYS: Record<keyof ServerConfig, true> = {
+  enabled: true,
+  transport: true,
+  type: true,
+  command: true,
+  args: true,
+  env: true,
+  cwd: true,
+  workingDir: true,
+  url: true,
+  headers: true,
+  auth: true,
+  oauth: true,
+  tls: true,
+  allowInsecure: true,
+  allowPrivate: true,
+  timeout: true,
+  toolTimeout: true,
+  restartOnCrash: true,
+  maxRestarts: true,
+  lazy: true,
+  idleTimeout: true,
+  scope: true,
+  protocol: true,
+  toolPrefix: true,
+  include: true,
+  tools: true,
+  approval: true,
+  pins: true,
+  trusted: true,
+  framing: true,
+  resources: true,
+  resourceFilter: true,
+  resourceRefreshMs: true,
+  sampling: true,
+  rateLimit: true,
+  concurrency: true,
+  maxResultBytes: true,
+  maxMessageBytes: true,
+};
+
+function blocks(language: string): string[] {
+  const pattern = new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, "gm");
+  return Array.from(page.matchAll(pattern), ([, content = ""]) => content);
+}
+
+function tableOf(heading: string): string[][] {
+  const [, section = ""] = page.split(`\n## ${heading}\n`);
+  const [body = ""] = section.split("\n## ");
+  const rows = body.split("\n").filter((line) => line.startsWith("| `"));
+  return rows.map((row) =>
+    row
+      .split("|")
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+}
+
+describe("the page on configuration", () => {
+  it("has an example that loads without a warning", async () => {
+    const file = await writeConfig(example);
+    const { servers, warnings } = await loadConfig(file);
+    expect(servers.map(({ name }) => name)).toEqual(["files", "memory"]);
+    expect(warnings).toEqual([]);
+    const research = await loadConfig(file, "research");
+    expect(research.servers.map(({ name, enabled }) => [name, enabled])).toEqual([
+      ["files", true],
+      ["memory", false],
+      ["everything", true],
+    ]);
+  });
+
+  it("shows the errors there are", async () => {
+    const file = await writeConfig(mistakes);
+    const { message } = await failure(() => loadConfig(file));
+    expect(`${message.replaceAll(file, "/home/me/plugboard.json")}\n`).toBe(mistakesOutput);
+  });
+
+  it("shows the warnings there are", async () => {
+    const file = await writeConfig(doubts);
+    const { warnings } = await loadConfig(file);
+    const lines = warnings.map((warning) => `${formatProblem(warning)}\n`).join("");
+    expect(lines.replaceAll(file, "/home/me/plugboard.json")).toBe(doubtsOutput);
+  });
+
+  it("has a row for every key of a server", () => {
+    const keys = tableOf("Server keys").map(([key = ""]) => key.replaceAll("`", ""));
+    expect(keys).toEqual(Object.keys(SERVER_KEYS));
+  });
+
+  it.each(tableOf("Server keys").filter(([, , , , state]) => state?.includes("not enforced")))(
+    "says of %s what its warning says",
+    async (key) => {
+      const values: Partial<Record<string, string>> = {
+        "`tools`": "{ deny: ['x'] }",
+        "`approval`": "'ask'",
+        "`pins`": "'block'",
+        "`trusted`": "true",
+        "`framing`": "true",
+      };
+      const entry = `${key.replaceAll("`", "")}: ${values[key] ?? "5000"}`;
+      const file = await writeConfig(
+        `{ agents: { defaults: { mcp: { servers: { x: { command: "x", ${entry} } } } } } }`,
+      );
+      const { warnings } = await loadConfig(file);
+      expect(warnings.map(({ message }) => message)).toEqual([
+        "is accepted, but is NOT enforced in this version",
+      ]);
+    },
+  );
+});

@@ -1,0 +1,184 @@
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { loadConfig } from "../../src/config/load.ts";
+import { failure, writeConfig, writeServers } from "./files.ts";
+
+describe("loading a configuration", () => {
+  it("gives a server with every default filled in", async () => {
+    const file = await writeServers("{ files: { command: 'npx' } }");
+    expect(await loadConfig(file)).toEqual({
+      agentId: "default",
+      servers: [
+        {
+          name: "files",
+          origin: "defaults",
+          enabled: true,
+          endpoint: { kind: "stdio", command: "npx", args: [], env: {} },
+          timeout: 30_000,
+          toolTimeout: 60_000,
+          restartOnCrash: true,
+          maxRestarts: 5,
+          lazy: false,
+          idleTimeout: 0,
+          protocol: "auto",
+          maxMessageBytes: 67_108_864,
+        },
+      ],
+      toolNames: "mcp__{server}__{tool}",
+      warnings: [],
+      file,
+    });
+  });
+
+  it("gives what is configured instead of the defaults", async () => {
+    const file = await writeServers(`{ files: {
+      enabled: false, transport: "stdio", command: "npx", args: ["-y", "\${PKG}"],
+      env: { TOKEN: "\${TOKEN}", EMPTY: "" }, cwd: "data", timeout: 1000, toolTimeout: 2000,
+      restartOnCrash: false, maxRestarts: 0, lazy: true, idleTimeout: 3000, protocol: "legacy",
+      toolPrefix: "fs", maxMessageBytes: 1024,
+    } }`);
+    const { servers, warnings } = await loadConfig(file);
+    expect(servers).toEqual([
+      {
+        name: "files",
+        origin: "defaults",
+        enabled: false,
+        endpoint: {
+          kind: "stdio",
+          command: "npx",
+          args: ["-y", "${PKG}"],
+          env: { TOKEN: "${TOKEN}", EMPTY: "" },
+          cwd: "data",
+          baseDir: dirname(file),
+        },
+        timeout: 1000,
+        toolTimeout: 2000,
+        restartOnCrash: false,
+        maxRestarts: 0,
+        lazy: true,
+        idleTimeout: 3000,
+        protocol: "legacy",
+        toolPrefix: "fs",
+        maxMessageBytes: 1024,
+      },
+    ]);
+    expect(warnings).toEqual([]);
+  });
+
+  it.each([
+    ["url: 'https://example.com'", "remote"],
+    ["url: 'http://127.0.0.1:80/mcp', transport: 'http'", "http"],
+    ["url: '${BASE}/mcp', type: 'http'", "http"],
+    ["url: 'secret://vault/url', transport: 'streamable-http'", "http"],
+    ["url: 'https://example.com', type: 'sse'", "sse"],
+    ["url: 'https://example.com', type: 'streamable-http', transport: 'http'", "http"],
+    ["url: 'https://example.com', command: 'x', transport: 'sse'", "sse"],
+    ["url: 'https://example.com', command: 'x', type: 'stdio'", "stdio"],
+    ["command: 'x'", "stdio"],
+  ])("tells the transport from { %s }", async (keys, kind) => {
+    const { servers } = await loadConfig(await writeServers(`{ a: { ${keys} } }`));
+    expect(servers[0]?.endpoint.kind).toBe(kind);
+  });
+
+  it("keeps the URL and the headers of a remote server", async () => {
+    const { servers } = await loadConfig(
+      await writeServers(
+        "{ a: { url: 'https://example.com/x', headers: { A: 'Bearer ${KEY}' } } }",
+      ),
+    );
+    expect(servers[0]?.endpoint).toEqual({
+      kind: "remote",
+      url: "https://example.com/x",
+      headers: { A: "Bearer ${KEY}" },
+    });
+  });
+
+  it("takes workingDir for cwd", async () => {
+    const file = await writeServers(
+      "{ a: { command: 'x', workingDir: '/a' }, b: { command: 'x', cwd: '~/b', workingDir: '~/b' } }",
+    );
+    const { servers } = await loadConfig(file);
+    expect(servers.map(({ endpoint }) => endpoint)).toMatchObject([{ cwd: "/a" }, { cwd: "~/b" }]);
+  });
+
+  it.each(["env", "file", "exec", "gcp", "aws", "vault", "azure", "keyring"])(
+    "leaves secret://%s/… for the start",
+    async (provider) => {
+      const reference = `secret://${provider}/a/b#c`;
+      const { servers } = await loadConfig(
+        await writeServers(`{ a: { command: "x", env: { A: "${reference}" } } }`),
+      );
+      expect(servers[0]?.endpoint).toMatchObject({ env: { A: reference } });
+    },
+  );
+
+  it.each([
+    "a",
+    "x".repeat(64),
+    "🙂".repeat(64),
+    "a b",
+    "ü",
+    "__proto__",
+    "constructor",
+    "toString",
+  ])("takes the server name %j", async (name) => {
+    const { servers } = await loadConfig(await writeServers(`{ "${name}": { command: "x" } }`));
+    expect(servers.map((server) => server.name)).toEqual([name]);
+    expect(({} as { command?: string }).command).toBeUndefined();
+  });
+
+  it("keeps variables with names such as __proto__", async () => {
+    const { servers } = await loadConfig(
+      await writeServers("{ a: { command: 'x', env: { __proto__: 'a', constructor: 'b' } } }"),
+    );
+    const [endpoint] = servers.map((server) => server.endpoint);
+    expect(endpoint?.kind === "stdio" && Object.entries(endpoint.env)).toEqual([
+      ["__proto__", "a"],
+      ["constructor", "b"],
+    ]);
+  });
+
+  it.each(["{}", "{ agents: {} }", "{ agents: { defaults: {} } }", "{ $schema: 'x' }"])(
+    "takes %s for no servers",
+    async (text) => {
+      expect((await loadConfig(await writeConfig(text))).servers).toEqual([]);
+    },
+  );
+
+  it.each([
+    "mcp__{server}__{tool}",
+    "mcp_{server}_{tool}",
+    "{server}__{tool}",
+    "mcp:{server}:{tool}",
+    "{tool}-{server}",
+  ])("takes the tool names %s", async (template) => {
+    const file = await writeConfig(
+      `{ agents: { defaults: { mcp: { toolNames: "${template}", startupWait: 0 } } } }`,
+    );
+    expect(await loadConfig(file)).toMatchObject({ toolNames: template, startupWait: 0 });
+  });
+
+  it.each([
+    ["sub/dir", (directory: string) => join(directory, "sub/dir")],
+    ["/srv/x", () => "/srv/x"],
+    ["~/x", () => "/home/me/x"],
+    ["~", () => "/home/me"],
+  ])("takes the workspace %s", async (workspace, expected) => {
+    const file = await writeConfig(`{ agents: { defaults: { workspace: "${workspace}" } } }`);
+    const config = await loadConfig(file, undefined, { homedir: "/home/me" });
+    expect(config.workspace).toBe(expected(dirname(file)));
+  });
+
+  it("takes a relative path from the given directory", async () => {
+    const file = await writeConfig("{}");
+    const config = await loadConfig("plugboard.json", undefined, { cwd: dirname(file) });
+    expect(config.file).toBe(file);
+  });
+
+  it("refuses a file that is not there", async () => {
+    const error = await failure(() => loadConfig("/no/such/plugboard.json"));
+    expect(error.message).toBe(
+      "The configuration has 1 problem:\n  /no/such/plugboard.json  there is no such file",
+    );
+  });
+});

@@ -1,0 +1,216 @@
+import { homedir } from "node:os";
+import { describe, expect, it } from "vitest";
+import { loadConfig } from "../../src/config/load.ts";
+import { parseAgentConfig } from "../../src/config/parse.ts";
+import { resolveEndpoint } from "../../src/config/resolve.ts";
+import type { ServerConfig } from "../../src/config/server-config.ts";
+import type { ServerDefinition } from "../../src/model/server-definition.ts";
+import { failure, writeServers } from "./files.ts";
+
+const ENV = {
+  HOME: "/home/me",
+  NAME: "value",
+  EMPTY: "",
+  HIDDEN: "secret://gcp/x",
+  URL: "https://example.com",
+};
+
+function define(config: ServerConfig): ServerDefinition {
+  const [definition] = parseAgentConfig({ servers: { it: config } }).servers;
+  if (definition === undefined) throw new Error("There should be one server.");
+  return definition;
+}
+
+function argument(value: string): string | undefined {
+  const endpoint = resolveEndpoint(define({ command: "x", args: [value] }), ENV);
+  return endpoint.kind === "stdio" ? endpoint.args[0] : undefined;
+}
+
+describe("a value", () => {
+  it.each([
+    ["plain", "plain"],
+    ["${NAME}", "value"],
+    ["-${NAME}-${NAME}-", "-value-value-"],
+    ["${EMPTY}", ""],
+    ["${NAME:-other}", "value"],
+    ["${EMPTY:-other}", "other"],
+    ["${MISSING:-other}", "other"],
+    ["${MISSING:-}", ""],
+    ["$${NAME}", "${NAME}"],
+    ["$NAME $", "$NAME $"],
+    ["~/x", "~/x"],
+  ])("%j expands to %j", (value, expanded) => {
+    expect(argument(value)).toBe(expanded);
+  });
+
+  it("is expanded once: what a variable holds is not looked into", () => {
+    const endpoint = resolveEndpoint(define({ command: "${A}" }), { A: "${B}", B: "b" });
+    expect(endpoint).toMatchObject({ command: "${B}" });
+  });
+
+  it("never comes from the prototype of the environment", async () => {
+    const error = await failure(() => argument("${constructor}"));
+    expect(error.code).toBe("UNRESOLVED_VALUE");
+  });
+});
+
+describe("an endpoint", () => {
+  it("of a command is expanded in every value and in no key", () => {
+    const definition = define({
+      command: "${NAME}/bin",
+      args: ["${NAME}", ""],
+      env: { "${NAME}": "${NAME}" },
+      cwd: "/${NAME}",
+    });
+    expect(resolveEndpoint(definition, ENV)).toEqual({
+      kind: "stdio",
+      command: "value/bin",
+      args: ["value", ""],
+      env: { "${NAME}": "value" },
+      cwd: "/value",
+    });
+  });
+
+  it("of a URL is expanded in every value and in no key", () => {
+    const definition = define({
+      transport: "sse",
+      url: "${URL}/${NAME}",
+      headers: { "X-NAME": "Bearer ${NAME}" },
+    });
+    expect(resolveEndpoint(definition, ENV)).toEqual({
+      kind: "sse",
+      url: "https://example.com/value",
+      headers: { "X-NAME": "Bearer value" },
+    });
+  });
+
+  it.each([
+    ["data", "/etc/board/data"],
+    ["../data", "/etc/data"],
+    [".", "/etc/board"],
+    ["${NAME}/x", "/etc/board/value/x"],
+    ["${HOME}/x", "/home/me/x"],
+    ["~/x", "/home/me/x"],
+    ["~", "/home/me"],
+    ["~other", "/etc/board/~other"],
+    ["/abs", "/abs"],
+  ])("has the cwd %s as %s", (cwd, expected) => {
+    const definition = define({ command: "x" });
+    const endpoint = { ...definition.endpoint, cwd, baseDir: "/etc/board" };
+    expect(resolveEndpoint({ ...definition, endpoint }, ENV)).toMatchObject({ cwd: expected });
+    expect(resolveEndpoint({ ...definition, endpoint }, ENV)).not.toHaveProperty("baseDir");
+  });
+
+  it("has a cwd relative to its file", async () => {
+    const file = await writeServers("{ a: { command: 'x', cwd: './${SUB:-sub}' } }");
+    const { servers } = await loadConfig(file);
+    expect(servers.map((server) => resolveEndpoint(server, {}))).toMatchObject([
+      { cwd: file.replace("plugboard.json", "sub") },
+    ]);
+  });
+
+  it("has a relative cwd as it is where there is no file", () => {
+    expect(resolveEndpoint(define({ command: "x", cwd: "data" }), ENV)).toMatchObject({
+      cwd: "data",
+    });
+  });
+
+  it("has the home directory of the caller, of the environment or of the user", () => {
+    const definition = define({ command: "x", cwd: "~" });
+    expect(resolveEndpoint(definition, ENV, "/root")).toMatchObject({ cwd: "/root" });
+    expect(resolveEndpoint(definition, ENV)).toMatchObject({ cwd: "/home/me" });
+    expect(resolveEndpoint(definition, {})).toMatchObject({ cwd: homedir() });
+  });
+
+  it("is expanded from the environment of the process by default", () => {
+    const endpoint = resolveEndpoint(define({ command: "${PATH}" }));
+    expect(endpoint).toMatchObject({ command: process.env["PATH"] });
+  });
+});
+
+describe("a variable for the server", () => {
+  it("may have any name", () => {
+    const endpoint = resolveEndpoint(
+      define({ command: "x", env: { ["__proto__"]: "${NAME}" } }),
+      ENV,
+    );
+    expect(endpoint.kind === "stdio" && Object.entries(endpoint.env)).toEqual([
+      ["__proto__", "value"],
+    ]);
+  });
+});
+
+describe("a variable that is not set", () => {
+  it.each<[ServerConfig, string]>([
+    [{ command: "${MISSING}" }, "command"],
+    [{ command: "x", args: ["a", "${MISSING}"] }, "args[1]"],
+    [{ command: "x", env: { TOKEN: "${MISSING}" } }, "env.TOKEN"],
+    [{ command: "x", cwd: "${MISSING}" }, "cwd"],
+    [{ url: "${MISSING}" }, "url"],
+    [{ url: "https://example.com", headers: { "X.Y": "${MISSING}" } }, 'headers["X.Y"]'],
+  ])("is named with its server and key: %j", async (config, key) => {
+    const error = await failure(() => resolveEndpoint(define(config), ENV));
+    expect(error).toMatchObject({
+      code: "UNRESOLVED_VALUE",
+      server: "it",
+      permanent: true,
+      message: `it: ${key} needs the variable MISSING, which is not set`,
+      hint: "export MISSING, or give a default with ${MISSING:-…}",
+    });
+  });
+});
+
+describe("a secret reference", () => {
+  it.each([
+    ["secret://gcp/x"],
+    ["${HIDDEN}"],
+    ["${MISSING:-secret://gcp/x}"],
+    ["sec${MISSING:-ret}://gcp/x"],
+    ["SEC${MISSING:-RET}://gcp/x"],
+    ["Bearer ${HIDDEN}"],
+  ])("never gets through: %s", async (value) => {
+    const definition = define({ command: "x" });
+    const endpoint = { kind: "stdio" as const, command: "x", args: [], env: { A: value } };
+    const error = await failure(() => resolveEndpoint({ ...definition, endpoint }, ENV));
+    expect(error).toMatchObject({
+      code: "UNRESOLVED_VALUE",
+      server: "it",
+      permanent: true,
+      message: "it: env.A is a secret reference, which cannot be resolved",
+      hint: "secret references are not supported in this version; use ${VAR}",
+    });
+  });
+});
+
+describe("what expansion made unusable", () => {
+  it.each<[string, ServerConfig, string]>([
+    [
+      "no URL",
+      { url: "${NAME}" },
+      "it: url is not a URL; expected one such as https://example.com/mcp",
+    ],
+    [
+      "a URL of another kind",
+      { url: "${MISSING:-javascript:x}" },
+      "it: url is a javascript: URL; expected https: or http:",
+    ],
+    [
+      "a header of two lines",
+      { url: "https://example.com", headers: { A: "${LINES}" } },
+      "it: headers.A has a line break in it; expected a single line",
+    ],
+  ])("is refused: %s", async (_, config, message) => {
+    const error = await failure(() => resolveEndpoint(define(config), { ...ENV, LINES: "a\nb" }));
+    expect(error).toMatchObject({ code: "CONFIG_INVALID", server: "it", permanent: true, message });
+  });
+
+  it("is refused in a definition that was never checked", async () => {
+    const definition = define({ command: "x" });
+    const endpoint = { kind: "stdio" as const, command: "${", args: [], env: {} };
+    const error = await failure(() => resolveEndpoint({ ...definition, endpoint }, ENV));
+    expect(error).toMatchObject({
+      code: "CONFIG_INVALID",
+      message: 'it: command has "${" without a closing "}"',
+    });
+  });
+});

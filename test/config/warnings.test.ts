@@ -1,0 +1,169 @@
+import { describe, expect, it } from "vitest";
+import { loadConfig } from "../../src/config/load.ts";
+import { formatProblem } from "../../src/config/report.ts";
+import { writeConfig } from "./files.ts";
+
+const NO_EFFECT = "is accepted, but has no effect in this version";
+const NOT_ENFORCED = "is accepted, but is NOT enforced in this version";
+
+async function warningsOf(text: string, agentId?: string): Promise<string[]> {
+  const file = await writeConfig(text);
+  const { warnings } = await loadConfig(file, agentId);
+  return warnings.map((warning) => formatProblem(warning).replace(file, "FILE"));
+}
+
+/** The keys of the server `x` start at column 48. */
+function server(keys: string): Promise<string[]> {
+  return warningsOf(`{ agents: { defaults: { mcp: { servers: { x: { ${keys} } } } } } }`);
+}
+
+const X = "agents.defaults.mcp.servers.x";
+
+describe("a server's key without a feature", () => {
+  it.each([
+    ["scope: 'session'", NO_EFFECT],
+    ["include: 'manual'", NO_EFFECT],
+    ["include: { default: 'agent', tools: { a: 'always' } }", NO_EFFECT],
+    ["resources: true", NO_EFFECT],
+    ["resourceFilter: ['a']", NO_EFFECT],
+    ["resourceRefreshMs: 300000", NO_EFFECT],
+    ["sampling: 'ask'", NO_EFFECT],
+    ["tools: { allow: ['a'], deny: ['b'], ownerOnly: ['c'] }", NOT_ENFORCED],
+    ["tools: { ownerOnly: true }", NOT_ENFORCED],
+    ["approval: 'ask'", NOT_ENFORCED],
+    ["pins: 'warn'", NOT_ENFORCED],
+    ["pins: 'block'", NOT_ENFORCED],
+    ["trusted: true", NOT_ENFORCED],
+    ["framing: true", NOT_ENFORCED],
+    ["rateLimit: 100", NOT_ENFORCED],
+    ["concurrency: 4", NOT_ENFORCED],
+    ["maxResultBytes: 100000", NOT_ENFORCED],
+  ])("is accepted and said to be one: %s", async (keys, message) => {
+    const [key] = keys.split(":");
+    expect(await server(`command: 'x', ${keys}`)).toEqual([`FILE:1:62  ${X}.${key}  ${message}`]);
+  });
+
+  it.each([
+    "scope: 'shared'",
+    "include: 'always'",
+    "resources: false",
+    "resourceFilter: []",
+    "sampling: 'deny'",
+    "tools: {}",
+    "approval: 'never'",
+    "pins: 'off'",
+    "trusted: false",
+    "framing: false",
+    "rateLimit: false",
+  ])("is not worth a word where it asks for nothing: %s", async (keys) => {
+    expect(await server(`command: 'x', ${keys}`)).toEqual([]);
+  });
+});
+
+describe("a remote server", () => {
+  it("is accepted with one warning, whatever it takes to connect to it", async () => {
+    const keys = `url: "https://example.com", headers: { A: "b" }, auth: { type: "api-key", key: "k", header: "X-Key" },
+      oauth: { clientId: "x" }, tls: { ca: "a", cert: "b", key: "c" }, allowInsecure: true, allowPrivate: true`;
+    expect(await server(keys)).toEqual([
+      `FILE:1:48  ${X}.url  is accepted, but this version cannot connect to remote servers`,
+    ]);
+  });
+
+  it("has no use for what a command needs", async () => {
+    const keys = "url: 'https://example.com', args: [], env: {}, workingDir: '/x'";
+    expect((await server(keys)).slice(1)).toEqual([
+      `FILE:1:76  ${X}.args  has no effect on a remote server`,
+      `FILE:1:86  ${X}.env  has no effect on a remote server`,
+      `FILE:1:95  ${X}.workingDir  has no effect on a remote server`,
+    ]);
+  });
+});
+
+describe("a stdio server", () => {
+  it("has no use for what a URL needs", async () => {
+    const keys = "transport: 'stdio', command: 'x', url: 'https://example.com', headers: {}";
+    expect(await server(keys)).toEqual([
+      `FILE:1:82  ${X}.url  has no effect on a stdio server`,
+      `FILE:1:110  ${X}.headers  has no effect on a stdio server`,
+    ]);
+  });
+
+  it("has none in an override either", async () => {
+    const text = `{ agents: {
+      defaults: { mcp: { servers: { x: { command: "x" } } } },
+      list: [{ id: "a", mcp: { servers: { x: { headers: { A: "b" } } } } }] } }`;
+    expect(await warningsOf(text)).toEqual([]);
+    expect(await warningsOf(text, "a")).toEqual([
+      "FILE:3:48  agents.list[0].mcp.servers.x.headers  has no effect on a stdio server",
+    ]);
+  });
+});
+
+describe("milliseconds that look like seconds", () => {
+  it.each([
+    ["timeout: 30", "timeout", 30],
+    ["toolTimeout: 99", "toolTimeout", 99],
+    ["idleTimeout: 1", "idleTimeout", 1],
+  ])("are asked about: %s", async (keys, key, value) => {
+    expect(await server(`command: 'x', ${keys}`)).toEqual([
+      `FILE:1:62  ${X}.${key}  is ${value} milliseconds; did you mean ${value}000?`,
+    ]);
+  });
+
+  it.each(["timeout: 100", "toolTimeout: 60000", "idleTimeout: 0"])("are not: %s", async (keys) => {
+    expect(await server(`command: 'x', ${keys}`)).toEqual([]);
+  });
+});
+
+describe("settings without a feature", () => {
+  it.each([
+    ["model: 'a/b'", "model", NO_EFFECT],
+    ["systemPrompt: ''", "systemPrompt", NO_EFFECT],
+    ["maxSteps: 10", "maxSteps", NO_EFFECT],
+    ["tools: { deny: ['a/b'], approval: 'ask', native: ['./t.mjs'] }", "tools", NOT_ENFORCED],
+    ["framing: true", "framing", NOT_ENFORCED],
+    ["pins: 'block'", "pins", NOT_ENFORCED],
+    ["limits: { sessionServers: 10, sessionTools: 100 }", "limits", NOT_ENFORCED],
+  ])("of an agent are said to be: %s", async (keys, key, message) => {
+    expect(await warningsOf(`{ agents: { defaults: { ${keys} } } }`)).toEqual([
+      `FILE:1:25  agents.defaults.${key}  ${message}`,
+    ]);
+  });
+
+  it.each([
+    ["toolSearch: true", "toolSearch", NO_EFFECT],
+    ["toolSearch: 'auto'", "toolSearch", NO_EFFECT],
+    ["session: { timeout: 5000 }", "session", NO_EFFECT],
+    ["startupWait: 2", "startupWait", "is 2 milliseconds; did you mean 2000?"],
+  ])("of mcp are said to be: %s", async (keys, key, message) => {
+    expect(await warningsOf(`{ agents: { defaults: { mcp: { ${keys} } } } }`)).toEqual([
+      `FILE:1:32  agents.defaults.mcp.${key}  ${message}`,
+    ]);
+  });
+
+  it.each([
+    ["gateway: { host: 'x', port: 0, tls: { cert: 'c', key: 'k' } }", "gateway", NO_EFFECT],
+    ["secrets: { vault: { address: 'x' }, env: {} }", "secrets", NO_EFFECT],
+    ["network: { allow: ['example.com'], proxy: 'http://127.0.0.1:1' }", "network", NOT_ENFORCED],
+    ["audit: { file: 'x', arguments: false }", "audit", NOT_ENFORCED],
+    ["models: { providers: { x: { any: 1 } } }", "models", NO_EFFECT],
+  ])("of the file are said to be: %s", async (keys, key, message) => {
+    expect(await warningsOf(`{ ${keys} }`)).toEqual([`FILE:1:3  ${key}  ${message}`]);
+  });
+
+  it("of other agents are their own affair", async () => {
+    const text = `{ agents: {
+      defaults: { model: "a/b" },
+      list: [{ id: "a", model: "c/d" }, { id: "b", pins: "block" }] } }`;
+    expect(await warningsOf(text, "b")).toEqual([
+      `FILE:2:19  agents.defaults.model  ${NO_EFFECT}`,
+      `FILE:3:52  agents.list[1].pins  ${NOT_ENFORCED}`,
+    ]);
+  });
+
+  it("include an id of the defaults", async () => {
+    expect(await warningsOf("{ agents: { defaults: { id: 'x' } } }")).toEqual([
+      "FILE:1:25  agents.defaults.id  has no effect in the defaults",
+    ]);
+  });
+});

@@ -1,0 +1,199 @@
+// The command as it is installed: compiled, in a process of its own, with real pipes and signals. Needs the
+// build.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { afterEach, describe, expect, it } from "vitest";
+import { Sink, useScratch } from "../faces/cli/harness.ts";
+import { fixture } from "../support/boards.ts";
+import { expectNoProcesses } from "../support/processes.ts";
+
+const BIN = fileURLToPath(new URL("../../dist/bin.js", import.meta.url));
+
+const scratch = useScratch();
+const started: Program[] = [];
+
+class Program {
+  readonly child: ChildProcess;
+  readonly ended: Promise<unknown>;
+  stdout = "";
+  stderr = "";
+
+  constructor(command: string, args: readonly string[]) {
+    const { directory: cwd } = scratch;
+    const env = {
+      ...process.env,
+      CI: "1",
+      PLUGBOARD_HOME: `${cwd}/home`,
+      BIN,
+      NODE: process.execPath,
+    };
+    this.child = spawn(command, args, {
+      cwd,
+      env: { ...env, PLUGBOARD_CONFIG: `${cwd}/servers.json` },
+    });
+    this.child.stdout?.setEncoding("utf8").on("data", (text: string) => (this.stdout += text));
+    this.child.stderr?.setEncoding("utf8").on("data", (text: string) => (this.stderr += text));
+    this.ended = once(this.child, "close").then(([code, signal]) => code ?? signal);
+    started.push(this);
+  }
+
+  async says(text: string): Promise<void> {
+    while (!this.stderr.includes(text)) await once(this.child.stderr ?? this.child, "data");
+  }
+
+  /** Nothing that it started is left. */
+  expectClean(): void {
+    expectNoProcesses(`PLUGBOARD_COOKIE=1.${process.geteuid?.() ?? 0}.${this.child.pid}.`);
+  }
+}
+
+const plugboard = (...args: string[]) => new Program(process.execPath, [BIN, ...args]);
+const shell = (script: string) => new Program("/bin/sh", ["-c", script]);
+
+afterEach(async () => {
+  for (const { child, ended } of started.splice(0)) {
+    child.kill("SIGKILL");
+    await ended;
+  }
+});
+
+/** A call that would take a minute, under way. */
+async function underWay(...flags: string[]): Promise<Program> {
+  scratch.servers({ echo: fixture("echo") });
+  const program = plugboard("call", "progress", "steps=6000", "ms=10", ...flags);
+  await program.says("progress: 1");
+  return program;
+}
+
+describe("the plugboard command", () => {
+  it("tells its version", async () => {
+    const program = plugboard("--version");
+    expect(await program.ended).toBe(0);
+    expect(program.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it("calls, lists and reports", async () => {
+    scratch.servers({ echo: fixture("echo") });
+    for (const [args, code, out] of [
+      [["call", "echo", "text=hi"], 0, /^hi\n$/],
+      [["call", "fail"], 1, /^$/],
+      [["call", "nope"], 2, /^$/],
+      [["tools"], 0, /^mcp__echo__echo /],
+      [["status"], 0, /^server /],
+      [[], 0, /\n1 server, 11 tools/],
+    ] as const) {
+      const program = plugboard(...args);
+      expect(await program.ended).toBe(code);
+      expect(program.stdout).toMatch(out);
+      program.expectClean();
+    }
+  });
+
+  it.each<[NodeJS.Signals, number]>([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+    ["SIGHUP", 129],
+  ])("stops everything on %s", async (signal, code) => {
+    const program = await underWay();
+    program.child.kill(signal);
+    expect(await program.ended).toBe(code);
+    expect(program.stdout).toBe("");
+    program.expectClean();
+  });
+
+  it("stops everything when stdin closes, if that is asked for", async () => {
+    const program = await underWay("--exit-with-stdin");
+    program.child.stdin?.end();
+    expect(await program.ended).toBe(130);
+    program.expectClean();
+  });
+
+  it("goes on without stdin otherwise", async () => {
+    scratch.servers({ echo: fixture("echo") });
+    const program = plugboard("call", "sleep", "ms=300");
+    program.child.stdin?.end();
+    expect(await program.ended).toBe(0);
+    expect(program.stdout).toBe("slept 300 ms\n");
+  });
+
+  it("does not wait for a server that will not stop after a second Ctrl-C", async () => {
+    scratch.servers({ stubborn: fixture("ignores-sigterm") });
+    const program = plugboard("status");
+    while (program.stdout === "") await once(program.child.stdout ?? program.child, "data");
+    program.child.kill("SIGINT");
+    await program.says("Ctrl-C again does not wait");
+    program.child.kill("SIGINT");
+    expect(await program.ended).toBe(130);
+    program.expectClean();
+  });
+
+  it("leaves the input of a shell's loop alone", async () => {
+    scratch.servers({ echo: fixture("echo") });
+    const program = shell(
+      'printf "a\\nb\\nc\\n" | while read -r word; do "$NODE" "$BIN" call echo text="$word"; done',
+    );
+    expect(await program.ended).toBe(0);
+    expect(program.stdout).toBe("a\nb\nc\n");
+  });
+
+  it("ends quietly when its reader does", async () => {
+    scratch.servers({ many: fixture("many-tools", "--count=2000") });
+    const program = shell('{ "$NODE" "$BIN" tools; echo "code $?" >&2; } | head -n 1');
+    expect(await program.ended).toBe(0);
+    expect(program.stdout).toMatch(/^mcp__many__tool_0 .*\n$/);
+    expect(program.stderr).toBe("code 0\n");
+  });
+
+  it("writes all of a large result into a pipe", async () => {
+    scratch.servers({ echo: fixture("echo") });
+    const program = shell('"$NODE" "$BIN" call big bytes=3000000 | wc -c');
+    expect(await program.ended).toBe(0);
+    expect(program.stdout.trim()).toBe("3000001");
+  });
+});
+
+describe("the tour", () => {
+  it.each<[string, () => Sink]>([
+    ["in a pipe", () => new Sink()],
+    ["at 80 columns", () => new Sink({ columns: 80 })],
+  ])("runs on the demo, whatever is configured, %s", async (_, output) => {
+    scratch.servers({ missing: { command: "no-such-command" } });
+    const env = { NO_COLOR: "1", npm_lifecycle_event: "start" };
+    const { code, stdout } = await scratch.run(["demo", "--json"], { stdout: output(), env });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^demo +✓ ready +\d+ +/m);
+    expect(stdout).toContain("mcp__demo__convert_units");
+    expect(stdout).toContain(
+      "\n$ plugboard call demo/convert_units value=98.6 from=°F to=°C\n98.6 °F = 37 °C\n",
+    );
+    expect(stdout).toMatch(
+      /\$ plugboard call demo\/convert_time time=14:30 from=Berlin 'to=Tokyo,New York'\n.*Europe\/Berlin/,
+    );
+    expect(stdout).toMatch(/\$ plugboard call demo\/text_statistics '\{"text": .*\}'\nWords: 4/);
+    expect(stdout).toMatch(/\$ plugboard call demo\/countdown from=5\nLift-off/);
+    expect(stdout).toContain("\n  plugboard --config plugboard.json\n");
+    expect(stdout).toContain("`npm link`");
+  });
+
+  it("fits 80 columns", async () => {
+    const { stdout } = await scratch.run(["demo"], {
+      stdout: new Sink({ columns: 80 }),
+      env: { NO_COLOR: "1" },
+    });
+    expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
+
+  it("is what a board without a configuration leads to", async () => {
+    const { code, stdout } = await scratch.run([]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^the built-in demo\n/);
+    expect(stdout).toContain("  plugboard demo ");
+    const json = await scratch.run(["--json"]);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      config: { source: "demo" },
+      totals: { ready: 1 },
+    });
+  });
+});

@@ -1,0 +1,62 @@
+// A host that is killed cannot clean up: the next `plugboard` does.
+
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { eventually, expectAllGone, isAlive, processesWith } from "../support/processes.ts";
+
+const run = promisify(execFile);
+const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
+const bin = path("../../dist/bin.js");
+const uid = process.geteuid?.() ?? 0;
+
+let home: string;
+let env: NodeJS.ProcessEnv;
+let host: ChildProcess | undefined;
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), "plugboard-killed-"));
+  env = { ...process.env, PLUGBOARD_HOME: home };
+  const server = (name: string, ...args: string[]) => ({
+    command: process.execPath,
+    args: [path(`../fixtures/servers/${name}.mjs`), ...args],
+  });
+  const servers = {
+    // Neither the end of its stdin nor a polite signal ends it or its grandchild outside the group.
+    stubborn: server("ignores-sigterm", "--detached"),
+    slow: server("echo"),
+  };
+  const config = { agents: { defaults: { mcp: { servers } } } };
+  await writeFile(join(home, "plugboard.json"), JSON.stringify(config));
+});
+
+afterEach(async () => {
+  host?.kill("SIGKILL");
+  await rm(home, { recursive: true });
+});
+
+it.runIf(process.platform !== "win32")(
+  "what a SIGKILLed plugboard left behind is ended by the next start",
+  async () => {
+    host = spawn(process.execPath, [bin, "status", "--json"], { env, stdio: "ignore" });
+    const marker = `PLUGBOARD_COOKIE=1.${uid}.${host.pid}.`;
+    const leftBehind = new Set<number>();
+    await eventually(() => {
+      for (const pid of processesWith(marker)) leftBehind.add(pid);
+      return leftBehind.size >= 3;
+    });
+    host.kill("SIGKILL");
+    await once(host, "exit");
+    const survivors = [...leftBehind].filter(isAlive);
+    expect(survivors.length).toBeGreaterThan(0);
+
+    const { stderr } = await run(process.execPath, [bin, "call", "slow/echo", "text=hi"], { env });
+    expect(stderr).toContain("left behind");
+    expectAllGone(survivors);
+  },
+);

@@ -1,0 +1,212 @@
+import { describe, expect, it } from "vitest";
+import { assembleArguments } from "../../../../src/faces/cli/args/assemble.ts";
+import type { GivenValue } from "../../../../src/faces/cli/args/tokens.ts";
+import type { JsonObject } from "../../../../src/model/json.ts";
+
+const schema: JsonObject = {
+  type: "object",
+  properties: {
+    text: { type: "string", description: "What to say." },
+    count: { type: "integer" },
+    tags: { type: "array", items: { type: "string" } },
+    sizes: { anyOf: [{ type: "array", items: { type: "number" } }, { type: "null" }] },
+    order: { enum: ["asc", "desc"] },
+    place: {
+      type: "object",
+      properties: { city: { type: "string" }, lat: { type: "number" } },
+    },
+    anything: {},
+    "dotted.key": { type: "number" },
+  },
+  required: ["text"],
+};
+
+const open = { type: "object", additionalProperties: { type: "string" } };
+
+function given(words: Record<string, GivenValue | GivenValue[] | string>, whole: JsonObject = {}) {
+  const pairs = Object.entries(words).flatMap(([key, values]) =>
+    [values].flat().map((value) => ({
+      key,
+      value: typeof value === "string" ? { kind: "text" as const, text: value } : value,
+    })),
+  );
+  return { whole, pairs };
+}
+
+const text = (value: string): GivenValue => ({ kind: "text", text: value });
+const content = (value: string): GivenValue => ({ kind: "content", text: value });
+const json = (value: unknown): GivenValue => ({ kind: "json", value });
+
+function assemble(input: ReturnType<typeof given>, by: JsonObject = schema): unknown {
+  return JSON.parse(JSON.stringify(assembleArguments(input, by, "demo/say")));
+}
+
+describe("the arguments of a call", () => {
+  it.each<[string, ReturnType<typeof given>, JsonObject]>([
+    ["typed by the schema", given({ text: "5", count: "5" }), { text: "5", count: 5 }],
+    ["a list of one", given({ text: "a", tags: "b" }), { text: "a", tags: ["b"] }],
+    [
+      "a list by repetition",
+      given({ text: "a", tags: [text("b"), text("c")] }),
+      { text: "a", tags: ["b", "c"] },
+    ],
+    [
+      "a list among alternatives",
+      given({ text: "a", sizes: [text("1"), text("2")] }),
+      { text: "a", sizes: [1, 2] },
+    ],
+    [
+      "a list where the type is open",
+      given({ text: "a", anything: [text("1"), text("b")] }),
+      { text: "a", anything: [1, "b"] },
+    ],
+    [
+      "a part of an object",
+      given({ text: "a", "place.city": "Oslo", "place.lat": "59.9" }),
+      { text: "a", place: { city: "Oslo", lat: 59.9 } },
+    ],
+    [
+      "a part that the schema does not name",
+      given({ text: "a", "place.zip": "0150" }),
+      { text: "a", place: { zip: 150 } },
+    ],
+    [
+      "a key with a dot in it",
+      given({ text: "a", "dotted.key": "1" }),
+      { text: "a", "dotted.key": 1 },
+    ],
+    ["JSON as it stands", given({ text: json(5) }), { text: 5 }],
+    ["a file's text", given({ text: content("5\n") }), { text: "5\n" }],
+    [
+      "a file's text where the type is open",
+      given({ text: "a", anything: content("5\n") }),
+      { text: "a", anything: "5\n" },
+    ],
+    ["a file's number", given({ text: "a", count: content("5\n") }), { text: "a", count: 5 }],
+    ["an object", given({}, { text: "a", other: 1 }), { text: "a", other: 1 }],
+    [
+      "an object with a pair over it",
+      given({ text: "b" }, { text: "a", count: 1 }),
+      { text: "b", count: 1 },
+    ],
+    [
+      "an object with a part over it",
+      given({ "place.city": "Oslo" }, { text: "a", place: { lat: 1 } }),
+      { text: "a", place: { lat: 1, city: "Oslo" } },
+    ],
+  ])("may be %s", (_, input, expected) => {
+    expect(assemble(input)).toEqual(expected);
+  });
+
+  it("leave what was given as JSON as it was", () => {
+    const whole = { text: "a", place: { lat: 1 } };
+    assemble(given({ "place.city": "Oslo" }, whole));
+    expect(whole).toEqual({ text: "a", place: { lat: 1 } });
+  });
+
+  it("may have any key where the schema welcomes it", () => {
+    expect(assemble(given({ anyKey: "1", "a.b": "2" }), open)).toEqual({ anyKey: 1, "a.b": 2 });
+    expect(assemble(given({ x: "1" }), { type: "object" })).toEqual({ x: 1 });
+    const pattern = {
+      properties: { a: {} },
+      patternProperties: { "^x-": {} },
+      additionalProperties: false,
+    };
+    expect(assemble(given({ "x-b": "1" }, { "x-c": 2 }), pattern)).toEqual({ "x-b": 1, "x-c": 2 });
+  });
+
+  it("keep a key that would reach a prototype a key", () => {
+    const args = assembleArguments(given({ ["__proto__"]: "1" }), open, "t");
+    expect(Object.keys(args)).toEqual(["__proto__"]);
+    assembleArguments(given({ text: "a", "place.__proto__.polluted": "1" }), schema, "t");
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  });
+
+  it.each<[string, ReturnType<typeof given>, string]>([
+    [
+      "a value that does not fit",
+      given({ text: "a", count: "x" }),
+      "count: expected integer, got 'x'",
+    ],
+    [
+      "an item that does not fit",
+      given({ text: "a", sizes: [text("1"), text("x")] }),
+      "sizes: expected number, got 'x'",
+    ],
+    [
+      "a choice that there is not",
+      given({ text: "a", order: "up" }),
+      `order: expected one of "asc" | "desc", got 'up'`,
+    ],
+    [
+      "a choice that there is not, as JSON",
+      given({}, { text: "a", order: "up" }),
+      `order: expected one of "asc" | "desc", got "up"`,
+    ],
+    [
+      "a mistyped key",
+      given({ text: "a", cuont: "1" }),
+      "there is no parameter 'cuont'; did you mean 'count'?",
+    ],
+    [
+      "an unknown key",
+      given({ text: "a", zzz: "1" }),
+      "there is no parameter 'zzz'; it takes text, count, tags, sizes, order, place, anything, dotted.key",
+    ],
+    [
+      "a value given twice",
+      given({ text: [text("a"), text("b")] }),
+      "text: is given 2 times, and is no list",
+    ],
+    [
+      "a part of what is no object",
+      given({ text: "a", "count.x": "1" }),
+      "count.x: 'count' is no object; expected integer",
+    ],
+    [
+      "a part of a value that is no object",
+      given({ "place.city": "Oslo" }, { text: "a", place: 5 }),
+      "place.city: 'place' has a value that is no object",
+    ],
+    [
+      "a missing argument",
+      given({ count: "1" }),
+      "1 argument missing:\n    text  string  What to say.",
+    ],
+  ])("are refused for %s", (_, input, message) => {
+    expect(() => assemble(input)).toThrow(
+      expect.objectContaining({
+        code: "INVALID_ARGUMENTS",
+        message,
+        hint: "plugboard tools --long demo/say shows its parameters",
+      }),
+    );
+  });
+
+  it("are refused with everything that is wrong at once", () => {
+    const needs = {
+      properties: { a: { type: "number" }, b: { type: "boolean" } },
+      required: ["a", "b"],
+    };
+    expect(() => assemble(given({ a: "x", c: "1" }), needs)).toThrow(
+      [
+        "the arguments do not fit:",
+        "  a: expected number, got 'x'",
+        "  there is no parameter 'c'; it takes a, b",
+        "  1 argument missing:",
+        "    b  boolean",
+      ].join("\n"),
+    );
+  });
+
+  it("are refused for a key in JSON only where the schema refuses it", () => {
+    const closed = { properties: { text: {} }, additionalProperties: false };
+    expect(() => assemble(given({}, { txet: 1 }), closed)).toThrow(
+      "there is no parameter 'txet'; did you mean 'text'?",
+    );
+    const none = { properties: {}, additionalProperties: false };
+    expect(() => assemble(given({ a: "1" }), none)).toThrow(
+      "there is no parameter 'a'; it takes none",
+    );
+  });
+});

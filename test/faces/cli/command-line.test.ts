@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import { readCommandLine } from "../../../src/faces/cli/command-line.ts";
+import type { Command, GlobalOptions } from "../../../src/faces/cli/invocation.ts";
+import { packageVersion } from "../../../src/util/version.ts";
+
+function read(...argv: string[]) {
+  let out = "";
+  let err = "";
+  const invocation = readCommandLine(argv, {
+    out: (text) => (out += text),
+    err: (text) => (err += text),
+    width: 80,
+  });
+  return { invocation, out, err };
+}
+
+const globals: GlobalOptions = {
+  json: false,
+  color: true,
+  logLevel: "warn",
+  exitWithStdin: false,
+};
+
+describe("a command line asks for", () => {
+  it.each<[string[], Command]>([
+    [[], { kind: "overview" }],
+    [["tools"], { kind: "tools", query: [], refresh: false, long: false }],
+    [["tools", "a", "b"], { kind: "tools", query: ["a", "b"], refresh: false, long: false }],
+    [
+      ["tools", "--server", "x", "--refresh", "-l"],
+      { kind: "tools", query: [], server: "x", refresh: true, long: true },
+    ],
+    [["tools", "--schema"], { kind: "tools", query: [], refresh: false, long: true }],
+    [["call", "t"], { kind: "call", tool: "t", args: [] }],
+    [
+      ["call", "t", "a=1", "-", "--timeout", "500", "b=-2", "--output", "d"],
+      { kind: "call", tool: "t", args: ["a=1", "-", "b=-2"], timeout: 500, output: "d" },
+    ],
+    [["call", "t", "--", "--odd=1"], { kind: "call", tool: "t", args: ["--odd=1"] }],
+    [["status"], { kind: "status" }],
+    [["status", "s"], { kind: "status", server: "s" }],
+    [["demo"], { kind: "demo" }],
+  ])("%j", (argv, command) => {
+    expect(read(...argv).invocation).toEqual({ kind: "run", command, options: globals });
+  });
+
+  it.each<[string[], Partial<GlobalOptions>]>([
+    [["--json"], { json: true }],
+    [["--config", "f"], { config: "f" }],
+    [["--agent", "a"], { agent: "a" }],
+    [["--verbose"], { logLevel: "info" }],
+    [["--log-level", "debug"], { logLevel: "debug" }],
+    [["--verbose", "--log-level", "error"], { logLevel: "error" }],
+    [["--no-color"], { color: false }],
+    [["--exit-with-stdin"], { exitWithStdin: true }],
+  ])("%j before and after the command", (flags, expected) => {
+    const options = { ...globals, ...expected };
+    expect(read(...flags, "status").invocation).toMatchObject({ options });
+    expect(read("status", ...flags).invocation).toMatchObject({ options });
+    expect(read(...flags).invocation).toMatchObject({ command: { kind: "overview" }, options });
+  });
+
+  it.each([["--version"], ["-v"], ["-V"], ["--json", "--version"]])(
+    "the version: %s",
+    (...argv) => {
+      const { invocation, out, err } = read(...argv);
+      expect(invocation).toEqual({ kind: "answered", exitCode: 0 });
+      expect(out).toBe(`${packageVersion()}\n`);
+      expect(err).toBe("");
+    },
+  );
+
+  it.each([
+    [["--help"], "Usage: plugboard [options] [command]"],
+    [["-h"], "Exit codes:"],
+    [["call", "--help"], "Ways to give arguments:"],
+    [["help", "tools"], "Usage: plugboard tools"],
+    [["status", "--help"], "Global Options:"],
+  ])("help: %j", (argv, expected) => {
+    const { invocation, out, err } = read(...argv);
+    expect(invocation).toEqual({ kind: "answered", exitCode: 0 });
+    expect(out).toContain(expected);
+    expect(err).toBe("");
+  });
+
+  it("help that fits the terminal", () => {
+    const { out } = read("call", "--help");
+    expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
+});
+
+describe("a command line is refused", () => {
+  it.each([
+    [["tols"], "plugboard: unknown command 'tols'; did you mean tools?"],
+    [["zzzzzzz"], "plugboard: unknown command 'zzzzzzz'"],
+    [["--jsn"], "plugboard: unknown option '--jsn'; did you mean --json?"],
+    [["tools", "--serve", "x"], "plugboard: unknown option '--serve'; did you mean --server?"],
+    [["call"], "plugboard: missing required argument 'tool'"],
+    [
+      ["status", "a", "b"],
+      "plugboard: too many arguments for 'status'. Expected 1 argument but got 2.",
+    ],
+    [["--config"], "plugboard: option '--config <file>' argument missing"],
+    [
+      ["--log-level", "loud"],
+      "plugboard: option '--log-level <level>' argument 'loud' is invalid. Allowed choices are debug, info, warn, error, silent.",
+    ],
+    ...["abc", "0", "-5", "1.5", "99999999999"].map((value): [string[], string] => [
+      ["call", "t", `--timeout=${value}`],
+      `plugboard: option '--timeout <ms>' argument '${value}' is invalid. Expected a whole number of milliseconds.`,
+    ]),
+  ])("%j", (argv, message) => {
+    const { invocation, out, err } = read(...argv);
+    expect(invocation).toEqual({ kind: "answered", exitCode: 2 });
+    expect(err.split("\n")[0]).toBe(message);
+    expect(err).toMatch(/\nhint: plugboard (call )?--help .*\n$/);
+    expect(out).toBe("");
+  });
+});

@@ -1,0 +1,134 @@
+// The command line in this process: streams that remember, signals on demand, files in a directory of its own.
+
+import { EventEmitter } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough, Writable } from "node:stream";
+import { afterEach, beforeEach } from "vitest";
+import type { ServerConfig } from "../../../src/config/server-config.ts";
+import type { CliIo } from "../../../src/faces/cli/io.ts";
+import { runCli } from "../../../src/faces/cli/main.ts";
+import { describeTerminal } from "../../../src/faces/cli/terminal.ts";
+import { type Clock, systemClock } from "../../../src/util/clock.ts";
+import { expectNoProcesses } from "../../support/processes.ts";
+
+/** An output that remembers; with `columns` it is a terminal. */
+export class Sink extends Writable {
+  readonly isTTY: boolean;
+  readonly columns: number | undefined;
+  readonly rows: number | undefined;
+  text = "";
+
+  constructor({ columns, rows }: { columns?: number; rows?: number } = {}) {
+    super({ decodeStrings: false });
+    this.isTTY = columns !== undefined;
+    this.columns = columns;
+    this.rows = rows;
+  }
+
+  override _write(chunk: string, _: string, done: (error?: Error) => void): void {
+    this.text += chunk;
+    this.emit("said");
+    done();
+  }
+
+  /** Resolves when `text` has been written. */
+  async until(text: string): Promise<void> {
+    while (!this.text.includes(text)) await new Promise((resolve) => this.once("said", resolve));
+  }
+}
+
+interface Surroundings {
+  stdin?: string | PassThrough;
+  stdout?: Sink;
+  stderr?: Sink;
+  env?: Record<string, string>;
+  clock?: Clock;
+}
+
+interface Running {
+  io: CliIo;
+  stdout: Sink;
+  stderr: Sink;
+  events: EventEmitter;
+  /** Codes that the process was told to end with at once. */
+  exits: number[];
+  done: Promise<Finished>;
+}
+
+interface Finished {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** What a terminal can show, without one. */
+export function terminal(columns?: number, env: Record<string, string> = {}) {
+  const output = columns === undefined ? new Sink() : new Sink({ columns });
+  return describeTerminal({ stdout: output, stderr: output, env });
+}
+
+export interface Scratch {
+  readonly directory: string;
+  /** Writes a file and gives its path. */
+  file(name: string, content: string | object): string;
+  read(name: string): string;
+  /** Writes a configuration with these servers, to be used by every command from now on. */
+  servers(servers: Record<string, ServerConfig>): void;
+  start(argv: readonly string[], surroundings?: Surroundings): Running;
+  run(argv: readonly string[], surroundings?: Surroundings): Promise<Finished>;
+}
+
+/** To be called at the top of a suite: a fresh directory per test, and nothing left running after it. */
+export function useScratch(): Scratch {
+  let directory = "";
+  let env: Record<string, string> = {};
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), "plugboard-cli-"));
+    env = { PATH: process.env["PATH"] ?? "", PLUGBOARD_HOME: join(directory, "home") };
+  });
+  afterEach(() => {
+    rmSync(directory, { recursive: true, force: true });
+    expectNoProcesses();
+  });
+  const scratch: Scratch = {
+    get directory() {
+      return directory;
+    },
+    file(name, content) {
+      const path = join(directory, name);
+      writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
+      return path;
+    },
+    read: (name) => readFileSync(join(directory, name), "utf8"),
+    servers(servers) {
+      const config = { agents: { defaults: { mcp: { servers } } } };
+      env["PLUGBOARD_CONFIG"] = scratch.file("servers.json", config);
+    },
+    start(argv, surroundings = {}) {
+      const { stdout = new Sink(), stderr = new Sink(), stdin = "" } = surroundings;
+      const events = new EventEmitter();
+      const exits: number[] = [];
+      const io: CliIo = {
+        stdin: typeof stdin === "string" ? new PassThrough().end(stdin) : stdin,
+        stdout,
+        stderr,
+        env: { ...env, ...surroundings.env },
+        cwd: directory,
+        homedir: directory,
+        clock: surroundings.clock ?? systemClock,
+        events,
+        exit: (code) => exits.push(code),
+      };
+      const done = runCli(argv, io).then((code) => ({
+        code,
+        stdout: stdout.text,
+        stderr: stderr.text,
+      }));
+      return { io, stdout, stderr, events, exits, done };
+    },
+    run: (argv, surroundings) => scratch.start(argv, surroundings).done,
+  };
+  return scratch;
+}

@@ -1,0 +1,184 @@
+import { PassThrough } from "node:stream";
+import { describe, expect, it } from "vitest";
+import { fixture } from "../../support/boards.ts";
+import { eventually } from "../../support/processes.ts";
+import { Sink, useScratch } from "./harness.ts";
+
+const LIB = new URL("../../fixtures/servers/lib.mjs", import.meta.url).href;
+
+const scratch = useScratch();
+
+/** A call that would take a minute, and is under way. */
+async function underWay(flags: string[] = [], surroundings = {}) {
+  scratch.servers({ echo: fixture("echo") });
+  const running = scratch.start(
+    ["call", "progress", "steps=6000", "ms=10", ...flags],
+    surroundings,
+  );
+  await running.stderr.until("progress: 1");
+  return running;
+}
+
+describe("the command line", () => {
+  it.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+    ["SIGHUP", 129],
+  ])("stops everything on %s and exits with %i", async (signal, code) => {
+    const { events, done, exits } = await underWay();
+    events.emit(signal);
+    expect(await done).toMatchObject({ code, stdout: "" });
+    expect(exits).toEqual([]);
+    expect(events.eventNames()).toEqual([]);
+  });
+
+  it("tells the server that its call is cancelled before it stops it", async () => {
+    const heard = scratch.file("heard", "");
+    const server = scratch.file(
+      "recorder.mjs",
+      `import { appendFileSync } from "node:fs";
+      import { NO_ANSWER, serve } from ${JSON.stringify(LIB)};
+      const hear = (what) => appendFileSync(${JSON.stringify(heard)}, what + "\\n");
+      serve({
+        tools: [{ name: "wait", inputSchema: { type: "object" }, call: () => NO_ANSWER }],
+        onMessage: ({ method }) => { hear(method); },
+      });`,
+    );
+    scratch.servers({ recorder: { command: process.execPath, args: [server] } });
+    const { events, done } = scratch.start(["call", "wait"]);
+    await eventually(() => scratch.read("heard").includes("tools/call\n"));
+    // As a signal comes: in a turn of the event loop of its own.
+    setImmediate(() => events.emit("SIGINT"));
+    expect((await done).code).toBe(130);
+    expect(scratch.read("heard")).toMatch(/tools\/call\nnotifications\/cancelled\n$/);
+  });
+
+  it("stops while servers are starting", async () => {
+    scratch.servers({ mute: fixture("never-initialize") });
+    for (const argv of [[], ["tools"], ["tools", "--refresh"], ["status"], ["call", "a"]]) {
+      const running = scratch.start(argv);
+      setTimeout(() => running.events.emit("SIGINT"), 100);
+      expect(await running.done).toEqual({ code: 130, stdout: "", stderr: "" });
+    }
+  });
+
+  it("stops when stdin closes, if that is asked for", async () => {
+    const stdin = new PassThrough();
+    const { done } = await underWay(["--exit-with-stdin"], { stdin });
+    stdin.end();
+    expect(await done).toMatchObject({ code: 130, stdout: "" });
+  });
+
+  it("does not touch stdin otherwise", async () => {
+    scratch.servers({ echo: fixture("echo") });
+    const stdin = new PassThrough().end("for the next command");
+    await scratch.run(["call", "echo", "text=a"], { stdin });
+    expect(String(stdin.read())).toBe("for the next command");
+  });
+
+  it.each([["-"], ["text=@-"]])("cannot read %s from the stdin it ends with", async (argument) => {
+    const { code, stderr } = await scratch.run(["call", "echo", argument, "--exit-with-stdin"]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /^plugboard: stdin cannot both give the arguments and end the command\nhint: /,
+    );
+  });
+
+  it("does not wait any longer after a second Ctrl-C", async () => {
+    const { events, done, exits } = await underWay();
+    events.emit("SIGINT");
+    events.emit("SIGINT");
+    expect(exits).toEqual([130]);
+    await done;
+  });
+
+  it("says that stopping takes its time", async () => {
+    scratch.servers({ stubborn: fixture("ignores-sigterm") });
+    const { stdout, events, done } = scratch.start(["status"]);
+    await stdout.until("stubborn");
+    events.emit("SIGINT");
+    const { code, stderr } = await done;
+    expect(code).toBe(130);
+    expect(stderr).toContain("plugboard: stopping the servers; Ctrl-C again does not wait\n");
+  });
+
+  it("ends quietly when nobody reads its output any more", async () => {
+    scratch.servers({ echo: fixture("echo") });
+    const stdout = new Sink();
+    const running = scratch.start(["call", "sleep", "ms=60000"], { stdout });
+    const gone = Object.assign(new Error("write EPIPE"), { code: "EPIPE" });
+    setTimeout(() => stdout.emit("error", gone), 200);
+    expect(await running.done).toEqual({ code: 0, stdout: "", stderr: "" });
+  });
+
+  it("reports a fault of its own in a line, stops everything and exits with 70", async () => {
+    const { events, done } = await underWay();
+    events.emit("uncaughtException", new Error("a bug"));
+    const { code, stderr } = await done;
+    expect(code).toBe(70);
+    expect(stderr).toContain(
+      "plugboard: internal error: a bug\nhint: --verbose shows where it happened; please report it\n",
+    );
+  });
+
+  it("shows where the fault is with --verbose", async () => {
+    const { events, done } = await underWay(["--verbose"]);
+    events.emit("unhandledRejection", new Error("a bug"));
+    const { code, stderr } = await done;
+    expect(code).toBe(70);
+    expect(stderr).toMatch(
+      /plugboard: internal error: a bug\nError: a bug\n\s+at .*main\.int\.test\.ts/,
+    );
+  });
+
+  it("reports what a command throws by mistake", async () => {
+    const { code, stderr } = await scratch.run(["tools"], {
+      env: {},
+      clock: { ...(await import("../../../src/util/clock.ts")).systemClock, now: broken },
+    });
+    expect(code).toBe(70);
+    expect(stderr).toMatch(/^plugboard: internal error: no time/);
+  });
+
+  it("refuses a configuration with every problem in it, and starts nothing", async () => {
+    const file = scratch.file("bad.json", '{\n  "agents": { "defalts": {} },\n  "x": 1\n}');
+    const { code, stdout, stderr } = await scratch.run(["--config", file, "--json"]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(
+      /^plugboard: The configuration has 2 problems:\n.*bad\.json:2:\d+ .*\n.*bad\.json:3:\d+ .*\n$/,
+    );
+  });
+
+  it.each([
+    [
+      ["--config", "nope.json"],
+      /^plugboard: .*\n.*nope\.json {2}there is no such file; it was named by --config\n/,
+    ],
+    [
+      ["--agent", "x"],
+      /^plugboard: there is no agent 'x', since there is no configuration\nhint: name a configuration/,
+    ],
+  ])("refuses %j", async (argv, message) => {
+    const { code, stderr } = await scratch.run(argv);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+  });
+
+  it("answers for itself without a board", async () => {
+    expect(await scratch.run(["--version"])).toMatchObject({ code: 0, stderr: "" });
+    expect(await scratch.run(["nope"])).toMatchObject({ code: 2, stdout: "" });
+  });
+
+  it("shows what servers write to stderr, and logs as JSON for programs", async () => {
+    scratch.servers({ talks: fixture("stderr-then-exit") });
+    const text = await scratch.run(["tools"]);
+    expect(text.stderr).toMatch(/^talks \| Error: API_KEY is not set$/m);
+    const json = await scratch.run(["tools"], { env: { PLUGBOARD_LOG_FORMAT: "json" } });
+    const [line = ""] = json.stderr.split("\n");
+    expect(JSON.parse(line)).toMatchObject({ level: "warn", server: "talks", stream: "stderr" });
+  });
+});
+
+function broken(): never {
+  throw new Error("no time");
+}

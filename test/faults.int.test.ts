@@ -1,0 +1,322 @@
+// One bad server must never hurt the host or its neighbours: every fault a stdio server can have, each
+// beside a healthy server that must not notice.
+
+import { describe, expect, it } from "vitest";
+import type { ServerConfig } from "../src/config/server-config.ts";
+import type { Board } from "../src/model/board.ts";
+import { recordingLogger } from "./support/logger.ts";
+import { closeBoards, fixture, open, reaches, statusOf, textOf } from "./support/boards.ts";
+
+closeBoards();
+
+// oxlint-disable-next-line no-control-regex
+const CONTROL = /[\u0000-\u001f]/;
+// oxlint-disable-next-line no-control-regex
+const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u202e\u{e0041}]/u;
+
+async function besideHealthy(
+  bad: ServerConfig,
+  logger = recordingLogger(),
+): Promise<{ board: Board; lines: typeof logger.lines }> {
+  const board = await open({ bad, good: fixture("echo") }, { logger });
+  return { board, lines: logger.lines };
+}
+
+async function expectHealthy(board: Board): Promise<void> {
+  expect(textOf(await board.call("good/echo", { text: "unharmed" }))).toBe("unharmed");
+}
+
+describe("noise that is dropped", () => {
+  it.each([
+    ["log lines on stdout", fixture("log-on-stdout")],
+    ["malformed JSON between messages", fixture("malformed-json")],
+    ["CRLF line ends", fixture("crlf")],
+    ["every byte in a write of its own", fixture("split-writes", "--size=1")],
+    ["answers to requests nobody made, and answers given twice", fixture("unknown-id")],
+    ["one endless line on stderr", fixture("stderr-long-line", "--bytes=5000000")],
+  ])("%s", async (_, server) => {
+    const { board } = await besideHealthy(server);
+    expect(textOf(await board.call("bad/echo", { text: "grüße 👋🏽" }))).toBe("grüße 👋🏽");
+    expect(statusOf(board, "bad").state.kind).toBe("ready");
+    await expectHealthy(board);
+  });
+
+  it("50 MB of coloured stderr: drained, stripped, bounded in the log and in the tail", async () => {
+    const { board, lines } = await besideHealthy(fixture("stderr-flood", "--mb=50"));
+    const status = statusOf(board, "bad");
+    expect(status.state.kind).toBe("ready");
+    const logged = lines.filter(({ fields }) => fields.stream === "stderr");
+    expect(logged.length).toBeGreaterThan(0);
+    expect(logged.length).toBeLessThan(5000);
+    expect(logged.every(({ level, fields }) => level === "warn" && fields.server === "bad")).toBe(
+      true,
+    );
+    expect([...logged.map(({ message }) => message), ...status.stderr].join("")).not.toMatch(
+      CONTROL,
+    );
+    expect(status.stderr.length).toBeLessThanOrEqual(41);
+  });
+
+  it("an answer after its call was cancelled", async () => {
+    const { board } = await besideHealthy(fixture("late-reply", "--delay=50"));
+    const abort = new AbortController();
+    const call = board.call("bad/slow", {}, { signal: abort.signal });
+    setTimeout(() => abort.abort(), 50);
+    expect((await call).failure?.code).toBe("CANCELLED");
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(statusOf(board, "bad").state.kind).toBe("ready");
+  });
+});
+
+describe("faults that end the connection, with their cause named", () => {
+  it("a line above maxMessageBytes", async () => {
+    const server = { ...fixture("huge-line", "--bytes=3000000"), maxMessageBytes: 1_000_000 };
+    const { board } = await besideHealthy(server);
+    const outcome = await board.call("bad/huge");
+    expect(outcome.failure?.code).toBe("MESSAGE_TOO_LARGE");
+    expect(textOf(outcome)).toContain("more than 976.6 KiB (maxMessageBytes)");
+    expect(textOf(outcome)).toContain("raise maxMessageBytes");
+    expect(statusOf(board, "bad").state.kind).toBe("backoff");
+    await expectHealthy(board);
+  });
+
+  it("an endless line without a newline, in bounded memory", async () => {
+    const server = { ...fixture("endless-line", "--from=call"), maxMessageBytes: 4_000_000 };
+    const { board } = await besideHealthy(server);
+    const before = process.memoryUsage().rss;
+    const outcome = await board.call("bad/endless");
+    expect(outcome.failure?.code).toBe("MESSAGE_TOO_LARGE");
+    expect(process.memoryUsage().rss - before).toBeLessThan(150_000_000);
+  });
+
+  it("nothing but junk on stdout", async () => {
+    const { board } = await besideHealthy(fixture("junk-forever", "--from=call"));
+    const outcome = await board.call("bad/junk");
+    expect(outcome.isError ?? false).toBe(outcome.failure !== undefined);
+    await reaches(board, "bad", "backoff");
+    expect(statusOf(board, "bad").lastError).toContain("are not JSON-RPC");
+    await expectHealthy(board);
+  });
+
+  it("a crash in mid-call: the call fails at once, with the exit code", async () => {
+    const { board } = await besideHealthy(fixture("echo"));
+    const outcome = await board.call("bad/crash");
+    expect(outcome.failure).toEqual({
+      code: "CONNECTION_CLOSED",
+      message:
+        "server 'bad' went away during 'crash': the server exited with code 7; the call may have taken effect",
+    });
+    const next = await board.call("bad/echo", { text: "x" });
+    expect(textOf(next)).toMatch(
+      /^server 'bad' is restarting, attempt 1 of 5, next try in .+ \(the server exited with code 7\)$/,
+    );
+    await reaches(board, "bad", "ready");
+    expect(textOf(await board.call("bad/echo", { text: "back" }))).toBe("back");
+    expect(statusOf(board, "bad").restarts).toBe(1);
+  });
+
+  it("closed pipes with the process living on", async () => {
+    const { board } = await besideHealthy(fixture("closes-stdout", "--after=tools/list"));
+    await reaches(board, "bad", "backoff");
+    expect(statusOf(board, "bad").lastError).toContain("closed its output");
+  });
+
+  it("a last answer without its newline still counts", async () => {
+    const { board } = await besideHealthy(fixture("no-final-newline"));
+    expect((await board.call("bad/last")).isError).toBeUndefined();
+  });
+});
+
+describe("servers that do not start", () => {
+  it("initialize never answered: the timeout names it", async () => {
+    const { board } = await besideHealthy({ ...fixture("never-initialize"), timeout: 500 });
+    expect(statusOf(board, "bad").lastError).toBe("the server did not answer within 500 ms");
+    await expectHealthy(board);
+  });
+
+  it.each([
+    [
+      "a protocol version that never was",
+      fixture("wrong-version"),
+      "the server speaks protocol version",
+    ],
+    ["a command that does not exist", { command: "no-such-command-anywhere" }, "was not found"],
+    [
+      "a missing working directory",
+      { ...fixture("echo"), cwd: "/no/such/directory" },
+      "/no/such/directory",
+    ],
+    ["a secret reference", { ...fixture("echo"), env: { KEY: "secret://gcp/key" } }, "secret"],
+    [
+      "an unset variable",
+      { ...fixture("echo"), env: { KEY: "${SURELY_NOT_SET}" } },
+      "SURELY_NOT_SET",
+    ],
+    ["a URL, in this version", { url: "https://example.com/mcp" }, "not supported in this version"],
+  ])("%s: failed, without a retry", async (_, server, reason) => {
+    const { board } = await besideHealthy(server);
+    const { state, lastError } = statusOf(board, "bad");
+    expect(state.kind).toBe("failed");
+    expect(lastError).toContain(reason);
+    const outcome = await board.call("bad/anything");
+    expect(outcome.failure?.code).toBe("SERVER_UNAVAILABLE");
+    expect(textOf(outcome)).toContain(reason);
+    await expectHealthy(board);
+  });
+
+  it("exits at once, five times: failed, visible, with its last words", async () => {
+    // Real time would be 15 s: a clock that hurries makes the same supervisor quick.
+    const { systemClock } = await import("../src/util/clock.ts");
+    const hurried = {
+      ...systemClock,
+      later: (ms: number, task: () => void) => systemClock.later(ms / 50, task),
+    };
+    const board = await open({ bad: fixture("stderr-then-exit", "--code=3") }, { clock: hurried });
+    const status = await reaches(board, "bad", "failed");
+    expect(status.lastError).toMatch(
+      /^the server exited with code 3; it last wrote: .*API_KEY is not set/,
+    );
+    expect(status.restarts).toBe(4);
+  });
+
+  it("fails at first and then works", async () => {
+    const { mkdtemp, rm } = await import("node:fs/promises");
+    const { tmpdir } = await import("node:os");
+    const directory = await mkdtemp(`${tmpdir()}/plugboard-flaky-`);
+    try {
+      const { board } = await besideHealthy(
+        fixture("flaky-start", "--fail=1", `--state=${directory}/count`),
+      );
+      expect(statusOf(board, "bad").state.kind).toBe("backoff");
+      await reaches(board, "bad", "ready");
+      expect(statusOf(board, "bad").tools).toBeGreaterThan(0);
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
+});
+
+describe("servers that stop answering", () => {
+  it("a stopped process: the call fails by its timeout, and closing still works", async () => {
+    const { board } = await besideHealthy({ ...fixture("echo"), toolTimeout: 300 });
+    const { pid } = statusOf(board, "bad");
+    if (pid === undefined) throw new Error("no pid");
+    process.kill(pid, "SIGSTOP");
+    const outcome = await board.call("bad/echo", { text: "x" });
+    expect(outcome.failure?.code).toBe("TIMEOUT");
+    expect(textOf(outcome)).toContain("no answer to tools/call within 300 ms");
+    expect(statusOf(board, "bad").state.kind).toBe("ready");
+    await expectHealthy(board);
+  });
+
+  it("one that reads nothing: calls time out, and past the bound they are refused at once", async () => {
+    const server = {
+      ...fixture("not-reading", "--after=tools/list"),
+      toolTimeout: 1000,
+      maxMessageBytes: 300_000,
+    };
+    const { board } = await besideHealthy(server);
+    const text = "x".repeat(250_000);
+    const calls = await Promise.all(
+      [1, 2, 3, 4, 5].map(async () => {
+        // Each in a turn of its own, so that what waits to be written can be seen by the next.
+        await new Promise((resolve) => setImmediate(resolve));
+        return board.call("bad/echo", { text });
+      }),
+    );
+    const more = await board.call("bad/echo", { text });
+    expect(
+      calls.every(
+        ({ failure }) => failure?.code === "TIMEOUT" || failure?.code === "SERVER_UNAVAILABLE",
+      ),
+    ).toBe(true);
+    expect(textOf(more)).toContain("does not read its input");
+    await expectHealthy(board);
+  });
+
+  it.each([["ignores-eof"], ["ignores-sigterm"]])(
+    "%s: closing ends it all the same",
+    async (name) => {
+      const board = await open({ bad: { ...fixture(name) } });
+      expect(statusOf(board, "bad").state.kind).toBe("ready");
+      await board.close();
+    },
+  );
+});
+
+describe("lists that are not what they should be", () => {
+  it("malformed tools are left out with a diagnostic; the good ones stay", async () => {
+    const { board } = await besideHealthy(fixture("malformed-tools"));
+    const tools = board
+      .tools()
+      .filter(({ source }) => source.kind === "mcp" && source.server === "bad");
+    for (const name of ["good", "fine", "last"]) {
+      expect(tools.map((tool) => tool.name)).toContain(`mcp__bad__${name}`);
+      expect(textOf(await board.call(`bad/${name}`))).toBe(name);
+    }
+    expect(tools.every(({ name }) => /^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(name))).toBe(true);
+    expect(new Set(tools.map(({ name }) => name)).size).toBe(tools.length);
+    expect(tools.map(({ description }) => description).join("")).not.toMatch(HIDDEN);
+    const messages = statusOf(board, "bad")
+      .diagnostics.map(({ message }) => message)
+      .join("\n");
+    for (const fault of [
+      "it has no name",
+      "inputSchema is not an object",
+      "described in more than 512 KiB",
+      "leads back to itself",
+      "refers outside of itself",
+      "listed twice",
+    ]) {
+      expect(messages).toContain(fault);
+    }
+    for (const tool of tools) {
+      if (tool.source.kind === "mcp") expect((await board.call(tool.name)).failure).toBeUndefined();
+    }
+  });
+
+  it.each([
+    [
+      "10 000 tools in pages",
+      fixture("many-tools", "--count=10000", "--page=250"),
+      2000,
+      "cut at 2000 tools",
+    ],
+    ["a cursor that never advances", fixture("looping-cursor"), undefined, "repeats a page"],
+    ["pages without end", fixture("endless-pages", "--page=2"), 128, "cut at 64 pages"],
+    ["a list of 40 MB", fixture("huge-list", "--mb=40", "--count=400"), undefined, "cut at 16 MiB"],
+  ])("%s: capped, with a diagnostic", async (_, server, count, message) => {
+    const { board } = await besideHealthy(server);
+    const status = statusOf(board, "bad");
+    expect(status.state.kind).toBe("ready");
+    expect(status.tools).toBeGreaterThan(0);
+    if (count !== undefined) expect(status.tools).toBe(count);
+    expect(status.diagnostics.map((each) => each.message).join()).toContain(message);
+    await expectHealthy(board);
+  });
+
+  it("no tools capability, or one that is not meant: ready, with none", async () => {
+    const board = await open({
+      none: fixture("no-tools"),
+      refuses: fixture("advertises-then-refuses"),
+    });
+    expect(statusOf(board, "none")).toMatchObject({ state: { kind: "ready" }, tools: 0 });
+    expect(statusOf(board, "refuses")).toMatchObject({ state: { kind: "ready" }, tools: 0 });
+    expect(statusOf(board, "refuses").diagnostics[0]?.message).toContain("knows no tools/list");
+  });
+});
+
+describe("requests of the server's own", () => {
+  it("ping is answered, what the host does not offer is refused, nothing hangs", async () => {
+    const { board } = await besideHealthy(fixture("server-requests"));
+    const { structuredContent } = await board.call("bad/answers");
+    const refused = { code: -32601 };
+    expect(structuredContent).toMatchObject({
+      ping: {},
+      "roots/list": refused,
+      "sampling/createMessage": refused,
+      "elicitation/create": refused,
+      "no/such/method": refused,
+    });
+  });
+});

@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import { PlugboardError, toPlugboardError } from "../../src/model/errors.ts";
+
+describe("PlugboardError", () => {
+  it("is an error with a code and nothing else unless given", () => {
+    const error = new PlugboardError("TIMEOUT", "no answer");
+    expect(error).toBeInstanceOf(Error);
+    expect(error).toMatchObject({
+      name: "PlugboardError",
+      code: "TIMEOUT",
+      message: "no answer",
+      server: undefined,
+      hint: undefined,
+      permanent: false,
+      problems: [],
+    });
+    expect("cause" in error).toBe(false);
+    expect(String(error)).toBe("PlugboardError: no answer");
+  });
+
+  it("keeps every detail", () => {
+    const cause = new Error("below");
+    const problems = [{ path: "agents", message: "is missing" }];
+    const details = { cause, server: "docs", hint: "try again", permanent: true, problems };
+    expect(new PlugboardError("CONFIG_INVALID", "wrong", details)).toMatchObject(details);
+  });
+});
+
+describe("toPlugboardError", () => {
+  it("leaves one of its own alone", () => {
+    const error = new PlugboardError("TIMEOUT", "no answer");
+    expect(toPlugboardError(error, "PROTOCOL", { hint: "other" })).toBe(error);
+  });
+
+  it.each([
+    ["an error", new TypeError("not a function"), "not a function"],
+    ["a string", "just text", "just text"],
+    ["nothing", undefined, "undefined"],
+    ["null", null, "null"],
+  ])("wraps %s that was thrown", (_, thrown, message) => {
+    const error = toPlugboardError(thrown, "TOOL_FAILED", { server: "docs" });
+    expect(error).toMatchObject({ code: "TOOL_FAILED", message, server: "docs" });
+    expect(error.cause).toBe(thrown);
+  });
+});

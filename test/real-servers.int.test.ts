@@ -1,0 +1,132 @@
+// The servers people run, from npm, side by side on one board.
+
+import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openBoard } from "../src/board.ts";
+import type { ServerConfig } from "../src/config/server-config.ts";
+import type { Board } from "../src/model/board.ts";
+import type { ToolUpdate } from "../src/model/tool.ts";
+import { statusOf, textOf } from "./support/boards.ts";
+import { expectNoProcesses } from "./support/processes.ts";
+
+const require = createRequire(import.meta.url);
+
+function fromNpm(name: string, ...args: string[]): ServerConfig {
+  const manifest = require.resolve(`${name}/package.json`);
+  const { bin } = require(manifest) as { bin: Record<string, string> };
+  const [entry] = Object.values(bin);
+  return { command: process.execPath, args: [join(dirname(manifest), entry ?? ""), ...args] };
+}
+
+let directory: string;
+let board: Board;
+
+beforeAll(async () => {
+  directory = await realpath(await mkdtemp(join(tmpdir(), "plugboard-real-")));
+  await writeFile(join(directory, "hello.txt"), "hello from disk");
+  board = await openBoard({
+    servers: {
+      everything: fromNpm("@modelcontextprotocol/server-everything"),
+      filesystem: fromNpm("@modelcontextprotocol/server-filesystem", directory),
+      memory: {
+        ...fromNpm("@modelcontextprotocol/server-memory"),
+        env: { MEMORY_FILE_PATH: join(directory, "memory.jsonl") },
+      },
+    },
+  });
+});
+
+afterAll(async () => {
+  await board.close();
+  await rm(directory, { recursive: true });
+  expectNoProcesses();
+});
+
+it("all are ready, with all their tools under distinct safe names", () => {
+  expect(board.status().map(({ name, state, tools }) => [name, state.kind, tools])).toEqual([
+    ["everything", "ready", 13],
+    ["filesystem", "ready", 14],
+    ["memory", "ready", 9],
+  ]);
+  const names = board.tools().map(({ name }) => name);
+  expect(new Set(names).size).toBe(36);
+  expect(names.every((name) => /^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(name))).toBe(true);
+});
+
+describe("server-everything", () => {
+  it.each([
+    ["echo", { message: "hi" }, "Echo: hi"],
+    ["get-sum", { a: 2, b: 40 }, "The sum of 2 and 40 is 42."],
+  ])("%s", async (tool, args, expected) => {
+    expect(textOf(await board.call(`everything/${tool}`, args))).toBe(expected);
+  });
+
+  it("an image comes as an image, links as links, structured content as such", async () => {
+    const image = await board.call("everything/get-tiny-image");
+    expect(image.content.map(({ type }) => type)).toContain("image");
+    const links = await board.call("everything/get-resource-links", { count: 3 });
+    expect(links.content.filter(({ type }) => type === "resource_link")).toHaveLength(3);
+    const weather = await board.call("everything/get-structured-content", { location: "Chicago" });
+    expect(weather.structuredContent).toMatchObject({ temperature: expect.any(Number) });
+  });
+
+  it("a long operation reports its progress and can be cancelled", async () => {
+    const updates: ToolUpdate[] = [];
+    const args = { duration: 1, steps: 4 };
+    await board.call("everything/trigger-long-running-operation", args, {
+      onUpdate: (each) => updates.push(each),
+    });
+    expect(updates.map(({ progress }) => progress?.progress)).toEqual([1, 2, 3, 4]);
+    const abort = new AbortController();
+    const long = board.call(
+      "everything/trigger-long-running-operation",
+      { duration: 60, steps: 60 },
+      { signal: abort.signal },
+    );
+    setTimeout(() => abort.abort(), 100);
+    expect((await long).failure?.code).toBe("CANCELLED");
+  });
+
+  it("sees the baseline environment alone", async () => {
+    const env = JSON.parse(textOf(await board.call("everything/get-env"))) as object;
+    expect(env).toHaveProperty("PATH");
+    expect(env).not.toHaveProperty("VITEST");
+  });
+
+  it("reports bad arguments as an error result that says what is wrong", async () => {
+    const outcome = await board.call("everything/get-sum", { a: "x" });
+    expect(outcome.isError).toBe(true);
+    expect(textOf(outcome)).toMatch(/invalid/i);
+  });
+});
+
+describe("server-filesystem", () => {
+  it("reads and writes inside its directory and nowhere else", async () => {
+    const file = join(directory, "hello.txt");
+    expect(textOf(await board.call("filesystem/read_text_file", { path: file }))).toBe(
+      "hello from disk",
+    );
+    const target = join(directory, "new.txt");
+    const written = await board.call("filesystem/write_file", { path: target, content: "grüße" });
+    expect(written.isError).toBeUndefined();
+    expect(await readFile(target, "utf8")).toBe("grüße");
+    const outside = await board.call("filesystem/read_text_file", { path: "/etc/hostname" });
+    expect(outside).toMatchObject({ isError: true });
+    expect(outside.failure).toBeUndefined();
+  });
+});
+
+describe("server-memory", () => {
+  it("keeps what it is told, across a restart", async () => {
+    const entities = [{ name: "Plugboard", entityType: "project", observations: ["has a board"] }];
+    await board.call("memory/create_entities", { entities });
+    const status = await board.restart("memory");
+    expect(status.state.kind).toBe("ready");
+    const graph = await board.call("memory/search_nodes", { query: "board" });
+    expect(textOf(graph)).toContain("has a board");
+    expect(statusOf(board, "memory").restarts).toBe(0);
+  });
+});

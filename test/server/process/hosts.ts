@@ -1,0 +1,39 @@
+// Hosts in processes of their own, for tests in which the host is what ends.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { currentHost } from "../../../src/server/process/cookie.ts";
+import type { SpawnOptions } from "../../../src/server/process/spawn.ts";
+import { fixture } from "./fixtures.ts";
+
+/** This process in a space of its own: tests neither reap what others left nor are they reaped by others. */
+export const testHost = { ...currentHost(), space: `test${process.pid}` };
+
+export type ServerList = Pick<SpawnOptions, "command" | "args" | "env">[];
+
+export interface Host {
+  process: ChildProcess;
+  servers: { said: Record<string, number>; cookie: string }[];
+}
+
+/** The arguments of a host that starts `list` with the real, compiled code and then does as told. */
+export function hostArgs(
+  modules: string,
+  list: ServerList,
+  then: "stay" | "exit" | "end",
+  space = testHost.space,
+): string[] {
+  return [fixture("host"), modules, JSON.stringify(list), then, space];
+}
+
+export async function startHost(args: string[]): Promise<Host> {
+  const host = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const [chunk] = (await once(host.stdout, "data")) as [Buffer];
+  return { process: host, servers: JSON.parse(chunk.toString()) };
+}
+
+/** As the system does it when memory is short: without a chance to clean up. */
+export async function killHost(host: Host): Promise<void> {
+  host.process.kill("SIGKILL");
+  await once(host.process, "exit");
+}

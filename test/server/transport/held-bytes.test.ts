@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import { HeldBytes } from "../../../src/server/transport/held-bytes.ts";
+
+const KIB = 1024;
+/** Around the size from which a chunk is kept as it is, and that of the blocks small ones are packed in. */
+const SIZES = [1, 7, 100, 16 * KIB - 1, 16 * KIB, 16 * KIB + 1, 64 * KIB, 64 * KIB + 1, 200 * KIB];
+
+/** Bytes in which every place can be told from its neighbours, with characters across every border. */
+function sample(bytes: number): Buffer {
+  return Buffer.from("aé日😀".repeat(Math.ceil(bytes / 10))).subarray(0, bytes);
+}
+
+function hold(held: HeldBytes, bytes: Buffer, sizes: readonly number[]): void {
+  let from = 0;
+  for (let turn = 0; from < bytes.length; turn += 1) {
+    const size = sizes[turn % sizes.length] ?? 1;
+    held.push(bytes.subarray(from, from + size));
+    from += size;
+  }
+}
+
+describe("HeldBytes", () => {
+  const bytes = sample(300 * KIB);
+  const pairs = SIZES.flatMap((one) => SIZES.map((other) => [one, other] as const));
+
+  it.each(pairs)("puts chunks of %d and %d bytes in turn together", (one, other) => {
+    const held = new HeldBytes();
+    hold(held, bytes, [one, other]);
+    expect(held.length).toBe(bytes.length);
+    expect(held.take() === bytes.toString()).toBe(true);
+    expect(held.length).toBe(0);
+  });
+
+  it("starts from nothing after each line", () => {
+    const held = new HeldBytes();
+    expect(held.take()).toBe("");
+    for (const size of [...SIZES, ...SIZES.toReversed()]) {
+      const line = sample(size);
+      hold(held, line, [30_000, 5]);
+      expect(held.length).toBe(size);
+      expect(held.take() === line.toString()).toBe(true);
+    }
+    expect(held.take()).toBe("");
+  });
+
+  it("forgets what it is told to drop", () => {
+    const held = new HeldBytes();
+    hold(held, bytes, [3, 20 * KIB]);
+    held.drop();
+    expect(held.length).toBe(0);
+    held.push(Buffer.from("next"));
+    expect(held.take()).toBe("next");
+  });
+});

@@ -1,0 +1,300 @@
+import { getEventListeners } from "node:events";
+import { describe, expect, it } from "vitest";
+import { PlugboardError } from "../../../src/model/errors.ts";
+import type { Progress } from "../../../src/model/tool.ts";
+import { PendingCalls, type RequestOptions } from "../../../src/server/transport/pending-calls.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+
+function setUp() {
+  const clock = new ManualClock();
+  const abandoned: [id: number, reason: string][] = [];
+  const calls = new PendingCalls(clock, (id, reason) => abandoned.push([id, reason]));
+  /** Starts a request; the error, where there is one, comes as the value. */
+  function ask(options: Partial<RequestOptions> = {}, method = "tools/call") {
+    let id = 0;
+    const answer = calls
+      .request(method, { timeout: 1000, ...options }, (given) => {
+        id = given;
+      })
+      .catch((error: unknown) => error);
+    return { id, answer };
+  }
+  return { clock, abandoned, calls, ask };
+}
+
+function failure(code: string, message?: string) {
+  return expect.objectContaining({ code, ...(message !== undefined && { message }) });
+}
+
+describe("an answer", () => {
+  it("settles the call of its id, in whatever order", async () => {
+    const { calls, ask } = setUp();
+    const first = ask();
+    const second = ask();
+    expect(calls.size).toBe(2);
+    expect(calls.settle(second.id, { result: "second" })).toBe(true);
+    expect(calls.settle(first.id, { result: { first: true } })).toBe(true);
+    expect(await Promise.all([first.answer, second.answer])).toEqual([{ first: true }, "second"]);
+    expect(calls.size).toBe(0);
+  });
+
+  it("counts once: one before the question or after the answer is nobody's", async () => {
+    const { calls, ask } = setUp();
+    expect(calls.settle(1_000_000_000, { result: 0 })).toBe(false);
+    const { id, answer } = ask();
+    expect(calls.settle(id, { result: 1 })).toBe(true);
+    expect(calls.settle(id, { result: 2 })).toBe(false);
+    expect(await answer).toBe(1);
+  });
+
+  it.each([
+    ["message and code", { code: -32602, message: "bad" }, "bad (-32602)"],
+    ["a message alone", { message: "bad" }, "bad"],
+    ["a code alone", { code: 7 }, "no message (7)"],
+    ["a code that is no number", { code: "7", message: "bad" }, "bad"],
+    ["nothing in it", {}, "no message"],
+    ["no object", "bad", "no message"],
+    ["escapes and line breaks", { message: "\u001b[31mbad\n\nthing" }, "bad thing"],
+  ])("that is an error with %s rejects", async (_, error, message) => {
+    const { calls, ask } = setUp();
+    const { id, answer } = ask({}, "tools/list");
+    calls.settle(id, { error });
+    expect(await answer).toEqual(failure("SERVER_ERROR", message));
+    expect(await answer).toMatchObject({ cause: { method: "tools/list", error } });
+  });
+
+  it("with an endless error message has it cut", async () => {
+    const { calls, ask } = setUp();
+    const { id, answer } = ask();
+    calls.settle(id, { error: { message: "x".repeat(1_000_000) } });
+    expect(((await answer) as Error).message).toHaveLength(2000);
+  });
+
+  it("may say that its error is null", async () => {
+    const { calls, ask } = setUp();
+    const { id, answer } = ask();
+    calls.settle(id, { error: null, result: "fine" });
+    expect(await answer).toBe("fine");
+  });
+});
+
+describe("an id", () => {
+  it("is an integer above the SDK's and below 2^31, never used twice", () => {
+    const { calls, ask } = setUp();
+    const ids = Array.from({ length: 100 }, () => ask().id);
+    expect(new Set(ids).size).toBe(100);
+    for (const id of ids) {
+      expect(Number.isInteger(id)).toBe(true);
+      expect(id).toBeGreaterThanOrEqual(1_000_000_000);
+      expect(id).toBeLessThan(2 ** 31);
+      expect(calls.owns(id)).toBe(true);
+    }
+    calls.failAll(new PlugboardError("CONNECTION_CLOSED", "over"));
+  });
+
+  it.each([
+    [0, false],
+    [999_999_999, false],
+    [1_000_000_000, true],
+    [1_999_999_999, true],
+    [2_000_000_000, false],
+    [Number.NaN, false],
+  ])("of %d is the table's own: %s", (id, own) => {
+    expect(setUp().calls.owns(id)).toBe(own);
+  });
+});
+
+describe("a timeout", () => {
+  it("rejects, and tells the server", async () => {
+    const { clock, calls, abandoned, ask } = setUp();
+    const { id, answer } = ask({ timeout: 1000 }, "initialize");
+    await clock.advance(998);
+    expect(calls.size).toBe(1);
+    await clock.advance(2);
+    expect(await answer).toEqual(failure("TIMEOUT", "no answer to initialize within 1 s"));
+    expect(abandoned).toEqual([[id, "timed out"]]);
+    expect(calls.settle(id, { result: "late" })).toBe(false);
+  });
+
+  it("comes to each call in its own time, by one timer", async () => {
+    const { clock, calls, abandoned, ask } = setUp();
+    const slow = ask({ timeout: 3000 });
+    const fast = ask({ timeout: 1000 });
+    const answered = ask({ timeout: 2000 });
+    expect(clock.next()).toBe(1000);
+    calls.settle(answered.id, { result: 1 });
+    await clock.advance(1000);
+    expect(abandoned).toEqual([[fast.id, "timed out"]]);
+    expect(clock.next()).toBe(2000);
+    await clock.advance(2000);
+    expect(abandoned).toEqual([
+      [fast.id, "timed out"],
+      [slow.id, "timed out"],
+    ]);
+    expect(clock.next()).toBeUndefined();
+    expect(await answered.answer).toBe(1);
+  });
+
+  it("of a call that is over leaves no timer behind a nearer one", async () => {
+    const { clock, calls, ask } = setUp();
+    const slow = ask({ timeout: 3000 });
+    ask({ timeout: 1000 });
+    calls.settle(slow.id, { result: 1 });
+    await clock.advance(1000);
+    expect(clock.next()).toBeUndefined();
+  });
+
+  it("leaves the timer to itself when everything has been answered", async () => {
+    const { clock, calls, abandoned, ask } = setUp();
+    const first = ask();
+    calls.settle(first.id, { result: 1 });
+    await clock.advance(1000);
+    expect(clock.next()).toBeUndefined();
+    const second = ask();
+    expect(clock.next()).toBe(1000);
+    await clock.advance(1000);
+    expect(abandoned).toEqual([[second.id, "timed out"]]);
+  });
+});
+
+describe("progress", () => {
+  it("extends the time up to the ceiling, and no further", async () => {
+    const { clock, calls, abandoned, ask } = setUp();
+    const { id, answer } = ask({ timeout: 1000, ceiling: 2500 });
+    for (const progress of [1, 2, 3, 4]) {
+      await clock.advance(600);
+      expect(calls.progress(id, { progress })).toBe(true);
+    }
+    expect(calls.size).toBe(1);
+    await clock.advance(100);
+    expect(await answer).toEqual(failure("TIMEOUT"));
+    expect(((await answer) as Error).message).toContain("ceiling");
+    expect(abandoned).toEqual([[id, "timed out"]]);
+  });
+
+  it("buys nothing without a ceiling", async () => {
+    const { clock, calls, ask } = setUp();
+    const { id, answer } = ask({ timeout: 1000 });
+    await clock.advance(900);
+    calls.progress(id, { progress: 1 });
+    await clock.advance(100);
+    expect(await answer).toEqual(failure("TIMEOUT"));
+  });
+
+  it("buys only its timeout: silence after it ends the call", async () => {
+    const { clock, calls, ask } = setUp();
+    const { id, answer } = ask({ timeout: 1000, ceiling: 60_000 });
+    await clock.advance(900);
+    calls.progress(id, { progress: 1 });
+    await clock.advance(998);
+    expect(calls.size).toBe(1);
+    await clock.advance(2);
+    expect(await answer).toEqual(failure("TIMEOUT"));
+  });
+
+  it.each<[string, Record<string, unknown>, Progress[]]>([
+    ["its number", { progress: 1 }, [{ progress: 1 }]],
+    [
+      "its total and message",
+      { progress: 1, total: 2, message: "half" },
+      [{ progress: 1, total: 2, message: "half" }],
+    ],
+    ["not what is malformed", { progress: 1, total: "2", message: 3 }, [{ progress: 1 }]],
+    ["nothing without a number", { progress: "1", message: "half" }, []],
+  ])("tells the caller %s", (_, params, told) => {
+    const { calls, ask } = setUp();
+    const heard: Progress[] = [];
+    const { id } = ask({ onProgress: (progress) => heard.push(progress) });
+    expect(calls.progress(id, params)).toBe(true);
+    expect(heard).toEqual(told);
+  });
+
+  it.each([
+    ["a call that is over", 1_000_000_000, true],
+    ["the SDK's", 1, false],
+    ["a token that is text", "1000000000", false],
+    ["no token", undefined, false],
+  ])("for %s (%j) is taken: %s", (_, token, taken) => {
+    expect(setUp().calls.progress(token, { progress: 1 })).toBe(taken);
+  });
+});
+
+describe("cancellation", () => {
+  it("rejects at once, tells the server and leaves no listener", async () => {
+    const { calls, abandoned, ask } = setUp();
+    const controller = new AbortController();
+    const { id, answer } = ask({ signal: controller.signal });
+    controller.abort();
+    expect(await answer).toEqual(failure("CANCELLED", "the call was cancelled"));
+    expect(abandoned).toEqual([[id, "cancelled by the caller"]]);
+    expect(getEventListeners(controller.signal, "abort")).toHaveLength(0);
+    expect(calls.settle(id, { result: "late" })).toBe(false);
+  });
+
+  it("before the call sends nothing", async () => {
+    const { abandoned, ask } = setUp();
+    const { id, answer } = ask({ signal: AbortSignal.abort() });
+    expect(await answer).toEqual(failure("CANCELLED"));
+    expect(id).toBe(0);
+    expect(abandoned).toEqual([]);
+  });
+
+  it.each<[string, (calls: PendingCalls, id: number) => void]>([
+    ["answered", (calls, id) => calls.settle(id, { result: 1 })],
+    ["failed", (calls, id) => calls.fail(id, new PlugboardError("PROTOCOL", "no"))],
+    [
+      "ended with the rest",
+      (calls) => calls.failAll(new PlugboardError("CONNECTION_CLOSED", "over")),
+    ],
+  ])("means nothing to a call that was %s", async (_, finish) => {
+    const { calls, abandoned, ask } = setUp();
+    const controller = new AbortController();
+    const { id, answer } = ask({ signal: controller.signal });
+    finish(calls, id);
+    expect(getEventListeners(controller.signal, "abort")).toHaveLength(0);
+    controller.abort();
+    await answer;
+    expect(abandoned).toEqual([]);
+  });
+});
+
+describe("the end", () => {
+  it("fails what is waited for and whatever is asked afterwards, with the first reason", async () => {
+    const { clock, calls, abandoned, ask } = setUp();
+    const waiting = [ask(), ask()];
+    const over = new PlugboardError("CONNECTION_CLOSED", "gone");
+    calls.failAll(over);
+    calls.failAll(new PlugboardError("CONNECTION_CLOSED", "another reason"));
+    expect(await Promise.all(waiting.map(({ answer }) => answer))).toEqual([over, over]);
+    const { id, answer } = ask();
+    expect(await answer).toBe(over);
+    expect(id).toBe(0);
+    expect(calls.size).toBe(0);
+    expect(clock.next()).toBeUndefined();
+    expect(abandoned).toEqual([]);
+  });
+
+  it("of one call leaves the others", async () => {
+    const { calls, ask } = setUp();
+    const one = ask();
+    const other = ask();
+    calls.fail(one.id, new PlugboardError("SERVER_UNAVAILABLE", "not taken"));
+    calls.fail(one.id, new PlugboardError("PROTOCOL", "twice"));
+    expect(await one.answer).toEqual(failure("SERVER_UNAVAILABLE", "not taken"));
+    expect(calls.size).toBe(1);
+    calls.settle(other.id, { result: 1 });
+    expect(await other.answer).toBe(1);
+  });
+
+  it("comes at once to a call that cannot be sent", async () => {
+    const { calls, abandoned, clock } = setUp();
+    const thrown = new TypeError("a BigInt has no JSON");
+    const answer = calls.request("tools/call", { timeout: 1000 }, () => {
+      throw thrown;
+    });
+    await expect(answer).rejects.toMatchObject({ code: "INVALID_ARGUMENTS", cause: thrown });
+    expect(calls.size).toBe(0);
+    await clock.advance(1000);
+    expect(abandoned).toEqual([]);
+  });
+});

@@ -1,0 +1,172 @@
+import type { JSONRPCMessage } from "@modelcontextprotocol/client";
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../src/model/json.ts";
+import type { Progress } from "../../../src/model/tool.ts";
+import { settle } from "../../support/manual-clock.ts";
+import { openTransport, TIMEOUT } from "../../support/stdio-peer.ts";
+
+describe("what is sent", () => {
+  it("is one line of JSON per message, whatever is in it", async () => {
+    const { transport, stdin } = openTransport();
+    const name = 'a "quoted"\nname\\\u2028😀';
+    const args = { text: "two\nlines", deep: { list: [1, null, "é"] } };
+    void transport.callTool(name, args, TIMEOUT).catch(() => {});
+    void transport.request("tools/list", { cursor: "a\nb" }, TIMEOUT).catch(() => {});
+    await transport.send({ jsonrpc: "2.0", method: "notifications/initialized" });
+    await settle();
+    const [call, list, note] = stdin.messages();
+    expect(call).toEqual({
+      jsonrpc: "2.0",
+      id: expect.any(Number),
+      method: "tools/call",
+      params: { name, arguments: args, _meta: { progressToken: call?.id } },
+    });
+    expect(list).toEqual({
+      jsonrpc: "2.0",
+      id: expect.any(Number),
+      method: "tools/list",
+      params: { cursor: "a\nb" },
+    });
+    expect(note).toEqual({ jsonrpc: "2.0", method: "notifications/initialized" });
+  });
+
+  it("carries the `_meta` of 2026-07-28 once that is spoken", async () => {
+    const { transport, call, stdin } = openTransport();
+    const meta = { "io.modelcontextprotocol/protocolVersion": "2026-07-28" };
+    transport.adoptMeta(meta);
+    const controller = new AbortController();
+    const { id, outcome } = await call({ ...TIMEOUT, signal: controller.signal });
+    controller.abort();
+    void transport.request("tools/list", { cursor: "2" }, TIMEOUT).catch(() => {});
+    await settle();
+    expect(stdin.messages().map(({ params }) => params)).toEqual([
+      { name: "add", arguments: {}, _meta: { progressToken: id, ...meta } },
+      { requestId: id, reason: "cancelled by the caller", _meta: meta },
+      { cursor: "2", _meta: meta },
+    ]);
+    await outcome;
+  });
+
+  it("leaves in one write per turn of the event loop", async () => {
+    const { transport, stdin } = openTransport();
+    const calls = [1, 2, 3].map((n) => transport.callTool("add", { n }, TIMEOUT));
+    await transport.send({ jsonrpc: "2.0", method: "notifications/initialized" });
+    await settle();
+    expect(stdin.writes).toHaveLength(1);
+    expect(stdin.messages()).toHaveLength(4);
+    calls.push(transport.callTool("add", { n: 4 }, TIMEOUT));
+    await settle();
+    expect(stdin.writes).toHaveLength(2);
+    await transport.close();
+    await Promise.allSettled(calls);
+  });
+
+  it("is refused while the server does not read, and taken again when it does", async () => {
+    const { transport, stdin, answer } = openTransport(1000);
+    stdin.hold();
+    const first = transport.callTool("write", { text: "x".repeat(2000) }, TIMEOUT);
+    await settle();
+    const refusal = {
+      code: "SERVER_UNAVAILABLE",
+      message: "the server does not read its input (2.1 KiB are waiting)",
+    };
+    await expect(transport.callTool("add", {}, TIMEOUT)).rejects.toMatchObject(refusal);
+    await expect(transport.request("ping", {}, TIMEOUT)).rejects.toMatchObject(refusal);
+    const note: JSONRPCMessage = { jsonrpc: "2.0", method: "notifications/initialized" };
+    await expect(transport.send(note)).rejects.toMatchObject(refusal);
+
+    stdin.release();
+    await settle();
+    const second = transport.callTool("add", {}, TIMEOUT);
+    await settle();
+    const ids = stdin.messages().map(({ id }) => id);
+    await answer({ id: ids[0], result: 1 }, { id: ids[1], result: 2 });
+    expect(await Promise.all([first, second])).toEqual([1, 2]);
+  });
+
+  it.each<[string, () => JsonObject]>([
+    ["a BigInt", () => ({ n: 1n })],
+    [
+      "a cycle",
+      () => {
+        const args: JsonObject = {};
+        args.self = args;
+        return args;
+      },
+    ],
+  ])("is nothing where the arguments hold %s", async (_, args) => {
+    const { transport, stdin } = openTransport();
+    const call = transport.callTool("add", args(), TIMEOUT);
+    await expect(call).rejects.toMatchObject({ code: "INVALID_ARGUMENTS" });
+    await settle();
+    expect(stdin.writes).toEqual([]);
+  });
+});
+
+describe("the host's own calls", () => {
+  it("get the answer of their id, whatever comes in between", async () => {
+    const { answer, call, forSdk } = openTransport();
+    const first = await call();
+    const second = await call();
+    await answer(
+      { jsonrpc: "2.0", id: second.id, result: { n: 2 } },
+      { jsonrpc: "2.0", method: "notifications/message", params: {} },
+      { jsonrpc: "2.0", id: first.id, error: { code: -32602, message: "bad" } },
+    );
+    expect(await second.outcome).toEqual({ n: 2 });
+    expect(await first.outcome).toMatchObject({ code: "SERVER_ERROR", message: "bad (-32602)" });
+    expect(forSdk).toHaveLength(1);
+  });
+
+  it("drop late and repeated answers without a word", async () => {
+    const { answer, call, clock, forSdk, junk } = openTransport();
+    const answered = await call();
+    await answer({ id: answered.id, result: 1 }, { id: answered.id, result: 2 });
+    const late = await call();
+    await clock.advance(1000);
+    await answer({ id: late.id, result: 3 });
+    expect(await answered.outcome).toBe(1);
+    expect(await late.outcome).toMatchObject({ code: "TIMEOUT" });
+    expect(forSdk).toEqual([]);
+    expect(junk).toEqual([]);
+  });
+
+  it("tell the server when they are cancelled or time out", async () => {
+    const { call, clock, stdin } = openTransport();
+    const controller = new AbortController();
+    const cancelled = await call({ ...TIMEOUT, signal: controller.signal });
+    controller.abort();
+    const late = await call();
+    await clock.advance(1000);
+    expect(stdin.messages().filter(({ id }) => id === undefined)).toEqual([
+      {
+        jsonrpc: "2.0",
+        method: "notifications/cancelled",
+        params: { requestId: cancelled.id, reason: "cancelled by the caller" },
+      },
+      {
+        jsonrpc: "2.0",
+        method: "notifications/cancelled",
+        params: { requestId: late.id, reason: "timed out" },
+      },
+    ]);
+    expect(await cancelled.outcome).toMatchObject({ code: "CANCELLED" });
+  });
+
+  it("hear of their progress and live longer for it", async () => {
+    const { answer, call, clock, forSdk } = openTransport();
+    const heard: Progress[] = [];
+    const onProgress = (progress: Progress) => heard.push(progress);
+    const { id, outcome } = await call({ timeout: 1000, ceiling: 5000, onProgress });
+    for (const progress of [1, 2, 3]) {
+      await clock.advance(800);
+      const params = { progressToken: id, progress, total: 3, message: "working" };
+      await answer({ jsonrpc: "2.0", method: "notifications/progress", params });
+    }
+    await answer({ id, result: "done" });
+    expect(await outcome).toBe("done");
+    expect(heard.map(({ progress }) => progress)).toEqual([1, 2, 3]);
+    expect(heard[0]).toEqual({ progress: 1, total: 3, message: "working" });
+    expect(forSdk).toEqual([]);
+  });
+});

@@ -1,0 +1,190 @@
+import type { JSONRPCMessage } from "@modelcontextprotocol/client";
+import { describe, expect, it } from "vitest";
+import { PlugboardError } from "../../../src/model/errors.ts";
+import { settle } from "../../support/manual-clock.ts";
+import { openTransport, TIMEOUT } from "../../support/stdio-peer.ts";
+
+const RESULT = { content: [] };
+
+describe("a batch", () => {
+  it("is taken apart", async () => {
+    const { answer, call, forSdk, junk } = openTransport();
+    const { id, outcome } = await call();
+    const note = { jsonrpc: "2.0", method: "notifications/message" };
+    await answer([{ id, result: RESULT }, note, [note], 5], []);
+    expect(await outcome).toEqual(RESULT);
+    expect(forSdk).toEqual([note]);
+    expect(junk).toHaveLength(2);
+  });
+
+  it("of nothing but junk ends at the limit", async () => {
+    const { fatal, junk, write } = openTransport();
+    await write(`[${"0,".repeat(50_000)}0]\n`);
+    expect(junk).toHaveLength(10_000);
+    expect(fatal).toMatchObject([{ code: "PROTOCOL" }]);
+  });
+});
+
+describe("junk", () => {
+  it.each([
+    "Server listening on port 3000",
+    '{"jsonrpc":"2.0","id":1,',
+    "42",
+    "null",
+    '"text"',
+    "{}",
+    '{"jsonrpc":"2.0","id":5}',
+    '{"jsonrpc":"2.0","method":5}',
+    "\u001b[32mready\u001b[0m",
+  ])("is dropped and reported: %s", async (line) => {
+    const { answer, call, fatal, forSdk, junk, write } = openTransport();
+    const { id, outcome } = await call();
+    await write(`${line}\n`);
+    await answer({ id, result: RESULT });
+    expect(await outcome).toEqual(RESULT);
+    expect(junk).toEqual([line]);
+    expect(forSdk).toEqual([]);
+    expect(fatal).toEqual([]);
+  });
+
+  it("is not a message that ends in CR LF", async () => {
+    const { call, junk, write } = openTransport();
+    const { id, outcome } = await call();
+    await write(`${JSON.stringify({ id, result: RESULT })}\r\n`);
+    expect(await outcome).toEqual(RESULT);
+    expect(junk).toEqual([]);
+  });
+
+  it("is fatal after 10 000 lines in a row, once, and nothing is read afterwards", async () => {
+    const { fatal, forSdk, junk, write } = openTransport();
+    await write("junk\n".repeat(9_999));
+    expect(fatal).toEqual([]);
+    await write(`${"junk\n".repeat(5)}${JSON.stringify(messageOf("late"))}\n`);
+    expect(fatal).toMatchObject([
+      {
+        code: "PROTOCOL",
+        message: "10000 lines in a row on the server's stdout are not JSON-RPC",
+      },
+    ]);
+    expect(junk).toHaveLength(10_000);
+    expect(forSdk).toEqual([]);
+  });
+
+  it.each([
+    ["a message for the SDK", true, () => messageOf("notifications/message")],
+    ["an answer to a call", true, (id: number) => ({ id, result: 1 })],
+    ["an answer that nobody waits for", false, () => ({ id: 1_999_999_999, result: 1 })],
+  ])("is counted anew after %s: %s", async (_, anew, message) => {
+    const { answer, call, fatal, transport, write } = openTransport();
+    const { id, outcome } = await call();
+    await write("junk\n".repeat(9_999));
+    await answer(message(id));
+    await write("junk\n");
+    expect(fatal).toHaveLength(anew ? 0 : 1);
+    await transport.close();
+    await outcome;
+  });
+});
+
+describe("the conversation ends", () => {
+  it("when a message is too large", async () => {
+    const { answer, fatal, forSdk, write } = openTransport(1000);
+    await write(`"${"x".repeat(1000)}`);
+    expect(fatal).toMatchObject([
+      {
+        code: "MESSAGE_TOO_LARGE",
+        message: "the server sent a message of more than 1000 B (maxMessageBytes)",
+        hint: expect.stringContaining("maxMessageBytes"),
+      },
+    ]);
+    await answer(messageOf("notifications/message"));
+    expect(forSdk).toEqual([]);
+    expect(fatal).toHaveLength(1);
+  });
+
+  it("when the server closes its output, after its last words", async () => {
+    const { call, fatal, stdout } = openTransport();
+    const { id, outcome } = await call();
+    stdout.end(JSON.stringify({ id, result: RESULT }));
+    expect(await outcome).toEqual(RESULT);
+    await settle();
+    expect(fatal).toMatchObject([
+      { code: "CONNECTION_CLOSED", message: "the server closed its output" },
+    ]);
+  });
+
+  it("when its output cannot be read", async () => {
+    const { fatal, stdout } = openTransport();
+    const cause = new Error("EIO");
+    stdout.destroy(cause);
+    await settle();
+    expect(fatal).toMatchObject([{ code: "CONNECTION_CLOSED", message: "reading failed", cause }]);
+  });
+
+  it("when the server's input is gone (EPIPE)", async () => {
+    const { call, fatal, stdin, transport } = openTransport();
+    const cause = Object.assign(new Error("write EPIPE"), { code: "EPIPE" });
+    stdin._write = (_chunk, _encoding, done) => done(cause);
+    const outcome = transport.callTool("add", {}, TIMEOUT).catch((error: unknown) => error);
+    await settle();
+    expect(fatal).toMatchObject([
+      { code: "CONNECTION_CLOSED", message: "the server does not take input", cause },
+    ]);
+    const after = transport.callTool("add", {}, TIMEOUT).catch((error: unknown) => error);
+    await settle();
+    expect(fatal).toHaveLength(1);
+    const reason = new PlugboardError("CONNECTION_CLOSED", "the server exited with code 1");
+    transport.end(reason);
+    expect(await Promise.all([outcome, after, (await call()).outcome])).toEqual([
+      reason,
+      reason,
+      reason,
+    ]);
+  });
+
+  it("by `end`, once, with its reason for whoever waits or comes later", async () => {
+    const { answer, call, fatal, forSdk, stdin, stdout, transport } = openTransport();
+    const closes: string[] = [];
+    transport.onclose = () => closes.push("closed");
+    const { id, outcome } = await call();
+    const reason = new PlugboardError("CONNECTION_CLOSED", "stopped");
+    transport.end(reason);
+    transport.end(new PlugboardError("PROTOCOL", "another reason"));
+    await transport.close();
+    expect(await outcome).toBe(reason);
+    await expect(transport.callTool("add", {}, TIMEOUT)).rejects.toBe(reason);
+    const note = messageOf("notifications/initialized");
+    await expect(transport.send(note)).rejects.toMatchObject({ code: "CONNECTION_CLOSED" });
+    await answer({ id, result: RESULT }, note);
+    stdin.destroy(new Error("EPIPE"));
+    stdout.end();
+    await settle();
+    expect(forSdk).toEqual([]);
+    expect(fatal).toEqual([]);
+    expect(closes).toEqual(["closed"]);
+  });
+
+  it("after sending what was still in hand: a cancellation must be heard", async () => {
+    const { call, stdin, transport } = openTransport();
+    const controller = new AbortController();
+    const { outcome } = await call({ ...TIMEOUT, signal: controller.signal });
+    controller.abort();
+    const other = transport.callTool("add", {}, TIMEOUT).catch((error: unknown) => error);
+    await transport.close();
+    await settle();
+    expect(stdin.messages().map(({ method }) => method)).toEqual([
+      "tools/call",
+      "notifications/cancelled",
+      "tools/call",
+    ]);
+    expect(await outcome).toMatchObject({ code: "CANCELLED" });
+    expect(await other).toMatchObject({
+      code: "CONNECTION_CLOSED",
+      message: "the connection was closed",
+    });
+  });
+});
+
+function messageOf(method: string): JSONRPCMessage {
+  return { jsonrpc: "2.0", method };
+}

@@ -1,0 +1,60 @@
+// Boards over fixture servers, all closed at the end of each test, with nothing left running.
+
+import { fileURLToPath } from "node:url";
+import { afterEach } from "vitest";
+import { openBoard } from "../../src/board.ts";
+import type { ServerConfig } from "../../src/config/server-config.ts";
+import type { Board } from "../../src/model/board.ts";
+import type { BoardOptions } from "../../src/model/board-options.ts";
+import type { ServerStatus } from "../../src/model/server-status.ts";
+import type { CallOutcome } from "../../src/model/tool.ts";
+import { expectNoProcesses } from "./processes.ts";
+
+const opened: Board[] = [];
+
+/** To be called once at the top of a suite. */
+export function closeBoards(): void {
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((board) => board.close()));
+    expectNoProcesses();
+  });
+}
+
+export function fixture(name: string, ...args: string[]): ServerConfig {
+  const path = fileURLToPath(new URL(`../fixtures/servers/${name}.mjs`, import.meta.url));
+  return { command: process.execPath, args: [path, ...args] };
+}
+
+export async function open(
+  servers: Record<string, ServerConfig>,
+  options: BoardOptions = {},
+): Promise<Board> {
+  const board = await openBoard({ servers }, options);
+  opened.push(board);
+  return board;
+}
+
+export function statusOf(board: Board, server: string): ServerStatus {
+  const status = board.status().find(({ name }) => name === server);
+  if (status === undefined) throw new Error(`no server ${server}`);
+  return status;
+}
+
+export function textOf(outcome: Pick<CallOutcome, "content">): string {
+  return outcome.content
+    .map((block) => (block.type === "text" ? block.text : block.type))
+    .join("\n");
+}
+
+/** Resolves with the next state of the wanted kind; at once if it is there. */
+export function reaches(board: Board, server: string, kind: string): Promise<ServerStatus> {
+  const now = statusOf(board, server);
+  if (now.state.kind === kind) return Promise.resolve(now);
+  return new Promise((resolve) => {
+    const off = board.on("server", (event) => {
+      if (event.server !== server || event.state.kind !== kind) return;
+      off();
+      resolve(statusOf(board, server));
+    });
+  });
+}

@@ -1,0 +1,59 @@
+// A Connection without a server behind it, for tests of what happens around one.
+
+import type { Connection, ServerIdentity, ToolList } from "../../src/model/connection.ts";
+import type { PlugboardError } from "../../src/model/errors.ts";
+
+export class FakeConnection implements Connection {
+  readonly identity: ServerIdentity = { era: "legacy", protocolVersion: "2025-11-25" };
+  readonly pid = 4242;
+  readonly closed: Promise<PlugboardError | undefined>;
+  lists = 0;
+  closes = 0;
+  /** What the next listTools answers; a function may reject or never settle. */
+  answer: () => Promise<ToolList> = async () => ({ tools: [], diagnostics: [] });
+  /** What close waits for. */
+  closing: Promise<void> = Promise.resolve();
+  #end: (reason: PlugboardError | undefined) => void = () => {};
+  #changed: (() => void)[] = [];
+
+  constructor() {
+    this.closed = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+  }
+
+  crash(reason: PlugboardError): void {
+    this.#end(reason);
+  }
+
+  changeTools(): void {
+    for (const listener of this.#changed) listener();
+  }
+
+  listTools(): Promise<ToolList> {
+    this.lists += 1;
+    return this.answer();
+  }
+
+  async callTool(): Promise<unknown> {
+    return { content: [] };
+  }
+
+  async ping(): Promise<number | undefined> {
+    return 1;
+  }
+
+  onToolsChanged(listener: () => void): void {
+    this.#changed.push(listener);
+  }
+
+  stderrTail(): string[] {
+    return ["last words"];
+  }
+
+  async close(): Promise<void> {
+    this.closes += 1;
+    this.#end(undefined);
+    await this.closing;
+  }
+}

@@ -1,0 +1,88 @@
+import { describe, expect, it } from "vitest";
+import { systemClock, within } from "../../src/util/clock.ts";
+import { ManualClock, settle } from "../support/manual-clock.ts";
+
+/** Timers that keep this process alive. */
+function keepers(): number {
+  return process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+}
+
+describe("systemClock", () => {
+  it("tells the time of day and a time that only goes forward", () => {
+    const today = Date.now();
+    expect(systemClock.now()).toBeGreaterThanOrEqual(today);
+    expect(systemClock.now()).toBeLessThanOrEqual(Date.now());
+    const before = systemClock.monotonic();
+    expect(systemClock.monotonic()).toBeGreaterThanOrEqual(before);
+  });
+
+  it.each(["after", "later"] as const)("runs a task %s a while", async (method) => {
+    await new Promise<void>((resolve) => systemClock[method](1, resolve));
+  });
+
+  it.each(["after", "later"] as const)("runs nothing that was cancelled (%s)", async (method) => {
+    const ran: string[] = [];
+    systemClock[method](0, () => ran.push("cancelled")).cancel();
+    await new Promise<void>((resolve) => systemClock.after(1, resolve));
+    await settle();
+    expect(ran).toEqual([]);
+  });
+
+  it("keeps the process alive for `after` and not for `later`", () => {
+    const before = keepers();
+    const later = systemClock.later(60_000, () => {});
+    expect(keepers()).toBe(before);
+    const after = systemClock.after(60_000, () => {});
+    expect(keepers()).toBe(before + 1);
+    after.cancel();
+    later.cancel();
+    expect(keepers()).toBe(before);
+  });
+
+  it.each([2 ** 31, 1e12, Infinity])("does not take a delay of %d for none", async (ms) => {
+    const ran: string[] = [];
+    const timer = systemClock.after(ms, () => ran.push("too early"));
+    await new Promise<void>((resolve) => systemClock.after(5, resolve));
+    timer.cancel();
+    expect(ran).toEqual([]);
+  });
+
+  it("takes a delay that has passed for none", async () => {
+    await new Promise<void>((resolve) => systemClock.after(-5000, resolve));
+  });
+});
+
+describe("within", () => {
+  it("gives the promise's value and leaves no timer", async () => {
+    const clock = new ManualClock();
+    expect(await within(clock, 1000, Promise.resolve("value"))).toBe("value");
+    expect(clock.next()).toBeUndefined();
+  });
+
+  it("gives undefined when the time passes first", async () => {
+    const clock = new ManualClock();
+    const result = within(clock, 1000, new Promise(() => {}));
+    expect(clock.next()).toBe(1000);
+    await clock.advance(1000);
+    expect(await result).toBeUndefined();
+  });
+
+  it("passes a rejection on and leaves no timer", async () => {
+    const clock = new ManualClock();
+    await expect(within(clock, 1000, Promise.reject(new Error("no")))).rejects.toThrow("no");
+    expect(clock.next()).toBeUndefined();
+  });
+
+  it("swallows a rejection that comes too late", async () => {
+    const clock = new ManualClock();
+    let reject: (error: Error) => void = () => {};
+    const slow = new Promise<string>((_, fail) => {
+      reject = fail;
+    });
+    const result = within(clock, 1000, slow);
+    await clock.advance(1000);
+    reject(new Error("late"));
+    expect(await result).toBeUndefined();
+    await settle();
+  });
+});
