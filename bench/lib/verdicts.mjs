@@ -1,0 +1,57 @@
+// What must hold, each judged by figures of one and the same run.
+
+const RULES = [
+  {
+    scenario: "sequential",
+    claim: "board.call p50 is no worse than the best peer's",
+    value: ({ rows }) => own(rows)?.toBestPeer,
+    holds: (ratio) => ratio <= 1,
+  },
+  {
+    scenario: "concurrent",
+    claim: "throughput at 100 in flight is no less than the best peer's",
+    value: ({ rows }) => own(rows)?.toBestPeer,
+    holds: (ratio) => ratio >= 1,
+  },
+  {
+    scenario: "big-64",
+    claim: "64 MB take at most 2 x what a bare pipe plus JSON.parse takes",
+    value: ({ rows }) => own(rows)?.toLimit,
+    holds: (ratio) => ratio <= 2,
+  },
+  {
+    scenario: "start",
+    claim: "10 servers are ready in at most 1.3 x the slowest one's time",
+    value: ({ rows }) => own(rows)?.figures?.ratio,
+    holds: (ratio) => ratio <= 1.3,
+  },
+  {
+    scenario: "cli",
+    claim: "tools of a 5 s server come from a warm cache in under half a second",
+    value: ({ figures }) => figures?.tools,
+    holds: (ms) => ms < 500,
+    format: (ms) => `${Math.round(ms)} ms`,
+  },
+  {
+    scenario: "cli",
+    claim: "plugboard --version takes at most 2 x what node -e 0 takes",
+    value: ({ figures }) => figures && figures.version / figures.empty,
+    holds: (ratio) => ratio <= 2,
+  },
+];
+
+/** Judges one scenario on one Node. `passed` is undefined where what it takes was not measured. */
+export function judge(scenario, result) {
+  const failure = result.failure ?? own(result.rows ?? [])?.failure;
+  return RULES.filter((rule) => rule.scenario === scenario.name).map((rule) => {
+    const { claim, holds, format = (ratio) => `${ratio.toFixed(2)} x` } = rule;
+    const value = rule.value(result);
+    if (failure !== undefined) return { claim, passed: false, because: failure };
+    if (value === undefined) return { claim, because: "not measured" };
+    return { claim, passed: holds(value), because: format(value) };
+  });
+}
+
+function own(rows) {
+  return rows.find((row) => row.kind === "own");
+}

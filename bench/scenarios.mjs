@@ -1,0 +1,87 @@
+// What is measured, and how much of it. `quick` replaces what it names.
+//
+// `metric` is the figure that contenders are compared by, `better` its direction, `limit` the
+// contender that marks what the machine allows. With `together` the contenders' processes live side
+// by side and take turns in short rounds, so that a moment of noise hits all of them alike; without
+// it every round starts them anew, one at a time. A step that takes longer than `timeLimit` seconds
+// ends that contender.
+
+const MILLION = 1_000_000;
+
+export const scenarios = [
+  {
+    name: "sequential",
+    title: "tools/call echo over stdio, one after another",
+    measure: "sequential",
+    metric: "p50",
+    better: "lower",
+    limit: "hand-written",
+    together: true,
+    oneCpu: true,
+    timeLimit: 60,
+    warmUp: 5_000,
+    rounds: 100,
+    callsPerRound: 250,
+    quick: { rounds: 30 },
+  },
+  {
+    name: "concurrent",
+    title: "tools/call echo over stdio, 100 in flight",
+    measure: "concurrent",
+    metric: "callsPerSecond",
+    better: "higher",
+    limit: "hand-written",
+    together: true,
+    timeLimit: 60,
+    inFlight: 100,
+    warmUp: 30_000,
+    rounds: 40,
+    callsPerRound: 5_000,
+    quick: { rounds: 20 },
+  },
+  big(1, { callsPerRound: 10 }),
+  big(8, { callsPerRound: 5 }),
+  big(64, { callsPerRound: 3 }),
+  {
+    name: "start",
+    title: "start of 10 servers that take 0.2, 0.4 … 2 seconds",
+    measure: "start",
+    metric: "all",
+    better: "lower",
+    limit: "hand-written",
+    timeLimit: 60,
+    rounds: 3,
+    servers: 10,
+    stepMs: 200,
+    quick: { rounds: 1 },
+  },
+  {
+    name: "cli",
+    title: "the command line",
+    rounds: 15,
+    slowServerMs: 5_000,
+    timeLimit: 60,
+    quick: { rounds: 5 },
+  },
+];
+
+/** A scenario as this run wants it. */
+export function sized({ quick, ...scenario }, isQuick) {
+  return isQuick ? { ...scenario, ...quick } : scenario;
+}
+
+function big(millions, size) {
+  return {
+    name: `big-${millions}`,
+    title: `a result of ${millions} million bytes over stdio`,
+    measure: "big",
+    metric: "ms",
+    better: "lower",
+    limit: "bare",
+    timeLimit: 30,
+    rounds: 5,
+    bytes: millions * MILLION,
+    ...size,
+    quick: { timeLimit: 10, rounds: 2, callsPerRound: 2 },
+  };
+}
