@@ -4,6 +4,7 @@ import { collectNative, toUnified } from "./bridge/native.ts";
 import { toTool } from "./bridge/tool.ts";
 import { Calls } from "./board/calls.ts";
 import { discoverTool, type LookupContext, unknownTool } from "./board/lookup.ts";
+import { lazyOpener } from "./board/opener.ts";
 import { type Slot, statusOf } from "./board/slot.ts";
 import { Catalog, type CatalogEntry } from "./catalog/catalog.ts";
 import { type CachedTools, CatalogCache, definitionHash } from "./catalog/catalog-cache.ts";
@@ -22,7 +23,6 @@ import { type Logger, silentLogger } from "./model/logger.ts";
 import type { ServerDefinition } from "./model/server-definition.ts";
 import type { ServerStatus } from "./model/server-status.ts";
 import type { CallOutcome, NativeTool, Tool } from "./model/tool.ts";
-import { createOpener, reapOnce } from "./server/open.ts";
 import { Supervisor } from "./server/supervisor.ts";
 import { type Clock, systemClock, within } from "./util/clock.ts";
 import { closest } from "./util/closest.ts";
@@ -115,7 +115,9 @@ class LiveBoard implements Board {
         ? [within(this.#clock, wait ?? slot.definition.timeout + TELLING_MS, attempt)]
         : [];
     });
-    this.#inBackground(reapOnce(this.#clock, this.#logger));
+    this.#inBackground(
+      import("./server/reap-once.ts").then(({ reapOnce }) => reapOnce(this.#clock, this.#logger)),
+    );
     await Promise.all(starts);
     this.#announce = true;
     if (!signal?.aborted) return;
@@ -188,13 +190,14 @@ class LiveBoard implements Board {
 
   #plug(definition: ServerDefinition, cwd: string, cached: CachedTools | undefined): void {
     const { name } = definition;
+    const { env = process.env } = this.#options;
     const supervisor = new Supervisor({
       definition,
-      open: createOpener({
+      open: lazyOpener({
         definition,
-        resolve: () => resolveEndpoint(definition, this.#options.env ?? process.env),
+        resolve: () => resolveEndpoint(definition, env),
         cwd,
-        env: this.#options.env ?? process.env,
+        env,
         clock: this.#clock,
         logger: this.#logger,
         ...(cached !== undefined && { era: cached.identity.era }),

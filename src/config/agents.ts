@@ -2,7 +2,7 @@
 
 import { isJsonObject } from "../model/json.ts";
 import type { JsonObject } from "../model/json.ts";
-import { check } from "./check.ts";
+import { check } from "./kit.ts";
 import { atValue } from "./finding.ts";
 import type { Finding, Path } from "./finding.ts";
 import { agentSchema, defaultsSchema, rootSchema } from "./schema.ts";

@@ -1,99 +1,112 @@
-// Schemas made of other schemas. zod's own lack what is needed here: they stop at some mistakes before
-// they have seen the others, leave `__proto__` unchecked, and a failed union hides which branch was meant.
+// Schemas made of other schemas.
 
-import { z } from "zod";
 import { isJsonObject } from "../model/json.ts";
+import { closest } from "../util/closest.ts";
+import { atKey } from "./finding.ts";
+import type { Finding, Path } from "./finding.ts";
+import { type Infer, type Schema, schema, wrong } from "./kit.ts";
+import { alternatives } from "./quote.ts";
 
-/** On an issue about unknown keys: the keys there could have been, and advice for some others. */
-export interface UnknownKeysParams {
-  knownKeys: readonly string[];
-  advice: Readonly<Record<string, string>>;
-}
+type Shape = Readonly<Record<string, Schema<unknown>>>;
 
-type Issues = z.core.$ZodRawIssue[];
+type OptionalKeys<Of extends Shape> = {
+  [Key in keyof Of]: undefined extends Infer<Of[Key]> ? Key : never;
+}[keyof Of];
 
-type Branch<Data> = [isMeant: (value: unknown) => boolean, schema: z.ZodType<Data>];
+type ObjectOf<Of extends Shape> = {
+  [Key in Exclude<keyof Of, OptionalKeys<Of>>]: Infer<Of[Key]>;
+} & { [Key in OptionalKeys<Of>]?: Infer<Of[Key]> };
+
+type Branch<Data> = [isMeant: (value: unknown) => boolean, schema: Schema<Data>];
+
+/** A longer list of valid keys would bury the message. */
+const MOST_KEYS_LISTED = 12;
+
+/** Bounds the work for a file that is nothing but unknown keys. */
+const MOST_SUGGESTIONS = 100;
 
 /** An object whose content is not looked at here. */
-export function anyObject() {
-  return objectAs<Record<string, unknown>>();
+export function anyObject(): Schema<Record<string, unknown>> {
+  return inObject(() => []);
 }
 
-function objectAs<Data>(error = "an object") {
-  return z.custom<Data>(isJsonObject, { error });
+function inObject<Data>(
+  find: (value: Record<string, unknown>, path: Path) => Finding[],
+  expected = "an object",
+): Schema<Data> {
+  return schema((value, path) =>
+    isJsonObject(value) ? find(value, path) : [wrong(value, path, { expected })],
+  );
 }
 
 /**
  * An object with these keys and no others. `advice` completes "unknown key; …" for keys that people are
  * known to try.
  */
-export function object<Shape extends z.ZodRawShape>(
-  shape: Shape,
+export function object<Of extends Shape>(
+  shape: Of,
   advice: Readonly<Record<string, string>> = {},
-) {
-  const params: UnknownKeysParams = { knownKeys: Object.keys(shape), advice };
-  return objectAs<z.infer<z.ZodObject<Shape>>>().check((context) => {
-    const { issues } = context;
-    const value: unknown = context.value;
-    if (!isJsonObject(value)) return;
-    for (const [key, schema] of Object.entries(shape)) {
-      descend(issues, schema, Object.hasOwn(value, key) ? value[key] : undefined, [key]);
-    }
-    if (Object.keys(value).some((key) => !Object.hasOwn(shape, key))) {
-      issues.push({ code: "custom", input: value, params: { ...params } });
-    }
+): Schema<ObjectOf<Of>> {
+  return inObject((value, path) => [
+    ...Object.entries(shape).flatMap(([key, each]) =>
+      each.findings(Object.hasOwn(value, key) ? value[key] : undefined, [...path, key]),
+    ),
+    ...unknownKeys(Object.keys(value), Object.keys(shape), advice, path),
+  ]);
+}
+
+function unknownKeys(
+  given: readonly string[],
+  known: readonly string[],
+  advice: Readonly<Record<string, string>>,
+  path: Path,
+): Finding[] {
+  const listed = known.filter((key) => !key.startsWith("$"));
+  const expected = listed.length <= MOST_KEYS_LISTED ? `; expected ${alternatives(listed)}` : "";
+  const unknown = given.filter((key) => !known.includes(key));
+  return unknown.map((key, index) => {
+    const place = [...path, key];
+    if (Object.hasOwn(advice, key)) return atKey(place, `unknown key; ${advice[key]}`);
+    const meant = index < MOST_SUGGESTIONS ? closest(key, known) : undefined;
+    return meant === undefined
+      ? atKey(place, `unknown key${expected}`)
+      : atKey(place, "unknown key", meant);
   });
 }
 
 /** An object used as a map. */
 export function mapOf<Value>(
-  valueSchema: z.ZodType<Value>,
+  values: Schema<Value>,
   keyProblem: (key: string) => string | undefined = () => undefined,
-) {
-  return objectAs<Record<string, Value>>().check(({ value: map, issues }) => {
-    for (const [key, value] of Object.entries(isJsonObject(map) ? map : {})) {
+): Schema<Record<string, Value>> {
+  return inObject((map, path) =>
+    Object.entries(map).flatMap(([key, value]) => {
+      const place = [...path, key];
       const message = keyProblem(key);
-      if (message !== undefined) issues.push(sentence(message, "key", [key]));
-      descend(issues, valueSchema, value, [key]);
-    }
+      const ofKey = message === undefined ? [] : [atKey(place, message)];
+      return [...ofKey, ...values.findings(value, place)];
+    }),
+  );
+}
+
+/** One of two kinds of value; `expected` is for a value of neither kind. */
+export function either<A, B>(first: Branch<A>, second: Branch<B>, expected: string): Schema<A | B> {
+  return schema((value, path) => {
+    const branch = [first, second].find(([isMeant]) => isMeant(value));
+    return branch?.[1].findings(value, path) ?? [wrong(value, path, { expected })];
   });
 }
 
-/** One of two kinds of value; `error` is for a value of neither kind. */
-export function either<A, B>(first: Branch<A>, second: Branch<B>, error: string) {
-  const branchFor = (value: unknown) => [first, second].find(([isMeant]) => isMeant(value));
-  return z
-    .custom<A | B>((value) => branchFor(value) !== undefined, { error })
-    .check(({ value, issues }) => {
-      const branch = branchFor(value);
-      if (branch !== undefined) descend(issues, branch[1], value, []);
-    });
-}
-
-/** Objects told apart by their `type`; `error` is for a value that is no object. */
-export function byType<Data>(schemas: Readonly<Record<string, z.ZodType<Data>>>, error: string) {
-  const types = Object.keys(schemas);
-  return objectAs<Data>(error).check(({ value, issues }) => {
-    if (!isJsonObject(value)) return;
+/** Objects told apart by their `type`; `expected` is for a value that is no object. */
+export function byType<Data>(
+  schemas: Readonly<Record<string, Schema<Data>>>,
+  expected: string,
+): Schema<Data> {
+  const words = Object.keys(schemas);
+  return inObject((value, path) => {
     const type = Object.hasOwn(value, "type") ? value["type"] : undefined;
-    descend(issues, z.enum(types, { error: `one of ${types.join(", ")}` }), type, ["type"]);
-    const schema = typeof type === "string" && types.includes(type) ? schemas[type] : undefined;
-    if (schema !== undefined) descend(issues, schema, value, []);
-  });
-}
-
-/** An issue whose message says all there is to say; `at` is what the reader should look at. */
-export function sentence(
-  message: string,
-  at: "key" | "value",
-  path: PropertyKey[] = [],
-): z.core.$ZodRawIssue {
-  return { code: "custom", message, path, input: undefined, params: { at } };
-}
-
-function descend(issues: Issues, schema: z.core.$ZodType, value: unknown, path: string[]): void {
-  for (const issue of z.safeParse(schema, value).error?.issues ?? []) {
-    // A finished issue is a raw one with its message made; zod types the two apart.
-    issues.push({ ...issue, path: [...path, ...issue.path], input: value } as z.core.$ZodRawIssue);
-  }
+    const meant = typeof type === "string" && words.includes(type) ? schemas[type] : undefined;
+    if (meant !== undefined) return meant.findings(value, path);
+    return [wrong(type, [...path, "type"], { expected: `one of ${words.join(", ")}`, words })];
+  }, expected);
 }

@@ -2,7 +2,7 @@
 
 import type { AgentConfig } from "../model/agent-config.ts";
 import { isJsonObject } from "../model/json.ts";
-import { check } from "./check.ts";
+import { check } from "./kit.ts";
 import { familyOf } from "./connection.ts";
 import { toDefinition } from "./definition.ts";
 import { layerFindings, plainServers } from "./merge.ts";

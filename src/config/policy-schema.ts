@@ -1,10 +1,10 @@
 // The parts of the schemas that have a structure of their own: sign-in, TLS, rules for tools.
 
-import { z } from "zod";
 import { isJsonObject } from "../model/json.ts";
 import { anyObject, byType, either, mapOf, object } from "./compound.ts";
 import { flag, integer, listOf, oneOf, resolvable, text, verified } from "./fields.ts";
 import { headerNameProblem } from "./header.ts";
+import { schema } from "./kit.ts";
 import type { ServerAuth } from "./server-config.ts";
 
 export function include() {
@@ -38,13 +38,20 @@ export function approval() {
   return oneOf(["never", "ask", "destructive"]);
 }
 
+export function framing() {
+  return oneOf(["full", "compact", "off"]);
+}
+
 export function pins() {
   return oneOf(["off", "warn", "block"]);
 }
 
+/** The value has been seen to be `false` already. */
+const off = schema<false>(() => []);
+
 export function rateLimit() {
   return either(
-    [(value) => value === false, z.literal(false)],
+    [(value) => value === false, off],
     [() => true, integer(1, 1_000_000, " of calls a minute", ", or false")],
     "a number",
   );
@@ -53,9 +60,9 @@ export function rateLimit() {
 export function auth() {
   return byType<ServerAuth>(
     {
-      bearer: object({ type: z.literal("bearer"), token: resolvable() }),
+      bearer: object({ type: oneOf(["bearer"]), token: resolvable() }),
       "api-key": object({
-        type: z.literal("api-key"),
+        type: oneOf(["api-key"]),
         key: resolvable(),
         header: verified(headerNameProblem).optional(),
       }),

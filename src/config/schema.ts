@@ -1,11 +1,20 @@
 // The schemas of a file: its root blocks and the settings of one agent. Servers are checked one by one
 // with server-schema.ts, so that a bad one does not hide what is wrong with the others.
 
-import { z } from "zod";
 import { anyObject, either, mapOf, object } from "./compound.ts";
-import { flag, integer, listOf, milliseconds, oneOf, text, verified } from "./fields.ts";
+import {
+  flag,
+  integer,
+  listOf,
+  milliseconds,
+  oneOf,
+  text,
+  textOrEmpty,
+  verified,
+} from "./fields.ts";
+import type { Infer } from "./kit.ts";
 import { nameProblem } from "./names.ts";
-import { approval, patterns, pins, tls, toolRules } from "./policy-schema.ts";
+import { approval, framing, patterns, pins, tls, toolRules } from "./policy-schema.ts";
 import { SECRET_PROVIDERS } from "./secret-reference.ts";
 import { sessionDefaultsSchema } from "./server-schema.ts";
 import { toolNamesProblem } from "./tool-names.ts";
@@ -39,7 +48,7 @@ const agentAdvice = Object.fromEntries(
 const agent = {
   id: verified(agentIdProblem).optional(),
   model: text().optional(),
-  systemPrompt: z.string({ error: "a string" }).optional(),
+  systemPrompt: textOrEmpty().optional(),
   maxSteps: integer(1, 10_000).optional(),
   workspace: text().optional(),
   mcp: object({
@@ -53,7 +62,7 @@ const agent = {
     approval: approval().optional(),
     native: listOf(text()).optional(),
   }).optional(),
-  framing: flag().optional(),
+  framing: framing().optional(),
   pins: pins().optional(),
   limits: object({
     sessionServers: integer(0, 1000).optional(),
@@ -65,7 +74,7 @@ export const defaultsSchema = object(agent, agentAdvice);
 
 export const agentSchema = object({ ...agent, id: verified(agentIdProblem) }, agentAdvice);
 
-export type AgentSettings = z.infer<typeof defaultsSchema>;
+export type AgentSettings = Infer<typeof defaultsSchema>;
 
 const providers = Object.fromEntries(
   SECRET_PROVIDERS.map((provider) => [provider, anyObject().optional()]),
@@ -73,7 +82,7 @@ const providers = Object.fromEntries(
 
 export const rootSchema = object(
   {
-    $schema: z.string({ error: "a string" }).optional(),
+    $schema: textOrEmpty().optional(),
     agents: object({
       defaults: anyObject().optional(),
       list: listOf(anyObject()).optional(),

@@ -81,7 +81,7 @@ export interface ServerConfig {
   approval?: Approval;
   pins?: Pins;
   trusted?: boolean;
-  framing?: boolean;
+  framing?: "full" | "compact" | "off";
   resources?: boolean;
   resourceFilter?: string[];
   resourceRefreshMs?: number;

@@ -1,6 +1,5 @@
 // The schema of one server, key by key. Which keys must come together is checked after merging.
 
-import type { z } from "zod";
 import { mapOf, object } from "./compound.ts";
 import { variableProblem } from "./environment.ts";
 import {
@@ -16,9 +15,11 @@ import {
   verified,
 } from "./fields.ts";
 import { headerNameProblem, headerValueProblem } from "./header.ts";
+import type { Schema } from "./kit.ts";
 import {
   approval,
   auth,
+  framing,
   include,
   oauth,
   patterns,
@@ -68,7 +69,7 @@ const treatment = {
   approval: approval().optional(),
   pins: pins().optional(),
   trusted: flag().optional(),
-  framing: flag().optional(),
+  framing: framing().optional(),
   resources: flag().optional(),
   resourceFilter: patterns().optional(),
   resourceRefreshMs: milliseconds(0).optional(),
@@ -80,11 +81,11 @@ const treatment = {
   maxMessageBytes: bytes(256 * MEBIBYTE).optional(),
 };
 
-type Shape = { [Key in keyof ServerConfig]-?: z.ZodType<ServerConfig[Key]> };
+type Shape = { [Key in keyof ServerConfig]-?: Schema<ServerConfig[Key]> };
 
 const shape = { ...connection, ...treatment } satisfies Shape;
 
-export const serverSchema: z.ZodType<ServerConfig> = object(shape, {
+export const serverSchema: Schema<ServerConfig> = object(shape, {
   cmd: 'use "command"',
   disabled: 'use "enabled"',
 });

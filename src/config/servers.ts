@@ -1,7 +1,7 @@
 // The servers of one layer of configuration: each checked by itself, its aliases resolved.
 
 import { isJsonObject } from "../model/json.ts";
-import { check } from "./check.ts";
+import { check } from "./kit.ts";
 import { atKey, atValue } from "./finding.ts";
 import type { Finding, Path } from "./finding.ts";
 import { nameProblem } from "./names.ts";

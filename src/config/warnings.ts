@@ -61,7 +61,7 @@ const ASKS_NOTHING: Readonly<Record<string, unknown>> = {
   approval: "never",
   pins: "off",
   trusted: false,
-  framing: false,
+  framing: "off",
   resources: false,
   sampling: "deny",
   rateLimit: false,

@@ -16,11 +16,6 @@ export type ServerState =
 
 export type ServerStateKind = ServerState["kind"];
 
-/** Nothing more will happen to it before somebody asks. */
-export function isSettled(state: ServerState): boolean {
-  return state.kind !== "starting" && state.kind !== "backoff" && state.kind !== "stopping";
-}
-
 /** A call may be sent, now or after a start it triggers or waits for. */
 export function isCallable(state: ServerState): boolean {
   switch (state.kind) {

@@ -8,7 +8,6 @@ import type { Clock } from "../util/clock.ts";
 import { packageVersion } from "../util/version.ts";
 import { type OpenConnection, stdioOpener } from "./open-stdio.ts";
 import { containerEngine, reapContainers } from "./process/container.ts";
-import { reapOrphans } from "./process/reap.ts";
 import { spawnServer } from "./process/spawn.ts";
 
 export interface OpenerOptions {
@@ -44,20 +43,6 @@ export function createOpener(options: OpenerOptions): OpenConnection {
     logger,
     ...(era !== undefined && { era }),
   });
-}
-
-let reaped: Promise<void> | undefined;
-
-/** Ends what killed hosts left behind, once in the life of this process. */
-export function reapOnce(clock: Clock, logger: Logger): Promise<void> {
-  reaped ??= reapOrphans({ clock, logger }).then((ended) => {
-    if (ended.length > 0) {
-      logger.warn("ended what an earlier run had left behind", {
-        pids: ended.map(({ pid }) => pid),
-      });
-    }
-  });
-  return reaped;
 }
 
 function requireStdio(endpoint: Endpoint, server: string): StdioEndpoint {

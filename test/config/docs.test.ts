@@ -111,7 +111,7 @@ describe("the page on configuration", () => {
         "`approval`": "'ask'",
         "`pins`": "'block'",
         "`trusted`": "true",
-        "`framing`": "true",
+        "`framing`": "'full'",
       };
       const entry = `${key.replaceAll("`", "")}: ${values[key] ?? "5000"}`;
       const file = await writeConfig(

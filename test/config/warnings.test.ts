@@ -34,7 +34,7 @@ describe("a server's key without a feature", () => {
     ["pins: 'warn'", NOT_ENFORCED],
     ["pins: 'block'", NOT_ENFORCED],
     ["trusted: true", NOT_ENFORCED],
-    ["framing: true", NOT_ENFORCED],
+    ['framing: "full"', NOT_ENFORCED],
     ["rateLimit: 100", NOT_ENFORCED],
     ["concurrency: 4", NOT_ENFORCED],
     ["maxResultBytes: 100000", NOT_ENFORCED],
@@ -53,7 +53,7 @@ describe("a server's key without a feature", () => {
     "approval: 'never'",
     "pins: 'off'",
     "trusted: false",
-    "framing: false",
+    'framing: "off"',
     "rateLimit: false",
   ])("is not worth a word where it asks for nothing: %s", async (keys) => {
     expect(await server(`command: 'x', ${keys}`)).toEqual([]);
@@ -121,7 +121,7 @@ describe("settings without a feature", () => {
     ["systemPrompt: ''", "systemPrompt", NO_EFFECT],
     ["maxSteps: 10", "maxSteps", NO_EFFECT],
     ["tools: { deny: ['a/b'], approval: 'ask', native: ['./t.mjs'] }", "tools", NOT_ENFORCED],
-    ["framing: true", "framing", NOT_ENFORCED],
+    ['framing: "full"', "framing", NOT_ENFORCED],
     ["pins: 'block'", "pins", NOT_ENFORCED],
     ["limits: { sessionServers: 10, sessionTools: 100 }", "limits", NOT_ENFORCED],
   ])("of an agent are said to be: %s", async (keys, key, message) => {
