@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject } from "../model/json.ts";
 import type { ToolList } from "../model/connection.ts";
 import type { ToolDefinition } from "../model/tool.ts";
 import { byteSize, oneLine, plural } from "../util/text.ts";
-import { measure, schemaFault } from "./schema-bounds.ts";
+import { isTooDeep, measure, schemaFault } from "./schema-bounds.ts";
 
 export const MAX_PAGES = 64;
 export const MAX_TOOLS = 2000;
@@ -86,8 +86,12 @@ function readTool(item: unknown): ToolDefinition | { fault: string } {
   const tool: ToolDefinition = { name, inputSchema };
   if (typeof item.title === "string") tool.title = item.title;
   if (typeof item.description === "string") tool.description = item.description;
-  if (isJsonObject(item.annotations)) tool.annotations = item.annotations;
-  if (isJsonObject(item._meta)) tool._meta = item._meta;
+  for (const key of ["annotations", "_meta"] as const) {
+    const extra = item[key];
+    if (!isJsonObject(extra)) continue;
+    if (isTooDeep(extra)) return { fault: `its ${key} nests too deep` };
+    tool[key] = extra;
+  }
   if (item.outputSchema !== undefined && item.outputSchema !== null) {
     const outputFault = isJsonObject(item.outputSchema)
       ? schemaFault(item.outputSchema)

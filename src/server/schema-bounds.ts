@@ -26,6 +26,19 @@ export function schemaFault(schema: unknown): string | undefined {
   return undefined;
 }
 
+/** Whether a value is nested deeper than anything honest, and than JSON.stringify can go. */
+export function isTooDeep(value: unknown): boolean {
+  const queue: { value: unknown; depth: number }[] = [{ value, depth: 0 }];
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    if (typeof next.value !== "object" || next.value === null) continue;
+    if (next.depth > MAX_DEPTH) return true;
+    for (const child of Object.values(next.value)) {
+      queue.push({ value: child, depth: next.depth + 1 });
+    }
+  }
+  return false;
+}
+
 /**
  * Recursion through a property is a tree and fine; a reference that leads only to references is not.
  * Each reference is followed once (`followed`): thousands to one long pointer would otherwise take minutes.

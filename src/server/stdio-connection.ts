@@ -13,7 +13,7 @@ import { isJsonObject, type JsonObject } from "../model/json.ts";
 import { type Logger, loggerFor } from "../model/logger.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import { type Clock, within } from "../util/clock.ts";
-import { oneLine } from "../util/text.ts";
+import { oneLine, truncate } from "../util/text.ts";
 import { type Handshake, type HostInfo, requestMeta, shakeHands } from "./handshake.ts";
 import { listTools } from "./list-tools.ts";
 import type { ServerProcess } from "./process/spawn.ts";
@@ -25,6 +25,8 @@ import { StdioTransport } from "./transport/stdio.ts";
 /** How long a closed pipe waits for the exit status that explains it, and an exit for the rest of the pipe. */
 const EXIT_STATUS_GRACE_MS = 250;
 const METHOD_NOT_FOUND = -32601;
+/** Characters; they end up in prompts and in the cache. */
+const MAX_INSTRUCTIONS = 64 * 1024;
 
 export interface StdioConnectionOptions {
   definition: ServerDefinition;
@@ -97,7 +99,9 @@ export class StdioConnection implements Connection {
         name: oneLine(info.name, 100),
         version: oneLine(info.version, 50),
       }),
-      ...(typeof said.instructions === "string" && { instructions: said.instructions }),
+      ...(typeof said.instructions === "string" && {
+        instructions: truncate(said.instructions, MAX_INSTRUCTIONS),
+      }),
     };
   }
 

@@ -129,6 +129,8 @@ describe("a tool", () => {
     ["its inputSchema is nested more than 64 deep", { name: "a", inputSchema: deep }, "a"],
     ["its outputSchema is not an object", tool("a", { outputSchema: true }), "a"],
     ["its outputSchema is nested more than 64 deep", tool("a", { outputSchema: deep }), "a"],
+    ["its annotations nests too deep", tool("a", { annotations: deep }), "a"],
+    ["its _meta nests too deep", tool("a", { _meta: nest(20_000) }), "a"],
     [
       "its inputSchema refers outside of itself ($ref)",
       { name: "a", inputSchema: { $ref: "http://127.0.0.1/schema.json" } },

@@ -1,0 +1,18 @@
+// What examples/ shows works as it stands.
+
+import { execFile } from "node:child_process";
+import { readdir } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, it } from "vitest";
+
+const run = promisify(execFile);
+const examples = fileURLToPath(new URL("../../examples/", import.meta.url));
+
+it.each(await readdir(examples))("%s runs to its end", async (file) => {
+  const { stdout, stderr } = await run(process.execPath, [`${examples}${file}`]);
+  expect(stdout).toContain("Hello, world!");
+  expect(stdout).toContain("42.1648128 km");
+  expect(stdout).toContain("Unknown time zone");
+  expect(stderr).toBe("");
+});
