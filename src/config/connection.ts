@@ -25,13 +25,22 @@ export function familyOf({ transport, command, url }: PlainServer): Family | und
   return url === undefined ? undefined : "remote";
 }
 
+/** Can be judged of a server that is wrong in other ways too. */
+export function ambiguityFindings(
+  { command, url, transport, type }: Readonly<Record<string, unknown>>,
+  path: Path,
+): Finding[] {
+  if (command === undefined || url === undefined) return [];
+  if (transport !== undefined || type !== undefined) return [];
+  return [atKey(path, 'has both "command" and "url"; expected one of them, or a "transport"')];
+}
+
 /** What keeps a merged server from being started at all. */
 export function connectionFindings(server: PlainServer, path: Path): Finding[] {
   const { transport, command, url } = server;
   if (transport === undefined) {
-    if (command !== undefined && url !== undefined) {
-      return [atKey(path, 'has both "command" and "url"; expected one of them, or a "transport"')];
-    }
+    const ambiguity = ambiguityFindings({ ...server }, path);
+    if (ambiguity.length > 0) return ambiguity;
     if (command === undefined && url === undefined) {
       return [atKey(path, 'has neither "command" nor "url"; expected one of them')];
     }

@@ -1,6 +1,7 @@
 // The servers of one layer of configuration: each checked by itself, its aliases resolved.
 
 import { isJsonObject } from "../model/json.ts";
+import { ambiguityFindings } from "./connection.ts";
 import { check } from "./kit.ts";
 import { atKey, atValue } from "./finding.ts";
 import type { Finding, Path } from "./finding.ts";
@@ -40,7 +41,10 @@ export function readServers(value: unknown, path: Path): ServerLayer {
     if (wrongName !== undefined) findings.push([atKey(place, wrongName)]);
     const checked = check(serverSchema, raw, place);
     const config = checked.data;
-    const conflicts = config === undefined ? [] : aliasConflicts(config, place);
+    const conflicts =
+      config === undefined
+        ? ambiguityFindings(isJsonObject(raw) ? raw : {}, place)
+        : aliasConflicts(config, place);
     findings.push(checked.findings, conflicts);
     if (config === undefined || conflicts.length > 0 || wrongName !== undefined) broken.add(name);
     else servers.set(name, { name, path: place, config, plain: withoutAliases(config) });

@@ -201,7 +201,7 @@ describe("all that is wrong", () => {
       "auth: 'hunter2'",
     ].join(", ");
     const text = `{ agents: { defaults: { mcp: { servers: { docs: { ${keys} } } } } } }`;
-    expect(await messagesOf(text)).toHaveLength(7);
+    expect(await messagesOf(text)).toHaveLength(8);
     expect((await messagesOf(text)).join("\n")).not.toContain("hunter2");
   });
 });
