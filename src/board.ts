@@ -198,6 +198,7 @@ class LiveBoard implements Board {
         resolve: () => resolveEndpoint(definition, env),
         cwd,
         env,
+        networkAllow: this.#agent.networkAllow ?? [],
         clock: this.#clock,
         logger: this.#logger,
         ...(cached !== undefined && { era: cached.identity.era }),

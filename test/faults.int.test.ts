@@ -152,7 +152,8 @@ describe("servers that do not start", () => {
       { ...fixture("echo"), env: { KEY: "${SURELY_NOT_SET}" } },
       "SURELY_NOT_SET",
     ],
-    ["a URL, in this version", { url: "https://example.com/mcp" }, "not supported in this version"],
+    ["plain http to another machine", { url: "http://example.com/mcp" }, "http"],
+    ["a metadata address", { url: "https://169.254.169.254/mcp" }, "169.254.169.254"],
   ])("%s: failed, without a retry", async (_, server, reason) => {
     const { board } = await besideHealthy(server);
     const { state, lastError } = statusOf(board, "bad");

@@ -4,6 +4,7 @@
 import type { Catalog, CatalogEntry } from "../catalog/catalog.ts";
 import { toFailure } from "../bridge/failure.ts";
 import { cancelled, PlugboardError } from "../model/errors.ts";
+import { isCallable } from "../model/server-state.ts";
 import type { CallOutcome } from "../model/tool.ts";
 import { unavailable } from "../server/unavailable.ts";
 import { untilAborted } from "../util/abort.ts";
@@ -28,8 +29,8 @@ export async function discoverTool(
   const asked = named === undefined ? [...slots.values()].filter(isWaking) : [named];
   const waiting = new Map<Slot, Promise<Slot>>();
   for (const slot of asked) {
-    if (slot.knowledge !== "none") continue;
     const { supervisor, definition } = slot;
+    if (slot.knowledge !== "none" || !isCallable(supervisor.state)) continue;
     const start = supervisor.start(definition.lazy);
     waiting.set(
       slot,

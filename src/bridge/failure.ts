@@ -31,6 +31,8 @@ function sentence(error: PlugboardError, call: FailedCall | undefined): string {
       return `${server}: ${error.message}; ${tool} was cancelled but may have taken effect`;
     case "CONNECTION_CLOSED":
       return `${server} went away during ${tool}: ${error.message}; the call may have taken effect`;
+    case "NETWORK":
+      return `${server}: ${error.message}; ${tool} may have taken effect`;
     case "MESSAGE_TOO_LARGE":
       return `${server} was stopped during ${tool}: ${error.message}`;
     case "SERVER_ERROR":

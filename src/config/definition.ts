@@ -3,6 +3,7 @@
 import { isAbsolute } from "node:path";
 import type { Endpoint, ServerDefinition } from "../model/server-definition.ts";
 import type { MergedServer } from "./merge.ts";
+import type { ServerAuth } from "./server-config.ts";
 import type { PlainServer } from "./servers.ts";
 import { familyOf } from "./connection.ts";
 
@@ -53,8 +54,27 @@ function toEndpoint(server: PlainServer, baseDir: string | undefined): Endpoint 
       ...(cwd !== undefined && baseDir !== undefined && !isAbsolute(cwd) && { baseDir }),
     };
   }
-  const kind = transport === "http" || transport === "sse" ? transport : "remote";
-  return { kind, url, headers: copy(headers) };
+  const { allowInsecure = false, allowPrivate = false, tls } = server;
+  return {
+    kind: transport === "http" || transport === "sse" ? transport : "remote",
+    url,
+    headers: { ...copy(headers), ...authHeaders(server.auth) },
+    allowInsecure,
+    allowPrivate,
+    ...(tls !== undefined && { tls: { ...tls } }),
+    ...(tls !== undefined && baseDir !== undefined && { baseDir }),
+  };
+}
+
+function authHeaders(auth: ServerAuth | undefined): Record<string, string> {
+  switch (auth?.type) {
+    case "bearer":
+      return { Authorization: `Bearer ${auth.token}` };
+    case "api-key":
+      return { [auth.header ?? "X-API-Key"]: auth.key };
+    default:
+      return {};
+  }
 }
 
 /** Without a prototype, and the definition's own: a caller may go on changing what it gave. */

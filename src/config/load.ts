@@ -3,6 +3,7 @@
 import { homedir as systemHome } from "node:os";
 import { dirname, resolve } from "node:path";
 import type { AgentConfig } from "../model/agent-config.ts";
+import { isJsonObject, type JsonObject } from "../model/json.ts";
 import { closest } from "../util/closest.ts";
 import { readAgents } from "./agents.ts";
 import type { AgentLayer, AgentLayers } from "./agents.ts";
@@ -82,6 +83,7 @@ function compose({ layers, agent, source, homedir }: Composition): AgentConfig {
   const baseDir = dirname(source.file);
   const settings = { ...defaults.settings, ...agent?.settings };
   const mcp = { ...defaults.settings.mcp, ...agent?.settings.mcp };
+  const allow = networkAllow(root);
   const workspace = settings.workspace && resolve(baseDir, expandHome(settings.workspace, homedir));
   return {
     agentId: agent?.id ?? DEFAULT_AGENT,
@@ -89,6 +91,7 @@ function compose({ layers, agent, source, homedir }: Composition): AgentConfig {
     toolNames: mcp.toolNames ?? DEFAULT_TOOL_NAMES,
     ...(mcp.startupWait !== undefined && { startupWait: mcp.startupWait }),
     ...(workspace !== undefined && { workspace }),
+    ...(allow !== undefined && { networkAllow: allow }),
     warnings: toProblems(
       [
         ...rootWarnings(root),
@@ -110,4 +113,10 @@ function layerWarnings(layer: AgentLayer, merged: readonly MergedServer[]): Find
       serverWarnings(server, families.get(server.name)),
     ),
   ];
+}
+
+/** The root has passed its schema. */
+function networkAllow(root: JsonObject): string[] | undefined {
+  const { network } = root;
+  return isJsonObject(network) ? (network["allow"] as string[] | undefined) : undefined;
 }

@@ -20,7 +20,7 @@ export function parseAgentConfig(input: BoardConfig): AgentConfig {
   const checked = check(boardSchema, input, []);
   const layer = readServers(isJsonObject(input) ? input.servers : undefined, ["servers"]);
   throwIfAny([...checked.findings, ...layer.findings, ...layerFindings(layer)], {});
-  const { toolNames, startupWait, workspace } = input;
+  const { toolNames, startupWait, workspace, networkAllow } = input;
   const warnings = [
     ...durationWarnings({ startupWait }, ["startupWait"], []),
     ...[...layer.servers.values()].flatMap((server) =>
@@ -33,6 +33,7 @@ export function parseAgentConfig(input: BoardConfig): AgentConfig {
     toolNames: toolNames ?? DEFAULT_TOOL_NAMES,
     ...(startupWait !== undefined && { startupWait }),
     ...(workspace !== undefined && { workspace }),
+    ...(networkAllow !== undefined && { networkAllow }),
     warnings: toProblems(warnings, {}),
   };
 }

@@ -44,7 +44,19 @@ export function resolveEndpoint(
     const wrongValue = headerValueProblem(value);
     if (wrongValue !== undefined) throw invalid(name, ["headers", header], wrongValue);
   }
-  return { kind: endpoint.kind, url, headers };
+  const { kind, allowInsecure, allowPrivate, tls, baseDir } = endpoint;
+  const file = (path: string | undefined, key: string): string | undefined =>
+    path && toDirectory(expand(path, ["tls", key]), homedir, baseDir);
+  return {
+    kind,
+    url,
+    headers,
+    allowInsecure,
+    allowPrivate,
+    ...(tls !== undefined && {
+      tls: { ca: file(tls.ca, "ca"), cert: file(tls.cert, "cert"), key: file(tls.key, "key") },
+    }),
+  };
 }
 
 function expandMap(
@@ -75,6 +87,7 @@ function expandValue(value: string, path: Path, server: string, env: Environment
   return expanded;
 }
 
+/** Relative to where the configuration is. */
 function toDirectory(path: string, homedir: string, baseDir: string | undefined): string {
   const expanded = expandHome(path, homedir);
   return baseDir === undefined ? expanded : resolve(baseDir, expanded);

@@ -104,6 +104,7 @@ export const rootSchema = object(
 export const boardSchema = object({
   servers: anyObject(),
   ...board,
+  networkAllow: patterns().optional(),
   workspace: text().optional(),
 });
 

@@ -104,4 +104,6 @@ export interface BoardConfig {
   startupWait?: number;
   /** The directory the agent works in. */
   workspace?: string;
+  /** Hosts and address ranges that every server may reach, as `network.allow` in a file. */
+  networkAllow?: string[];
 }

@@ -11,13 +11,12 @@ import type { LayerServer } from "./servers.ts";
 
 const NO_EFFECT = "is accepted, but has no effect in this version";
 const NOT_ENFORCED = "is accepted, but is NOT enforced in this version";
-const NOT_CONNECTED = "is accepted, but this version cannot connect to remote servers";
 
 /** Keys to warn about, with what is said of them. */
 type Unbuilt = Readonly<Record<string, string>>;
 
 const SERVER_KEYS: Unbuilt = {
-  url: NOT_CONNECTED,
+  oauth: NO_EFFECT,
   scope: NO_EFFECT,
   include: NO_EFFECT,
   tools: NOT_ENFORCED,
@@ -49,13 +48,15 @@ const MCP_KEYS: Unbuilt = { toolSearch: NO_EFFECT, session: NO_EFFECT };
 const ROOT_KEYS: Unbuilt = {
   gateway: NO_EFFECT,
   secrets: NO_EFFECT,
-  network: NOT_ENFORCED,
   audit: NOT_ENFORCED,
   models: NO_EFFECT,
 };
 
+const NETWORK_KEYS: Unbuilt = { proxy: NO_EFFECT };
+
 /** Values that ask for nothing but what happens anyway. */
 const ASKS_NOTHING: Readonly<Record<string, unknown>> = {
+  oauth: false,
   scope: "shared",
   include: "always",
   approval: "never",
@@ -108,7 +109,8 @@ export function agentWarnings(block: JsonObject, path: Path): Finding[] {
 }
 
 export function rootWarnings(root: JsonObject): Finding[] {
-  return unbuiltKeys(root, ROOT_KEYS, []);
+  const network = isJsonObject(root["network"]) ? root["network"] : {};
+  return [...unbuiltKeys(root, ROOT_KEYS, []), ...unbuiltKeys(network, NETWORK_KEYS, ["network"])];
 }
 
 /** An id names an entry of the list; the defaults belong to all of them. */

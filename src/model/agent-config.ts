@@ -11,6 +11,8 @@ export interface AgentConfig {
   /** Milliseconds to wait for servers at the start; undefined means each server's own `timeout`. */
   startupWait?: number;
   workspace?: string;
+  /** Hosts and ranges that every server may reach, by the operator's word. */
+  networkAllow?: string[];
   /** Accepted keys whose feature this version does not have, and anything else worth saying. */
   warnings: ConfigProblem[];
   /** Where it was read from. */

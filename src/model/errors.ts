@@ -29,8 +29,16 @@ export type ErrorCode =
   | "MESSAGE_TOO_LARGE"
   /** The server's output is not the protocol. */
   | "PROTOCOL"
+  /** The server cannot be reached: refused, reset, not found, or its certificate does not hold. */
+  | "NETWORK"
+  /** The network policy does not let a request go to that address. */
+  | "REFUSED_ADDRESS"
   /** The server answered with a JSON-RPC error. */
   | "SERVER_ERROR"
+  /** The server answered with an HTTP error; `status` says which. */
+  | "HTTP_STATUS"
+  /** The server wants to know who is calling. */
+  | "NEEDS_AUTH"
   | "TIMEOUT"
   | "CANCELLED"
   /** A native tool threw. */
@@ -44,6 +52,8 @@ export interface ErrorDetails {
   hint?: string;
   /** Trying again unchanged cannot help, so a supervisor must not. */
   permanent?: boolean;
+  /** With HTTP_STATUS and NEEDS_AUTH. */
+  status?: number;
   /** Every problem found, with CONFIG_INVALID. */
   problems?: readonly ConfigProblem[];
 }
@@ -54,6 +64,7 @@ export class PlugboardError extends Error {
   readonly server: string | undefined;
   readonly hint: string | undefined;
   readonly permanent: boolean;
+  readonly status: number | undefined;
   readonly problems: readonly ConfigProblem[];
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
@@ -62,6 +73,7 @@ export class PlugboardError extends Error {
     this.server = details.server;
     this.hint = details.hint;
     this.permanent = details.permanent ?? false;
+    this.status = details.status;
     this.problems = details.problems ?? [];
   }
 }

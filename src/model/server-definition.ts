@@ -15,10 +15,18 @@ export interface StdioEndpoint {
   baseDir?: string;
 }
 
-interface RemoteEndpoint {
+export interface RemoteEndpoint {
   kind: "http" | "sse" | "remote";
   url: string;
   headers: Record<string, string>;
+  /** Plain http beyond this machine. */
+  allowInsecure: boolean;
+  /** Addresses in private networks. */
+  allowPrivate: boolean;
+  /** Paths of PEM files. */
+  tls?: { ca?: string; cert?: string; key?: string };
+  /** What relative paths in `tls` are relative to. */
+  baseDir?: string;
 }
 
 export type Endpoint = StdioEndpoint | RemoteEndpoint;

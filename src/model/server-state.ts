@@ -8,7 +8,8 @@ export type ServerState =
   | { kind: "idle" }
   | { kind: "starting"; attempt: number; since: number }
   | { kind: "ready"; since: number; pid?: number; protocolVersion: string; startMs: number }
-  | { kind: "backoff"; attempt: number; of: number; retryAt: number; error: PlugboardError }
+  /** `of` is how many attempts there are in all; a remote server has no last one. */
+  | { kind: "backoff"; attempt: number; of?: number; retryAt: number; error: PlugboardError }
   | { kind: "needs-auth"; remedy: string }
   | { kind: "failed"; error: PlugboardError }
   | { kind: "stopping" }

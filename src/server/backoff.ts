@@ -6,6 +6,7 @@ import type { Clock } from "../util/clock.ts";
 
 const FIRST_MS = 1000;
 const LONGEST_MS = 30_000;
+const LONGEST_REMOTE_MS = 60_000;
 const JITTER = 0.2;
 const HEALTHY_MS = 60_000;
 const CRASH_WINDOW_MS = 600_000;
@@ -15,10 +16,18 @@ export type Verdict =
   | { kind: "retry"; delayMs: number; attempt: number }
   | { kind: "give-up"; reason: string };
 
+export interface BackoffOptions {
+  clock: Clock;
+  random: () => number;
+  /** Infinity for a server that is never given up: a remote one may come back without our doing. */
+  maxFailures: number;
+}
+
 export class Backoff {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #maxFailures: number;
+  readonly #longestMs: number;
   /** Starts in a row that did not become ready. */
   #failures = 0;
   /** Failures and crashes since the last healthy minute: they set the delay. */
@@ -26,10 +35,11 @@ export class Backoff {
   #crashes: number[] = [];
   #readySince: number | undefined;
 
-  constructor(options: { clock: Clock; random: () => number; maxFailures: number }) {
+  constructor(options: BackoffOptions) {
     this.#clock = options.clock;
     this.#random = options.random;
     this.#maxFailures = options.maxFailures;
+    this.#longestMs = options.maxFailures === Infinity ? LONGEST_REMOTE_MS : LONGEST_MS;
   }
 
   get attempt(): number {
@@ -55,7 +65,7 @@ export class Backoff {
     this.#readySince = undefined;
     this.#crashes = this.#crashes.filter((at) => now - at < CRASH_WINDOW_MS);
     this.#crashes.push(now);
-    if (this.#crashes.length >= CRASHES_IN_WINDOW) {
+    if (this.#crashes.length >= CRASHES_IN_WINDOW && this.#maxFailures !== Infinity) {
       return { kind: "give-up", reason: `it crashed ${this.#crashes.length} times in 10 minutes` };
     }
     return this.#retry();
@@ -70,9 +80,13 @@ export class Backoff {
   }
 
   #retry(): Verdict {
-    const base = Math.min(FIRST_MS * 2 ** this.#streak, LONGEST_MS);
+    const base = Math.min(FIRST_MS * 2 ** this.#streak, this.#longestMs);
     this.#streak += 1;
     const delayMs = Math.round(base * (1 - JITTER + 2 * JITTER * this.#random()));
-    return { kind: "retry", delayMs: Math.min(delayMs, LONGEST_MS), attempt: this.#failures + 1 };
+    return {
+      kind: "retry",
+      delayMs: Math.min(delayMs, this.#longestMs),
+      attempt: this.#failures + 1,
+    };
   }
 }

@@ -10,6 +10,7 @@ import type { ProtocolEra } from "../model/connection.ts";
 import { oneLine } from "../util/text.ts";
 
 export const MODERN_VERSION = "2026-07-28";
+const UNSUPPORTED_VERSION = -32022;
 export const LEGACY_VERSIONS: readonly string[] = [
   "2025-11-25",
   "2025-06-18",
@@ -66,25 +67,35 @@ async function orElse(first: Step, second: Step, options: HandshakeRequest): Pro
   try {
     return await first(options);
   } catch (refusal) {
-    if (!isRefusal(refusal)) throw refusal;
+    // To a question they do not know some answer with nothing that means anything.
+    const isNoise = first === discover && hasCode(refusal, "HANDSHAKE_FAILED");
+    if (!isNoise && !isRefusal(refusal)) throw refusal;
     try {
       return await second(options);
     } catch (error) {
-      // The first answer says more than "method not found" to the other era's question.
-      throw isRefusal(error) && !isUnsupported(error) ? refusal : error;
+      // What it says to `initialize` says more than "method not found" to the new era's question.
+      const isLess = first === initialize && isRefusal(error);
+      throw isLess && !hasCode(error, "UNSUPPORTED_VERSION") ? refusal : error;
     }
   }
 }
 
 function isRefusal(error: unknown): boolean {
-  return (
-    error instanceof PlugboardError &&
-    (error.code === "SERVER_ERROR" || error.code === "UNSUPPORTED_VERSION")
-  );
+  if (!(error instanceof PlugboardError)) return false;
+  switch (error.code) {
+    case "SERVER_ERROR":
+    case "UNSUPPORTED_VERSION":
+      return true;
+    case "HTTP_STATUS":
+      // An outage is no evidence of anything.
+      return (error.status ?? 500) < 500;
+    default:
+      return false;
+  }
 }
 
-function isUnsupported(error: unknown): boolean {
-  return error instanceof PlugboardError && error.code === "UNSUPPORTED_VERSION";
+function hasCode(error: unknown, code: PlugboardError["code"]): boolean {
+  return error instanceof PlugboardError && error.code === code;
 }
 
 async function initialize(options: HandshakeRequest): Promise<Handshake> {
@@ -112,8 +123,12 @@ async function initialize(options: HandshakeRequest): Promise<Handshake> {
 }
 
 async function discover(options: HandshakeRequest): Promise<Handshake> {
-  const result = await options.request("server/discover", {
-    _meta: requestMeta(options.host, options.capabilities),
+  const ask = (): Promise<unknown> =>
+    options.request("server/discover", { _meta: requestMeta(options.host, options.capabilities) });
+  const result = await ask().catch((error: unknown) => {
+    // It refuses the version and names it as one it knows: then it is asked once more.
+    if (namesOurVersion(error)) return ask();
+    throw error;
   });
   if (!isJsonObject(result) || !Array.isArray(result.supportedVersions)) {
     throw new PlugboardError("HANDSHAKE_FAILED", "the server's answer to discover is malformed");
@@ -123,6 +138,14 @@ async function discover(options: HandshakeRequest): Promise<Handshake> {
     throw unsupported(offered.join(", ") || "none");
   }
   return { era: "modern", protocolVersion: MODERN_VERSION, discover: result };
+}
+
+function namesOurVersion(error: unknown): boolean {
+  if (!(error instanceof PlugboardError) || !isJsonObject(error.cause)) return false;
+  const wire = error.cause.error;
+  if (!isJsonObject(wire) || wire.code !== UNSUPPORTED_VERSION || !isJsonObject(wire.data))
+    return false;
+  return Array.isArray(wire.data.supported) && wire.data.supported.includes(MODERN_VERSION);
 }
 
 function unsupported(offered: string): PlugboardError {

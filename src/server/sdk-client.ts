@@ -5,12 +5,16 @@ import type { Client, Transport } from "@modelcontextprotocol/client";
 import { PlugboardError } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
 import { oneLine } from "../util/text.ts";
+import type { Wire } from "./carrier.ts";
 import type { Handshake, HostInfo } from "./handshake.ts";
 
 type Sdk = typeof import("@modelcontextprotocol/client");
 
+const RELISTEN_MS = 1000;
+const LONGEST_RELISTEN_MS = 30_000;
+
 export interface AttachOptions {
-  transport: Transport & { adoptInitializeResult(result: JsonObject): void };
+  transport: Wire;
   handshake: Handshake;
   host: HostInfo;
   capabilities: JsonObject;
@@ -32,7 +36,7 @@ export async function attachClient(sdk: Sdk, options: AttachOptions): Promise<Cl
       // oxlint-disable-next-line no-unsafe-type-assertion -- connect() validates it
       const discover = handshake.discover as Parameters<typeof connectModern>[1];
       await connectModern(client, discover, transport, timeout);
-      listen(client, options);
+      void listen(client, options);
     }
   } catch (error) {
     throw asPlugboardError(error, "HANDSHAKE_FAILED");
@@ -51,12 +55,27 @@ function connectModern(
   return client.connect(transport, { prior: { kind: "modern", discover }, timeout });
 }
 
-/** 2026-07-28 sends list changes only to those who listen. */
-function listen(client: Client, options: AttachOptions): void {
+/** 2026-07-28 sends list changes only to those who listen; a stream that ends is opened again. */
+async function listen(
+  client: Client,
+  { timeout, onError, onToolsChanged }: AttachOptions,
+): Promise<void> {
   if (client.getServerCapabilities()?.tools?.listChanged !== true) return;
-  client
-    .listen({ toolsListChanged: true }, { timeout: options.timeout })
-    .catch((error: unknown) => options.onError(asPlugboardError(error, "PROTOCOL")));
+  for (let wait = RELISTEN_MS; ; wait = Math.min(wait * 2, LONGEST_RELISTEN_MS)) {
+    const started = performance.now();
+    try {
+      const subscription = await client.listen({ toolsListChanged: true }, { timeout });
+      if ((await subscription.closed) === "local") return;
+      if (performance.now() - started > LONGEST_RELISTEN_MS) wait = RELISTEN_MS;
+    } catch (error) {
+      onError(asPlugboardError(error, "PROTOCOL"));
+    }
+    if (client.transport === undefined) return;
+    await new Promise((resolve) => setTimeout(resolve, wait).unref());
+    if (client.transport === undefined) return;
+    // What changed meanwhile was not heard.
+    onToolsChanged();
+  }
 }
 
 function asPlugboardError(error: unknown, code: PlugboardError["code"]): PlugboardError {

@@ -11,7 +11,7 @@ import { type Clock, type Timer, within } from "../util/clock.ts";
 import { duration } from "../util/text.ts";
 import { Backoff, type Verdict } from "./backoff.ts";
 import { CallStats } from "./call-stats.ts";
-import type { OpenConnection } from "./open-stdio.ts";
+import type { OpenConnection } from "./open-connection.ts";
 import { Relist } from "./relist.ts";
 import { unavailable } from "./unavailable.ts";
 
@@ -61,7 +61,7 @@ export class Supervisor {
     this.#backoff = new Backoff({
       clock: options.clock,
       random: options.random,
-      maxFailures: options.definition.maxRestarts,
+      maxFailures: isRemote(options.definition) ? Infinity : options.definition.maxRestarts,
     });
     this.#state = options.definition.enabled ? { kind: "idle" } : { kind: "disabled" };
   }
@@ -98,6 +98,7 @@ export class Supervisor {
       case "idle":
       case "failed":
       case "backoff":
+      case "needs-auth":
         return this.#begin();
       case "starting":
         return this.#attempt;
@@ -257,6 +258,11 @@ export class Supervisor {
 
   #goOn(error: PlugboardError, verdict: Verdict): void {
     this.#lastError = error;
+    if (error.code === "NEEDS_AUTH") {
+      this.#logger.warn(error.message, { state: "needs-auth" });
+      this.#move({ kind: "needs-auth", remedy: `${error.message}; ${error.hint ?? "sign in"}` });
+      return;
+    }
     if (verdict.kind === "give-up" || !this.definition.restartOnCrash) {
       const why = verdict.kind === "give-up" ? verdict.reason : "restartOnCrash is off";
       this.#logger.warn(`server failed: ${error.message} (${why})`, { state: "failed" });
@@ -266,7 +272,8 @@ export class Supervisor {
     const { delayMs, attempt } = verdict;
     const retryAt = this.#clock.now() + delayMs;
     this.#logger.info(`restart in ${duration(delayMs)}`, { attempt, reason: error.message });
-    this.#move({ kind: "backoff", attempt, of: this.definition.maxRestarts, retryAt, error });
+    const limit = isRemote(this.definition) ? {} : { of: this.definition.maxRestarts };
+    this.#move({ kind: "backoff", attempt, ...limit, retryAt, error });
     this.#retry = this.#clock.later(delayMs, () => {
       this.#restarts += 1;
       void this.#begin();
@@ -307,4 +314,8 @@ export class Supervisor {
     this.#state = state;
     this.#options.onState(state, previous);
   }
+}
+
+function isRemote({ endpoint }: ServerDefinition): boolean {
+  return endpoint.kind !== "stdio";
 }

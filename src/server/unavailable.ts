@@ -35,7 +35,8 @@ function what(state: ServerState, definition: ServerDefinition, clock: Clock): s
       return `did not become ready within ${duration(definition.timeout)}; it is still starting, try again shortly`;
     case "backoff": {
       const wait = duration(Math.max(0, state.retryAt - clock.now()));
-      return `is restarting, attempt ${state.attempt} of ${state.of}, next try in ${wait} (${state.error.message})`;
+      const of = state.of === undefined ? "" : ` of ${state.of}`;
+      return `is restarting, attempt ${state.attempt}${of}, next try in ${wait} (${state.error.message})`;
     }
     case "failed":
       return `has failed: ${state.error.message}`;

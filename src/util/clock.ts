@@ -51,3 +51,17 @@ export async function within<T>(
     timer?.cancel();
   }
 }
+
+/** Resolves after `ms`, or as soon as the signal aborts. */
+export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = (): void => {
+      timer.cancel();
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = clock.after(ms, done);
+    signal.addEventListener("abort", done, { once: true });
+  });
+}

@@ -90,6 +90,31 @@ describe("loading a configuration", () => {
       kind: "remote",
       url: "https://example.com/x",
       headers: { A: "Bearer ${KEY}" },
+      allowInsecure: false,
+      allowPrivate: false,
+    });
+  });
+
+  it.each([
+    ["{ type: 'bearer', token: '${T}' }", { Authorization: "Bearer ${T}" }],
+    ["{ type: 'api-key', key: 'k' }", { "X-API-Key": "k" }],
+    ["{ type: 'api-key', key: 'k', header: 'X-Mine' }", { "X-Mine": "k" }],
+  ])("makes auth %s into a header", async (auth, headers) => {
+    const file = await writeServers(`{ a: { url: 'https://example.com', auth: ${auth} } }`);
+    expect((await loadConfig(file)).servers[0]?.endpoint).toMatchObject({ headers });
+  });
+
+  it("keeps what the network must know", async () => {
+    const file =
+      await writeConfig(`{ network: { allow: ["10.0.0.0/8"] }, agents: { defaults: { mcp: { servers: {
+      a: { url: "https://example.com", allowPrivate: true, allowInsecure: true, tls: { ca: "ca.pem" } } } } } } }`);
+    const { servers, networkAllow } = await loadConfig(file);
+    expect(networkAllow).toEqual(["10.0.0.0/8"]);
+    expect(servers[0]?.endpoint).toMatchObject({
+      allowPrivate: true,
+      allowInsecure: true,
+      tls: { ca: "ca.pem" },
+      baseDir: dirname(file),
     });
   });
 

@@ -93,7 +93,7 @@ describe("a configuration in code", () => {
     [
       "a file's structure",
       { agents: {}, servers: {} },
-      ["agents  unknown key; expected servers, toolNames, startupWait or workspace"],
+      ["agents  unknown key; expected servers, toolNames, startupWait, networkAllow or workspace"],
     ],
   ])("is refused when it is or has %s", async (_, input, lines) => {
     const error = await failure(() => parseAgentConfig(input as BoardConfig));

@@ -76,11 +76,15 @@ describe("an endpoint", () => {
       transport: "sse",
       url: "${URL}/${NAME}",
       headers: { "X-NAME": "Bearer ${NAME}" },
+      tls: { ca: "~/${NAME}.pem", key: "/abs/key.pem" },
     });
     expect(resolveEndpoint(definition, ENV)).toEqual({
       kind: "sse",
       url: "https://example.com/value",
       headers: { "X-NAME": "Bearer value" },
+      allowInsecure: false,
+      allowPrivate: false,
+      tls: { ca: "/home/me/value.pem", key: "/abs/key.pem" },
     });
   });
 

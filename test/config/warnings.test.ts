@@ -61,17 +61,17 @@ describe("a server's key without a feature", () => {
 });
 
 describe("a remote server", () => {
-  it("is accepted with one warning, whatever it takes to connect to it", async () => {
+  it("is accepted with everything it takes to connect to it, but for signing in", async () => {
     const keys = `url: "https://example.com", headers: { A: "b" }, auth: { type: "api-key", key: "k", header: "X-Key" },
       oauth: { clientId: "x" }, tls: { ca: "a", cert: "b", key: "c" }, allowInsecure: true, allowPrivate: true`;
     expect(await server(keys)).toEqual([
-      `FILE:1:48  ${X}.url  is accepted, but this version cannot connect to remote servers`,
+      `FILE:2:7  ${X}.oauth  is accepted, but has no effect in this version`,
     ]);
   });
 
   it("has no use for what a command needs", async () => {
     const keys = "url: 'https://example.com', args: [], env: {}, workingDir: '/x'";
-    expect((await server(keys)).slice(1)).toEqual([
+    expect(await server(keys)).toEqual([
       `FILE:1:76  ${X}.args  has no effect on a remote server`,
       `FILE:1:86  ${X}.env  has no effect on a remote server`,
       `FILE:1:95  ${X}.workingDir  has no effect on a remote server`,
@@ -144,11 +144,15 @@ describe("settings without a feature", () => {
   it.each([
     ["gateway: { host: 'x', port: 0, tls: { cert: 'c', key: 'k' } }", "gateway", NO_EFFECT],
     ["secrets: { vault: { address: 'x' }, env: {} }", "secrets", NO_EFFECT],
-    ["network: { allow: ['example.com'], proxy: 'http://127.0.0.1:1' }", "network", NOT_ENFORCED],
     ["audit: { file: 'x', arguments: false }", "audit", NOT_ENFORCED],
     ["models: { providers: { x: { any: 1 } } }", "models", NO_EFFECT],
   ])("of the file are said to be: %s", async (keys, key, message) => {
     expect(await warningsOf(`{ ${keys} }`)).toEqual([`FILE:1:3  ${key}  ${message}`]);
+  });
+
+  it("of the network are said to be, one by one", async () => {
+    const text = "{ network: { allow: ['example.com'], proxy: 'http://127.0.0.1:1' } }";
+    expect(await warningsOf(text)).toEqual([`FILE:1:38  network.proxy  ${NO_EFFECT}`]);
   });
 
   it("of other agents are their own affair", async () => {

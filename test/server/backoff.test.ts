@@ -126,6 +126,44 @@ describe("crashes", () => {
   });
 });
 
+describe("a server that is never given up", () => {
+  const endless = (random = MIDDLE) => setUp(random, Infinity);
+
+  it("is tried again after 1, 2, 4 … 60 seconds, for ever", () => {
+    const { backoff } = endless();
+    const delays = Array.from({ length: 2000 }, () => delay(backoff.startFailed()));
+    expect(delays.slice(0, 8)).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
+    expect(new Set(delays.slice(6))).toEqual(new Set([60_000]));
+    expect(backoff.attempt).toBe(2001);
+  });
+
+  it("may crash as often as it likes", () => {
+    const { backoff } = endless();
+    for (let crash = 0; crash < 100; crash += 1) {
+      backoff.becameReady();
+      expect(backoff.crashed().kind).toBe("retry");
+    }
+    expect(backoff.crashed()).toEqual({ kind: "retry", delayMs: 60_000, attempt: 1 });
+  });
+
+  it.each([
+    [0, 48_000],
+    [0.999999, 60_000],
+  ])("waits no longer than that with a jitter of %d", (random, longest) => {
+    const { backoff } = endless(() => random);
+    for (let failure = 0; failure < 10; failure += 1) backoff.startFailed();
+    expect(delay(backoff.startFailed())).toBe(longest);
+  });
+
+  it("is forgiven after a healthy minute like any other", async () => {
+    const { backoff, clock } = endless();
+    for (let failure = 0; failure < 10; failure += 1) backoff.startFailed();
+    backoff.becameReady();
+    await clock.advance(60_000);
+    expect(delay(backoff.crashed())).toBe(1000);
+  });
+});
+
 describe("somebody's own decision", () => {
   it("forgives everything", () => {
     const { backoff } = setUp();

@@ -44,6 +44,11 @@ function refuses(message: string, code: ErrorCode = "SERVER_ERROR") {
   return () => new PlugboardError(code, message);
 }
 
+function answers(status: number | undefined, code: ErrorCode = "HTTP_STATUS") {
+  const details = status === undefined ? {} : { status };
+  return () => new PlugboardError(code, `HTTP ${status}`, details);
+}
+
 const initialized = { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: host };
 const discovered = { supportedVersions: [MODERN_VERSION], capabilities: {}, serverInfo: host };
 const unknownMethod = refuses("method not found (-32601)");
@@ -130,6 +135,106 @@ describe("what is asked", () => {
       "io.modelcontextprotocol/clientInfo": host,
       "io.modelcontextprotocol/clientCapabilities": capabilities,
     });
+  });
+});
+
+describe("a refusal that names the host's version as one it knows", () => {
+  const naming = (data: unknown, code = -32022) => {
+    const cause = { error: { code, message: "unsupported protocol version", data } };
+    return new PlugboardError("SERVER_ERROR", "unsupported protocol version", { cause });
+  };
+
+  async function ask(first: PlugboardError, second: PlugboardError | JsonObject) {
+    const script = [first, second];
+    let asked = 0;
+    const request = async (): Promise<unknown> => {
+      const answer = script[asked];
+      asked += 1;
+      if (answer instanceof PlugboardError) throw answer;
+      return answer;
+    };
+    const outcome: Handshake | PlugboardError = await shakeHands({
+      request,
+      host,
+      capabilities,
+      protocol: MODERN_VERSION,
+    }).catch((error: PlugboardError) => error);
+    return { outcome, asked };
+  }
+
+  it("is asked once more", async () => {
+    const { outcome, asked } = await ask(naming({ supported: [MODERN_VERSION] }), discovered);
+    expect(outcome).toMatchObject({ era: "modern" });
+    expect(asked).toBe(2);
+  });
+
+  it("is not asked a third time", async () => {
+    const refusal = naming({ supported: [MODERN_VERSION] });
+    const { outcome, asked } = await ask(refusal, refusal);
+    expect(outcome).toBe(refusal);
+    expect(asked).toBe(2);
+  });
+
+  it.each([
+    ["other versions", naming({ supported: ["2027-01-01"] })],
+    ["no list", naming({ supported: MODERN_VERSION })],
+    ["nothing", naming(undefined)],
+    ["it under another code", naming({ supported: [MODERN_VERSION] }, -32600)],
+  ])("is final where it names %s", async (_, refusal) => {
+    const { outcome, asked } = await ask(refusal, discovered);
+    expect(outcome).toBe(refusal);
+    expect(asked).toBe(1);
+  });
+});
+
+describe("over HTTP", () => {
+  const expectModern: Setup = { expect: "modern" };
+
+  it.each([400, 404, 405, 406, 415, 499])(
+    "a status of %i refuses the question, and the other era is asked",
+    async (status) => {
+      const old = await greet({ ...legacy, discover: answers(status) }, expectModern);
+      expect(old.outcome).toMatchObject({ era: "legacy" });
+      expect(old.methods).toEqual(["server/discover", "initialize"]);
+      const recent = await greet({ ...modern, initialize: answers(status) });
+      expect(recent.outcome).toMatchObject({ era: "modern" });
+      expect(recent.methods).toEqual(["initialize", "server/discover"]);
+    },
+  );
+
+  it.each<[string, () => PlugboardError, ErrorCode]>([
+    ["a status of 500", answers(500), "HTTP_STATUS"],
+    ["a status of 503", answers(503), "HTTP_STATUS"],
+    ["a status nobody knows", answers(undefined), "HTTP_STATUS"],
+    ["401", answers(401, "NEEDS_AUTH"), "NEEDS_AUTH"],
+    ["403", answers(403, "NEEDS_AUTH"), "NEEDS_AUTH"],
+    ["an unreachable server", answers(undefined, "NETWORK"), "NETWORK"],
+  ])("%s says nothing of the era: there is no second question", async (_, answer, code) => {
+    const { outcome, methods } = await greet({ ...both, discover: answer }, expectModern);
+    expect(outcome).toMatchObject({ code });
+    expect(methods).toEqual(["server/discover"]);
+  });
+
+  it.each<[ProtocolEra]>([["legacy"], ["modern"]])(
+    "two refusals end in what was said to initialize (%s first)",
+    async (era) => {
+      const server = { initialize: answers(405), discover: answers(404) };
+      const { outcome, methods } = await greet(server, { expect: era });
+      expect(outcome).toMatchObject({ code: "HTTP_STATUS", status: 405 });
+      expect(methods).toHaveLength(2);
+    },
+  );
+
+  it("an answer to discover that means nothing is no answer", async () => {
+    const { outcome, methods } = await greet({ ...legacy, discover: {} }, expectModern);
+    expect(outcome).toMatchObject({ era: "legacy" });
+    expect(methods).toEqual(["server/discover", "initialize"]);
+  });
+
+  it("who must sign in for the second question is told so", async () => {
+    const server = { initialize: answers(401, "NEEDS_AUTH"), discover: answers(404) };
+    const { outcome } = await greet(server, expectModern);
+    expect(outcome).toMatchObject({ code: "NEEDS_AUTH", status: 401 });
   });
 });
 

@@ -155,6 +155,131 @@ describe("failing to start", () => {
   });
 });
 
+describe("a remote server", () => {
+  const endpoint = {
+    kind: "http",
+    url: "https://example.com/mcp",
+    headers: {},
+    allowInsecure: false,
+    allowPrivate: false,
+  } as const;
+  const unreachable = new PlugboardError("NETWORK", "example.com cannot be reached");
+  const locked = new PlugboardError("NEEDS_AUTH", "the server wants to know who is calling", {
+    permanent: true,
+    status: 401,
+    hint: "give it a token",
+  });
+  const remedy = "the server wants to know who is calling; give it a token";
+
+  it.each(["http", "sse", "remote"] as const)(
+    "is tried again for ever, at most every minute (%s)",
+    async (kind) => {
+      script = Array.from({ length: 30 }, () => unreachable);
+      const supervisor = supervise({ endpoint: { ...endpoint, kind }, maxRestarts: 2 });
+      await supervisor.start();
+      const delays: unknown[] = [];
+      for (let failed = 1; failed <= 30; failed += 1) {
+        expect(supervisor.state).toMatchObject({ kind: "backoff", attempt: failed + 1 });
+        expect(supervisor.state).not.toHaveProperty("of");
+        const delay = clock.next() ?? 0;
+        delays.push(delay);
+        await clock.advance(delay);
+      }
+      expect(delays.slice(0, 7)).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, MINUTE]);
+      expect(new Set(delays.slice(7))).toEqual(new Set([MINUTE]));
+      expect(supervisor.state.kind).toBe("ready");
+    },
+  );
+
+  it("may be lost as often as it likes", async () => {
+    const supervisor = supervise({ endpoint });
+    await supervisor.start();
+    for (let count = 0; count < 40; count += 1) {
+      opened.at(-1)?.crash(unreachable);
+      await settle();
+      expect(supervisor.state).toMatchObject({ kind: "backoff", attempt: 1 });
+      await clock.advance(clock.next() ?? 0);
+      expect(supervisor.state.kind).toBe("ready");
+    }
+    expect(supervisor.restarts).toBe(40);
+  });
+
+  it("tells a call when the next try is, without a number of tries", async () => {
+    script = [unreachable];
+    const supervisor = supervise({ endpoint });
+    await supervisor.start();
+    expect(await failures(supervisor)).toBe(
+      "server 'github' is restarting, attempt 2, next try in 1 s (example.com cannot be reached)",
+    );
+  });
+
+  it("is not tried again with restartOnCrash: false", async () => {
+    script = [unreachable];
+    const supervisor = supervise({ endpoint, restartOnCrash: false });
+    await supervisor.start();
+    expect(supervisor.state).toMatchObject({ kind: "failed", error: unreachable });
+    expect(clock.next()).toBeUndefined();
+  });
+
+  it("that wants to know who is calling waits for it, with the remedy and no timer", async () => {
+    script = [locked];
+    const supervisor = supervise({ endpoint });
+    await supervisor.start();
+    expect(supervisor.state).toEqual({ kind: "needs-auth", remedy });
+    expect(supervisor.lastError).toBe(locked);
+    expect(states).toEqual(["starting", "needs-auth"]);
+    expect(clock.next()).toBeUndefined();
+  });
+
+  it("that does so without a hint is given one", async () => {
+    script = [new PlugboardError("NEEDS_AUTH", "who is calling?")];
+    const supervisor = supervise({ endpoint });
+    await supervisor.start();
+    expect(supervisor.state).toEqual({ kind: "needs-auth", remedy: "who is calling?; sign in" });
+  });
+
+  it("that does so refuses a call without a start", async () => {
+    script = [locked];
+    const supervisor = supervise({ endpoint });
+    await supervisor.start();
+    expect(await failures(supervisor)).toBe(`server 'github' is not started: ${remedy}`);
+    expect(starts).toBe(1);
+  });
+
+  it("that does so in mid-session is not chased either", async () => {
+    const supervisor = supervise({ endpoint });
+    await supervisor.start();
+    opened[0]?.crash(locked);
+    await settle();
+    expect(supervisor.state).toEqual({ kind: "needs-auth", remedy });
+    expect(supervisor.live).toBeUndefined();
+    expect(clock.next()).toBeUndefined();
+  });
+
+  it.each(["start", "refresh", "restart"] as const)(
+    "that does so is asked again by %s",
+    async (method) => {
+      script = [locked, locked];
+      const supervisor = supervise({ endpoint });
+      await supervisor.start();
+      await supervisor[method]();
+      expect(supervisor.state).toEqual({ kind: "needs-auth", remedy });
+      await supervisor[method]();
+      expect(supervisor.state.kind).toBe("ready");
+      expect(starts).toBe(3);
+      expect(supervisor.lastError).toBeUndefined();
+    },
+  );
+
+  it("that does so is closed like any other", async () => {
+    script = [locked];
+    const supervisor = supervise({ endpoint });
+    await supervisor.start();
+    await supervisor.close();
+    expect(supervisor.state.kind).toBe("stopped");
+  });
+});
+
 describe("a call's way to a connection", () => {
   it("starts an idle server and waits for it", async () => {
     const supervisor = supervise();

@@ -43,6 +43,10 @@ describe("a server that is unavailable", () => {
       { ...backoff, retryAt: clock.now() - 1 },
       "is restarting, attempt 3 of 5, next try in 0 ms (docs-server was not found)",
     ],
+    [
+      { kind: "backoff", attempt: 12, error, retryAt: clock.now() + 60_000 },
+      "is restarting, attempt 12, next try in 60 s (docs-server was not found)",
+    ],
     [{ kind: "failed", error }, "has failed: docs-server was not found"],
     [{ kind: "stopping" }, "is stopped"],
     [{ kind: "stopped" }, "is stopped"],

@@ -1,5 +1,6 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
-import { systemClock, within } from "../../src/util/clock.ts";
+import { pause, systemClock, within } from "../../src/util/clock.ts";
 import { ManualClock, settle } from "../support/manual-clock.ts";
 
 /** Timers that keep this process alive. */
@@ -84,5 +85,56 @@ describe("within", () => {
     reject(new Error("late"));
     expect(await result).toBeUndefined();
     await settle();
+  });
+});
+
+describe("pause", () => {
+  function setUp() {
+    const clock = new ManualClock();
+    const abort = new AbortController();
+    const log: string[] = [];
+    const wait = () =>
+      pause(clock, 1000, abort.signal).then(() => {
+        log.push("over");
+      });
+    return { clock, abort, log, wait };
+  }
+
+  it("ends when the time has passed, and not before", async () => {
+    const { clock, log, wait } = setUp();
+    const pausing = wait();
+    await clock.advance(999);
+    expect(log).toEqual([]);
+    await clock.advance(1);
+    await pausing;
+    expect(log).toEqual(["over"]);
+    expect(clock.next()).toBeUndefined();
+  });
+
+  it("ends as soon as the signal aborts, without an error and without a timer left", async () => {
+    const { clock, abort, wait } = setUp();
+    const pausing = wait();
+    expect(clock.next()).toBe(1000);
+    abort.abort();
+    await pausing;
+    expect(clock.next()).toBeUndefined();
+  });
+
+  it("does not begin when the signal has aborted", async () => {
+    const { clock, abort, wait } = setUp();
+    abort.abort();
+    const pausing = wait();
+    expect(clock.next()).toBeUndefined();
+    await pausing;
+  });
+
+  it("leaves nothing on a signal that outlives it", async () => {
+    const { clock, abort, wait } = setUp();
+    for (let count = 0; count < 20; count += 1) {
+      const pausing = wait();
+      await clock.advance(1000);
+      await pausing;
+    }
+    expect(getEventListeners(abort.signal, "abort")).toEqual([]);
   });
 });

@@ -52,7 +52,8 @@ function facts(server: ServerStatus, now: number): [name: string, value: string]
 
 function nextAttempt(state: ServerState, now: number): string {
   if (state.kind !== "backoff") return "";
-  return `${state.attempt} of ${state.of}, in ${duration(Math.max(0, state.retryAt - now))}`;
+  const of = state.of === undefined ? "" : ` of ${state.of}`;
+  return `${state.attempt}${of}, in ${duration(Math.max(0, state.retryAt - now))}`;
 }
 
 function callsText({ total, failed, latencyMs }: ServerStatus["calls"]): string {

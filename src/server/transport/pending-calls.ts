@@ -57,6 +57,11 @@ export class PendingCalls {
     return this.#calls.size;
   }
 
+  /** Whether somebody still waits for this one. */
+  waits(id: number): boolean {
+    return this.#calls.has(id);
+  }
+
   /** True for an id that only this table hands out, whether or not it is still waited for. */
   owns(id: number): boolean {
     return id >= FIRST_ID && id < LAST_ID;

@@ -7,6 +7,7 @@ import { PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { Clock } from "../../util/clock.ts";
 import { byteSize } from "../../util/text.ts";
+import type { Wire } from "../carrier.ts";
 import { LineReader } from "./line-reader.ts";
 import { PendingCalls, type RequestOptions } from "./pending-calls.ts";
 
@@ -24,7 +25,7 @@ export interface StdioTransportOptions {
   onFatal: (error: PlugboardError) => void;
 }
 
-export class StdioTransport implements Transport {
+export class StdioTransport implements Wire {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: NonNullable<Transport["onmessage"]>;

@@ -1,4 +1,4 @@
-// One conversation with one stdio server: its process, its transport and the SDK client on top.
+// One conversation with one server: the handshake, the SDK client on top, and the calls, whatever carries it.
 
 import type { Client } from "@modelcontextprotocol/client";
 import type {
@@ -10,81 +10,59 @@ import type {
 } from "../model/connection.ts";
 import { PlugboardError } from "../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
-import { type Logger, loggerFor } from "../model/logger.ts";
+import type { Logger } from "../model/logger.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
-import { type Clock, within } from "../util/clock.ts";
+import type { Clock } from "../util/clock.ts";
 import { oneLine, truncate } from "../util/text.ts";
+import type { Carrier } from "./carrier.ts";
 import { type Handshake, type HostInfo, requestMeta, shakeHands } from "./handshake.ts";
 import { listTools } from "./list-tools.ts";
-import type { ServerProcess } from "./process/spawn.ts";
-import { exitReason } from "./exit-reason.ts";
+import { type ParamHeader, readParamHeaders } from "./param-headers.ts";
 import { attachClient } from "./sdk-client.ts";
-import { StderrLog } from "./stderr-log.ts";
-import { StdioTransport } from "./transport/stdio.ts";
 
-/** How long a closed pipe waits for the exit status that explains it, and an exit for the rest of the pipe. */
-const EXIT_STATUS_GRACE_MS = 250;
 const METHOD_NOT_FOUND = -32601;
 /** Characters; they end up in prompts and in the cache. */
 const MAX_INSTRUCTIONS = 64 * 1024;
 
-export interface StdioConnectionOptions {
+export interface LiveConnectionOptions {
   definition: ServerDefinition;
-  process: ServerProcess;
+  carrier: Carrier;
   host: HostInfo;
   clock: Clock;
   logger: Logger;
-  /** The era to ask for first. */
-  expect?: ProtocolEra;
 }
 
-export class StdioConnection implements Connection {
+export class LiveConnection implements Connection {
   readonly closed: Promise<PlugboardError | undefined>;
 
   readonly #definition: ServerDefinition;
-  readonly #process: ServerProcess;
+  readonly #carrier: Carrier;
   readonly #host: HostInfo;
   readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #transport: StdioTransport;
-  readonly #stderr: StderrLog;
   readonly #toolsChanged = new Set<() => void>();
   #settleClosed: (reason: PlugboardError | undefined) => void = () => {};
   #client: Client | undefined;
   #handshake: Handshake | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(options: StdioConnectionOptions) {
+  constructor(options: LiveConnectionOptions) {
     this.#definition = options.definition;
-    this.#process = options.process;
+    this.#carrier = options.carrier;
     this.#host = options.host;
     this.#clock = options.clock;
-    this.#logger = loggerFor(options.definition.name, options.logger);
+    this.#logger = options.logger;
     this.closed = new Promise((resolve) => {
       this.#settleClosed = resolve;
     });
-    const { maxMessageBytes } = options.definition;
-    this.#stderr = new StderrLog(options.process.stderr, options.clock, (line) =>
-      this.#logger.warn(line, { stream: "stderr" }),
-    );
-    this.#transport = new StdioTransport({
-      stdin: options.process.stdin,
-      stdout: options.process.stdout,
-      maxMessageBytes,
-      clock: options.clock,
-      onJunk: (line) =>
-        this.#logger.debug("dropped a line that is no message", { line: oneLine(line, 200) }),
-      onFatal: (error) => void this.#break(error),
-    });
-    // Its last answers may still be in the pipe; a grandchild may hold the pipe open for ever.
-    void this.#process.exited.then(() => {
-      if (this.#closing !== undefined) return;
-      this.#clock.after(EXIT_STATUS_GRACE_MS, () => void this.#break(undefined));
+    void options.carrier.broken.then((reason) => {
+      this.#carrier.wire.end(reason);
+      this.#settleClosed(reason);
     });
   }
 
   get pid(): number | undefined {
-    return this.#process.pid;
+    return this.#carrier.pid;
   }
 
   get identity(): ServerIdentity {
@@ -111,38 +89,43 @@ export class StdioConnection implements Connection {
     const sdk = import("@modelcontextprotocol/client");
     const capabilities = {};
     this.#handshake = await shakeHands({
-      request: (method, params) => this.#transport.request(method, params, { timeout }),
+      request: (method, params) => this.#carrier.wire.request(method, params, { timeout }),
       host: this.#host,
       capabilities,
       protocol: this.#definition.protocol,
       ...(expect !== undefined && { expect }),
     });
     if (this.#handshake.era === "modern") {
-      this.#transport.adoptMeta(requestMeta(this.#host, capabilities));
+      this.#carrier.wire.adoptMeta(requestMeta(this.#host, capabilities));
     }
+    const onToolsChanged = (): void => {
+      for (const listener of this.#toolsChanged) listener();
+    };
     this.#client = await attachClient(await sdk, {
-      transport: this.#transport,
+      transport: this.#carrier.wire,
       handshake: this.#handshake,
       host: this.#host,
       capabilities,
       timeout,
-      onToolsChanged: () => {
-        for (const listener of this.#toolsChanged) listener();
-      },
+      onToolsChanged,
       onError: (error) =>
         this.#logger.debug("the server's message was not understood", {
           reason: oneLine(error.message, 300),
         }),
     });
+    this.#carrier.established?.(this.#handshake.era, onToolsChanged);
   }
 
   async listTools(): Promise<ToolList> {
     if (this.#capability("tools") === undefined) return { tools: [], diagnostics: [] };
     const { name, timeout } = this.#definition;
     try {
-      return await listTools(name, (cursor) =>
-        this.#transport.request("tools/list", cursor === undefined ? {} : { cursor }, { timeout }),
+      const list = await listTools(name, (cursor) =>
+        this.#carrier.wire.request("tools/list", cursor === undefined ? {} : { cursor }, {
+          timeout,
+        }),
       );
+      return this.#mirrored(list);
     } catch (error) {
       if (!isMethodNotFound(error)) throw error;
       const message = "the server advertises tools and then knows no tools/list";
@@ -150,15 +133,33 @@ export class StdioConnection implements Connection {
     }
   }
 
+  /** A tool whose parameters cannot be mirrored as it asks must not be called. */
+  #mirrored(list: ToolList): ToolList {
+    const { wire } = this.#carrier;
+    if (this.#handshake?.era !== "modern" || wire.mirrorsParams !== true) return list;
+    const { name: server } = this.#definition;
+    const byTool = new Map<string, readonly ParamHeader[]>();
+    const diagnostics = [...list.diagnostics];
+    const tools = list.tools.filter(({ name, inputSchema }) => {
+      const headers = readParamHeaders(inputSchema);
+      if (typeof headers !== "string") return byTool.set(name, headers);
+      const message = `tool left out: its inputSchema ${headers}`;
+      diagnostics.push({ server, subject: oneLine(name, 80), message });
+      return false;
+    });
+    wire.adoptParamHeaders?.(byTool);
+    return { tools, diagnostics };
+  }
+
   callTool(name: string, args: JsonObject, options: CallOptions): Promise<unknown> {
-    const result = this.#transport.callTool(name, args, options);
+    const result = this.#carrier.wire.callTool(name, args, options);
     return this.#handshake?.era === "modern" ? result.then(requireComplete) : result;
   }
 
   async ping(timeout: number): Promise<number | undefined> {
     if (this.#handshake?.era !== "legacy") return undefined;
     const started = this.#clock.monotonic();
-    await this.#transport.request("ping", {}, { timeout });
+    await this.#carrier.wire.request("ping", {}, { timeout });
     return this.#clock.monotonic() - started;
   }
 
@@ -167,7 +168,7 @@ export class StdioConnection implements Connection {
   }
 
   stderrTail(): string[] {
-    return this.#stderr.tail();
+    return this.#carrier.stderrTail();
   }
 
   close(): Promise<void> {
@@ -178,24 +179,10 @@ export class StdioConnection implements Connection {
   async #close(): Promise<void> {
     this.#settleClosed(undefined);
     this.#toolsChanged.clear();
-    this.#transport.end(
+    this.#carrier.wire.end(
       new PlugboardError("CONNECTION_CLOSED", "the server was stopped during the call"),
     );
-    await this.#process.stop();
-  }
-
-  /** The conversation is over and nobody asked for it. `error` is what was seen first, if not the exit. */
-  async #break(error: PlugboardError | undefined): Promise<void> {
-    const explained =
-      error === undefined || error.code === "CONNECTION_CLOSED"
-        ? exitReason(
-            await within(this.#clock, EXIT_STATUS_GRACE_MS, this.#process.exited),
-            this.#stderr.tail(),
-            error,
-          )
-        : error;
-    this.#transport.end(explained);
-    this.#settleClosed(explained);
+    await this.#carrier.stop();
   }
 
   #capability(name: string): JsonObject | undefined {

@@ -22,6 +22,7 @@ async function connect(server: string, ...options: string[]): Promise<Connection
     resolve: () => endpoint,
     cwd: process.cwd(),
     env: process.env,
+    networkAllow: [],
     clock: systemClock,
     logger: silentLogger,
   });

@@ -1,14 +1,15 @@
-// Starts a stdio server and opens the conversation with it. Holds what is known of its era between starts.
+// Opens the conversation with a server over whatever carries it. Holds what is known of its era between
+// starts.
 
 import type { Connection, ProtocolEra } from "../model/connection.ts";
 import { PlugboardError, toPlugboardError } from "../model/errors.ts";
 import type { Logger } from "../model/logger.ts";
-import type { ServerDefinition, StdioEndpoint } from "../model/server-definition.ts";
+import type { ServerDefinition } from "../model/server-definition.ts";
 import type { Clock } from "../util/clock.ts";
 import { duration } from "../util/text.ts";
+import type { Carrier } from "./carrier.ts";
 import type { HostInfo } from "./handshake.ts";
-import type { ServerProcess } from "./process/spawn.ts";
-import { StdioConnection } from "./stdio-connection.ts";
+import { LiveConnection } from "./live-connection.ts";
 
 /** What is left of a connection that did not come about. */
 interface Remains {
@@ -26,25 +27,23 @@ export type OpenConnection = (
   onRemains: (remains: Remains) => void,
 ) => Promise<Connection>;
 
-export interface OpenStdioOptions {
+export interface OpenerOptions {
   definition: ServerDefinition;
-  /** Makes the endpoint's `${VAR}` into values; throws where one is missing. */
-  resolve: () => StdioEndpoint;
-  spawn: (endpoint: StdioEndpoint, server: string) => Promise<ServerProcess>;
+  /** Starts what carries the conversation. */
+  carry: () => Promise<Carrier>;
   host: HostInfo;
   clock: Clock;
   logger: Logger;
-  /** From an earlier run. */
+  /** The era to ask for first, from an earlier run or by the kind of carrier. */
   era?: ProtocolEra;
 }
 
-export function stdioOpener(options: OpenStdioOptions): OpenConnection {
+export function connectionOpener(options: OpenerOptions): OpenConnection {
   const { definition, clock } = options;
   let expect = options.era;
   return async (signal, onRemains) => {
     const deadline = clock.monotonic() + definition.timeout;
-    const child = await options.spawn(options.resolve(), definition.name);
-    const connection = new StdioConnection({ ...options, process: child });
+    const connection = new LiveConnection({ ...options, carrier: await options.carry() });
     const giveUp = (): void => void connection.close();
     signal.addEventListener("abort", giveUp, { once: true });
     try {

@@ -1,0 +1,126 @@
+// The connections of one guarded fetch, and the one place that knows the HTTP client.
+
+import { X509Certificate } from "node:crypto";
+import { createSecureContext } from "node:tls";
+import { Agent, ProxyAgent, request } from "undici";
+import type { Dispatcher } from "undici";
+import { PlugboardError } from "../model/errors.ts";
+import { guardedLookup } from "./lookup.ts";
+import type { Resolve } from "./lookup.ts";
+import type { AddressRules } from "./policy.ts";
+import { proxyFor } from "./proxy.ts";
+import type { ProxyEnv } from "./proxy.ts";
+
+/** PEM text. */
+export interface TlsMaterial {
+  ca?: string;
+  cert?: string;
+  key?: string;
+}
+
+export interface Sending {
+  method: Dispatcher.HttpMethod;
+  headers: Record<string, string>;
+  body: string | undefined;
+  signal: AbortSignal;
+  /** Present the client certificate: for the origin that the caller asked for. */
+  identify: boolean;
+}
+
+export interface Dispatchers {
+  /** Sends to exactly that URL; the headers of the answer are name, value, name, value …. */
+  send(url: URL, sending: Sending): Promise<Dispatcher.ResponseData>;
+  /** The host of the proxy that a URL goes through. */
+  proxyHost(url: URL): string | undefined;
+  destroy(): Promise<void>;
+}
+
+const CONNECT_TIMEOUT = 10_000;
+const MAX_HEADER_BYTES = 16 * 1024;
+
+/** HTTP/1.1 without pipelining; no timeouts, since the exchange has its own. */
+const SETTINGS = {
+  pipelining: 1,
+  headersTimeout: 0,
+  bodyTimeout: 0,
+  maxHeaderSize: MAX_HEADER_BYTES,
+  allowH2: false,
+} as const;
+
+// Said outright: an environment variable could turn the check off for the whole process.
+const CONNECT = { timeout: CONNECT_TIMEOUT, rejectUnauthorized: true } as const;
+
+/** Throws CONFIG_INVALID for TLS material that cannot be used. */
+export function openDispatchers(
+  rules: AddressRules,
+  tls: TlsMaterial,
+  env: ProxyEnv,
+  resolve: Resolve,
+): Dispatchers {
+  checkMaterial(tls);
+  const lookup = guardedLookup(rules, resolve);
+  const open = new Map<string, Dispatcher>();
+
+  function dispatcherFor(url: URL, identify: boolean): Dispatcher {
+    const proxy = proxyFor(url, env);
+    const key = `${identify ? "own" : "foreign"} ${proxy?.href ?? "direct"}`;
+    const known = open.get(key);
+    if (known !== undefined) return known;
+    const trust = tls.ca === undefined ? {} : { ca: tls.ca };
+    const connect = { ...CONNECT, ...(identify ? tls : trust) };
+    const created =
+      proxy === undefined
+        ? new Agent({ ...SETTINGS, connect: { ...connect, lookup } })
+        : new ProxyAgent({
+            ...SETTINGS,
+            uri: proxy.href,
+            requestTls: connect,
+            proxyTls: CONNECT,
+            proxyTunnel: false,
+          });
+    open.set(key, created);
+    return created;
+  }
+
+  return {
+    // Async, so that whatever the client throws is a rejection.
+    async send(url, { method, headers, body, signal, identify }) {
+      return request(url, {
+        dispatcher: dispatcherFor(url, identify),
+        method,
+        // A copy: on the way through a proxy the client writes into it.
+        headers: { ...headers },
+        body: body ?? null,
+        signal,
+        // Again, for the client that a proxy's agent opens without the settings.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+        responseHeaders: "raw",
+      });
+    },
+    proxyHost: (url) => proxyFor(url, env)?.host,
+    async destroy() {
+      await Promise.all([...open.values()].map((dispatcher) => dispatcher.destroy()));
+      open.clear();
+    },
+  };
+}
+
+function checkMaterial(tls: TlsMaterial): void {
+  try {
+    createSecureContext(tls);
+    // The context takes a CA it cannot read for none at all.
+    if (tls.ca !== undefined) certificatesIn(tls.ca).forEach((pem) => new X509Certificate(pem));
+  } catch (cause) {
+    throw new PlugboardError("CONFIG_INVALID", "tls: the certificates or the key cannot be read", {
+      cause,
+      hint: "They must be PEM, and the key must belong to the certificate.",
+      permanent: true,
+    });
+  }
+}
+
+/** At least one, if only the text itself, which then fails to be a certificate. */
+function certificatesIn(pem: string): string[] {
+  return pem.match(/-----BEGIN [^-]+-----[^-]*-----END [^-]+-----/g) ?? [pem];
+}

@@ -1,0 +1,122 @@
+// Where a request may go: the rules that URLs, redirects and resolved addresses are held against.
+
+import { PlugboardError } from "../model/errors.ts";
+import { classifyAddress, parseAddress } from "./address.ts";
+import type { AddressClass } from "./address.ts";
+import { hostList, plainHost } from "./host-list.ts";
+import { showUrl } from "./show-url.ts";
+
+export interface NetworkPolicy {
+  /** Plain http to other machines. */
+  allowInsecure: boolean;
+  /** Addresses that are not on the internet: private, link-local, metadata. */
+  allowPrivate: boolean;
+  /** Hosts (exact or *.suffix) and CIDR ranges the operator allows. */
+  allow: readonly string[];
+}
+
+export interface AddressRules {
+  /**
+   * Throws REFUSED_ADDRESS unless a request may go there, as far as can be told before the name is
+   * resolved. `from` is the URL that redirected to it.
+   */
+  checkUrl(url: URL, from?: URL): void;
+  /** Throws REFUSED_ADDRESS unless `host` may be reached at `address`. */
+  checkAddress(host: string, address: string): void;
+}
+
+/** Throws CONFIG_INVALID for an entry of `allow` that is neither a host nor a range. */
+export function addressRules(policy: NetworkPolicy): AddressRules {
+  const allowed = hostList(policy.allow, (entry) => {
+    throw new PlugboardError(
+      "CONFIG_INVALID",
+      `network.allow: ${JSON.stringify(entry)} is neither a host nor an address range`,
+      { hint: 'Write "example.com", "*.example.com" or "10.0.0.0/8".', permanent: true },
+    );
+  });
+
+  function isAllowed(host: string, address: string): boolean {
+    const parsed = parseAddress(address);
+    return (
+      policy.allowPrivate ||
+      allowed.hasHost(host) ||
+      (parsed !== undefined && allowed.hasAddress(parsed))
+    );
+  }
+
+  function checkAddress(name: string, address: string): void {
+    const host = plainHost(name);
+    const found = classOf(address);
+    const where = host === plainHost(address) ? address : `${host} (${address})`;
+    if (isLocalName(host)) {
+      if (found.kind === "loopback") return;
+      throw refused(
+        `${where} is ${found.label}, but ${host} must be this machine`,
+        "Check the hosts file and the name server of this machine.",
+      );
+    }
+    if (found.kind === "unusable") {
+      throw refused(`${where} is ${found.label}`, "Use the server's own address.");
+    }
+    if (found.kind === "public" || isAllowed(host, address)) return;
+    // A name from elsewhere that points at this machine is how a web page rebinds; an address says what it is.
+    if (found.kind === "loopback" && parseAddress(host) !== undefined) return;
+    throw refused(`${where} is ${found.label}`, allowHint(host));
+  }
+
+  function checkUrl(url: URL, from?: URL): void {
+    if (url.protocol !== "https:" && url.protocol !== "http:") {
+      throw refused(
+        `${url.protocol} is not a scheme that Plugboard connects to`,
+        "Use an https URL.",
+      );
+    }
+    if (url.username !== "" || url.password !== "") {
+      throw refused(
+        `the URL of ${url.host} has a user name or password in it`,
+        'Take it out, and send it in "headers" or "auth".',
+      );
+    }
+    const host = plainHost(url.hostname);
+    if (url.protocol === "http:" && !policy.allowInsecure && !isLocal(host)) {
+      throw refused(
+        `${showUrl(url)} is plain http, which is for this machine alone`,
+        'Use https, or set "allowInsecure": true for this server.',
+      );
+    }
+    if (parseAddress(host) !== undefined) checkAddress(host, host);
+    // Else any server on the internet could have this machine's services asked in its name.
+    if (from !== undefined && isLocal(host) && !isLocal(plainHost(from.hostname))) {
+      if (!isAllowed(host, host)) {
+        throw refused(`${from.host} redirects to this machine (${url.host})`, allowHint(host));
+      }
+    }
+  }
+
+  return { checkUrl, checkAddress };
+}
+
+/** The machine itself, by a name or address that cannot mean another. */
+export function isLocal(host: string): boolean {
+  const address = parseAddress(host);
+  return address === undefined ? isLocalName(host) : classifyAddress(address).kind === "loopback";
+}
+
+function isLocalName(host: string): boolean {
+  return host === "localhost" || host.endsWith(".localhost");
+}
+
+function classOf(address: string): AddressClass {
+  const parsed = parseAddress(address);
+  return parsed === undefined
+    ? { kind: "unusable", label: "no IP address" }
+    : classifyAddress(parsed);
+}
+
+function allowHint(host: string): string {
+  return `Set "allowPrivate": true for this server, or add ${JSON.stringify(host)} to network.allow.`;
+}
+
+function refused(message: string, hint: string): PlugboardError {
+  return new PlugboardError("REFUSED_ADDRESS", message, { hint, permanent: true });
+}

@@ -1,0 +1,55 @@
+// Which proxy a URL goes through, by the environment variables that other programs honour too.
+
+import { PlugboardError } from "../model/errors.ts";
+import { parseAddress } from "./address.ts";
+import { hostList, plainHost } from "./host-list.ts";
+import { isLocal } from "./policy.ts";
+
+export type ProxyEnv = Readonly<Record<string, string | undefined>>;
+
+/** Undefined for a direct connection. This machine is never reached through a proxy. */
+export function proxyFor(url: URL, env: ProxyEnv): URL | undefined {
+  const host = plainHost(url.hostname);
+  if (isLocal(host)) return undefined;
+  const name = url.protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY";
+  const variable = [name.toLowerCase(), name, "all_proxy", "ALL_PROXY"].find((each) => env[each]);
+  if (variable === undefined || isExempt(url, env["no_proxy"] || env["NO_PROXY"] || "")) {
+    return undefined;
+  }
+  return parseProxy(variable, env[variable] ?? "");
+}
+
+function parseProxy(variable: string, value: string): URL {
+  const text = value.includes("://") ? value : `http://${value}`;
+  // The value may hold a password: no message repeats it.
+  if (!URL.canParse(text)) {
+    throw new PlugboardError("CONFIG_INVALID", `${variable} is not the URL of a proxy`, {
+      hint: `Write it like "http://proxy.example:3128", or unset ${variable}.`,
+      permanent: true,
+    });
+  }
+  const proxy = new URL(text);
+  if (proxy.protocol !== "http:" && proxy.protocol !== "https:") {
+    throw new PlugboardError("UNSUPPORTED", `${variable} names a ${proxy.protocol} proxy`, {
+      hint: "Use an http or https proxy.",
+      permanent: true,
+    });
+  }
+  return proxy;
+}
+
+/** `*`, names (which hold for everything below them too), addresses and ranges; names with a port if need be. */
+function isExempt(url: URL, noProxy: string): boolean {
+  const host = plainHost(url.hostname);
+  const address = parseAddress(host);
+  const port = url.port || (url.protocol === "https:" ? "443" : "80");
+  const entries = noProxy.toLowerCase().split(/[\s,]+/);
+  return entries.some((entry) => {
+    if (entry === "*") return true;
+    const [, named = entry, onlyPort = port] = /^([^:]+|\[.*\]):(\d+)$/.exec(entry) ?? [];
+    if (onlyPort !== port || named === "") return false;
+    if (address !== undefined) return hostList([named]).hasAddress(address);
+    const domain = plainHost(named).replace(/^\*?\./, "");
+    return host === domain || host.endsWith(`.${domain}`);
+  });
+}

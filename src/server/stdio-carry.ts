@@ -1,0 +1,37 @@
+// Starts a stdio server's process as the carrier of a conversation.
+
+import type { Logger } from "../model/logger.ts";
+import type { ServerDefinition, StdioEndpoint } from "../model/server-definition.ts";
+import type { Clock } from "../util/clock.ts";
+import type { Carrier } from "./carrier.ts";
+import { containerEngine, reapContainers } from "./process/container.ts";
+import { spawnServer } from "./process/spawn.ts";
+import { stdioCarrier } from "./stdio-carrier.ts";
+
+export interface StdioCarryOptions {
+  definition: ServerDefinition;
+  resolve: () => StdioEndpoint;
+  cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
+  clock: Clock;
+  logger: Logger;
+}
+
+export function stdioCarry(options: StdioCarryOptions): () => Promise<Carrier> {
+  const { definition, resolve, clock, logger, cwd, env } = options;
+  let containersReaped = false;
+  return async () => {
+    const endpoint = resolve();
+    const engine = containerEngine({ cwd, ...endpoint }, env);
+    // Before the first start, and waited for: what a killed host left may hold the container's name.
+    if (engine !== undefined && !containersReaped) {
+      containersReaped = true;
+      await reapContainers(engine, { clock, logger });
+    }
+    const server = definition.name;
+    const ambient = { ...env };
+    const child = await spawnServer({ cwd, ...endpoint, server, ambient, clock, logger });
+    const { maxMessageBytes } = definition;
+    return stdioCarrier({ process: child, maxMessageBytes, clock, logger });
+  };
+}

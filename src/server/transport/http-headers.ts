@@ -1,0 +1,47 @@
+// The headers of one POST: what the session needs, and what 2026-07-28 wants mirrored from the body.
+
+import type { JsonObject } from "../../model/json.ts";
+
+const PROTOCOL_VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
+
+/** Which parameter names what a request is about. */
+const NAMED_BY: Readonly<Record<string, string>> = {
+  "tools/call": "name",
+  "prompts/get": "name",
+  "resources/read": "uri",
+};
+
+export interface SessionHeaders {
+  sessionId: string | undefined;
+  protocolVersion: string | undefined;
+}
+
+export function sessionHeaders({
+  sessionId,
+  protocolVersion,
+}: SessionHeaders): Record<string, string> {
+  return {
+    ...(sessionId !== undefined && { "mcp-session-id": sessionId }),
+    ...(protocolVersion !== undefined && { "mcp-protocol-version": protocolVersion }),
+  };
+}
+
+/** Empty for a request of the legacy eras: it claims no version in its `_meta`. */
+export function mirroredHeaders(method: string, params: JsonObject): Record<string, string> {
+  const meta = params._meta as JsonObject | undefined;
+  const version = meta?.[PROTOCOL_VERSION_KEY];
+  if (typeof version !== "string") return {};
+  const name = params[NAMED_BY[method] ?? ""];
+  return {
+    "mcp-protocol-version": version,
+    "mcp-method": method,
+    ...(typeof name === "string" && { "mcp-name": headerValue(name) }),
+  };
+}
+
+/** Plain where it is safe as a header, else base64 in the form the specification gives. */
+export function headerValue(value: string): string {
+  const isSafe = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/.test(value);
+  if (isSafe && !(value.startsWith("=?base64?") && value.endsWith("?="))) return value;
+  return `=?base64?${Buffer.from(value, "utf8").toString("base64")}?=`;
+}

@@ -1,0 +1,220 @@
+// The way to one URL: every POST with its headers, and what recovery is safe. A lost session is opened
+// again once for everybody who noticed, and what was refused for it is sent again, since it has not run.
+
+import { cancelled, PlugboardError } from "../../model/errors.ts";
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import type { GuardedFetch, GuardedResponse } from "../../net/fetch.ts";
+import { type Clock, pause } from "../../util/clock.ts";
+import { type ParamHeader, paramHeaders } from "../param-headers.ts";
+import { readEvents, type StreamPosition } from "./event-stream.ts";
+import { mirroredHeaders, sessionHeaders } from "./http-headers.ts";
+import { readRefusal, type Refusal } from "./http-refusal.ts";
+
+const ACCEPT = "application/json, text/event-stream";
+const LEAVE_MS = 1000;
+const ERROR_BODY_BYTES = 64 * 1024;
+/** Requests that change nothing may be made again. */
+const SAFE = new Set(["initialize", "server/discover", "tools/list", "ping"]);
+const SAFE_RETRIES = 2;
+const SAFE_RETRY_MS = 500;
+/** How often "later" is taken for an answer. */
+const LATER_RETRIES = 5;
+
+export interface HttpSessionOptions {
+  url: string;
+  /** Configured headers: they go to the server's own origin alone. */
+  headers: Record<string, string>;
+  fetch: GuardedFetch;
+  clock: Clock;
+  maxMessageBytes: number;
+  /** The session was lost and there is a new one: what was known of the server may be stale. */
+  onRenewed: () => void;
+}
+
+export interface Outgoing {
+  method: string;
+  params: JsonObject;
+  body: string;
+  signal: AbortSignal;
+}
+
+export class HttpSession {
+  /** Which parameters of which tool are mirrored as headers. */
+  paramHeaders: ReadonlyMap<string, readonly ParamHeader[]> = new Map();
+  readonly #options: HttpSessionOptions;
+  #id: string | undefined;
+  #protocolVersion: string | undefined;
+  #initializeParams: JsonObject | undefined;
+  #renewing: Promise<void> | undefined;
+
+  constructor(options: HttpSessionOptions) {
+    this.#options = options;
+  }
+
+  set protocolVersion(version: string) {
+    this.#protocolVersion = version;
+  }
+
+  /** Resolves to an answer that is a success. */
+  async post(outgoing: Outgoing): Promise<GuardedResponse> {
+    if (outgoing.method === "initialize") this.#initializeParams = outgoing.params;
+    let retries = SAFE.has(outgoing.method) ? SAFE_RETRIES : 0;
+    let patience = LATER_RETRIES;
+    for (let renewed = false; ;) {
+      const session = this.#id;
+      const response = await this.#postOnce(outgoing);
+      if (response.status < 300) {
+        this.#id = response.headers["mcp-session-id"] ?? this.#id;
+        return response;
+      }
+      const refusal = await this.#refusal(response, outgoing.method, session !== undefined);
+      if (refusal.kind === "session-lost") {
+        // With a new session it says the same: then it is not about the session.
+        if (renewed) throw refusal.error;
+        renewed = true;
+        await this.#renew(session, outgoing.signal);
+      } else if (refusal.kind === "later" && patience > 0) {
+        patience -= 1;
+        await this.#wait(refusal.afterMs, outgoing.signal);
+      } else if (response.status >= 500 && retries > 0) {
+        retries -= 1;
+        await this.#wait(SAFE_RETRY_MS, outgoing.signal);
+      } else {
+        throw refusal.error;
+      }
+    }
+  }
+
+  /** The server's own messages, for legacy sessions; resolves when the stream ends. */
+  async listen(
+    position: StreamPosition,
+    signal: AbortSignal,
+    onData: (data: string) => void,
+  ): Promise<"ended" | "not-offered"> {
+    const { url, headers: privateHeaders, fetch, maxMessageBytes } = this.#options;
+    const headers = this.#headers({
+      accept: "text/event-stream",
+      ...(position.lastId !== undefined && { "last-event-id": position.lastId }),
+    });
+    const maxBodyBytes = Infinity;
+    const request = { method: "GET", headers, privateHeaders, signal, maxBodyBytes } as const;
+    const response = await fetch(url, request);
+    if (response.status !== 200 || !isEventStream(response)) {
+      response.cancel();
+      return "not-offered";
+    }
+    try {
+      await readEvents(response.body, maxMessageBytes, position, ({ name, data }) => {
+        if (name === "message") onData(data);
+      });
+    } catch (error) {
+      // A stream that is cut has ended like any other; whether the server is gone shows in the next.
+      if (!(error instanceof PlugboardError) || error.code !== "NETWORK") throw error;
+    }
+    return "ended";
+  }
+
+  /** Tells the server that the session is over, as far as it wants to know. */
+  async leave(): Promise<void> {
+    if (this.#id === undefined) return;
+    const { url, headers: privateHeaders, fetch } = this.#options;
+    const headers = this.#headers({});
+    this.#id = undefined;
+    const request = { method: "DELETE", headers, privateHeaders, deadline: LEAVE_MS } as const;
+    // It may have forgotten us already, or be gone.
+    await fetch(url, request).then(
+      (response) => response.cancel(),
+      () => {},
+    );
+  }
+
+  #postOnce({ method, params, body, signal }: Outgoing): Promise<GuardedResponse> {
+    const { url, headers: privateHeaders, fetch } = this.#options;
+    const headers = this.#headers({
+      "content-type": "application/json",
+      accept: ACCEPT,
+      ...mirroredHeaders(method, params),
+      ...this.#paramHeaders(method, params),
+    });
+    // A stream may be as long as it likes: each event and each JSON answer is bounded where it is read.
+    const maxBodyBytes = Infinity;
+    return fetch(url, { method: "POST", headers, privateHeaders, body, signal, maxBodyBytes });
+  }
+
+  #paramHeaders(method: string, params: JsonObject): Record<string, string> {
+    const { name, arguments: args } = params;
+    if (method !== "tools/call" || typeof name !== "string" || !isJsonObject(args)) return {};
+    return paramHeaders(this.paramHeaders.get(name) ?? [], args);
+  }
+
+  async #refusal(response: GuardedResponse, method: string, inSession: boolean): Promise<Refusal> {
+    const { status, headers } = response;
+    const body = await firstBytes(response, ERROR_BODY_BYTES);
+    return readRefusal({
+      status,
+      headers,
+      body,
+      method,
+      inSession,
+      now: this.#options.clock.now(),
+    });
+  }
+
+  #renew(lost: string | undefined, signal: AbortSignal): Promise<void> {
+    if (this.#renewing === undefined && this.#id !== lost) return Promise.resolve();
+    this.#renewing ??= this.#initializeAgain(signal).finally(() => {
+      this.#renewing = undefined;
+    });
+    return this.#renewing;
+  }
+
+  async #initializeAgain(signal: AbortSignal): Promise<void> {
+    const params = this.#initializeParams;
+    if (params === undefined) throw new PlugboardError("CONNECTION_CLOSED", "the session was lost");
+    this.#id = undefined;
+    const body = JSON.stringify({ jsonrpc: "2.0", id: "renew", method: "initialize", params });
+    const response = await this.#postOnce({ method: "initialize", params, body, signal });
+    // What it says was read when the conversation began.
+    response.cancel();
+    const { status } = response;
+    if (status >= 300) {
+      const message = `the server refused a new session with HTTP ${status}`;
+      throw new PlugboardError("HTTP_STATUS", message, { status });
+    }
+    this.#id = response.headers["mcp-session-id"];
+    const method = "notifications/initialized";
+    const note = JSON.stringify({ jsonrpc: "2.0", method });
+    (await this.#postOnce({ method, params: {}, body: note, signal })).cancel();
+    this.#options.onRenewed();
+  }
+
+  async #wait(ms: number, signal: AbortSignal): Promise<void> {
+    await pause(this.#options.clock, ms, signal);
+    if (signal.aborted) throw cancelled();
+  }
+
+  #headers(extra: Record<string, string>): Record<string, string> {
+    const session = { sessionId: this.#id, protocolVersion: this.#protocolVersion };
+    return { ...sessionHeaders(session), ...extra };
+  }
+}
+
+export function isEventStream({ headers }: GuardedResponse): boolean {
+  return headers["content-type"]?.startsWith("text/event-stream") ?? false;
+}
+
+async function firstBytes(response: GuardedResponse, max: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of response.body) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size >= max) break;
+    }
+  } catch {
+    // What there is will do.
+  }
+  response.cancel();
+  return Buffer.concat(chunks).toString("utf8");
+}

@@ -1,0 +1,125 @@
+// MCP over Streamable HTTP, both eras: every message is a POST; answers come as JSON or as a stream of
+// events, and one that is cut short fails at once.
+
+import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
+import type { GuardedResponse } from "../../net/fetch.ts";
+import { oneLine } from "../../util/text.ts";
+import { type Clock, pause } from "../../util/clock.ts";
+import { readEvents, readText, type StreamPosition } from "./event-stream.ts";
+import {
+  HttpSession,
+  type HttpSessionOptions,
+  isEventStream,
+  type Outgoing,
+} from "./http-session.ts";
+import type { ParamHeader } from "../param-headers.ts";
+import { RemoteTransport, type RemoteTransportOptions } from "./remote.ts";
+
+const RESUME_ATTEMPTS = 3;
+const RESUME_PAUSE_MS = 500;
+
+export type HttpTransportOptions = HttpSessionOptions & RemoteTransportOptions;
+
+export class HttpTransport extends RemoteTransport {
+  readonly hasPerRequestStream = true;
+  readonly mirrorsParams = true;
+  readonly session: HttpSession;
+  readonly #maxMessageBytes: number;
+  readonly #clock: Clock;
+  /** Requests of the SDK's that have no answer yet. */
+  readonly #sdkWaits = new Set<number | string>();
+
+  constructor(options: HttpTransportOptions) {
+    super(options);
+    this.session = new HttpSession(options);
+    this.#maxMessageBytes = options.maxMessageBytes;
+    this.#clock = options.clock;
+  }
+
+  setProtocolVersion(version: string): void {
+    if (this.meta === undefined) this.session.protocolVersion = version;
+  }
+
+  adoptParamHeaders(byTool: ReadonlyMap<string, readonly ParamHeader[]>): void {
+    this.session.paramHeaders = byTool;
+  }
+
+  protected override async exchange(outgoing: Outgoing, id: number): Promise<void> {
+    const position: StreamPosition = { lastId: undefined, retryMs: undefined };
+    const response = await this.session.post(outgoing);
+    const end = await this.#read(response, outgoing.method, position).then(
+      () => undefined,
+      (error: unknown) => toPlugboardError(error, "PROTOCOL"),
+    );
+    if (!this.calls.waits(id)) return;
+    // One answer that is cut short says nothing of the server: what else there is goes on.
+    if (end !== undefined && end.code !== "NETWORK") throw end;
+    if (this.meta === undefined) await this.#resume(position, outgoing.signal, id);
+    const message = "the server ended its answer before it was complete";
+    this.calls.fail(id, new PlugboardError("CONNECTION_CLOSED", message, { cause: end }));
+  }
+
+  protected override async sendForSdk(outgoing: Outgoing, id: string | number): Promise<void> {
+    this.#sdkWaits.add(id);
+    const position: StreamPosition = { lastId: undefined, retryMs: undefined };
+    const response = await this.session.post(outgoing).catch((error: unknown) => {
+      throw this.#noted(error);
+    });
+    // The SDK waits for the answer by its id, not for this promise.
+    void this.#read(response, outgoing.method, position)
+      .catch((error: unknown) => this.onerror?.(toPlugboardError(error, "PROTOCOL")))
+      .finally(() => {
+        // A stream that ended without its answer must not leave the SDK waiting.
+        if (!this.#sdkWaits.delete(id) || outgoing.signal.aborted) return;
+        const error = { code: -32000, message: "the stream ended without an answer" };
+        this.onmessage?.({ jsonrpc: "2.0", id, error });
+      });
+  }
+
+  protected override async notify(message: object): Promise<void> {
+    const method = "method" in message ? String(message.method) : "response";
+    const body = JSON.stringify(message);
+    (await this.session.post({ method, params: {}, body, signal: this.ended })).cancel();
+  }
+
+  protected override answered(id: string | number): void {
+    this.#sdkWaits.delete(id);
+  }
+
+  /** A server that gives its events ids can be asked for what was missed. */
+  async #resume(position: StreamPosition, signal: AbortSignal, id: number): Promise<void> {
+    for (let attempt = 1; attempt <= RESUME_ATTEMPTS; attempt += 1) {
+      if (position.lastId === undefined || !this.calls.waits(id) || signal.aborted) return;
+      await pause(this.#clock, position.retryMs ?? RESUME_PAUSE_MS, signal);
+      const outcome = await this.session
+        .listen(position, signal, (data) => this.receive(data))
+        .catch((error: unknown) => {
+          throw this.#noted(error);
+        });
+      if (outcome === "not-offered") return;
+    }
+  }
+
+  #noted(error: unknown): PlugboardError {
+    const reason = toPlugboardError(error, "PROTOCOL");
+    if (reason.code === "NETWORK") this.fatal(reason);
+    return reason;
+  }
+
+  async #read(response: GuardedResponse, method: string, position: StreamPosition): Promise<void> {
+    const type = response.headers["content-type"] ?? "";
+    if (isEventStream(response)) {
+      return readEvents(response.body, this.#maxMessageBytes, position, ({ name, data }) => {
+        if (name === "message") this.receive(data);
+      });
+    }
+    if (type.includes("json")) return this.receive(await readText(response, this.#maxMessageBytes));
+    response.cancel();
+    if (response.status === 202 || response.status === 204) return;
+    const what = type === "" ? "no content type" : oneLine(type, 60);
+    throw new PlugboardError(
+      "PROTOCOL",
+      `the server answered ${method} with ${what} instead of JSON`,
+    );
+  }
+}

@@ -1,0 +1,164 @@
+// What the transports to a URL share: requests of the host's own, incoming messages and whom they are
+// for, and the end of the conversation. How a message gets there is theirs.
+
+import type { JSONRPCMessage, TransportSendOptions } from "@modelcontextprotocol/client";
+import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import type { Clock } from "../../util/clock.ts";
+import type { Wire } from "../carrier.ts";
+import type { Outgoing } from "./http-session.ts";
+import { PendingCalls, type RequestOptions } from "./pending-calls.ts";
+
+export interface RemoteTransportOptions {
+  clock: Clock;
+  /** The server cannot be reached any more. Called once; the owner then calls `end`. */
+  onFatal: (error: PlugboardError) => void;
+}
+
+export abstract class RemoteTransport implements Wire {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: NonNullable<Wire["onmessage"]>;
+
+  protected readonly calls: PendingCalls;
+  protected meta: JsonObject | undefined;
+  readonly #streams = new Map<number, AbortController>();
+  readonly #end = new AbortController();
+  readonly #onFatal: (error: PlugboardError) => void;
+  #initializeResult: JsonObject | undefined;
+  #broken = false;
+
+  constructor({ clock, onFatal }: RemoteTransportOptions) {
+    this.#onFatal = onFatal;
+    this.calls = new PendingCalls(clock, (id, reason) => this.#abandon(id, reason));
+  }
+
+  /** Aborts when the conversation is over. */
+  get ended(): AbortSignal {
+    return this.#end.signal;
+  }
+
+  async start(): Promise<void> {}
+
+  adoptInitializeResult(result: JsonObject): void {
+    this.#initializeResult = result;
+  }
+
+  adoptMeta(meta: JsonObject): void {
+    this.meta = meta;
+  }
+
+  callTool(name: string, args: JsonObject, options: RequestOptions): Promise<unknown> {
+    return this.#request("tools/call", { name, arguments: args }, options, true);
+  }
+
+  request(method: string, params: JsonObject, options: RequestOptions): Promise<unknown> {
+    return this.#request(method, params, options, false);
+  }
+
+  async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    if (!("method" in message) || !("id" in message)) return this.notify(message);
+    const { id, method } = message;
+    if (method === "initialize" && this.#initializeResult !== undefined) {
+      const answer = { jsonrpc: "2.0" as const, id, result: this.#initializeResult };
+      queueMicrotask(() => this.onmessage?.(answer));
+      return;
+    }
+    const { requestSignal } = options ?? {};
+    const signal = requestSignal ? AbortSignal.any([this.ended, requestSignal]) : this.ended;
+    const params = (message.params ?? {}) as JsonObject;
+    await this.sendForSdk({ method, params, body: JSON.stringify(message), signal }, id);
+  }
+
+  end(error: PlugboardError): void {
+    if (this.ended.aborted) return;
+    this.calls.failAll(error);
+    this.#end.abort();
+    for (const stream of this.#streams.values()) stream.abort();
+    this.onclose?.();
+  }
+
+  async close(): Promise<void> {
+    this.end(new PlugboardError("CONNECTION_CLOSED", "the connection was closed"));
+  }
+
+  fatal(error: PlugboardError): void {
+    if (this.#broken || this.ended.aborted) return;
+    this.#broken = true;
+    this.#onFatal(error);
+  }
+
+  /** One message, or a batch of them, as text. Throws where it is not JSON. */
+  receive(text: string): void {
+    let parsed: unknown;
+    try {
+      parsed = JSON.parse(text);
+    } catch (error) {
+      throw new PlugboardError("PROTOCOL", "the server's answer is not JSON", { cause: error });
+    }
+    for (const message of Array.isArray(parsed) ? parsed : [parsed]) this.#dispatch(message);
+  }
+
+  /** Takes a request of the host's own there and its answer back; what it rejects with fails the call. */
+  protected abstract exchange(outgoing: Outgoing, id: number): Promise<void>;
+  protected abstract sendForSdk(outgoing: Outgoing, id: string | number): Promise<void>;
+  protected abstract notify(message: object): Promise<void>;
+  /** A response has come for a request of the SDK's. */
+  protected answered(_id: string | number): void {}
+
+  #request(
+    method: string,
+    params: JsonObject,
+    options: RequestOptions,
+    withProgress: boolean,
+  ): Promise<unknown> {
+    return this.calls.request(method, options, (id) => {
+      const meta = { ...this.meta, ...(withProgress && { progressToken: id }) };
+      const full = Object.keys(meta).length === 0 ? params : { ...params, _meta: meta };
+      const body = JSON.stringify({ jsonrpc: "2.0", id, method, params: full });
+      const stream = new AbortController();
+      this.#streams.set(id, stream);
+      void this.#run({ method, params: full, body, signal: stream.signal }, id);
+    });
+  }
+
+  async #run(outgoing: Outgoing, id: number): Promise<void> {
+    try {
+      await this.exchange(outgoing, id);
+    } catch (error) {
+      const reason = toPlugboardError(error, "PROTOCOL");
+      this.calls.fail(id, reason);
+      if (reason.code === "NETWORK") this.fatal(reason);
+    } finally {
+      this.#streams.delete(id);
+    }
+  }
+
+  #dispatch(message: unknown): void {
+    if (!isJsonObject(message)) return;
+    const { id, method, params } = message;
+    if (method === undefined && (typeof id === "number" || typeof id === "string")) {
+      if (typeof id === "number" && this.calls.owns(id)) {
+        this.calls.settle(id, message);
+        return;
+      }
+      this.answered(id);
+    } else if (method === "notifications/progress" && isJsonObject(params)) {
+      if (this.calls.progress(params.progressToken, params)) return;
+    }
+    try {
+      // oxlint-disable-next-line no-unsafe-type-assertion -- the SDK checks every message against its schema
+      this.onmessage?.(message as unknown as JSONRPCMessage);
+    } catch (error) {
+      this.onerror?.(toPlugboardError(error, "PROTOCOL"));
+    }
+  }
+
+  #abandon(id: number, reason: string): void {
+    this.#streams.get(id)?.abort();
+    // In 2026-07-28 the closed stream is the message.
+    if (this.meta !== undefined || this.ended.aborted) return;
+    const params = { requestId: id, reason };
+    this.notify({ jsonrpc: "2.0", method: "notifications/cancelled", params }).catch(() => {});
+  }
+}

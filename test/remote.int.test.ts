@@ -1,0 +1,289 @@
+// Servers behind a URL, over real sockets: every transport and era, and what a server can do wrong.
+
+import { afterEach, describe, expect, it } from "vitest";
+import { openBoard } from "../src/board.ts";
+import type { Board } from "../src/model/board.ts";
+import type { ServerConfig } from "../src/config/server-config.ts";
+import { closeAll, owned, serve, until } from "./fixtures/http/client.ts";
+import type { McpHttpOptions } from "./fixtures/http/mcp.ts";
+import { startSse } from "./fixtures/http/sse.ts";
+import { closeBoards, open, reaches, statusOf, textOf } from "./support/boards.ts";
+
+closeBoards();
+afterEach(closeAll);
+
+async function connect(options: McpHttpOptions = {}, config: ServerConfig = {}) {
+  const server = await serve(options);
+  const board = await open({ remote: { url: server.url, ...config } });
+  return { server, board };
+}
+
+function methods(requests: readonly { body?: unknown }[]): unknown[] {
+  return requests.map(({ body }) => (body as { method?: string } | undefined)?.method);
+}
+
+describe("every way to speak", () => {
+  it.each<[string, McpHttpOptions, string]>([
+    ["legacy, JSON answers", {}, "2025-11-25"],
+    ["legacy, streamed answers", { answer: "sse" }, "2025-11-25"],
+    ["legacy, without sessions", { sessions: false }, "2025-11-25"],
+    ["legacy, without a GET stream", { get: false }, "2025-11-25"],
+    ["legacy, strict about its session", { strictSession: true }, "2025-11-25"],
+    ["2026-07-28, JSON answers", { era: "modern" }, "2026-07-28"],
+    ["2026-07-28, streamed answers", { era: "modern", answer: "sse" }, "2026-07-28"],
+    ["both: the stateless one is taken", { era: "both" }, "2026-07-28"],
+  ])("%s", async (_, options, version) => {
+    const { server, board } = await connect(options);
+    expect(statusOf(board, "remote")).toMatchObject({
+      state: { kind: "ready", protocolVersion: version },
+      transport: "remote",
+    });
+    expect(textOf(await board.call("remote/echo", { text: "grüße" }))).toBe("grüße");
+    expect((await board.call("remote/fail")).isError).toBe(true);
+    const updates: unknown[] = [];
+    await board.call(
+      "remote/progress",
+      { steps: 3, ms: 10 },
+      { onUpdate: (each) => updates.push(each) },
+    );
+    expect(updates.length === 3 || options.answer !== "sse").toBe(true);
+    await board.close();
+    expect(server.violations).toEqual([]);
+    expect(server.sessions.size).toBe(0);
+  });
+
+  it("the transport of 2024-11-05, found by itself and remembered", async () => {
+    const server = owned(await startSse({}));
+    const board = await open({ old: { url: server.url } });
+    expect(textOf(await board.call("old/echo", { text: "hi" }))).toBe("hi");
+    await board.restart("old");
+    expect(textOf(await board.call("old/echo", { text: "again" }))).toBe("again");
+    const posts = server.requests.filter(
+      ({ method, path }) => method === "POST" && path.startsWith("/sse"),
+    );
+    expect(posts.length).toBeLessThanOrEqual(2);
+  });
+
+  it("its address on another origin is refused", async () => {
+    const server = owned(await startSse({ endpoint: "foreign" }));
+    const board = await open({ old: { url: server.url, transport: "sse" } });
+    expect(statusOf(board, "old").lastError).toContain("another origin");
+  });
+
+  it.each(["legacy", "modern"] as const)("list changes are heard (%s)", async (era) => {
+    const { board } = await connect({ era });
+    const changed = new Promise((resolve) => void board.on("tools", resolve));
+    await board.call("remote/swap");
+    await changed;
+  });
+
+  it.each(["legacy", "modern"] as const)("a call is cancelled there too (%s)", async (era) => {
+    const { server, board } = await connect({ era, answer: "sse" });
+    const abort = new AbortController();
+    const call = board.call("remote/sleep", { ms: 30_000, key: "nap" }, { signal: abort.signal });
+    await until(() => server.calls.size > 0);
+    abort.abort();
+    expect((await call).failure?.code).toBe("CANCELLED");
+    await until(() => server.cancelled.length > 0);
+  });
+
+  it("configured headers and tokens go along", async () => {
+    const server = await serve({ auth: { token: "t0ken" } });
+    const board = await open(
+      {
+        remote: {
+          url: server.url,
+          auth: { type: "bearer", token: "${TOKEN}" },
+          headers: { "X-Team": "red" },
+        },
+      },
+      { env: { TOKEN: "t0ken" } },
+    );
+    expect(textOf(await board.call("remote/echo", { text: "in" }))).toBe("in");
+    expect(server.requests.every(({ headers }) => headers["x-team"] === "red")).toBe(true);
+  });
+});
+
+describe("recovery", () => {
+  it.each([404, 400] as const)(
+    "a lost session (%i) is opened again once, for all calls",
+    async (lostSession) => {
+      const { server, board } = await connect({ lostSession });
+      await board.call("remote/echo", { text: "before" });
+      server.forgetSessions();
+      const before = methods(server.requests).filter((method) => method === "initialize").length;
+      const calls = Array.from({ length: 10 }, (_, index) =>
+        board.call("remote/count", { key: `k${index}` }),
+      );
+      const outcomes = await Promise.all(calls);
+      expect(outcomes.every(({ isError }) => !isError)).toBe(true);
+      expect([...server.calls.values()].every((times) => times === 1)).toBe(true);
+      const after = methods(server.requests).filter((method) => method === "initialize").length;
+      expect(after - before).toBe(1);
+    },
+  );
+
+  it.each<McpHttpOptions>([
+    { answer: "json" },
+    { answer: "sse" },
+    { era: "modern", answer: "json" },
+    { era: "modern", answer: "sse" },
+  ])("an answer that is cut fails at once, and the call has run once (%o)", async (options) => {
+    const { server, board } = await connect(options);
+    const outcome = await board.call("remote/drop", { key: "once" });
+    expect(outcome.failure?.code).toBe("CONNECTION_CLOSED");
+    expect(textOf(outcome)).toContain("may have taken effect");
+    expect(server.calls.get("once")).toBe(1);
+    expect(textOf(await board.call("remote/echo", { text: "still here" }))).toBe("still here");
+  });
+
+  it("an answer that is cut is resumed where the server gives event ids", async () => {
+    const { server, board } = await connect({ answer: "sse", eventIds: true });
+    const outcome = await board.call("remote/drop", { key: "resumed" });
+    expect(outcome.isError).toBeUndefined();
+    expect(server.calls.get("resumed")).toBe(1);
+  });
+
+  it("429 waits as told and repeats", async () => {
+    const { server, board } = await connect({
+      status: [{ tool: "count", code: 429, times: 2, headers: { "retry-after": "0" } }],
+    });
+    expect((await board.call("remote/count", { key: "later" })).isError).toBeUndefined();
+    expect(server.calls.get("later")).toBe(1);
+  });
+
+  it("429 without an end is an error, not a hammer", async () => {
+    const { server, board } = await connect({
+      status: [{ tool: "count", code: 429, times: 1000, headers: { "retry-after": "0" } }],
+    });
+    const before = server.requests.length;
+    const outcome = await board.call("remote/count", { key: "never" });
+    expect(textOf(outcome)).toContain("HTTP 429");
+    expect(server.requests.length - before).toBeLessThanOrEqual(6);
+  });
+
+  it("a 400 that only speaks of sessions is the server's own error", async () => {
+    const message = "unknown argument sessionName";
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, error: { code: -32602, message } });
+    const headers = { "content-type": "application/json" };
+    const { board } = await connect({
+      status: [{ tool: "count", code: 400, times: 1000, headers, body }],
+    });
+    expect(textOf(await board.call("remote/count", { key: "x" }))).toContain(message);
+  });
+
+  it("5xx: a list is asked for again, a call is not", async () => {
+    const { server, board } = await connect({
+      status: [
+        { method: "tools/list", code: 503, times: 1 },
+        { tool: "count", code: 502, times: 1 },
+      ],
+    });
+    expect(statusOf(board, "remote").state.kind).toBe("ready");
+    const outcome = await board.call("remote/count", { key: "never" });
+    expect(outcome.failure).toMatchObject({ code: "HTTP_STATUS" });
+    expect(textOf(outcome)).toContain("HTTP 502");
+    expect(server.calls.get("never")).toBeUndefined();
+  });
+
+  it("401 ends in needs-auth with the remedy, without a loop", async () => {
+    const { server, board } = await connect({ auth: { token: "t0ken" } });
+    expect(statusOf(board, "remote").state).toMatchObject({ kind: "needs-auth" });
+    const asked = server.requests.length;
+    const outcome = await board.call("remote/echo", { text: "x" });
+    expect(outcome.failure?.code).toBe("SERVER_UNAVAILABLE");
+    expect(textOf(outcome)).toContain("give it a token in headers");
+    expect(server.requests.length).toBe(asked);
+  });
+
+  it.each<[string, McpHttpOptions, string]>([
+    ["HTML instead of JSON", { html: true }, "text/html"],
+    ["nothing but 500", { status: [{ code: 500, times: 1000 }] }, "HTTP 500"],
+  ])("%s: the reason is named, and it is tried again", async (_, options, reason) => {
+    const { board } = await connect(options);
+    const { state, lastError } = statusOf(board, "remote");
+    expect(state.kind).toBe("backoff");
+    expect(lastError).toContain(reason);
+  });
+
+  it("a call that is never answered ends by its timeout alone", async () => {
+    const { board } = await connect({ never: ["tools/call"] }, { toolTimeout: 300 });
+    expect((await board.call("remote/echo", { text: "x" })).failure?.code).toBe("TIMEOUT");
+    expect(statusOf(board, "remote").state.kind).toBe("ready");
+  });
+
+  it("an answer above maxMessageBytes fails that call", async () => {
+    const { board } = await connect({}, { maxMessageBytes: 100_000 });
+    expect((await board.call("remote/big", { bytes: 200_000 })).failure?.code).toBe(
+      "MESSAGE_TOO_LARGE",
+    );
+    expect(textOf(await board.call("remote/echo", { text: "on" }))).toBe("on");
+  });
+
+  it("nobody there: backoff, without an end", async () => {
+    const server = await serve();
+    const { url } = server;
+    await server.close();
+    const board = await open({ remote: { url } });
+    const { state } = statusOf(board, "remote");
+    expect(state).toMatchObject({ kind: "backoff", error: { code: "NETWORK" } });
+    expect(state).not.toHaveProperty("of");
+    await server.restart();
+    await reaches(board, "remote", "ready");
+  });
+
+  it.each(["legacy", "modern"] as const)(
+    "a server that dies is noticed without a call (%s)",
+    async (era) => {
+      const { server, board } = await connect({ era });
+      await server.close();
+      await reaches(board, "remote", "backoff");
+      await server.restart();
+      await reaches(board, "remote", "ready");
+      expect(textOf(await board.call("remote/echo", { text: "back" }))).toBe("back");
+    },
+  );
+});
+
+it("20 restarts of the remote under 50 calls in flight: every call ends, none runs twice", async () => {
+  const server = await serve({});
+  // A clock that hurries: the pauses between attempts are not what is tested.
+  const { systemClock } = await import("../src/util/clock.ts");
+  const clock = {
+    ...systemClock,
+    later: (ms: number, task: () => void) => systemClock.later(Math.min(ms, 20), task),
+    after: (ms: number, task: () => void) =>
+      systemClock.after(ms > 60_000 ? ms : Math.min(ms, 2000), task),
+  };
+  const board: Board = await openBoard(
+    { servers: { remote: { url: server.url, timeout: 5000 } } },
+    { clock },
+  );
+  const lane = { calling: true };
+  let made = 0;
+  const lanes = Array.from({ length: 50 }, async (_, index) => {
+    for (let count = 0; lane.calling; count += 1) {
+      const outcome = await board.call("remote/count", { key: `${index}-${count}` });
+      made += 1;
+      if (outcome.isError) {
+        expect(outcome.failure?.message).toMatch(/^server 'remote'/);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    }
+  });
+  try {
+    for (let restart = 0; restart < 20; restart += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      await server.restart();
+      await reaches(board, "remote", "ready");
+      await until(() => statusOf(board, "remote").state.kind === "ready");
+    }
+  } finally {
+    lane.calling = false;
+    await Promise.all(lanes);
+    await board.close();
+  }
+  expect(made).toBeGreaterThan(500);
+  expect([...server.calls].filter(([, times]) => times > 1)).toEqual([]);
+  expect(statusOf(board, "remote").tools).toBeGreaterThan(0);
+});

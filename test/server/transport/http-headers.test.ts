@@ -1,0 +1,102 @@
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../src/model/json.ts";
+import {
+  headerValue,
+  mirroredHeaders,
+  sessionHeaders,
+  type SessionHeaders,
+} from "../../../src/server/transport/http-headers.ts";
+
+describe("the session's headers", () => {
+  it.each<[string, SessionHeaders, Record<string, string>]>([
+    ["nothing before the handshake", { sessionId: undefined, protocolVersion: undefined }, {}],
+    [
+      "the session alone until a version is agreed",
+      { sessionId: "s1", protocolVersion: undefined },
+      { "mcp-session-id": "s1" },
+    ],
+    [
+      "the version alone where there are no sessions",
+      { sessionId: undefined, protocolVersion: "2025-11-25" },
+      { "mcp-protocol-version": "2025-11-25" },
+    ],
+    [
+      "both",
+      { sessionId: "s1", protocolVersion: "2025-11-25" },
+      { "mcp-session-id": "s1", "mcp-protocol-version": "2025-11-25" },
+    ],
+  ])("are %s", (_, session, headers) => {
+    expect(sessionHeaders(session)).toEqual(headers);
+  });
+});
+
+describe("the headers mirrored from the body", () => {
+  const version = "2026-07-28";
+  const _meta = { "io.modelcontextprotocol/protocolVersion": version };
+
+  it.each<[string, string, JsonObject, name: string | undefined]>([
+    ["a tool by its name", "tools/call", { name: "echo", arguments: {} }, "echo"],
+    ["a prompt by its name", "prompts/get", { name: "greet" }, "greet"],
+    ["a resource by its URI", "resources/read", { uri: "file:///a b" }, "file:///a b"],
+    [
+      "a name that is no plain text, encoded",
+      "tools/call",
+      { name: "grüße" },
+      "=?base64?Z3LDvMOfZQ==?=",
+    ],
+    ["nothing where the method is about nothing", "tools/list", { name: "echo" }, undefined],
+    ["nothing for a method of another's making", "toString", { name: "echo" }, undefined],
+    ["nothing where the name is missing", "tools/call", {}, undefined],
+    ["nothing where the name is no text", "tools/call", { name: 7 }, undefined],
+  ])("name %s", (_, method, params, name) => {
+    expect(mirroredHeaders(method, { ...params, _meta })).toEqual({
+      "mcp-protocol-version": version,
+      "mcp-method": method,
+      ...(name !== undefined && { "mcp-name": name }),
+    });
+  });
+
+  it.each<[string, JsonObject]>([
+    ["no _meta", { name: "echo" }],
+    ["a _meta without a version", { name: "echo", _meta: { progressToken: 1 } }],
+    [
+      "a version that is no text",
+      { name: "echo", _meta: { "io.modelcontextprotocol/protocolVersion": 20260728 } },
+    ],
+  ])("are none for a request with %s", (_, params) => {
+    expect(mirroredHeaders("tools/call", params)).toEqual({});
+  });
+});
+
+describe("a header's value", () => {
+  it.each([
+    ["echo"],
+    ["a"],
+    ["file:///a b/c?d=e#f"],
+    ["!~"],
+    ["a =?base64??="],
+    ["=?base64?ZWNobw=="],
+    ["a\tb"],
+  ])("%j goes as it is", (value) => {
+    expect(headerValue(value)).toBe(value);
+  });
+
+  it.each([
+    ["nothing", ""],
+    ["a space before", " echo"],
+    ["a space after", "echo "],
+    ["a line break", "echo\r\nx-admin: yes"],
+    ["a break at the very end", "echo\n"],
+    ["a tab before", "\techo"],
+    ["a tab after", "echo\t"],
+    ["a control character", "a\u0000b"],
+    ["DEL", "a\u007fb"],
+    ["letters beyond ASCII", "grüße 🙂"],
+    ["what looks encoded already", "=?base64?ZWNobw==?="],
+  ])("with %s is encoded, and nothing is lost", (_, value) => {
+    const encoded = headerValue(value);
+    expect(encoded).toMatch(/^=\?base64\?[A-Za-z0-9+/]*={0,2}\?=$/);
+    const base64 = encoded.slice("=?base64?".length, -"?=".length);
+    expect(Buffer.from(base64, "base64").toString("utf8")).toBe(value);
+  });
+});

@@ -1,0 +1,166 @@
+import { describe, expect, it } from "vitest";
+import type { ErrorCode, PlugboardError } from "../../../src/model/errors.ts";
+import {
+  readRefusal,
+  type Refusal,
+  type RefusedAnswer,
+} from "../../../src/server/transport/http-refusal.ts";
+
+const now = Date.parse("2026-01-01T00:00:00Z");
+
+function read(answer: Partial<RefusedAnswer>): Refusal {
+  return readRefusal({
+    status: 400,
+    headers: {},
+    body: "",
+    method: "tools/call",
+    inSession: false,
+    now,
+    ...answer,
+  });
+}
+
+function errorOf(refusal: Refusal): PlugboardError | undefined {
+  return "error" in refusal ? refusal.error : undefined;
+}
+
+function rpc(message: unknown, code: unknown = -32000): string {
+  return JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } });
+}
+
+describe("a lost session", () => {
+  it.each<[string, Partial<RefusedAnswer>]>([
+    ["404", { status: 404 }],
+    ["404, whatever it says", { status: 404, body: rpc("no such page") }],
+    ["400 that speaks of the session", { body: rpc("Bad Request: No valid session ID provided") }],
+    ["400 that does so without JSON", { body: "Unknown Session" }],
+  ])("is %s, in a session", (_, answer) => {
+    expect(read({ ...answer, inSession: true })).toMatchObject({ kind: "session-lost" });
+  });
+
+  it.each<[string, Partial<RefusedAnswer>, ErrorCode]>([
+    ["404 without a session", { status: 404 }, "HTTP_STATUS"],
+    ["400 without a session", { body: rpc("session required") }, "SERVER_ERROR"],
+    ["400 about something else", { inSession: true, body: rpc("bad cursor") }, "SERVER_ERROR"],
+    [
+      "400 whose message is about something else, though its data is not",
+      {
+        inSession: true,
+        body: JSON.stringify({ error: { code: 1, message: "bad cursor", data: "session" } }),
+      },
+      "SERVER_ERROR",
+    ],
+    ["400 that says nothing", { inSession: true }, "HTTP_STATUS"],
+    ["500 that speaks of it", { status: 500, inSession: true, body: "session" }, "HTTP_STATUS"],
+  ])("is not %s", (_, answer, code) => {
+    expect(read(answer)).toMatchObject({ kind: "error", error: { code } });
+  });
+});
+
+describe("401 and 403", () => {
+  it.each([
+    [401, ""],
+    [403, ""],
+    [401, rpc("who are you?")],
+  ])("%i needs auth, says what to do and is not tried again", (status, body) => {
+    expect(read({ status, body, inSession: true })).toMatchObject({
+      kind: "error",
+      error: {
+        code: "NEEDS_AUTH",
+        status,
+        permanent: true,
+        message: `the server wants to know who is calling (HTTP ${status})`,
+        hint: expect.stringContaining("Authorization"),
+      },
+    });
+  });
+});
+
+describe("what the server says", () => {
+  it("is taken from a JSON-RPC error in the body", () => {
+    const error = errorOf(read({ body: rpc("Unknown tool", -32602) }));
+    expect(error).toMatchObject({
+      code: "SERVER_ERROR",
+      message: "Unknown tool (-32602)",
+      status: 400,
+      permanent: false,
+      cause: { method: "tools/call", error: { code: -32602, message: "Unknown tool" } },
+    });
+  });
+
+  it.each([
+    ["no code", rpc("broken", "E1"), "broken"],
+    ["no message", rpc(undefined, -32603), "no message (-32603)"],
+    ["a message that is no text", rpc({ a: 1 }, -32603), "no message (-32603)"],
+    ["escapes and lines", rpc("\u001b[31mred\u001b[0m\nline", 1), "red line (1)"],
+  ])("with %s is still plain", (_, body, message) => {
+    expect(errorOf(read({ body }))).toMatchObject({ code: "SERVER_ERROR", message });
+  });
+
+  it("is cut when it is long", () => {
+    expect(errorOf(read({ body: rpc("x".repeat(50_000)) }))?.message.length).toBeLessThan(2100);
+  });
+
+  it.each<[string, Partial<RefusedAnswer>, message: string]>([
+    ["nothing", { status: 405 }, "the server answered tools/call with HTTP 405"],
+    [
+      "a page",
+      { headers: { "content-type": "text/html; charset=utf-8" }, body: "<html>", status: 404 },
+      "the server answered tools/call with HTTP 404 and text/html",
+    ],
+    ["an array", { body: "[1]" }, "the server answered tools/call with HTTP 400"],
+    ["another object", { body: '{"error":"no"}' }, "the server answered tools/call with HTTP 400"],
+    ["null", { body: "null" }, "the server answered tools/call with HTTP 400"],
+    [
+      "an error of an outage",
+      { status: 503, body: rpc("down") },
+      "the server answered tools/call with HTTP 503",
+    ],
+    [
+      "a redirect that leads nowhere",
+      { status: 304, method: "ping" },
+      "the server answered ping with HTTP 304",
+    ],
+  ])("does not count as %s: the status does", (_, answer, message) => {
+    expect(errorOf(read(answer))).toMatchObject({
+      code: "HTTP_STATUS",
+      status: answer.status ?? 400,
+      permanent: false,
+      message,
+    });
+  });
+
+  it("is safe to show, its content type too", () => {
+    const type = `text/\u001b[31m${"x".repeat(1000)}`;
+    const message = errorOf(read({ headers: { "content-type": type } }))?.message ?? "";
+    expect(message).not.toContain("\u001b");
+    expect(message.length).toBeLessThan(150);
+  });
+});
+
+describe("429", () => {
+  it.each<[string, string | undefined, afterMs: number]>([
+    ["as many seconds as told", "7", 7000],
+    ["parts of a second", "0.5", 500],
+    ["a moment even when told not to", "0", 250],
+    ["until a date", "Thu, 01 Jan 2026 00:00:05 GMT", 5000],
+    ["a moment for a date that has passed", "Wed, 31 Dec 2025 00:00:00 GMT", 250],
+    ["a second when not told", undefined, 1000],
+    ["a second for what cannot be read", "soon", 1000],
+    ["30 seconds at most", "86400", 30_000],
+    ["30 seconds at most until a date", "Fri, 01 Jan 2027 00:00:00 GMT", 30_000],
+  ])("waits %s", (_, value, afterMs) => {
+    const headers: Record<string, string> = {};
+    if (value !== undefined) headers["retry-after"] = value;
+    expect(read({ status: 429, headers, inSession: true })).toMatchObject({
+      kind: "later",
+      afterMs,
+      error: { code: "HTTP_STATUS", status: 429 },
+    });
+  });
+
+  it("keeps what the server says of it", () => {
+    const refusal = read({ status: 429, body: rpc("slow down", -32000) });
+    expect(errorOf(refusal)).toMatchObject({ code: "SERVER_ERROR", message: "slow down (-32000)" });
+  });
+});
