@@ -8,7 +8,7 @@ import type { ServerDefinition } from "../model/server-definition.ts";
 import type { ServerState } from "../model/server-state.ts";
 import { untilAborted } from "../util/abort.ts";
 import { type Clock, type Timer, within } from "../util/clock.ts";
-import { duration } from "../util/text.ts";
+import { afterFailure, isRemote } from "./after-failure.ts";
 import { Backoff, type Verdict } from "./backoff.ts";
 import { CallStats } from "./call-stats.ts";
 import type { OpenConnection } from "./open-connection.ts";
@@ -258,23 +258,16 @@ export class Supervisor {
 
   #goOn(error: PlugboardError, verdict: Verdict): void {
     this.#lastError = error;
-    if (error.code === "NEEDS_AUTH") {
-      this.#logger.warn(error.message, { state: "needs-auth" });
-      this.#move({ kind: "needs-auth", remedy: `${error.message}; ${error.hint ?? "sign in"}` });
-      return;
-    }
-    if (verdict.kind === "give-up" || !this.definition.restartOnCrash) {
-      const why = verdict.kind === "give-up" ? verdict.reason : "restartOnCrash is off";
-      this.#logger.warn(`server failed: ${error.message} (${why})`, { state: "failed" });
-      this.#move({ kind: "failed", error });
-      return;
-    }
-    const { delayMs, attempt } = verdict;
-    const retryAt = this.#clock.now() + delayMs;
-    this.#logger.info(`restart in ${duration(delayMs)}`, { attempt, reason: error.message });
-    const limit = isRemote(this.definition) ? {} : { of: this.definition.maxRestarts };
-    this.#move({ kind: "backoff", attempt, ...limit, retryAt, error });
-    this.#retry = this.#clock.later(delayMs, () => {
+    const { state, level, message, fields } = afterFailure(
+      error,
+      verdict,
+      this.definition,
+      this.#clock,
+    );
+    this.#logger[level](message, fields);
+    this.#move(state);
+    if (state.kind !== "backoff") return;
+    this.#retry = this.#clock.later(state.retryAt - this.#clock.now(), () => {
       this.#restarts += 1;
       void this.#begin();
     });
@@ -314,8 +307,4 @@ export class Supervisor {
     this.#state = state;
     this.#options.onState(state, previous);
   }
-}
-
-function isRemote({ endpoint }: ServerDefinition): boolean {
-  return endpoint.kind !== "stdio";
 }
