@@ -16,9 +16,7 @@ export interface Wire extends Transport {
   adoptInitializeResult(result: JsonObject): void;
   /** 2026-07-28 wants this `_meta` in every request and notification. */
   adoptMeta(meta: JsonObject): void;
-  /** Whether calls of 2026-07-28 can mirror parameters as headers. */
-  readonly mirrorsParams?: boolean;
-  /** The parameters to mirror, by tool. */
+  /** The parameters to mirror as headers in calls of 2026-07-28, by tool; absent where there are no headers. */
   adoptParamHeaders?(byTool: ReadonlyMap<string, readonly ParamHeader[]>): void;
   /** Ends the conversation; what is waited for fails with `error`. */
   end(error: PlugboardError): void;

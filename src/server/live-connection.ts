@@ -85,7 +85,7 @@ export class LiveConnection implements Connection {
 
   /** Handshake, then the SDK on top. `timeout` is what is left of the server's own. */
   async establish(timeout: number, expect: ProtocolEra | undefined): Promise<void> {
-    // The child is booting meanwhile: loading the SDK costs nothing here.
+    // A child is booting meanwhile: loading the SDK costs nothing then.
     const sdk = import("@modelcontextprotocol/client");
     const capabilities = {};
     this.#handshake = await shakeHands({
@@ -136,7 +136,7 @@ export class LiveConnection implements Connection {
   /** A tool whose parameters cannot be mirrored as it asks must not be called. */
   #mirrored(list: ToolList): ToolList {
     const { wire } = this.#carrier;
-    if (this.#handshake?.era !== "modern" || wire.mirrorsParams !== true) return list;
+    if (this.#handshake?.era !== "modern" || wire.adoptParamHeaders === undefined) return list;
     const { name: server } = this.#definition;
     const byTool = new Map<string, readonly ParamHeader[]>();
     const diagnostics = [...list.diagnostics];
@@ -147,7 +147,7 @@ export class LiveConnection implements Connection {
       diagnostics.push({ server, subject: oneLine(name, 80), message });
       return false;
     });
-    wire.adoptParamHeaders?.(byTool);
+    wire.adoptParamHeaders(byTool);
     return { tools, diagnostics };
   }
 

@@ -22,7 +22,6 @@ export type HttpTransportOptions = HttpSessionOptions & RemoteTransportOptions;
 
 export class HttpTransport extends RemoteTransport {
   readonly hasPerRequestStream = true;
-  readonly mirrorsParams = true;
   readonly session: HttpSession;
   readonly #maxMessageBytes: number;
   readonly #clock: Clock;
