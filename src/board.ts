@@ -4,28 +4,24 @@ import { collectNative, toUnified } from "./bridge/native.ts";
 import { toTool } from "./bridge/tool.ts";
 import { Calls } from "./board/calls.ts";
 import { discoverTool, type LookupContext, unknownTool } from "./board/lookup.ts";
-import { lazyOpener } from "./board/opener.ts";
-import { type Slot, statusOf } from "./board/slot.ts";
+import { plug } from "./board/plug.ts";
+import { signInOf, type Slot, slotNamed, statusOf } from "./board/slot.ts";
 import { Catalog, type CatalogEntry } from "./catalog/catalog.ts";
 import { type CachedTools, CatalogCache, definitionHash } from "./catalog/catalog-cache.ts";
 import { type BoardConfig, parseAgentConfig } from "./config/parse.ts";
 import { formatProblem } from "./config/report.ts";
-import { resolveEndpoint } from "./config/resolve.ts";
 import type { AgentConfig } from "./model/agent-config.ts";
 import type { Board, BoardCallOptions } from "./model/board.ts";
 import type { BoardOptions } from "./model/board-options.ts";
 import type { ServerIdentity, ToolList } from "./model/connection.ts";
 import type { Diagnostic } from "./model/diagnostic.ts";
-import { PlugboardError } from "./model/errors.ts";
 import type { BoardEvents } from "./model/events.ts";
 import type { JsonObject } from "./model/json.ts";
 import { type Logger, silentLogger } from "./model/logger.ts";
 import type { ServerDefinition } from "./model/server-definition.ts";
 import type { ServerStatus } from "./model/server-status.ts";
 import type { CallOutcome, NativeTool, Tool } from "./model/tool.ts";
-import { Supervisor } from "./server/supervisor.ts";
 import { type Clock, systemClock, within } from "./util/clock.ts";
-import { closest } from "./util/closest.ts";
 import { Emitter } from "./util/emitter.ts";
 
 /** A remembered list this old is asked for again before anybody has to name the server. */
@@ -155,16 +151,23 @@ class LiveBoard implements Board {
   }
 
   async restart(server: string): Promise<ServerStatus> {
-    const slot = this.#slots.get(server);
-    if (slot === undefined) {
-      const meant = closest(server, this.#slots.keys());
-      throw new PlugboardError("UNKNOWN_SERVER", `no server is named '${server}'`, {
-        server,
-        ...(meant !== undefined && { hint: `did you mean '${meant}'?` }),
-      });
-    }
+    const slot = slotNamed(server, this.#slots);
     await slot.supervisor.restart();
     return this.#statusOf(slot);
+  }
+
+  async signIn(server: string): Promise<ServerStatus> {
+    const slot = slotNamed(server, this.#slots);
+    await signInOf(slot).signIn();
+    await slot.supervisor.restart();
+    return this.#statusOf(slot);
+  }
+
+  async signOut(server: string): Promise<"none" | "forgotten" | "revoked"> {
+    const slot = slotNamed(server, this.#slots);
+    const outcome = await signInOf(slot).signOut();
+    if (slot.supervisor.live !== undefined) await slot.supervisor.restart();
+    return outcome;
   }
 
   async refresh(): Promise<ServerStatus[]> {
@@ -183,41 +186,26 @@ class LiveBoard implements Board {
 
   async #close(): Promise<void> {
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
-    await Promise.all([...this.#slots.values()].map((slot) => slot.supervisor.close()));
+    await Promise.all(
+      [...this.#slots.values()].map(async ({ supervisor, signIn }) => {
+        await supervisor.close();
+        await signIn?.close();
+      }),
+    );
     await Promise.all(this.#background);
     this.#events.clear();
   }
 
   #plug(definition: ServerDefinition, cwd: string, cached: CachedTools | undefined): void {
     const { name } = definition;
-    const { env = process.env } = this.#options;
-    const supervisor = new Supervisor({
-      definition,
-      open: lazyOpener({
-        definition,
-        resolve: () => resolveEndpoint(definition, env),
-        cwd,
-        env,
-        networkAllow: this.#agent.networkAllow ?? [],
-        clock: this.#clock,
-        logger: this.#logger,
-        ...(cached !== undefined && { era: cached.identity.era }),
-      }),
+    const slot = plug(definition, cwd, cached, {
+      agent: this.#agent,
+      options: this.#options,
       clock: this.#clock,
-      random: this.#options.random ?? Math.random,
       logger: this.#logger,
       onState: (state, previous) => this.#events.emit("server", { server: name, state, previous }),
       onTools: (list, identity) => this.#learn(name, list, identity),
     });
-    const slot: Slot = {
-      definition,
-      supervisor,
-      hash: definitionHash(definition, cwd),
-      knowledge: cached === undefined ? "none" : "cached",
-      cachedAt: cached?.savedAt,
-      identity: cached?.identity,
-      diagnostics: [],
-    };
     this.#slots.set(name, slot);
     if (cached !== undefined) this.#catalog.set(name, cached.tools);
   }

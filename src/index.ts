@@ -6,6 +6,11 @@ export { PlugboardError } from "./model/errors.ts";
 export type { BoardConfig } from "./config/parse.ts";
 export type { ServerConfig } from "./config/server-config.ts";
 export type { AgentConfig } from "./model/agent-config.ts";
+export type {
+  AuthorizationRequest,
+  OAuthSettings,
+  OnAuthorization,
+} from "./model/authorization.ts";
 export type { Board, BoardCallOptions } from "./model/board.ts";
 export type { BoardOptions } from "./model/board-options.ts";
 export type { ConfigProblem } from "./model/config-problem.ts";
@@ -19,6 +24,7 @@ export type {
   TextContent,
 } from "./model/content.ts";
 export type { Diagnostic } from "./model/diagnostic.ts";
+export type { ElicitationAnswer, ElicitationRequest, OnElicitation } from "./model/elicitation.ts";
 export type { ErrorCode } from "./model/errors.ts";
 export type { BoardEvents, CallEvent, ServerEvent, ToolsEvent } from "./model/events.ts";
 export type { JsonObject } from "./model/json.ts";

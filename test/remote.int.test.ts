@@ -1,7 +1,13 @@
 // Servers behind a URL, over real sockets: every transport and era, and what a server can do wrong.
 
-import { afterEach, describe, expect, it } from "vitest";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { openBoard } from "../src/board.ts";
+import { parseAgentConfig } from "../src/config/parse.ts";
 import type { Board } from "../src/model/board.ts";
 import type { ServerConfig } from "../src/config/server-config.ts";
 import { closeAll, owned, serve, until } from "./fixtures/http/client.ts";
@@ -50,6 +56,54 @@ describe("every way to speak", () => {
     await board.close();
     expect(server.violations).toEqual([]);
     expect(server.sessions.size).toBe(0);
+  });
+
+  it("the transport of an earlier run is asked first", async () => {
+    const stateDir = await mkdtemp(join(tmpdir(), "plugboard-verdict-"));
+    onTestFinished(() => rm(stateDir, { recursive: true, force: true }));
+    const old = owned(await startSse({}));
+    const servers = { moved: { url: old.url } };
+    await (await open(servers, { stateDir })).close();
+    const before = old.requests.length;
+    const again = await open(servers, { stateDir });
+    expect(textOf(await again.call("moved/echo", { text: "hi" }))).toBe("hi");
+    await again.close();
+    const asked = old.requests.slice(before).map(({ method, path }) => `${method} ${path}`);
+    expect(asked[0]).toBe("GET /sse");
+  });
+
+  it("a transport that was remembered wrongly is dropped", async () => {
+    const stateDir = await mkdtemp(join(tmpdir(), "plugboard-verdict-"));
+    onTestFinished(() => rm(stateDir, { recursive: true, force: true }));
+    const server = await serve({ get: false });
+    const servers = { moved: { url: server.url } };
+    await (await open(servers, { stateDir })).close();
+    const [name = ""] = await readdir(join(stateDir, "catalog"));
+    const file = join(stateDir, "catalog", name);
+    const entry = JSON.parse(await readFile(file, "utf8")) as { identity: object };
+    expect(entry.identity).toMatchObject({ transport: "http" });
+    const wrong = { ...entry, identity: { ...entry.identity, transport: "sse" } };
+    await writeFile(file, JSON.stringify(wrong));
+    const board = await open(servers, { stateDir });
+    await reaches(board, "moved", "ready");
+    expect(textOf(await board.call("moved/echo", { text: "new" }))).toBe("new");
+  });
+
+  it("goes through the proxy of the configuration", async () => {
+    const seen: string[] = [];
+    const proxy = createServer((request, response) => {
+      seen.push(`${request.method} ${request.url}`);
+      response.writeHead(502).end();
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void proxy.close());
+    const { port } = proxy.address() as AddressInfo;
+    const agent = parseAgentConfig({
+      servers: { far: { url: "http://far.example/mcp", transport: "http", allowInsecure: true } },
+    });
+    const board = await openBoard({ ...agent, networkProxy: `http://127.0.0.1:${port}` });
+    await board.close();
+    expect(seen[0]).toBe("POST http://far.example/mcp");
   });
 
   it("the transport of 2024-11-05, found by itself and remembered", async () => {
@@ -192,8 +246,9 @@ describe("recovery", () => {
     const asked = server.requests.length;
     const outcome = await board.call("remote/echo", { text: "x" });
     expect(outcome.failure?.code).toBe("SERVER_UNAVAILABLE");
-    expect(textOf(outcome)).toContain("give it a token in headers");
-    expect(server.requests.length).toBe(asked);
+    expect(textOf(outcome)).toMatch(/give it a token in headers.*plugboard login remote/);
+    // One look whether somebody has signed in meanwhile, and the metadata it might have published.
+    expect(server.requests.slice(asked).filter(({ method }) => method === "POST")).toHaveLength(1);
   });
 
   it.each<[string, McpHttpOptions, string]>([

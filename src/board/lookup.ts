@@ -30,7 +30,9 @@ export async function discoverTool(
   const waiting = new Map<Slot, Promise<Slot>>();
   for (const slot of asked) {
     const { supervisor, definition } = slot;
-    if (slot.knowledge !== "none" || !isCallable(supervisor.state)) continue;
+    // Who names a server that wanted a sign-in may have signed in elsewhere.
+    const mayStart = isCallable(supervisor.state) || supervisor.state.kind === "needs-auth";
+    if (slot.knowledge !== "none" || !mayStart) continue;
     const start = supervisor.start(definition.lazy);
     waiting.set(
       slot,

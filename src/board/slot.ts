@@ -3,13 +3,18 @@
 import type { ServerIdentity } from "../model/connection.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
+import { PlugboardError } from "../model/errors.ts";
 import { isCallable } from "../model/server-state.ts";
 import type { ServerStatus } from "../model/server-status.ts";
 import type { Supervisor } from "../server/supervisor.ts";
+import { closest } from "../util/closest.ts";
+import type { ServerSignIn } from "./sign-in.ts";
 
 export interface Slot {
   definition: ServerDefinition;
   supervisor: Supervisor;
+  /** Of a remote server. */
+  signIn: ServerSignIn | undefined;
   hash: string;
   /** Whether its tools are known, and whether this run has confirmed them. */
   knowledge: "none" | "cached" | "live";
@@ -43,4 +48,25 @@ export function statusOf(slot: Slot, tools: number): ServerStatus {
     diagnostics: slot.diagnostics,
     stderr: supervisor.stderrTail(),
   };
+}
+
+/** Throws UNKNOWN_SERVER, with the name that may be meant. */
+export function slotNamed(server: string, slots: ReadonlyMap<string, Slot>): Slot {
+  const slot = slots.get(server);
+  if (slot !== undefined) return slot;
+  const meant = closest(server, slots.keys());
+  throw new PlugboardError("UNKNOWN_SERVER", `no server is named '${server}'`, {
+    server,
+    ...(meant !== undefined && { hint: `did you mean '${meant}'?` }),
+  });
+}
+
+/** Throws for a server that is a process of this machine. */
+export function signInOf({ signIn, definition }: Slot): ServerSignIn {
+  if (signIn !== undefined) return signIn;
+  const { name } = definition;
+  throw new PlugboardError("UNSUPPORTED", `'${name}' is a program, which nobody signs in to`, {
+    server: name,
+    hint: "give it its credentials in env",
+  });
 }

@@ -54,16 +54,21 @@ function toEndpoint(server: PlainServer, baseDir: string | undefined): Endpoint 
       ...(cwd !== undefined && baseDir !== undefined && !isAbsolute(cwd) && { baseDir }),
     };
   }
-  const { allowInsecure = false, allowPrivate = false, tls } = server;
+  const { allowInsecure = false, allowPrivate = false, tls, oauth } = server;
   return {
     kind: transport === "http" || transport === "sse" ? transport : "remote",
     url,
     headers: { ...copy(headers), ...authHeaders(server.auth) },
     allowInsecure,
     allowPrivate,
+    ...(oauth !== undefined && oauth !== true && { oauth: oauth && { ...oauth } }),
     ...(tls !== undefined && { tls: { ...tls } }),
-    ...(tls !== undefined && baseDir !== undefined && { baseDir }),
+    ...(baseDir !== undefined && (tls !== undefined || hasKeyFile(oauth)) && { baseDir }),
   };
+}
+
+function hasKeyFile(oauth: PlainServer["oauth"]): boolean {
+  return typeof oauth === "object" && oauth.privateKey !== undefined;
 }
 
 function authHeaders(auth: ServerAuth | undefined): Record<string, string> {

@@ -83,7 +83,7 @@ function compose({ layers, agent, source, homedir }: Composition): AgentConfig {
   const baseDir = dirname(source.file);
   const settings = { ...defaults.settings, ...agent?.settings };
   const mcp = { ...defaults.settings.mcp, ...agent?.settings.mcp };
-  const allow = networkAllow(root);
+  const { allow, proxy } = networkBlock(root);
   const workspace = settings.workspace && resolve(baseDir, expandHome(settings.workspace, homedir));
   return {
     agentId: agent?.id ?? DEFAULT_AGENT,
@@ -92,6 +92,7 @@ function compose({ layers, agent, source, homedir }: Composition): AgentConfig {
     ...(mcp.startupWait !== undefined && { startupWait: mcp.startupWait }),
     ...(workspace !== undefined && { workspace }),
     ...(allow !== undefined && { networkAllow: allow }),
+    ...(proxy !== undefined && { networkProxy: proxy }),
     warnings: toProblems(
       [
         ...rootWarnings(root),
@@ -116,7 +117,6 @@ function layerWarnings(layer: AgentLayer, merged: readonly MergedServer[]): Find
 }
 
 /** The root has passed its schema. */
-function networkAllow(root: JsonObject): string[] | undefined {
-  const { network } = root;
-  return isJsonObject(network) ? (network["allow"] as string[] | undefined) : undefined;
+function networkBlock(root: JsonObject): { allow?: string[]; proxy?: string } {
+  return isJsonObject(root["network"]) ? root["network"] : {};
 }

@@ -1,8 +1,17 @@
 // The parts of the schemas that have a structure of their own: sign-in, TLS, rules for tools.
 
 import { isJsonObject } from "../model/json.ts";
-import { anyObject, byType, either, mapOf, object } from "./compound.ts";
-import { flag, integer, listOf, oneOf, resolvable, text, verified } from "./fields.ts";
+import { byType, either, mapOf, object } from "./compound.ts";
+import {
+  flag,
+  integer,
+  listOf,
+  oneOf,
+  resolvable,
+  resolvableUrl,
+  text,
+  verified,
+} from "./fields.ts";
 import { headerNameProblem } from "./header.ts";
 import { schema } from "./kit.ts";
 import type { ServerAuth } from "./server-config.ts";
@@ -71,12 +80,48 @@ export function auth() {
   );
 }
 
+const ALGORITHMS = [
+  "ES256",
+  "ES384",
+  "ES512",
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+];
+
 export function oauth() {
+  const settings = object({
+    grant: oneOf(["authorization_code", "client_credentials"]).optional(),
+    clientId: resolvable().optional(),
+    clientSecret: resolvable().optional(),
+    privateKey: resolvable().optional(),
+    algorithm: oneOf(ALGORITHMS).optional(),
+    clientMetadataUrl: verified(documentUrlProblem).optional(),
+    scope: text().optional(),
+    issuer: resolvableUrl().optional(),
+    redirectUri: verified(redirectUriProblem).optional(),
+  });
   return either(
     [(value) => typeof value === "boolean", flag()],
-    [isJsonObject, anyObject()],
+    [isJsonObject, settings],
     "true, false or an object",
   );
+}
+
+/** It is sent as the client's id, so it must be one that others can look up. */
+function documentUrlProblem(url: string): string | undefined {
+  const isFit =
+    URL.canParse(url) && new URL(url).protocol === "https:" && new URL(url).pathname !== "/";
+  return isFit ? undefined : "is not the address of a document; expected an https URL with a path";
+}
+
+function redirectUriProblem(uri: string): string | undefined {
+  return URL.canParse(uri) && /^https?:$/.test(new URL(uri).protocol)
+    ? undefined
+    : "is not a URL; expected one such as http://127.0.0.1:8123/callback";
 }
 
 export function tls() {

@@ -2,6 +2,7 @@
 
 import { homedir as systemHome } from "node:os";
 import { resolve } from "node:path";
+import type { OAuthSettings } from "../model/authorization.ts";
 import { PlugboardError } from "../model/errors.ts";
 import type { Endpoint, ServerDefinition } from "../model/server-definition.ts";
 import type { Environment } from "./environment.ts";
@@ -44,19 +45,34 @@ export function resolveEndpoint(
     const wrongValue = headerValueProblem(value);
     if (wrongValue !== undefined) throw invalid(name, ["headers", header], wrongValue);
   }
-  const { kind, allowInsecure, allowPrivate, tls, baseDir } = endpoint;
+  const { kind, allowInsecure, allowPrivate, tls, baseDir, oauth } = endpoint;
+  const toPath = (path: string): string => toDirectory(path, homedir, baseDir);
   const file = (path: string | undefined, key: string): string | undefined =>
-    path && toDirectory(expand(path, ["tls", key]), homedir, baseDir);
+    path && toPath(expand(path, ["tls", key]));
   return {
     kind,
     url,
     headers,
     allowInsecure,
     allowPrivate,
+    ...(oauth !== undefined && { oauth: oauth && resolveOAuth(oauth, expand, toPath) }),
     ...(tls !== undefined && {
       tls: { ca: file(tls.ca, "ca"), cert: file(tls.cert, "cert"), key: file(tls.key, "key") },
     }),
   };
+}
+
+function resolveOAuth(
+  oauth: OAuthSettings,
+  expand: (value: string, path: Path) => string,
+  toPath: (path: string) => string,
+): OAuthSettings {
+  const expanded = Object.fromEntries(
+    Object.entries(oauth).map(([key, value]) => [key, expand(String(value), ["oauth", key])]),
+  ) as OAuthSettings;
+  const { privateKey } = expanded;
+  if (privateKey === undefined || privateKey.includes("-----BEGIN")) return expanded;
+  return { ...expanded, privateKey: toPath(privateKey) };
 }
 
 function expandMap(

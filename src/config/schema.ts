@@ -93,7 +93,10 @@ export const rootSchema = object(
       tls: tls().optional(),
     }).optional(),
     secrets: object(providers).optional(),
-    network: object({ allow: patterns().optional(), proxy: text().optional() }).optional(),
+    network: object({
+      allow: patterns().optional(),
+      proxy: verified(proxyProblem).optional(),
+    }).optional(),
     audit: object({ file: text().optional(), arguments: flag().optional() }).optional(),
     models: object({ providers: mapOf(anyObject()).optional() }).optional(),
   },
@@ -110,4 +113,11 @@ export const boardSchema = object({
 
 function agentIdProblem(id: string): string | undefined {
   return nameProblem(id, "default");
+}
+
+/** Never quotes the value: it may hold a password. */
+function proxyProblem(proxy: string): string | undefined {
+  return URL.canParse(proxy) && /^https?:$/.test(new URL(proxy).protocol)
+    ? undefined
+    : "is not the URL of a proxy; expected one such as http://proxy.example:3128";
 }

@@ -1,5 +1,6 @@
 // What a caller may write: the servers of a board as plain objects. The same keys are read from files.
 
+import type { OAuthSettings } from "../model/authorization.ts";
 import type { ProtocolChoice } from "../model/server-definition.ts";
 
 export type Transport = "stdio" | "http" | "sse";
@@ -53,7 +54,8 @@ export interface ServerConfig {
   url?: string;
   headers?: Record<string, string>;
   auth?: ServerAuth;
-  oauth?: boolean | Record<string, unknown>;
+  /** Signing in. By default a server that asks for it is signed in to; `false` never. */
+  oauth?: boolean | OAuthSettings;
   tls?: TlsFiles;
   /** Allows plain `http:` to hosts other than this machine. */
   allowInsecure?: boolean;

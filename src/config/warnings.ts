@@ -16,7 +16,6 @@ const NOT_ENFORCED = "is accepted, but is NOT enforced in this version";
 type Unbuilt = Readonly<Record<string, string>>;
 
 const SERVER_KEYS: Unbuilt = {
-  oauth: NO_EFFECT,
   scope: NO_EFFECT,
   include: NO_EFFECT,
   tools: NOT_ENFORCED,
@@ -52,11 +51,8 @@ const ROOT_KEYS: Unbuilt = {
   models: NO_EFFECT,
 };
 
-const NETWORK_KEYS: Unbuilt = { proxy: NO_EFFECT };
-
 /** Values that ask for nothing but what happens anyway. */
 const ASKS_NOTHING: Readonly<Record<string, unknown>> = {
-  oauth: false,
   scope: "shared",
   include: "always",
   approval: "never",
@@ -109,8 +105,7 @@ export function agentWarnings(block: JsonObject, path: Path): Finding[] {
 }
 
 export function rootWarnings(root: JsonObject): Finding[] {
-  const network = isJsonObject(root["network"]) ? root["network"] : {};
-  return [...unbuiltKeys(root, ROOT_KEYS, []), ...unbuiltKeys(network, NETWORK_KEYS, ["network"])];
+  return unbuiltKeys(root, ROOT_KEYS, []);
 }
 
 /** An id names an entry of the list; the defaults belong to all of them. */

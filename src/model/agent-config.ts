@@ -13,6 +13,8 @@ export interface AgentConfig {
   workspace?: string;
   /** Hosts and ranges that every server may reach, by the operator's word. */
   networkAllow?: string[];
+  /** The proxy for every server, instead of what the environment says. */
+  networkProxy?: string;
   /** Accepted keys whose feature this version does not have, and anything else worth saying. */
   warnings: ConfigProblem[];
   /** Where it was read from. */

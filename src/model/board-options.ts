@@ -1,6 +1,8 @@
 // What the caller of `openBoard` brings along.
 
 import type { Clock } from "../util/clock.ts";
+import type { OnAuthorization } from "./authorization.ts";
+import type { OnElicitation } from "./elicitation.ts";
 import type { Logger } from "./logger.ts";
 import type { NativeTool, NativeToolFactory, Tool } from "./tool.ts";
 
@@ -16,6 +18,13 @@ export interface BoardOptions {
    * are not known; `unknown` only those whose tools are not known, or were last asked a day ago; `none` none before a call needs it.
    */
   start?: "eager" | "unknown" | "none";
+  /**
+   * Called when a person must sign in to a server. Without it such a server is `needs-auth`, and its
+   * state says what to run.
+   */
+  onAuthorization?: OnAuthorization;
+  /** Called when a server asks a person something during a call. Without it that is not offered. */
+  onElicitation?: OnElicitation;
   /** Called with the whole list whenever it changes. */
   onToolsChanged?: (tools: Tool[]) => void;
   /** Aborting it closes the board. */

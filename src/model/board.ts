@@ -22,6 +22,10 @@ export interface Board extends AsyncDisposable {
   ): () => void;
   /** Stops and starts one server; resolves when it is ready or has failed. */
   restart(server: string): Promise<ServerStatus>;
+  /** Signs in to a remote server, through `onAuthorization`, and starts it with what was granted. */
+  signIn(server: string): Promise<ServerStatus>;
+  /** Gives back and forgets its tokens. Resolves to whether there were any, and who was told. */
+  signOut(server: string): Promise<"none" | "forgotten" | "revoked">;
   /** Asks every server for its tools again, starting those that are down; resolves when all have answered. */
   refresh(): Promise<ServerStatus[]>;
   /** Idempotent; resolves when no process of the board's is left. */

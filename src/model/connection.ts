@@ -7,6 +7,8 @@ import type { Diagnostic } from "./diagnostic.ts";
 
 export type ProtocolEra = "legacy" | "modern";
 
+export type RemoteTransportKind = "http" | "sse";
+
 export interface CallOptions {
   signal?: AbortSignal;
   onProgress?: (progress: Progress) => void;
@@ -27,6 +29,8 @@ export interface ServerIdentity {
   instructions?: string;
   protocolVersion: string;
   era: ProtocolEra;
+  /** What carries the conversation, where the definition leaves it open. */
+  transport?: RemoteTransportKind;
 }
 
 export interface Connection {

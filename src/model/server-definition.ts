@@ -1,6 +1,8 @@
 // One MCP server as configured: checked, merged and with every default filled in, but with `${VAR}` and
 // `secret://` still in place. They are resolved when the server starts.
 
+import type { OAuthSettings } from "./authorization.ts";
+
 export type ServerScope = "defaults" | "agent" | "session";
 
 export type ProtocolChoice = "auto" | "legacy" | "2026-07-28";
@@ -23,6 +25,8 @@ export interface RemoteEndpoint {
   allowInsecure: boolean;
   /** Addresses in private networks. */
   allowPrivate: boolean;
+  /** How to sign in where the server asks for it; `false` never. */
+  oauth?: OAuthSettings | false;
   /** Paths of PEM files. */
   tls?: { ca?: string; cert?: string; key?: string };
   /** What relative paths in `tls` are relative to. */

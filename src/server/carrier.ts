@@ -1,7 +1,7 @@
 // The port between a connection and what carries it: a process and its pipes, or requests to a URL.
 
 import type { Transport } from "@modelcontextprotocol/client";
-import type { ProtocolEra } from "../model/connection.ts";
+import type { ProtocolEra, RemoteTransportKind } from "../model/connection.ts";
 import type { PlugboardError } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { ParamHeader } from "./param-headers.ts";
@@ -18,6 +18,8 @@ export interface Wire extends Transport {
   adoptMeta(meta: JsonObject): void;
   /** The parameters to mirror as headers in calls of 2026-07-28, by tool; absent where there are no headers. */
   adoptParamHeaders?(byTool: ReadonlyMap<string, readonly ParamHeader[]>): void;
+  /** While `wait` lasts, no call's time runs: a person is being asked. */
+  hold<Result>(wait: Promise<Result>): Promise<Result>;
   /** Ends the conversation; what is waited for fails with `error`. */
   end(error: PlugboardError): void;
 }
@@ -25,6 +27,8 @@ export interface Wire extends Transport {
 export interface Carrier {
   readonly wire: Wire;
   readonly pid: number | undefined;
+  /** Absent for a process. */
+  readonly transport?: RemoteTransportKind;
   /** Settles when the conversation is over and nobody asked for it, with the reason. */
   readonly broken: Promise<PlugboardError>;
   stderrTail(): string[];

@@ -1,6 +1,7 @@
 // A URL as the carrier of a conversation: the transport, the stream of the server's own messages, and the
 // looks at a silent server by which its death is noticed without a call being made.
 
+import type { Authorizer } from "../model/authorization.ts";
 import type { ProtocolEra } from "../model/connection.ts";
 import { type PlugboardError, toPlugboardError } from "../model/errors.ts";
 import type { GuardedFetch } from "../net/fetch.ts";
@@ -20,6 +21,7 @@ export interface RemoteCarrierOptions {
   url: string;
   headers: Record<string, string>;
   fetch: GuardedFetch;
+  authorizer?: Authorizer;
   clock: Clock;
   maxMessageBytes: number;
 }
@@ -35,6 +37,7 @@ export function httpCarrier(options: RemoteCarrierOptions): Carrier {
   return {
     wire,
     pid: undefined,
+    transport: "http",
     broken,
     stderrTail: () => [],
     established(era, onRenewed) {
@@ -57,7 +60,14 @@ export function sseCarrier(options: RemoteCarrierOptions): Carrier {
   });
   const wire = new SseTransport({ ...options, onFatal: settle });
   const { fetch } = options;
-  return { wire, pid: undefined, broken, stderrTail: () => [], stop: () => fetch.close() };
+  return {
+    wire,
+    pid: undefined,
+    transport: "sse",
+    broken,
+    stderrTail: () => [],
+    stop: () => fetch.close(),
+  };
 }
 
 /** Until the conversation ends. Rejects when the server cannot be reached. */

@@ -8,6 +8,7 @@ import type {
   ServerIdentity,
   ToolList,
 } from "../model/connection.ts";
+import type { OnElicitation } from "../model/elicitation.ts";
 import { PlugboardError } from "../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
 import type { Logger } from "../model/logger.ts";
@@ -15,12 +16,15 @@ import type { ServerDefinition } from "../model/server-definition.ts";
 import type { Clock } from "../util/clock.ts";
 import { oneLine, truncate } from "../util/text.ts";
 import type { Carrier } from "./carrier.ts";
+import { type Elicit, elicitThrough } from "./elicit.ts";
 import { type Handshake, type HostInfo, requestMeta, shakeHands } from "./handshake.ts";
+import { callInRounds } from "./input-rounds.ts";
 import { listTools } from "./list-tools.ts";
 import { type ParamHeader, readParamHeaders } from "./param-headers.ts";
 import { attachClient } from "./sdk-client.ts";
 
 const METHOD_NOT_FOUND = -32601;
+const ELICIT = "elicitation/create";
 /** Characters; they end up in prompts and in the cache. */
 const MAX_INSTRUCTIONS = 64 * 1024;
 
@@ -30,6 +34,8 @@ export interface LiveConnectionOptions {
   host: HostInfo;
   clock: Clock;
   logger: Logger;
+  /** Without it the server is not told that questions can be asked. */
+  onElicitation?: OnElicitation;
 }
 
 export class LiveConnection implements Connection {
@@ -40,6 +46,7 @@ export class LiveConnection implements Connection {
   readonly #host: HostInfo;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #elicit: Elicit | undefined;
   readonly #toolsChanged = new Set<() => void>();
   #settleClosed: (reason: PlugboardError | undefined) => void = () => {};
   #client: Client | undefined;
@@ -52,6 +59,11 @@ export class LiveConnection implements Connection {
     this.#host = options.host;
     this.#clock = options.clock;
     this.#logger = options.logger;
+    const { definition, carrier, logger, onElicitation } = options;
+    if (onElicitation !== undefined) {
+      const elicit = elicitThrough(definition.name, onElicitation, logger);
+      this.#elicit = (params) => carrier.wire.hold(elicit(params));
+    }
     this.closed = new Promise((resolve) => {
       this.#settleClosed = resolve;
     });
@@ -70,9 +82,11 @@ export class LiveConnection implements Connection {
     if (handshake === undefined) throw new PlugboardError("HANDSHAKE_FAILED", "not established");
     const said = handshake.era === "legacy" ? handshake.initialize : handshake.discover;
     const info = this.#client?.getServerVersion();
+    const { transport } = this.#carrier;
     return {
       era: handshake.era,
       protocolVersion: handshake.protocolVersion,
+      ...(transport !== undefined && { transport }),
       ...(info !== undefined && {
         name: oneLine(info.name, 100),
         version: oneLine(info.version, 50),
@@ -87,7 +101,7 @@ export class LiveConnection implements Connection {
   async establish(timeout: number, expect: ProtocolEra | undefined): Promise<void> {
     // A child is booting meanwhile: loading the SDK costs nothing then.
     const sdk = import("@modelcontextprotocol/client");
-    const capabilities = {};
+    const capabilities = this.#elicit === undefined ? {} : { elicitation: { form: {} } };
     this.#handshake = await shakeHands({
       request: (method, params) => this.#carrier.wire.request(method, params, { timeout }),
       host: this.#host,
@@ -107,6 +121,7 @@ export class LiveConnection implements Connection {
       host: this.#host,
       capabilities,
       timeout,
+      ...(this.#elicit !== undefined && { elicit: this.#elicit }),
       onToolsChanged,
       onError: (error) =>
         this.#logger.debug("the server's message was not understood", {
@@ -152,8 +167,12 @@ export class LiveConnection implements Connection {
   }
 
   callTool(name: string, args: JsonObject, options: CallOptions): Promise<unknown> {
-    const result = this.#carrier.wire.callTool(name, args, options);
-    return this.#handshake?.era === "modern" ? result.then(requireComplete) : result;
+    const { wire } = this.#carrier;
+    if (this.#handshake?.era !== "modern") return wire.callTool(name, args, options);
+    return callInRounds(
+      (extra) => wire.callTool(name, args, extra === undefined ? options : { ...options, extra }),
+      (method, params) => (method === ELICIT ? this.#elicit?.(params) : undefined),
+    );
   }
 
   async ping(timeout: number): Promise<number | undefined> {
@@ -190,13 +209,6 @@ export class LiveConnection implements Connection {
     const value = isJsonObject(capabilities) ? capabilities[name] : undefined;
     return isJsonObject(value) ? value : undefined;
   }
-}
-
-/** 2026-07-28 asks the client for more by way of a result. Nothing to ask for has been offered. */
-function requireComplete(result: unknown): unknown {
-  if (!isJsonObject(result) || result.resultType !== "input_required") return result;
-  const message = "the tool asks for input, and nobody is there to give it";
-  throw new PlugboardError("UNSUPPORTED", message);
 }
 
 function isMethodNotFound(error: unknown): boolean {

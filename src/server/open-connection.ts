@@ -2,6 +2,7 @@
 // starts.
 
 import type { Connection, ProtocolEra } from "../model/connection.ts";
+import type { OnElicitation } from "../model/elicitation.ts";
 import { PlugboardError, toPlugboardError } from "../model/errors.ts";
 import type { Logger } from "../model/logger.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
@@ -34,6 +35,7 @@ export interface OpenerOptions {
   host: HostInfo;
   clock: Clock;
   logger: Logger;
+  onElicitation?: OnElicitation;
   /** The era to ask for first, from an earlier run or by the kind of carrier. */
   era?: ProtocolEra;
 }

@@ -1,10 +1,10 @@
 // Opens a connection to a URL: Streamable HTTP, or the older SSE transport where the server knows no
 // other. Remembers which of them it was.
 
-import { readFile } from "node:fs/promises";
+import type { Authorizer } from "../model/authorization.ts";
+import type { RemoteTransportKind } from "../model/connection.ts";
 import { PlugboardError } from "../model/errors.ts";
 import type { RemoteEndpoint } from "../model/server-definition.ts";
-import type { GuardedFetch } from "../net/fetch.ts";
 import type { Carrier } from "./carrier.ts";
 import { httpCarrier, sseCarrier } from "./http-carrier.ts";
 import { connectionOpener, type OpenConnection, type OpenerOptions } from "./open-connection.ts";
@@ -14,15 +14,20 @@ const NOT_STREAMABLE = new Set([400, 404, 405, 406, 415]);
 
 export interface RemoteOpenerOptions extends Omit<OpenerOptions, "carry"> {
   resolve: () => RemoteEndpoint;
+  /** What it was in an earlier run; counts where the definition leaves it open. */
+  transport?: RemoteTransportKind;
   /** What the operator allows for all servers. */
   networkAllow: readonly string[];
   /** Where the proxy variables come from. */
   env: Readonly<Record<string, string | undefined>>;
+  /** Holds the server's tokens; undefined where the configured headers say who is calling. */
+  authorize?: (endpoint: RemoteEndpoint) => Promise<Authorizer | undefined>;
 }
 
 export function remoteOpener(options: RemoteOpenerOptions): OpenConnection {
   const { kind } = options.definition.endpoint;
-  let known = kind === "http" || kind === "sse" ? kind : undefined;
+  const configured = kind === "http" || kind === "sse" ? kind : undefined;
+  let known = configured ?? options.transport;
   const http = connectionOpener({
     ...options,
     carry: () => carry(options, httpCarrier),
@@ -35,13 +40,19 @@ export function remoteOpener(options: RemoteOpenerOptions): OpenConnection {
     era: "legacy",
   });
   return async (signal, onRemains) => {
-    if (known === "sse") return sse(signal, onRemains);
+    if (known === "sse") {
+      return sse(signal, onRemains).catch((error: unknown) => {
+        // It may have been replaced: the next attempt asks anew.
+        if (isNotStreamable(error)) known = configured;
+        throw error;
+      });
+    }
     try {
       const connection = await http(signal, onRemains);
       known = "http";
       return connection;
     } catch (error) {
-      if (known !== undefined || !isNotStreamable(error)) throw error;
+      if (configured !== undefined || !isNotStreamable(error)) throw error;
       const connection = await sse(signal, onRemains).catch((second: unknown) => {
         throw second instanceof PlugboardError && second.code === "REFUSED_ADDRESS"
           ? second
@@ -58,37 +69,20 @@ function isNotStreamable(error: unknown): boolean {
 }
 
 async function carry(
-  { resolve, networkAllow, env, clock, definition }: RemoteOpenerOptions,
+  { resolve, networkAllow, env, clock, definition, authorize }: RemoteOpenerOptions,
   make: typeof httpCarrier,
 ): Promise<Carrier> {
   const endpoint = resolve();
-  const { url, headers, allowInsecure, allowPrivate } = endpoint;
-  const { createFetch } = await import("../net/fetch.ts");
-  const fetch: GuardedFetch = createFetch({
-    policy: { allowInsecure, allowPrivate, allow: networkAllow },
-    env,
+  const { url, headers } = endpoint;
+  const { endpointFetch } = await import("../net/endpoint-fetch.ts");
+  const fetch = await endpointFetch(endpoint, { networkAllow, env, clock });
+  const authorizer = await authorize?.(endpoint);
+  return make({
+    url,
+    headers,
+    fetch,
     clock,
-    ...(endpoint.tls !== undefined && { tls: await readTls(endpoint.tls) }),
+    maxMessageBytes: definition.maxMessageBytes,
+    ...(authorizer !== undefined && { authorizer }),
   });
-  return make({ url, headers, fetch, clock, maxMessageBytes: definition.maxMessageBytes });
-}
-
-async function readTls(
-  files: NonNullable<RemoteEndpoint["tls"]>,
-): Promise<{ ca?: string; cert?: string; key?: string }> {
-  const read = async (path: string): Promise<string> => {
-    try {
-      return await readFile(path, "utf8");
-    } catch (error) {
-      throw new PlugboardError("UNRESOLVED_VALUE", `the file ${path} (tls) cannot be read`, {
-        cause: error,
-        permanent: true,
-      });
-    }
-  };
-  return {
-    ...(files.ca && { ca: await read(files.ca) }),
-    ...(files.cert && { cert: await read(files.cert) }),
-    ...(files.key && { key: await read(files.key) }),
-  };
 }

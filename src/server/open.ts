@@ -1,8 +1,10 @@
 // Picks the way to open a connection by the definition's endpoint.
 
-import type { ProtocolEra } from "../model/connection.ts";
+import type { Authorizer } from "../model/authorization.ts";
+import type { ProtocolEra, RemoteTransportKind } from "../model/connection.ts";
+import type { OnElicitation } from "../model/elicitation.ts";
 import { type Logger, loggerFor } from "../model/logger.ts";
-import type { Endpoint, ServerDefinition } from "../model/server-definition.ts";
+import type { Endpoint, RemoteEndpoint, ServerDefinition } from "../model/server-definition.ts";
 import type { Clock } from "../util/clock.ts";
 import { packageVersion } from "../util/version.ts";
 import { connectionOpener, type OpenConnection } from "./open-connection.ts";
@@ -17,11 +19,18 @@ export interface ServerOpenerOptions {
   cwd: string;
   /** The host's environment, of which a server gets the baseline. */
   env: Readonly<Record<string, string | undefined>>;
+  /** Where the proxy variables come from. */
+  networkEnv: Readonly<Record<string, string | undefined>>;
   /** Hosts and ranges that the operator allows for every server. */
   networkAllow: readonly string[];
+  /** Holds a remote server's tokens, where it has any use for them. */
+  authorize?: (endpoint: RemoteEndpoint) => Promise<Authorizer | undefined>;
   clock: Clock;
   logger: Logger;
+  onElicitation?: OnElicitation;
+  /** From an earlier run. */
   era?: ProtocolEra;
+  transport?: RemoteTransportKind;
 }
 
 export function createOpener(options: ServerOpenerOptions): OpenConnection {
@@ -32,14 +41,14 @@ export function createOpener(options: ServerOpenerOptions): OpenConnection {
     const carry = stdioCarry({ ...options, logger, resolve: () => expectKind(resolve(), isStdio) });
     return connectionOpener({ ...options, logger, host, carry });
   }
-  return remoteOpener({ ...options, logger, host, resolve: () => expectKind(resolve(), isRemote) });
+  const endpoint = (): RemoteEndpoint => expectKind(resolve(), isRemote);
+  return remoteOpener({ ...options, env: options.networkEnv, logger, host, resolve: endpoint });
 }
 
 type Stdio = Extract<Endpoint, { kind: "stdio" }>;
-type Remote = Exclude<Endpoint, Stdio>;
 
 const isStdio = (endpoint: Endpoint): endpoint is Stdio => endpoint.kind === "stdio";
-const isRemote = (endpoint: Endpoint): endpoint is Remote => endpoint.kind !== "stdio";
+const isRemote = (endpoint: Endpoint): endpoint is RemoteEndpoint => endpoint.kind !== "stdio";
 
 /** Resolving fills in values and never changes the kind. */
 function expectKind<Kind extends Endpoint>(

@@ -1,11 +1,12 @@
 // Where the MCP SDK is used: on top of a transport whose handshake is done. It answers the server's
 // requests, hears its notifications and, in 2026-07-28, keeps the subscription that brings them.
 
-import type { Client, Transport } from "@modelcontextprotocol/client";
+import type { Client, ElicitResult, Transport } from "@modelcontextprotocol/client";
 import { PlugboardError } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
 import { oneLine } from "../util/text.ts";
 import type { Wire } from "./carrier.ts";
+import type { Elicit } from "./elicit.ts";
 import type { Handshake, HostInfo } from "./handshake.ts";
 
 type Sdk = typeof import("@modelcontextprotocol/client");
@@ -19,6 +20,8 @@ export interface AttachOptions {
   host: HostInfo;
   capabilities: JsonObject;
   timeout: number;
+  /** Answers the server's questions to a person. */
+  elicit?: Elicit;
   onToolsChanged: () => void;
   onError: (error: Error) => void;
 }
@@ -27,6 +30,13 @@ export async function attachClient(sdk: Sdk, options: AttachOptions): Promise<Cl
   const { handshake, transport, timeout } = options;
   const client = new sdk.Client(options.host, { capabilities: options.capabilities });
   client.onerror = options.onError;
+  const { elicit } = options;
+  if (elicit !== undefined) {
+    client.setRequestHandler("elicitation/create", async ({ params }) => {
+      // oxlint-disable-next-line no-unsafe-type-assertion -- the SDK checks it before it is sent
+      return (await elicit(params)) as ElicitResult;
+    });
+  }
   client.setNotificationHandler("notifications/tools/list_changed", () => options.onToolsChanged());
   try {
     if (handshake.era === "legacy") {

@@ -113,7 +113,8 @@ export class Supervisor {
    */
   async acquire(signal?: AbortSignal): Promise<Connection> {
     if (this.#stopping !== undefined && !this.#closed) await this.#stopping;
-    if (this.#state.kind === "idle" || this.#state.kind === "failed") void this.#begin();
+    // Somebody may have signed in elsewhere: one attempt tells.
+    if (["idle", "failed", "needs-auth"].includes(this.#state.kind)) void this.#begin();
     if (this.#state.kind === "starting" && this.#attempt !== undefined) {
       const attempt = within(this.#clock, this.definition.timeout, this.#attempt);
       await untilAborted(attempt, signal, cancelled);

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
 import { formatProblem } from "../../src/config/report.ts";
 import type { ServerConfig } from "../../src/config/server-config.ts";
+import type { OAuthSettings } from "../../src/model/authorization.ts";
 import { failure, writeConfig } from "./files.ts";
 
 const page = await readFile(new URL("../../docs/configuration.md", import.meta.url), "utf8");
@@ -54,6 +55,19 @@ const SERVER_KEYS: Record<keyof ServerConfig, true> = {
   maxMessageBytes: true,
 };
 
+/** Complete by its type, too. */
+const OAUTH_KEYS: Record<keyof OAuthSettings, true> = {
+  grant: true,
+  clientId: true,
+  clientSecret: true,
+  privateKey: true,
+  algorithm: true,
+  clientMetadataUrl: true,
+  scope: true,
+  issuer: true,
+  redirectUri: true,
+};
+
 function blocks(language: string): string[] {
   const pattern = new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, "gm");
   return Array.from(page.matchAll(pattern), ([, content = ""]) => content);
@@ -101,6 +115,11 @@ describe("the page on configuration", () => {
   it("has a row for every key of a server", () => {
     const keys = tableOf("Server keys").map(([key = ""]) => key.replaceAll("`", ""));
     expect(keys).toEqual(Object.keys(SERVER_KEYS));
+  });
+
+  it("has a row for every key of oauth", () => {
+    const keys = tableOf("oauth").map(([key = ""]) => key.replaceAll("`", ""));
+    expect(keys).toEqual(Object.keys(OAUTH_KEYS));
   });
 
   it.each(tableOf("Server keys").filter(([, , , , state]) => state?.includes("not enforced")))(

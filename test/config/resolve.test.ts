@@ -1,4 +1,5 @@
 import { homedir } from "node:os";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
 import { parseAgentConfig } from "../../src/config/parse.ts";
@@ -86,6 +87,68 @@ describe("an endpoint", () => {
       allowPrivate: false,
       tls: { ca: "/home/me/value.pem", key: "/abs/key.pem" },
     });
+  });
+
+  it("of a URL has the values to sign in with", () => {
+    const oauth = {
+      clientId: "${NAME}",
+      clientSecret: "${MISSING:-none}",
+      issuer: "${URL}",
+      privateKey: "~/${NAME}.pem",
+    };
+    expect(resolveEndpoint(define({ url: "https://example.com", oauth }), ENV)).toMatchObject({
+      oauth: {
+        clientId: "value",
+        clientSecret: "none",
+        issuer: "https://example.com",
+        privateKey: "/home/me/value.pem",
+      },
+    });
+  });
+
+  it.each([
+    [false, false],
+    [{}, {}],
+  ])("of a URL keeps oauth: %j", (oauth, expected) => {
+    const endpoint = resolveEndpoint(define({ url: "https://example.com", oauth }), ENV);
+    expect(endpoint).toHaveProperty("oauth", expected);
+  });
+
+  it("of a URL may be signed in to without being told", () => {
+    for (const config of [{}, { oauth: true }]) {
+      const endpoint = resolveEndpoint(define({ url: "https://example.com", ...config }), ENV);
+      expect(endpoint).not.toHaveProperty("oauth");
+    }
+  });
+
+  it("finds the private key beside the configuration, unless it is the key itself", async () => {
+    const pem = "-----BEGIN PRIVATE KEY-----\nMII\n-----END PRIVATE KEY-----";
+    const keys = [
+      ["keys/${NAME}.pem", "value.pem"],
+      ["${PEM}", pem],
+    ];
+    for (const [privateKey = "", expected = ""] of keys) {
+      const server = JSON.stringify({ url: "https://example.com", oauth: { privateKey } });
+      const file = await writeServers(`{ docs: ${server} }`);
+      const [definition] = (await loadConfig(file)).servers;
+      if (definition === undefined) throw new Error("There should be one server.");
+      const path = expected === pem ? pem : join(dirname(file), "keys", expected);
+      expect(resolveEndpoint(definition, { ...ENV, PEM: pem })).toMatchObject({
+        oauth: { privateKey: path },
+      });
+    }
+  });
+
+  it("whose oauth needs a variable that is not set says which", async () => {
+    const definition = define({
+      url: "https://example.com",
+      oauth: { clientId: "x", clientSecret: "${MISSING}" },
+    });
+    const error = await failure(() => resolveEndpoint(definition, ENV));
+    expect(error.code).toBe("UNRESOLVED_VALUE");
+    expect(error.message).toBe(
+      "it: oauth.clientSecret needs the variable MISSING, which is not set",
+    );
   });
 
   it.each([

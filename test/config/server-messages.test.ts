@@ -145,6 +145,42 @@ describe("a wrong server", () => {
       "url: 'https://example.com', oauth: 1",
       `7:48  ${DOCS}.oauth  is a number; expected true, false or an object`,
     ],
+    [
+      "url: 'https://example.com', oauth: { clientID: 'x' }",
+      `7:50  ${DOCS}.oauth.clientID  unknown key; did you mean "clientId"?`,
+    ],
+    [
+      "url: 'https://example.com', oauth: { grant: 'password' }",
+      `7:57  ${DOCS}.oauth.grant  is "password"; expected one of authorization_code, client_credentials`,
+    ],
+    [
+      "url: 'https://example.com', oauth: { algorithm: 'HS256' }",
+      `7:61  ${DOCS}.oauth.algorithm  is "HS256"; expected one of ES256, ES384, ES512, RS256, RS384, RS512, PS256, PS384, PS512; did you mean "ES256"?`,
+    ],
+    [
+      "url: 'https://example.com', oauth: { clientMetadataUrl: 'https://example.com' }",
+      `7:69  ${DOCS}.oauth.clientMetadataUrl  is not the address of a document; expected an https URL with a path`,
+    ],
+    [
+      "url: 'https://example.com', oauth: { clientMetadataUrl: 'http://example.com/x' }",
+      `7:69  ${DOCS}.oauth.clientMetadataUrl  is not the address of a document; expected an https URL with a path`,
+    ],
+    [
+      "url: 'https://example.com', oauth: { redirectUri: 'myapp://x' }",
+      `7:63  ${DOCS}.oauth.redirectUri  is not a URL; expected one such as http://127.0.0.1:8123/callback`,
+    ],
+    [
+      "url: 'https://example.com', oauth: { issuer: 'example.com' }",
+      `7:58  ${DOCS}.oauth.issuer  is not a URL; expected one such as https://example.com/mcp`,
+    ],
+    [
+      "url: 'https://example.com', oauth: { clientSecret: 5 }",
+      `7:64  ${DOCS}.oauth.clientSecret  is a number; expected a string`,
+    ],
+    [
+      "url: 'https://example.com', oauth: { clientSecret: 'x${' }",
+      `7:64  ${DOCS}.oauth.clientSecret  has "\${" without a closing "}" at character 2; expected \${NAME} or \${NAME:-default}, or $\${ for a literal \${`,
+    ],
     [`${RUN}enabled: "yes"`, `7:38  ${DOCS}.enabled  is a string; expected true or false`],
     ...["0", "-5", "1.5", "86400001", "86400001.5", "NaN", "Infinity"].map(
       (value): [string, string] => [

@@ -61,12 +61,10 @@ describe("a server's key without a feature", () => {
 });
 
 describe("a remote server", () => {
-  it("is accepted with everything it takes to connect to it, but for signing in", async () => {
+  it("is accepted with everything it takes to connect to it and to sign in", async () => {
     const keys = `url: "https://example.com", headers: { A: "b" }, auth: { type: "api-key", key: "k", header: "X-Key" },
       oauth: { clientId: "x" }, tls: { ca: "a", cert: "b", key: "c" }, allowInsecure: true, allowPrivate: true`;
-    expect(await server(keys)).toEqual([
-      `FILE:2:7  ${X}.oauth  is accepted, but has no effect in this version`,
-    ]);
+    expect(await server(keys)).toEqual([]);
   });
 
   it("has no use for what a command needs", async () => {
@@ -150,9 +148,9 @@ describe("settings without a feature", () => {
     expect(await warningsOf(`{ ${keys} }`)).toEqual([`FILE:1:3  ${key}  ${message}`]);
   });
 
-  it("of the network are said to be, one by one", async () => {
+  it("of the network there are none", async () => {
     const text = "{ network: { allow: ['example.com'], proxy: 'http://127.0.0.1:1' } }";
-    expect(await warningsOf(text)).toEqual([`FILE:1:38  network.proxy  ${NO_EFFECT}`]);
+    expect(await warningsOf(text)).toEqual([]);
   });
 
   it("of other agents are their own affair", async () => {

@@ -23,6 +23,7 @@ async function connect(server: string, ...options: string[]): Promise<Connection
     cwd: process.cwd(),
     env: process.env,
     networkAllow: [],
+    networkEnv: {},
     clock: systemClock,
     logger: silentLogger,
   });

@@ -238,12 +238,19 @@ describe("a remote server", () => {
     expect(supervisor.state).toEqual({ kind: "needs-auth", remedy: "who is calling?; sign in" });
   });
 
-  it("that does so refuses a call without a start", async () => {
-    script = [locked];
+  it("that does so is asked once by a call, and the remedy is the answer", async () => {
+    script = [locked, locked];
     const supervisor = supervise({ endpoint });
     await supervisor.start();
     expect(await failures(supervisor)).toBe(`server 'github' is not started: ${remedy}`);
-    expect(starts).toBe(1);
+    expect(starts).toBe(2);
+  });
+
+  it("serves a call after somebody signed in elsewhere", async () => {
+    script = [locked];
+    const supervisor = supervise({ endpoint });
+    await supervisor.start();
+    expect(await supervisor.acquire()).toBe(supervisor.live);
   });
 
   it("that does so in mid-session is not chased either", async () => {

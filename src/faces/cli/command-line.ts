@@ -130,6 +130,21 @@ function addCommands(program: Parser, choose: (command: Command) => void): void 
     );
 
   program
+    .command("login")
+    .description("sign in to a remote server")
+    .argument("<server>", "its name in the configuration")
+    .option("--no-browser", "print the address instead of opening a browser")
+    .action((server: string, options: Record<string, unknown>) =>
+      choose({ kind: "login", server, browser: options["browser"] !== false }),
+    );
+
+  program
+    .command("logout")
+    .description("revoke and forget the tokens of a remote server")
+    .argument("<server>", "its name in the configuration")
+    .action((server: string) => choose({ kind: "logout", server }));
+
+  program
     .command("demo")
     .description("a short tour with the servers that come with Plugboard")
     .action(() => choose({ kind: "demo" }));

@@ -36,11 +36,25 @@ export interface StatusCommand {
   server?: string;
 }
 
+export interface LoginCommand {
+  kind: "login";
+  server: string;
+  /** Try to open one. */
+  browser: boolean;
+}
+
+export interface LogoutCommand {
+  kind: "logout";
+  server: string;
+}
+
 export type Command =
   | { kind: "overview" }
   | ToolsCommand
   | CallCommand
   | StatusCommand
+  | LoginCommand
+  | LogoutCommand
   | { kind: "demo" };
 
 export type Invocation =

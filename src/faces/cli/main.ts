@@ -70,6 +70,10 @@ async function run(command: Command, context: CliContext): Promise<number> {
       return (await import("./call.ts")).runCall(command, context);
     case "status":
       return (await import("./status.ts")).runStatus(command, context);
+    case "login":
+      return (await import("./login.ts")).runLogin(command, context);
+    case "logout":
+      return (await import("./login.ts")).runLogout(command, context);
     case "demo":
       return (await import("./demo.ts")).runDemo(context);
   }

@@ -5,6 +5,7 @@ import { type ConfigSource, findConfig } from "../../config/find.ts";
 import { plugboardHome } from "../../config/home.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { AgentConfig } from "../../model/agent-config.ts";
+import type { OnAuthorization } from "../../model/authorization.ts";
 import type { Board } from "../../model/board.ts";
 import type { BoardOptions } from "../../model/board-options.ts";
 import { PlugboardError } from "../../model/errors.ts";
@@ -16,6 +17,7 @@ export interface OpenOptions {
   start: NonNullable<BoardOptions["start"]>;
   /** Whatever is configured: the demo. */
   demo?: boolean;
+  onAuthorization?: OnAuthorization;
   /** The last word on the configuration. */
   adjust?: (agent: AgentConfig) => AgentConfig;
 }
@@ -28,7 +30,7 @@ export interface OpenedBoard {
 
 export async function withBoard<Result>(
   context: CliContext,
-  { start, demo = false, adjust = (agent) => agent }: OpenOptions,
+  { start, demo = false, adjust = (agent) => agent, onAuthorization }: OpenOptions,
   use: (opened: OpenedBoard) => Promise<Result>,
 ): Promise<Result> {
   const { io, options, logger, clock } = context;
@@ -58,6 +60,7 @@ export async function withBoard<Result>(
       logger,
       stateDir: plugboardHome(env, homedir),
       workspaceDir: agent.workspace ?? cwd,
+      ...(onAuthorization !== undefined && { onAuthorization }),
     },
   );
   try {

@@ -45,6 +45,12 @@ export function readRefusal(answer: RefusedAnswer): Refusal {
   };
 }
 
+/** A refusal that another token may overcome. */
+export function isChallenge(status: number, headers: Readonly<Record<string, string>>): boolean {
+  if (status === 401) return true;
+  return status === 403 && /\binsufficient_scope\b/.test(headers["www-authenticate"] ?? "");
+}
+
 interface WireError {
   code: number | undefined;
   message: string;

@@ -1,11 +1,13 @@
 // The way to one URL: every POST with its headers, and what recovery is safe. A lost session is opened
 // again once for everybody who noticed, and what was refused for it is sent again, since it has not run.
 
+import type { Authorizer } from "../../model/authorization.ts";
 import { cancelled, PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { GuardedFetch, GuardedResponse } from "../../net/fetch.ts";
 import { type Clock, pause } from "../../util/clock.ts";
 import { type ParamHeader, paramHeaders } from "../param-headers.ts";
+import { type Hold, sendAuthorized } from "./authorized.ts";
 import { readEvents, type StreamPosition } from "./event-stream.ts";
 import { mirroredHeaders, sessionHeaders } from "./http-headers.ts";
 import { readRefusal, type Refusal } from "./http-refusal.ts";
@@ -25,6 +27,8 @@ export interface HttpSessionOptions {
   /** Configured headers: they go to the server's own origin alone. */
   headers: Record<string, string>;
   fetch: GuardedFetch;
+  /** Absent where the configured headers say who is calling. */
+  authorizer?: Authorizer;
   clock: Clock;
   maxMessageBytes: number;
   /** The session was lost and there is a new one: what was known of the server may be stale. */
@@ -36,6 +40,8 @@ export interface Outgoing {
   params: JsonObject;
   body: string;
   signal: AbortSignal;
+  /** Stops the clock of whoever waits for the answer. */
+  hold?: Hold;
 }
 
 export class HttpSession {
@@ -91,14 +97,12 @@ export class HttpSession {
     signal: AbortSignal,
     onData: (data: string) => void,
   ): Promise<"ended" | "not-offered"> {
-    const { url, headers: privateHeaders, fetch, maxMessageBytes } = this.#options;
-    const headers = this.#headers({
+    const { maxMessageBytes } = this.#options;
+    const headers = {
       accept: "text/event-stream",
       ...(position.lastId !== undefined && { "last-event-id": position.lastId }),
-    });
-    const maxBodyBytes = Infinity;
-    const request = { method: "GET", headers, privateHeaders, signal, maxBodyBytes } as const;
-    const response = await fetch(url, request);
+    };
+    const response = await this.#send({ method: "GET", headers, signal, maxBodyBytes: Infinity });
     if (response.status !== 200 || !isEventStream(response)) {
       response.cancel();
       return "not-offered";
@@ -117,28 +121,41 @@ export class HttpSession {
   /** Tells the server that the session is over, as far as it wants to know. */
   async leave(): Promise<void> {
     if (this.#id === undefined) return;
-    const { url, headers: privateHeaders, fetch } = this.#options;
-    const headers = this.#headers({});
-    this.#id = undefined;
-    const request = { method: "DELETE", headers, privateHeaders, deadline: LEAVE_MS } as const;
     // It may have forgotten us already, or be gone.
-    await fetch(url, request).then(
+    await this.#send({ method: "DELETE", deadline: LEAVE_MS }).then(
       (response) => response.cancel(),
       () => {},
     );
+    this.#id = undefined;
   }
 
-  #postOnce({ method, params, body, signal }: Outgoing): Promise<GuardedResponse> {
-    const { url, headers: privateHeaders, fetch } = this.#options;
-    const headers = this.#headers({
+  #postOnce({ method, params, body, signal, hold }: Outgoing): Promise<GuardedResponse> {
+    const headers = {
       "content-type": "application/json",
       accept: ACCEPT,
       ...mirroredHeaders(method, params),
       ...this.#paramHeaders(method, params),
-    });
+    };
     // A stream may be as long as it likes: each event and each JSON answer is bounded where it is read.
     const maxBodyBytes = Infinity;
-    return fetch(url, { method: "POST", headers, privateHeaders, body, signal, maxBodyBytes });
+    return this.#send({ method: "POST", headers, body, signal, maxBodyBytes }, hold);
+  }
+
+  #send(
+    { headers = {}, ...request }: Parameters<GuardedFetch>[1],
+    hold?: Hold,
+  ): Promise<GuardedResponse> {
+    const { url, headers: configured, fetch, authorizer } = this.#options;
+    return sendAuthorized(
+      authorizer,
+      (credentials) =>
+        fetch(url, {
+          ...request,
+          headers: this.#headers(headers),
+          privateHeaders: { ...configured, ...credentials },
+        }),
+      hold,
+    );
   }
 
   #paramHeaders(method: string, params: JsonObject): Record<string, string> {

@@ -15,6 +15,8 @@ export interface RequestOptions {
   ceiling?: number;
   signal?: AbortSignal;
   onProgress?: (progress: Progress) => void;
+  /** Parameters of a call beside its name and arguments. */
+  extra?: JsonObject;
 }
 
 interface PendingCall {
@@ -29,6 +31,10 @@ interface PendingCall {
   onProgress: ((progress: Progress) => void) | undefined;
   signal: AbortSignal | undefined;
   onAbort: (() => void) | undefined;
+  /** How many wait for a person; then there is no deadline, but so many milliseconds are left. */
+  holds: number;
+  heldSince: number;
+  left: number;
 }
 
 /**
@@ -87,6 +93,9 @@ export class PendingCalls {
         onProgress: options.onProgress,
         signal,
         onAbort: undefined,
+        holds: 0,
+        heldSince: 0,
+        left: 0,
       };
       if (signal !== undefined) {
         call.onAbort = () => {
@@ -123,7 +132,8 @@ export class PendingCalls {
     const call = this.#calls.get(token);
     if (call === undefined) return true;
     call.extended = true;
-    call.deadline = Math.min(this.#clock.monotonic() + call.timeout, call.latest);
+    if (call.holds > 0) call.left = call.timeout;
+    else call.deadline = Math.min(this.#clock.monotonic() + call.timeout, call.latest);
     if (call.onProgress !== undefined && typeof params.progress === "number") {
       const progress: Progress = { progress: params.progress };
       if (typeof params.total === "number") progress.total = params.total;
@@ -131,6 +141,37 @@ export class PendingCalls {
       call.onProgress(progress);
     }
     return true;
+  }
+
+  /** While `wait` lasts, the call's own time stands still: somebody is being asked, not the server. */
+  async hold<Result>(id: number, wait: Promise<Result>): Promise<Result> {
+    const call = this.#calls.get(id);
+    if (call === undefined) return wait;
+    if (call.holds === 0) {
+      call.heldSince = this.#clock.monotonic();
+      call.left = call.deadline - call.heldSince;
+      call.deadline = Infinity;
+    }
+    call.holds += 1;
+    try {
+      return await wait;
+    } finally {
+      call.holds -= 1;
+      if (call.holds === 0) this.#release(id, call);
+    }
+  }
+
+  #release(id: number, call: PendingCall): void {
+    const now = this.#clock.monotonic();
+    call.latest += now - call.heldSince;
+    call.deadline = Math.min(now + call.left, call.latest);
+    if (this.#calls.has(id) && call.deadline < this.#timerAt) this.#arm(call.deadline, now);
+  }
+
+  /** The same for all that is waited for now, where it cannot be told whose call is held up. */
+  async holdAll<Result>(wait: Promise<Result>): Promise<Result> {
+    for (const id of this.#calls.keys()) void this.hold(id, wait).catch(() => {});
+    return wait;
   }
 
   fail(id: number, error: PlugboardError): void {

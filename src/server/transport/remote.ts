@@ -6,6 +6,7 @@ import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { Clock } from "../../util/clock.ts";
 import type { Wire } from "../carrier.ts";
+import type { Hold } from "./authorized.ts";
 import type { Outgoing } from "./http-session.ts";
 import { PendingCalls, type RequestOptions } from "./pending-calls.ts";
 
@@ -49,7 +50,7 @@ export abstract class RemoteTransport implements Wire {
   }
 
   callTool(name: string, args: JsonObject, options: RequestOptions): Promise<unknown> {
-    return this.#request("tools/call", { name, arguments: args }, options, true);
+    return this.#request("tools/call", { ...options.extra, name, arguments: args }, options, true);
   }
 
   request(method: string, params: JsonObject, options: RequestOptions): Promise<unknown> {
@@ -68,6 +69,10 @@ export abstract class RemoteTransport implements Wire {
     const signal = requestSignal ? AbortSignal.any([this.ended, requestSignal]) : this.ended;
     const params = (message.params ?? {}) as JsonObject;
     await this.sendForSdk({ method, params, body: JSON.stringify(message), signal }, id);
+  }
+
+  hold<Result>(wait: Promise<Result>): Promise<Result> {
+    return this.calls.holdAll(wait);
   }
 
   end(error: PlugboardError): void {
@@ -118,7 +123,8 @@ export abstract class RemoteTransport implements Wire {
       const body = JSON.stringify({ jsonrpc: "2.0", id, method, params: full });
       const stream = new AbortController();
       this.#streams.set(id, stream);
-      void this.#run({ method, params: full, body, signal: stream.signal }, id);
+      const hold: Hold = (wait) => this.calls.hold(id, wait);
+      void this.#run({ method, params: full, body, signal: stream.signal, hold }, id);
     });
   }
 
@@ -128,7 +134,7 @@ export abstract class RemoteTransport implements Wire {
     } catch (error) {
       const reason = toPlugboardError(error, "PROTOCOL");
       this.calls.fail(id, reason);
-      if (reason.code === "NETWORK") this.fatal(reason);
+      if (isOver(reason)) this.fatal(reason);
     } finally {
       this.#streams.delete(id);
     }
@@ -161,4 +167,9 @@ export abstract class RemoteTransport implements Wire {
     const params = { requestId: id, reason };
     this.notify({ jsonrpc: "2.0", method: "notifications/cancelled", params }).catch(() => {});
   }
+}
+
+/** The server is gone, or will not talk to this caller. */
+function isOver({ code, status }: PlugboardError): boolean {
+  return code === "NETWORK" || (code === "NEEDS_AUTH" && status === 401);
 }

@@ -1,9 +1,11 @@
 // The transport of 2024-11-05: one long stream of events for everything the server says, and a POST for
 // everything it is told, to an address that it gives first.
 
+import type { Authorizer } from "../../model/authorization.ts";
 import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
-import type { GuardedFetch } from "../../net/fetch.ts";
+import type { GuardedFetch, GuardedResponse } from "../../net/fetch.ts";
 import { oneLine } from "../../util/text.ts";
+import { type Hold, sendAuthorized } from "./authorized.ts";
 import { readEvents } from "./event-stream.ts";
 import { isEventStream, type Outgoing } from "./http-session.ts";
 import { readRefusal } from "./http-refusal.ts";
@@ -13,6 +15,7 @@ export interface SseTransportOptions extends RemoteTransportOptions {
   url: string;
   headers: Record<string, string>;
   fetch: GuardedFetch;
+  authorizer?: Authorizer;
   maxMessageBytes: number;
 }
 
@@ -46,11 +49,11 @@ export class SseTransport extends RemoteTransport {
     await this.#post({ method: "notification", params: {}, body, signal: this.ended });
   }
 
-  async #post({ method, body, signal }: Outgoing): Promise<void> {
-    const { headers: privateHeaders, fetch, clock } = this.#options;
+  async #post({ method, body, signal, hold }: Outgoing): Promise<void> {
+    const { clock } = this.#options;
     const headers = { "content-type": "application/json" };
     const url = await this.#address;
-    const response = await fetch(url, { method: "POST", headers, privateHeaders, body, signal });
+    const response = await this.#send(url, { method: "POST", headers, body, signal }, hold);
     const { status } = response;
     if (status < 300) return response.cancel();
     const text = await response.text().catch(() => "");
@@ -61,18 +64,12 @@ export class SseTransport extends RemoteTransport {
 
   /** The stream is the session: when it ends, everything does. */
   async #listen(): Promise<void> {
-    const { url, headers: privateHeaders, fetch, maxMessageBytes, clock } = this.#options;
+    const { url, maxMessageBytes, clock } = this.#options;
     const headers = { accept: "text/event-stream" };
     const signal = this.ended;
     try {
-      const request = {
-        method: "GET",
-        headers,
-        privateHeaders,
-        signal,
-        maxBodyBytes: Infinity,
-      } as const;
-      const response = await fetch(url, request);
+      const request = { method: "GET", headers, signal, maxBodyBytes: Infinity } as const;
+      const response = await this.#send(url, request);
       if (response.status !== 200 || !isEventStream(response)) {
         const { status } = response;
         response.cancel();
@@ -100,6 +97,15 @@ export class SseTransport extends RemoteTransport {
       this.#refuseAddress(reason);
       this.fatal(reason);
     }
+  }
+
+  #send(url: string, request: Parameters<GuardedFetch>[1], hold?: Hold): Promise<GuardedResponse> {
+    const { headers, fetch, authorizer } = this.#options;
+    return sendAuthorized(
+      authorizer,
+      (credentials) => fetch(url, { ...request, privateHeaders: { ...headers, ...credentials } }),
+      hold,
+    );
   }
 
   /** It must be on the server's own origin: it is sent the configured headers. */

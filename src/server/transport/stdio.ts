@@ -102,11 +102,17 @@ export class StdioTransport implements Wire {
   /** `request("tools/call", …)` with the message built by hand: this is the hot path. */
   callTool(name: string, args: JsonObject, options: RequestOptions): Promise<unknown> {
     return this.#calls.request("tools/call", options, (id) => {
+      const extra =
+        options.extra === undefined ? "" : `${JSON.stringify(options.extra).slice(1, -1)},`;
       this.#postRequest(
         id,
-        `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":${JSON.stringify(name)},"arguments":${JSON.stringify(args)},"_meta":{"progressToken":${id}${this.#metaMembers}}}}`,
+        `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{${extra}"name":${JSON.stringify(name)},"arguments":${JSON.stringify(args)},"_meta":{"progressToken":${id}${this.#metaMembers}}}}`,
       );
     });
+  }
+
+  hold<Result>(wait: Promise<Result>): Promise<Result> {
+    return this.#calls.holdAll(wait);
   }
 
   /** Ends the conversation; what is waited for fails with `error`. The pipes are the owner's to close. */

@@ -298,3 +298,130 @@ describe("the end", () => {
     expect(abandoned).toEqual([]);
   });
 });
+
+describe("time in which a person is asked", () => {
+  it("is not the server's: the call's own time stands still and goes on after", async () => {
+    const { clock, calls, ask } = setUp();
+    const { id, answer } = ask();
+    await clock.advance(400);
+    let sayIt: (text: string) => void = () => {};
+    const held = calls.hold(id, new Promise<string>((resolve) => (sayIt = resolve)));
+    await clock.advance(3_600_000);
+    sayIt("signed in");
+    expect(await held).toBe("signed in");
+    await clock.advance(599);
+    expect(calls.waits(id)).toBe(true);
+    await clock.advance(10);
+    expect(await answer).toEqual(failure("TIMEOUT"));
+  });
+
+  it("moves the ceiling too", async () => {
+    const { clock, calls, ask } = setUp();
+    const { id, answer } = ask({ ceiling: 1500 });
+    let sayIt: () => void = () => {};
+    const held = calls.hold(id, new Promise<void>((resolve) => (sayIt = resolve)));
+    await clock.advance(10_000);
+    sayIt();
+    await held;
+    await clock.advance(900);
+    calls.progress(id, { progressToken: id, progress: 1 });
+    await clock.advance(590);
+    expect(calls.waits(id)).toBe(true);
+    await clock.advance(20);
+    expect(await answer).toEqual(failure("TIMEOUT"));
+  });
+
+  it("lasts until the last question is answered", async () => {
+    const { clock, calls, ask } = setUp();
+    const { id, answer } = ask();
+    await clock.advance(400);
+    let sayFirst: () => void = () => {};
+    let saySecond: () => void = () => {};
+    const first = calls.hold(id, new Promise<void>((resolve) => (sayFirst = resolve)));
+    const second = calls.hold(id, new Promise<void>((resolve) => (saySecond = resolve)));
+    await clock.advance(5000);
+    sayFirst();
+    await first;
+    await clock.advance(5000);
+    expect(calls.waits(id)).toBe(true);
+    saySecond();
+    await second;
+    await clock.advance(590);
+    expect(calls.waits(id)).toBe(true);
+    await clock.advance(20);
+    expect(await answer).toEqual(failure("TIMEOUT"));
+  });
+
+  it("is not ended by progress, which buys its time for after", async () => {
+    const { clock, calls, ask } = setUp();
+    const { id, answer } = ask({ ceiling: 10_000 });
+    await clock.advance(900);
+    let sayIt: () => void = () => {};
+    const held = calls.hold(id, new Promise<void>((resolve) => (sayIt = resolve)));
+    calls.progress(id, { progressToken: id, progress: 1 });
+    await clock.advance(60_000);
+    expect(calls.waits(id)).toBe(true);
+    sayIt();
+    await held;
+    await clock.advance(990);
+    expect(calls.waits(id)).toBe(true);
+    await clock.advance(20);
+    expect(await answer).toEqual(failure("TIMEOUT"));
+  });
+
+  it("passes a refusal on, and the clock runs again", async () => {
+    const { clock, calls, ask } = setUp();
+    const { id, answer } = ask();
+    await expect(calls.hold(id, Promise.reject(new Error("no")))).rejects.toThrow("no");
+    await clock.advance(1001);
+    expect(await answer).toEqual(failure("TIMEOUT"));
+  });
+
+  it("does not keep an answer from coming, nor a cancellation", async () => {
+    const { clock, calls, ask } = setUp();
+    const abort = new AbortController();
+    const first = ask();
+    const second = ask({ signal: abort.signal });
+    let sayIt: () => void = () => {};
+    const wait = new Promise<void>((resolve) => (sayIt = resolve));
+    const held = [calls.hold(first.id, wait), calls.hold(second.id, wait)];
+    calls.settle(first.id, { result: "early" });
+    abort.abort();
+    expect(await first.answer).toBe("early");
+    expect(await second.answer).toEqual(failure("CANCELLED"));
+    sayIt();
+    await Promise.all(held);
+    expect(clock.next() ?? 0).toBeLessThanOrEqual(1000);
+    expect(calls.size).toBe(0);
+  });
+
+  it("of nobody's call is just waited for", async () => {
+    const { calls } = setUp();
+    expect(await calls.hold(5, Promise.resolve("value"))).toBe("value");
+  });
+
+  it("stands still for all calls where it cannot be told whose question it is", async () => {
+    const { clock, calls, ask } = setUp();
+    const early = [ask(), ask({ timeout: 2000 })];
+    let sayIt: (text: string) => void = () => {};
+    const held = calls.holdAll(new Promise<string>((resolve) => (sayIt = resolve)));
+    const late = ask();
+    await clock.advance(1500);
+    expect(await late.answer).toEqual(failure("TIMEOUT"));
+    await clock.advance(60_000);
+    expect(early.every(({ id }) => calls.waits(id))).toBe(true);
+    sayIt("answered");
+    expect(await held).toBe("answered");
+    await clock.advance(1001);
+    expect(early.map(({ id }) => calls.waits(id))).toEqual([false, true]);
+    await clock.advance(1001);
+    expect(calls.size).toBe(0);
+  });
+
+  it("passes on what all waited for in vain", async () => {
+    const { calls, ask } = setUp();
+    const { id } = ask();
+    await expect(calls.holdAll(Promise.reject(new Error("no")))).rejects.toThrow("no");
+    expect(calls.waits(id)).toBe(true);
+  });
+});

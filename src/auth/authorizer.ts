@@ -1,0 +1,292 @@
+// One server's tokens: found, renewed in a single flight within and across processes, and asked for where
+// only a person can give them.
+
+import { computeScopeUnion, type FetchLike } from "@modelcontextprotocol/client";
+import type {
+  Authorizer,
+  Challenge,
+  OAuthSettings,
+  OnAuthorization,
+} from "../model/authorization.ts";
+import { PlugboardError } from "../model/errors.ts";
+import type { Logger } from "../model/logger.ts";
+import type { Clock } from "../util/clock.ts";
+import { parseChallenge, type ParsedChallenge } from "./challenge.ts";
+import { type Client, type ClientOptions, knownClient } from "./client.ts";
+import { discover } from "./discover.ts";
+import { clientCredentials, refresh, revoke, toGrant } from "./grants.ts";
+import { refusedSignIn, signInHint } from "./refused.ts";
+import { covers, scopeFor } from "./scope.ts";
+import { signIn } from "./sign-in.ts";
+import { type AuthStore, type Discovery, type Grant, grantKey, keyOf } from "./store.ts";
+
+/** A token this close to its end would expire on the way. */
+const SLACK_MS = 10_000;
+
+/** A server that publishes nothing about signing in more likely wants a key. */
+const TOKEN_HINT = 'give it a token in headers, such as { Authorization: "Bearer ${TOKEN}" }, or ';
+
+export interface ServerAuthorizerOptions {
+  server: string;
+  serverUrl: string;
+  settings: OAuthSettings;
+  store: AuthStore;
+  fetch: FetchLike;
+  /** Throws for an address that no browser should be sent to. */
+  checkUrl: (url: URL) => void;
+  onAuthorization: OnAuthorization | undefined;
+  clock: Clock;
+  logger: Logger;
+  signal: AbortSignal;
+}
+
+export class ServerAuthorizer implements Authorizer {
+  readonly #options: ServerAuthorizerOptions;
+  readonly #serverKey: string;
+  #discovery: Discovery | undefined;
+  #grant: Grant | undefined;
+  #loading: Promise<void> | undefined;
+  #renewing: Promise<unknown> | undefined;
+  /** Requests that wait for another token. */
+  #waiting = 0;
+  /** What a person was asked for last, and what came of it. `unproven`: by those who waited for it alone. */
+  #asked: { scope: string | undefined; token: string; unproven: number } | undefined;
+
+  /** Nobody is asked to sign in again who has just signed out. */
+  #signedOut = false;
+
+  constructor(options: ServerAuthorizerOptions) {
+    this.#options = options;
+    this.#serverKey = keyOf(options.serverUrl);
+  }
+
+  async token(): Promise<string | undefined> {
+    await (this.#loading ??= this.#load());
+    const grant = this.#grant;
+    if (grant !== undefined && this.#isExpired(grant) && this.#discovery !== undefined) {
+      const discovery = this.#discovery;
+      // Where it cannot be renewed now, the server's refusal leads to the same place with more to say.
+      await this.#once(() => this.#renewSilently(discovery, grant)).catch(() => {});
+    }
+    const token = this.#grant?.tokens.access_token;
+    if (token !== undefined && token === this.#asked?.token) this.#asked.unproven -= 1;
+    return token;
+  }
+
+  async renew(challenge: Challenge, used: string | undefined): Promise<void> {
+    const current = this.#grant?.tokens.access_token;
+    if (current !== undefined && current !== used) return;
+    this.#waiting += 1;
+    try {
+      await this.#once(() => this.#answer(parseChallenge(challenge), used));
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+
+  /** Asks a person, whatever there is already. */
+  async signIn(challenge: Challenge | undefined): Promise<void> {
+    await (this.#loading ??= this.#load());
+    const parsed = challenge && parseChallenge(challenge);
+    const known = await this.#options.store.read("server", this.#serverKey);
+    this.#signedOut = false;
+    const discovery = await this.#discover(parsed);
+    if (challenge === undefined && discovery.resource === undefined && !discovery.metadata) {
+      const { server } = this.#options;
+      throw new PlugboardError("UNSUPPORTED", `'${server}' does not ask for a sign-in`, { server });
+    }
+    if (this.#options.settings.grant === "client_credentials") {
+      await this.#useCredentials(discovery, parsed?.scope);
+    } else {
+      const wanted = computeScopeUnion(parsed?.scope, known?.wantedScope);
+      await this.#askPerson(discovery, wanted, this.#grant?.scope);
+    }
+  }
+
+  /** Resolves to what there was to forget, and whether the authorization server was told. */
+  async signOut(): Promise<"none" | "forgotten" | "revoked"> {
+    // Another process may have signed in, or have other tokens by now.
+    await (this.#loading = this.#load());
+    const { store } = this.#options;
+    const discovery = this.#discovery;
+    const grant = this.#grant;
+    this.#grant = undefined;
+    if (discovery === undefined || grant === undefined) return "none";
+    this.#signedOut = true;
+    const client = await this.#client(discovery);
+    const told =
+      client !== undefined &&
+      (await revoke({ discovery, client, fetch: this.#options.fetch }, grant).catch(() => false));
+    await store.remove("grant", this.#grantKey(discovery));
+    await store.remove("server", this.#serverKey);
+    return told ? "revoked" : "forgotten";
+  }
+
+  async #load(): Promise<void> {
+    const known = await this.#options.store.read("server", this.#serverKey);
+    if (known === undefined) return;
+    this.#discovery = known.discovery;
+    this.#grant = await this.#options.store.read("grant", this.#grantKey(known.discovery));
+  }
+
+  /** One at a time: what the first finds out serves the others. */
+  #once(task: () => Promise<unknown>): Promise<unknown> {
+    this.#renewing ??= task().finally(() => {
+      this.#renewing = undefined;
+    });
+    return this.#renewing;
+  }
+
+  async #answer(challenge: ParsedChallenge, used: string | undefined): Promise<void> {
+    await (this.#loading ??= this.#load());
+    const discovery = await this.#discover(challenge);
+    if (this.#options.settings.grant === "client_credentials") {
+      return this.#useCredentials(discovery, challenge.scope);
+    }
+    const { insufficientScope, scope } = challenge;
+    const granted = this.#grant?.scope;
+    if (insufficientScope) {
+      if (await this.#adopt(discovery, used, scope)) return;
+      if (scope === undefined || covers(granted, scope)) {
+        throw this.#needs("the token was refused for its scope, and no other is asked for", 403);
+      }
+      if (this.#asked !== undefined && covers(this.#asked.scope, scope)) {
+        throw this.#needs(`the scope it wants (${scope}) was asked for and not granted`, 403);
+      }
+      return this.#askPerson(discovery, scope, granted, 403);
+    }
+    if (await this.#renewSilently(discovery, this.#grant, used)) return;
+    if (used !== undefined && used === this.#asked?.token && this.#asked.unproven >= 0) {
+      throw this.#needs("the server refuses the token that it was just signed in for", 401);
+    }
+    await this.#askPerson(discovery, scope, undefined);
+  }
+
+  async #discover(challenge: ParsedChallenge | undefined): Promise<Discovery> {
+    const { server, serverUrl, fetch, settings, store } = this.#options;
+    const issuer = settings.issuer;
+    const discovery = await discover({ server, serverUrl, challenge, fetch, issuer });
+    if (discovery.issuer !== this.#discovery?.issuer) {
+      // Tokens and clients belong to the issuer that gave them.
+      this.#grant = await store.read("grant", this.#grantKey(discovery));
+    }
+    this.#discovery = discovery;
+    const known = await store.read("server", this.#serverKey);
+    await store.write("server", this.#serverKey, { ...known, discovery });
+    return discovery;
+  }
+
+  /** True when there is a token other than `used`: another process's, or a renewed one. */
+  async #renewSilently(
+    discovery: Discovery,
+    grant: Grant | undefined,
+    used = grant?.tokens.access_token,
+  ): Promise<boolean> {
+    const { store, fetch, server } = this.#options;
+    const key = this.#grantKey(discovery);
+    return store.exclusively(key, async () => {
+      if (await this.#adopt(discovery, used)) return true;
+      const refreshToken = this.#grant?.tokens.refresh_token;
+      const client = await this.#client(discovery);
+      if (refreshToken === undefined || client === undefined) return false;
+      const renewed = await refresh({ discovery, client, fetch }, refreshToken).catch(
+        (error: unknown) => {
+          throw error instanceof PlugboardError
+            ? error
+            : refusedSignIn(server, "the token could not be renewed", error);
+        },
+      );
+      if (typeof renewed === "object") {
+        await this.#keep(discovery, toGrant(renewed, this.#grant?.scope, this.#now()));
+        return true;
+      }
+      this.#options.logger.info(`the token cannot be renewed: ${renewed}`);
+      // A registration that is forgotten there would fail the next sign-in too.
+      if (renewed === "unknown client") await store.remove("client", keyOf(discovery.issuer));
+      this.#grant = undefined;
+      await store.remove("grant", key);
+      return false;
+    });
+  }
+
+  /** Takes what another process has left, if it is news. */
+  async #adopt(discovery: Discovery, used: string | undefined, scope?: string): Promise<boolean> {
+    const stored = await this.#options.store.read("grant", this.#grantKey(discovery));
+    if (stored === undefined) return false;
+    this.#grant = stored;
+    const isNews = stored.tokens.access_token !== used && !this.#isExpired(stored);
+    return isNews && covers(stored.scope, scope);
+  }
+
+  async #useCredentials(discovery: Discovery, wanted: string | undefined): Promise<void> {
+    const { settings, server, fetch } = this.#options;
+    const client = await this.#client(discovery);
+    if (client === undefined) {
+      throw refusedSignIn(server, "client credentials need oauth.clientId and a secret or a key");
+    }
+    const scope = scopeFor({ settings, discovery, wanted, granted: undefined });
+    const tokens = await clientCredentials({ discovery, client, fetch }, scope).catch(
+      (error: unknown) => {
+        throw refusedSignIn(server, `${discovery.issuer} gave no token`, error);
+      },
+    );
+    await this.#keep(discovery, toGrant(tokens, scope, this.#now()));
+  }
+
+  async #askPerson(
+    discovery: Discovery,
+    wanted: string | undefined,
+    granted: string | undefined,
+    status = 401,
+  ): Promise<void> {
+    const { settings, onAuthorization, store } = this.#options;
+    const scope = scopeFor({ settings, discovery, wanted, granted });
+    if (onAuthorization === undefined || this.#signedOut) {
+      const known = await store.read("server", this.#serverKey);
+      const wantedScope = computeScopeUnion(known?.wantedScope, scope);
+      await store.write("server", this.#serverKey, {
+        discovery,
+        ...(wantedScope !== undefined && { wantedScope }),
+      });
+      if (discovery.resource === undefined && discovery.metadata === undefined) {
+        throw this.#needs("the server wants to know who is calling", status, TOKEN_HINT);
+      }
+      const more = status === 403 ? `it wants another scope (${wanted})` : "somebody must sign in";
+      throw this.#needs(more, status);
+    }
+    const tokens = await signIn({ ...this.#options, onAuthorization, discovery, scope });
+    this.#asked = { scope, token: tokens.access_token, unproven: this.#waiting };
+    await this.#keep(discovery, toGrant(tokens, scope, this.#now()));
+    await store.write("server", this.#serverKey, { discovery });
+  }
+
+  async #keep(discovery: Discovery, grant: Grant): Promise<void> {
+    this.#grant = grant;
+    await this.#options.store.write("grant", this.#grantKey(discovery), grant);
+  }
+
+  #client(discovery: Discovery): Promise<Client | undefined> {
+    const { server, settings, store, fetch } = this.#options;
+    const options: ClientOptions = { server, settings, discovery, store, fetch };
+    return knownClient(options);
+  }
+
+  #grantKey(discovery: Discovery): string {
+    const { serverUrl, settings } = this.#options;
+    return grantKey(discovery, serverUrl, settings.clientId);
+  }
+
+  #isExpired({ expiresAt }: Grant): boolean {
+    return expiresAt !== undefined && expiresAt - SLACK_MS < this.#now();
+  }
+
+  #now(): number {
+    return this.#options.clock.now();
+  }
+
+  #needs(message: string, status: number, before = ""): PlugboardError {
+    const { server } = this.#options;
+    const hint = `${before}${signInHint(server)}`;
+    return new PlugboardError("NEEDS_AUTH", message, { server, status, permanent: true, hint });
+  }
+}

@@ -1,0 +1,172 @@
+// A person signs in: the authorization-code grant with PKCE, from the URL they open to the tokens.
+
+import { randomBytes } from "node:crypto";
+import {
+  exchangeAuthorization,
+  type FetchLike,
+  type OAuthTokens,
+  startAuthorization,
+  validateAuthorizationResponseIssuer,
+} from "@modelcontextprotocol/client";
+import type { OAuthSettings, OnAuthorization } from "../model/authorization.ts";
+import { PlugboardError } from "../model/errors.ts";
+import { untilAborted } from "../util/abort.ts";
+import type { Clock } from "../util/clock.ts";
+import { oneLine } from "../util/text.ts";
+import { lastRedirectUri, signInClient } from "./client.ts";
+import { listenForRedirect, type RedirectListener } from "./redirect.ts";
+import { refusedSignIn } from "./refused.ts";
+import type { AuthStore, Discovery } from "./store.ts";
+
+/** How long a person may take. */
+const PATIENCE_MS = 5 * 60_000;
+
+export interface SignInOptions {
+  server: string;
+  settings: OAuthSettings;
+  discovery: Discovery;
+  scope: string | undefined;
+  store: AuthStore;
+  fetch: FetchLike;
+  /** Throws for an address that no browser should be sent to. */
+  checkUrl: (url: URL) => void;
+  onAuthorization: OnAuthorization;
+  clock: Clock;
+  signal: AbortSignal;
+}
+
+export async function signIn(options: SignInOptions): Promise<OAuthTokens> {
+  const { settings, discovery, store } = options;
+  const fixed = settings.redirectUri;
+  const listener = await listenForRedirect(
+    fixed ?? (await lastRedirectUri(discovery, store)),
+    fixed !== undefined,
+  );
+  try {
+    return await authorize(options, listener, listener?.redirectUri ?? fixed ?? "");
+  } finally {
+    await listener?.close();
+  }
+}
+
+async function authorize(
+  options: SignInOptions,
+  listener: RedirectListener | undefined,
+  redirectUri: string,
+): Promise<OAuthTokens> {
+  const { server, discovery, scope, fetch } = options;
+  const { metadata, authorizationServer, resource } = discovery;
+  const client = await signInClient(options, redirectUri);
+  const state = randomBytes(24).toString("base64url");
+  const known = {
+    ...(metadata !== undefined && { metadata }),
+    clientInformation: client.information,
+    ...(resource !== undefined && { resource }),
+  };
+  const { authorizationUrl, codeVerifier } = await startAuthorization(authorizationServer, {
+    ...known,
+    redirectUrl: redirectUri,
+    state,
+    ...(scope !== undefined && { scope }),
+  }).catch((error: unknown) => {
+    throw refusedSignIn(server, `${discovery.issuer} cannot be used`, error);
+  });
+  checkAuthorizationUrl(options, authorizationUrl);
+  const answer = await ask(options, listener, { url: authorizationUrl.href, redirectUri, state });
+  const code = readAnswer(options, answer, state);
+  const iss = answer.get("iss");
+  try {
+    return await exchangeAuthorization(authorizationServer, {
+      ...known,
+      authorizationCode: code,
+      codeVerifier,
+      redirectUri,
+      ...(iss !== null && { iss }),
+      ...(client.authenticate !== undefined && { addClientAuthentication: client.authenticate }),
+      fetchFn: fetch,
+    });
+  } catch (error) {
+    throw refusedSignIn(server, `${discovery.issuer} gave no token`, error);
+  }
+}
+
+/** The URL is made of the authorization server's words: it must not be code, nor lead inside. */
+function checkAuthorizationUrl({ server, checkUrl }: SignInOptions, url: URL): void {
+  try {
+    checkUrl(url);
+  } catch (error) {
+    const what = `its sign-in page ${oneLine(url.href, 100)} is not one to be sent to`;
+    const message = error instanceof Error ? error.message : String(error);
+    throw refusedSignIn(server, `${what} (${message})`);
+  }
+}
+
+async function ask(
+  { server, scope, onAuthorization, clock, signal }: SignInOptions,
+  listener: RedirectListener | undefined,
+  { url, redirectUri, state }: { url: string; redirectUri: string; state: string },
+): Promise<URLSearchParams> {
+  const over = new AbortController();
+  const late = clock.after(PATIENCE_MS, () => over.abort());
+  const waiting = AbortSignal.any([signal, over.signal]);
+  const arrival = listener?.arrival(state);
+  const show = async (): Promise<URLSearchParams> => {
+    const returned = await onAuthorization({
+      server,
+      url,
+      redirectUri,
+      signal: waiting,
+      ...(scope !== undefined && { scope }),
+    });
+    if (typeof returned === "string") return returnedParams(server, returned);
+    return arrival ?? Promise.reject(refusedSignIn(server, "nobody said how it ended"));
+  };
+  const shown = show().catch((error: unknown) => {
+    throw refusedSignIn(server, "it was refused here", error);
+  });
+  const answers = arrival === undefined ? [shown] : [shown, arrival];
+  try {
+    return await untilAborted(Promise.race(answers), waiting, () =>
+      signal.aborted
+        ? new PlugboardError("CANCELLED", "the sign-in was given up")
+        : refusedSignIn(server, "nobody signed in within five minutes"),
+    );
+  } finally {
+    late.cancel();
+    shown.catch(() => {});
+    over.abort();
+  }
+}
+
+function returnedParams(server: string, url: string): URLSearchParams {
+  if (URL.canParse(url)) return new URL(url).searchParams;
+  throw refusedSignIn(server, "the address that the browser came back to is no URL");
+}
+
+/** Whose answer it is comes before what it says. */
+function readAnswer(
+  { server, discovery: { metadata } }: SignInOptions,
+  answer: URLSearchParams,
+  state: string,
+): string {
+  if (answer.get("state") !== state)
+    throw refusedSignIn(server, "the answer is to another sign-in");
+  try {
+    validateAuthorizationResponseIssuer({
+      iss: answer.get("iss") ?? undefined,
+      expectedIssuer: metadata?.issuer,
+      issParameterSupported: metadata?.authorization_response_iss_parameter_supported === true,
+    });
+  } catch (error) {
+    throw refusedSignIn(server, "the answer comes from another authorization server", error);
+  }
+  const error = answer.get("error");
+  if (error !== null) {
+    const description = answer.get("error_description");
+    const why = description === null ? error : `${description} (${error})`;
+    throw refusedSignIn(server, `the authorization server said no: ${oneLine(why, 300)}`);
+  }
+  const code = answer.get("code");
+  if (code === null) throw refusedSignIn(server, "the answer holds no code");
+  return code;
+}

@@ -1,0 +1,82 @@
+import { createServer } from "node:http";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { listenForRedirect, type RedirectListener } from "../../src/auth/redirect.ts";
+import { listen as occupy } from "../net/servers.ts";
+
+async function start(preferred?: string, isFixed = false): Promise<RedirectListener> {
+  const listener = await listenForRedirect(preferred, isFixed);
+  if (listener === undefined) throw new Error("There should be a listener.");
+  onTestFinished(() => listener.close());
+  return listener;
+}
+
+async function visit(listener: RedirectListener, rest: string, init?: RequestInit) {
+  const response = await fetch(`${listener.redirectUri}${rest}`, init);
+  return { status: response.status, text: await response.text(), headers: response.headers };
+}
+
+describe("the redirect", () => {
+  it("is heard on a free port of this machine", async () => {
+    const listener = await start();
+    expect(listener.redirectUri).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback$/);
+    const arrival = listener.arrival("s");
+    const { status, text, headers } = await visit(listener, "?code=c&state=s");
+    expect(status).toBe(200);
+    expect(text).toBe(
+      "Plugboard has heard from your browser. You can close this window and go back.\n",
+    );
+    expect(headers.get("cache-control")).toBe("no-store");
+    expect(headers.get("referrer-policy")).toBe("no-referrer");
+    expect((await arrival).get("code")).toBe("c");
+  });
+
+  it("is heard before anybody asks", async () => {
+    const listener = await start();
+    expect((await visit(listener, "?error=access_denied&state=s")).text).toContain("was refused");
+    expect((await listener.arrival("s")).get("error")).toBe("access_denied");
+  });
+
+  it("is not who does not know the state", async () => {
+    const listener = await start();
+    await visit(listener, "?code=wrong&state=guess");
+    const arrival = listener.arrival("s");
+    await visit(listener, "?code=wrong");
+    await visit(listener, "?code=right&state=s");
+    expect((await arrival).get("code")).toBe("right");
+  });
+
+  it.each<[string, RequestInit?]>([
+    ["/elsewhere?code=c&state=s"],
+    ["?state=s"],
+    [""],
+    ["?code=c&state=s", { method: "POST" }],
+  ])("is nothing else: %s %j", async (rest, init) => {
+    expect(await visit(await start(), rest, init)).toMatchObject({
+      status: 404,
+      text: "There is nothing here.\n",
+    });
+  });
+
+  it.each(["http://127.0.0.1/back", "http://localhost:0/", "http://[::1]/callback"])(
+    "can be elsewhere on this machine: %s",
+    async (preferred) => {
+      const { redirectUri } = await start(preferred, true);
+      const { hostname, pathname, port } = new URL(redirectUri);
+      expect(`http://${hostname}${pathname}`).toBe(preferred.replace(":0", ""));
+      expect(Number(port)).toBeGreaterThan(0);
+    },
+  );
+
+  it.each(["https://example.com/cb", "https://127.0.0.1/cb", "http://example.com/cb"])(
+    "is somebody else's to hear at %s",
+    async (preferred) => {
+      expect(await listenForRedirect(preferred, true)).toBeUndefined();
+    },
+  );
+
+  it("takes another port where the last one is taken, unless it is configured", async () => {
+    const taken = `http://127.0.0.1:${await occupy(createServer())}/callback`;
+    expect((await start(taken)).redirectUri).not.toBe(taken);
+    await expect(listenForRedirect(taken, true)).rejects.toMatchObject({ code: "NETWORK" });
+  });
+});

@@ -1,0 +1,127 @@
+// A tool that wants more than the token is good for: asked for once, beside what was granted before.
+
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { OnAuthorization } from "../../src/model/authorization.ts";
+import { closeAll } from "../fixtures/http/client.ts";
+import { closeBoards, statusOf, textOf } from "../support/boards.ts";
+import {
+  agree,
+  callAtOnce,
+  connect,
+  connectAs,
+  protect,
+  readDocument,
+  scopesAsked,
+  temporaryDirectory,
+} from "./support.ts";
+
+closeBoards();
+afterEach(closeAll);
+
+const toolScopes = { count: "write", echo: "read" };
+
+describe("a tool that wants another scope", () => {
+  it.each(["legacy", "modern"] as const)(
+    "gets it by one sign-in with the union, and the call is repeated (%s)",
+    async (era) => {
+      const oauth = await protect({ toolScopes, mcp: { era } });
+      const board = await connectAs(oauth, undefined);
+      expect(await callAtOnce(board, 1)).toEqual([]);
+      expect(scopesAsked(oauth)).toEqual(["mcp", "mcp write"]);
+      expect(oauth.calls.get("call 0")).toBe(1);
+      expect(textOf(await board.call("docs/echo", { text: "hi" }))).toBe("hi");
+      expect(scopesAsked(oauth)).toEqual(["mcp", "mcp write", "mcp write read"]);
+      expect(statusOf(board, "docs").restarts).toBe(0);
+    },
+  );
+
+  it("is asked for once by many calls", async () => {
+    const oauth = await protect({ toolScopes });
+    const board = await connectAs(oauth, undefined);
+    expect(await callAtOnce(board, 10)).toEqual([]);
+    expect(scopesAsked(oauth)).toEqual(["mcp", "mcp write"]);
+  });
+
+  it("asks for what is configured too", async () => {
+    const oauth = await protect({ toolScopes });
+    const board = await connectAs(oauth, { scope: "read" });
+    expect(await callAtOnce(board, 1)).toEqual([]);
+    expect(scopesAsked(oauth)).toEqual(["read mcp", "read mcp write"]);
+  });
+
+  it("asks for offline access where it can be had", async () => {
+    const oauth = await protect({ metadata: { scopes_supported: ["mcp", "offline_access"] } });
+    const asked = vi.fn<OnAuthorization>(() => Promise.reject(new Error("enough")));
+    await connect(oauth, { onAuthorization: asked });
+    expect(asked.mock.calls[0]?.[0].scope).toBe("mcp offline_access");
+  });
+
+  it("fails the call alone where nobody can be asked; a later login asks for it", async () => {
+    const stateDir = await temporaryDirectory();
+    const oauth = await protect({ toolScopes });
+    const person = await connectAs(oauth, undefined, { stateDir });
+    await person.close();
+    const board = await connect(oauth, { stateDir });
+    const outcome = await board.call("docs/count", { key: "x" });
+    expect(outcome.failure).toEqual({
+      code: "NEEDS_AUTH",
+      message: "server 'docs': it wants another scope (write) (run: plugboard login docs)",
+    });
+    expect(statusOf(board, "docs").state.kind).toBe("ready");
+    // An expired token meanwhile does not make it forget what was wanted.
+    oauth.expireTokens();
+    expect((await board.call("docs/fail")).failure).toBeUndefined();
+    expect(await readDocument(stateDir, "server")).toHaveProperty("wantedScope", "mcp write");
+
+    const login = await connect(oauth, { stateDir, onAuthorization: agree(oauth) });
+    await login.signIn("docs");
+    expect(scopesAsked(oauth).at(-1)).toBe("mcp write");
+    expect(await readDocument(stateDir, "server")).not.toHaveProperty("wantedScope");
+    // The board that was refused finds it.
+    expect(await callAtOnce(board, 1)).toEqual([]);
+    expect(scopesAsked(oauth)).toHaveLength(2);
+  });
+
+  it("that the token has already, or that it does not name, is not asked for again", async () => {
+    for (const scope of ["mcp", ""]) {
+      const challenge = `Bearer error="insufficient_scope"${scope && `, scope="${scope}"`}`;
+      const headers = { "www-authenticate": challenge };
+      const oauth = await protect({
+        mcp: { status: [{ tool: "count", code: 403, times: 100, headers }] },
+      });
+      const board = await connectAs(oauth, undefined);
+      const [failure] = await callAtOnce(board, 1);
+      expect(failure).toContain("the token was refused for its scope, and no other is asked for");
+      expect(oauth.count("authorize")).toBe(1);
+      expect(statusOf(board, "docs").state.kind).toBe("ready");
+    }
+  });
+
+  it("that was asked for and not granted is not asked for again", async () => {
+    const headers = { "www-authenticate": 'Bearer error="insufficient_scope", scope="read"' };
+    const oauth = await protect({
+      toolScopes,
+      mcp: { status: [{ tool: "count", code: 403, times: 100, headers }] },
+    });
+    const onAuthorization = vi.fn<OnAuthorization>(async (request) => {
+      // The person takes back what they were asked for.
+      const url = new URL(request.url);
+      url.searchParams.set("scope", "mcp write");
+      await oauth.approve(url.href, { visit: true });
+    });
+    const board = await connect(oauth, { onAuthorization });
+    const [failure] = await callAtOnce(board, 1);
+    expect(failure).toContain("the scope it wants (read) was asked for and not granted");
+    expect(onAuthorization).toHaveBeenCalledTimes(2);
+    expect(await callAtOnce(board, 1)).toHaveLength(1);
+    expect(onAuthorization).toHaveBeenCalledTimes(2);
+  });
+
+  it("and a 403 of another kind is no reason to sign in", async () => {
+    const oauth = await protect({ mcp: { status: [{ tool: "count", code: 403, times: 100 }] } });
+    const board = await connectAs(oauth, undefined);
+    const outcome = await board.call("docs/count", { key: "x" });
+    expect(outcome.failure?.code).toBe("NEEDS_AUTH");
+    expect(oauth.count("authorize")).toBe(1);
+  });
+});

@@ -1,0 +1,158 @@
+import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { withLock } from "../../src/state/lock.ts";
+import { systemClock } from "../../src/util/clock.ts";
+import { type Compiled, compile } from "../auth/compile.ts";
+import { Worker } from "../auth/worker.ts";
+
+const WORKER = new URL("lock.worker.mjs", import.meta.url);
+
+let compiled: Compiled;
+beforeAll(async () => {
+  compiled = await compile("src/state/lock.ts");
+});
+afterAll(() => compiled.remove());
+
+/** The path of a lock in a directory that is not there yet. */
+async function freshPath(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "plugboard-lock-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  return join(directory, "deep", "down.lock");
+}
+
+/** As if its holder had said nothing for so long. */
+async function age(path: string, ms: number): Promise<void> {
+  const then = new Date(Date.now() - ms);
+  await utimes(path, then, then);
+}
+
+const nothing = async (): Promise<void> => {};
+
+describe("a lock", () => {
+  it("is held by one task at a time, whatever their number", async () => {
+    const path = await freshPath();
+    let inside = 0;
+    let most = 0;
+    const results = await Promise.all(
+      Array.from({ length: 8 }, (_, index) =>
+        withLock(path, systemClock, async () => {
+          inside += 1;
+          most = Math.max(most, inside);
+          await new Promise((resolve) => setImmediate(resolve));
+          inside -= 1;
+          return index;
+        }),
+      ),
+    );
+    expect(most).toBe(1);
+    expect(results).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  it("is held by one process at a time: no count is lost", async () => {
+    const path = await freshPath();
+    const counter = `${path}.count`;
+    await withLock(path, systemClock, () => writeFile(counter, "0"));
+    const workers = Array.from(
+      { length: 4 },
+      () => new Worker(WORKER, compiled.modules, path, counter, "10"),
+    );
+    for (const worker of workers) expect(await worker.next()).toBe("done");
+    expect(await readFile(counter, "utf8")).toBe("40");
+  });
+
+  it("is for its owner's eyes alone, and gone when it is released", async () => {
+    const path = await freshPath();
+    await withLock(path, systemClock, async () => {
+      expect((await stat(path)).mode & 0o777).toBe(0o600);
+      expect((await stat(join(path, ".."))).mode & 0o777).toBe(0o700);
+    });
+    expect(await readdir(join(path, ".."))).toEqual([]);
+  });
+
+  it("is released after a failure, which is passed on", async () => {
+    const path = await freshPath();
+    const failing = withLock(path, systemClock, () => Promise.reject(new Error("no")));
+    await expect(failing).rejects.toThrow("no");
+    expect(await withLock(path, systemClock, async () => "free")).toBe("free");
+  });
+
+  it("cannot be had where there can be no file", async () => {
+    const path = await freshPath();
+    await withLock(path, systemClock, nothing);
+    const tooLong = join(path, "..", `${"x".repeat(300)}.lock`);
+    await expect(withLock(tooLong, systemClock, nothing)).rejects.toMatchObject({
+      code: "ENAMETOOLONG",
+    });
+  });
+});
+
+describe("a lock that somebody left", () => {
+  it("is broken when its holder has been silent for long", async () => {
+    const path = await freshPath();
+    await withLock(path, systemClock, nothing);
+    const worker = new Worker(WORKER, compiled.modules, path);
+    expect(await worker.next()).toBe("held");
+    await worker.kill();
+    await age(path, 60_000);
+    const entered = await Promise.all(
+      [1, 2, 3].map((each) => withLock(path, systemClock, async () => each)),
+    );
+    expect(entered).toEqual([1, 2, 3]);
+    expect(await readdir(join(path, ".."))).toEqual([]);
+  });
+
+  it("is broken by one process at a time, and after one that died of it", async () => {
+    const path = await freshPath();
+    await withLock(path, systemClock, nothing);
+    for (const left of [path, `${path}.break`]) {
+      await writeFile(left, "dead");
+      await age(left, 60_000);
+    }
+    expect(await withLock(path, systemClock, async () => "free")).toBe("free");
+    expect(await readdir(join(path, ".."))).toEqual([]);
+  });
+
+  it("is not broken while its holder lives, however long it takes; who waits gives up", async () => {
+    const path = await freshPath();
+    const worker = new Worker(WORKER, compiled.modules, path);
+    expect(await worker.next()).toBe("held");
+    // Time flies for those who wait; the holder says that it lives by the real one.
+    let ahead = 0;
+    const clock = {
+      ...systemClock,
+      monotonic: () => systemClock.monotonic() + (ahead += 10_000),
+      after: (ms: number, task: () => void) => systemClock.after(ms / 10, task),
+    };
+    await expect(withLock(path, clock, nothing)).rejects.toMatchObject({
+      code: "TIMEOUT",
+      message: `another process keeps the lock ${path}`,
+      hint: "if no other plugboard runs, remove the file",
+    });
+    await worker.kill();
+  });
+
+  it("is kept by a holder who says so from time to time", async () => {
+    const path = await freshPath();
+    await withLock(path, systemClock, async () => {
+      await age(path, 14_000);
+      const { mtimeMs } = await stat(path);
+      while ((await stat(path)).mtimeMs === mtimeMs) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      expect(Date.now() - (await stat(path)).mtimeMs).toBeLessThan(10_000);
+    });
+  });
+
+  it("may be gone when its holder is done", async () => {
+    const path = await freshPath();
+    expect(await withLock(path, systemClock, () => rm(path).then(() => "done"))).toBe("done");
+  });
+
+  it("and another holds by now is not released by the first", async () => {
+    const path = await freshPath();
+    await withLock(path, systemClock, () => writeFile(path, "somebody else"));
+    expect(await readFile(path, "utf8")).toBe("somebody else");
+  });
+});
