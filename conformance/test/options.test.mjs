@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { parseOptions } from "../lib/options.mjs";
+
+describe("options", () => {
+  it("test everything, freshly built, and write nothing unless told otherwise", () => {
+    assert.deepEqual(parseOptions(["client"]), {
+      scenario: undefined,
+      version: undefined,
+      build: true,
+      write: false,
+      help: false,
+    });
+  });
+
+  it("narrow a run", () => {
+    const argv = ["client", "--scenario", "initialize", "--version", "2025-11-25", "--no-build"];
+    const { scenario, version, build } = parseOptions(argv);
+    assert.deepEqual(
+      { scenario, version, build },
+      {
+        scenario: "initialize",
+        version: "2025-11-25",
+        build: false,
+      },
+    );
+  });
+
+  for (const { argv, message } of [
+    { argv: [], message: /say what to test/ },
+    { argv: ["server"], message: /say what to test/ },
+    { argv: ["client", "--fast"], message: /--fast/ },
+    { argv: ["client", "--write", "--version", "2026-07-28"], message: /a whole run/ },
+  ]) {
+    it(`refuse "${argv.join(" ")}"`, () => assert.throws(() => parseOptions(argv), message));
+  }
+});
