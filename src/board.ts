@@ -1,12 +1,12 @@
 // The composition root: definitions → supervisors → catalog → tools. The file to read first.
 
-import { collectNative, toUnified } from "./bridge/native.ts";
-import { toTool } from "./bridge/tool.ts";
+import { collectNative } from "./bridge/native.ts";
 import { Calls } from "./board/calls.ts";
+import { BoardGuard } from "./board/guard.ts";
 import { discoverTool, type LookupContext, unknownTool } from "./board/lookup.ts";
-import { plug } from "./board/plug.ts";
-import { signInOf, type Slot, slotNamed, statusOf } from "./board/slot.ts";
-import { Catalog, type CatalogEntry } from "./catalog/catalog.ts";
+import { learnSecrets, plug } from "./board/plug.ts";
+import { diagnose, signInOf, type Slot, slotNamed, statusOf } from "./board/slot.ts";
+import { BoardTools } from "./board/tools.ts";
 import { type CachedTools, CatalogCache, definitionHash } from "./catalog/catalog-cache.ts";
 import { type BoardConfig, parseAgentConfig } from "./config/parse.ts";
 import { formatProblem } from "./config/report.ts";
@@ -14,13 +14,14 @@ import type { AgentConfig } from "./model/agent-config.ts";
 import type { Board, BoardCallOptions } from "./model/board.ts";
 import type { BoardOptions } from "./model/board-options.ts";
 import type { ServerIdentity, ToolList } from "./model/connection.ts";
-import type { Diagnostic } from "./model/diagnostic.ts";
 import type { BoardEvents } from "./model/events.ts";
 import type { JsonObject } from "./model/json.ts";
 import { type Logger, silentLogger } from "./model/logger.ts";
 import type { ServerDefinition } from "./model/server-definition.ts";
 import type { ServerStatus } from "./model/server-status.ts";
-import type { CallOutcome, NativeTool, Tool } from "./model/tool.ts";
+import type { CallOutcome, Tool } from "./model/tool.ts";
+import { redactingLogger } from "./secrets/redacting-logger.ts";
+import { Redactor } from "./secrets/redactor.ts";
 import { type Clock, systemClock, within } from "./util/clock.ts";
 import { Emitter } from "./util/emitter.ts";
 
@@ -29,6 +30,9 @@ const FRESH_MS = 24 * 3_600_000;
 
 /** A start that runs into its timeout is waited for a little longer, so that its end can be told. */
 const TELLING_MS = 500;
+
+/** How long a closing board waits for what its calls came to. */
+const LAST_WORDS_MS = 1000;
 
 /**
  * Opens a board over the given servers. Resolves when every server that starts with it is known, has
@@ -54,14 +58,13 @@ class LiveBoard implements Board {
   readonly #options: BoardOptions;
   readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #native: Map<string, NativeTool>;
-  readonly #catalog: Catalog;
   readonly #cache: CatalogCache | undefined;
   readonly #slots = new Map<string, Slot>();
-  readonly #unified = new WeakMap<CatalogEntry, Tool>();
+  readonly #redactor = new Redactor();
+  readonly #guard: BoardGuard;
   readonly #events: Emitter<BoardEvents>;
-  readonly #nativeTools: Tool[];
   readonly #calls: Calls;
+  readonly #tools: BoardTools;
   readonly #lookup: LookupContext;
   /** What `close` waits for besides the servers. None of them rejects. */
   readonly #background = new Set<Promise<void>>();
@@ -73,19 +76,34 @@ class LiveBoard implements Board {
     this.#agent = agent;
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#logger = options.logger ?? silentLogger;
+    this.#logger = redactingLogger(options.logger ?? silentLogger, this.#redactor);
     const { workspaceDir = agent.workspace } = options;
-    this.#native = collectNative(options.native ?? [], workspaceDir ? { workspaceDir } : {});
-    this.#nativeTools = [...this.#native.values()].map((tool) =>
-      toUnified(tool, (name, params, call) => this.call(name, params, call)),
-    );
-    this.#catalog = new Catalog(agent.toolNames, agent.servers, this.#native.keys());
+    const native = collectNative(options.native ?? [], workspaceDir ? { workspaceDir } : {});
     this.#cache = options.stateDir === undefined ? undefined : new CatalogCache(options.stateDir);
     this.#events = new Emitter((error) =>
       this.#logger.error("a listener threw", { reason: String(error) }),
     );
     this.#calls = new Calls(this.#clock, this.#logger, this.#events);
-    this.#lookup = { catalog: this.#catalog, slots: this.#slots, clock: this.#clock };
+    this.#guard = new BoardGuard({
+      agent,
+      options,
+      clock: this.#clock,
+      logger: this.#logger,
+      redactor: this.#redactor,
+      learnSecrets: () => {
+        const { env = process.env } = options;
+        for (const server of agent.servers) learnSecrets(server, env, this.#redactor);
+      },
+    });
+    this.#tools = new BoardTools({
+      agent,
+      native,
+      slots: this.#slots,
+      calls: this.#calls,
+      guard: this.#guard,
+      execute: (name, params, call) => this.call(name, params, call),
+    });
+    this.#lookup = { catalog: this.#tools.catalog, slots: this.#slots, clock: this.#clock };
     const { onToolsChanged } = options;
     if (onToolsChanged) this.on("tools", () => onToolsChanged(this.tools()));
   }
@@ -102,6 +120,8 @@ class LiveBoard implements Board {
       this.#agent.servers.map(async (each) => this.#cache?.read(definitionHash(each, cwd))),
     );
     this.#agent.servers.forEach((each, index) => this.#plug(each, cwd, cached[index]));
+    await this.#guard.open(this.#slots.values());
+    this.#agent.servers.forEach(({ name }, index) => this.#recall(name, cached[index]));
     const wait = this.#agent.startupWait;
     const starts = [...this.#slots.values()].flatMap((slot) => {
       const reason = this.#startReason(slot);
@@ -122,7 +142,7 @@ class LiveBoard implements Board {
   }
 
   tools(): Tool[] {
-    return [...this.#nativeTools, ...this.#catalog.entries().map((entry) => this.#tool(entry))];
+    return this.#tools.list();
   }
 
   async call(
@@ -130,13 +150,11 @@ class LiveBoard implements Board {
     args: JsonObject = {},
     options: BoardCallOptions = {},
   ): Promise<CallOutcome> {
-    const entry = this.#catalog.find(name);
-    if (entry !== undefined) return this.#callEntry(entry, args, options);
-    const native = this.#native.get(name.startsWith("native/") ? name.slice(7) : name);
-    if (native !== undefined) return this.#calls.native(native, args, options);
+    const known = this.#tools.find(name);
+    if (known !== undefined) return this.#calls.run(known, args, options);
     const found = await discoverTool(name, this.#lookup, options.signal);
-    if (found !== undefined) return this.#callEntry(found, args, options);
-    return unknownTool(name, this.#native.keys(), this.#lookup);
+    if (found !== undefined) return this.#calls.run(this.#tools.at(found), args, options);
+    return unknownTool(name, this.#tools.names(), this.#lookup);
   }
 
   status(): ServerStatus[] {
@@ -193,6 +211,9 @@ class LiveBoard implements Board {
       }),
     );
     await Promise.all(this.#background);
+    // Without their servers they end at once; one that waits for a person is not waited for.
+    await within(this.#clock, LAST_WORDS_MS, this.#calls.idle());
+    await this.#guard.close();
     this.#events.clear();
   }
 
@@ -203,11 +224,21 @@ class LiveBoard implements Board {
       options: this.#options,
       clock: this.#clock,
       logger: this.#logger,
-      onState: (state, previous) => this.#events.emit("server", { server: name, state, previous }),
+      redactor: this.#redactor,
+      onState: (state, previous) =>
+        this.#events.emit("server", this.#redactor.value({ server: name, state, previous })),
       onTools: (list, identity) => this.#learn(name, list, identity),
     });
     this.#slots.set(name, slot);
-    if (cached !== undefined) this.#catalog.set(name, cached.tools);
+  }
+
+  /** What an earlier run has left is held against the pins like any other list. */
+  #recall(server: string, cached: CachedTools | undefined): void {
+    if (cached === undefined) return;
+    const { tools, identity } = cached;
+    const changes = this.#guard.check(server, tools, identity.instructions);
+    diagnose(slotNamed(server, this.#slots), changes, this.#logger);
+    this.#tools.set(server, tools);
   }
 
   #startReason({ definition, knowledge, cachedAt }: Slot): "eager" | "to-be-known" | undefined {
@@ -221,25 +252,16 @@ class LiveBoard implements Board {
   #learn(server: string, list: ToolList, identity: ServerIdentity): void {
     const slot = this.#slots.get(server);
     if (slot === undefined) return;
-    const change = this.#catalog.set(server, list.tools);
+    // Before they can be called: what has changed may have to be refused.
+    const pinned = this.#guard.check(server, list.tools, identity.instructions);
+    const change = this.#tools.set(server, list.tools);
     slot.knowledge = "live";
     slot.identity = identity;
-    this.#diagnose(slot, [...list.diagnostics, ...change.diagnostics]);
+    diagnose(slot, [...list.diagnostics, ...change.diagnostics, ...pinned], this.#logger);
     this.#remember(slot, list, identity);
     const { added, removed, changed } = change;
     if (!this.#announce || added.length + removed.length + changed.length === 0) return;
     this.#events.emit("tools", { added, removed, changed });
-  }
-
-  /** Logs what is new: a restarted server has the same faults again. */
-  #diagnose(slot: Slot, diagnostics: Diagnostic[]): void {
-    const known = new Set(slot.diagnostics.map((each) => JSON.stringify(each)));
-    slot.diagnostics = diagnostics;
-    for (const each of diagnostics) {
-      if (known.has(JSON.stringify(each))) continue;
-      const { server, message, subject } = each;
-      this.#logger.warn(message, { server, ...(subject !== undefined && { tool: subject }) });
-    }
   }
 
   /** Behind the caller's back: a cache that cannot be written costs time at the next start, no more. */
@@ -260,25 +282,7 @@ class LiveBoard implements Board {
     void task.finally(() => this.#background.delete(task));
   }
 
-  #callEntry(
-    entry: CatalogEntry,
-    args: JsonObject,
-    options: BoardCallOptions,
-  ): Promise<CallOutcome> {
-    const slot = this.#slots.get(entry.server);
-    if (slot === undefined) throw new TypeError(`no slot for ${entry.server}`);
-    return this.#calls.server(slot.supervisor, entry, args, options);
-  }
-
   #statusOf(slot: Slot): ServerStatus {
-    return statusOf(slot, this.#catalog.count(slot.definition.name));
-  }
-
-  #tool(entry: CatalogEntry): Tool {
-    const known = this.#unified.get(entry);
-    if (known !== undefined) return known;
-    const tool = toTool(entry, (name, params, call) => this.call(name, params, call));
-    this.#unified.set(entry, tool);
-    return tool;
+    return this.#redactor.value(statusOf(slot, this.#tools.count(slot.definition.name)));
   }
 }

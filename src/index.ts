@@ -27,6 +27,7 @@ export type { Diagnostic } from "./model/diagnostic.ts";
 export type { ElicitationAnswer, ElicitationRequest, OnElicitation } from "./model/elicitation.ts";
 export type { ErrorCode } from "./model/errors.ts";
 export type { BoardEvents, CallEvent, ServerEvent, ToolsEvent } from "./model/events.ts";
+export type { ExternalContent, ModelDetails } from "./model/external-content.ts";
 export type { JsonObject } from "./model/json.ts";
 export type { Logger, LogLevel } from "./model/logger.ts";
 export type { ServerDefinition } from "./model/server-definition.ts";

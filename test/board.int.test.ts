@@ -196,7 +196,9 @@ describe("calls", () => {
       const isResult = !["null_result", "string_result", "array_result"].some((each) =>
         tool.name.endsWith(each),
       );
-      expect(outcome.failure?.code, tool.name).toBe(isResult ? undefined : "PROTOCOL");
+      const isBroken = /(breaks_output_schema|lacks_structured|redos)$/.test(tool.name);
+      const expected = isBroken ? "INVALID_RESULT" : isResult ? undefined : "PROTOCOL";
+      expect(outcome.failure?.code, tool.name).toBe(expected);
       for (const block of outcome.content) {
         expect(["text", "image", "audio", "resource", "resource_link"], tool.name).toContain(
           block.type,
@@ -260,7 +262,7 @@ describe("native tools", () => {
         return { content: [], structuredContent: { done: true }, details: "dropped" };
       },
     };
-    const board = await open({}, { native: [native] });
+    const board = await open({}, { native: [native], owner: true });
     const [tool] = board.tools() as [Tool];
     expect(tool).toMatchObject({ label: "Shout", ownerOnly: true, source: { kind: "native" } });
     const result = await tool.execute("1", {}, new AbortController().signal, (each) =>

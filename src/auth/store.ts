@@ -71,9 +71,34 @@ export function keyOf(...parts: readonly string[]): string {
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32);
 }
 
-/** `stateDir` undefined: nothing outlives the process. */
-export function openAuthStore(stateDir: string | undefined, clock: Clock): AuthStore {
-  return stateDir === undefined ? memoryStore() : fileStore(join(stateDir, "auth"), clock);
+/**
+ * `stateDir` undefined: nothing outlives the process. `onSecret` is told every token and every client's
+ * secret before anybody can use it.
+ */
+export function openAuthStore(
+  stateDir: string | undefined,
+  clock: Clock,
+  onSecret: (secret: string) => void = () => {},
+): AuthStore {
+  const store = stateDir === undefined ? memoryStore() : fileStore(join(stateDir, "auth"), clock);
+  return {
+    ...store,
+    async read(kind, key) {
+      const value = await store.read(kind, key);
+      for (const secret of secretsOf(value ?? {})) onSecret(secret);
+      return value;
+    },
+    write(kind, key, value) {
+      for (const secret of secretsOf(value)) onSecret(secret);
+      return store.write(kind, key, value);
+    },
+  };
+}
+
+function secretsOf({ tokens, client }: Partial<Grant & KnownClient & KnownServer>): string[] {
+  const found = [tokens?.access_token, tokens?.refresh_token, client?.client_secret];
+  // A file may hold anything.
+  return found.filter((secret) => typeof secret === "string");
 }
 
 function fileStore(directory: string, clock: Clock): AuthStore {

@@ -4,11 +4,11 @@
 import { randomUUID } from "node:crypto";
 import { toFailure } from "../bridge/failure.ts";
 import { toOutcome } from "../bridge/outcome.ts";
-import type { CatalogEntry } from "../catalog/catalog.ts";
 import type { BoardCallOptions } from "../model/board.ts";
 import type { CallOptions } from "../model/connection.ts";
 import { cancelled, toPlugboardError } from "../model/errors.ts";
 import type { BoardEvents } from "../model/events.ts";
+import type { Decision, GuardedCall } from "../model/guard.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Logger } from "../model/logger.ts";
 import type {
@@ -22,6 +22,10 @@ import type {
 import type { Supervisor } from "../server/supervisor.ts";
 import type { Clock } from "../util/clock.ts";
 import type { Emitter } from "../util/emitter.ts";
+import type { PluggedTool } from "./plugged-tool.ts";
+
+/** What a call begins with; a stage that decides otherwise puts another in its place. */
+const ALLOWED: Decision = { verdict: "allowed" };
 
 /** How long progress may extend a call. */
 const CALL_CEILING_MS = 600_000;
@@ -30,6 +34,8 @@ export class Calls {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #events: Emitter<BoardEvents>;
+  #running = 0;
+  #onIdle: (() => void) | undefined;
 
   constructor(clock: Clock, logger: Logger, events: Emitter<BoardEvents>) {
     this.#clock = clock;
@@ -37,60 +43,72 @@ export class Calls {
     this.#events = events;
   }
 
-  async server(
-    supervisor: Supervisor,
-    entry: CatalogEntry,
-    args: JsonObject,
-    options: BoardCallOptions,
-  ): Promise<CallOutcome> {
-    const { server, tool } = entry;
-    const started = this.#clock.monotonic();
-    let outcome: CallOutcome;
-    supervisor.enter();
-    try {
-      const connection = supervisor.live ?? (await supervisor.acquire(options.signal));
-      outcome = toOutcome(
-        await connection.callTool(tool.name, args, this.#callOptions(supervisor, options)),
-      );
-    } catch (error) {
-      outcome = toFailure(error, { server, tool: tool.name });
-    }
-    const durationMs = this.#clock.monotonic() - started;
-    supervisor.leave(durationMs, outcome.failure !== undefined);
-    this.#report(entry.publicName, { kind: "mcp", server, tool: tool.name }, durationMs, outcome);
-    return outcome;
-  }
-
-  #callOptions(supervisor: Supervisor, { signal, onUpdate }: BoardCallOptions): CallOptions {
-    const options: CallOptions = {
-      timeout: supervisor.definition.toolTimeout,
-      ceiling: CALL_CEILING_MS,
-    };
-    if (signal !== undefined) options.signal = signal;
-    if (onUpdate !== undefined) {
-      options.onProgress = (progress) => this.#update(onUpdate, progressUpdate(progress));
-    }
-    return options;
-  }
-
-  async native(
-    tool: NativeTool,
+  async run(
+    { guarded, subject }: PluggedTool,
     args: JsonObject,
     { signal, onUpdate }: BoardCallOptions,
   ): Promise<CallOutcome> {
     const started = this.#clock.monotonic();
+    const { source, publicName } = subject;
+    const call: GuardedCall = {
+      subject,
+      args,
+      signal,
+      onUpdate: onUpdate && ((update) => this.#update(onUpdate, update)),
+      decision: ALLOWED,
+    };
     let outcome: CallOutcome;
+    this.#running += 1;
+    try {
+      outcome = await guarded(call);
+    } catch (error) {
+      outcome = toFailure(error, source.kind === "mcp" ? source : undefined);
+    }
+    this.#running -= 1;
+    if (this.#running === 0) this.#onIdle?.();
+    this.#report(publicName, source, this.#clock.monotonic() - started, outcome);
+    return outcome;
+  }
+
+  /** Resolves when no call is under way any more. */
+  async idle(): Promise<void> {
+    if (this.#running === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#onIdle = resolve;
+    });
+  }
+
+  /** Makes a call to a server. `confirm` has the last word, when the server is there, and rejects to refuse. */
+  async server(
+    supervisor: Supervisor,
+    tool: string,
+    { args, signal, onUpdate }: GuardedCall,
+    confirm: () => Promise<void> | undefined,
+  ): Promise<CallOutcome> {
+    const started = this.#clock.monotonic();
+    let outcome: CallOutcome;
+    supervisor.enter();
+    try {
+      const connection = supervisor.live ?? (await supervisor.acquire(signal));
+      const doubt = confirm();
+      if (doubt !== undefined) await doubt;
+      const options = callOptions(supervisor, signal, onUpdate);
+      outcome = toOutcome(await connection.callTool(tool, args, options));
+    } catch (error) {
+      outcome = toFailure(error, { server: supervisor.definition.name, tool });
+    }
+    supervisor.leave(this.#clock.monotonic() - started, outcome.failure !== undefined);
+    return outcome;
+  }
+
+  async native(tool: NativeTool, { args, signal, onUpdate }: GuardedCall): Promise<CallOutcome> {
     try {
       if (signal?.aborted) throw cancelled();
-      const update = onUpdate && ((each: ToolUpdate) => this.#update(onUpdate, each));
-      const { details: _, ...result } = await tool.execute(randomUUID(), args, signal, update);
-      outcome = result;
+      const { details: _, ...outcome } = await tool.execute(randomUUID(), args, signal, onUpdate);
+      return outcome;
     } catch (error) {
-      outcome = toFailure(toPlugboardError(error, signal?.aborted ? "CANCELLED" : "TOOL_FAILED"));
+      return toFailure(toPlugboardError(error, signal?.aborted ? "CANCELLED" : "TOOL_FAILED"));
     }
-    const durationMs = this.#clock.monotonic() - started;
-    this.#report(tool.name, { kind: "native" }, durationMs, outcome);
-    return outcome;
   }
 
   #report(tool: string, source: ToolSource, durationMs: number, outcome: CallOutcome): void {
@@ -113,6 +131,17 @@ export class Calls {
       this.#logger.error("an update listener threw", { reason: String(error) });
     }
   }
+}
+
+function callOptions(
+  { definition }: Supervisor,
+  signal: AbortSignal | undefined,
+  onUpdate: UpdateListener | undefined,
+): CallOptions {
+  const options: CallOptions = { timeout: definition.toolTimeout, ceiling: CALL_CEILING_MS };
+  if (signal !== undefined) options.signal = signal;
+  if (onUpdate !== undefined) options.onProgress = (each) => onUpdate(progressUpdate(each));
+  return options;
 }
 
 function progressUpdate(progress: Progress): ToolUpdate {

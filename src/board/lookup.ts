@@ -48,11 +48,11 @@ export async function discoverTool(
   return catalog.find(name);
 }
 
-/** A server that could not be asked may have it: the answer says so. */
+/** A server that could not be asked may have it: the answer says so. `names` are those to be told of. */
 export function unknownTool(
   name: string,
-  nativeNames: Iterable<string>,
-  { catalog, slots, clock }: LookupContext,
+  names: Iterable<string>,
+  { slots, clock }: Pick<LookupContext, "slots" | "clock">,
 ): CallOutcome {
   const why = ({ definition, supervisor }: Slot): PlugboardError =>
     unavailable(definition, supervisor.state, clock);
@@ -61,10 +61,7 @@ export function unknownTool(
   );
   const named = slotNamedIn(name, slots);
   if (named?.knowledge === "none") return toFailure(why(named));
-  const names = catalog
-    .entries()
-    .flatMap(({ publicName, server, tool }) => [publicName, `${server}/${tool.name}`]);
-  const meant = closest(name, [...nativeNames, ...names]);
+  const meant = closest(name, names);
   const hints = [
     ...(meant === undefined ? [] : [`did you mean '${meant}'?`]),
     ...silent.map((slot) => why(slot).message),

@@ -7,7 +7,9 @@ import type { AgentConfig } from "../model/agent-config.ts";
 import type { BoardOptions } from "../model/board-options.ts";
 import type { ServerIdentity } from "../model/connection.ts";
 import type { Logger } from "../model/logger.ts";
-import type { RemoteEndpoint, ServerDefinition } from "../model/server-definition.ts";
+import type { Endpoint, RemoteEndpoint, ServerDefinition } from "../model/server-definition.ts";
+import { collectSecrets } from "../secrets/collect.ts";
+import type { Redactor } from "../secrets/redactor.ts";
 import { Supervisor, type SupervisorOptions } from "../server/supervisor.ts";
 import type { Clock } from "../util/clock.ts";
 import { lazyOpener } from "./opener.ts";
@@ -19,6 +21,8 @@ export interface PlugContext extends Pick<SupervisorOptions, "onState" | "onTool
   options: BoardOptions;
   clock: Clock;
   logger: Logger;
+  /** Gets to know the secrets that servers are started with. */
+  redactor: Redactor;
 }
 
 export function plug(
@@ -27,29 +31,40 @@ export function plug(
   cached: CachedTools | undefined,
   context: PlugContext,
 ): Slot {
-  const { agent, options, clock, logger, onState, onTools } = context;
+  const { agent, options, clock, logger, redactor, onState, onTools } = context;
   const { env = process.env, random = Math.random, onElicitation } = options;
   const { networkAllow = [] } = agent;
   const networkEnv = behindProxy(env, agent.networkProxy);
   const signIn = signInFor(definition, env, networkEnv, context);
   const open = lazyOpener({
     definition,
-    resolve: () => resolveEndpoint(definition, env),
+    resolve: () => resolveSecretly(definition, env, redactor),
     cwd,
     env,
     networkEnv,
     networkAllow,
     clock,
     logger,
+    redact: (text, isCut) => redactor.text(text, isCut),
     ...(onElicitation !== undefined && { onElicitation }),
     ...(signIn !== undefined && { authorize: (endpoint) => signIn.authorizer(endpoint) }),
     ...(cached !== undefined && earlier(cached.identity)),
   });
   return {
     definition,
-    supervisor: new Supervisor({ definition, open, clock, random, logger, onState, onTools }),
+    supervisor: new Supervisor({
+      definition,
+      open,
+      clock,
+      random,
+      logger,
+      onState,
+      onTools,
+      ...(agent.untrusted !== undefined && { untrusted: agent.untrusted }),
+    }),
     signIn,
     hash: definitionHash(definition, cwd),
+    pinKey: definitionHash(definition, ""),
     knowledge: cached === undefined ? "none" : "cached",
     cachedAt: cached?.savedAt,
     identity: cached?.identity,
@@ -57,18 +72,43 @@ export function plug(
   };
 }
 
+/** For what is refused before its server was ever started: the arguments may hold its secrets already. */
+export function learnSecrets(
+  definition: ServerDefinition,
+  env: Environment,
+  redactor: Redactor,
+): void {
+  try {
+    resolveSecretly(definition, env, redactor);
+  } catch {
+    // What is missing is told when the server starts.
+  }
+}
+
+/** From here on nothing repeats what was a secret among the values. */
+function resolveSecretly(
+  definition: ServerDefinition,
+  env: Environment,
+  redactor: Redactor,
+): Endpoint {
+  const resolved = resolveEndpoint(definition, env);
+  for (const secret of collectSecrets(definition.endpoint, resolved)) redactor.add(secret);
+  return resolved;
+}
+
 function signInFor(
   definition: ServerDefinition,
   env: Environment,
   networkEnv: Environment,
-  { agent, options, clock, logger }: PlugContext,
+  { agent, options, clock, logger, redactor }: PlugContext,
 ): ServerSignIn | undefined {
   if (definition.endpoint.kind === "stdio") return undefined;
   const { stateDir, onAuthorization } = options;
   return new ServerSignIn({
     server: definition.name,
     // Resolving fills in values and never changes the kind.
-    resolve: () => resolveEndpoint(definition, env) as RemoteEndpoint,
+    resolve: () => resolveSecretly(definition, env, redactor) as RemoteEndpoint,
+    onSecret: (secret) => redactor.add(secret),
     stateDir,
     networkAllow: agent.networkAllow ?? [],
     env: networkEnv,

@@ -19,6 +19,8 @@ export interface ServerSignInOptions {
   onAuthorization: OnAuthorization | undefined;
   clock: Clock;
   logger: Logger;
+  /** Told every token and every client's secret, so that nothing repeats it. */
+  onSecret: (secret: string) => void;
 }
 
 interface Made {
@@ -95,7 +97,7 @@ export class ServerSignIn {
   }
 
   async #create(endpoint: RemoteEndpoint): Promise<Made> {
-    const { server, stateDir, clock, networkAllow, onAuthorization } = this.#options;
+    const { server, stateDir, clock, networkAllow, onAuthorization, onSecret } = this.#options;
     const [{ ServerAuthorizer }, { openAuthStore }, { oauthFetch }, { addressRules }, network] =
       await Promise.all([
         import("../auth/authorizer.ts"),
@@ -115,7 +117,7 @@ export class ServerSignIn {
       server,
       serverUrl: url,
       settings: oauth || {},
-      store: openAuthStore(stateDir, clock),
+      store: openAuthStore(stateDir, clock, onSecret),
       fetch: oauthFetch(fetch, rules, from, signal),
       checkUrl: (target) => rules.checkUrl(target, from),
       onAuthorization,

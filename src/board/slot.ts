@@ -2,6 +2,7 @@
 
 import type { ServerIdentity } from "../model/connection.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
+import type { Logger } from "../model/logger.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import { PlugboardError } from "../model/errors.ts";
 import { isCallable } from "../model/server-state.ts";
@@ -15,7 +16,10 @@ export interface Slot {
   supervisor: Supervisor;
   /** Of a remote server. */
   signIn: ServerSignIn | undefined;
+  /** Of the definition and where it runs: what its tools depend on. */
   hash: string;
+  /** Of the definition alone: what its tools are pinned for. */
+  pinKey: string;
   /** Whether its tools are known, and whether this run has confirmed them. */
   knowledge: "none" | "cached" | "live";
   /** When the remembered list was saved. */
@@ -48,6 +52,17 @@ export function statusOf(slot: Slot, tools: number): ServerStatus {
     diagnostics: slot.diagnostics,
     stderr: supervisor.stderrTail(),
   };
+}
+
+/** Logs what is new: a restarted server has the same faults again. */
+export function diagnose(slot: Slot, diagnostics: Diagnostic[], logger: Logger): void {
+  const known = new Set(slot.diagnostics.map((each) => JSON.stringify(each)));
+  slot.diagnostics = diagnostics;
+  for (const each of diagnostics) {
+    if (known.has(JSON.stringify(each))) continue;
+    const { server, message, subject } = each;
+    logger.warn(message, { server, ...(subject !== undefined && { tool: subject }) });
+  }
 }
 
 /** Throws UNKNOWN_SERVER, with the name that may be meant. */

@@ -38,6 +38,12 @@ function sentence(error: PlugboardError, call: FailedCall | undefined): string {
     case "SERVER_ERROR":
       return `${server} refused ${tool}: ${error.message}`;
     case "CANCELLED":
+    // Words of the guard's own, which name the tool.
+    case "REFUSED_BY_POLICY":
+    case "NOT_APPROVED":
+    case "CHANGED_TOOL":
+    case "RATE_LIMITED":
+    case "UNTRUSTED":
       return error.message;
     default:
       return `${server}: ${error.message}`;

@@ -1,15 +1,9 @@
 // The host's own tools as unified ones: checked once, called like any other.
 
 import { PlugboardError } from "../model/errors.ts";
-import type {
-  CallOutcome,
-  NativeTool,
-  NativeToolContext,
-  NativeToolFactory,
-  Tool,
-} from "../model/tool.ts";
-import { type Execute } from "./tool.ts";
-import { forModel } from "./for-model.ts";
+import type { ModelDetails } from "../model/external-content.ts";
+import type { NativeTool, NativeToolContext, NativeToolFactory, Tool } from "../model/tool.ts";
+import type { Execute, Present } from "./tool.ts";
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 
@@ -31,7 +25,7 @@ export function collectNative(
   return tools;
 }
 
-export function toUnified(tool: NativeTool, call: Execute): Tool<CallOutcome> {
+export function toUnified(tool: NativeTool, call: Execute, present: Present): Tool<ModelDetails> {
   return {
     name: tool.name,
     label: tool.label ?? tool.name,
@@ -42,7 +36,7 @@ export function toUnified(tool: NativeTool, call: Execute): Tool<CallOutcome> {
     ...(tool.ownerOnly !== undefined && { ownerOnly: tool.ownerOnly }),
     source: { kind: "native" },
     async execute(_toolCallId, params, signal, onUpdate) {
-      return forModel(
+      return present(
         await call(tool.name, params, {
           ...(signal !== undefined && { signal }),
           ...(onUpdate !== undefined && { onUpdate }),

@@ -5,6 +5,7 @@ import type { ContentBlock } from "../model/content.ts";
 import { PlugboardError } from "../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
 import type { CallOutcome } from "../model/tool.ts";
+import { asText } from "../util/as-text.ts";
 import { oneLine } from "../util/text.ts";
 
 /** Throws where the answer is no result at all. */
@@ -58,15 +59,5 @@ function isContentBlock(block: unknown): block is ContentBlock {
       return typeof block.uri === "string";
     default:
       return false;
-  }
-}
-
-/** Never throws: a value may be nested deeper than the stack. */
-export function asText(value: unknown): string {
-  if (typeof value === "string") return value;
-  try {
-    return JSON.stringify(value) ?? String(value);
-  } catch {
-    return "(nested too deep to show)";
   }
 }

@@ -1,9 +1,15 @@
 // An MCP tool as the unified one.
 
+import type { ModelDetails } from "../model/external-content.ts";
 import type { JsonObject } from "../model/json.ts";
-import type { CallOutcome, Tool, ToolDefinition, UpdateListener } from "../model/tool.ts";
+import type {
+  CallOutcome,
+  Tool,
+  ToolDefinition,
+  ToolResult,
+  UpdateListener,
+} from "../model/tool.ts";
 import { oneLine, plainText } from "../util/text.ts";
-import { forModel } from "./for-model.ts";
 
 export interface BridgedTool {
   publicName: string;
@@ -17,7 +23,12 @@ export type Execute = (
   options: { signal?: AbortSignal; onUpdate?: UpdateListener },
 ) => Promise<CallOutcome>;
 
-export function toTool(source: BridgedTool, call: Execute): Tool<CallOutcome> {
+/** Makes of an outcome what a model reads. Must not throw or reject. */
+export type Present = (
+  outcome: CallOutcome,
+) => ToolResult<ModelDetails> | Promise<ToolResult<ModelDetails>>;
+
+export function toTool(source: BridgedTool, call: Execute, present: Present): Tool<ModelDetails> {
   const { publicName, server, tool } = source;
   const description = plainText(tool.description ?? "").trim();
   return {
@@ -29,7 +40,7 @@ export function toTool(source: BridgedTool, call: Execute): Tool<CallOutcome> {
     ...(tool.outputSchema !== undefined && { outputSchema: tool.outputSchema }),
     source: { kind: "mcp", server, tool: tool.name },
     async execute(_toolCallId, params, signal, onUpdate) {
-      return forModel(
+      return present(
         await call(publicName, params, {
           ...(signal !== undefined && { signal }),
           ...(onUpdate !== undefined && { onUpdate }),

@@ -6,6 +6,7 @@ import type { MergedServer } from "./merge.ts";
 import type { ServerAuth } from "./server-config.ts";
 import type { PlainServer } from "./servers.ts";
 import { familyOf } from "./connection.ts";
+import { serverGuard } from "./guard.ts";
 
 const SERVER_DEFAULTS = {
   enabled: true,
@@ -21,10 +22,11 @@ const SERVER_DEFAULTS = {
 
 /** The server must have passed `connectionFindings`. `baseDir` is what a relative `cwd` is relative to. */
 export function toDefinition(
-  { name, origin, server }: MergedServer,
+  { name, origin, server, rules }: MergedServer,
   baseDir: string | undefined,
 ): ServerDefinition {
   const { toolPrefix } = server;
+  const guard = serverGuard(server, rules);
   return {
     name,
     origin,
@@ -39,6 +41,7 @@ export function toDefinition(
     protocol: server.protocol ?? SERVER_DEFAULTS.protocol,
     maxMessageBytes: server.maxMessageBytes ?? SERVER_DEFAULTS.maxMessageBytes,
     ...(toolPrefix !== undefined && { toolPrefix }),
+    ...(guard !== undefined && { guard }),
   };
 }
 

@@ -6,14 +6,11 @@ import type { Environment } from "./environment.ts";
 import { plugboardHome } from "./home.ts";
 import { configInvalid } from "./report.ts";
 
-export type ConfigSource = (
-  | { kind: "file"; path: string; from: "flag" | "environment" | "home" }
+export type ConfigSource =
+  /** One from the `directory` was named by nobody: nothing of it may start before it is trusted. */
+  | { kind: "file"; path: string; from: "flag" | "environment" | "directory" | "home" }
   /** There is no file: the servers that come with Plugboard. */
-  | { kind: "demo" }
-) & {
-  /** A file in the working directory that was passed over, since nobody named it. */
-  ignored?: string;
-};
+  | { kind: "demo" };
 
 export interface FindOptions {
   /** The value of `--config`. */
@@ -36,12 +33,9 @@ export function findConfig({ flag, env, cwd, homedir }: FindOptions): ConfigSour
     return { kind: "file", path, from: "environment" };
   }
   const home = join(plugboardHome(env, homedir), FILE_NAME);
-  // Anyone can put a file into a directory that somebody then works in, and a configuration runs
-  // commands: being found there is no permission.
   const local = join(resolve(cwd), FILE_NAME);
-  const ignored = local !== home && exists(local) ? { ignored: local } : {};
-  if (exists(home)) return { kind: "file", path: home, from: "home", ...ignored };
-  return { kind: "demo", ...ignored };
+  if (local !== home && exists(local)) return { kind: "file", path: local, from: "directory" };
+  return exists(home) ? { kind: "file", path: home, from: "home" } : { kind: "demo" };
 }
 
 function named(path: string, by: string): string {

@@ -3,6 +3,7 @@
 import { homedir as systemHome } from "node:os";
 import { dirname, resolve } from "node:path";
 import type { AgentConfig } from "../model/agent-config.ts";
+import type { AuditSettings } from "../model/guard-settings.ts";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
 import { closest } from "../util/closest.ts";
 import { readAgents } from "./agents.ts";
@@ -12,6 +13,7 @@ import { toDefinition } from "./definition.ts";
 import { parseText } from "./document.ts";
 import { atKey } from "./finding.ts";
 import type { Finding } from "./finding.ts";
+import { agentGuard, auditSettings } from "./guard.ts";
 import { expandHome } from "./home.ts";
 import { layerFindings, mergeServers, overrideFindings, plainServers } from "./merge.ts";
 import type { MergedServer } from "./merge.ts";
@@ -19,6 +21,7 @@ import { quote } from "./quote.ts";
 import { readConfigText } from "./read.ts";
 import { configInvalid, throwIfAny, toProblems } from "./report.ts";
 import type { Source } from "./report.ts";
+import { ruleWarnings } from "./rule-warnings.ts";
 import { DEFAULT_TOOL_NAMES } from "./tool-names.ts";
 import { agentWarnings, defaultsWarnings, rootWarnings, serverWarnings } from "./warnings.ts";
 
@@ -84,7 +87,12 @@ function compose({ layers, agent, source, homedir }: Composition): AgentConfig {
   const settings = { ...defaults.settings, ...agent?.settings };
   const mcp = { ...defaults.settings.mcp, ...agent?.settings.mcp };
   const { allow, proxy } = networkBlock(root);
-  const workspace = settings.workspace && resolve(baseDir, expandHome(settings.workspace, homedir));
+  const toPath = (path: string): string => resolve(baseDir, expandHome(path, homedir));
+  const workspace = settings.workspace && toPath(settings.workspace);
+  const guard = agentGuard(agent === undefined ? [defaults] : [defaults, agent]);
+  // The root has passed its schema.
+  const audit = auditSettings(root["audit"] as AuditSettings | undefined, toPath);
+  const names = serverNames(layers);
   return {
     agentId: agent?.id ?? DEFAULT_AGENT,
     servers: servers.map((server) => toDefinition(server, baseDir)),
@@ -93,12 +101,14 @@ function compose({ layers, agent, source, homedir }: Composition): AgentConfig {
     ...(workspace !== undefined && { workspace }),
     ...(allow !== undefined && { networkAllow: allow }),
     ...(proxy !== undefined && { networkProxy: proxy }),
+    ...(guard !== undefined && { guard }),
+    ...(audit !== undefined && { audit }),
     warnings: toProblems(
       [
         ...rootWarnings(root),
         ...defaultsWarnings(defaults.settings, defaults.path),
-        ...layerWarnings(defaults, plainServers(defaults.servers, "defaults")),
-        ...(agent === undefined ? [] : layerWarnings(agent, servers)),
+        ...layerWarnings(defaults, plainServers(defaults.servers, "defaults"), names),
+        ...(agent === undefined ? [] : layerWarnings(agent, servers, names)),
       ],
       source,
     ),
@@ -106,14 +116,24 @@ function compose({ layers, agent, source, homedir }: Composition): AgentConfig {
   };
 }
 
-function layerWarnings(layer: AgentLayer, merged: readonly MergedServer[]): Finding[] {
+function layerWarnings(
+  layer: AgentLayer,
+  merged: readonly MergedServer[],
+  names: ReadonlySet<string>,
+): Finding[] {
   const families = new Map(merged.map(({ name, server }) => [name, familyOf(server)]));
   return [
     ...agentWarnings(layer.settings, layer.path),
+    ...ruleWarnings(layer.settings.tools, layer.path, names),
     ...[...layer.servers.servers.values()].flatMap((server) =>
       serverWarnings(server, families.get(server.name)),
     ),
   ];
+}
+
+/** Of every agent: rules in the defaults may be about servers that only some agents have. */
+function serverNames({ defaults, list }: AgentLayers): ReadonlySet<string> {
+  return new Set([defaults, ...list].flatMap(({ servers }) => [...servers.servers.keys()]));
 }
 
 /** The root has passed its schema. */

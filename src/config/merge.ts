@@ -1,10 +1,12 @@
 // One agent's servers laid over the defaults: by name, then key by key.
 
+import type { PlacedRules } from "../model/guard-settings.ts";
 import type { ServerScope } from "../model/server-definition.ts";
 import { closest } from "../util/closest.ts";
 import { connectionFindings, familyOf, REMOTE_KEYS, STDIO_KEYS } from "./connection.ts";
 import { atKey } from "./finding.ts";
 import type { Finding } from "./finding.ts";
+import { mergePerTool, placedRules } from "./guard.ts";
 import type { LayerServer, PlainServer, ServerLayer } from "./servers.ts";
 
 /** Bounds the search for what a mistyped name may have meant. */
@@ -14,6 +16,8 @@ export interface MergedServer {
   name: string;
   origin: ServerScope;
   server: PlainServer;
+  /** Of each layer: an override adds to the rules that are there and takes none away. */
+  rules: PlacedRules[];
 }
 
 /** Those of the defaults in their order, then the agent's own. */
@@ -24,7 +28,13 @@ export function mergeServers(
   const inherited = plainServers(defaults, "defaults").map((base): MergedServer => {
     const override = agent?.servers.get(base.name);
     if (override === undefined) return base;
-    return { ...base, origin: "agent", server: overlay(base.server, override.plain) };
+    const { plain, path } = override;
+    return {
+      ...base,
+      origin: "agent",
+      server: overlay(base.server, plain),
+      rules: [...base.rules, ...placedRules(plain.tools, path)],
+    };
   });
   const own = agent === undefined ? [] : plainServers(agent, "agent");
   return [...inherited, ...own.filter(({ name }) => !defaults.servers.has(name))];
@@ -32,7 +42,12 @@ export function mergeServers(
 
 /** The servers of a layer that nothing is laid over. */
 export function plainServers(layer: ServerLayer, origin: ServerScope): MergedServer[] {
-  return Array.from(layer.servers.values(), ({ name, plain }) => ({ name, origin, server: plain }));
+  return Array.from(layer.servers.values(), ({ name, plain, path }) => ({
+    name,
+    origin,
+    server: plain,
+    rules: placedRules(plain.tools, path),
+  }));
 }
 
 /** A layer that stands alone must be complete. */
@@ -73,6 +88,9 @@ function overlay(base: PlainServer, over: PlainServer): PlainServer {
   if (lower.headers && over.headers) {
     merged.headers = mergeMaps(lower.headers, over.headers, (name) => name.toLowerCase());
   }
+  merged.approval = mergePerTool(lower.approval, over.approval);
+  merged.rateLimit = mergePerTool(lower.rateLimit, over.rateLimit);
+  merged.concurrency = mergePerTool(lower.concurrency, over.concurrency);
   return merged;
 }
 

@@ -5,8 +5,10 @@ import { isJsonObject } from "../model/json.ts";
 import { check } from "./kit.ts";
 import { familyOf } from "./connection.ts";
 import { toDefinition } from "./definition.ts";
+import { agentGuard, auditSettings } from "./guard.ts";
 import { layerFindings, plainServers } from "./merge.ts";
 import { throwIfAny, toProblems } from "./report.ts";
+import { ruleWarnings } from "./rule-warnings.ts";
 import { boardSchema } from "./schema.ts";
 import type { BoardConfig } from "./server-config.ts";
 import { readServers } from "./servers.ts";
@@ -20,9 +22,12 @@ export function parseAgentConfig(input: BoardConfig): AgentConfig {
   const checked = check(boardSchema, input, []);
   const layer = readServers(isJsonObject(input) ? input.servers : undefined, ["servers"]);
   throwIfAny([...checked.findings, ...layer.findings, ...layerFindings(layer)], {});
-  const { toolNames, startupWait, workspace, networkAllow } = input;
+  const { toolNames, startupWait, workspace, networkAllow, tools, approval } = input;
+  const guard = agentGuard([{ path: [], settings: { ...input, tools: { ...tools, approval } } }]);
+  const audit = auditSettings(input.audit, (file) => file);
   const warnings = [
     ...durationWarnings({ startupWait }, ["startupWait"], []),
+    ...ruleWarnings(tools, [], new Set(layer.servers.keys())),
     ...[...layer.servers.values()].flatMap((server) =>
       serverWarnings(server, familyOf(server.plain)),
     ),
@@ -34,6 +39,8 @@ export function parseAgentConfig(input: BoardConfig): AgentConfig {
     ...(startupWait !== undefined && { startupWait }),
     ...(workspace !== undefined && { workspace }),
     ...(networkAllow !== undefined && { networkAllow }),
+    ...(guard !== undefined && { guard }),
+    ...(audit !== undefined && { audit }),
     warnings: toProblems(warnings, {}),
   };
 }

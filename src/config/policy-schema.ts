@@ -13,7 +13,7 @@ import {
   verified,
 } from "./fields.ts";
 import { headerNameProblem } from "./header.ts";
-import { schema } from "./kit.ts";
+import { type Schema, schema } from "./kit.ts";
 import type { ServerAuth } from "./server-config.ts";
 
 export function include() {
@@ -47,12 +47,32 @@ export function approval() {
   return oneOf(["never", "ask", "destructive"]);
 }
 
+/** One value for all tools of a server, or `{ default, tools }`. */
+export function perTool<Value>(value: Schema<Value>) {
+  return either(
+    [isJsonObject, object({ default: value.optional(), tools: mapOf(value).optional() })],
+    [() => true, value],
+    "a value or an object { default, tools }",
+  );
+}
+
 export function framing() {
   return oneOf(["full", "compact", "off"]);
 }
 
 export function pins() {
   return oneOf(["off", "warn", "block"]);
+}
+
+export function limits() {
+  return object({
+    sessionServers: integer(0, 1000).optional(),
+    sessionTools: integer(0, 10_000).optional(),
+  });
+}
+
+export function audit() {
+  return object({ file: text().optional(), arguments: flag().optional() });
 }
 
 /** The value has been seen to be `false` already. */

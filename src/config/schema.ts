@@ -14,7 +14,16 @@ import {
 } from "./fields.ts";
 import type { Infer } from "./kit.ts";
 import { nameProblem } from "./names.ts";
-import { approval, framing, patterns, pins, tls, toolRules } from "./policy-schema.ts";
+import {
+  approval,
+  audit,
+  framing,
+  limits,
+  patterns,
+  pins,
+  tls,
+  toolRules,
+} from "./policy-schema.ts";
 import { SECRET_PROVIDERS } from "./secret-reference.ts";
 import { sessionDefaultsSchema } from "./server-schema.ts";
 import { toolNamesProblem } from "./tool-names.ts";
@@ -28,6 +37,12 @@ const toolSearch = either(
 const board = {
   toolNames: verified(toolNamesProblem).optional(),
   startupWait: milliseconds(0).optional(),
+};
+
+const treatment = {
+  framing: framing().optional(),
+  pins: pins().optional(),
+  limits: limits().optional(),
 };
 
 /** Other programs' names for what is kept elsewhere here. */
@@ -62,12 +77,7 @@ const agent = {
     approval: approval().optional(),
     native: listOf(text()).optional(),
   }).optional(),
-  framing: framing().optional(),
-  pins: pins().optional(),
-  limits: object({
-    sessionServers: integer(0, 1000).optional(),
-    sessionTools: integer(0, 10_000).optional(),
-  }).optional(),
+  ...treatment,
 };
 
 export const defaultsSchema = object(agent, agentAdvice);
@@ -97,7 +107,7 @@ export const rootSchema = object(
       allow: patterns().optional(),
       proxy: verified(proxyProblem).optional(),
     }).optional(),
-    audit: object({ file: text().optional(), arguments: flag().optional() }).optional(),
+    audit: audit().optional(),
     models: object({ providers: mapOf(anyObject()).optional() }).optional(),
   },
   rootAdvice,
@@ -109,6 +119,10 @@ export const boardSchema = object({
   ...board,
   networkAllow: patterns().optional(),
   workspace: text().optional(),
+  tools: object(toolRules()).optional(),
+  approval: approval().optional(),
+  ...treatment,
+  audit: audit().optional(),
 });
 
 function agentIdProblem(id: string): string | undefined {

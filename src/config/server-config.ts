@@ -1,15 +1,20 @@
 // What a caller may write: the servers of a board as plain objects. The same keys are read from files.
 
 import type { OAuthSettings } from "../model/authorization.ts";
+import type {
+  AgentGuard,
+  ApprovalMode,
+  AuditSettings,
+  FramingMode,
+  PerTool,
+  PinMode,
+  ToolRules,
+} from "../model/guard-settings.ts";
 import type { ProtocolChoice } from "../model/server-definition.ts";
 
 export type Transport = "stdio" | "http" | "sse";
 
 type IncludeMode = "always" | "manual" | "agent";
-
-type Approval = "never" | "ask" | "destructive";
-
-type Pins = "off" | "warn" | "block";
 
 export type ServerAuth =
   | { type: "bearer"; token: string }
@@ -21,13 +26,6 @@ interface TlsFiles {
   ca?: string;
   cert?: string;
   key?: string;
-}
-
-/** Patterns of tools; `ownerOnly: true` stands for all of them. */
-interface ToolRules {
-  allow?: string[];
-  deny?: string[];
-  ownerOnly?: boolean | string[];
 }
 
 /**
@@ -79,18 +77,25 @@ export interface ServerConfig {
   /** Stands for the server's name in tool names. */
   toolPrefix?: string;
   include?: IncludeMode | { default?: IncludeMode; tools?: Record<string, IncludeMode> };
+  /** Which of its tools may be called, by patterns such as `read_*`. */
   tools?: ToolRules;
-  approval?: Approval;
-  pins?: Pins;
+  /** Ask before a call. Default: the board's. */
+  approval?: ApprovalMode | PerTool<ApprovalMode>;
+  /** What to do when a tool is not what it was. Default: the board's. */
+  pins?: PinMode;
+  /** What the server says of its tools, such as that one only reads, is believed. Default false. */
   trusted?: boolean;
-  framing?: "full" | "compact" | "off";
+  /** How results are marked as foreign for a model. Default: the board's. */
+  framing?: FramingMode;
   resources?: boolean;
   resourceFilter?: string[];
   resourceRefreshMs?: number;
   sampling?: "deny" | "ask" | "allow";
-  /** Calls a minute, or `false` for no limit. */
-  rateLimit?: number | false;
-  concurrency?: number;
+  /** Calls a minute, or `false` for no limit; a tool's own counts beside the server's. */
+  rateLimit?: number | false | PerTool<number | false>;
+  /** Calls at the same time; more wait. A tool's own counts beside the server's. */
+  concurrency?: number | PerTool<number>;
+  /** How much of a result's text a model gets. */
   maxResultBytes?: number;
   /** The largest message taken from the server. Default 64 MiB. */
   maxMessageBytes?: number;
@@ -108,4 +113,13 @@ export interface BoardConfig {
   workspace?: string;
   /** Hosts and address ranges that every server may reach, as `network.allow` in a file. */
   networkAllow?: string[];
+  /** Which tools may be called, by patterns such as `docs/read_*`, `native/*` or a public name. */
+  tools?: ToolRules;
+  /** Ask before a call. Default "never". */
+  approval?: ApprovalMode;
+  pins?: PinMode;
+  framing?: FramingMode;
+  /** For what a session brings. */
+  limits?: AgentGuard["limits"];
+  audit?: AuditSettings;
 }

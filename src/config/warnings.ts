@@ -10,7 +10,6 @@ import type { Finding, Path } from "./finding.ts";
 import type { LayerServer } from "./servers.ts";
 
 const NO_EFFECT = "is accepted, but has no effect in this version";
-const NOT_ENFORCED = "is accepted, but is NOT enforced in this version";
 
 /** Keys to warn about, with what is said of them. */
 type Unbuilt = Readonly<Record<string, string>>;
@@ -18,36 +17,25 @@ type Unbuilt = Readonly<Record<string, string>>;
 const SERVER_KEYS: Unbuilt = {
   scope: NO_EFFECT,
   include: NO_EFFECT,
-  tools: NOT_ENFORCED,
-  approval: NOT_ENFORCED,
-  pins: NOT_ENFORCED,
-  trusted: NOT_ENFORCED,
-  framing: NOT_ENFORCED,
   resources: NO_EFFECT,
   resourceFilter: NO_EFFECT,
   resourceRefreshMs: NO_EFFECT,
   sampling: NO_EFFECT,
-  rateLimit: NOT_ENFORCED,
-  concurrency: NOT_ENFORCED,
-  maxResultBytes: NOT_ENFORCED,
 };
 
 const AGENT_KEYS: Unbuilt = {
   model: NO_EFFECT,
   systemPrompt: NO_EFFECT,
   maxSteps: NO_EFFECT,
-  tools: NOT_ENFORCED,
-  framing: NOT_ENFORCED,
-  pins: NOT_ENFORCED,
-  limits: NOT_ENFORCED,
 };
+
+const TOOLS_KEYS: Unbuilt = { native: NO_EFFECT };
 
 const MCP_KEYS: Unbuilt = { toolSearch: NO_EFFECT, session: NO_EFFECT };
 
 const ROOT_KEYS: Unbuilt = {
   gateway: NO_EFFECT,
   secrets: NO_EFFECT,
-  audit: NOT_ENFORCED,
   models: NO_EFFECT,
 };
 
@@ -55,13 +43,8 @@ const ROOT_KEYS: Unbuilt = {
 const ASKS_NOTHING: Readonly<Record<string, unknown>> = {
   scope: "shared",
   include: "always",
-  approval: "never",
-  pins: "off",
-  trusted: false,
-  framing: "off",
   resources: false,
   sampling: "deny",
-  rateLimit: false,
   toolSearch: false,
 };
 
@@ -97,8 +80,10 @@ export function serverWarnings(
 /** `block` is `agents.defaults` or an entry of `agents.list`. */
 export function agentWarnings(block: JsonObject, path: Path): Finding[] {
   const mcp = isJsonObject(block["mcp"]) ? block["mcp"] : {};
+  const tools = isJsonObject(block["tools"]) ? block["tools"] : {};
   return [
     ...unbuiltKeys(block, AGENT_KEYS, path),
+    ...unbuiltKeys(tools, TOOLS_KEYS, [...path, "tools"]),
     ...unbuiltKeys(mcp, MCP_KEYS, [...path, "mcp"]),
     ...durationWarnings(mcp, ["startupWait"], [...path, "mcp"]),
   ];

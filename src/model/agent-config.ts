@@ -2,6 +2,7 @@
 
 import type { ServerDefinition } from "./server-definition.ts";
 import type { ConfigProblem } from "./config-problem.ts";
+import type { AgentGuard, AuditSettings } from "./guard-settings.ts";
 
 export interface AgentConfig {
   agentId: string;
@@ -15,8 +16,13 @@ export interface AgentConfig {
   networkAllow?: string[];
   /** The proxy for every server, instead of what the environment says. */
   networkProxy?: string;
+  /** Absent where nothing is configured for the guard. */
+  guard?: AgentGuard;
+  audit?: AuditSettings;
   /** Accepted keys whose feature this version does not have, and anything else worth saying. */
   warnings: ConfigProblem[];
+  /** Nobody has approved what it would start: every server stays down, and says what to do. */
+  untrusted?: { remedy: string };
   /** Where it was read from. */
   file?: string;
 }

@@ -1,6 +1,7 @@
 // What the caller of `openBoard` brings along.
 
 import type { Clock } from "../util/clock.ts";
+import type { AskApproval } from "./approval.ts";
 import type { OnAuthorization } from "./authorization.ts";
 import type { OnElicitation } from "./elicitation.ts";
 import type { Logger } from "./logger.ts";
@@ -23,6 +24,12 @@ export interface BoardOptions {
    * state says what to run.
    */
   onAuthorization?: OnAuthorization;
+  /**
+   * Asked before a call whose `approval` says so. Without it such calls are refused.
+   */
+  onApproval?: AskApproval;
+  /** The caller owns what the board can reach: tools that are `ownerOnly` are for them. */
+  owner?: boolean;
   /** Called when a server asks a person something during a call. Without it that is not offered. */
   onElicitation?: OnElicitation;
   /** Called with the whole list whenever it changes. */

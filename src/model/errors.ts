@@ -42,7 +42,19 @@ export type ErrorCode =
   | "TIMEOUT"
   | "CANCELLED"
   /** A native tool threw. */
-  | "TOOL_FAILED";
+  | "TOOL_FAILED"
+  /** A rule does not let this agent call the tool. */
+  | "REFUSED_BY_POLICY"
+  /** Somebody had to agree to the call, and did not or could not be asked. */
+  | "NOT_APPROVED"
+  /** The tool is not what it was when it was pinned. */
+  | "CHANGED_TOOL"
+  /** Too many calls; the message says when to try again. */
+  | "RATE_LIMITED"
+  /** The answer breaks the tool's own outputSchema. */
+  | "INVALID_RESULT"
+  /** The configuration that wants to start it has not been approved. */
+  | "UNTRUSTED";
 
 export interface ErrorDetails {
   cause?: unknown;

@@ -2,6 +2,7 @@
 // `secret://` still in place. They are resolved when the server starts.
 
 import type { OAuthSettings } from "./authorization.ts";
+import type { ServerGuard } from "./guard-settings.ts";
 
 export type ServerScope = "defaults" | "agent" | "session";
 
@@ -55,4 +56,6 @@ export interface ServerDefinition {
   /** Stands for the server in public tool names. */
   toolPrefix?: string;
   maxMessageBytes: number;
+  /** Absent where nothing is configured for the guard. */
+  guard?: ServerGuard;
 }

@@ -7,6 +7,7 @@ import { isJsonObject, type JsonObject } from "../model/json.ts";
 import type { ToolList } from "../model/connection.ts";
 import type { ToolDefinition } from "../model/tool.ts";
 import { byteSize, oneLine, plural } from "../util/text.ts";
+import { cleanTool } from "./clean-tool.ts";
 import { isTooDeep, measure, schemaFault } from "./schema-bounds.ts";
 
 export const MAX_PAGES = 64;
@@ -19,7 +20,12 @@ const MAX_DIAGNOSTICS = 50;
 /** Asks for one page; rejects with a PlugboardError. */
 export type PageRequest = (cursor: string | undefined) => Promise<unknown>;
 
-export async function listTools(server: string, requestPage: PageRequest): Promise<ToolList> {
+/** `redact` takes secrets out of what a server says about its tools. */
+export async function listTools(
+  server: string,
+  requestPage: PageRequest,
+  redact?: (text: string) => string,
+): Promise<ToolList> {
   const diagnostics: Diagnostic[] = [];
   let unsaid = 0;
   const report = (message: string, subject?: string): void => {
@@ -66,7 +72,11 @@ export async function listTools(server: string, requestPage: PageRequest): Promi
         continue;
       }
       if (tools.has(tool.name)) report("the name is listed twice; the last one counts", tool.name);
-      tools.set(tool.name, tool);
+      const clean = cleanTool(tool, {
+        ...(redact !== undefined && { redact }),
+        report: (message) => report(message, tool.name),
+      });
+      tools.set(tool.name, clean);
     }
     cursor = typeof result.nextCursor === "string" ? result.nextCursor : undefined;
     if (cursor === undefined || cursor === "") return finish();

@@ -9,24 +9,24 @@ import type {
   ToolList,
 } from "../model/connection.ts";
 import type { OnElicitation } from "../model/elicitation.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
 import { PlugboardError } from "../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
 import type { Logger } from "../model/logger.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import type { Clock } from "../util/clock.ts";
-import { oneLine, truncate } from "../util/text.ts";
+import { oneLine } from "../util/text.ts";
 import type { Carrier } from "./carrier.ts";
 import { type Elicit, elicitThrough } from "./elicit.ts";
 import { type Handshake, type HostInfo, requestMeta, shakeHands } from "./handshake.ts";
 import { callInRounds } from "./input-rounds.ts";
+import { hiddenIn, readIdentity } from "./identity.ts";
 import { listTools } from "./list-tools.ts";
 import { type ParamHeader, readParamHeaders } from "./param-headers.ts";
 import { attachClient } from "./sdk-client.ts";
 
 const METHOD_NOT_FOUND = -32601;
 const ELICIT = "elicitation/create";
-/** Characters; they end up in prompts and in the cache. */
-const MAX_INSTRUCTIONS = 64 * 1024;
 
 export interface LiveConnectionOptions {
   definition: ServerDefinition;
@@ -36,6 +36,8 @@ export interface LiveConnectionOptions {
   logger: Logger;
   /** Without it the server is not told that questions can be asked. */
   onElicitation?: OnElicitation;
+  /** Takes secrets out of what the server says about itself and its tools. */
+  redact?: (text: string) => string;
 }
 
 export class LiveConnection implements Connection {
@@ -47,6 +49,7 @@ export class LiveConnection implements Connection {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #elicit: Elicit | undefined;
+  readonly #redact: (text: string) => string;
   readonly #toolsChanged = new Set<() => void>();
   #settleClosed: (reason: PlugboardError | undefined) => void = () => {};
   #client: Client | undefined;
@@ -64,6 +67,7 @@ export class LiveConnection implements Connection {
       const elicit = elicitThrough(definition.name, onElicitation, logger);
       this.#elicit = (params) => carrier.wire.hold(elicit(params));
     }
+    this.#redact = options.redact ?? ((text) => text);
     this.closed = new Promise((resolve) => {
       this.#settleClosed = resolve;
     });
@@ -80,20 +84,10 @@ export class LiveConnection implements Connection {
   get identity(): ServerIdentity {
     const handshake = this.#handshake;
     if (handshake === undefined) throw new PlugboardError("HANDSHAKE_FAILED", "not established");
-    const said = handshake.era === "legacy" ? handshake.initialize : handshake.discover;
-    const info = this.#client?.getServerVersion();
     const { transport } = this.#carrier;
     return {
-      era: handshake.era,
-      protocolVersion: handshake.protocolVersion,
+      ...readIdentity(handshake, this.#client?.getServerVersion(), this.#redact),
       ...(transport !== undefined && { transport }),
-      ...(info !== undefined && {
-        name: oneLine(info.name, 100),
-        version: oneLine(info.version, 50),
-      }),
-      ...(typeof said.instructions === "string" && {
-        instructions: truncate(said.instructions, MAX_INSTRUCTIONS),
-      }),
     };
   }
 
@@ -132,20 +126,28 @@ export class LiveConnection implements Connection {
   }
 
   async listTools(): Promise<ToolList> {
-    if (this.#capability("tools") === undefined) return { tools: [], diagnostics: [] };
+    if (this.#capability("tools") === undefined) return { tools: [], diagnostics: this.#hidden() };
     const { name, timeout } = this.#definition;
     try {
-      const list = await listTools(name, (cursor) =>
+      const request = (cursor: string | undefined): Promise<unknown> =>
         this.#carrier.wire.request("tools/list", cursor === undefined ? {} : { cursor }, {
           timeout,
-        }),
-      );
-      return this.#mirrored(list);
+        });
+      const list = await listTools(name, request, this.#redact);
+      return this.#mirrored({ ...list, diagnostics: [...this.#hidden(), ...list.diagnostics] });
     } catch (error) {
       if (!isMethodNotFound(error)) throw error;
       const message = "the server advertises tools and then knows no tools/list";
       return { tools: [], diagnostics: [{ server: name, message }] };
     }
+  }
+
+  #hidden(): Diagnostic[] {
+    const info = this.#client?.getServerVersion();
+    const places = this.#handshake && hiddenIn(this.#handshake, info);
+    if (places === undefined) return [];
+    const message = `invisible characters were removed from the server's ${places}`;
+    return [{ server: this.#definition.name, message }];
   }
 
   /** A tool whose parameters cannot be mirrored as it asks must not be called. */

@@ -36,6 +36,8 @@ export interface OpenerOptions {
   clock: Clock;
   logger: Logger;
   onElicitation?: OnElicitation;
+  /** Takes secrets out of what the server says about itself and its tools. */
+  redact?: (text: string) => string;
   /** The era to ask for first, from an earlier run or by the kind of carrier. */
   era?: ProtocolEra;
 }

@@ -9,6 +9,7 @@ import type { Clock } from "../util/clock.ts";
 import { packageVersion } from "../util/version.ts";
 import { connectionOpener, type OpenConnection } from "./open-connection.ts";
 import { remoteOpener } from "./open-remote.ts";
+import type { Redact } from "./stderr-log.ts";
 import { stdioCarry } from "./stdio-carry.ts";
 
 export interface ServerOpenerOptions {
@@ -27,6 +28,8 @@ export interface ServerOpenerOptions {
   authorize?: (endpoint: RemoteEndpoint) => Promise<Authorizer | undefined>;
   clock: Clock;
   logger: Logger;
+  /** Takes secrets out of stderr and of what the server says about itself and its tools. */
+  redact?: Redact;
   onElicitation?: OnElicitation;
   /** From an earlier run. */
   era?: ProtocolEra;

@@ -1,4 +1,5 @@
-// A server's stderr: always drained, made plain, bounded in the log, its tail kept for diagnostics.
+// A server's stderr: always drained, made plain, without secrets, bounded in the log, its tail kept for
+// diagnostics.
 
 import { StringDecoder } from "node:string_decoder";
 import type { Readable } from "node:stream";
@@ -11,8 +12,12 @@ const TAIL_LINES = 40;
 const BURST = 200;
 const WINDOW_MS = 10_000;
 
+/** Takes secrets out of a text; `isCut` says that the text went on, so that a part of one counts too. */
+export type Redact = (text: string, isCut?: boolean) => string;
+
 export class StderrLog {
   readonly #clock: Clock;
+  readonly #redact: Redact;
   readonly #onLine: (line: string) => void;
   readonly #decoder = new StringDecoder("utf8");
   readonly #tail: string[] = [];
@@ -22,8 +27,14 @@ export class StderrLog {
   #logged = 0;
   #suppressed = 0;
 
-  constructor(stderr: Readable, clock: Clock, onLine: (line: string) => void) {
+  constructor(
+    stderr: Readable,
+    clock: Clock,
+    onLine: (line: string) => void,
+    redact: Redact = (text) => text,
+  ) {
     this.#clock = clock;
+    this.#redact = redact;
     this.#onLine = onLine;
     stderr.on("data", (chunk: Buffer) => this.#push(this.#decoder.write(chunk)));
     stderr.on("end", () => this.#flush());
@@ -31,7 +42,7 @@ export class StderrLog {
   }
 
   tail(): string[] {
-    const rest = this.#clean(this.#partial);
+    const rest = this.#clean(this.#partial, true);
     return rest === "" ? [...this.#tail] : [...this.#tail, rest];
   }
 
@@ -55,7 +66,7 @@ export class StderrLog {
   }
 
   #flush(): void {
-    const line = this.#clean(this.#partial);
+    const line = this.#clean(this.#partial, this.#overlong);
     this.#partial = "";
     this.#overlong = false;
     if (line === "") return;
@@ -80,7 +91,8 @@ export class StderrLog {
     }
   }
 
-  #clean(line: string): string {
-    return truncate(plainText(line).trimEnd(), MAX_LINE);
+  /** Redacted after it was made plain, or an escape inside a secret would hide it; and before it is cut. */
+  #clean(line: string, isCut: boolean): string {
+    return truncate(this.#redact(plainText(line).trimEnd(), isCut), MAX_LINE);
   }
 }

@@ -6,6 +6,7 @@ import type { Clock } from "../util/clock.ts";
 import type { Carrier } from "./carrier.ts";
 import { containerEngine, reapContainers } from "./process/container.ts";
 import { spawnServer } from "./process/spawn.ts";
+import type { Redact } from "./stderr-log.ts";
 import { stdioCarrier } from "./stdio-carrier.ts";
 
 export interface StdioCarryOptions {
@@ -15,10 +16,11 @@ export interface StdioCarryOptions {
   env: Readonly<Record<string, string | undefined>>;
   clock: Clock;
   logger: Logger;
+  redact?: Redact;
 }
 
 export function stdioCarry(options: StdioCarryOptions): () => Promise<Carrier> {
-  const { definition, resolve, clock, logger, cwd, env } = options;
+  const { definition, resolve, clock, logger, cwd, env, redact } = options;
   let containersReaped = false;
   return async () => {
     const endpoint = resolve();
@@ -32,6 +34,12 @@ export function stdioCarry(options: StdioCarryOptions): () => Promise<Carrier> {
     const ambient = { ...env };
     const child = await spawnServer({ cwd, ...endpoint, server, ambient, clock, logger });
     const { maxMessageBytes } = definition;
-    return stdioCarrier({ process: child, maxMessageBytes, clock, logger });
+    return stdioCarrier({
+      process: child,
+      maxMessageBytes,
+      clock,
+      logger,
+      ...(redact !== undefined && { redact }),
+    });
   };
 }

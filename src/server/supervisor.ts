@@ -11,6 +11,7 @@ import { type Clock, type Timer, within } from "../util/clock.ts";
 import { afterFailure, isRemote } from "./after-failure.ts";
 import { Backoff, type Verdict } from "./backoff.ts";
 import { CallStats } from "./call-stats.ts";
+import { firstState } from "./first-state.ts";
 import type { OpenConnection } from "./open-connection.ts";
 import { Relist } from "./relist.ts";
 import { unavailable } from "./unavailable.ts";
@@ -24,6 +25,8 @@ export interface SupervisorOptions {
   clock: Clock;
   random: () => number;
   logger: Logger;
+  /** It never starts, and whoever calls it is told the remedy. */
+  untrusted?: { remedy: string };
   onState: (state: ServerState, previous: ServerState) => void;
   onTools: (list: ToolList, identity: ServerIdentity) => void;
 }
@@ -63,7 +66,7 @@ export class Supervisor {
       random: options.random,
       maxFailures: isRemote(options.definition) ? Infinity : options.definition.maxRestarts,
     });
-    this.#state = options.definition.enabled ? { kind: "idle" } : { kind: "disabled" };
+    this.#state = firstState(options.definition, options.untrusted);
   }
 
   get state(): ServerState {
@@ -145,7 +148,7 @@ export class Supervisor {
 
   /** Somebody's decision: what went wrong before is forgiven. */
   async restart(): Promise<void> {
-    if (this.#state.kind === "disabled" || this.#closed) return;
+    if (["disabled", "untrusted"].includes(this.#state.kind) || this.#closed) return;
     await this.#stop({ kind: "idle" });
     this.#backoff.forgive();
     await this.start();

@@ -14,7 +14,7 @@ export function unavailable(
   const server = definition.name;
   const cause = "error" in state ? state.error : undefined;
   return new PlugboardError(
-    "SERVER_UNAVAILABLE",
+    state.kind === "untrusted" ? "UNTRUSTED" : "SERVER_UNAVAILABLE",
     `server '${server}' ${what(state, definition, clock)}`,
     {
       server,

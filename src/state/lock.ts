@@ -14,35 +14,51 @@ const PATIENCE_MS = 60_000;
 
 const never = new AbortController().signal;
 
-/** Runs `task` while no other process or task holds the lock at `path`. Rejects with TIMEOUT after a minute. */
+/**
+ * Runs `task` while no other process or task holds the lock at `path`. Rejects with TIMEOUT where it is
+ * not to be had within `patienceMs`.
+ */
 export async function withLock<Result>(
   path: string,
   clock: Clock,
   task: () => Promise<Result>,
+  patienceMs = PATIENCE_MS,
 ): Promise<Result> {
-  const token = randomBytes(8).toString("hex");
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const deadline = clock.monotonic() + PATIENCE_MS;
-  while (!(await create(path, token))) {
-    if ((await isStale(path)) && (await breakOpen(path))) continue;
+  const deadline = clock.monotonic() + patienceMs;
+  let unlock = await tryLock(path);
+  while (unlock === undefined) {
     if (clock.monotonic() > deadline) {
       throw new PlugboardError("TIMEOUT", `another process keeps the lock ${path}`, {
         hint: "if no other plugboard runs, remove the file",
       });
     }
     await pause(clock, POLL_MS, never);
+    unlock = await tryLock(path);
+  }
+  try {
+    return await task();
+  } finally {
+    await unlock();
+  }
+}
+
+/** What takes the lock off again, or undefined where somebody else holds it. */
+export async function tryLock(path: string): Promise<(() => Promise<void>) | undefined> {
+  const token = randomBytes(8).toString("hex");
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  if (!(await create(path, token))) {
+    const isFree = (await isStale(path)) && (await breakOpen(path));
+    if (!isFree || !(await create(path, token))) return undefined;
   }
   const beat = setInterval(() => {
     const now = new Date();
     utimes(path, now, now).catch(() => {});
   }, BEAT_MS).unref();
-  try {
-    return await task();
-  } finally {
+  return async () => {
     clearInterval(beat);
     // Another may have broken a lock that was held too quietly: theirs is not ours to remove.
     if ((await holder(path)) === token) await rm(path, { force: true });
-  }
+  };
 }
 
 async function create(path: string, token: string): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { collectNative, toUnified } from "../../src/bridge/native.ts";
-import type { Execute } from "../../src/bridge/tool.ts";
+import type { Execute, Present } from "../../src/bridge/tool.ts";
 import type { CallOutcome, NativeTool, UpdateListener } from "../../src/model/tool.ts";
 
 const parameters = { type: "object" };
@@ -65,12 +65,15 @@ describe("collecting native tools", () => {
 describe("a native tool", () => {
   const outcome: CallOutcome = { content: [{ type: "text", text: "done" }] };
 
-  function unify(tool: NativeTool, answer: CallOutcome = outcome) {
+  const present: Present = (given) => ({ content: given.content, details: given });
+
+  function unify(tool: NativeTool, asRead: Present = present) {
     const calls: Parameters<Execute>[] = [];
-    const unified = toUnified(tool, async (...call) => {
+    const execute: Execute = async (...call) => {
       calls.push(call);
-      return answer;
-    });
+      return outcome;
+    };
+    const unified = toUnified(tool, execute, asRead);
     return { unified, calls };
   }
 
@@ -113,9 +116,12 @@ describe("a native tool", () => {
     ]);
   });
 
-  it("answers a model: an empty outcome in words", async () => {
-    const { unified } = unify(native("clock"), { content: [] });
-    const result = await unified.execute("id", {});
-    expect(result.content).toEqual([{ type: "text", text: "(empty result)" }]);
+  it("answers with what a model reads", async () => {
+    const read = { content: [{ type: "text" as const, text: "cut" }] };
+    const { unified } = unify(native("clock"), (given) => {
+      expect(given).toBe(outcome);
+      return read;
+    });
+    expect(await unified.execute("id", {})).toBe(read);
   });
 });

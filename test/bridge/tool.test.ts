@@ -1,17 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { type Execute, toTool } from "../../src/bridge/tool.ts";
+import { type Execute, type Present, toTool } from "../../src/bridge/tool.ts";
 import type { CallOutcome, ToolDefinition, UpdateListener } from "../../src/model/tool.ts";
 
 const outcome: CallOutcome = { content: [{ type: "text", text: "found" }] };
 
-function setUp(more: Partial<ToolDefinition> = {}, answer: CallOutcome = outcome) {
+const present: Present = (given) => ({ content: given.content, details: given });
+
+function setUp(more: Partial<ToolDefinition> = {}, asRead: Present = present) {
   const calls: Parameters<Execute>[] = [];
   const definition: ToolDefinition = { name: "search", inputSchema: { type: "object" }, ...more };
   const source = { publicName: "mcp__docs__search", server: "docs", tool: definition };
-  const tool = toTool(source, async (...call) => {
+  const execute: Execute = async (...call) => {
     calls.push(call);
-    return answer;
-  });
+    return outcome;
+  };
+  const tool = toTool(source, execute, asRead);
   return { tool, calls, definition };
 }
 
@@ -80,12 +83,16 @@ describe("an MCP tool", () => {
     expect(calls[0]?.[2].signal).toBe(signal);
   });
 
-  it("answers a model: an empty outcome in words, a failure as an error", async () => {
-    const { tool } = setUp({}, { content: [], isError: true });
-    expect(await tool.execute("id", {})).toEqual({
-      content: [{ type: "text", text: "(the tool reported an error without details)" }],
-      isError: true,
-      details: { content: [], isError: true },
-    });
+  it("answers with what a model reads, be it at hand or still to come", async () => {
+    const read = { content: [{ type: "text" as const, text: "in a frame" }], isError: true };
+    const presented: CallOutcome[] = [];
+    for (const result of [read, Promise.resolve(read)]) {
+      const { tool } = setUp({}, (given) => {
+        presented.push(given);
+        return result;
+      });
+      expect(await tool.execute("id", {})).toBe(read);
+    }
+    expect(presented).toEqual([outcome, outcome]);
   });
 });

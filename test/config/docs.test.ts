@@ -6,11 +6,14 @@ import { loadConfig } from "../../src/config/load.ts";
 import { formatProblem } from "../../src/config/report.ts";
 import type { ServerConfig } from "../../src/config/server-config.ts";
 import type { OAuthSettings } from "../../src/model/authorization.ts";
+import { createPolicy } from "../../src/guard/policy.ts";
+import { serverGuards } from "../../src/guard/server-guards.ts";
+import { callOf, pass, refusal, subject } from "../guard/subjects.ts";
 import { failure, writeConfig } from "./files.ts";
 
 const page = await readFile(new URL("../../docs/configuration.md", import.meta.url), "utf8");
 
-const [example = "", mistakes = "", doubts = ""] = blocks("json5");
+const [example = "", rules = "", mistakes = "", doubts = ""] = blocks("json5");
 const [mistakesOutput = "", doubtsOutput = ""] = blocks("text");
 
 /** Complete by its type, so a key that is added to it is missed in the table. */
@@ -122,23 +125,40 @@ describe("the page on configuration", () => {
     expect(keys).toEqual(Object.keys(OAUTH_KEYS));
   });
 
-  it.each(tableOf("Server keys").filter(([, , , , state]) => state?.includes("not enforced")))(
+  it("has rules that do what it says", async () => {
+    const file = await writeConfig(rules);
+    const { servers, guard, warnings } = await loadConfig(file, "research");
+    expect(warnings).toEqual([]);
+    const policy = createPolicy({ rules: guard?.rules, servers: serverGuards(servers) });
+    const judged = (name: string) => policy.judge(subject(name)).kind;
+    expect(judged("files/read_file")).toBe("allowed");
+    expect(judged("files/write_file")).toBe("refused");
+    expect(judged("memory/search_nodes")).toBe("allowed");
+    expect(judged("memory/delete_entities")).toBe("refused");
+    const { stage } = policy;
+    const { message } = await refusal(pass(stage, callOf(subject("files/write_file"))));
+    expect(page).toContain(`\`${message}\``);
+  });
+
+  it.each(tableOf("Server keys").filter(([, , , , state]) => state === "later"))(
     "says of %s what its warning says",
-    async (key) => {
+    async (key = "") => {
       const values: Partial<Record<string, string>> = {
-        "`tools`": "{ deny: ['x'] }",
-        "`approval`": "'ask'",
-        "`pins`": "'block'",
-        "`trusted`": "true",
-        "`framing`": "'full'",
+        "`oauth`": "true",
+        "`scope`": "'session'",
+        "`include`": "'manual'",
+        "`resources`": "true",
+        "`resourceFilter`": "['x']",
+        "`sampling`": "'ask'",
       };
       const entry = `${key.replaceAll("`", "")}: ${values[key] ?? "5000"}`;
+      const address = key === "`oauth`" ? 'url: "https://example.com"' : 'command: "x"';
       const file = await writeConfig(
-        `{ agents: { defaults: { mcp: { servers: { x: { command: "x", ${entry} } } } } } }`,
+        `{ agents: { defaults: { mcp: { servers: { x: { ${address}, ${entry} } } } } } }`,
       );
       const { warnings } = await loadConfig(file);
       expect(warnings.map(({ message }) => message)).toEqual([
-        "is accepted, but is NOT enforced in this version",
+        "is accepted, but has no effect in this version",
       ]);
     },
   );

@@ -39,6 +39,15 @@ describe("the configuration", () => {
     });
   });
 
+  it("else the one in the working directory, which nobody named", async () => {
+    const { root, ...dirs } = await place(LOCAL_FILE, HOME_FILE);
+    expect(findConfig({ env: {}, ...dirs })).toEqual({
+      kind: "file",
+      path: join(root, LOCAL_FILE),
+      from: "directory",
+    });
+  });
+
   it("else the one in the home directory", async () => {
     const { root, ...dirs } = await place(HOME_FILE);
     expect(findConfig({ env: { PLUGBOARD_CONFIG: "" }, ...dirs })).toEqual({
@@ -60,14 +69,6 @@ describe("the configuration", () => {
   it("else the demo", async () => {
     const { root: _, ...dirs } = await place();
     expect(findConfig({ env: {}, ...dirs })).toEqual({ kind: "demo" });
-  });
-
-  it("is never the one that lies in the working directory, which is mentioned", async () => {
-    const { root, ...dirs } = await place(LOCAL_FILE);
-    const ignored = join(root, LOCAL_FILE);
-    expect(findConfig({ env: {}, ...dirs })).toEqual({ kind: "demo", ignored });
-    await writeFile(join(root, HOME_FILE), "{}");
-    expect(findConfig({ env: {}, ...dirs })).toMatchObject({ from: "home", ignored });
   });
 
   it("is the one in the working directory when it is named", async () => {

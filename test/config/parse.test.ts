@@ -64,12 +64,12 @@ describe("a configuration in code", () => {
 
   it("has warnings without lines", () => {
     const { warnings } = parseAgentConfig({
-      servers: { a: { command: "x", pins: "block", timeout: 5 } },
+      servers: { a: { command: "x", sampling: "ask", timeout: 5 } },
       startupWait: 3,
     });
     expect(warnings).toEqual([
       { path: "startupWait", message: "is 3 milliseconds; did you mean 3000?" },
-      { path: "servers.a.pins", message: "is accepted, but is NOT enforced in this version" },
+      { path: "servers.a.sampling", message: "is accepted, but has no effect in this version" },
       { path: "servers.a.timeout", message: "is 5 milliseconds; did you mean 5000?" },
     ]);
   });
@@ -93,7 +93,9 @@ describe("a configuration in code", () => {
     [
       "a file's structure",
       { agents: {}, servers: {} },
-      ["agents  unknown key; expected servers, toolNames, startupWait, networkAllow or workspace"],
+      [
+        "agents  unknown key; expected servers, toolNames, startupWait, networkAllow, workspace, tools, approval, framing, pins, limits or audit",
+      ],
     ],
   ])("is refused when it is or has %s", async (_, input, lines) => {
     const error = await failure(() => parseAgentConfig(input as BoardConfig));

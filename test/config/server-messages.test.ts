@@ -241,6 +241,30 @@ describe("a wrong server", () => {
       `${RUN}rateLimit: 0`,
       `7:40  ${DOCS}.rateLimit  is 0; expected a whole number of calls a minute from 1 to 1000000, or false`,
     ],
+    [
+      `${RUN}rateLimit: { default: 0 }`,
+      `7:51  ${DOCS}.rateLimit.default  is 0; expected a whole number of calls a minute from 1 to 1000000, or false`,
+    ],
+    [
+      `${RUN}rateLimit: { search: 5 }`,
+      `7:42  ${DOCS}.rateLimit.search  unknown key; expected default or tools`,
+    ],
+    [
+      `${RUN}concurrency: { tools: { x: false } }`,
+      `7:56  ${DOCS}.concurrency.tools.x  is false; expected a whole number from 1 to 10000`,
+    ],
+    [
+      `${RUN}concurrency: "4"`,
+      `7:42  ${DOCS}.concurrency  is a string; expected a whole number from 1 to 10000`,
+    ],
+    [
+      `${RUN}approval: "aks"`,
+      `7:39  ${DOCS}.approval  is "aks"; expected one of never, ask, destructive; did you mean "ask"?`,
+    ],
+    [
+      `${RUN}approval: { tools: { x: "no" } }`,
+      `7:53  ${DOCS}.approval.tools.x  is "no"; expected one of never, ask, destructive`,
+    ],
     [`${RUN}args: [], args: ["x"]`, `7:39  ${DOCS}.args  duplicate key; the first one is at 7:29`],
   ])("%s", async (keys, message) => {
     expect(await messagesOf(server(keys))).toEqual([`FILE:${message}`]);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
+import { parseAgentConfig } from "../../src/config/parse.ts";
 import { formatProblem } from "../../src/config/report.ts";
 import { writeConfig } from "./files.ts";
 
 const NO_EFFECT = "is accepted, but has no effect in this version";
-const NOT_ENFORCED = "is accepted, but is NOT enforced in this version";
 
 async function warningsOf(text: string, agentId?: string): Promise<string[]> {
   const file = await writeConfig(text);
@@ -28,16 +28,6 @@ describe("a server's key without a feature", () => {
     ["resourceFilter: ['a']", NO_EFFECT],
     ["resourceRefreshMs: 300000", NO_EFFECT],
     ["sampling: 'ask'", NO_EFFECT],
-    ["tools: { allow: ['a'], deny: ['b'], ownerOnly: ['c'] }", NOT_ENFORCED],
-    ["tools: { ownerOnly: true }", NOT_ENFORCED],
-    ["approval: 'ask'", NOT_ENFORCED],
-    ["pins: 'warn'", NOT_ENFORCED],
-    ["pins: 'block'", NOT_ENFORCED],
-    ["trusted: true", NOT_ENFORCED],
-    ['framing: "full"', NOT_ENFORCED],
-    ["rateLimit: 100", NOT_ENFORCED],
-    ["concurrency: 4", NOT_ENFORCED],
-    ["maxResultBytes: 100000", NOT_ENFORCED],
   ])("is accepted and said to be one: %s", async (keys, message) => {
     const [key] = keys.split(":");
     expect(await server(`command: 'x', ${keys}`)).toEqual([`FILE:1:62  ${X}.${key}  ${message}`]);
@@ -49,14 +39,85 @@ describe("a server's key without a feature", () => {
     "resources: false",
     "resourceFilter: []",
     "sampling: 'deny'",
-    "tools: {}",
-    "approval: 'never'",
-    "pins: 'off'",
-    "trusted: false",
-    'framing: "off"',
-    "rateLimit: false",
   ])("is not worth a word where it asks for nothing: %s", async (keys) => {
     expect(await server(`command: 'x', ${keys}`)).toEqual([]);
+  });
+});
+
+describe("what is for the guard", () => {
+  it.each([
+    "tools: { allow: ['a'], deny: ['b'], ownerOnly: ['c'] }",
+    "approval: 'ask'",
+    "approval: { default: 'ask', tools: { a: 'never' } }",
+    "pins: 'block'",
+    "trusted: true",
+    "framing: 'full'",
+    "rateLimit: 100",
+    "rateLimit: { tools: { a: 5, b: false } }",
+    "concurrency: { default: 4 }",
+    "maxResultBytes: 100000",
+  ])("of a server is in force, and nothing is said of it: %s", async (keys) => {
+    expect(await server(`command: 'x', ${keys}`)).toEqual([]);
+  });
+
+  it.each([
+    "agents: { defaults: { tools: { deny: ['a/b'], approval: 'ask' } } }",
+    "agents: { defaults: { framing: 'full', pins: 'block' } }",
+    "agents: { defaults: { limits: { sessionServers: 10, sessionTools: 100 } } }",
+    "audit: { file: 'x', arguments: false }",
+  ])("of the rest of the file too: %s", async (keys) => {
+    expect(await warningsOf(`{ ${keys} }`)).toEqual([]);
+  });
+});
+
+describe("a rule that is likely to match nothing", () => {
+  const ruled = (pattern: string, key = "deny") =>
+    warningsOf(
+      `{ agents: {
+      defaults: { mcp: { servers: { files: { command: "x" } } } },
+      list: [{ id: "a", tools: { ${key}: ["${pattern}"] } }, { id: "b", mcp: { servers: { docs: { command: "x" } } } }] } }`,
+      "a",
+    );
+
+  it.each([
+    ["files", 'is a pattern for public names; for the tools of the server write "files/*"'],
+    ["files*", 'is a pattern for public names; for the tools of the server write "files/*"'],
+    ["docs", 'is a pattern for public names; for the tools of the server write "docs/*"'],
+    ["flies/*", 'names the server "flies", which there is not; did you mean "files"?'],
+    ["doc/read", 'names the server "doc", which there is not; did you mean "docs"?'],
+  ])("is asked about: %s", async (pattern, message) => {
+    expect(await ruled(pattern)).toEqual([`FILE:3:41  agents.list[0].tools.deny[0]  ${message}`]);
+  });
+
+  it.each(["allow", "ownerOnly"])("is asked about in %s as well", async (key) => {
+    expect(await ruled("flies/*", key)).toHaveLength(1);
+  });
+
+  it.each([
+    "*",
+    "files/*",
+    "docs/*",
+    "*/read",
+    "flie*/x",
+    "native/files",
+    "mcp__files__*",
+    "zzz/x",
+  ])("is not: %s", async (pattern) => {
+    expect(await ruled(pattern)).toEqual([]);
+  });
+
+  it("is asked about in code too", () => {
+    const { warnings } = parseAgentConfig({
+      servers: { files: { command: "x" } },
+      tools: { deny: ["native/x", "flies/x"], ownerOnly: true },
+    });
+    expect(warnings).toEqual([
+      {
+        path: "tools.deny[1]",
+        message: 'names the server "flies", which there is not',
+        suggestion: "files",
+      },
+    ]);
   });
 });
 
@@ -118,13 +179,10 @@ describe("settings without a feature", () => {
     ["model: 'a/b'", "model", NO_EFFECT],
     ["systemPrompt: ''", "systemPrompt", NO_EFFECT],
     ["maxSteps: 10", "maxSteps", NO_EFFECT],
-    ["tools: { deny: ['a/b'], approval: 'ask', native: ['./t.mjs'] }", "tools", NOT_ENFORCED],
-    ['framing: "full"', "framing", NOT_ENFORCED],
-    ["pins: 'block'", "pins", NOT_ENFORCED],
-    ["limits: { sessionServers: 10, sessionTools: 100 }", "limits", NOT_ENFORCED],
-  ])("of an agent are said to be: %s", async (keys, key, message) => {
+    ["tools: { native: ['./t.mjs'] }", "tools.native", NO_EFFECT, 34],
+  ])("of an agent are said to be: %s", async (keys, key, message, column = 25) => {
     expect(await warningsOf(`{ agents: { defaults: { ${keys} } } }`)).toEqual([
-      `FILE:1:25  agents.defaults.${key}  ${message}`,
+      `FILE:1:${column}  agents.defaults.${key}  ${message}`,
     ]);
   });
 
@@ -142,7 +200,6 @@ describe("settings without a feature", () => {
   it.each([
     ["gateway: { host: 'x', port: 0, tls: { cert: 'c', key: 'k' } }", "gateway", NO_EFFECT],
     ["secrets: { vault: { address: 'x' }, env: {} }", "secrets", NO_EFFECT],
-    ["audit: { file: 'x', arguments: false }", "audit", NOT_ENFORCED],
     ["models: { providers: { x: { any: 1 } } }", "models", NO_EFFECT],
   ])("of the file are said to be: %s", async (keys, key, message) => {
     expect(await warningsOf(`{ ${keys} }`)).toEqual([`FILE:1:3  ${key}  ${message}`]);
@@ -156,10 +213,10 @@ describe("settings without a feature", () => {
   it("of other agents are their own affair", async () => {
     const text = `{ agents: {
       defaults: { model: "a/b" },
-      list: [{ id: "a", model: "c/d" }, { id: "b", pins: "block" }] } }`;
+      list: [{ id: "a", model: "c/d" }, { id: "b", maxSteps: 5 }] } }`;
     expect(await warningsOf(text, "b")).toEqual([
       `FILE:2:19  agents.defaults.model  ${NO_EFFECT}`,
-      `FILE:3:52  agents.list[1].pins  ${NOT_ENFORCED}`,
+      `FILE:3:52  agents.list[1].maxSteps  ${NO_EFFECT}`,
     ]);
   });
 

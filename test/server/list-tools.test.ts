@@ -175,6 +175,30 @@ describe("a tool", () => {
     ]);
   });
 
+  it("says nothing that cannot be seen, and no secret; what was changed is said", async () => {
+    const pages = async () => ({
+      tools: [tool("hid\u200bden", { description: "Finds\u202e hunter2." }), tool("plain")],
+    });
+    const redact = (text: string): string => text.replace("hunter2", "[REDACTED]");
+    const { tools, diagnostics } = await listTools("docs", pages, redact);
+    expect(tools.map(({ name, description }) => [name, description])).toEqual([
+      ["hid\u200bden", "Finds [REDACTED]."],
+      ["plain", undefined],
+    ]);
+    expect(diagnostics).toEqual([
+      {
+        server: "docs",
+        subject: "hidden",
+        message: "invisible characters were removed from its description",
+      },
+      {
+        server: "docs",
+        subject: "hidden",
+        message: "invisible characters are in its name, where they had to be left",
+      },
+    ]);
+  });
+
   it("may have a name that means something to objects", async () => {
     const names = ["__proto__", "constructor", "toString", "hasOwnProperty"];
     const items = names.map((name) => tool(name)) as unknown[];
@@ -209,7 +233,10 @@ describe("the list", () => {
     const items = Array.from({ length: 60 }, (_, n) => tool(`tool-${n}`, { description }));
     const { names, diagnostics } = await list(...items);
     expect(names).toHaveLength(41);
-    expect(diagnostics).toEqual([{ server: "docs", message: "the tool list is cut at 16 MiB" }]);
+    expect(diagnostics.at(-1)).toEqual({
+      server: "docs",
+      message: "the tool list is cut at 16 MiB",
+    });
   });
 
   it("is not cut for one tool that alone is larger", async () => {

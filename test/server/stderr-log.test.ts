@@ -1,13 +1,21 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
+import { Redactor } from "../../src/secrets/redactor.ts";
 import { StderrLog } from "../../src/server/stderr-log.ts";
 import { ManualClock, settle } from "../support/manual-clock.ts";
 
-function setUp() {
+function setUp(...secrets: string[]) {
+  const redactor = new Redactor();
+  for (const secret of secrets) redactor.add(secret);
   const clock = new ManualClock();
   const stderr = new PassThrough();
   const logged: string[] = [];
-  const log = new StderrLog(stderr, clock, (line) => logged.push(line));
+  const log = new StderrLog(
+    stderr,
+    clock,
+    (line) => logged.push(line),
+    (text, isCut) => redactor.text(text, isCut),
+  );
   async function write(...chunks: (string | Buffer)[]): Promise<void> {
     for (const chunk of chunks) stderr.write(chunk);
     await settle();
@@ -55,6 +63,39 @@ describe("stderr", () => {
     const { stderr, write } = setUp();
     for (let megabyte = 0; megabyte < 8; megabyte += 1) await write("x".repeat(1 << 20));
     expect(stderr.readableLength + stderr.writableLength).toBe(0);
+  });
+});
+
+describe("a secret", () => {
+  const secret = "hunter2-hunter2-hunter2";
+
+  it.each<[string, string[], string[]]>([
+    ["in a line", [`token ${secret}.\n`], ["token [REDACTED]."]],
+    ["however it is cut", ["token hunter2-", "hunter2-hun", "ter2.\n"], ["token [REDACTED]."]],
+    ["with escapes in it", ["hunter2-\u001b[1mhunter2\u001b[0m-hunter2\n"], ["[REDACTED]"]],
+    [
+      "across the end of what is shown of a line",
+      [`${"x".repeat(1990)}${secret} and more\n`],
+      [`${"x".repeat(1990)}[REDACTED…`],
+    ],
+    [
+      "across the end of what is kept of a line",
+      [`${"\u001b[1m".repeat(995)}${"x".repeat(10)}${secret}${"y".repeat(90_000)}\n`],
+      [`${"x".repeat(10)}[REDACTED]`],
+    ],
+  ])("is not logged: %s", async (_, chunks, lines) => {
+    const { log, logged, write } = setUp(secret);
+    await write(...chunks);
+    expect(logged).toEqual(lines);
+    expect(log.tail()).toEqual(lines);
+  });
+
+  it("is not in the tail before it is whole", async () => {
+    const { log, write } = setUp(secret);
+    await write("done\ntoken hunter2-hunt");
+    expect(log.tail()).toEqual(["done", "token [REDACTED]"]);
+    await write("ing\n");
+    expect(log.tail()).toEqual(["done", "token hunter2-hunting"]);
   });
 });
 

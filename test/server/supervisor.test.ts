@@ -4,7 +4,7 @@ import { PlugboardError } from "../../src/model/errors.ts";
 import { silentLogger } from "../../src/model/logger.ts";
 import type { ServerDefinition } from "../../src/model/server-definition.ts";
 import type { ServerStateKind } from "../../src/model/server-state.ts";
-import { Supervisor } from "../../src/server/supervisor.ts";
+import { Supervisor, type SupervisorOptions } from "../../src/server/supervisor.ts";
 import { definition } from "../support/definition.ts";
 import { FakeConnection } from "../support/fake-connection.ts";
 import { ManualClock, settle } from "../support/manual-clock.ts";
@@ -30,8 +30,12 @@ beforeEach(() => {
   lists = [];
 });
 
-function supervise(overrides: Partial<ServerDefinition> = {}): Supervisor {
+function supervise(
+  overrides: Partial<ServerDefinition> = {},
+  options: Pick<SupervisorOptions, "untrusted"> = {},
+): Supervisor {
   return new Supervisor({
+    ...options,
     definition: definition(overrides),
     open: async (signal): Promise<Connection> => {
       starts += 1;
@@ -331,6 +335,36 @@ describe("a call's way to a connection", () => {
     await supervisor.close();
     expect(await failures(supervisor)).toBe("server 'github' is stopped");
     expect(starts).toBe(0);
+  });
+});
+
+describe("a server of a configuration that nobody has approved", () => {
+  const untrusted = { remedy: "run: plugboard trust" };
+
+  it.each(["start", "refresh", "restart"] as const)("is not started by %s", async (method) => {
+    const supervisor = supervise({}, { untrusted });
+    await supervisor[method]();
+    expect(supervisor.state).toEqual({ kind: "untrusted", ...untrusted });
+    expect({ starts, states }).toEqual({ starts: 0, states: [] });
+  });
+
+  it("refuses a call with the remedy", async () => {
+    const supervisor = supervise({}, { untrusted });
+    await expect(supervisor.acquire()).rejects.toMatchObject({
+      code: "UNTRUSTED",
+      message: "server 'github' is not started: run: plugboard trust",
+    });
+    expect(starts).toBe(0);
+  });
+
+  it("is disabled where it is disabled", () => {
+    expect(supervise({ enabled: false }, { untrusted }).state.kind).toBe("disabled");
+  });
+
+  it("is closed like any other", async () => {
+    const supervisor = supervise({}, { untrusted });
+    await supervisor.close();
+    expect(supervisor.state.kind).toBe("stopped");
   });
 });
 

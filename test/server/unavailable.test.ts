@@ -60,7 +60,7 @@ describe("a server that is unavailable", () => {
 
   it.each(table)("and %s: %s", (_, words, state) => {
     expect(unavailable(definition, state, clock)).toMatchObject({
-      code: "SERVER_UNAVAILABLE",
+      code: state.kind === "untrusted" ? "UNTRUSTED" : "SERVER_UNAVAILABLE",
       server: "docs",
       message: `server 'docs' ${words}`,
     });

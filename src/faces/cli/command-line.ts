@@ -3,10 +3,13 @@
 import { Command as Parser, CommanderError, InvalidArgumentError, Option } from "commander";
 import { closest } from "../../util/closest.ts";
 import { packageVersion } from "../../util/version.ts";
+import { describeAudit } from "./audit-command.ts";
 import { EXIT } from "./exit-code.ts";
 import { CALL_HELP, OVERVIEW_HELP, TOOLS_HELP } from "./help.ts";
 import type { Command, GlobalOptions, Invocation } from "./invocation.ts";
 import { LOG_LEVELS, type LogThreshold } from "./log.ts";
+import { describePins } from "./pins-command.ts";
+import { describeTrust } from "./trust-command.ts";
 import { isVersionFlag } from "./version-flag.ts";
 
 export interface CommandLineOutput {
@@ -77,6 +80,7 @@ function addGlobalOptions(program: Parser): void {
     .addOption(level.choices(LOG_LEVELS))
     .option("--verbose", "the same as --log-level info")
     .option("--no-color", "no colours")
+    .option("--owner", "call tools that are for the owner alone")
     .option("--exit-with-stdin", "stop when stdin closes: for programs that start plugboard")
     .option("-v, --version", "print the version")
     .helpOption("-h, --help", "show help");
@@ -129,6 +133,10 @@ function addCommands(program: Parser, choose: (command: Command) => void): void 
       choose({ kind: "status", ...(server !== undefined && { server }) }),
     );
 
+  describePins(program, choose, refuseCommand);
+  describeAudit(program, choose);
+  describeTrust(program, choose);
+
   program
     .command("login")
     .description("sign in to a remote server")
@@ -159,6 +167,7 @@ function globalOptions(given: Record<string, unknown>): GlobalOptions {
     json: given["json"] === true,
     color: given["color"] !== false,
     logLevel: (given["logLevel"] as LogThreshold | undefined) ?? level,
+    owner: given["owner"] === true,
     exitWithStdin: given["exitWithStdin"] === true,
   };
 }

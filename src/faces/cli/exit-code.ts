@@ -11,6 +11,8 @@ export const EXIT = {
   usage: 2,
   /** The server is unavailable, or did not answer in time. */
   unavailable: 3,
+  /** Refused by the guard. */
+  refused: 4,
   /** A fault of Plugboard's own. */
   internal: 70,
   interrupted: 130,
@@ -37,6 +39,12 @@ const BY_CODE: Readonly<Record<ErrorCode, number>> = {
   TIMEOUT: EXIT.unavailable,
   SERVER_ERROR: EXIT.toolError,
   TOOL_FAILED: EXIT.toolError,
+  INVALID_RESULT: EXIT.toolError,
+  REFUSED_BY_POLICY: EXIT.refused,
+  NOT_APPROVED: EXIT.refused,
+  CHANGED_TOOL: EXIT.refused,
+  RATE_LIMITED: EXIT.unavailable,
+  UNTRUSTED: EXIT.usage,
   CANCELLED: EXIT.interrupted,
 };
 

@@ -1,5 +1,6 @@
 // What a command line asks for, once it has been read.
 
+import type { Since } from "./audit-time.ts";
 import type { LogThreshold } from "./log.ts";
 
 export interface GlobalOptions {
@@ -8,6 +9,8 @@ export interface GlobalOptions {
   json: boolean;
   color: boolean;
   logLevel: LogThreshold;
+  /** The person owns what the board can reach. */
+  owner: boolean;
   exitWithStdin: boolean;
 }
 
@@ -48,6 +51,32 @@ export interface LogoutCommand {
   server: string;
 }
 
+export interface PinsCommand {
+  kind: "pins";
+  action:
+    | { kind: "list" }
+    /** `target` is `server/tool`, or a server for everything of it. */
+    | { kind: "show" | "approve" | "forget"; target: string }
+    | { kind: "forget-all" };
+}
+
+export interface AuditCommand {
+  kind: "audit";
+  follow: boolean;
+  server?: string;
+  /** A pattern. */
+  tool?: string;
+  since?: Since;
+  limit?: number;
+}
+
+export type TrustCommand = { kind: "trust" } & (
+  | { action: "approve"; yes: boolean }
+  | { action: "list" }
+  /** Without a file: the one in the working directory. */
+  | { action: "revoke"; file?: string }
+);
+
 export type Command =
   | { kind: "overview" }
   | ToolsCommand
@@ -55,6 +84,9 @@ export type Command =
   | StatusCommand
   | LoginCommand
   | LogoutCommand
+  | TrustCommand
+  | PinsCommand
+  | AuditCommand
   | { kind: "demo" };
 
 export type Invocation =

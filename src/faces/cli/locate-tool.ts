@@ -9,7 +9,7 @@ import { findExactly, findTool } from "./find-tool.ts";
 import { interrupted } from "./interrupted.ts";
 import { stateNotes } from "./server-view.ts";
 
-type Searched = Pick<Board, "status" | "tools" | "restart">;
+type Searched = Pick<Board, "status" | "tools" | "restart" | "call">;
 
 /**
  * A full name needs no more than its own server. A tool's own name alone needs them all: another server
@@ -38,9 +38,28 @@ export async function locateTool(
   try {
     return findTool(name, board.tools());
   } catch (error) {
+    await throwIfRefused(board, name);
     const asked = new Set(unknown.map((server) => server.name));
     const silent = board.status().filter((server) => asked.has(server.name) && isUnknown(server));
     throw unavailable(named, silent, name) ?? error;
+  }
+}
+
+/**
+ * A tool that a rule keeps off the list is refused by that rule, not unknown; by the tool's own name alone
+ * too. The call could not be made even if nothing refused it: it has been cancelled before. Servers that
+ * nothing is known of are left alone, since it would start them again.
+ */
+async function throwIfRefused(board: Searched, name: string): Promise<void> {
+  const known = board.status().filter((server) => !isUnknown(server));
+  const names = name.includes("/")
+    ? known.flatMap((server) => (name.startsWith(`${server.name}/`) ? [name] : []))
+    : [name, ...known.map((server) => `${server.name}/${name}`)];
+  for (const each of names) {
+    const { failure } = await board.call(each, {}, { signal: AbortSignal.abort() });
+    if (failure?.code === "REFUSED_BY_POLICY") {
+      throw new PlugboardError(failure.code, failure.message);
+    }
   }
 }
 

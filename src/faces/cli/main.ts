@@ -74,6 +74,12 @@ async function run(command: Command, context: CliContext): Promise<number> {
       return (await import("./login.ts")).runLogin(command, context);
     case "logout":
       return (await import("./login.ts")).runLogout(command, context);
+    case "pins":
+      return (await import("./pins.ts")).runPins(command, context);
+    case "audit":
+      return (await import("./audit.ts")).runAudit(command, context);
+    case "trust":
+      return (await import("./trust.ts")).runTrust(command, context);
     case "demo":
       return (await import("./demo.ts")).runDemo(context);
   }

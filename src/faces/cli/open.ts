@@ -10,6 +10,7 @@ import type { Board } from "../../model/board.ts";
 import type { BoardOptions } from "../../model/board-options.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import { closest } from "../../util/closest.ts";
+import type { AskApproval } from "../../model/approval.ts";
 import type { CliContext } from "./context.ts";
 import { demoConfig } from "./demo-config.ts";
 
@@ -43,13 +44,12 @@ export async function withBoard<Result>(
         homedir,
         ...(options.config !== undefined && { flag: options.config }),
       });
-  if (source.ignored !== undefined) {
-    logger.warn(
-      "the plugboard.json in this directory is not used, since nobody named it; " +
-        "to use it: --config plugboard.json",
-    );
+  const loaded = await readConfig(source, context);
+  if (source.kind === "file" && source.from === "directory") {
+    await (await import("./require-trust.ts")).requireTrust(source.path, loaded, io);
   }
-  const agent = adjust(await readConfig(source, context));
+  const agent = adjust(loaded);
+  const onApproval = approvalPrompt(context);
   const board = await openBoard(
     // The command waits for the servers itself, so that it can show what it waits for.
     { ...agent, startupWait: 0 },
@@ -60,6 +60,8 @@ export async function withBoard<Result>(
       logger,
       stateDir: plugboardHome(env, homedir),
       workspaceDir: agent.workspace ?? cwd,
+      owner: options.owner,
+      ...(onApproval !== undefined && { onApproval }),
       ...(onAuthorization !== undefined && { onAuthorization }),
     },
   );
@@ -94,4 +96,12 @@ export function onlyServer(name: string): (agent: AgentConfig) => AgentConfig {
       hint: meant === undefined ? known : `did you mean '${meant}'?`,
     });
   };
+}
+
+/** Undefined where nobody sits at a terminal: then calls that must be approved are refused. */
+function approvalPrompt(context: CliContext): AskApproval | undefined {
+  const { io, screen } = context;
+  if (io.stdin.isTTY !== true || !screen.terminal.err.isTerminal) return undefined;
+  return async (request, gone) =>
+    (await import("./approve.ts")).askApproval(request, gone, context);
 }

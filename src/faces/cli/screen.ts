@@ -84,6 +84,16 @@ export class Screen {
     };
   }
 
+  /** Nothing is live until the returned function is called: somebody types. */
+  hush(): () => void {
+    this.#timer?.cancel();
+    this.#erase();
+    const render = this.#render;
+    return () => {
+      if (render !== undefined && this.#render === render) this.#schedule(FIRST_DRAW_MS);
+    };
+  }
+
   #schedule(ms: number): void {
     this.#timer = this.#clock.later(ms, () => {
       this.#draw();

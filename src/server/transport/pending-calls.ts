@@ -2,6 +2,7 @@
 // One timer serves all of them, and an abort listener exists only where a signal was given: at 100 000
 // calls a second a timer or a controller per call is what one would mostly be paying for.
 
+import { setMaxListeners } from "node:events";
 import { cancelled, PlugboardError, toPlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { Progress } from "../../model/tool.ts";
@@ -103,6 +104,7 @@ export class PendingCalls {
           this.#abandon(id, "cancelled by the caller");
           reject(cancelled());
         };
+        allowMany(signal);
         signal.addEventListener("abort", call.onAbort, { once: true });
       }
       this.#calls.set(id, call);
@@ -217,6 +219,15 @@ export class PendingCalls {
     }
     if (next !== Infinity) this.#arm(next, now);
   }
+}
+
+const MANY = new WeakSet<AbortSignal>();
+
+/** A turn of an agent may make any number of calls with one signal: that is no leak. */
+function allowMany(signal: AbortSignal): void {
+  if (MANY.has(signal)) return;
+  MANY.add(signal);
+  setMaxListeners(0, signal);
 }
 
 function timedOut(call: PendingCall): PlugboardError {

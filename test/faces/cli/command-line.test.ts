@@ -18,6 +18,7 @@ const globals: GlobalOptions = {
   json: false,
   color: true,
   logLevel: "warn",
+  owner: false,
   exitWithStdin: false,
 };
 
@@ -39,6 +40,11 @@ describe("a command line asks for", () => {
     [["call", "t", "--", "--odd=1"], { kind: "call", tool: "t", args: ["--odd=1"] }],
     [["status"], { kind: "status" }],
     [["status", "s"], { kind: "status", server: "s" }],
+    [["trust"], { kind: "trust", action: "approve", yes: false }],
+    [["trust", "--yes"], { kind: "trust", action: "approve", yes: true }],
+    [["trust", "--list"], { kind: "trust", action: "list" }],
+    [["trust", "--revoke"], { kind: "trust", action: "revoke" }],
+    [["trust", "--revoke", "f"], { kind: "trust", action: "revoke", file: "f" }],
     [["demo"], { kind: "demo" }],
   ])("%j", (argv, command) => {
     expect(read(...argv).invocation).toEqual({ kind: "run", command, options: globals });

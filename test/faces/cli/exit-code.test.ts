@@ -12,6 +12,7 @@ describe("the exit code", () => {
     ["UNKNOWN_SERVER", 2],
     ["INVALID_ARGUMENTS", 2],
     ["UNRESOLVED_VALUE", 2],
+    ["UNTRUSTED", 2],
     ["SERVER_UNAVAILABLE", 3],
     ["SPAWN_FAILED", 3],
     ["HANDSHAKE_FAILED", 3],

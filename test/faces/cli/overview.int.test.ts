@@ -1,4 +1,3 @@
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { fixture } from "../../support/boards.ts";
@@ -113,13 +112,5 @@ describe("plugboard", () => {
     expect(stderr.text).toMatch(/\[2Kslow +[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] starting/);
     expect(stderr.text.endsWith("\u001b[2A\r\u001b[J")).toBe(true);
     expect(stdout).toMatch(/^slow +✓ ready/m);
-  });
-
-  it("tells of a file in the working directory that nobody named", async () => {
-    writeFileSync(join(scratch.directory, "plugboard.json"), "{}");
-    const { stderr } = await scratch.run(["--agent", "any"]);
-    expect(stderr).toMatch(
-      /^warn {2}the plugboard.json in this directory is not used.*--config plugboard.json\n/,
-    );
   });
 });

@@ -1,0 +1,115 @@
+// The guard of one board: which tools are there at all, what has changed about them, and the way of every
+// call through its stages.
+
+import type { Present } from "../bridge/tool.ts";
+import { PinStore } from "../guard/pins/pin-store.ts";
+import { Pins } from "../guard/pins/pins.ts";
+import { createPolicy, type Policy } from "../guard/policy.ts";
+import { type ServerGuards, serverGuards } from "../guard/server-guards.ts";
+import type { AgentConfig } from "../model/agent-config.ts";
+import type { BoardOptions } from "../model/board-options.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import { PlugboardError } from "../model/errors.ts";
+import type { GuardedCall, Next, ToolSubject } from "../model/guard.ts";
+import type { Logger } from "../model/logger.ts";
+import type { ToolDefinition } from "../model/tool.ts";
+import type { Redactor } from "../secrets/redactor.ts";
+import type { Clock } from "../util/clock.ts";
+import { oneLine } from "../util/text.ts";
+import type { GuardedCalls } from "./guarded-calls.ts";
+import type { Slot } from "./slot.ts";
+
+export interface BoardGuardOptions {
+  agent: AgentConfig;
+  options: BoardOptions;
+  clock: Clock;
+  logger: Logger;
+  redactor: Redactor;
+  /** Makes the secrets of all servers known, before the first call. */
+  learnSecrets: () => void;
+}
+
+export class BoardGuard {
+  readonly #options: BoardGuardOptions;
+  readonly #servers: ServerGuards;
+  readonly #policy: Policy;
+  readonly #pins: Pins;
+  #loading: Promise<GuardedCalls> | undefined;
+
+  constructor(given: BoardGuardOptions) {
+    const { agent, options, clock, logger } = given;
+    const { stateDir, owner = false } = options;
+    this.#options = given;
+    this.#servers = serverGuards(agent.servers);
+    this.#policy = createPolicy({ rules: agent.guard?.rules ?? [], servers: this.#servers, owner });
+    const store = new PinStore({ ...(stateDir !== undefined && { stateDir }), clock, logger });
+    this.#pins = new Pins({ store, clock, logger });
+  }
+
+  /** To be awaited before the first list of tools: what they were is compared with what they are. */
+  async open(slots: Iterable<Slot>): Promise<void> {
+    await Promise.all(
+      [...slots].map(({ definition, pinKey }) => {
+        const mode = definition.guard?.pins ?? this.#options.agent.guard?.pins;
+        const byDefault = definition.origin === "session" ? "off" : "warn";
+        return this.#pins.open({ server: definition.name, key: pinKey }, mode ?? byDefault);
+      }),
+    );
+  }
+
+  /** What has changed since a server's tools were first seen. */
+  check(server: string, tools: readonly ToolDefinition[], instructions?: string): Diagnostic[] {
+    return this.#pins.check(server, tools, instructions).diagnostics;
+  }
+
+  /** What is refused by a rule is not listed either. */
+  allows(subject: ToolSubject): boolean {
+    return this.#policy.judge(subject).kind === "allowed";
+  }
+
+  /**
+   * The last word on a call, when its server is there: one that had to be started can turn out to offer
+   * other tools than those the call was judged by. Rejects to refuse.
+   */
+  recheck(call: GuardedCall, isCurrent: boolean): Promise<void> | undefined {
+    if (isCurrent || call.decision.verdict !== "approved") return this.#pins.recheck(call);
+    const { canonical } = call.subject;
+    call.decision = { verdict: "refused", rule: "approval" };
+    const message = `${oneLine(canonical, 200)} changed after it was approved`;
+    const hint = "call it again to be asked about it as it is now";
+    return Promise.reject(new PlugboardError("CHANGED_TOOL", message, { hint }));
+  }
+
+  around(subject: ToolSubject, last: Next): Next {
+    let chain: Next | undefined;
+    return async (call) => {
+      chain ??= (await this.#calls()).around(subject, last);
+      return chain(call);
+    };
+  }
+
+  presenter(subject: ToolSubject): Present {
+    let present: Present | undefined;
+    return async (outcome) => {
+      present ??= (await this.#calls()).presenter(subject);
+      return present(outcome);
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#pins.flush();
+    await (await this.#loading)?.close();
+  }
+
+  #calls(): Promise<GuardedCalls> {
+    this.#loading ??= import("./guarded-calls.ts").then((module) => {
+      this.#options.learnSecrets();
+      return new module.GuardedCalls({
+        ...this.#options,
+        servers: this.#servers,
+        first: [this.#policy.stage, this.#pins.stage],
+      });
+    });
+    return this.#loading;
+  }
+}

@@ -1,0 +1,225 @@
+// Takes a record of every call without keeping the call, and writes them in batches. A disk that is slow,
+// full or gone costs records, never a call.
+
+import { type Logger, silentLogger } from "../../model/logger.ts";
+import { type Clock, systemClock, type Timer, within } from "../../util/clock.ts";
+import { AuditFile } from "./audit-file.ts";
+import type { SuspiciousResult } from "./entry.ts";
+import { type AuditRecord, lostLine, suspiciousLine, toLine } from "./record.ts";
+
+export interface AuditLogOptions {
+  file: string;
+  clock?: Clock;
+  logger?: Logger;
+  /** A file that would grow beyond it is put aside. */
+  maxBytes?: number;
+  /** Records that may wait to be written. */
+  maxQueued?: number;
+}
+
+const MAX_BYTES = 10 * 1024 * 1024;
+const MAX_QUEUED = 10_000;
+/** Of text that waits: what a disk that hangs may cost. */
+const MAX_QUEUED_BYTES = 32 * 1024 * 1024;
+/** Calls come in bursts, and a write costs as much as many of them. */
+const GATHER_MS = 50;
+/** So many do not wait. */
+const GATHER_MOST = 1000;
+/** Made into lines in one go: some two milliseconds of work. */
+const FORMAT_AT_ONCE = 500;
+const BATCH_BYTES = 128 * 1024;
+const RETRY_MS = 1000;
+const CLOSE_MS = 5000;
+
+export class AuditLog {
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #file: AuditFile;
+  readonly #path: string;
+  readonly #maxQueued: number;
+  #records: AuditRecord[] = [];
+  /** The oldest first. */
+  readonly #batches: Batch[] = [];
+  /** Lines in them. */
+  #lines = 0;
+  #bytes = 0;
+  #lost = 0;
+  #timer: Timer | undefined;
+  #isSoon = false;
+  #writing: Promise<void> | undefined;
+  #isFailing = false;
+  #isClosed = false;
+  #hasWarnedOfRotation = false;
+
+  constructor({
+    file,
+    clock = systemClock,
+    logger = silentLogger,
+    maxBytes = MAX_BYTES,
+    maxQueued = MAX_QUEUED,
+  }: AuditLogOptions) {
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#path = file;
+    this.#maxQueued = maxQueued;
+    const onRotateFailed = (error: unknown): void => this.#warnOfRotation(error);
+    this.#file = new AuditFile({ path: file, clock, maxBytes, onRotateFailed });
+  }
+
+  /** Returns at once and never throws. */
+  record(record: AuditRecord): void {
+    if (this.#records.length + this.#lines >= this.#maxQueued) {
+      this.#lost += 1;
+      return;
+    }
+    // Most are made into lines at once: that costs less than keeping what they are made of.
+    if (record.args?.kind === "large" || record.redact !== undefined) this.#records.push(record);
+    else this.#keep(toLine(record));
+    const waiting = this.#records.length + this.#lines;
+    if (waiting % GATHER_MOST === 0 || record.args?.kind === "large") this.#soon();
+    else this.#timer ??= this.#clock.later(GATHER_MS, () => this.#tick());
+  }
+
+  /** As `record`, for what was found in a result. */
+  suspect(found: Omit<SuspiciousResult, "type" | "time">): void {
+    if (this.#records.length + this.#lines >= this.#maxQueued) {
+      this.#lost += 1;
+      return;
+    }
+    this.#keep(suspiciousLine(this.#clock.now(), found));
+    this.#timer ??= this.#clock.later(GATHER_MS, () => this.#tick());
+  }
+
+  /** Resolves when what was recorded is written, or could not be. */
+  async flush(): Promise<void> {
+    this.#format(Infinity);
+    await this.#writing;
+    await this.#write();
+  }
+
+  /** As `flush`, and lets go of the file. Does not wait for ever. A straggler's record is still written. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await within(this.#clock, CLOSE_MS, this.flush());
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  #soon(): void {
+    if (this.#isSoon) return;
+    this.#isSoon = true;
+    setImmediate(() => {
+      this.#isSoon = false;
+      this.#tick();
+    });
+  }
+
+  #tick(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#format(FORMAT_AT_ONCE);
+    if (this.#records.length > 0) this.#soon();
+    void this.#write();
+  }
+
+  /** Lets go of the arguments, whether the disk keeps up or not. */
+  #format(most: number): void {
+    for (const record of this.#records.splice(0, most)) this.#keep(toLine(record));
+  }
+
+  #keep(line: string): void {
+    if (this.#bytes > MAX_QUEUED_BYTES) {
+      this.#lost += 1;
+      return;
+    }
+    let batch = this.#batches.at(-1);
+    if (batch === undefined || !hasRoom(batch, line)) {
+      batch = newBatch(line);
+      this.#batches.push(batch);
+    }
+    // As bytes at once: a text that was put together of twenty is kept as twenty.
+    const written = batch.bytes.write(line, batch.length);
+    batch.length += written;
+    batch.lines += 1;
+    this.#lines += 1;
+    this.#bytes += written;
+  }
+
+  #write(): Promise<void> {
+    this.#writing ??= this.#writeAll().finally(() => {
+      this.#writing = undefined;
+    });
+    return this.#writing;
+  }
+
+  /** Never rejects. */
+  async #writeAll(): Promise<void> {
+    while (this.#lines > 0 || this.#lost > 0) {
+      const batch = this.#batches[0];
+      if (batch !== undefined) batch.isSealed = true;
+      const lost = this.#lost;
+      const missing = lost > 0 ? Buffer.from(lostLine(this.#clock.now(), lost)) : NOTHING;
+      const lines = batch?.bytes.subarray(0, batch.length) ?? NOTHING;
+      try {
+        await this.#file.append(lost > 0 ? Buffer.concat([lines, missing]) : lines);
+      } catch (error) {
+        this.#onFailed(error);
+        return;
+      }
+      this.#isFailing = false;
+      this.#lost -= lost;
+      if (batch === undefined) continue;
+      this.#batches.shift();
+      this.#lines -= batch.lines;
+      this.#bytes -= batch.length;
+    }
+    if (this.#isClosed) await this.#file.close();
+  }
+
+  #onFailed(error: unknown): void {
+    this.#timer ??= this.#clock.later(RETRY_MS, () => this.#tick());
+    if (this.#isFailing) return;
+    this.#isFailing = true;
+    this.#logger.warn("the audit cannot be written; calls go on without it", {
+      file: this.#path,
+      reason: reasonOf(error),
+    });
+  }
+
+  #warnOfRotation(error: unknown): void {
+    if (this.#hasWarnedOfRotation) return;
+    this.#hasWarnedOfRotation = true;
+    this.#logger.warn("the audit file is full and cannot be put aside; it goes on growing", {
+      file: this.#path,
+      reason: reasonOf(error),
+    });
+  }
+}
+
+/** Whole lines, as they are written. */
+interface Batch {
+  bytes: Buffer;
+  /** Of `bytes` that hold lines. */
+  length: number;
+  lines: number;
+  /** It is being written: nothing is added to it. */
+  isSealed: boolean;
+}
+
+/** No character takes more than three bytes for each of its units. */
+const BYTES_PER_UNIT = 3;
+
+function hasRoom({ bytes, length, isSealed }: Batch, line: string): boolean {
+  return !isSealed && length + line.length * BYTES_PER_UNIT <= bytes.length;
+}
+
+function newBatch(line: string): Batch {
+  const size = Math.max(BATCH_BYTES, line.length * BYTES_PER_UNIT);
+  return { bytes: Buffer.allocUnsafe(size), length: 0, lines: 0, isSealed: false };
+}
+
+const NOTHING = Buffer.alloc(0);
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,83 @@
+// The outermost stage of the guard: whatever becomes of a call, it is on record.
+
+import type { ContentBlock } from "../../model/content.ts";
+import { PlugboardError } from "../../model/errors.ts";
+import type { GuardedCall, Stage } from "../../model/guard.ts";
+import type { CallOutcome } from "../../model/tool.ts";
+import { type Clock, systemClock } from "../../util/clock.ts";
+import { keepArguments, type Redact } from "./arguments.ts";
+import type { AuditLog } from "./audit-log.ts";
+import type { AuditEntry } from "./entry.ts";
+
+export interface AuditStageOptions {
+  agent: string;
+  session?: string;
+  /** Write the arguments instead of their hash. */
+  arguments?: boolean;
+  /** What takes secrets out of them. */
+  redact: Redact;
+  clock?: Clock;
+}
+
+export function auditStage(log: Pick<AuditLog, "record">, options: AuditStageOptions): Stage {
+  const { agent, session, clock = systemClock } = options;
+  const redact = options.arguments === true ? options.redact : undefined;
+  return async (call, next) => {
+    const time = clock.now();
+    const started = clock.monotonic();
+    const args = keepArguments(call.args);
+    const record = (outcome: AuditEntry["outcome"], bytes: number): void =>
+      log.record({
+        time,
+        agent,
+        session,
+        ...nameOf(call),
+        args,
+        redact,
+        decision: call.decision,
+        durationMs: clock.monotonic() - started,
+        bytes,
+        outcome,
+      });
+    try {
+      const outcome = await next(call);
+      record(wordFor(outcome), sizeOf(outcome));
+      return outcome;
+    } catch (error) {
+      record(error instanceof PlugboardError ? error.code : "error", 0);
+      throw error;
+    }
+  };
+}
+
+function nameOf({ subject }: GuardedCall): { server: string; tool: string } {
+  const { source, canonical } = subject;
+  if (source.kind === "mcp") return { server: source.server, tool: source.tool };
+  return { server: "native", tool: canonical.replace(/^native\//, "") };
+}
+
+function wordFor({ failure, isError }: CallOutcome): AuditEntry["outcome"] {
+  if (failure !== undefined) return failure.code;
+  return isError === true ? "error" : "ok";
+}
+
+/** In characters, since counting bytes would read all of it. */
+function sizeOf({ content }: CallOutcome): number {
+  let size = 0;
+  for (const block of content) size += blockSize(block);
+  return size;
+}
+
+function blockSize(block: ContentBlock): number {
+  switch (block.type) {
+    case "text":
+      return block.text.length;
+    case "image":
+    case "audio":
+      return block.data.length;
+    case "resource":
+      return block.resource.text?.length ?? block.resource.blob?.length ?? 0;
+    case "resource_link":
+      return block.uri.length;
+  }
+}

@@ -1,0 +1,86 @@
+// The stage that holds a server to its word: where a tool has an outputSchema, its structured answer is
+// what the schema says, or the call is an error that names the place. Costs nothing before the first answer
+// of such a tool: what compiles schemas is loaded then.
+
+import type { Stage, StageFor, ToolSubject } from "../../model/guard.ts";
+import type { JsonObject } from "../../model/json.ts";
+import type { Logger } from "../../model/logger.ts";
+import type { CallOutcome } from "../../model/tool.ts";
+import { oneLine } from "../../util/text.ts";
+import type { CompiledSchema, Verdict } from "./compile.ts";
+
+/** A schema that cannot be compiled is not enforced; the logger is told of each once. */
+export function outputStage(logger: Logger): StageFor {
+  const compiled = new WeakMap<JsonObject, Promise<CompiledSchema>>();
+
+  const prepare = (schema: JsonObject, subject: ToolSubject): Promise<CompiledSchema> => {
+    const known = compiled.get(schema);
+    if (known !== undefined) return known;
+    const coming = compile(schema).then((result) => {
+      const message = note(result);
+      if (message !== undefined) logger.warn(message, { tool: subject.canonical });
+      return result;
+    });
+    compiled.set(schema, coming);
+    return coming;
+  };
+
+  return (subject) => {
+    const { outputSchema } = subject;
+    return outputSchema && stageOf(subject, () => prepare(outputSchema, subject));
+  };
+}
+
+function stageOf(subject: ToolSubject, prepare: () => Promise<CompiledSchema>): Stage {
+  let schema: CompiledSchema | undefined;
+  return async (call, next) => {
+    const outcome = await next(call);
+    if (outcome.isError === true) return outcome;
+    schema ??= await prepare();
+    if (schema.kind === "unusable") return outcome;
+    const { structuredContent } = outcome;
+    if (structuredContent === undefined)
+      return refuse(
+        `${answerOf(subject)} has none of the structured content that its outputSchema describes`,
+      );
+    const verdict = schema.check(structuredContent);
+    return verdict.kind === "valid" ? outcome : refuse(sentence(subject, verdict));
+  };
+}
+
+async function compile(schema: JsonObject): Promise<CompiledSchema> {
+  return (await import("./compile.ts")).compileSchema(schema);
+}
+
+function note(schema: CompiledSchema): string | undefined {
+  if (schema.kind === "unusable") return `the outputSchema is not enforced: ${schema.reason}`;
+  const { ignored } = schema;
+  const [first] = ignored;
+  if (first === undefined) return undefined;
+  const more = ignored.length === 1 ? "" : ` and ${ignored.length - 1} more`;
+  return `the outputSchema is enforced without the pattern ${oneLine(first, 200)}${more}: not supported`;
+}
+
+function sentence(
+  subject: ToolSubject,
+  { kind, reason }: Exclude<Verdict, { kind: "valid" }>,
+): string {
+  const answer = answerOf(subject);
+  return kind === "broken"
+    ? `${answer} breaks its outputSchema: ${reason}`
+    : `${answer} cannot be checked against its outputSchema: ${reason}`;
+}
+
+function answerOf({ source, publicName }: ToolSubject): string {
+  const name = source.kind === "mcp" ? source.tool : publicName;
+  return `the answer of '${oneLine(name, 128)}'`;
+}
+
+/** Nothing of the answer is kept: whoever reads it relies on the schema. */
+function refuse(message: string): CallOutcome {
+  return {
+    content: [{ type: "text", text: message }],
+    isError: true,
+    failure: { code: "INVALID_RESULT", message },
+  };
+}

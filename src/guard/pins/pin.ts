@@ -1,0 +1,136 @@
+// A server's pins, and how they follow what is seen of it: pure, so that the same step can be made on what
+// this process knows and on what is on disk by then.
+
+import type { ToolDefinition } from "../../model/tool.ts";
+import { type PinnedTool, textHash, toolHash, toPinnedTool } from "./hash.ts";
+
+/** One definition of a server of that name; another definition has pins of its own. */
+export interface PinnedServer {
+  server: string;
+  /** Of what is launched or reached. */
+  key: string;
+}
+
+export interface Sight<Value> {
+  hash: string;
+  value: Value;
+  /** Milliseconds since the epoch. */
+  seen: number;
+}
+
+export type Pin<Value> =
+  | { kind: "pinned"; firstSeen: number; approved: Sight<Value> }
+  | { kind: "changed"; firstSeen: number; approved: Sight<Value>; pending: Sight<Value> }
+  /** It came after the server was pinned, and nobody has approved it. */
+  | { kind: "new"; firstSeen: number; pending: Sight<Value> };
+
+export interface ServerPins extends PinnedServer {
+  /** Empty text where the server gives none. */
+  instructions: Pin<string>;
+  tools: ReadonlyMap<string, Pin<PinnedTool>>;
+}
+
+/** All that a server told at one time. */
+export interface Sighting {
+  tools: ReadonlyMap<string, Sight<PinnedTool>>;
+  instructions: Sight<string>;
+}
+
+export type PinChange =
+  | { kind: "changed"; server: string; tool: string; before: PinnedTool; after: PinnedTool }
+  | { kind: "new"; server: string; tool: string }
+  | { kind: "gone"; server: string; tool: string }
+  | { kind: "instructions"; server: string; before: string; after: string };
+
+/** Tools that nobody approved and that are gone again: a server could make up new ones for ever. */
+const MOST_STRAYS = 20;
+
+export function toSighting(
+  tools: readonly ToolDefinition[],
+  instructions: string | undefined,
+  seen: number,
+): Sighting {
+  const text = instructions ?? "";
+  return {
+    tools: new Map(
+      tools.map((tool) => [tool.name, { hash: toolHash(tool), value: toPinnedTool(tool), seen }]),
+    ),
+    instructions: { hash: textHash(text), value: text, seen },
+  };
+}
+
+/** The pins after a sighting: the same object where it says nothing new. The first one is trusted. */
+export function observe(
+  pins: ServerPins | undefined,
+  { server, key }: PinnedServer,
+  sighting: Sighting,
+): ServerPins {
+  if (pins === undefined) {
+    const tools = [...sighting.tools].map(([name, sight]) => [name, trust(sight)] as const);
+    return { server, key, instructions: trust(sighting.instructions), tools: new Map(tools) };
+  }
+  const instructions = see(pins.instructions, sighting.instructions);
+  const tools = new Map(pins.tools);
+  for (const [name, sight] of sighting.tools) tools.set(name, see(tools.get(name), sight));
+  dropStrays(tools, sighting);
+  const isSame =
+    instructions === pins.instructions &&
+    tools.size === pins.tools.size &&
+    [...tools].every(([name, pin]) => pin === pins.tools.get(name));
+  return isSame ? pins : { ...pins, instructions, tools };
+}
+
+/** How a sighting differs from what is approved. */
+export function compare(pins: ServerPins, sighting: Sighting): PinChange[] {
+  const { server } = pins;
+  const changes: PinChange[] = [];
+  const approved = approvedOf(pins.instructions);
+  if (approved !== undefined && approved.hash !== sighting.instructions.hash) {
+    const after = sighting.instructions.value;
+    changes.push({ kind: "instructions", server, before: approved.value, after });
+  }
+  for (const [tool, sight] of sighting.tools) {
+    const before = approvedOf(pins.tools.get(tool));
+    if (before === undefined) changes.push({ kind: "new", server, tool });
+    else if (before.hash !== sight.hash) {
+      changes.push({ kind: "changed", server, tool, before: before.value, after: sight.value });
+    }
+  }
+  for (const [tool, pin] of pins.tools) {
+    if (pin.kind !== "new" && !sighting.tools.has(tool)) {
+      changes.push({ kind: "gone", server, tool });
+    }
+  }
+  return changes;
+}
+
+/** What was seen last is what holds from now on. */
+export function approve<Value>(pin: Pin<Value>): Pin<Value> {
+  if (pin.kind === "pinned") return pin;
+  return { kind: "pinned", firstSeen: pin.firstSeen, approved: pin.pending };
+}
+
+function trust<Value>(sight: Sight<Value>): Pin<Value> {
+  return { kind: "pinned", firstSeen: sight.seen, approved: sight };
+}
+
+function see<Value>(pin: Pin<Value> | undefined, sight: Sight<Value>): Pin<Value> {
+  if (pin === undefined) return { kind: "new", firstSeen: sight.seen, pending: sight };
+  if (pin.kind !== "pinned" && pin.pending.hash === sight.hash) return pin;
+  if (pin.kind === "new") return { ...pin, pending: sight };
+  const { firstSeen, approved } = pin;
+  if (approved.hash !== sight.hash) return { kind: "changed", firstSeen, approved, pending: sight };
+  return pin.kind === "pinned" ? pin : { kind: "pinned", firstSeen, approved };
+}
+
+function approvedOf<Value>(pin: Pin<Value> | undefined): Sight<Value> | undefined {
+  return pin === undefined || pin.kind === "new" ? undefined : pin.approved;
+}
+
+function dropStrays(tools: Map<string, Pin<PinnedTool>>, sighting: Sighting): void {
+  const strays = [...tools].filter(
+    ([name, pin]) => pin.kind === "new" && !sighting.tools.has(name),
+  );
+  strays.sort(([, a], [, b]) => b.firstSeen - a.firstSeen);
+  for (const [name] of strays.slice(MOST_STRAYS)) tools.delete(name);
+}

@@ -1,0 +1,184 @@
+// Remembers what each server's tools were when they were first seen, tells what changed since, and keeps
+// changed tools from being called where that is asked for.
+
+import type { Diagnostic } from "../../model/diagnostic.ts";
+import type { PinMode } from "../../model/guard-settings.ts";
+import type { GuardedCall, StageFor } from "../../model/guard.ts";
+import { type Logger, silentLogger } from "../../model/logger.ts";
+import type { ToolDefinition } from "../../model/tool.ts";
+import { type Clock, systemClock } from "../../util/clock.ts";
+import {
+  compare,
+  observe,
+  type PinChange,
+  type PinnedServer,
+  type ServerPins,
+  type Sighting,
+  toSighting,
+} from "./pin.ts";
+import type { PinStore } from "./pin-store.ts";
+import { refusal, toDiagnostics } from "./report.ts";
+
+export interface PinsOptions {
+  store: PinStore;
+  clock?: Clock;
+  logger?: Logger;
+}
+
+export interface PinReport {
+  changes: PinChange[];
+  /** For the status and, once, for the log. */
+  diagnostics: Diagnostic[];
+}
+
+/** One server that is watched. */
+interface Watch {
+  readonly id: PinnedServer;
+  readonly mode: PinMode;
+  pins: ServerPins | undefined;
+  /** The store has had them: where it has none any more, somebody took them away. */
+  isStored: boolean;
+  sighting: Sighting | undefined;
+  blocked: ReadonlyMap<string, PinChange>;
+  instructions: PinChange | undefined;
+}
+
+export class Pins {
+  readonly #store: PinStore;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #watches = new Map<string, Watch>();
+  #saving: Promise<void> = Promise.resolve();
+  #hasWarned = false;
+
+  constructor({ store, clock = systemClock, logger = silentLogger }: PinsOptions) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#logger = logger;
+  }
+
+  /** To be awaited before the server's tools are listed, from a cache or live. With `off` nothing is kept. */
+  async open(id: PinnedServer, mode: PinMode): Promise<void> {
+    if (mode === "off") {
+      this.#watches.delete(id.server);
+      return;
+    }
+    // What is known until now goes on to hold while this is read.
+    const pins = await this.#store.read(id);
+    this.#watches.set(id.server, {
+      id,
+      mode,
+      pins,
+      isStored: pins !== undefined,
+      sighting: undefined,
+      blocked: new Map(),
+      instructions: undefined,
+    });
+  }
+
+  /** What differs from the pins; from here on it decides which calls are refused. What is new is saved behind. */
+  check(
+    server: string,
+    tools: readonly ToolDefinition[],
+    instructions: string | undefined,
+  ): PinReport {
+    const watch = this.#watches.get(server);
+    if (watch === undefined) return { changes: [], diagnostics: [] };
+    watch.sighting = toSighting(tools, instructions, this.#clock.now());
+    if (watch.pins === undefined) {
+      this.#logger.info("seen for the first time: pinned", { server, tools: tools.length });
+    }
+    const seen = observe(watch.pins, watch.id, watch.sighting);
+    if (seen !== watch.pins) void this.#save(watch);
+    const changes = hold(watch, seen, watch.sighting);
+    const { mode } = watch;
+    const { isPersistent } = this.#store;
+    return { changes, diagnostics: toDiagnostics(changes, { mode, isPersistent }) };
+  }
+
+  /** Why calls of `server/tool` are refused, as far as this process knows. */
+  isBlocked(canonical: string): PinChange | undefined {
+    const at = canonical.indexOf("/");
+    return this.#blocking(canonical.slice(0, at), canonical.slice(at + 1));
+  }
+
+  readonly stage: StageFor = ({ source }) => {
+    if (source.kind !== "mcp") return undefined;
+    if (this.#watches.get(source.server)?.mode !== "block") return undefined;
+    return async (call, next) => {
+      const doubt = this.recheck(call);
+      if (doubt !== undefined) await doubt;
+      return next(call);
+    };
+  };
+
+  /**
+   * Whether the tool is blocked by now: a promise only where it seems to be. Rejects with CHANGED_TOOL.
+   * A server that a call has to start first can turn out to be another one than was known.
+   */
+  recheck(call: GuardedCall): Promise<void> | undefined {
+    const { source } = call.subject;
+    if (source.kind !== "mcp" || this.#blocking(source.server, source.tool) === undefined) {
+      return undefined;
+    }
+    return this.#throwIfBlocked(source.server, source.tool, call);
+  }
+
+  /** Resolves when all that was seen is saved, or could not be. */
+  async flush(): Promise<void> {
+    await this.#saving;
+  }
+
+  #blocking(server: string, tool: string): PinChange | undefined {
+    const watch = this.#watches.get(server);
+    if (watch?.mode !== "block") return undefined;
+    return watch.blocked.get(tool) ?? watch.instructions;
+  }
+
+  /** Looks again first: somebody may have approved it in another process. */
+  async #throwIfBlocked(server: string, tool: string, call: GuardedCall): Promise<void> {
+    const watch = this.#watches.get(server);
+    if (watch !== undefined) await this.#save(watch);
+    const change = this.#blocking(server, tool);
+    if (change === undefined) return;
+    call.decision = { verdict: "refused", rule: "pins: block" };
+    throw refusal(change, tool, this.#store.isPersistent);
+  }
+
+  #save(watch: Watch): Promise<void> {
+    const saved = this.#saving.then(() => this.#merge(watch));
+    this.#saving = saved;
+    return saved;
+  }
+
+  /** Brings what was seen to what is stored by now, and that back. Never rejects. */
+  async #merge(watch: Watch): Promise<void> {
+    const { id, sighting } = watch;
+    if (sighting === undefined) return;
+    try {
+      const stored = await this.#store.update(id, (pins) =>
+        observe(pins ?? (watch.isStored ? undefined : watch.pins), id, sighting),
+      );
+      watch.isStored = true;
+      if (stored !== undefined && watch.sighting !== undefined) {
+        hold(watch, stored, watch.sighting);
+      }
+    } catch (error) {
+      if (this.#hasWarned) return;
+      this.#hasWarned = true;
+      this.#logger.warn("pins could not be saved", { server: id.server, reason: String(error) });
+    }
+  }
+}
+
+function hold(watch: Watch, pins: ServerPins, sighting: Sighting): PinChange[] {
+  const changes = compare(pins, sighting);
+  watch.pins = pins;
+  watch.instructions = changes.find(({ kind }) => kind === "instructions");
+  watch.blocked = new Map(
+    changes.flatMap((each) =>
+      each.kind === "changed" || each.kind === "new" ? [[each.tool, each] as const] : [],
+    ),
+  );
+  return changes;
+}

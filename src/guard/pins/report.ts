@@ -1,0 +1,101 @@
+// What is said about pins that do not hold: to whoever reads the log or the status, and to a caller that
+// is refused.
+
+import type { Diagnostic } from "../../model/diagnostic.ts";
+import { PlugboardError } from "../../model/errors.ts";
+import type { PinMode } from "../../model/guard-settings.ts";
+import { oneLine, plural } from "../../util/text.ts";
+import { changedParts, diffText, diffTools, type FieldChange } from "./diff.ts";
+import type { PinChange } from "./pin.ts";
+import { shellWord } from "./shell-word.ts";
+
+/** A server that renames all its tools must not fill a log. */
+const MOST_DIAGNOSTICS = 20;
+/** Of each side of a change. */
+const SHORT = 120;
+
+export interface ReportOptions {
+  mode: PinMode;
+  /** There is a file that `plugboard pins` can approve in. */
+  isPersistent: boolean;
+}
+
+/** A tool that is gone harms nobody: it is not told. */
+export function toDiagnostics(
+  changes: readonly PinChange[],
+  { mode, isPersistent }: ReportOptions,
+): Diagnostic[] {
+  const told = changes.filter(({ kind }) => kind !== "gone");
+  const diagnostics = told.slice(0, MOST_DIAGNOSTICS).map((change): Diagnostic => {
+    const effect = mode === "block" ? "; refused until it is approved" : "";
+    const remedy = isPersistent ? `; to accept it: ${approveCommand(change)}` : "";
+    const message = `${summary(change)}${effect}${remedy}`;
+    const { server } = change;
+    return change.kind === "instructions"
+      ? { server, message }
+      : { server, subject: oneLine(change.tool, 80), message };
+  });
+  const [first] = told;
+  const rest = told.length - diagnostics.length;
+  if (first !== undefined && rest > 0) {
+    const { server } = first;
+    const message = `${plural(rest, "more tool")} changed or new since the server was pinned`;
+    diagnostics.push({ server, message });
+  }
+  return diagnostics;
+}
+
+/** Without a word of the new text: a model reads it. */
+export function refusal(change: PinChange, tool: string, isPersistent: boolean): PlugboardError {
+  const { server } = change;
+  const message = `${oneLine(`${server}/${tool}`, 160)} is refused, ${reason(change)}`;
+  const name = change.kind === "instructions" ? server : `${server}/${change.tool}`;
+  const hint = isPersistent
+    ? `a person can run: plugboard pins show ${shellWord(name)}, then: ${approveCommand(change)}`
+    : "pins are kept in memory alone: a new board accepts it";
+  return new PlugboardError("CHANGED_TOOL", message, { server, hint, permanent: true });
+}
+
+function reason(change: PinChange): string {
+  switch (change.kind) {
+    case "changed": {
+      const parts = changedParts(change.before, change.after).join(", ");
+      return `since it changed after it was pinned (${parts}) and nobody has approved that`;
+    }
+    case "instructions":
+      return "since its server's instructions changed after they were pinned and nobody has approved that";
+    default:
+      return "since it is new on a server that was pinned before and nobody has approved it";
+  }
+}
+
+function summary(change: PinChange): string {
+  switch (change.kind) {
+    case "changed": {
+      const { changes, isCut } = diffTools(change.before, change.after, {
+        excerpt: SHORT,
+        changes: 2,
+      });
+      const more = isCut ? "; and more" : "";
+      return `changed since it was pinned: ${changes.map(changeText).join("; ")}${more}`;
+    }
+    case "instructions": {
+      const text = changeText(diffText("instructions", change.before, change.after, SHORT));
+      return `changed since it was pinned: ${text}`;
+    }
+    default:
+      return "new tool since the server was pinned";
+  }
+}
+
+function changeText({ path, before, after }: FieldChange): string {
+  if (before === undefined) return oneLine(`${path} added: ${after}`);
+  if (after === undefined) return oneLine(`${path} removed: ${before}`);
+  return oneLine(`${path}: "${before}" -> "${after}"`);
+}
+
+function approveCommand(change: PinChange): string {
+  const { server } = change;
+  const name = change.kind === "instructions" ? server : `${server}/${change.tool}`;
+  return `plugboard pins approve ${shellWord(name)}`;
+}

@@ -1,0 +1,129 @@
+// An outcome as a model reads it: cut to size with the rest saved, and a server's words in one frame. The
+// raw outcome goes along in `details`.
+
+import { randomUUID } from "node:crypto";
+import type { ContentBlock } from "../../model/content.ts";
+import type { ErrorCode } from "../../model/errors.ts";
+import type { ExternalContent, ModelDetails } from "../../model/external-content.ts";
+import type { ToolSubject } from "../../model/guard.ts";
+import type { FramingMode } from "../../model/guard-settings.ts";
+import type { CallOutcome, ToolResult } from "../../model/tool.ts";
+import type { SpillDirectory } from "../spill.ts";
+import { emptyText, isEmpty } from "./empty.ts";
+import { fit } from "./fit.ts";
+import { frameFor, withoutMarkers, wrap } from "./frame.ts";
+import { saveRest } from "./save.ts";
+import { stringsOf } from "./strings.ts";
+import { suspiciousPatterns } from "./suspicious.ts";
+
+export interface PresentSettings {
+  framing: FramingMode;
+  /** Of text, in UTF-8. */
+  maxResultBytes: number;
+  /** Where what does not fit is saved; without it, it is left out. */
+  spill?: Pick<SpillDirectory, "write">;
+  /** 16 hexadecimal digits that nobody can guess. */
+  randomId?: () => string;
+  /** Told what in the text looks like an attempt to steer the model. Must not throw. */
+  onSuspicious?: (patterns: string[]) => void;
+}
+
+export type Presented = ToolResult<ModelDetails>;
+
+/** Failures that repeat a server's words; all others are in the host's own. */
+const IN_SERVERS_WORDS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "SERVER_ERROR",
+  "CONNECTION_CLOSED",
+  "HTTP_STATUS",
+  "PROTOCOL",
+]);
+
+/** A promise only where something is saved. Never throws or rejects. */
+export function presentToModel(
+  outcome: CallOutcome,
+  subject: Pick<ToolSubject, "canonical" | "source">,
+  settings: PresentSettings,
+): Presented | Promise<Presented> {
+  const content: ContentBlock[] = isEmpty(outcome)
+    ? [{ type: "text", text: emptyText(outcome) }]
+    : outcome.content;
+  const fitted = fit(content, settings.maxResultBytes);
+  const finish = (note: string | undefined): Presented => {
+    const shown = asRead(outcome, fitted.content, subject, settings);
+    return {
+      content: note === undefined ? shown.content : withNote(shown.content, note),
+      ...(outcome.isError && { isError: true }),
+      details: shown.details,
+    };
+  };
+  const note = saveRest(content, fitted, subject.canonical, settings.spill);
+  return note instanceof Promise ? note.then(finish) : finish(note);
+}
+
+interface Shown {
+  content: ContentBlock[];
+  details: ModelDetails;
+}
+
+function asRead(
+  outcome: CallOutcome,
+  content: readonly ContentBlock[],
+  { source }: Pick<ToolSubject, "source">,
+  settings: PresentSettings,
+): Shown {
+  if (source.kind === "native") return { content: content as ContentBlock[], details: outcome };
+  const suspicious = settings.onSuspicious ? suspects(content) : [];
+  const about: ExternalContent = {
+    untrusted: true,
+    source: "mcp_server",
+    server: source.server,
+    tool: source.tool,
+    wrapped: false,
+    kinds: kindsOf(outcome.content),
+  };
+  const details = { ...outcome, externalContent: about };
+  let shown = content as ContentBlock[];
+  if (settings.framing !== "off") {
+    const id = (settings.randomId ?? randomId)();
+    const clean = withoutMarkers(content, id);
+    if (clean.removed > 0) suspicious.push("forged-marker");
+    shown = clean.content;
+    if (content.length > 0 && isServersWord(outcome)) {
+      about.wrapped = true;
+      shown = wrap(shown, frameFor(settings.framing, source, id));
+    }
+  }
+  if (suspicious.length > 0) settings.onSuspicious?.(suspicious);
+  return { content: shown, details };
+}
+
+function isServersWord(outcome: CallOutcome): boolean {
+  if (outcome.failure !== undefined) return IN_SERVERS_WORDS.has(outcome.failure.code);
+  return !isEmpty(outcome) || outcome.structuredContent !== undefined;
+}
+
+function suspects(content: readonly ContentBlock[]): string[] {
+  const strings = content.flatMap(stringsOf);
+  return suspiciousPatterns(strings.length === 1 ? (strings[0] ?? "") : strings.join("\n"));
+}
+
+function kindsOf(content: readonly ContentBlock[]): ExternalContent["kinds"] {
+  const kinds: ExternalContent["kinds"] = {};
+  for (const { type } of content) {
+    if (type !== "text") kinds[type] = (kinds[type] ?? 0) + 1;
+  }
+  return kinds;
+}
+
+/** The host's words stand behind the frame, where no server can put any. */
+function withNote(content: ContentBlock[], note: string): ContentBlock[] {
+  const last = content.at(-1);
+  if (last?.type !== "text") return [...content, { type: "text", text: note }];
+  return [...content.slice(0, -1), { ...last, text: `${last.text}\n${note}` }];
+}
+
+/** Both ends of a UUID are random throughout, and Node makes UUIDs in stock. */
+function randomId(): string {
+  const uuid = randomUUID();
+  return uuid.slice(0, 8) + uuid.slice(-8);
+}

@@ -1,0 +1,43 @@
+// Which settings count for a tool: those of the definition it came from. A session's server that has the
+// name of a configured one is another definition.
+
+import type { PerTool, ServerGuard } from "../model/guard-settings.ts";
+import type { ToolSubject } from "../model/guard.ts";
+import type { ServerDefinition } from "../model/server-definition.ts";
+
+export type GuardedServer = Pick<ServerDefinition, "name" | "origin" | "guard">;
+
+export interface ServerGuards {
+  /** Of the tool's own server; empty for native tools. */
+  own(subject: ToolSubject): ServerGuard;
+  /** Of the configured server whose name a session's server has taken. */
+  shadowed(subject: ToolSubject): ServerGuard;
+}
+
+export function serverGuards(servers: Iterable<GuardedServer>): ServerGuards {
+  const configured = new Map<string, ServerGuard>();
+  const session = new Map<string, ServerGuard>();
+  for (const { name, origin, guard } of servers) {
+    if (guard !== undefined) (origin === "session" ? session : configured).set(name, guard);
+  }
+  const find = (guards: Map<string, ServerGuard>, { source }: ToolSubject): ServerGuard =>
+    (source.kind === "mcp" ? guards.get(source.server) : undefined) ?? {};
+  return {
+    own: (subject) => find(subject.origin === "session" ? session : configured, subject),
+    shadowed: (subject) => (subject.origin === "session" ? find(configured, subject) : {}),
+  };
+}
+
+/** The exception for this very tool. The names in it may be anything, `constructor` too. */
+export function exceptionFor<Value>(
+  setting: PerTool<Value> | undefined,
+  { source }: ToolSubject,
+): Value | undefined {
+  if (source.kind !== "mcp" || setting?.tools === undefined) return undefined;
+  return Object.hasOwn(setting.tools, source.tool) ? setting.tools[source.tool] : undefined;
+}
+
+/** Tells apart what is counted for a configured server and for a session's of its name. */
+export function countedAs(subject: ToolSubject, name: string): string {
+  return `${subject.origin === "session" ? "session" : "configured"} ${name}`;
+}

@@ -1,0 +1,99 @@
+// How much a session may bring along: which of its servers and tools are past the limits, and the words
+// that name them. Nothing is left out in silence.
+
+import { PlugboardError } from "../model/errors.ts";
+import type { AgentGuard } from "../model/guard-settings.ts";
+import { oneLine, plural } from "../util/text.ts";
+
+export interface SessionLimits {
+  servers: number;
+  tools: number;
+}
+
+export interface Selection<Item> {
+  kept: Item[];
+  leftOut: Item[];
+  /** Absent where everything fits. */
+  notice?: string;
+}
+
+/** Calls a minute to each server, for the face whose calls a model makes on its own. */
+export const SESSION_RATE_LIMIT = 100;
+
+const SERVERS = { fallback: 10, max: 1000, variable: "PLUGBOARD_MAX_SESSION_SERVERS" } as const;
+const TOOLS = { fallback: 100, max: 10_000, variable: "PLUGBOARD_MAX_SESSION_TOOLS" } as const;
+const MOST_PROCESSES = 5;
+
+/** All of them are in `leftOut`; a longer list in a sentence is not read. */
+const MOST_NAMED = 50;
+
+/** The environment wins over the configuration. Throws CONFIG_INVALID for a value that is no limit. */
+export function sessionLimits(
+  guard: AgentGuard | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+): SessionLimits {
+  const { sessionServers = SERVERS.fallback, sessionTools = TOOLS.fallback } = guard?.limits ?? {};
+  return {
+    servers: fromEnvironment(env, SERVERS.variable, SERVERS.max) ?? sessionServers,
+    tools: fromEnvironment(env, TOOLS.variable, TOOLS.max) ?? sessionTools,
+  };
+}
+
+/** The first ones stay. */
+export function selectServers(
+  names: readonly string[],
+  { servers }: SessionLimits,
+): Selection<string> {
+  const settings = `limits.sessionServers or ${SERVERS.variable}`;
+  return select(names, servers, (name) => name, { noun: "server", settings });
+}
+
+/** The first ones stay. `canonicalOf` gives the name to speak of a tool by. */
+export function selectTools<Tool>(
+  tools: readonly Tool[],
+  { tools: limit }: SessionLimits,
+  canonicalOf: (tool: Tool) => string,
+): Selection<Tool> {
+  const settings = `limits.sessionTools or ${TOOLS.variable}`;
+  return select(tools, limit, canonicalOf, { noun: "tool", settings });
+}
+
+/** Allowed, and worth a word: each takes memory and time to start. */
+export function processWarning(count: number): string | undefined {
+  if (count <= MOST_PROCESSES) return undefined;
+  return `the session starts ${plural(count, "program")} of its own; more than ${MOST_PROCESSES} make it slow to start`;
+}
+
+function select<Item>(
+  items: readonly Item[],
+  limit: number,
+  nameOf: (item: Item) => string,
+  { noun, settings }: { noun: string; settings: string },
+): Selection<Item> {
+  const kept = items.slice(0, limit);
+  const leftOut = items.slice(limit);
+  if (leftOut.length === 0) return { kept, leftOut };
+  const names = leftOut.slice(0, MOST_NAMED).map((item) => oneLine(nameOf(item), 200));
+  const more = leftOut.length > MOST_NAMED ? ` and ${leftOut.length - MOST_NAMED} more` : "";
+  const count = `${plural(leftOut.length, noun)} of the session ${leftOut.length === 1 ? "is" : "are"}`;
+  return {
+    kept,
+    leftOut,
+    notice: `${count} left out, the limit is ${limit}: ${names.join(", ")}${more}; raise it with ${settings}`,
+  };
+}
+
+function fromEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+  variable: string,
+  max: number,
+): number | undefined {
+  const value = env[variable];
+  if (value === undefined || value === "") return undefined;
+  if (/^\d{1,9}$/.test(value) && Number(value) <= max) return Number(value);
+  const message = `is "${oneLine(value, 64)}"; expected a whole number from 0 to ${max}`;
+  throw new PlugboardError("CONFIG_INVALID", `${variable} ${message}`, {
+    permanent: true,
+    problems: [{ path: variable, message }],
+  });
+}

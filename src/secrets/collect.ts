@@ -1,0 +1,198 @@
+// What counts as a secret among the values a server is started with.
+
+import { isJsonObject } from "../model/json.ts";
+import type { Endpoint } from "../model/server-definition.ts";
+import { SHORTEST_SECRET } from "./redactor.ts";
+import { credentialLikeness, isCredential, type Likeness } from "./credential-name.ts";
+
+/** A name before the `@` of a URL, without a password after it, is a token if it is this long. */
+const TOKEN_LENGTH = 16;
+
+const SCHEME = /^(bearer|basic|token|apikey|api-key|key|bot|dpop|digest|negotiate)\s+(\S.*)$/i;
+const USER_INFO = /^[a-z][a-z0-9+.:-]*:\/\/([^/?#@:]*)(?::([^/?#]*))?@/i;
+/** `user:password@tcp(host)/db`. */
+const GO_USER_INFO = /^([^\s:@/]+):([^\s]+)@(?:tcp|unix)\(/;
+
+/**
+ * The secrets in an endpoint: what came from `secret://`, from a `${VAR}` that is named like a credential,
+ * or stands where credentials stand. `unresolved` is the same endpoint with its references in place.
+ */
+export function collectSecrets(unresolved: Endpoint, resolved: Endpoint): string[] {
+  const found = new Collection();
+  if (resolved.kind === "stdio") {
+    const before = unresolved.kind === "stdio" ? unresolved : undefined;
+    found.value(resolved.command, before?.command);
+    for (const [name, value] of Object.entries(resolved.env)) {
+      found.value(value, ownValue(before?.env, name), credentialLikeness(name));
+    }
+    resolved.args.forEach((arg, index) => {
+      found.value(arg, before?.args[index]);
+      found.argument(arg, resolved.args[index - 1]);
+    });
+  } else {
+    const before = unresolved.kind === "stdio" ? undefined : unresolved;
+    found.value(resolved.url, before?.url);
+    for (const [name, value] of Object.entries(resolved.headers)) {
+      found.value(value, ownValue(before?.headers, name));
+      found.header(name, value);
+    }
+    const { clientSecret, privateKey } = resolved.oauth || {};
+    if (clientSecret !== undefined)
+      found.value(clientSecret, undefined, credentialLikeness("secret"));
+    // Otherwise it is the path of a file.
+    if (privateKey?.includes("-----BEGIN")) {
+      found.value(privateKey, undefined, credentialLikeness("private_key"));
+    }
+  }
+  return found.secrets();
+}
+
+function ownValue(map: Record<string, string> | undefined, name: string): string | undefined {
+  return map !== undefined && Object.hasOwn(map, name) ? map[name] : undefined;
+}
+
+class Collection {
+  readonly #found = new Set<string>();
+
+  secrets(): string[] {
+    return [...this.#found];
+  }
+
+  /** Anything configured, by its name, by what it was before, and by what it holds inside. */
+  value(value: string, unresolved: string | undefined, likeness?: Likeness): void {
+    if (unresolved !== undefined) {
+      if (/secret:\/\//i.test(unresolved)) this.#add(value);
+      this.#variables(value, unresolved);
+    }
+    this.#named(value, likeness);
+  }
+
+  header(name: string, value: string): void {
+    const likeness = headerLikeness(name);
+    if (/^(?:set-)?cookie$/i.test(name)) return this.#cookies(value);
+    const [, scheme, credential] = SCHEME.exec(value) ?? [];
+    if (likeness === undefined) return;
+    if (scheme === undefined || credential === undefined) return this.#named(value, likeness);
+    this.#add(credential);
+    if (scheme.toLowerCase() === "basic") {
+      this.#password(Buffer.from(credential, "base64").toString("utf8"));
+    }
+  }
+
+  /** `--token=x`, `--token x`, `NAME=x` as for `docker -e`, `Name: x` as for `--header`. */
+  argument(arg: string, previous: string | undefined): void {
+    const [, name, value] = /^-{0,2}([A-Za-z][\w.-]*)=(.+)$/s.exec(arg) ?? [];
+    if (name !== undefined && value !== undefined) {
+      this.value(value, undefined, credentialLikeness(name));
+      // As in `--header=Authorization: Bearer x` and `--env=API_KEY=x`.
+      if (arg.startsWith("-")) this.argument(value, undefined);
+    }
+    const [, header, credential] = /^([A-Za-z][\w-]*):\s*(\S.*)$/s.exec(arg) ?? [];
+    if (header !== undefined && credential !== undefined) this.header(header, credential);
+    const [, option] = /^--?([A-Za-z][\w.-]*)$/.exec(previous ?? "") ?? [];
+    if (option !== undefined && !arg.startsWith("-")) this.#named(arg, credentialLikeness(option));
+  }
+
+  /** The values of variables whose own names say what they are. */
+  #variables(value: string, unresolved: string): void {
+    // `$${` is a literal `${`.
+    const parts = unresolved
+      .split(/(?<!\$)\$\{([A-Za-z_]\w*)(?::-[^}]*)?\}/)
+      .map((part) => part.replaceAll("$${", "${"));
+    const pattern = parts.map((part, at) => (at % 2 === 1 ? "([^]*?)" : escapeRegex(part)));
+    const values = new RegExp(`^${pattern.join("")}$`).exec(value)?.slice(1) ?? [];
+    values.forEach((each, at) => this.#named(each, credentialLikeness(parts[at * 2 + 1] ?? "")));
+  }
+
+  #named(value: string, likeness: Likeness): void {
+    this.#json(value);
+    // A connection string is a secret for its password; the rest of it helps whoever reads a log.
+    if (this.#address(value) || this.#pairs(value) || !isCredential(value, likeness)) return;
+    this.#add(value);
+    if (likeness === "maybe") this.#password(value);
+  }
+
+  /** The credentials in a URL. False where its user has none. */
+  #address(value: string): boolean {
+    const query = /^[a-z][a-z0-9+.:-]*:\/\/[^?#]*\?([^#]*)/i.exec(value)?.[1] ?? "";
+    for (const pair of query.split("&")) {
+      const [name = "", ...rest] = pair.split("=");
+      const part = rest.join("=");
+      if (isCredential(part, surely(credentialLikeness(decode(name))))) this.#encoded(part);
+    }
+    // By hand: `postgres://user:50%@host` is no URL to the parser and has a password all the same.
+    const [, user = "", password] = USER_INFO.exec(value) ?? GO_USER_INFO.exec(value) ?? [];
+    if (password !== undefined) this.#encoded(password);
+    else if (user.length >= TOKEN_LENGTH) this.#encoded(user);
+    return password !== undefined || user.length >= TOKEN_LENGTH;
+  }
+
+  /** `Server=db;Password=x` and `host=db password=x`. False where there is no such thing. */
+  #pairs(value: string): boolean {
+    let isFound = false;
+    const pairs = [...value.matchAll(/(?:^|[;\s])([A-Za-z][\w ]*)=([^;\s]+)/g)];
+    for (const [, name = "", part = ""] of pairs.length > 1 ? pairs : []) {
+      if (!isCredential(part, credentialLikeness(name))) continue;
+      this.#add(part);
+      isFound = true;
+    }
+    return isFound;
+  }
+
+  #cookies(value: string): void {
+    for (const pair of value.split(";")) this.#add(pair.slice(pair.indexOf("=") + 1));
+  }
+
+  /** Of `user:password`. */
+  #password(pair: string): void {
+    const colon = pair.indexOf(":");
+    if (colon !== -1) this.#add(pair.slice(colon + 1));
+  }
+
+  /** A service account's file: its key may be told without the rest. */
+  #json(value: string): void {
+    if (!value.trimStart().startsWith("{")) return;
+    let parsed: unknown;
+    try {
+      parsed = JSON.parse(value);
+    } catch {
+      return;
+    }
+    if (!isJsonObject(parsed)) return;
+    for (const [name, part] of Object.entries(parsed)) {
+      if (typeof part === "string" && isCredential(part, credentialLikeness(name))) this.#add(part);
+    }
+  }
+
+  #encoded(value: string): void {
+    this.#add(value);
+    this.#add(decode(value));
+  }
+
+  #add(value: string): void {
+    const secret = value.trim();
+    if (secret.length >= SHORTEST_SECRET) this.#found.add(secret);
+  }
+}
+
+/** A header or a parameter of such a name holds nothing else. */
+function surely(likeness: Likeness): Likeness {
+  return likeness === "maybe" ? "credential" : likeness;
+}
+
+function headerLikeness(name: string): Likeness {
+  const likeness = surely(credentialLikeness(name));
+  return likeness ?? (/auth(?!or(?!i))/i.test(name) ? "maybe" : undefined);
+}
+
+function escapeRegex(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+}
+
+function decode(value: string): string {
+  try {
+    return decodeURIComponent(value.replaceAll("+", " "));
+  } catch {
+    return value;
+  }
+}

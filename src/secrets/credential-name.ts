@@ -1,0 +1,92 @@
+// Tells by its name whether a variable, header, parameter or option holds a credential, and how sure that is.
+
+/**
+ * `password`: the value counts whatever it looks like. `credential`: unless it is a switch or a number.
+ * `maybe`: only if it looks like nothing else either, since such names also hold paths, modes and regions.
+ */
+export type Likeness = "password" | "credential" | "maybe" | undefined;
+
+const PASSWORD = new Set(["password", "passwd", "passphrase", "pwd"]);
+const CREDENTIAL = new Set([
+  "token",
+  "tokens",
+  "secret",
+  "secrets",
+  "apikey",
+  "authtoken",
+  "jwt",
+  "bearer",
+  "cookie",
+  "authorization",
+]);
+/** Words that mean it at the end of a name alone: not in `PASS_THROUGH`. */
+const LAST = new Map<string, Likeness>([
+  ["pass", "password"],
+  ["pin", "password"],
+  ["pat", "credential"],
+  ["key", "maybe"],
+]);
+/** What makes a credential of the `key` after it. */
+const KEY_KINDS = new Set(["api", "access", "private", "secret", "auth", "account", "license"]);
+const MAYBE = new Set(["auth", "credential", "credentials", "creds", "sig", "signature"]);
+
+/** A name that ends like this tells something about a credential: where it is, how long it holds. */
+const ABOUT = new Set(
+  (
+    "url uri file path dir directory sock socket type kind name host port ttl expiry expires expiration " +
+    "timeout limit limits count max min size length mode method enabled disabled required header scheme " +
+    "endpoint provider audience issuer scope scopes region domain user username email algorithm alg version server"
+  ).split(" "),
+);
+
+/** Shells keep the working directory in these. */
+const WORKING_DIRECTORY = /^(?:OLD)?PWD$/i;
+
+export function credentialLikeness(name: string): Likeness {
+  if (WORKING_DIRECTORY.test(name)) return undefined;
+  const words = wordsOf(name);
+  const last = words.at(-1);
+  if (last === undefined || ABOUT.has(last) || words.includes("public")) return undefined;
+  // `MAX_TOKENS` counts, `TOKEN_LIMIT` has ended above.
+  if (words[0] === "max" || words[0] === "min") return undefined;
+  // Words may be run together: `PGPASSWORD`.
+  if (words.some((word) => PASSWORD.has(word)) || /passw(?:or)?d$/.test(last)) return "password";
+  const isKey = words.some((word, at) => word === "key" && KEY_KINDS.has(words[at - 1] ?? ""));
+  if (isKey || words.some((word) => CREDENTIAL.has(word))) return "credential";
+  if (/(?:token|secret)$/.test(last)) return "credential";
+  return words.some((word) => MAYBE.has(word)) ? "maybe" : LAST.get(last);
+}
+
+/** Whether what stands under such a name is one. Length is not looked at. */
+export function isCredential(value: string, likeness: Likeness): boolean {
+  if (likeness === undefined) return false;
+  if (likeness === "password") return true;
+  if (isSwitch(value) || /^[\d.,]+$/.test(value)) return false;
+  return likeness === "credential" || !isOrdinary(value);
+}
+
+function isSwitch(value: string): boolean {
+  return /^(?:true|false|yes|no|on|off|null|none|undefined|enabled|disabled|required|optional)$/i.test(
+    value,
+  );
+}
+
+/** A path, an address, or words: `eu-west-1`, `oauth2`, `client_credentials`. */
+function isOrdinary(value: string): boolean {
+  return (
+    /^(?:~|\.{1,2})?\/[\w.@ /-]*$/.test(value) ||
+    /^[\w.@-]+(?:\/[\w.@-]+)*\.[a-z]{2,5}$/.test(value) ||
+    /^[A-Za-z]:[\\/]/.test(value) ||
+    /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ||
+    /^[a-z]{1,12}\d?(?:[-_.][a-z0-9]{1,12})*$/.test(value)
+  );
+}
+
+/** `apiKey`, `API_KEY`, `x-api-key` and `api.key` alike. */
+function wordsOf(name: string): string[] {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== "");
+}

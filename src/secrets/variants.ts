@@ -1,0 +1,95 @@
+// The forms a secret takes on its way into a log or a result: encoded for a URL, for JSON, as base64 or hex.
+
+const SHORTEST_LINE = 16;
+
+/** What each encoder leaves as it is: encodeURIComponent, forms, RFC 3986, Python's quote, encodeURI. */
+const URL_ENCODINGS: readonly { kept: RegExp; space: string }[] = [
+  { kept: /[A-Za-z0-9\-_.!~*'()]/, space: "%20" },
+  { kept: /[A-Za-z0-9\-_.*]/, space: "+" },
+  { kept: /[A-Za-z0-9\-_.~]/, space: "%20" },
+  { kept: /[A-Za-z0-9\-_.~/]/, space: "%20" },
+  { kept: /[A-Za-z0-9\-_.!~*'();,/?:@&=+$#]/, space: "%20" },
+];
+
+/** The secret itself is the first. A secret of several lines is also known by each of its longer ones. */
+export function variantsOf(secret: string): Set<string> {
+  const found = new Set<string>();
+  for (const text of [secret, ...longLines(secret)]) {
+    const bytes = Buffer.from(text, "utf8");
+    found.add(text);
+    for (const each of jsonForms(text)) found.add(each);
+    for (const each of urlForms(bytes)) found.add(each);
+    for (const each of base64Forms(bytes)) found.add(each);
+    const hex = bytes.toString("hex");
+    found.add(hex).add(hex.toUpperCase());
+  }
+  return found;
+}
+
+/** Without the lines that every PEM file has. */
+function longLines(secret: string): string[] {
+  if (!secret.includes("\n")) return [];
+  return secret
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line.length >= SHORTEST_LINE && !/^-{5}(?:BEGIN|END) /.test(line));
+}
+
+/** Escaped once and, as JSON inside JSON, twice. */
+function jsonForms(text: string): string[] {
+  const once = escapings(text);
+  return [...once, ...once.flatMap(escapings)];
+}
+
+function escapings(text: string): string[] {
+  const plain = JSON.stringify(text).slice(1, -1);
+  // oxlint-disable-next-line no-control-regex
+  const beyondAscii = /[^\u0000-\u007f]/g;
+  const inHtml = /[<>&\u2028\u2029]/g;
+  return [
+    plain,
+    plain.replaceAll("/", "\\/"),
+    ...[beyondAscii, inHtml].flatMap((characters) => {
+      const lower = plain.replace(characters, escapeCharacter);
+      return [
+        lower,
+        lower.replace(/\\u[0-9a-f]{4}/g, (each) => `\\u${each.slice(2).toUpperCase()}`),
+      ];
+    }),
+  ];
+}
+
+function escapeCharacter(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+function urlForms(bytes: Buffer): string[] {
+  return URL_ENCODINGS.flatMap(({ kept, space }) => {
+    const encode = (hex: (byte: number) => string): string =>
+      Array.from(bytes, (byte) => {
+        const character = String.fromCharCode(byte);
+        if (character === " ") return space;
+        return kept.test(character) ? character : `%${hex(byte)}`;
+      }).join("");
+    const lower = (byte: number): string => byte.toString(16).padStart(2, "0");
+    return [encode(lower), encode((byte) => lower(byte).toUpperCase())];
+  });
+}
+
+/**
+ * base64 depends on where in a group of three bytes the secret begins, as in `user:secret`. Of each of the
+ * three ways the characters that its neighbours have no part in; and, for a secret that is the end, its
+ * last character and the padding.
+ */
+function base64Forms(bytes: Buffer): string[] {
+  return [0, 1, 2].flatMap((before) => {
+    const whole = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
+    const first = before === 0 ? 0 : before + 1;
+    const own = Math.floor((8 * (before + bytes.length)) / 6);
+    const unpadded = whole.replace(/=+$/, "");
+    return [whole.slice(first, own), unpadded.slice(first), whole.slice(first)].flatMap((form) => [
+      form,
+      form.replaceAll("+", "-").replaceAll("/", "_"),
+    ]);
+  });
+}

@@ -1,0 +1,60 @@
+// What a command loads: a list that is remembered costs no more than reading it. Needs the build.
+
+import { execFile } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, it } from "vitest";
+import { useScratch } from "../faces/cli/harness.ts";
+import { fixture } from "../support/boards.ts";
+
+const run = promisify(execFile);
+const BIN = fileURLToPath(new URL("../../dist/bin.js", import.meta.url));
+
+const scratch = useScratch();
+
+/** The packages and the parts of this one that a command loaded, by what the engine saw. */
+async function loadedBy(...args: string[]): Promise<{ stdout: string; loaded: string[] }> {
+  const coverage = join(scratch.directory, `coverage-${args.join("-").replaceAll("/", "-")}`);
+  const env = {
+    ...process.env,
+    NODE_V8_COVERAGE: coverage,
+    PLUGBOARD_HOME: join(scratch.directory, "home"),
+    PLUGBOARD_CONFIG: join(scratch.directory, "servers.json"),
+  };
+  const { stdout } = await run(process.execPath, [BIN, ...args], { cwd: scratch.directory, env });
+  const reports = await Promise.all(
+    (await readdir(coverage)).map((name) => readFile(join(coverage, name), "utf8")),
+  );
+  const urls = reports.flatMap((report) =>
+    (JSON.parse(report) as { result: { url: string }[] }).result.map(({ url }) => url),
+  );
+  const names = urls.flatMap((url) => {
+    const [, name] =
+      /\/(?:node_modules|dist)\/((?:@[^/]+\/)?[^/]+)(?!.*\/node_modules\/)/.exec(url) ?? [];
+    return name ?? [];
+  });
+  return { stdout, loaded: [...new Set(names)] };
+}
+
+it("listing tools that are remembered loads neither a protocol, a validator nor a network", async () => {
+  scratch.servers({ echo: fixture("echo") });
+  const cold = await loadedBy("tools");
+  expect(cold.loaded).toContain("server");
+  const warm = await loadedBy("tools", "--json");
+  expect(warm.stdout).toContain("mcp__echo__echo");
+  expect(warm.loaded).toContain("catalog");
+  for (const name of ["@modelcontextprotocol/client", "ajv", "re2js", "undici"]) {
+    expect(warm.loaded).not.toContain(name);
+  }
+});
+
+it("a call loads the validator only for a tool that has an outputSchema", async () => {
+  scratch.servers({ echo: fixture("echo") });
+  const plain = await loadedBy("call", "echo/echo", "text=hi");
+  expect(plain.stdout).toBe("hi\n");
+  expect(plain.loaded).toContain("@modelcontextprotocol/client");
+  expect(plain.loaded).not.toContain("ajv");
+  expect((await loadedBy("call", "echo/add", "a=1", "b=2")).loaded).toContain("ajv");
+});

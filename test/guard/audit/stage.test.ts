@@ -1,0 +1,120 @@
+import { describe, expect, it } from "vitest";
+import type { AuditRecord } from "../../../src/guard/audit/record.ts";
+import { auditStage, type AuditStageOptions } from "../../../src/guard/audit/stage.ts";
+import { PlugboardError } from "../../../src/model/errors.ts";
+import type { GuardedCall, Next, ToolSubject } from "../../../src/model/guard.ts";
+import type { CallOutcome } from "../../../src/model/tool.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+
+const redact = { value: <T>(value: T): T => value };
+
+function guarded(subject: Partial<ToolSubject> = {}): GuardedCall {
+  return {
+    subject: {
+      canonical: "docs/read",
+      publicName: "mcp__docs__read",
+      source: { kind: "mcp", server: "docs", tool: "read" },
+      origin: "defaults",
+      ownerOnly: false,
+      hash: "",
+      ...subject,
+    },
+    args: { path: "a" },
+    signal: undefined,
+    onUpdate: undefined,
+    decision: { verdict: "allowed" },
+  };
+}
+
+async function run(
+  next: Next,
+  options: Partial<AuditStageOptions> = {},
+  call = guarded(),
+): Promise<{ record: AuditRecord | undefined; ended: unknown }> {
+  const records: AuditRecord[] = [];
+  const stage = auditStage(
+    { record: (each) => void records.push(each) },
+    { agent: "default", redact, ...options },
+  );
+  const ended = await stage(call, next).catch((error: unknown) => error);
+  expect(records).toHaveLength(1);
+  return { record: records[0], ended };
+}
+
+describe("auditStage", () => {
+  it("records who called what, when, how long it took and what came of it", async () => {
+    const clock = new ManualClock();
+    const outcome: CallOutcome = { content: [{ type: "text", text: "hello" }] };
+    const next: Next = async (call) => {
+      await clock.advance(250);
+      call.decision = { verdict: "approved", rule: "ask" };
+      return outcome;
+    };
+    const { record, ended } = await run(next, { clock, session: "s1" });
+    expect(ended).toBe(outcome);
+    expect(record).toEqual({
+      time: 1_000_000,
+      agent: "default",
+      session: "s1",
+      server: "docs",
+      tool: "read",
+      args: { kind: "canonical", json: '{"path":"a"}' },
+      redact: undefined,
+      decision: { verdict: "approved", rule: "ask" },
+      durationMs: 250,
+      bytes: 5,
+      outcome: "ok",
+    });
+  });
+
+  it("hands the arguments on where they are to be written", async () => {
+    const { record } = await run(async () => ({ content: [] }), { arguments: true });
+    expect(record?.redact).toBe(redact);
+  });
+
+  it("names a native tool as one", async () => {
+    const native = guarded({ canonical: "native/clock", source: { kind: "native" } });
+    const { record } = await run(async () => ({ content: [] }), {}, native);
+    expect(record).toMatchObject({ server: "native", tool: "clock" });
+  });
+
+  it.each<[string, CallOutcome, string]>([
+    ["ok", { content: [] }, "ok"],
+    ["what the tool reported", { content: [], isError: true }, "error"],
+    [
+      "a failure",
+      { content: [], isError: true, failure: { code: "TIMEOUT", message: "late" } },
+      "TIMEOUT",
+    ],
+  ])("tells apart how it ended: %s", async (_, outcome, word) => {
+    expect((await run(async () => outcome)).record?.outcome).toBe(word);
+  });
+
+  it.each<[unknown, string]>([
+    [new PlugboardError("REFUSED_BY_POLICY", "no"), "REFUSED_BY_POLICY"],
+    [new Error("odd"), "error"],
+  ])("records a rejection and passes it on: %s", async (error, word) => {
+    const next: Next = async (call) => {
+      call.decision = { verdict: "refused", rule: "deny" };
+      throw error;
+    };
+    const { record, ended } = await run(next);
+    expect(ended).toBe(error);
+    expect(record).toMatchObject({ outcome: word, bytes: 0, decision: { verdict: "refused" } });
+  });
+
+  it("measures every kind of content", async () => {
+    const outcome: CallOutcome = {
+      content: [
+        { type: "text", text: "12" },
+        { type: "image", data: "123", mimeType: "image/png" },
+        { type: "audio", data: "1234", mimeType: "audio/wav" },
+        { type: "resource", resource: { uri: "a:", text: "12345" } },
+        { type: "resource", resource: { uri: "a:", blob: "123456" } },
+        { type: "resource", resource: { uri: "a:" } },
+        { type: "resource_link", uri: "1234567" },
+      ],
+    };
+    expect((await run(async () => outcome)).record?.bytes).toBe(2 + 3 + 4 + 5 + 6 + 7);
+  });
+});

@@ -1,0 +1,156 @@
+// Calls of tools that are not what they were when somebody agreed to them.
+
+import { describe, expect, it } from "vitest";
+import type { ApprovalAnswer } from "../../src/model/approval.ts";
+import { fixture, statusOf, textOf } from "../support/boards.ts";
+import { cleanUp, namesOf, openWith } from "./boards.ts";
+import { changedRead, list, pinMessages, read, useDocsServer } from "./docs-server.ts";
+
+cleanUp();
+const docs = useDocsServer();
+
+describe("block", () => {
+  it("refuses what changed and what is new, and nothing else", async () => {
+    await docs.pinned([read, list]);
+    await docs.offer([changedRead, list, { name: "send" }]);
+    const board = await docs.open("block");
+    await board.refresh();
+    expect(namesOf(board)).toEqual(["mcp__docs__read", "mcp__docs__list", "mcp__docs__send"]);
+    expect((await board.call("docs/read")).failure).toEqual({
+      code: "CHANGED_TOOL",
+      message:
+        "docs/read is refused, since it changed after it was pinned (description) and nobody has approved that (a person can run: plugboard pins show docs/read, then: plugboard pins approve docs/read)",
+    });
+    expect(textOf(await board.call("docs/send"))).toMatch(
+      /^docs\/send is refused, since it is new on a server that was pinned before/,
+    );
+    expect(textOf(await board.call("docs/list"))).toBe("list");
+    expect(pinMessages(board)[0]).toContain("; refused until it is approved; to accept it: ");
+  });
+
+  it("refuses all tools of a server whose instructions changed", async () => {
+    await docs.pinned([read], "Be brief.");
+    await docs.offer([read], "Be evil.");
+    const board = await docs.open("block");
+    await board.refresh();
+    const { failure } = await board.call("docs/read");
+    expect(failure?.code).toBe("CHANGED_TOOL");
+    expect(failure?.message).toContain("its server's instructions changed");
+    expect(failure?.message).not.toContain("evil");
+  });
+
+  it("lets them through as soon as somebody approved, while the board is open", async () => {
+    await docs.pinned([read], "Be brief.");
+    await docs.offer([changedRead, list], "Be long.");
+    const board = await docs.open("block");
+    await board.refresh();
+    expect((await board.call("docs/read")).failure?.code).toBe("CHANGED_TOOL");
+    await docs.approveAll();
+    expect(textOf(await board.call("docs/read"))).toBe("read");
+    expect(textOf(await board.call("docs/list"))).toBe("list");
+  });
+
+  it("holds against the list that an earlier run remembered", async () => {
+    await docs.pinned([read]);
+    await docs.offer([changedRead]);
+    await docs.seen();
+    const board = await docs.open("block", { start: "none" });
+    expect(pinMessages(board)[0]).toMatch(/^read: changed since it was pinned/);
+    expect((await board.call("docs/read")).failure?.code).toBe("CHANGED_TOOL");
+    expect(statusOf(board, "docs").state.kind).toBe("idle");
+  });
+
+  it.each<[string, object[], string | undefined]>([
+    ["a tool", [changedRead], "Be brief."],
+    ["the instructions", [read], "Be evil."],
+  ])("holds for a call that starts the server and finds %s changed", async (_, tools, words) => {
+    await docs.pinned([read], "Be brief.");
+    await docs.offer(tools, words);
+    const board = await docs.open("block", { start: "none" });
+    expect((await board.call("docs/read")).failure?.code).toBe("CHANGED_TOOL");
+    expect((await board.call("docs/read")).failure?.code).toBe("CHANGED_TOOL");
+    await docs.approveAll();
+    expect(textOf(await board.call("docs/read"))).toBe("read");
+  });
+
+  it("lets a call through that starts the server and finds what was approved meanwhile", async () => {
+    await docs.pinned([read]);
+    const board = await docs.open("block", { start: "none" });
+    await docs.offer([changedRead]);
+    await docs.seen();
+    await docs.approveAll();
+    expect(textOf(await board.call("docs/read"))).toBe("read");
+  });
+
+  it("without a place to keep pins holds as long as the board", async () => {
+    await docs.offer([read]);
+    const servers = { docs: docs.config };
+    const board = await openWith({ pins: "block", servers });
+    await docs.offer([changedRead]);
+    await board.restart("docs");
+    expect(textOf(await board.call("docs/read"))).toMatch(
+      /\(pins are kept in memory alone: a new board accepts it\)$/,
+    );
+    const next = await openWith({ pins: "block", servers });
+    expect(textOf(await next.call("docs/read"))).toBe("read");
+  });
+
+  it("is also for a change while the server runs", async () => {
+    const board = await openWith({ pins: "block", servers: { live: fixture("list-changed") } });
+    await board.call("live/swap");
+    await board.refresh();
+    expect((await board.call("live/stays", { text: "x" })).failure?.code).toBe("CHANGED_TOOL");
+    expect((await board.call("live/after", { text: "x" })).failure?.code).toBe("CHANGED_TOOL");
+    expect(textOf(await board.call("live/swap"))).toBe("before");
+    await board.refresh();
+    expect(textOf(await board.call("live/stays", { text: "x" }))).toBe("x");
+  });
+});
+
+describe("an approved call", () => {
+  it("is not made to a tool that changed since the question was put", async () => {
+    await docs.pinned([read]);
+    await docs.offer([changedRead]);
+    const asked: (string | undefined)[] = [];
+    const asking = { ...docs.config, approval: "ask" as const };
+    const board = await openWith(
+      { pins: "off", servers: { docs: asking } },
+      {
+        stateDir: docs.stateDir,
+        start: "none",
+        onApproval: ({ description }) => {
+          asked.push(description);
+          return "always";
+        },
+      },
+    );
+    expect((await board.call("docs/read")).failure).toEqual({
+      code: "CHANGED_TOOL",
+      message:
+        "docs/read changed after it was approved (call it again to be asked about it as it is now)",
+    });
+    expect(textOf(await board.call("docs/read"))).toBe("read");
+    expect(asked).toEqual([read.description, changedRead.description]);
+  });
+
+  it("nor to one that changed while somebody thought about it", async () => {
+    const live = { ...fixture("list-changed"), approval: { tools: { stays: "ask" as const } } };
+    const asked: (string | undefined)[] = [];
+    const board = await openWith(
+      { servers: { live } },
+      {
+        onApproval: async ({ description }): Promise<ApprovalAnswer> => {
+          asked.push(description);
+          if (asked.length === 1) {
+            await board.call("live/swap");
+            await board.refresh();
+          }
+          return "once";
+        },
+      },
+    );
+    expect((await board.call("live/stays", { text: "x" })).failure?.code).toBe("CHANGED_TOOL");
+    expect(textOf(await board.call("live/stays", { text: "x" }))).toBe("x");
+    expect(asked).toEqual(["Unchanged.", "Changed."]);
+  });
+});

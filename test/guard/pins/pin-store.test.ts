@@ -1,0 +1,157 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { observe, type ServerPins, toSighting } from "../../../src/guard/pins/pin.ts";
+import { PinStore } from "../../../src/guard/pins/pin-store.ts";
+import { recordingLogger } from "../../support/logger.ts";
+
+const id = { server: "my docs/1", key: "k" };
+const sighting = toSighting(
+  [
+    { name: "read", description: "v1", inputSchema: {} },
+    { name: "__proto__", inputSchema: {} },
+  ],
+  "Be brief.",
+  1,
+);
+const pins = observe(undefined, id, sighting);
+const changed = observe(
+  pins,
+  id,
+  toSighting(
+    [
+      { name: "read", description: "v2", inputSchema: {} },
+      { name: "new", inputSchema: {} },
+    ],
+    "",
+    2,
+  ),
+);
+
+let stateDir: string;
+
+beforeEach(async () => {
+  stateDir = await mkdtemp(join(tmpdir(), "plugboard-pins-"));
+});
+
+afterEach(async () => {
+  await rm(stateDir, { recursive: true, force: true });
+});
+
+const files = async () => readdir(join(stateDir, "pins")).catch(() => []);
+
+async function onlyFile(): Promise<string> {
+  return join(stateDir, "pins", (await files())[0] ?? "");
+}
+
+describe.each([
+  ["on disk", () => new PinStore({ stateDir })],
+  ["in memory", () => new PinStore()],
+])("pins %s", (_, make) => {
+  it("are read back as they were written", async () => {
+    const store = make();
+    expect(await store.read(id)).toBeUndefined();
+    expect(await store.list()).toEqual([]);
+    await store.update(id, () => pins);
+    expect(await store.read(id)).toEqual(pins);
+    await store.update(id, (before) => {
+      expect(before).toEqual(pins);
+      return changed;
+    });
+    expect(await store.read(id)).toEqual(changed);
+  });
+
+  it("are apart for another definition of the same name", async () => {
+    const store = make();
+    await store.update(id, () => pins);
+    expect(await store.read({ ...id, key: "other" })).toBeUndefined();
+    await store.update({ ...id, key: "a" }, () => ({ ...pins, key: "a" }));
+    await store.update({ server: "a", key: "z" }, () => ({ ...pins, server: "a", key: "z" }));
+    expect((await store.list()).map(({ server, key }) => `${server} ${key}`)).toEqual([
+      "a z",
+      "my docs/1 a",
+      "my docs/1 k",
+    ]);
+  });
+
+  it("are gone when they are taken away", async () => {
+    const store = make();
+    await store.update(id, () => pins);
+    expect(await store.update(id, () => undefined)).toBeUndefined();
+    expect(await store.read(id)).toBeUndefined();
+    expect(await store.list()).toEqual([]);
+  });
+});
+
+describe("on disk", () => {
+  it("a server has one file, with a name that is fit for one, for its owner alone", async () => {
+    await new PinStore({ stateDir }).update(id, () => pins);
+    expect(await files()).toEqual([expect.stringMatching(/^my_docs_1-[0-9a-f]{16}\.json$/)]);
+    expect((await stat(await onlyFile())).mode & 0o777).toBe(0o600);
+  });
+
+  it("nothing is written where nothing changed", async () => {
+    const store = new PinStore({ stateDir });
+    await store.update(id, () => pins);
+    const { mtimeMs, ino } = await stat(await onlyFile());
+    await store.update(id, (before) => before);
+    expect(await stat(await onlyFile())).toMatchObject({ mtimeMs, ino });
+  });
+
+  it("several writers at once all have their say", async () => {
+    const stores = Array.from({ length: 8 }, () => new PinStore({ stateDir }));
+    await stores[0]?.update(id, () => pins);
+    await Promise.all(
+      stores.map((store, at) =>
+        store.update(id, (before) => {
+          if (before === undefined) return undefined;
+          const pin = pins.tools.get("read");
+          const tools = new Map(before.tools);
+          if (pin !== undefined) tools.set(`tool-${at}`, pin);
+          return { ...before, tools };
+        }),
+      ),
+    );
+    const names = [...((await stores[0]?.read(id))?.tools.keys() ?? [])].sort();
+    expect(names).toEqual(["__proto__", "read", ...stores.map((_, at) => `tool-${at}`)].sort());
+    expect(await files()).toHaveLength(1);
+  });
+
+  it("a file that cannot be pins is told, and taken for none", async () => {
+    const logger = recordingLogger();
+    const store = new PinStore({ stateDir, logger });
+    await store.update(id, () => pins);
+    const path = await onlyFile();
+    const whole = JSON.parse(await readFile(path, "utf8")) as Record<string, unknown>;
+    const [name, pin] = (whole["tools"] as [string, ServerPins["instructions"]][])[0] ?? ["", {}];
+    const sightOf = { hash: "h", seen: 1, value: 5 };
+    const broken: unknown[] = [
+      null,
+      { ...whole, format: 2 },
+      { ...whole, server: 1 },
+      { ...whole, instructions: undefined },
+      { ...whole, instructions: { kind: "pinned", firstSeen: 1, approved: sightOf } },
+      { ...whole, instructions: { kind: "odd", firstSeen: 1 } },
+      { ...whole, instructions: { kind: "changed", firstSeen: 1, approved: null } },
+      { ...whole, tools: {} },
+      { ...whole, tools: [[5, pin]] },
+      { ...whole, tools: [[name, { ...pin, kind: "new" }]] },
+      { ...whole, tools: [[name, { ...pin, approved: { ...sightOf, value: { name } } }]] },
+    ];
+    for (const content of broken) {
+      await writeFile(path, JSON.stringify(content));
+      expect(await store.read(id)).toBeUndefined();
+    }
+    expect(logger.lines).toHaveLength(broken.length);
+    expect(logger.lines[0]).toMatchObject({ level: "warn", fields: { file: path } });
+    expect(await store.list()).toEqual([]);
+  });
+
+  it("rejects where it cannot write", async () => {
+    await mkdir(join(stateDir, "file"), { recursive: true });
+    await writeFile(join(stateDir, "file", "pins"), "");
+    const store = new PinStore({ stateDir: join(stateDir, "file") });
+    await expect(store.update(id, () => pins)).rejects.toThrow();
+  });
+});

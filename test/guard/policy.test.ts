@@ -1,0 +1,303 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createPolicy } from "../../src/guard/policy.ts";
+import { type GuardedServer, serverGuards } from "../../src/guard/server-guards.ts";
+import type { PlacedRules, ToolRules } from "../../src/model/guard-settings.ts";
+import type { ToolSubject } from "../../src/model/guard.ts";
+import { callOf, pass, refusal, subject } from "./subjects.ts";
+
+const DEFAULTS = "agents.defaults.tools";
+
+interface Setting {
+  agent?: ToolRules[];
+  server?: ToolRules[];
+  owner?: boolean;
+}
+
+function placed(rules: readonly ToolRules[] = [], place: string): PlacedRules[] {
+  return rules.map((each, index) => ({
+    place: index === 0 ? place : `${place}#${index}`,
+    ...each,
+  }));
+}
+
+function policy({ agent, server, owner }: Setting, also: GuardedServer[] = []) {
+  const docs: GuardedServer = {
+    name: "docs",
+    origin: "agent",
+    guard: { rules: placed(server, "servers.docs.tools") },
+  };
+  return createPolicy({
+    rules: placed(agent, DEFAULTS),
+    servers: serverGuards([docs, ...also]),
+    owner,
+  });
+}
+
+function isAllowed(setting: Setting, of: ToolSubject): boolean {
+  return policy(setting).judge(of).kind === "allowed";
+}
+
+async function messageOf(setting: Setting, of: ToolSubject): Promise<string> {
+  const { message } = await refusal(pass(policy(setting).stage, callOf(of)));
+  return message;
+}
+
+describe("a tool", () => {
+  it.each<[string, Setting, string, boolean]>([
+    ["without rules", {}, "docs/read", true],
+    ["that is denied", { agent: [{ deny: ["docs/read"] }] }, "docs/read", false],
+    ["that is denied by a glob", { agent: [{ deny: ["docs/re*"] }] }, "docs/read", false],
+    ["of any server", { agent: [{ deny: ["*/read"] }] }, "docs/read", false],
+    ["beside the denied one", { agent: [{ deny: ["docs/write"] }] }, "docs/read", true],
+    ["of another server", { agent: [{ deny: ["files/*"] }] }, "docs/read", true],
+    ["that is allowed", { agent: [{ allow: ["docs/read"] }] }, "docs/read", true],
+    ["that is not on the list", { agent: [{ allow: ["docs/read"] }] }, "docs/write", false],
+    ["with an empty list", { agent: [{ allow: [] }] }, "docs/read", false],
+    ["allowed and denied", { agent: [{ allow: ["*"], deny: ["docs/*"] }] }, "docs/read", false],
+    [
+      "allowed by one layer alone",
+      { agent: [{ allow: ["docs/*"] }, { allow: ["files/*"] }] },
+      "docs/read",
+      false,
+    ],
+    [
+      "allowed by both",
+      { agent: [{ allow: ["docs/*"] }, { allow: ["*/read"] }] },
+      "docs/read",
+      true,
+    ],
+    [
+      "denied in the first layer",
+      { agent: [{ deny: ["docs/*"] }, { allow: ["docs/*"] }] },
+      "docs/read",
+      false,
+    ],
+    ["denied by its server", { server: [{ deny: ["re*"] }] }, "docs/read", false],
+    ["denied by its server in full", { server: [{ deny: ["docs/re*"] }] }, "docs/read", false],
+    [
+      "denied by its server under the public name",
+      { server: [{ deny: ["mcp__docs__read"] }] },
+      "docs/read",
+      false,
+    ],
+    ["denied by another server", { server: [{ deny: ["*"] }] }, "files/read", true],
+    [
+      "not allowed by its server",
+      { server: [{ allow: ["list"] }], agent: [{ allow: ["*"] }] },
+      "docs/read",
+      false,
+    ],
+    [
+      "allowed by its server alone",
+      { server: [{ allow: ["*"] }], agent: [{ allow: [] }] },
+      "docs/read",
+      false,
+    ],
+    ["denied by its public name", { agent: [{ deny: ["mcp__docs__read"] }] }, "docs/read", false],
+    [
+      "denied by a glob on public names",
+      { agent: [{ deny: ["mcp__docs__*"] }] },
+      "docs/read",
+      false,
+    ],
+    ["allowed by its public name", { agent: [{ allow: ["mcp__*__read"] }] }, "docs/read", true],
+    ["of the host that is denied", { agent: [{ deny: ["native/read"] }] }, "native/read", false],
+    ["of the host, denied by name", { agent: [{ deny: ["read"] }] }, "native/read", false],
+    [
+      "of the host that is not on the list",
+      { agent: [{ allow: ["docs/*"] }] },
+      "native/read",
+      false,
+    ],
+    ["of the host that is allowed", { agent: [{ allow: ["native/*"] }] }, "native/read", true],
+    ["with all of them for the owner", { agent: [{ ownerOnly: true }] }, "docs/read", false],
+    ["with none of them for the owner", { agent: [{ ownerOnly: false }] }, "docs/read", true],
+    ["for the owner by a pattern", { agent: [{ ownerOnly: ["docs/*"] }] }, "docs/read", false],
+    ["for the owner by its server", { server: [{ ownerOnly: ["read"] }] }, "docs/read", false],
+    ["for the owner, who calls", { agent: [{ ownerOnly: true }], owner: true }, "docs/read", true],
+    ["denied, whoever calls", { agent: [{ deny: ["*"] }], owner: true }, "docs/read", false],
+    ["not on the list, whoever calls", { agent: [{ allow: [] }], owner: true }, "docs/read", false],
+    ["with a slash in its name", { agent: [{ deny: ["docs/a/b"] }] }, "docs/a/b", false],
+    ["that plays another server's", { agent: [{ allow: ["*ocs/read"] }] }, "evil/docs/read", false],
+  ])("%s", (_, setting, name, expected) => {
+    expect(isAllowed(setting, subject(name))).toBe(expected);
+  });
+
+  it.each([
+    [false, false],
+    [true, true],
+  ])("of the host that is ownerOnly by its own word, owner %s: %s", (owner, expected) => {
+    expect(isAllowed({ owner }, subject("native/wipe", { ownerOnly: true }))).toBe(expected);
+  });
+});
+
+describe("a server of a session", () => {
+  const ofSession = (name: string) => subject(name, { origin: "session" });
+
+  it.each<[string, Setting, boolean]>([
+    ["may be called without rules", {}, true],
+    ["is not what a rule with its name allows", { agent: [{ allow: ["docs/*"] }] }, false],
+    ["is not what a public name allows", { agent: [{ allow: ["mcp__docs__read"] }] }, false],
+    ["is not what half a name allows", { agent: [{ allow: ["d*/read"] }] }, false],
+    ["is allowed by a rule for any server", { agent: [{ allow: ["docs/*", "*/read"] }] }, true],
+    ["is allowed by a rule for everything", { agent: [{ allow: ["*"] }] }, true],
+    ["is not allowed by a rule for other tools", { agent: [{ allow: ["*/write"] }] }, false],
+    ["needs every layer", { agent: [{ allow: ["*"] }, { allow: ["docs/*"] }] }, false],
+    ["is denied by its name", { agent: [{ deny: ["docs/read"] }] }, false],
+    ["is kept for the owner by its name", { agent: [{ ownerOnly: ["docs/read"] }] }, false],
+    ["inherits the denials of the configured server", { server: [{ deny: ["read"] }] }, false],
+    ["inherits what is the owner's", { server: [{ ownerOnly: true }] }, false],
+    ["inherits no list of what is allowed", { server: [{ allow: ["write"] }] }, true],
+  ])("%s", (_, setting, expected) => {
+    expect(isAllowed(setting, ofSession("docs/read"))).toBe(expected);
+  });
+
+  it("has rules of its own, which are not the configured server's", () => {
+    const own: GuardedServer = {
+      name: "docs",
+      origin: "session",
+      guard: { rules: [{ place: "session", allow: ["read"] }] },
+    };
+    const { judge } = policy({}, [own]);
+    expect(judge(ofSession("docs/read")).kind).toBe("allowed");
+    expect(judge(ofSession("docs/write")).kind).toBe("refused");
+    expect(judge(subject("docs/write")).kind).toBe("allowed");
+  });
+});
+
+describe("a refusal", () => {
+  it.each<[string, Setting, string]>([
+    [
+      "a denial",
+      { agent: [{ deny: ["files/*", "docs/re*"] }] },
+      `docs/read is refused by the rule "docs/re*" in agents.defaults.tools.deny`,
+    ],
+    [
+      "a denial of the server",
+      { server: [{ deny: ["read"] }] },
+      `docs/read is refused by the rule "read" in servers.docs.tools.deny`,
+    ],
+    [
+      "a list",
+      { agent: [{ allow: ["files/*"] }] },
+      "docs/read is refused: nothing in agents.defaults.tools.allow allows it",
+    ],
+    [
+      "the owner's rule",
+      { agent: [{ ownerOnly: ["docs/*"] }] },
+      `docs/read is only for the owner, by "docs/*" in agents.defaults.tools.ownerOnly`,
+    ],
+    [
+      "the owner's setting",
+      { server: [{ ownerOnly: true }] },
+      "docs/read is only for the owner, by servers.docs.tools.ownerOnly",
+    ],
+  ])("names what refused: %s", async (_, setting, message) => {
+    expect(await messageOf(setting, subject("docs/read"))).toBe(message);
+  });
+
+  it("says why a session's server cannot use a rule", async () => {
+    const of = subject("docs/read", { origin: "session" });
+    expect(await messageOf({ agent: [{ allow: ["docs/*"] }] }, of)).toBe(
+      `docs/read is refused: the rule "docs/*" in agents.defaults.tools.allow is for the configured server, not for one of a session`,
+    );
+  });
+
+  it("has a code, its server, and a rule for the audit", async () => {
+    const call = callOf(subject("docs/read"));
+    const { stage } = policy({ agent: [{ deny: ["docs/*"] }] });
+    const error = await refusal(pass(stage, call));
+    expect(error).toMatchObject({ code: "REFUSED_BY_POLICY", server: "docs", permanent: true });
+    expect(call.decision).toEqual({
+      verdict: "refused",
+      rule: '"docs/*" in agents.defaults.tools.deny',
+    });
+  });
+
+  it("tells how the owner calls it", async () => {
+    const { stage } = policy({});
+    const of = subject("native/wipe", { ownerOnly: true });
+    const error = await refusal(pass(stage, callOf(of)));
+    expect(error).toMatchObject({
+      message: "native/wipe is only for the owner, by the tool's own ownerOnly",
+      hint: "the owner calls it with --owner, or `owner: true` in code",
+      server: undefined,
+    });
+  });
+
+  it("never repeats what is invisible in a tool's name", async () => {
+    const of = subject("docs/a\u202e\u001b[31mb");
+    expect(await messageOf({ agent: [{ deny: ["docs/*"] }] }, of)).toMatch(/^docs\/ab is refused/);
+  });
+});
+
+describe("the policy", () => {
+  it("has no stage for a tool that may be called", () => {
+    expect(policy({ agent: [{ allow: ["*"] }] }).stage(subject("docs/read"))).toBeUndefined();
+  });
+
+  it("judges a tool once", () => {
+    const { judge } = policy({ agent: [{ deny: ["*"] }] });
+    const of = subject("docs/read");
+    expect(judge(of)).toBe(judge(of));
+  });
+
+  const words = fc.constantFrom("docs", "files", "native", "read", "write", "*", "r*", "*e");
+  const patterns = fc.oneof(
+    fc.tuple(words, words).map(([server, tool]) => `${server}/${tool}`),
+    fc.constantFrom("*", "mcp__*", "mcp__docs__read", "read"),
+  );
+  const rules = fc.record(
+    {
+      allow: fc.array(patterns, { maxLength: 3 }),
+      deny: fc.array(patterns, { maxLength: 3 }),
+      ownerOnly: fc.oneof(fc.boolean(), fc.array(patterns, { maxLength: 2 })),
+    },
+    { requiredKeys: [] },
+  );
+  const settings = fc.record({
+    agent: fc.array(rules, { maxLength: 3 }),
+    server: fc.array(rules, { maxLength: 2 }),
+    owner: fc.boolean(),
+  });
+  const subjects = fc
+    .tuple(
+      fc.constantFrom("docs/read", "docs/write", "files/read", "native/read"),
+      fc.constantFrom("defaults", "agent", "session"),
+      fc.boolean(),
+    )
+    .map(([name, origin, ownerOnly]) =>
+      subject(name, name.startsWith("native/") ? { ownerOnly } : { origin }),
+    );
+
+  it("refuses what is denied anywhere, whatever else there is", () => {
+    fc.assert(
+      fc.property(settings, subjects, fc.nat(), (setting, of, where) => {
+        const { agent } = setting;
+        const denying = { ...agent[where % (agent.length || 1)], deny: [of.canonical] };
+        const layers = agent.length === 0 ? [denying] : agent.with(where % agent.length, denying);
+        expect(isAllowed({ ...setting, agent: layers }, of)).toBe(false);
+      }),
+    );
+  });
+
+  it("never allows more when a rule that refuses is added", () => {
+    fc.assert(
+      fc.property(settings, subjects, rules, (setting, of, more) => {
+        const stricter = { ...setting, agent: [...setting.agent, more] };
+        expect(isAllowed(stricter, of) && !isAllowed(setting, of)).toBe(false);
+      }),
+    );
+  });
+
+  it("never allows a session's server what it refuses the configured one by denial", () => {
+    fc.assert(
+      fc.property(fc.array(rules, { maxLength: 3 }), (agent) => {
+        const configured = isAllowed({ agent }, subject("docs/read"));
+        const session = isAllowed({ agent }, subject("docs/read", { origin: "session" }));
+        expect(session && !configured).toBe(false);
+      }),
+    );
+  });
+});

@@ -1,0 +1,194 @@
+// Secrets that servers are started with: nowhere to be seen, whatever a server does with them.
+
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import type { BoardConfig } from "../../src/config/parse.ts";
+import type { BoardOptions } from "../../src/model/board-options.ts";
+import { agree, protect } from "../auth/support.ts";
+import { closeAll, serve } from "../fixtures/http/client.ts";
+import { fixture, statusOf, textOf } from "../support/boards.ts";
+import { recordingLogger } from "../support/logger.ts";
+import { cleanUp, directory, execute, openWith } from "./boards.ts";
+
+cleanUp();
+afterEach(closeAll);
+
+const TOKEN = "tök/en+with?odd &chars-7f3a";
+const MARK = "[REDACTED]";
+const env = { ...process.env, SOME_TOKEN: TOKEN };
+const FORMS: [string, string][] = [
+  ["as it is", TOKEN],
+  ["base64", Buffer.from(TOKEN).toString("base64")],
+  ["base64 with a name before it", Buffer.from(`user:${TOKEN}`).toString("base64")],
+  ["base64url", Buffer.from(TOKEN).toString("base64url")],
+  ["percent-encoded", encodeURIComponent(TOKEN)],
+  ["as in a form", new URLSearchParams({ t: TOKEN }).toString().slice(2)],
+  ["hex", Buffer.from(TOKEN).toString("hex")],
+  ["JSON in JSON", JSON.stringify(JSON.stringify(TOKEN)).slice(3, -3)],
+];
+
+const hostile: BoardConfig = {
+  servers: { docs: { ...fixture("hostile-words"), env: { API_TOKEN: "${SOME_TOKEN}" } } },
+};
+const echo: BoardConfig = {
+  servers: {
+    echo: { ...fixture("echo"), env: { API_TOKEN: "${SOME_TOKEN}", MY_HOME: "${HOME}" } },
+  },
+};
+
+/** Everything a board says, whoever listens. */
+async function overheard(config: BoardConfig, options: BoardOptions = {}) {
+  const logger = recordingLogger();
+  const heard: unknown[] = [];
+  const board = await openWith(config, { env, logger, ...options });
+  for (const event of ["server", "call", "tools"] as const)
+    board.on(event, (each) => heard.push(each));
+  const all = (): string =>
+    JSON.stringify({ heard, log: logger.lines, status: board.status(), tools: board.tools() });
+  return { board, all };
+}
+
+function expectHidden(text: string): void {
+  for (const [form, value] of FORMS) expect(text.includes(value), form).toBe(false);
+}
+
+describe("a token from a variable", () => {
+  it("is not in what the server answers, and HOME is", async () => {
+    const { board } = await overheard(echo);
+    const seen = JSON.parse(textOf(await board.call("echo/env"))) as Record<string, string>;
+    expect(seen["API_TOKEN"]).toBe(MARK);
+    expect(seen["MY_HOME"]).toBe(process.env["HOME"]);
+    expect(seen["HOME"]).toBe(process.env["HOME"]);
+    expect(textOf(await execute(board, "mcp__echo__env"))).toContain(`"API_TOKEN":"${MARK}"`);
+  });
+
+  it.each(FORMS)("is found in every form: %s", async (_, value) => {
+    const { board, all } = await overheard(echo);
+    const outcome = await board.call("echo/echo", { text: `<${value}>` });
+    expect(textOf(outcome)).toMatch(/^<[A-Za-z0-9+/]{0,8}\[REDACTED\][=A-Za-z0-9]{0,2}>$/);
+    const result = await execute(board, "mcp__echo__echo", { text: value });
+    expectHidden(JSON.stringify([outcome, result, all()]));
+  });
+
+  it("is not in stderr, instructions, descriptions, status, events or the log", async () => {
+    const { board, all } = await overheard(hostile);
+    await board.restart("docs");
+    expect(statusOf(board, "docs").stderr).toContain(`starting with ${MARK}`);
+    expect(statusOf(board, "docs").identity?.instructions).toContain(MARK);
+    expectHidden(all());
+  });
+
+  it("is not in an error, an update or structured content", async () => {
+    const { board, all } = await overheard(hostile);
+    const refused = await board.call("docs/refuse");
+    expect(refused.failure?.message).toContain(`with ${MARK}`);
+    const updates: unknown[] = [];
+    const told = await board.call("docs/tell", {}, { onUpdate: (each) => updates.push(each) });
+    expect(told).toMatchObject({ structuredContent: { token: MARK } });
+    expect(updates).toMatchObject([
+      { content: [{ text: `using ${MARK}` }], progress: { message: `using ${MARK}` } },
+    ]);
+    const shown = await execute(board, "mcp__docs__refuse");
+    expectHidden(JSON.stringify([refused, told, updates, shown, all()]));
+  });
+
+  it("is not in the reason why a server does not start", async () => {
+    const servers = {
+      bad: { ...fixture("stderr-then-exit", "--reason=${SOME_TOKEN}"), maxRestarts: 0 },
+    };
+    const { board, all } = await overheard({ servers });
+    const outcome = await board.call("bad/x");
+    expect(statusOf(board, "bad").state.kind).toBe("failed");
+    expectHidden(JSON.stringify([outcome, all()]));
+  });
+
+  it("is known before its server was ever started, for calls that are refused", async () => {
+    const file = join(await directory(), "audit.jsonl");
+    const stateDir = await directory();
+    const { servers } = hostile;
+    await (await overheard({ servers }, { stateDir })).board.close();
+    const { board } = await overheard(
+      { servers, audit: { file, arguments: true }, tools: { deny: ["docs/tell"] } },
+      { stateDir, start: "none" },
+    );
+    for (const [, text] of FORMS) await board.call("docs/tell", { text });
+    await board.close();
+    const written = await readFile(file, "utf8");
+    expect(written.match(/REFUSED_BY_POLICY/g)).toHaveLength(FORMS.length);
+    expectHidden(written);
+  });
+
+  it("is in no file that a board keeps, the arguments of calls included", async () => {
+    const stateDir = await directory();
+    const file = join(await directory(), "audit.jsonl");
+    const { docs } = hostile.servers;
+    const { echo: talks } = echo.servers;
+    const servers = { docs: docs ?? {}, echo: talks ?? {} };
+    const audit = { file, arguments: true };
+    const { board } = await overheard(
+      { servers, audit, tools: { deny: ["docs/tell"] } },
+      { stateDir },
+    );
+    for (const [, text] of FORMS) {
+      await board.call("echo/echo", { text, nested: [{ [text]: text }] });
+      await board.call("docs/tell", { text });
+      await execute(board, "mcp__echo__echo", { text });
+    }
+    await board.close();
+    const written = await readFile(file, "utf8");
+    expect(written.match(/"arguments":\{"text":"[^"]*\[REDACTED\]/g)).toHaveLength(
+      3 * FORMS.length,
+    );
+    expectHidden(written);
+    expectHidden(await everythingIn(stateDir));
+  });
+});
+
+describe("a token in a header", () => {
+  it("is sent, and is not in what comes back", async () => {
+    const server = await serve({ auth: { token: TOKEN.replace("ö", "o") } });
+    const secret = TOKEN.replace("ö", "o");
+    const servers = {
+      remote: {
+        url: server.url,
+        headers: { Authorization: "Bearer ${SOME_TOKEN}", "X-Team": "red-team" },
+      },
+    };
+    const { board, all } = await overheard({ servers }, { env: { SOME_TOKEN: secret } });
+    const outcome = await board.call("remote/echo", { text: `red-team ${secret} ${btoa(secret)}` });
+    expect(textOf(outcome)).toBe(`red-team ${MARK} ${MARK}`);
+    expect(all()).not.toContain(secret);
+    expect(all()).not.toContain(btoa(secret));
+  });
+});
+
+describe("a token from signing in", () => {
+  it("is in no log, event, status or result", async () => {
+    const oauth = await protect();
+    const { board, all } = await overheard(
+      { servers: { docs: { url: oauth.url } } },
+      { onAuthorization: agree(oauth), stateDir: await directory() },
+    );
+    await board.call("docs/echo", { text: "x" });
+    oauth.expireTokens();
+    await board.call("docs/echo", { text: "x" });
+    const issued = oauth.tokens.map(({ token }) => token);
+    expect(issued.length).toBeGreaterThanOrEqual(4);
+    for (const token of issued) {
+      const outcome = await board.call("docs/echo", { text: `it is ${token}` });
+      expect(textOf(outcome)).toBe(`it is ${MARK}`);
+      expect(all()).not.toContain(token);
+    }
+  });
+});
+
+async function everythingIn(root: string): Promise<string> {
+  const entries = await readdir(root, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const texts = await Promise.all(
+    files.map((entry) => readFile(join(entry.parentPath, entry.name), "utf8")),
+  );
+  expect(texts.length).toBeGreaterThan(0);
+  return texts.join("\n");
+}

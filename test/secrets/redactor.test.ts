@@ -1,0 +1,339 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { PlugboardError } from "../../src/model/errors.ts";
+import { Redactor } from "../../src/secrets/redactor.ts";
+import { variantsOf } from "../../src/secrets/variants.ts";
+
+const TOKEN = "ghp_Zx81/+Qw?9~kL";
+const PEM = [
+  "-----BEGIN PRIVATE KEY-----",
+  "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj",
+  "MzEfYyjiWA4R4/M2bS1GB4t7NXp98C3SC6dVMvDuictGeurT8jNbvJZHtCSuYEvu",
+  "c2hvcnQ=",
+  "-----END PRIVATE KEY-----",
+  "",
+].join("\n");
+
+function knowing(...secrets: string[]): Redactor {
+  const redactor = new Redactor();
+  for (const secret of secrets) redactor.add(secret);
+  return redactor;
+}
+
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+const base64url = (text: string): string => Buffer.from(text).toString("base64url");
+const asJson = (text: string): string => JSON.stringify(text).slice(1, -1);
+
+describe("a secret", () => {
+  it.each<[string, string, (secret: string) => string]>([
+    ["as it is", TOKEN, (secret) => secret],
+    ["twice", TOKEN, (secret) => `${secret} ${secret}`],
+    ["as base64", TOKEN, base64],
+    ["as base64 without padding", TOKEN, (secret) => base64(secret).replace(/=+$/, "")],
+    ["as base64 for URLs", "??>>??>>~~", base64url],
+    ["with encodeURIComponent", TOKEN, encodeURIComponent],
+    [
+      "in lower-case percents",
+      TOKEN,
+      (secret) => encodeURIComponent(secret).replace(/%../g, (each) => each.toLowerCase()),
+    ],
+    ["with encodeURI", "päss word/1", encodeURI],
+    ["in a form", "p ss&word!(1)", (secret) => new URLSearchParams({ secret }).toString().slice(7)],
+    ["in JSON", 'say "hi"\\now', asJson],
+    ["in JSON in JSON", 'say "hi"\\now', (secret) => asJson(asJson(secret))],
+    ["in JSON with escaped slashes", "a/b/c/d/e/f", (secret) => secret.replaceAll("/", "\\/")],
+    [
+      "in JSON of ASCII alone",
+      "pässwörd",
+      (secret) => secret.replaceAll("ä", "\\u00e4").replaceAll("ö", "\\u00f6"),
+    ],
+    [
+      "in JSON for HTML",
+      "a<b>c&d1",
+      (secret) => secret.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"),
+    ],
+    [
+      "in JSON of .NET",
+      "a<b>c&d1",
+      (secret) => secret.replace("<", "\\u003C").replace(">", "\\u003E").replace("&", "\\u0026"),
+    ],
+    ["as hex", TOKEN, (secret) => Buffer.from(secret).toString("hex")],
+    ["as upper-case hex", TOKEN, (secret) => Buffer.from(secret).toString("hex").toUpperCase()],
+    ["with half a character", "broken\ud800secret", encodeLossy],
+    ["from a file that ends with a newline", "hunter22\n", (secret) => secret.trim()],
+  ])("is not told %s", (_, secret, encode) => {
+    const told = knowing(secret).text(`<${encode(secret)}>`);
+    expect(told).toMatch(/^<(?:\[REDACTED\] ?)+>$/);
+  });
+
+  it.each([
+    ["hunter22", "user:"],
+    ["hunter222", "user1:"],
+    ["hunter2222", "user12:"],
+    ["hunter2", ""],
+    ["päßwörd", "me:"],
+  ])("is not told in the base64 of other text around it: %s after %j", (secret, before) => {
+    for (const after of ["", "!", "!!", "!!!"]) {
+      for (const encode of [base64, base64url]) {
+        const told = knowing(secret).text(`Basic ${encode(`${before}${secret}${after}`)} end`);
+        expect(told).toContain("[REDACTED]");
+        expect(told).toMatch(/^Basic .* end$/);
+        const rest = told.replace("[REDACTED]", "").replace(/^Basic | end$/g, "");
+        // What is left of it is its neighbours, and at most a few bits of its first and last byte.
+        expect(Buffer.from(rest, "base64").toString()).not.toContain(secret.slice(1, -1));
+        expect(rest.length).toBeLessThanOrEqual(base64(before).length + base64(after).length + 3);
+      }
+    }
+  });
+
+  it("of several lines is not told by one of its longer lines either", () => {
+    const redactor = knowing(PEM);
+    const [header = "", first = "", second = "", short = ""] = PEM.split("\n");
+    expect(redactor.text(PEM)).toBe("[REDACTED]\n");
+    expect(redactor.text(`key: ${first}`)).toBe("key: [REDACTED]");
+    expect(redactor.text(encodeURIComponent(second))).toBe("[REDACTED]");
+    expect(redactor.text(asJson(PEM))).toBe("[REDACTED]\\n");
+    expect(redactor.text(`${header} ${short}`)).toBe(`${header} ${short}`);
+  });
+
+  it.each(["", "short", "  abc  ", "[REDACTED]", "REDACTED"])("is not %j", (secret) => {
+    const redactor = knowing(secret);
+    expect(redactor.size).toBe(0);
+    expect(redactor.text(`<${secret}> [REDACTED]`)).toBe(`<${secret}> [REDACTED]`);
+  });
+
+  it("counts once, and stays one when another takes its place", () => {
+    const redactor = knowing("first-token", "first-token");
+    expect(redactor.size).toBe(1);
+    expect(redactor.text("first-token second-token")).toBe("[REDACTED] second-token");
+    redactor.add("second-token");
+    expect(redactor.size).toBe(2);
+    expect(redactor.text("first-token second-token")).toBe("[REDACTED] [REDACTED]");
+  });
+
+  it("of megabytes is known by its beginning", () => {
+    const secret = "0123456789abcdef".repeat(1 << 16);
+    const told = knowing(secret).text(`<${secret.slice(0, 40_000)}>`);
+    expect(told.startsWith("<[REDACTED]")).toBe(true);
+    expect(told.length).toBeLessThan(10_000);
+  });
+});
+
+describe("a text", () => {
+  it("stays as it is where no secret is known", () => {
+    expect(new Redactor().text(TOKEN)).toBe(TOKEN);
+    expect(new Redactor().text(TOKEN, true)).toBe(TOKEN);
+  });
+
+  it("loses what two secrets share, and all of both", () => {
+    expect(knowing("abcdefgh", "efghijkl").text("-abcdefghijkl-")).toBe("-[REDACTED]-");
+  });
+
+  it.each([
+    ["token: hunter2-hunt", "token: [REDACTED]"],
+    ["token: hunter2-hunter2", "token: [REDACTED]"],
+    ["hunter2-hunter2 hunter2-", "[REDACTED] [REDACTED]"],
+    ["the h", "the h"],
+    ["the hun", "the hun"],
+    ["done", "done"],
+    ["hunt", "[REDACTED]"],
+  ])("that was cut does not tell the beginning of one: %j", (text, told) => {
+    expect(knowing("hunter2-hunter2").text(text, true)).toBe(told);
+  });
+
+  it("has none of them left in any form, whatever is around", () => {
+    fc.assert(
+      fc.property(secrets, anyText, anyText, fc.nat(), (list, before, after, pick) => {
+        const redactor = knowing(...list);
+        const forms = list.flatMap((secret) => [...variantsOf(secret.trim())]);
+        const text = `${before}${forms[pick % forms.length]}${after}`;
+        const told = redactor.text(text);
+        for (const form of forms) expect(told).not.toContain(form);
+        expect(redactor.text(told)).toBe(told);
+      }),
+    );
+  });
+
+  it("without any is not touched", () => {
+    fc.assert(
+      fc.property(secrets, anyText, (list, text) => {
+        const forms = list.flatMap((secret) => [...variantsOf(secret.trim())]);
+        fc.pre(!forms.some((form) => text.includes(form)));
+        expect(knowing(...list).text(text)).toBe(text);
+      }),
+    );
+  });
+});
+
+describe("a stream", () => {
+  it("is told as far as it can be, and the rest at its end", () => {
+    const stream = knowing("hunter2-hunter2").stream();
+    expect(stream.push("the token is hun")).toBe("the token is ");
+    expect(stream.push("ter2-")).toBe("");
+    expect(stream.push("hunter2, and h")).toBe("[REDACTED], and ");
+    expect(stream.push("ello.")).toBe("hello.");
+    expect(stream.push("hunter2-")).toBe("");
+    expect(stream.end()).toBe("hunter2-");
+    expect(stream.end()).toBe("");
+  });
+
+  it("of one secret without end is told by one mark and not held", () => {
+    const stream = knowing("ababab").stream();
+    const told = Array.from({ length: 1000 }, () => stream.push("ab")).join("") + stream.end();
+    expect(told).toBe("[REDACTED]");
+  });
+
+  it("passes where no secret is known", () => {
+    const stream = new Redactor().stream();
+    expect([stream.push("abc"), stream.end()]).toEqual(["abc", ""]);
+  });
+
+  it("tells the same as the whole text, however it is cut", () => {
+    const pieces = fc.array(
+      fc.oneof(fc.constantFrom("ababab", "babcabc", "abc", "ab", "YWJhYmFi"), anyText),
+      { maxLength: 12 },
+    );
+    fc.assert(
+      fc.property(pieces, fc.array(fc.nat({ max: 9 }), { minLength: 1 }), (parts, sizes) => {
+        const redactor = knowing("ababab", "babcabc");
+        const text = parts.join("");
+        const stream = redactor.stream();
+        let told = "";
+        let at = 0;
+        for (let turn = 0; at < text.length; turn += 1) {
+          const size = (sizes[turn % sizes.length] ?? 0) + (turn % 3);
+          told += stream.push(text.slice(at, at + size));
+          at += size;
+        }
+        expect(told + stream.end()).toBe(redactor.text(text));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe("a value", () => {
+  const redactor = knowing(TOKEN);
+
+  it.each<[string, unknown]>([
+    ["text", "harmless"],
+    ["a number", 7],
+    ["nothing", undefined],
+    ["null", null],
+    ["a list", ["a", 1, null, { b: ["c"] }]],
+    ["an object", { a: { b: { c: "harmless" } }, when: new Date(0) }],
+    ["binary data", new Uint8Array(Buffer.from(TOKEN))],
+    ["an error", new PlugboardError("TIMEOUT", "too late")],
+    [
+      "what cannot be written",
+      {
+        toJSON: () => {
+          throw new Error("no");
+        },
+      },
+    ],
+    ["what writes itself as nothing", { toJSON: () => undefined }],
+  ])("is the same one where there is none in it: %s", (_, value) => {
+    expect(redactor.value(value)).toBe(value);
+    expect(new Redactor().value(value)).toBe(value);
+  });
+
+  it.each<[string, unknown, unknown]>([
+    ["itself", TOKEN, "[REDACTED]"],
+    ["in a list", ["a", [TOKEN]], ["a", ["[REDACTED]"]]],
+    ["in an object", { a: { b: `<${TOKEN}>` }, c: 1 }, { a: { b: "<[REDACTED]>" }, c: 1 }],
+    ["in a key", { [TOKEN]: 1 }, { "[REDACTED]": 1 }],
+    [
+      "in a URL",
+      { at: new URL(`https://a.example/?t=${encodeURIComponent(TOKEN)}`) },
+      { at: "https://a.example/?t=[REDACTED]" },
+    ],
+    [
+      "in what stands for an object",
+      { a: { toJSON: () => ({ b: TOKEN }) } },
+      { a: { b: "[REDACTED]" } },
+    ],
+  ])("is a copy where there is one: %s", (_, value, told) => {
+    expect(redactor.value(value)).toEqual(told);
+    expect(JSON.stringify(value)).not.toContain("[REDACTED]");
+  });
+
+  it("keeps its prototype, and `__proto__` a key", () => {
+    const bare = Object.assign(Object.create(null) as object, { a: TOKEN });
+    expect(Object.getPrototypeOf(redactor.value(bare))).toBeNull();
+    const parsed: unknown = JSON.parse(
+      `{"__proto__":{"polluted":true},"a":${JSON.stringify(TOKEN)}}`,
+    );
+    const told = redactor.value(parsed);
+    expect(Object.getPrototypeOf(told)).toBe(Object.prototype);
+    expect(JSON.stringify(told)).toBe('{"__proto__":{"polluted":true},"a":"[REDACTED]"}');
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+
+  it("may lead back to itself", () => {
+    interface Ring {
+      name: string;
+      next?: Ring;
+    }
+    const harmless: Ring = { name: "harmless" };
+    harmless.next = harmless;
+    expect(redactor.value(harmless)).toBe(harmless);
+    const ring: Ring = { name: TOKEN };
+    ring.next = { name: "harmless", next: ring };
+    const told = redactor.value(ring);
+    expect(told.name).toBe("[REDACTED]");
+    expect(told.next?.next).toBe(told);
+  });
+
+  it("may share its parts until there are more ways than atoms", () => {
+    let shared: unknown = "harmless";
+    for (let level = 0; level < 300; level += 1) shared = [shared, shared];
+    expect(redactor.value(shared)).toBe(shared);
+  });
+
+  it("may be nested deeper than the stack", () => {
+    let deep: unknown = TOKEN;
+    for (let level = 0; level < 100_000; level += 1) deep = level % 2 === 0 ? [deep] : { deep };
+    let told: unknown = redactor.value(deep);
+    while (typeof told === "object" && told !== null) told = Object.values(told)[0];
+    expect(told).toBe("[REDACTED]");
+  });
+
+  it("that is an error stays one, with its code, cause and stack", () => {
+    const cause = new Error(`HTTP 401 for ${TOKEN}`);
+    const error = new PlugboardError("SERVER_ERROR", `no access with ${TOKEN}`, {
+      cause,
+      server: "docs",
+      hint: `is ${TOKEN} right?`,
+    });
+    const told = redactor.value(error);
+    expect(told).toBeInstanceOf(PlugboardError);
+    expect(told).toMatchObject({
+      name: "PlugboardError",
+      code: "SERVER_ERROR",
+      server: "docs",
+      message: "no access with [REDACTED]",
+      hint: "is [REDACTED] right?",
+    });
+    expect((told.cause as Error).message).toBe("HTTP 401 for [REDACTED]");
+    expect(told.stack).toContain("no access with [REDACTED]");
+    expect(told.stack).not.toContain(TOKEN);
+    expect(Object.keys(told)).toEqual(Object.keys(error));
+    expect(error.message).toContain(TOKEN);
+  });
+});
+
+const anyText = fc.string({ unit: "binary", maxLength: 30 });
+/** Without the mark's own brackets: a secret that ends in `[` is completed by the mark of another. */
+const secrets = fc.array(
+  fc.string({ minLength: 6, maxLength: 40, unit: "binary" }).filter((text) => {
+    const known = text.trim();
+    return known.length >= 6 && !/[[\]]/.test(known);
+  }),
+  { minLength: 1, maxLength: 5 },
+);
+
+/** As every encoder of bytes does it: half a character becomes U+FFFD. */
+function encodeLossy(text: string): string {
+  return Buffer.from(text).toString("hex");
+}

@@ -1,0 +1,49 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { canonicalJson } from "../../src/util/canonical-json.ts";
+
+describe("canonicalJson", () => {
+  it.each<[unknown, string]>([
+    [{ b: 1, a: [2, { d: null, c: "é" }] }, '{"a":[2,{"c":"é","d":null}],"b":1}'],
+    [[], "[]"],
+    [{}, "{}"],
+    ["x", '"x"'],
+    [null, "null"],
+    [undefined, "null"],
+    [[undefined, 1], "[null,1]"],
+    [{ a: undefined, b: true }, '{"b":true}'],
+    [{ 10: 1, 9: 2 }, '{"10":1,"9":2}'],
+  ])("of %j", (value, text) => {
+    expect(canonicalJson(value)).toBe(text);
+  });
+
+  it("keeps keys that mean something to an object", () => {
+    const value: unknown = JSON.parse('{"__proto__":{"b":1},"constructor":2}');
+    expect(canonicalJson(value)).toBe('{"__proto__":{"b":1},"constructor":2}');
+  });
+
+  it("says the same as JSON does, whatever the order of keys", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const wire = JSON.stringify(value);
+        const text = canonicalJson(JSON.parse(wire));
+        expect(JSON.parse(text)).toEqual(JSON.parse(wire));
+        expect(canonicalJson(reversed(JSON.parse(wire)))).toBe(text);
+      }),
+    );
+  });
+
+  it("goes as deep as it takes", () => {
+    const depth = 100_000;
+    let value: unknown = 1;
+    for (let level = 0; level < depth; level += 1) value = [value];
+    expect(canonicalJson(value)).toHaveLength(2 * depth + 1);
+  });
+});
+
+function reversed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reversed);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).map(([key, each]) => [key, reversed(each)] as const);
+  return Object.fromEntries(entries.reverse());
+}
