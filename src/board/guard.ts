@@ -82,10 +82,11 @@ export class BoardGuard {
 
   around(subject: ToolSubject, last: Next): Next {
     let chain: Next | undefined;
-    return async (call) => {
+    const first: Next = async (call) => {
       chain ??= (await this.#calls()).around(subject, last);
       return chain(call);
     };
+    return (call) => (chain ?? first)(call);
   }
 
   presenter(subject: ToolSubject): Present {

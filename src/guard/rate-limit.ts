@@ -47,13 +47,14 @@ export function rateLimitStage({ servers, clock, perMinute }: RateLimitSettings)
 }
 
 function within(limits: readonly Limit[], server: string): Stage {
-  return async (call, next) => {
+  // Not async: a call that passes should not pay for a promise.
+  return (call, next) => {
     // All or none: a call that one of them refuses must not use up the other.
     for (const { of, bucket } of limits) {
       const wait = bucket.wait();
       if (wait > 0) {
         call.decision = { verdict: "refused", rule: `rateLimit of ${of}` };
-        throw tooMany(of, bucket.perMinute, wait, server);
+        return Promise.reject(tooMany(of, bucket.perMinute, wait, server));
       }
     }
     for (const { bucket } of limits) bucket.take();

@@ -48,6 +48,7 @@ export class AuditLog {
   #isSoon = false;
   #writing: Promise<void> | undefined;
   #isFailing = false;
+  #isFlushing = false;
   #isClosed = false;
   #hasWarnedOfRotation = false;
 
@@ -92,9 +93,11 @@ export class AuditLog {
 
   /** Resolves when what was recorded is written, or could not be. */
   async flush(): Promise<void> {
+    this.#isFlushing = true;
     this.#format(Infinity);
     await this.#writing;
     await this.#write();
+    this.#isFlushing = this.#isClosed;
   }
 
   /** As `flush`, and lets go of the file. Does not wait for ever. A straggler's record is still written. */
@@ -152,28 +155,40 @@ export class AuditLog {
     return this.#writing;
   }
 
-  /** Never rejects. */
+  /** Writes what is there, and what becomes whole meanwhile; the rest is gathered. Never rejects. */
   async #writeAll(): Promise<void> {
-    while (this.#lines > 0 || this.#lost > 0) {
-      const batch = this.#batches[0];
-      if (batch !== undefined) batch.isSealed = true;
-      const lost = this.#lost;
-      const missing = lost > 0 ? Buffer.from(lostLine(this.#clock.now(), lost)) : NOTHING;
-      const lines = batch?.bytes.subarray(0, batch.length) ?? NOTHING;
-      try {
-        await this.#file.append(lost > 0 ? Buffer.concat([lines, missing]) : lines);
-      } catch (error) {
-        this.#onFailed(error);
+    const isDue = (): boolean => this.#lines > 0 || this.#lost > 0;
+    for (let isFirst = true; isDue(); isFirst = false) {
+      // A write costs as much as many lines.
+      const isWhole = isFirst || this.#isFlushing || this.#batches.length > 1;
+      if (!isWhole) {
+        this.#timer ??= this.#clock.later(GATHER_MS, () => this.#tick());
         return;
       }
-      this.#isFailing = false;
-      this.#lost -= lost;
-      if (batch === undefined) continue;
-      this.#batches.shift();
-      this.#lines -= batch.lines;
-      this.#bytes -= batch.length;
+      if (!(await this.#writeBatch())) return;
     }
     if (this.#isClosed) await this.#file.close();
+  }
+
+  async #writeBatch(): Promise<boolean> {
+    const batch = this.#batches[0];
+    if (batch !== undefined) batch.isSealed = true;
+    const lost = this.#lost;
+    const lines = batch?.bytes.subarray(0, batch.length) ?? NOTHING;
+    const missing = lost > 0 ? Buffer.from(lostLine(this.#clock.now(), lost)) : NOTHING;
+    try {
+      await this.#file.append(lost > 0 ? Buffer.concat([lines, missing]) : lines);
+    } catch (error) {
+      this.#onFailed(error);
+      return false;
+    }
+    this.#isFailing = false;
+    this.#lost -= lost;
+    if (batch === undefined) return true;
+    this.#batches.shift();
+    this.#lines -= batch.lines;
+    this.#bytes -= batch.length;
+    return true;
   }
 
   #onFailed(error: unknown): void {

@@ -8,6 +8,7 @@ import { type Clock, systemClock } from "../../util/clock.ts";
 import { keepArguments, type Redact } from "./arguments.ts";
 import type { AuditLog } from "./audit-log.ts";
 import type { AuditEntry } from "./entry.ts";
+import type { AuditRecord } from "./record.ts";
 
 export interface AuditStageOptions {
   agent: string;
@@ -23,37 +24,44 @@ export function auditStage(log: Pick<AuditLog, "record">, options: AuditStageOpt
   const { agent, session, clock = systemClock } = options;
   const redact = options.arguments === true ? options.redact : undefined;
   return async (call, next) => {
-    const time = clock.now();
     const started = clock.monotonic();
-    const args = keepArguments(call.args);
-    const record = (outcome: AuditEntry["outcome"], bytes: number): void =>
-      log.record({
-        time,
-        agent,
-        session,
-        ...nameOf(call),
-        args,
-        redact,
-        decision: call.decision,
-        durationMs: clock.monotonic() - started,
-        bytes,
-        outcome,
-      });
+    const record: AuditRecord = {
+      time: clock.now(),
+      agent,
+      session,
+      server: "native",
+      tool: "",
+      args: keepArguments(call.args),
+      redact,
+      decision: call.decision,
+      durationMs: 0,
+      bytes: 0,
+      outcome: "error",
+    };
+    name(record, call);
     try {
       const outcome = await next(call);
-      record(wordFor(outcome), sizeOf(outcome));
+      record.outcome = wordFor(outcome);
+      record.bytes = sizeOf(outcome);
       return outcome;
     } catch (error) {
-      record(error instanceof PlugboardError ? error.code : "error", 0);
+      if (error instanceof PlugboardError) record.outcome = error.code;
       throw error;
+    } finally {
+      record.decision = call.decision;
+      record.durationMs = clock.monotonic() - started;
+      log.record(record);
     }
   };
 }
 
-function nameOf({ subject }: GuardedCall): { server: string; tool: string } {
-  const { source, canonical } = subject;
-  if (source.kind === "mcp") return { server: source.server, tool: source.tool };
-  return { server: "native", tool: canonical.replace(/^native\//, "") };
+function name(record: AuditRecord, { subject: { source, canonical } }: GuardedCall): void {
+  if (source.kind === "mcp") {
+    record.server = source.server;
+    record.tool = source.tool;
+  } else {
+    record.tool = canonical.replace(/^native\//, "");
+  }
 }
 
 function wordFor({ failure, isError }: CallOutcome): AuditEntry["outcome"] {

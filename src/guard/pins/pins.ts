@@ -105,10 +105,9 @@ export class Pins {
   readonly stage: StageFor = ({ source }) => {
     if (source.kind !== "mcp") return undefined;
     if (this.#watches.get(source.server)?.mode !== "block") return undefined;
-    return async (call, next) => {
+    return (call, next) => {
       const doubt = this.recheck(call);
-      if (doubt !== undefined) await doubt;
-      return next(call);
+      return doubt === undefined ? next(call) : doubt.then(() => next(call));
     };
   };
 
