@@ -3,9 +3,9 @@
 
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { PinMode } from "../../model/guard-settings.ts";
-import type { GuardedCall, StageFor } from "../../model/guard.ts";
+import type { GuardedCall, Next, StageFor } from "../../model/guard.ts";
 import { type Logger, silentLogger } from "../../model/logger.ts";
-import type { ToolDefinition } from "../../model/tool.ts";
+import type { CallOutcome, ToolDefinition } from "../../model/tool.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import {
   compare,
@@ -107,7 +107,7 @@ export class Pins {
     if (this.#watches.get(source.server)?.mode !== "block") return undefined;
     return (call, next) => {
       const doubt = this.recheck(call);
-      return doubt === undefined ? next(call) : doubt.then(() => next(call));
+      return doubt === undefined ? next(call) : nextAfter(doubt, call, next);
     };
   };
 
@@ -168,6 +168,15 @@ export class Pins {
       this.#logger.warn("pins could not be saved", { server: id.server, reason: String(error) });
     }
   }
+}
+
+async function nextAfter(
+  doubt: Promise<void>,
+  call: GuardedCall,
+  next: Next,
+): Promise<CallOutcome> {
+  await doubt;
+  return next(call);
 }
 
 function hold(watch: Watch, pins: ServerPins, sighting: Sighting): PinChange[] {
