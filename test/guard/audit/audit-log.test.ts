@@ -87,8 +87,10 @@ describe("AuditLog", () => {
     for (const tool of names(0, 1200)) log.record(record({ tool }));
     // What makes a whole write goes at once; the rest is gathered like any other.
     await until(async () => tools(await read().catch(() => "")).length > 500);
-    await clock.advance(50);
-    await until(async () => tools(await read()).length === 1200);
+    await until(async () => {
+      await clock.advance(50);
+      return tools(await read()).length === 1200;
+    });
     log.record(record({ tool: "large", args: { kind: "large", args: {} } }));
     await until(async () => tools(await read()).length === 1201);
     expect(tools(await read()).at(-1)).toBe("large");
