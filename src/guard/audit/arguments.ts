@@ -11,8 +11,8 @@ export interface Redact {
 /** Copying what is large would cost the call; it is read when the audit is written. */
 export type KeptArguments =
   | { kind: "copy"; json: string }
-  /** With its keys in their order: nothing but a hash is left to be made of it. */
-  | { kind: "canonical"; json: string }
+  /** What most are: a few short values by name. A copy of those is the cheapest to keep. */
+  | { kind: "flat"; args: JsonObject }
   | { kind: "large"; args: JsonObject };
 
 export interface DescribedArguments {
@@ -27,8 +27,7 @@ const LONGEST_FLAT = 512;
 
 /** Never throws; undefined for what is no JSON. */
 export function keepArguments(args: JsonObject): KeptArguments | undefined {
-  const flat = flatJson(args);
-  if (flat !== undefined) return { kind: "canonical", json: flat };
+  if (isFlat(args)) return { kind: "flat", args: { ...args } };
   if (isLarge(args)) return { kind: "large", args };
   try {
     return { kind: "copy", json: JSON.stringify(args) };
@@ -44,7 +43,11 @@ export function describeArguments(
 ): DescribedArguments {
   if (kept === undefined) return {};
   try {
-    if (kept.kind === "canonical" && redact === undefined) return hashed(kept.json);
+    if (kept.kind === "flat") {
+      return redact === undefined
+        ? hashed(JSON.stringify(sorted(kept.args)))
+        : { arguments: redact.value(kept.args) };
+    }
     const json = kept.kind === "large" ? JSON.stringify(kept.args) : kept.json;
     const value: unknown = JSON.parse(json);
     if (redact !== undefined && kept.kind !== "large" && isJsonObject(value)) {
@@ -60,24 +63,27 @@ function hashed(canonical: string): DescribedArguments {
   return { argumentsHash: hash("sha256", canonical).slice(0, HASH_LENGTH) };
 }
 
-/** What most arguments are: a few short values by name. Undefined for anything else. */
-function flatJson(args: JsonObject): string | undefined {
+function isFlat(args: JsonObject): boolean {
   let keys = 0;
-  let last = "";
-  let isSorted = true;
   for (const key in args) {
     const value = args[key];
     const isShort = typeof value === "string" && value.length <= LONGEST_FLAT;
-    if (!isShort && typeof value !== "number" && typeof value !== "boolean") return undefined;
+    if (!isShort && typeof value !== "number" && typeof value !== "boolean") return false;
     keys += 1;
-    if (keys > MOST_FLAT_KEYS || key.length > LONGEST_FLAT || key === "__proto__") return undefined;
+    if (keys > MOST_FLAT_KEYS || key.length > LONGEST_FLAT || key === "__proto__") return false;
+  }
+  return true;
+}
+
+/** The same, with its keys in their order. */
+function sorted(args: JsonObject): JsonObject {
+  let last = "";
+  let isSorted = true;
+  for (const key in args) {
     isSorted &&= last <= key;
     last = key;
   }
-  return JSON.stringify(isSorted ? args : sorted(args));
-}
-
-function sorted(args: JsonObject): JsonObject {
+  if (isSorted) return args;
   const result: JsonObject = {};
   for (const key of Object.keys(args).sort()) result[key] = args[key];
   return result;

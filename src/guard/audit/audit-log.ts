@@ -73,9 +73,7 @@ export class AuditLog {
       this.#lost += 1;
       return;
     }
-    // Most are made into lines at once: that costs less than keeping what they are made of.
-    if (record.args?.kind === "large" || record.redact !== undefined) this.#records.push(record);
-    else this.#keep(toLine(record));
+    this.#records.push(record);
     const waiting = this.#records.length + this.#lines;
     if (waiting % GATHER_MOST === 0 || record.args?.kind === "large") this.#soon();
     else this.#timer ??= this.#clock.later(GATHER_MS, () => this.#tick());

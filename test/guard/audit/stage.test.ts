@@ -58,7 +58,7 @@ describe("auditStage", () => {
       session: "s1",
       server: "docs",
       tool: "read",
-      args: { kind: "canonical", json: '{"path":"a"}' },
+      args: { kind: "flat", args: { path: "a" } },
       redact: undefined,
       decision: { verdict: "approved", rule: "ask" },
       durationMs: 250,
