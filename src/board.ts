@@ -4,8 +4,12 @@ import { collectNative } from "./bridge/native.ts";
 import { Calls } from "./board/calls.ts";
 import { BoardGuard } from "./board/guard.ts";
 import { discoverTool, type LookupContext, unknownTool } from "./board/lookup.ts";
+import { createOffering, type Offering } from "./board/offering.ts";
 import { learnSecrets, plug } from "./board/plug.ts";
+import { resourceTools } from "./board/resource-tools.ts";
+import { BoardRoots } from "./board/roots.ts";
 import { diagnose, signInOf, type Slot, slotNamed, statusOf } from "./board/slot.ts";
+import { startReason } from "./board/start-reason.ts";
 import { BoardTools } from "./board/tools.ts";
 import { type CachedTools, CatalogCache, definitionHash } from "./catalog/catalog-cache.ts";
 import { type BoardConfig, parseAgentConfig } from "./config/parse.ts";
@@ -22,11 +26,9 @@ import type { ServerStatus } from "./model/server-status.ts";
 import type { CallOutcome, Tool } from "./model/tool.ts";
 import { redactingLogger } from "./secrets/redacting-logger.ts";
 import { Redactor } from "./secrets/redactor.ts";
+import { Turns } from "./server/requests/turns.ts";
 import { type Clock, systemClock, within } from "./util/clock.ts";
 import { Emitter } from "./util/emitter.ts";
-
-/** A remembered list this old is asked for again before anybody has to name the server. */
-const FRESH_MS = 24 * 3_600_000;
 
 /** A start that runs into its timeout is waited for a little longer, so that its end can be told. */
 const TELLING_MS = 500;
@@ -54,6 +56,8 @@ function isAgentConfig(config: BoardConfig | AgentConfig): config is AgentConfig
 }
 
 class LiveBoard implements Board {
+  readonly resources: Offering["resources"];
+  readonly prompts: Offering["prompts"];
   readonly #agent: AgentConfig;
   readonly #options: BoardOptions;
   readonly #clock: Clock;
@@ -61,11 +65,14 @@ class LiveBoard implements Board {
   readonly #cache: CatalogCache | undefined;
   readonly #slots = new Map<string, Slot>();
   readonly #redactor = new Redactor();
+  readonly #roots: BoardRoots;
+  readonly #turns = new Turns();
   readonly #guard: BoardGuard;
   readonly #events: Emitter<BoardEvents>;
   readonly #calls: Calls;
   readonly #tools: BoardTools;
   readonly #lookup: LookupContext;
+  readonly #offers: Offering["offers"];
   /** What `close` waits for besides the servers. None of them rejects. */
   readonly #background = new Set<Promise<void>>();
   readonly #onAbort = (): void => void this.close();
@@ -78,23 +85,23 @@ class LiveBoard implements Board {
     this.#clock = options.clock ?? systemClock;
     this.#logger = redactingLogger(options.logger ?? silentLogger, this.#redactor);
     const { workspaceDir = agent.workspace } = options;
-    const native = collectNative(options.native ?? [], workspaceDir ? { workspaceDir } : {});
+    const hasTools = options.resourceTools ?? agent.resourceTools ?? false;
+    const own = [
+      ...(options.native ?? []),
+      ...(hasTools ? resourceTools(() => this.resources) : []),
+    ];
+    const native = collectNative(own, workspaceDir ? { workspaceDir } : {});
+    const { roots = workspaceDir === undefined ? undefined : [workspaceDir] } = options;
+    this.#roots = new BoardRoots(roots, workspaceDir ?? process.cwd());
     this.#cache = options.stateDir === undefined ? undefined : new CatalogCache(options.stateDir);
     this.#events = new Emitter((error) =>
       this.#logger.error("a listener threw", { reason: String(error) }),
     );
     this.#calls = new Calls(this.#clock, this.#logger, this.#events);
-    this.#guard = new BoardGuard({
-      agent,
-      options,
-      clock: this.#clock,
-      logger: this.#logger,
-      redactor: this.#redactor,
-      learnSecrets: () => {
-        const { env = process.env } = options;
-        for (const server of agent.servers) learnSecrets(server, env, this.#redactor);
-      },
-    });
+    const common = { clock: this.#clock, logger: this.#logger, redactor: this.#redactor };
+    const learn = (): void =>
+      learnSecrets(agent.servers, options.env ?? process.env, this.#redactor);
+    this.#guard = new BoardGuard({ agent, options, ...common, learnSecrets: learn });
     this.#tools = new BoardTools({
       agent,
       native,
@@ -104,6 +111,12 @@ class LiveBoard implements Board {
       execute: (name, params, call) => this.call(name, params, call),
     });
     this.#lookup = { catalog: this.#tools.catalog, slots: this.#slots, clock: this.#clock };
+    const offering = { ...common, slots: this.#slots, events: this.#events, guard: this.#guard };
+    ({
+      offers: this.#offers,
+      resources: this.resources,
+      prompts: this.prompts,
+    } = createOffering({ ...offering, hasTools }));
     const { onToolsChanged } = options;
     if (onToolsChanged) this.on("tools", () => onToolsChanged(this.tools()));
   }
@@ -124,7 +137,7 @@ class LiveBoard implements Board {
     this.#agent.servers.forEach(({ name }, index) => this.#recall(name, cached[index]));
     const wait = this.#agent.startupWait;
     const starts = [...this.#slots.values()].flatMap((slot) => {
-      const reason = this.#startReason(slot);
+      const reason = startReason(slot, this.#options.start, this.#clock.now());
       if (reason === undefined) return [];
       const attempt = slot.supervisor.start(reason === "to-be-known");
       return slot.knowledge === "none"
@@ -193,6 +206,10 @@ class LiveBoard implements Board {
     return this.status();
   }
 
+  setRoots(roots: readonly string[]): void {
+    this.#roots.set(roots);
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -204,6 +221,7 @@ class LiveBoard implements Board {
 
   async #close(): Promise<void> {
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
+    this.#offers.close();
     await Promise.all(
       [...this.#slots.values()].map(async ({ supervisor, signIn }) => {
         await supervisor.close();
@@ -225,8 +243,12 @@ class LiveBoard implements Board {
       clock: this.#clock,
       logger: this.#logger,
       redactor: this.#redactor,
-      onState: (state, previous) =>
-        this.#events.emit("server", this.#redactor.value({ server: name, state, previous })),
+      roots: this.#roots,
+      turns: this.#turns,
+      onState: (state, previous) => {
+        if (state.kind === "ready") this.#offers.connected(name);
+        this.#events.emit("server", this.#redactor.value({ server: name, state, previous }));
+      },
       onTools: (list, identity) => this.#learn(name, list, identity),
     });
     this.#slots.set(name, slot);
@@ -239,14 +261,6 @@ class LiveBoard implements Board {
     const changes = this.#guard.check(server, tools, identity.instructions);
     diagnose(slotNamed(server, this.#slots), changes, this.#logger);
     this.#tools.set(server, tools);
-  }
-
-  #startReason({ definition, knowledge, cachedAt }: Slot): "eager" | "to-be-known" | undefined {
-    const { start = "eager" } = this.#options;
-    if (!definition.enabled || start === "none") return undefined;
-    if (start === "eager" && !definition.lazy) return "eager";
-    const age = cachedAt === undefined ? Infinity : this.#clock.now() - cachedAt;
-    return knowledge === "none" || age > FRESH_MS ? "to-be-known" : undefined;
   }
 
   #learn(server: string, list: ToolList, identity: ServerIdentity): void {
@@ -283,6 +297,7 @@ class LiveBoard implements Board {
   }
 
   #statusOf(slot: Slot): ServerStatus {
-    return this.#redactor.value(statusOf(slot, this.#tools.count(slot.definition.name)));
+    const tools = this.#tools.count(slot.definition.name);
+    return this.#redactor.value(statusOf(slot, tools, this.#offers.diagnostics(slot)));
   }
 }

@@ -11,6 +11,7 @@ import type { BoardEvents } from "../model/events.ts";
 import type { Decision, GuardedCall } from "../model/guard.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Logger } from "../model/logger.ts";
+import type { RequestHandlers } from "../model/server-request.ts";
 import type {
   CallOutcome,
   NativeTool,
@@ -46,7 +47,7 @@ export class Calls {
   async run(
     { guarded, subject }: PluggedTool,
     args: JsonObject,
-    { signal, onUpdate }: BoardCallOptions,
+    { signal, onUpdate, onElicitation, onSampling }: BoardCallOptions,
   ): Promise<CallOutcome> {
     const started = this.#clock.monotonic();
     const { source, publicName } = subject;
@@ -55,6 +56,7 @@ export class Calls {
       args,
       signal,
       onUpdate: onUpdate && ((update) => this.#update(onUpdate, update)),
+      handlers: handlersOf(onElicitation, onSampling),
       decision: ALLOWED,
     };
     let outcome: CallOutcome;
@@ -82,7 +84,7 @@ export class Calls {
   async server(
     supervisor: Supervisor,
     tool: string,
-    { args, signal, onUpdate }: GuardedCall,
+    { args, signal, onUpdate, handlers }: GuardedCall,
     confirm: () => Promise<void> | undefined,
   ): Promise<CallOutcome> {
     const started = this.#clock.monotonic();
@@ -92,7 +94,7 @@ export class Calls {
       const connection = supervisor.live ?? (await supervisor.acquire(signal));
       const doubt = confirm();
       if (doubt !== undefined) await doubt;
-      const options = callOptions(supervisor, signal, onUpdate);
+      const options = callOptions(supervisor, signal, onUpdate, handlers);
       outcome = toOutcome(await connection.callTool(tool, args, options));
     } catch (error) {
       outcome = toFailure(error, { server: supervisor.definition.name, tool });
@@ -137,11 +139,24 @@ function callOptions(
   { definition }: Supervisor,
   signal: AbortSignal | undefined,
   onUpdate: UpdateListener | undefined,
+  handlers: RequestHandlers | undefined,
 ): CallOptions {
   const options: CallOptions = { timeout: definition.toolTimeout, ceiling: CALL_CEILING_MS };
   if (signal !== undefined) options.signal = signal;
+  if (handlers !== undefined) options.handlers = handlers;
   if (onUpdate !== undefined) options.onProgress = (each) => onUpdate(progressUpdate(each));
   return options;
+}
+
+function handlersOf(
+  onElicitation: RequestHandlers["onElicitation"],
+  onSampling: RequestHandlers["onSampling"],
+): RequestHandlers | undefined {
+  if (onElicitation === undefined && onSampling === undefined) return undefined;
+  return {
+    ...(onElicitation !== undefined && { onElicitation }),
+    ...(onSampling !== undefined && { onSampling }),
+  };
 }
 
 function progressUpdate(progress: Progress): ToolUpdate {

@@ -11,7 +11,9 @@ import type { BoardOptions } from "../model/board-options.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { PlugboardError } from "../model/errors.ts";
 import type { GuardedCall, Next, ToolSubject } from "../model/guard.ts";
+import type { FramingMode } from "../model/guard-settings.ts";
 import type { Logger } from "../model/logger.ts";
+import type { ServerDefinition } from "../model/server-definition.ts";
 import type { ToolDefinition } from "../model/tool.ts";
 import type { Redactor } from "../secrets/redactor.ts";
 import type { Clock } from "../util/clock.ts";
@@ -87,6 +89,20 @@ export class BoardGuard {
       return chain(call);
     };
     return (call) => (chain ?? first)(call);
+  }
+
+  /** Around what is no call of a tool: on record and without secrets. */
+  aside(subject: ToolSubject, last: Next): Next {
+    return async (call) => (await this.#calls()).aside(subject, last)(call);
+  }
+
+  framing({ guard }: Pick<ServerDefinition, "guard">): FramingMode {
+    return guard?.framing ?? this.#options.agent.guard?.framing ?? "full";
+  }
+
+  /** For the log and the audit, where something for a model looks like an attempt to steer it. */
+  async suspect(where: { server: string; tool: string }, patterns: string[]): Promise<void> {
+    if (patterns.length > 0) (await this.#calls()).suspect(where, patterns);
   }
 
   presenter(subject: ToolSubject): Present {

@@ -37,6 +37,7 @@ export class GuardedCalls {
   readonly #audit: AuditLog | undefined;
   readonly #spill: SpillDirectory | undefined;
   readonly #stages: readonly StageFor[];
+  readonly #asideStages: readonly StageFor[];
 
   constructor({ agent, options, clock, logger, redactor, servers, first }: GuardedCallsOptions) {
     const { stateDir, onApproval } = options;
@@ -60,10 +61,10 @@ export class GuardedCalls {
         redact: redactor,
         clock,
       });
+    this.#asideStages = [() => audited, () => redact];
     // The outermost first. Nobody holds a slot while a person thinks.
     this.#stages = [
-      () => audited,
-      () => redact,
+      ...this.#asideStages,
       ...first,
       rateLimitStage({ servers, clock }),
       approvalStage({
@@ -81,13 +82,21 @@ export class GuardedCalls {
     return compose(this.#stages, subject, last);
   }
 
+  /** Around what is no call of a tool. */
+  aside(subject: ToolSubject, last: Next): Next {
+    return compose(this.#asideStages, subject, last);
+  }
+
   presenter(subject: ToolSubject): Present {
     const own = this.#servers.own(subject);
     const settings: PresentSettings = {
       framing: own.framing ?? this.#agent.guard?.framing ?? "full",
       maxResultBytes: own.maxResultBytes ?? MAX_RESULT_BYTES,
       ...(this.#spill !== undefined && { spill: this.#spill }),
-      onSuspicious: (patterns) => this.#suspect(subject, patterns),
+      onSuspicious: (patterns) => {
+        const { source } = subject;
+        if (source.kind === "mcp") this.suspect(source, patterns);
+      },
     };
     return (outcome) => presentToModel(outcome, subject, settings);
   }
@@ -97,13 +106,11 @@ export class GuardedCalls {
   }
 
   /** Told, never acted upon. */
-  #suspect({ source, canonical }: ToolSubject, patterns: string[]): void {
-    if (source.kind !== "mcp") return;
+  suspect({ server, tool }: { server: string; tool: string }, patterns: string[]): void {
     this.#logger.info("a result looks like an attempt to steer the model", {
-      tool: canonical,
+      tool: `${server}/${tool}`,
       patterns,
     });
-    const { server, tool } = source;
     this.#audit?.suspect({ agent: this.#agent.agentId, server, tool, patterns });
   }
 }

@@ -7,9 +7,13 @@ import type { AgentConfig } from "../model/agent-config.ts";
 import type { BoardOptions } from "../model/board-options.ts";
 import type { ServerIdentity } from "../model/connection.ts";
 import type { Logger } from "../model/logger.ts";
+import type { RootsSource } from "../model/roots.ts";
 import type { Endpoint, RemoteEndpoint, ServerDefinition } from "../model/server-definition.ts";
 import { collectSecrets } from "../secrets/collect.ts";
 import type { Redactor } from "../secrets/redactor.ts";
+import type { HostAnswers } from "../server/requests/requests.ts";
+import { SamplingLimits } from "../server/requests/sampling-limits.ts";
+import type { Turns } from "../server/requests/turns.ts";
 import { Supervisor, type SupervisorOptions } from "../server/supervisor.ts";
 import type { Clock } from "../util/clock.ts";
 import { lazyOpener } from "./opener.ts";
@@ -23,6 +27,8 @@ export interface PlugContext extends Pick<SupervisorOptions, "onState" | "onTool
   logger: Logger;
   /** Gets to know the secrets that servers are started with. */
   redactor: Redactor;
+  roots: RootsSource;
+  turns: Turns;
 }
 
 export function plug(
@@ -32,7 +38,7 @@ export function plug(
   context: PlugContext,
 ): Slot {
   const { agent, options, clock, logger, redactor, onState, onTools } = context;
-  const { env = process.env, random = Math.random, onElicitation } = options;
+  const { env = process.env, random = Math.random } = options;
   const { networkAllow = [] } = agent;
   const networkEnv = behindProxy(env, agent.networkProxy);
   const signIn = signInFor(definition, env, networkEnv, context);
@@ -46,7 +52,7 @@ export function plug(
     clock,
     logger,
     redact: (text, isCut) => redactor.text(text, isCut),
-    ...(onElicitation !== undefined && { onElicitation }),
+    answers: answersFor(definition, context),
     ...(signIn !== undefined && { authorize: (endpoint) => signIn.authorizer(endpoint) }),
     ...(cached !== undefined && earlier(cached.identity)),
   });
@@ -74,15 +80,42 @@ export function plug(
 
 /** For what is refused before its server was ever started: the arguments may hold its secrets already. */
 export function learnSecrets(
-  definition: ServerDefinition,
+  servers: readonly ServerDefinition[],
   env: Environment,
   redactor: Redactor,
 ): void {
-  try {
-    resolveSecretly(definition, env, redactor);
-  } catch {
-    // What is missing is told when the server starts.
+  for (const definition of servers) {
+    try {
+      resolveSecretly(definition, env, redactor);
+    } catch {
+      // What is missing is told when the server starts.
+    }
   }
+}
+
+/** What the server may ask of this host. */
+function answersFor(
+  { name, sampling }: ServerDefinition,
+  { options, roots, turns, clock, logger }: PlugContext,
+): HostAnswers {
+  const { onElicitation, onSampling, serverLogLevel = "warn" } = options;
+  if (sampling !== undefined && onSampling === undefined) {
+    logger.info("sampling is not offered: there is no model to ask here", { server: name });
+  }
+  return {
+    roots,
+    turns,
+    logLevel: serverLogLevel,
+    ...(onElicitation !== undefined && { onElicitation }),
+    ...(sampling !== undefined &&
+      onSampling !== undefined && {
+        sampling: {
+          onSampling,
+          approvalRequired: sampling === "ask",
+          limits: new SamplingLimits(clock),
+        },
+      }),
+  };
 }
 
 /** From here on nothing repeats what was a secret among the values. */

@@ -28,7 +28,12 @@ export interface Slot {
   diagnostics: Diagnostic[];
 }
 
-export function statusOf(slot: Slot, tools: number): ServerStatus {
+/** `more` is what is odd about what it offers beside tools. */
+export function statusOf(
+  slot: Slot,
+  tools: number,
+  more: readonly Diagnostic[] = [],
+): ServerStatus {
   const { definition, supervisor, identity } = slot;
   const { state } = supervisor;
   const { endpoint } = definition;
@@ -49,7 +54,7 @@ export function statusOf(slot: Slot, tools: number): ServerStatus {
     ...(identity !== undefined && { identity }),
     ...(state.kind === "ready" && state.pid !== undefined && { pid: state.pid }),
     calls: supervisor.stats.snapshot(),
-    diagnostics: slot.diagnostics,
+    diagnostics: [...slot.diagnostics, ...more],
     stderr: supervisor.stderrTail(),
   };
 }

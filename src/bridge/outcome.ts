@@ -35,7 +35,8 @@ function toContent(result: JsonObject): ContentBlock[] {
   return [{ type: "text", text: asText(content) }];
 }
 
-function toBlock(block: unknown): ContentBlock {
+/** One block; what is malformed becomes a text that says so. */
+export function toBlock(block: unknown): ContentBlock {
   if (isContentBlock(block)) return block;
   const type = isJsonObject(block) && typeof block.type === "string" ? block.type : undefined;
   const what =

@@ -1,7 +1,7 @@
 // A merged server as a definition, with every default filled in.
 
 import { isAbsolute } from "node:path";
-import type { Endpoint, ServerDefinition } from "../model/server-definition.ts";
+import type { Endpoint, ResourceSettings, ServerDefinition } from "../model/server-definition.ts";
 import type { MergedServer } from "./merge.ts";
 import type { ServerAuth } from "./server-config.ts";
 import type { PlainServer } from "./servers.ts";
@@ -20,13 +20,16 @@ const SERVER_DEFAULTS = {
   maxMessageBytes: 64 * 1024 * 1024,
 } as const;
 
+const RESOURCE_DEFAULTS = { enabled: true, refreshMs: 300_000 } as const;
+
 /** The server must have passed `connectionFindings`. `baseDir` is what a relative `cwd` is relative to. */
 export function toDefinition(
   { name, origin, server, rules }: MergedServer,
   baseDir: string | undefined,
 ): ServerDefinition {
-  const { toolPrefix } = server;
+  const { toolPrefix, sampling } = server;
   const guard = serverGuard(server, rules);
+  const resources = resourceSettings(server);
   return {
     name,
     origin,
@@ -41,7 +44,21 @@ export function toDefinition(
     protocol: server.protocol ?? SERVER_DEFAULTS.protocol,
     maxMessageBytes: server.maxMessageBytes ?? SERVER_DEFAULTS.maxMessageBytes,
     ...(toolPrefix !== undefined && { toolPrefix }),
+    ...(resources !== undefined && { resources }),
+    ...(sampling !== undefined && sampling !== "deny" && { sampling }),
     ...(guard !== undefined && { guard }),
+  };
+}
+
+function resourceSettings(server: PlainServer): ResourceSettings | undefined {
+  const { resources, resourceFilter, resourceRefreshMs } = server;
+  if ([resources, resourceFilter, resourceRefreshMs].every((key) => key === undefined)) {
+    return undefined;
+  }
+  return {
+    enabled: resources ?? RESOURCE_DEFAULTS.enabled,
+    filter: [...(resourceFilter ?? [])],
+    refreshMs: resourceRefreshMs ?? RESOURCE_DEFAULTS.refreshMs,
   };
 }
 

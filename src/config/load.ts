@@ -98,6 +98,7 @@ function compose({ layers, agent, source, homedir }: Composition): AgentConfig {
     servers: servers.map((server) => toDefinition(server, baseDir)),
     toolNames: mcp.toolNames ?? DEFAULT_TOOL_NAMES,
     ...(mcp.startupWait !== undefined && { startupWait: mcp.startupWait }),
+    ...(mcp.resourceTools !== undefined && { resourceTools: mcp.resourceTools }),
     ...(workspace !== undefined && { workspace }),
     ...(allow !== undefined && { networkAllow: allow }),
     ...(proxy !== undefined && { networkProxy: proxy }),

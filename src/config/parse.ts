@@ -22,7 +22,7 @@ export function parseAgentConfig(input: BoardConfig): AgentConfig {
   const checked = check(boardSchema, input, []);
   const layer = readServers(isJsonObject(input) ? input.servers : undefined, ["servers"]);
   throwIfAny([...checked.findings, ...layer.findings, ...layerFindings(layer)], {});
-  const { toolNames, startupWait, workspace, networkAllow, tools, approval } = input;
+  const { toolNames, startupWait, workspace, networkAllow, tools, approval, resourceTools } = input;
   const guard = agentGuard([{ path: [], settings: { ...input, tools: { ...tools, approval } } }]);
   const audit = auditSettings(input.audit, (file) => file);
   const warnings = [
@@ -37,6 +37,7 @@ export function parseAgentConfig(input: BoardConfig): AgentConfig {
     servers: plainServers(layer, "agent").map((server) => toDefinition(server, undefined)),
     toolNames: toolNames ?? DEFAULT_TOOL_NAMES,
     ...(startupWait !== undefined && { startupWait }),
+    ...(resourceTools !== undefined && { resourceTools }),
     ...(workspace !== undefined && { workspace }),
     ...(networkAllow !== undefined && { networkAllow }),
     ...(guard !== undefined && { guard }),

@@ -37,6 +37,7 @@ const toolSearch = either(
 const board = {
   toolNames: verified(toolNamesProblem).optional(),
   startupWait: milliseconds(0).optional(),
+  resourceTools: flag().optional(),
 };
 
 const treatment = {
@@ -54,7 +55,7 @@ const rootAdvice = Object.fromEntries(
 );
 
 const agentAdvice = Object.fromEntries(
-  ["servers", "toolNames", "startupWait", "toolSearch"].map((key) => [
+  ["servers", "toolNames", "startupWait", "toolSearch", "resourceTools"].map((key) => [
     key,
     `it belongs in mcp.${key}`,
   ]),

@@ -10,6 +10,7 @@ import type {
   PinMode,
   ToolRules,
 } from "../model/guard-settings.ts";
+import type { SamplingMode } from "../model/sampling.ts";
 import type { ProtocolChoice } from "../model/server-definition.ts";
 
 export type Transport = "stdio" | "http" | "sse";
@@ -87,10 +88,14 @@ export interface ServerConfig {
   trusted?: boolean;
   /** How results are marked as foreign for a model. Default: the board's. */
   framing?: FramingMode;
+  /** `false` offers none of its resources. Default true. */
   resources?: boolean;
+  /** Which resources, by patterns of URIs such as `file:///docs/*`. Default: all. */
   resourceFilter?: string[];
+  /** Milliseconds after which a list or a text in a prompt is asked for again. Default 300000. */
   resourceRefreshMs?: number;
-  sampling?: "deny" | "ask" | "allow";
+  /** Whether the server may use the host's model, through `onSampling`. Default "deny". */
+  sampling?: SamplingMode;
   /** Calls a minute, or `false` for no limit; a tool's own counts beside the server's. */
   rateLimit?: number | false | PerTool<number | false>;
   /** Calls at the same time; more wait. A tool's own counts beside the server's. */
@@ -111,6 +116,8 @@ export interface BoardConfig {
   startupWait?: number;
   /** The directory the agent works in. */
   workspace?: string;
+  /** Tools by which a model finds and reads resources by itself. Default false. */
+  resourceTools?: boolean;
   /** Hosts and address ranges that every server may reach, as `network.allow` in a file. */
   networkAllow?: string[];
   /** Which tools may be called, by patterns such as `docs/read_*`, `native/*` or a public name. */

@@ -17,10 +17,6 @@ type Unbuilt = Readonly<Record<string, string>>;
 const SERVER_KEYS: Unbuilt = {
   scope: NO_EFFECT,
   include: NO_EFFECT,
-  resources: NO_EFFECT,
-  resourceFilter: NO_EFFECT,
-  resourceRefreshMs: NO_EFFECT,
-  sampling: NO_EFFECT,
 };
 
 const AGENT_KEYS: Unbuilt = {
@@ -43,8 +39,6 @@ const ROOT_KEYS: Unbuilt = {
 const ASKS_NOTHING: Readonly<Record<string, unknown>> = {
   scope: "shared",
   include: "always",
-  resources: false,
-  sampling: "deny",
   toolSearch: false,
 };
 
@@ -73,7 +67,7 @@ export function serverWarnings(
   return [
     ...findings,
     ...unbuiltKeys(used, SERVER_KEYS, path),
-    ...durationWarnings(used, ["timeout", "toolTimeout", "idleTimeout"], path),
+    ...durationWarnings(used, ["timeout", "toolTimeout", "idleTimeout", "resourceRefreshMs"], path),
   ];
 }
 

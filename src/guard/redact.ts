@@ -29,12 +29,13 @@ export function redactStage(redact: Redact): Stage {
 
 /** The same call to everybody but its listener: what later stages decide is decided for all. */
 function withUpdates(call: GuardedCall, redact: Redact): GuardedCall {
-  const { subject, args, signal, onUpdate } = call;
+  const { subject, args, signal, onUpdate, handlers } = call;
   if (onUpdate === undefined) return call;
   return {
     subject,
     args,
     signal,
+    handlers,
     onUpdate: (update) => {
       const content = redactBlocks(update.content, redact);
       const { progress } = update;

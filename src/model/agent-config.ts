@@ -12,6 +12,8 @@ export interface AgentConfig {
   /** Milliseconds to wait for servers at the start; undefined means each server's own `timeout`. */
   startupWait?: number;
   workspace?: string;
+  /** A model gets tools to find and read resources by itself. */
+  resourceTools?: boolean;
   /** Hosts and ranges that every server may reach, by the operator's word. */
   networkAllow?: string[];
   /** The proxy for every server, instead of what the environment says. */

@@ -3,11 +3,15 @@
 import type { Clock } from "../util/clock.ts";
 import type { AskApproval } from "./approval.ts";
 import type { OnAuthorization } from "./authorization.ts";
-import type { OnElicitation } from "./elicitation.ts";
-import type { Logger } from "./logger.ts";
+import type { Logger, LogLevel } from "./logger.ts";
+import type { RequestHandlers } from "./server-request.ts";
 import type { NativeTool, NativeToolFactory, Tool } from "./tool.ts";
 
-export interface BoardOptions {
+/**
+ * With `onElicitation` and `onSampling`: without one of them that is not offered to servers, and a server
+ * that asks for it all the same is refused.
+ */
+export interface BoardOptions extends RequestHandlers {
   /** The host's own tools, beside those of the servers. */
   native?: readonly (NativeTool | NativeToolFactory)[];
   /** Where servers without a `cwd` of their own run. */
@@ -30,8 +34,15 @@ export interface BoardOptions {
   onApproval?: AskApproval;
   /** The caller owns what the board can reach: tools that are `ownerOnly` are for them. */
   owner?: boolean;
-  /** Called when a server asks a person something during a call. Without it that is not offered. */
-  onElicitation?: OnElicitation;
+  /** Tools by which a model finds and reads resources by itself. Default: what the configuration says. */
+  resourceTools?: boolean;
+  /**
+   * Directories, or `file:` URLs, that servers may ask for as roots. Default: `workspaceDir`, where there
+   * is one.
+   */
+  roots?: readonly string[];
+  /** What servers are asked to say to the log, and all above. Default `warn`. */
+  serverLogLevel?: LogLevel;
   /** Called with the whole list whenever it changes. */
   onToolsChanged?: (tools: Tool[]) => void;
   /** Aborting it closes the board. */

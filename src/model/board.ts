@@ -3,14 +3,23 @@
 import type { BoardEvents } from "./events.ts";
 import type { CallOutcome, Tool, UpdateListener } from "./tool.ts";
 import type { JsonObject } from "./json.ts";
+import type { BoardPrompts } from "./prompt.ts";
+import type { BoardResources } from "./resource.ts";
+import type { RequestHandlers } from "./server-request.ts";
 import type { ServerStatus } from "./server-status.ts";
 
-export interface BoardCallOptions {
+/**
+ * `onElicitation` and `onSampling` go before the board's own for what this call causes, where that is
+ * certain; what is offered to servers is decided by the board's.
+ */
+export interface BoardCallOptions extends RequestHandlers {
   signal?: AbortSignal;
   onUpdate?: UpdateListener;
 }
 
 export interface Board extends AsyncDisposable {
+  readonly resources: BoardResources;
+  readonly prompts: BoardPrompts;
   /** Native tools first, then every server's in the order of the configuration. */
   tools(): Tool[];
   /** Calls by public name, or by `server/tool`. Never rejects: failures are outcomes with `isError`. */
@@ -28,6 +37,8 @@ export interface Board extends AsyncDisposable {
   signOut(server: string): Promise<"none" | "forgotten" | "revoked">;
   /** Asks every server for its tools again, starting those that are down; resolves when all have answered. */
   refresh(): Promise<ServerStatus[]>;
+  /** Other directories, or `file:` URLs, as roots from now on; servers are told. */
+  setRoots(roots: readonly string[]): void;
   /** Idempotent; resolves when no process of the board's is left. */
   close(): Promise<void>;
 }

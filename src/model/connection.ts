@@ -2,6 +2,8 @@
 
 import type { PlugboardError } from "./errors.ts";
 import type { JsonObject } from "./json.ts";
+import type { Offer } from "./offer.ts";
+import type { RequestHandlers } from "./server-request.ts";
 import type { Progress, ToolDefinition } from "./tool.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 
@@ -16,6 +18,8 @@ export interface CallOptions {
   timeout: number;
   /** Milliseconds that progress may extend it to. */
   ceiling: number;
+  /** The caller's own, for what the call causes. */
+  handlers?: RequestHandlers;
 }
 
 export interface ToolList {
@@ -36,6 +40,8 @@ export interface ServerIdentity {
 export interface Connection {
   readonly identity: ServerIdentity;
   readonly pid: number | undefined;
+  /** What there is beside tools. */
+  readonly offer: Offer;
   /** Settles once, when the conversation is over, with the reason; undefined after `close()`. */
   readonly closed: Promise<PlugboardError | undefined>;
   listTools(): Promise<ToolList>;

@@ -9,6 +9,10 @@ export type ErrorCode =
   | "UNKNOWN_TOOL"
   /** No server of that name on the board. */
   | "UNKNOWN_SERVER"
+  /** No server on the board is known to have what the URI names. */
+  | "UNKNOWN_RESOURCE"
+  /** No prompt of that name on the board. */
+  | "UNKNOWN_PROMPT"
   /** The arguments cannot be read or do not fit. */
   | "INVALID_ARGUMENTS"
   /** A value the server needs (`${VAR}`, `secret://`) cannot be resolved. */

@@ -10,6 +10,19 @@ export interface ToolsEvent {
   changed: string[];
 }
 
+export interface ResourcesEvent {
+  server: string;
+  /** Its list is another, or these have new content. */
+  change: "list" | "updated";
+  /** With `updated`. */
+  uris: string[];
+}
+
+/** A server's list of prompts is another. */
+export interface PromptsEvent {
+  server: string;
+}
+
 export interface ServerEvent {
   server: string;
   state: ServerState;
@@ -26,6 +39,8 @@ export interface CallEvent {
 
 export interface BoardEvents {
   tools: ToolsEvent;
+  resources: ResourcesEvent;
+  prompts: PromptsEvent;
   server: ServerEvent;
   call: CallEvent;
 }

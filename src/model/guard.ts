@@ -2,6 +2,7 @@
 
 import type { JsonObject } from "./json.ts";
 import type { ServerScope } from "./server-definition.ts";
+import type { RequestHandlers } from "./server-request.ts";
 import type { CallOutcome, ToolSource, UpdateListener } from "./tool.ts";
 
 /** A tool as rules see it. Made once per tool, so that stages can prepare for it. */
@@ -34,6 +35,8 @@ export interface GuardedCall {
   readonly args: JsonObject;
   readonly signal: AbortSignal | undefined;
   readonly onUpdate: UpdateListener | undefined;
+  /** Who answers what the server asks for during the call, before the board does. */
+  readonly handlers?: RequestHandlers | undefined;
   /** Stages write what they decided. */
   decision: Decision;
 }

@@ -3,6 +3,7 @@
 
 import type { OAuthSettings } from "./authorization.ts";
 import type { ServerGuard } from "./guard-settings.ts";
+import type { SamplingMode } from "./sampling.ts";
 
 export type ServerScope = "defaults" | "agent" | "session";
 
@@ -36,6 +37,14 @@ export interface RemoteEndpoint {
 
 export type Endpoint = StdioEndpoint | RemoteEndpoint;
 
+export interface ResourceSettings {
+  enabled: boolean;
+  /** Patterns of URIs with `*` for any text; none are all. */
+  filter: string[];
+  /** Milliseconds after which a list or a text in a prompt is asked for again. */
+  refreshMs: number;
+}
+
 export interface ServerDefinition {
   name: string;
   /** The layer of configuration it came from. */
@@ -56,6 +65,10 @@ export interface ServerDefinition {
   /** Stands for the server in public tool names. */
   toolPrefix?: string;
   maxMessageBytes: number;
+  /** Absent where nothing is configured for its resources: then all are offered. */
+  resources?: ResourceSettings;
+  /** Whether it may use the host's model; absent is `deny`. */
+  sampling?: Exclude<SamplingMode, "deny">;
   /** Absent where nothing is configured for the guard. */
   guard?: ServerGuard;
 }

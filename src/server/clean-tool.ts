@@ -48,7 +48,7 @@ export function cleanTool(tool: ToolDefinition, options: CleanOptions): ToolDefi
   return clean;
 }
 
-class Cleaner {
+export class Cleaner {
   readonly #redact: (text: string) => string;
   readonly #cleaned = new Set<string>();
   readonly #left = new Set<string>();

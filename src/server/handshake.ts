@@ -39,11 +39,17 @@ export interface HandshakeRequest {
 }
 
 /** What 2026-07-28 puts into every request instead of a session. */
-export function requestMeta(host: HostInfo, capabilities: JsonObject): JsonObject {
+export function requestMeta(
+  host: HostInfo,
+  capabilities: JsonObject,
+  /** What the server is to say to the log. */
+  logLevel?: string,
+): JsonObject {
   return {
     "io.modelcontextprotocol/protocolVersion": MODERN_VERSION,
     "io.modelcontextprotocol/clientInfo": host,
     "io.modelcontextprotocol/clientCapabilities": capabilities,
+    ...(logLevel !== undefined && { "io.modelcontextprotocol/logLevel": logLevel }),
   };
 }
 

@@ -8,7 +8,6 @@ import type {
   ServerIdentity,
   ToolList,
 } from "../model/connection.ts";
-import type { OnElicitation } from "../model/elicitation.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { PlugboardError } from "../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
@@ -17,16 +16,16 @@ import type { ServerDefinition } from "../model/server-definition.ts";
 import type { Clock } from "../util/clock.ts";
 import { oneLine } from "../util/text.ts";
 import type { Carrier } from "./carrier.ts";
-import { type Elicit, elicitThrough } from "./elicit.ts";
 import { type Handshake, type HostInfo, requestMeta, shakeHands } from "./handshake.ts";
-import { callInRounds } from "./input-rounds.ts";
 import { hiddenIn, readIdentity } from "./identity.ts";
 import { listTools } from "./list-tools.ts";
+import { Listening } from "./listening.ts";
+import { LiveOffer } from "./live-offer.ts";
+import { isMethodNotFound } from "./method-not-found.ts";
 import { type ParamHeader, readParamHeaders } from "./param-headers.ts";
+import { Dialogue } from "./requests/dialogue.ts";
+import { type HostAnswers, NOTHING } from "./requests/requests.ts";
 import { attachClient } from "./sdk-client.ts";
-
-const METHOD_NOT_FOUND = -32601;
-const ELICIT = "elicitation/create";
 
 export interface LiveConnectionOptions {
   definition: ServerDefinition;
@@ -34,8 +33,8 @@ export interface LiveConnectionOptions {
   host: HostInfo;
   clock: Clock;
   logger: Logger;
-  /** Without it the server is not told that questions can be asked. */
-  onElicitation?: OnElicitation;
+  /** What the server may ask for. Default: nothing. */
+  answers?: HostAnswers;
   /** Takes secrets out of what the server says about itself and its tools. */
   redact?: (text: string) => string;
 }
@@ -48,12 +47,13 @@ export class LiveConnection implements Connection {
   readonly #host: HostInfo;
   readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #elicit: Elicit | undefined;
+  readonly #dialogue: Dialogue;
   readonly #redact: (text: string) => string;
   readonly #toolsChanged = new Set<() => void>();
   #settleClosed: (reason: PlugboardError | undefined) => void = () => {};
   #client: Client | undefined;
   #handshake: Handshake | undefined;
+  #offer: LiveOffer | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: LiveConnectionOptions) {
@@ -62,16 +62,20 @@ export class LiveConnection implements Connection {
     this.#host = options.host;
     this.#clock = options.clock;
     this.#logger = options.logger;
-    const { definition, carrier, logger, onElicitation } = options;
-    if (onElicitation !== undefined) {
-      const elicit = elicitThrough(definition.name, onElicitation, logger);
-      this.#elicit = (params) => carrier.wire.hold(elicit(params));
-    }
     this.#redact = options.redact ?? ((text) => text);
+    const { definition, carrier, answers = NOTHING } = options;
+    this.#dialogue = new Dialogue({
+      ...options,
+      answers,
+      server: definition.name,
+      wire: carrier.wire,
+      redact: this.#redact,
+    });
     this.closed = new Promise((resolve) => {
       this.#settleClosed = resolve;
     });
     void options.carrier.broken.then((reason) => {
+      this.#dialogue.end();
       this.#carrier.wire.end(reason);
       this.#settleClosed(reason);
     });
@@ -91,11 +95,16 @@ export class LiveConnection implements Connection {
     };
   }
 
+  get offer(): LiveOffer {
+    if (this.#offer === undefined) throw new PlugboardError("HANDSHAKE_FAILED", "not established");
+    return this.#offer;
+  }
+
   /** Handshake, then the SDK on top. `timeout` is what is left of the server's own. */
   async establish(timeout: number, expect: ProtocolEra | undefined): Promise<void> {
     // A child is booting meanwhile: loading the SDK costs nothing then.
     const sdk = import("@modelcontextprotocol/client");
-    const capabilities = this.#elicit === undefined ? {} : { elicitation: { form: {} } };
+    const { capabilities } = this.#dialogue;
     this.#handshake = await shakeHands({
       request: (method, params) => this.#carrier.wire.request(method, params, { timeout }),
       host: this.#host,
@@ -104,7 +113,8 @@ export class LiveConnection implements Connection {
       ...(expect !== undefined && { expect }),
     });
     if (this.#handshake.era === "modern") {
-      this.#carrier.wire.adoptMeta(requestMeta(this.#host, capabilities));
+      const level = hasLogging(this.#handshake) ? this.#dialogue.logLevel : undefined;
+      this.#carrier.wire.adoptMeta(requestMeta(this.#host, capabilities, level));
     }
     const onToolsChanged = (): void => {
       for (const listener of this.#toolsChanged) listener();
@@ -113,16 +123,55 @@ export class LiveConnection implements Connection {
       transport: this.#carrier.wire,
       handshake: this.#handshake,
       host: this.#host,
-      capabilities,
+      dialogue: this.#dialogue,
       timeout,
-      ...(this.#elicit !== undefined && { elicit: this.#elicit }),
       onToolsChanged,
+      onOfferChange: (change) => this.#offer?.heard(change),
       onError: (error) =>
         this.#logger.debug("the server's message was not understood", {
           reason: oneLine(error.message, 300),
         }),
     });
-    this.#carrier.established?.(this.#handshake.era, onToolsChanged);
+    const setLogLevel = this.#tellHost(this.#handshake, this.#client, timeout);
+    const onRenewed = (): void => {
+      setLogLevel();
+      onToolsChanged();
+      void this.#offer?.renew();
+    };
+    this.#offer = this.#makeOffer(this.#handshake.era, this.#client, onRenewed);
+    this.#carrier.established?.(this.#handshake.era, onRenewed);
+  }
+
+  /** What a server of the old era is told unasked. Gives what to repeat when it may have forgotten. */
+  #tellHost(handshake: Handshake, client: Client, timeout: number): () => void {
+    if (handshake.era === "modern") return () => {};
+    this.#dialogue.watchRoots(client);
+    const setLogLevel = (): void => {
+      if (hasLogging(handshake)) this.#dialogue.setLogLevel(timeout);
+    };
+    setLogLevel();
+    return setLogLevel;
+  }
+
+  #makeOffer(era: ProtocolEra, client: Client, onMissed: () => void): LiveOffer {
+    const { name: server, timeout } = this.#definition;
+    const onError = ({ message }: PlugboardError): void =>
+      this.#logger.debug("the server does not tell of changes", { reason: message });
+    const listening =
+      era === "modern"
+        ? new Listening({ client, clock: this.#clock, timeout, onError, onMissed })
+        : undefined;
+    listening?.start();
+    return new LiveOffer({
+      server,
+      timeout,
+      era,
+      capabilities: client.getServerCapabilities(),
+      wire: this.#carrier.wire,
+      listening,
+      inRounds: (ask, signal?: AbortSignal) => this.#dialogue.inRounds(ask, undefined, signal),
+      redact: this.#redact,
+    });
   }
 
   async listTools(): Promise<ToolList> {
@@ -169,12 +218,7 @@ export class LiveConnection implements Connection {
   }
 
   callTool(name: string, args: JsonObject, options: CallOptions): Promise<unknown> {
-    const { wire } = this.#carrier;
-    if (this.#handshake?.era !== "modern") return wire.callTool(name, args, options);
-    return callInRounds(
-      (extra) => wire.callTool(name, args, extra === undefined ? options : { ...options, extra }),
-      (method, params) => (method === ELICIT ? this.#elicit?.(params) : undefined),
-    );
+    return this.#dialogue.callTool(this.#handshake?.era ?? "legacy", name, args, options);
   }
 
   async ping(timeout: number): Promise<number | undefined> {
@@ -200,6 +244,8 @@ export class LiveConnection implements Connection {
   async #close(): Promise<void> {
     this.#settleClosed(undefined);
     this.#toolsChanged.clear();
+    this.#offer?.end();
+    this.#dialogue.end();
     this.#carrier.wire.end(
       new PlugboardError("CONNECTION_CLOSED", "the server was stopped during the call"),
     );
@@ -213,8 +259,7 @@ export class LiveConnection implements Connection {
   }
 }
 
-function isMethodNotFound(error: unknown): boolean {
-  if (!(error instanceof PlugboardError) || !isJsonObject(error.cause)) return false;
-  const wire = error.cause.error;
-  return isJsonObject(wire) && wire.code === METHOD_NOT_FOUND;
+function hasLogging(handshake: Handshake): boolean {
+  const said = handshake.era === "legacy" ? handshake.initialize : handshake.discover;
+  return isJsonObject(said.capabilities) && isJsonObject(said.capabilities.logging);
 }

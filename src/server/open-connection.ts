@@ -2,7 +2,6 @@
 // starts.
 
 import type { Connection, ProtocolEra } from "../model/connection.ts";
-import type { OnElicitation } from "../model/elicitation.ts";
 import { PlugboardError, toPlugboardError } from "../model/errors.ts";
 import type { Logger } from "../model/logger.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
@@ -11,6 +10,7 @@ import { duration } from "../util/text.ts";
 import type { Carrier } from "./carrier.ts";
 import type { HostInfo } from "./handshake.ts";
 import { LiveConnection } from "./live-connection.ts";
+import type { HostAnswers } from "./requests/requests.ts";
 
 /** What is left of a connection that did not come about. */
 interface Remains {
@@ -35,7 +35,8 @@ export interface OpenerOptions {
   host: HostInfo;
   clock: Clock;
   logger: Logger;
-  onElicitation?: OnElicitation;
+  /** What the server may ask for. Default: nothing. */
+  answers?: HostAnswers;
   /** Takes secrets out of what the server says about itself and its tools. */
   redact?: (text: string) => string;
   /** The era to ask for first, from an earlier run or by the kind of carrier. */

@@ -2,13 +2,13 @@
 
 import type { Authorizer } from "../model/authorization.ts";
 import type { ProtocolEra, RemoteTransportKind } from "../model/connection.ts";
-import type { OnElicitation } from "../model/elicitation.ts";
 import { type Logger, loggerFor } from "../model/logger.ts";
 import type { Endpoint, RemoteEndpoint, ServerDefinition } from "../model/server-definition.ts";
 import type { Clock } from "../util/clock.ts";
 import { packageVersion } from "../util/version.ts";
 import { connectionOpener, type OpenConnection } from "./open-connection.ts";
 import { remoteOpener } from "./open-remote.ts";
+import type { HostAnswers } from "./requests/requests.ts";
 import type { Redact } from "./stderr-log.ts";
 import { stdioCarry } from "./stdio-carry.ts";
 
@@ -30,7 +30,8 @@ export interface ServerOpenerOptions {
   logger: Logger;
   /** Takes secrets out of stderr and of what the server says about itself and its tools. */
   redact?: Redact;
-  onElicitation?: OnElicitation;
+  /** What the server may ask for. Default: nothing. */
+  answers?: HostAnswers;
   /** From an earlier run. */
   era?: ProtocolEra;
   transport?: RemoteTransportKind;

@@ -1,43 +1,45 @@
 // Where the MCP SDK is used: on top of a transport whose handshake is done. It answers the server's
-// requests, hears its notifications and, in 2026-07-28, keeps the subscription that brings them.
+// requests and hears its notifications.
 
-import type { Client, ElicitResult, Transport } from "@modelcontextprotocol/client";
+import type { Client, Transport } from "@modelcontextprotocol/client";
 import { PlugboardError } from "../model/errors.ts";
-import type { JsonObject } from "../model/json.ts";
+import type { OfferChange } from "../model/offer.ts";
 import { oneLine } from "../util/text.ts";
 import type { Wire } from "./carrier.ts";
-import type { Elicit } from "./elicit.ts";
 import type { Handshake, HostInfo } from "./handshake.ts";
+import type { Dialogue } from "./requests/dialogue.ts";
+import { passOnRequests } from "./requests/sdk-handlers.ts";
 
 type Sdk = typeof import("@modelcontextprotocol/client");
-
-const RELISTEN_MS = 1000;
-const LONGEST_RELISTEN_MS = 30_000;
 
 export interface AttachOptions {
   transport: Wire;
   handshake: Handshake;
   host: HostInfo;
-  capabilities: JsonObject;
+  /** Answers what the server asks. */
+  dialogue: Dialogue;
   timeout: number;
-  /** Answers the server's questions to a person. */
-  elicit?: Elicit;
   onToolsChanged: () => void;
+  onOfferChange: (change: OfferChange) => void;
   onError: (error: Error) => void;
 }
 
 export async function attachClient(sdk: Sdk, options: AttachOptions): Promise<Client> {
   const { handshake, transport, timeout } = options;
-  const client = new sdk.Client(options.host, { capabilities: options.capabilities });
+  const client = new sdk.Client(options.host, { capabilities: options.dialogue.capabilities });
   client.onerror = options.onError;
-  const { elicit } = options;
-  if (elicit !== undefined) {
-    client.setRequestHandler("elicitation/create", async ({ params }) => {
-      // oxlint-disable-next-line no-unsafe-type-assertion -- the SDK checks it before it is sent
-      return (await elicit(params)) as ElicitResult;
-    });
-  }
+  passOnRequests(sdk, client, options.dialogue);
   client.setNotificationHandler("notifications/tools/list_changed", () => options.onToolsChanged());
+  const { onOfferChange } = options;
+  client.setNotificationHandler("notifications/resources/list_changed", () =>
+    onOfferChange({ kind: "resources" }),
+  );
+  client.setNotificationHandler("notifications/prompts/list_changed", () =>
+    onOfferChange({ kind: "prompts" }),
+  );
+  client.setNotificationHandler("notifications/resources/updated", ({ params }) =>
+    onOfferChange({ kind: "updated", uri: params.uri }),
+  );
   try {
     if (handshake.era === "legacy") {
       transport.adoptInitializeResult(handshake.initialize);
@@ -46,7 +48,6 @@ export async function attachClient(sdk: Sdk, options: AttachOptions): Promise<Cl
       // oxlint-disable-next-line no-unsafe-type-assertion -- connect() validates it
       const discover = handshake.discover as Parameters<typeof connectModern>[1];
       await connectModern(client, discover, transport, timeout);
-      void listen(client, options);
     }
   } catch (error) {
     throw asPlugboardError(error, "HANDSHAKE_FAILED");
@@ -63,29 +64,6 @@ function connectModern(
   timeout: number,
 ): Promise<void> {
   return client.connect(transport, { prior: { kind: "modern", discover }, timeout });
-}
-
-/** 2026-07-28 sends list changes only to those who listen; a stream that ends is opened again. */
-async function listen(
-  client: Client,
-  { timeout, onError, onToolsChanged }: AttachOptions,
-): Promise<void> {
-  if (client.getServerCapabilities()?.tools?.listChanged !== true) return;
-  for (let wait = RELISTEN_MS; ; wait = Math.min(wait * 2, LONGEST_RELISTEN_MS)) {
-    const started = performance.now();
-    try {
-      const subscription = await client.listen({ toolsListChanged: true }, { timeout });
-      if ((await subscription.closed) === "local") return;
-      if (performance.now() - started > LONGEST_RELISTEN_MS) wait = RELISTEN_MS;
-    } catch (error) {
-      onError(asPlugboardError(error, "PROTOCOL"));
-    }
-    if (client.transport === undefined) return;
-    await new Promise((resolve) => setTimeout(resolve, wait).unref());
-    if (client.transport === undefined) return;
-    // What changed meanwhile was not heard.
-    onToolsChanged();
-  }
 }
 
 function asPlugboardError(error: unknown, code: PlugboardError["code"]): PlugboardError {

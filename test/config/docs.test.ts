@@ -147,9 +147,6 @@ describe("the page on configuration", () => {
         "`oauth`": "true",
         "`scope`": "'session'",
         "`include`": "'manual'",
-        "`resources`": "true",
-        "`resourceFilter`": "['x']",
-        "`sampling`": "'ask'",
       };
       const entry = `${key.replaceAll("`", "")}: ${values[key] ?? "5000"}`;
       const address = key === "`oauth`" ? 'url: "https://example.com"' : 'command: "x"';

@@ -64,12 +64,12 @@ describe("a configuration in code", () => {
 
   it("has warnings without lines", () => {
     const { warnings } = parseAgentConfig({
-      servers: { a: { command: "x", sampling: "ask", timeout: 5 } },
+      servers: { a: { command: "x", include: "manual", timeout: 5 } },
       startupWait: 3,
     });
     expect(warnings).toEqual([
       { path: "startupWait", message: "is 3 milliseconds; did you mean 3000?" },
-      { path: "servers.a.sampling", message: "is accepted, but has no effect in this version" },
+      { path: "servers.a.include", message: "is accepted, but has no effect in this version" },
       { path: "servers.a.timeout", message: "is 5 milliseconds; did you mean 5000?" },
     ]);
   });
@@ -94,7 +94,7 @@ describe("a configuration in code", () => {
       "a file's structure",
       { agents: {}, servers: {} },
       [
-        "agents  unknown key; expected servers, toolNames, startupWait, networkAllow, workspace, tools, approval, framing, pins, limits or audit",
+        "agents  unknown key; expected servers, toolNames, startupWait, resourceTools, networkAllow, workspace, tools, approval, framing, pins, limits or audit",
       ],
     ],
   ])("is refused when it is or has %s", async (_, input, lines) => {

@@ -24,29 +24,23 @@ describe("a server's key without a feature", () => {
     ["scope: 'session'", NO_EFFECT],
     ["include: 'manual'", NO_EFFECT],
     ["include: { default: 'agent', tools: { a: 'always' } }", NO_EFFECT],
-    ["resources: true", NO_EFFECT],
-    ["resourceFilter: ['a']", NO_EFFECT],
-    ["resourceRefreshMs: 300000", NO_EFFECT],
-    ["sampling: 'ask'", NO_EFFECT],
   ])("is accepted and said to be one: %s", async (keys, message) => {
     const [key] = keys.split(":");
     expect(await server(`command: 'x', ${keys}`)).toEqual([`FILE:1:62  ${X}.${key}  ${message}`]);
   });
 
-  it.each([
-    "scope: 'shared'",
-    "include: 'always'",
-    "resources: false",
-    "resourceFilter: []",
-    "sampling: 'deny'",
-  ])("is not worth a word where it asks for nothing: %s", async (keys) => {
-    expect(await server(`command: 'x', ${keys}`)).toEqual([]);
-  });
+  it.each(["scope: 'shared'", "include: 'always'"])(
+    "is not worth a word where it asks for nothing: %s",
+    async (keys) => {
+      expect(await server(`command: 'x', ${keys}`)).toEqual([]);
+    },
+  );
 });
 
 describe("what is for the guard", () => {
   it.each([
     "tools: { allow: ['a'], deny: ['b'], ownerOnly: ['c'] }",
+    "sampling: 'ask'",
     "approval: 'ask'",
     "approval: { default: 'ask', tools: { a: 'never' } }",
     "pins: 'block'",
@@ -163,6 +157,7 @@ describe("milliseconds that look like seconds", () => {
     ["timeout: 30", "timeout", 30],
     ["toolTimeout: 99", "toolTimeout", 99],
     ["idleTimeout: 1", "idleTimeout", 1],
+    ["resourceRefreshMs: 60", "resourceRefreshMs", 60],
   ])("are asked about: %s", async (keys, key, value) => {
     expect(await server(`command: 'x', ${keys}`)).toEqual([
       `FILE:1:62  ${X}.${key}  is ${value} milliseconds; did you mean ${value}000?`,

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import type { OnElicitation } from "../../src/model/elicitation.ts";
 import type { JsonObject } from "../../src/model/json.ts";
+import type { SamplingHandler } from "../../src/model/sampling.ts";
 import { type AnswerInput, callInRounds } from "../../src/server/input-rounds.ts";
 import { serve } from "../net/servers.ts";
 import { closeBoards, open, textOf } from "../support/boards.ts";
@@ -193,6 +194,43 @@ describe("a server of 2026-07-28 that asks during a call", () => {
     expect(calls[0]?.params["_meta"]).toMatchObject({
       "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} } },
     });
+  });
+
+  it("gets the model's answer and the roots in the same way", async () => {
+    const { url } = await startModern(({ inputResponses }) =>
+      inputResponses === undefined
+        ? asking({
+            model: {
+              method: "sampling/createMessage",
+              params: { messages: [{ role: "user", content: { type: "text", text: "Hi" } }] },
+            },
+            roots: { method: "roots/list" },
+          })
+        : {
+            resultType: "complete",
+            content: [{ type: "text", text: JSON.stringify(inputResponses) }],
+          },
+    );
+    const onSampling: SamplingHandler = () => ({
+      model: "m",
+      content: { type: "text", text: "Hello" },
+    });
+    const board = await open({ docs: { url, sampling: "allow" } }, { onSampling, roots: ["/a"] });
+    expect(JSON.parse(textOf(await board.call("docs/ask")))).toMatchObject({
+      model: { role: "assistant", model: "m", content: { type: "text", text: "Hello" } },
+      roots: { roots: [{ name: "a" }] },
+    });
+  });
+
+  it("does not hold up a caller who gives up while a person is asked", async () => {
+    const { url } = await startModern(() => asking({ n: ask }));
+    const onElicitation = vi.fn<OnElicitation>(() => new Promise(() => {}));
+    const board = await open({ docs: { url } }, { onElicitation });
+    const giveUp = new AbortController();
+    const call = board.call("docs/ask", {}, { signal: giveUp.signal });
+    await vi.waitUntil(() => onElicitation.mock.calls.length === 1);
+    giveUp.abort();
+    expect((await call).failure?.code).toBe("CANCELLED");
   });
 
   it("is told that nobody is there, where nobody is", async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { PlugboardError } from "../../src/model/errors.ts";
-import { listTools, MAX_PAGES, MAX_TOOLS } from "../../src/server/list-tools.ts";
+import { MAX_PAGES } from "../../src/server/list-pages.ts";
+import { listTools, MAX_TOOLS } from "../../src/server/list-tools.ts";
 
 const inputSchema = { type: "object" };
 

@@ -1,11 +1,23 @@
 // A Connection without a server behind it, for tests of what happens around one.
 
 import type { Connection, ServerIdentity, ToolList } from "../../src/model/connection.ts";
+import type { Offer } from "../../src/model/offer.ts";
 import type { PlugboardError } from "../../src/model/errors.ts";
 
 export class FakeConnection implements Connection {
   readonly identity: ServerIdentity = { era: "legacy", protocolVersion: "2025-11-25" };
   readonly pid = 4242;
+  readonly offer: Offer = {
+    has: { resources: false, subscriptions: false, prompts: false, completions: false },
+    listResources: async () => ({ resources: [], templates: [], diagnostics: [] }),
+    listPrompts: async () => ({ prompts: [], diagnostics: [] }),
+    readResource: async () => ({}),
+    getPrompt: async () => ({}),
+    complete: async () => ({}),
+    subscribe: async () => {},
+    unsubscribe: async () => {},
+    onChange: () => {},
+  };
   readonly closed: Promise<PlugboardError | undefined>;
   lists = 0;
   closes = 0;

@@ -36,6 +36,8 @@ class LineReader {
     stdin.on("data", this.#onData);
     stdin.on("end", this.#onEnd);
     stdin.on("error", this.#onEnd);
+    // After a question before this one it is paused, and a listener alone would not start it again.
+    stdin.resume();
   }
 
   stop(): void {

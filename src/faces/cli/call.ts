@@ -7,6 +7,7 @@ import { assembleArguments } from "./args/assemble.ts";
 import { readTokens } from "./args/tokens.ts";
 import { CallView } from "./call-view.ts";
 import type { CliContext } from "./context.ts";
+import { elicitationPrompt } from "./elicit.ts";
 import { EXIT, exitCodeOf } from "./exit-code.ts";
 import { canonicalName } from "./find-tool.ts";
 import type { CallCommand } from "./invocation.ts";
@@ -25,7 +26,9 @@ export async function runCall(command: CallCommand, context: CliContext): Promis
   });
   if (command.output !== undefined) await ensureDirectory(command.output, io.cwd);
   const adjust = withTimeout(command.timeout);
-  return withBoard(context, { start: "none", adjust }, async ({ board }) => {
+  const onElicitation = elicitationPrompt(context);
+  const open = { start: "none", adjust, ...(onElicitation && { onElicitation }) } as const;
+  return withBoard(context, open, async ({ board }) => {
     const view = new CallView(board, context);
     try {
       const tool = await locateTool(board, command.tool, signal);

@@ -8,6 +8,7 @@ import { EXIT } from "./exit-code.ts";
 import { CALL_HELP, OVERVIEW_HELP, TOOLS_HELP } from "./help.ts";
 import type { Command, GlobalOptions, Invocation } from "./invocation.ts";
 import { LOG_LEVELS, type LogThreshold } from "./log.ts";
+import { describeOffers } from "./offers-command.ts";
 import { describePins } from "./pins-command.ts";
 import { describeTrust } from "./trust-command.ts";
 import { isVersionFlag } from "./version-flag.ts";
@@ -124,6 +125,8 @@ function addCommands(program: Parser, choose: (command: Command) => void): void 
         ...(typeof options["output"] === "string" && { output: options["output"] }),
       }),
     );
+
+  describeOffers(program, choose);
 
   program
     .command("status")

@@ -22,6 +22,8 @@ const BY_CODE: Readonly<Record<ErrorCode, number>> = {
   CONFIG_INVALID: EXIT.usage,
   UNKNOWN_TOOL: EXIT.usage,
   UNKNOWN_SERVER: EXIT.usage,
+  UNKNOWN_RESOURCE: EXIT.usage,
+  UNKNOWN_PROMPT: EXIT.usage,
   INVALID_ARGUMENTS: EXIT.usage,
   UNRESOLVED_VALUE: EXIT.usage,
   SPAWN_FAILED: EXIT.unavailable,

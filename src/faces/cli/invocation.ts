@@ -34,6 +34,34 @@ export interface CallCommand {
   output?: string;
 }
 
+export interface ResourcesCommand {
+  kind: "resources";
+  /** Words that must all be found. */
+  query: string[];
+  server?: string;
+}
+
+export interface ReadCommand {
+  kind: "read";
+  uri: string;
+  server?: string;
+  /** Where binary content is saved. */
+  output?: string;
+}
+
+export interface PromptsCommand {
+  kind: "prompts";
+  /** Words that must all be found. */
+  query: string[];
+  server?: string;
+}
+
+export interface PromptCommand {
+  kind: "prompt";
+  name: string;
+  args: string[];
+}
+
 export interface StatusCommand {
   kind: "status";
   server?: string;
@@ -81,6 +109,10 @@ export type Command =
   | { kind: "overview" }
   | ToolsCommand
   | CallCommand
+  | ResourcesCommand
+  | ReadCommand
+  | PromptsCommand
+  | PromptCommand
   | StatusCommand
   | LoginCommand
   | LogoutCommand

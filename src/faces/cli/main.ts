@@ -68,6 +68,14 @@ async function run(command: Command, context: CliContext): Promise<number> {
       return (await import("./tools.ts")).runTools(command, context);
     case "call":
       return (await import("./call.ts")).runCall(command, context);
+    case "resources":
+      return (await import("./resources.ts")).runResources(command, context);
+    case "read":
+      return (await import("./read.ts")).runRead(command, context);
+    case "prompts":
+      return (await import("./prompts.ts")).runPrompts(command, context);
+    case "prompt":
+      return (await import("./prompt.ts")).runPrompt(command, context);
     case "status":
       return (await import("./status.ts")).runStatus(command, context);
     case "login":
@@ -87,7 +95,7 @@ async function run(command: Command, context: CliContext): Promise<number> {
 
 function watchStdin(lifetime: Lifetime, command: Command): void {
   if (
-    command.kind === "call" &&
+    (command.kind === "call" || command.kind === "prompt") &&
     command.args.some((each) => each === "-" || each.endsWith("=@-"))
   ) {
     throw new PlugboardError(

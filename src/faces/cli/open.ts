@@ -8,6 +8,7 @@ import type { AgentConfig } from "../../model/agent-config.ts";
 import type { OnAuthorization } from "../../model/authorization.ts";
 import type { Board } from "../../model/board.ts";
 import type { BoardOptions } from "../../model/board-options.ts";
+import type { OnElicitation } from "../../model/elicitation.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import { closest } from "../../util/closest.ts";
 import type { AskApproval } from "../../model/approval.ts";
@@ -19,6 +20,7 @@ export interface OpenOptions {
   /** Whatever is configured: the demo. */
   demo?: boolean;
   onAuthorization?: OnAuthorization;
+  onElicitation?: OnElicitation;
   /** The last word on the configuration. */
   adjust?: (agent: AgentConfig) => AgentConfig;
 }
@@ -31,7 +33,7 @@ export interface OpenedBoard {
 
 export async function withBoard<Result>(
   context: CliContext,
-  { start, demo = false, adjust = (agent) => agent, onAuthorization }: OpenOptions,
+  { start, demo = false, adjust = (agent) => agent, onAuthorization, onElicitation }: OpenOptions,
   use: (opened: OpenedBoard) => Promise<Result>,
 ): Promise<Result> {
   const { io, options, logger, clock } = context;
@@ -63,6 +65,9 @@ export async function withBoard<Result>(
       owner: options.owner,
       ...(onApproval !== undefined && { onApproval }),
       ...(onAuthorization !== undefined && { onAuthorization }),
+      ...(onElicitation !== undefined && { onElicitation }),
+      // What would not be shown need not be sent.
+      ...(options.logLevel !== "silent" && { serverLogLevel: options.logLevel }),
     },
   );
   try {

@@ -1,6 +1,8 @@
 // A server's state in words: one for the table, a sign that works without colour, and what to do about it.
 
 import type { ServerState, ServerStateKind } from "../../model/server-state.ts";
+import type { ServerStatus } from "../../model/server-status.ts";
+import { plainText } from "../../util/text.ts";
 import type { Tone } from "./paint.ts";
 import type { Cell } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
@@ -45,6 +47,16 @@ export function stateNotes(state: ServerState): string[] {
     default:
       return [];
   }
+}
+
+/** Who could not be asked, and why. */
+export function unavailableNotes(
+  servers: readonly Pick<ServerStatus, "name" | "state">[],
+): string[] {
+  return servers.flatMap(({ name, state }) => {
+    const [why, ...hints] = stateNotes(state).map((note) => plainText(note));
+    return why === undefined ? [] : [`plugboard: ${name} is not available: ${why}`, ...hints];
+  });
 }
 
 function reason(message: string, hint: string | undefined): string[] {

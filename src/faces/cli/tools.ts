@@ -8,7 +8,7 @@ import { EXIT } from "./exit-code.ts";
 import { didYouMean, nearestTools } from "./find-tool.ts";
 import type { ToolsCommand } from "./invocation.ts";
 import { onlyServer, withBoard } from "./open.ts";
-import { stateNotes } from "./server-view.ts";
+import { unavailableNotes } from "./server-view.ts";
 import { untilStarted, whileStarting } from "./starting.ts";
 import { stateToJson } from "./state-json.ts";
 import { toolList } from "./tool-list.ts";
@@ -46,14 +46,6 @@ export async function runTools(command: ToolsCommand, context: CliContext): Prom
 function matches({ name, label, description }: Tool, words: readonly string[]): boolean {
   const text = `${name}\n${label}\n${description}`.toLowerCase();
   return words.every((word) => text.includes(word.toLowerCase()));
-}
-
-/** Who could not be asked, and why. */
-function unavailableNotes(servers: readonly ServerStatus[]): string[] {
-  return servers.flatMap(({ name, state }) => {
-    const [reason, ...hints] = stateNotes(state).map((note) => plainText(note));
-    return reason === undefined ? [] : [`plugboard: ${name} is not available: ${reason}`, ...hints];
-  });
 }
 
 function emptyNotes(query: readonly string[], all: readonly Tool[]): string[] {

@@ -97,7 +97,8 @@ function namesOf(source: FrameSource): FrameSource {
   return names;
 }
 
-function quotable(name: string): string {
+/** A name that cannot end the quotes around it, nor pass for a marker. */
+export function quotable(name: string): string {
   const clean = oneLine(name, LONGEST_NAME).replace(NOT_IN_NAMES, "_");
   return neutralise([clean]).pieces[0] ?? "";
 }

@@ -1,7 +1,6 @@
 // An outcome as a model reads it: cut to size with the rest saved, and a server's words in one frame. The
 // raw outcome goes along in `details`.
 
-import { randomUUID } from "node:crypto";
 import type { ContentBlock } from "../../model/content.ts";
 import type { ErrorCode } from "../../model/errors.ts";
 import type { ExternalContent, ModelDetails } from "../../model/external-content.ts";
@@ -12,6 +11,7 @@ import type { SpillDirectory } from "../spill.ts";
 import { emptyText, isEmpty } from "./empty.ts";
 import { fit } from "./fit.ts";
 import { frameFor, withoutMarkers, wrap } from "./frame.ts";
+import { randomId } from "./random-id.ts";
 import { saveRest } from "./save.ts";
 import { stringsOf } from "./strings.ts";
 import { suspiciousPatterns } from "./suspicious.ts";
@@ -120,10 +120,4 @@ function withNote(content: ContentBlock[], note: string): ContentBlock[] {
   const last = content.at(-1);
   if (last?.type !== "text") return [...content, { type: "text", text: note }];
   return [...content.slice(0, -1), { ...last, text: `${last.text}\n${note}` }];
-}
-
-/** Both ends of a UUID are random throughout, and Node makes UUIDs in stock. */
-function randomId(): string {
-  const uuid = randomUUID();
-  return uuid.slice(0, 8) + uuid.slice(-8);
 }

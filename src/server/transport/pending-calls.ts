@@ -27,15 +27,16 @@ interface PendingCall {
   timeout: number;
   deadline: number;
   latest: number;
+  /** How many wait for somebody to be asked; meanwhile `deadline` is Infinity. */
+  holds: number;
+  heldSince: number;
+  /** Milliseconds there are when the last of them is over. */
+  left: number;
   /** Progress has moved the deadline. */
   extended: boolean;
   onProgress: ((progress: Progress) => void) | undefined;
   signal: AbortSignal | undefined;
   onAbort: (() => void) | undefined;
-  /** How many wait for a person; then there is no deadline, but so many milliseconds are left. */
-  holds: number;
-  heldSince: number;
-  left: number;
 }
 
 /**
@@ -90,13 +91,13 @@ export class PendingCalls {
         timeout: options.timeout,
         deadline: now + options.timeout,
         latest: now + Math.max(options.ceiling ?? 0, options.timeout),
+        holds: 0,
+        heldSince: 0,
+        left: 0,
         extended: false,
         onProgress: options.onProgress,
         signal,
         onAbort: undefined,
-        holds: 0,
-        heldSince: 0,
-        left: 0,
       };
       if (signal !== undefined) {
         call.onAbort = () => {
@@ -134,7 +135,7 @@ export class PendingCalls {
     const call = this.#calls.get(token);
     if (call === undefined) return true;
     call.extended = true;
-    if (call.holds > 0) call.left = call.timeout;
+    if (call.holds > 0) call.left = Math.min(call.timeout, call.latest - call.heldSince);
     else call.deadline = Math.min(this.#clock.monotonic() + call.timeout, call.latest);
     if (call.onProgress !== undefined && typeof params.progress === "number") {
       const progress: Progress = { progress: params.progress };

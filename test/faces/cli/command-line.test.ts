@@ -38,6 +38,18 @@ describe("a command line asks for", () => {
       { kind: "call", tool: "t", args: ["a=1", "-", "b=-2"], timeout: 500, output: "d" },
     ],
     [["call", "t", "--", "--odd=1"], { kind: "call", tool: "t", args: ["--odd=1"] }],
+    [["resources"], { kind: "resources", query: [] }],
+    [
+      ["resources", "a", "b", "--server", "s"],
+      { kind: "resources", query: ["a", "b"], server: "s" },
+    ],
+    [["read", "a:1"], { kind: "read", uri: "a:1" }],
+    [
+      ["read", "a:1", "--server", "s", "--output", "d"],
+      { kind: "read", uri: "a:1", server: "s", output: "d" },
+    ],
+    [["prompts", "a"], { kind: "prompts", query: ["a"] }],
+    [["prompt", "s/p", "a=1"], { kind: "prompt", name: "s/p", args: ["a=1"] }],
     [["status"], { kind: "status" }],
     [["status", "s"], { kind: "status", server: "s" }],
     [["trust"], { kind: "trust", action: "approve", yes: false }],

@@ -1,0 +1,60 @@
+// A board behind the AI SDK, which runs the loop itself. Run it after `npm ci`:
+//   node examples/ai-sdk.mjs
+// The model is a script on this machine; any other of the SDK's will do.
+import { fileURLToPath } from "node:url";
+import { createAnthropic } from "@ai-sdk/anthropic";
+import { generateText, stepCountIs } from "ai";
+import { openBoard } from "plugboard";
+import { toAiSdkTools } from "plugboard/ai-sdk";
+import { startModel } from "../test/support/model/start.mjs";
+
+const model = await startModel({
+  turns: [
+    {
+      text: "Let me see.",
+      toolCalls: [
+        { name: "greet", arguments: { name: "world" } },
+        { name: "mcp__demo__convert_units", arguments: { value: 26.2, from: "mi", to: "km" } },
+        { name: "mcp__demo__current_time", arguments: { zone: "Atlantis" } },
+      ],
+    },
+    { text: "A marathon is 42 km, and Atlantis has no time." },
+  ],
+});
+
+const demo = fileURLToPath(new URL("../dist/demo/server.js", import.meta.url));
+const board = await openBoard(
+  { servers: { demo: { command: process.execPath, args: [demo] } } },
+  {
+    native: [
+      {
+        name: "greet",
+        description: "Greets somebody by name",
+        parameters: { type: "object", properties: { name: { type: "string" } } },
+        execute: (_id, { name }) => ({
+          content: [{ type: "text", text: `Hello, ${String(name)}!` }],
+        }),
+      },
+    ],
+  },
+);
+
+try {
+  const provider = createAnthropic({ baseURL: `${model.url}/v1`, apiKey: "none" });
+  const { steps } = await generateText({
+    model: provider("scripted"),
+    maxOutputTokens: 1000,
+    prompt: "Say hello, and how long is a marathon?",
+    tools: toAiSdkTools(board),
+    stopWhen: stepCountIs(5),
+  });
+  for (const { text, toolResults } of steps) {
+    console.log(text);
+    for (const { toolName, output } of toolResults) {
+      console.log(`${toolName}: ${JSON.stringify(output.content)}`);
+    }
+  }
+} finally {
+  await board.close();
+  await model.close();
+}

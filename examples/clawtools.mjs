@@ -1,0 +1,69 @@
+// MCP servers in a registry of clawtools. Run it after `npm ci`:
+//   node examples/clawtools.mjs
+// The registry here is the least that will do; `createClawtools().tools` can stand in its place. The model
+// is a script on this machine, asked by hand.
+import { fileURLToPath } from "node:url";
+import { loadMCPServers } from "plugboard/clawtools";
+import { startModel } from "../test/support/model/start.mjs";
+
+const script = await startModel({
+  turns: [
+    {
+      toolCalls: [
+        { name: "greet", arguments: { name: "world" } },
+        { name: "demo__convert_units", arguments: { value: 26.2, from: "mi", to: "km" } },
+        { name: "demo__current_time", arguments: { zone: "Atlantis" } },
+      ],
+    },
+    { text: "A marathon is 42 km, and Atlantis has no time." },
+  ],
+});
+
+const tools = new Map();
+const registry = { register: (tool) => tools.set(tool.name, tool) };
+
+registry.register({
+  name: "greet",
+  description: "Greets somebody by name",
+  parameters: { type: "object", properties: { name: { type: "string" } } },
+  execute: async (_id, { name }) => ({ content: [{ type: "text", text: `Hello, ${name}!` }] }),
+});
+
+const demo = fileURLToPath(new URL("../dist/demo/server.js", import.meta.url));
+const provider = await loadMCPServers(
+  { servers: { demo: { type: "stdio", command: process.execPath, args: [demo] } } },
+  registry,
+  { onToolsChanged: (server) => console.log(`${server} has changed its tools`) },
+);
+
+try {
+  console.log(provider.status());
+  const messages = [{ role: "user", content: "Say hello, and how long is a marathon?" }];
+  for (;;) {
+    const message = await ask(messages);
+    messages.push(message);
+    if (message.tool_calls === undefined) break;
+    for (const { id, function: call } of message.tool_calls) {
+      const { content } = await tools.get(call.name).execute(id, JSON.parse(call.arguments));
+      const text = content.map((block) => block.text ?? `[${block.type}]`).join("\n");
+      messages.push({ role: "tool", tool_call_id: id, content: text });
+    }
+  }
+  for (const { role, content } of messages) console.log(`${role}: ${content}`);
+} finally {
+  await provider.close();
+  await script.close();
+}
+
+async function ask(messages) {
+  const offered = [...tools.values()].map(({ name, description, parameters }) => ({
+    type: "function",
+    function: { name, description, parameters },
+  }));
+  const response = await fetch(`${script.url}/v1/chat/completions`, {
+    method: "POST",
+    body: JSON.stringify({ model: "scripted", messages, tools: offered }),
+  });
+  const { choices } = await response.json();
+  return choices[0].message;
+}

@@ -1,0 +1,70 @@
+// A board behind pi's agent loop. Run it after `npm ci`:
+//   node examples/pi.mjs
+// The model is a script on this machine; put one of `getModel` of pi-ai in its place to go on from here.
+import { fileURLToPath } from "node:url";
+import { Agent } from "@mariozechner/pi-agent-core";
+import { openBoard } from "plugboard";
+import { toPiTools } from "plugboard/pi";
+import { startModel } from "../test/support/model/start.mjs";
+
+const script = await startModel({
+  turns: [
+    {
+      text: "Let me see.",
+      toolCalls: [
+        { name: "greet", arguments: { name: "world" } },
+        { name: "mcp__demo__convert_units", arguments: { value: 26.2, from: "mi", to: "km" } },
+        { name: "mcp__demo__current_time", arguments: { zone: "Atlantis" } },
+      ],
+    },
+    { text: "A marathon is 42 km, and Atlantis has no time." },
+  ],
+});
+
+const demo = fileURLToPath(new URL("../dist/demo/server.js", import.meta.url));
+const board = await openBoard(
+  { servers: { demo: { command: process.execPath, args: [demo] } } },
+  {
+    native: [
+      {
+        name: "greet",
+        description: "Greets somebody by name",
+        parameters: { type: "object", properties: { name: { type: "string" } } },
+        execute: (_id, { name }) => ({
+          content: [{ type: "text", text: `Hello, ${String(name)}!` }],
+        }),
+      },
+    ],
+  },
+);
+
+try {
+  const agent = new Agent({
+    initialState: {
+      systemPrompt: "Be brief.",
+      model: {
+        id: "scripted",
+        name: "scripted",
+        api: "anthropic-messages",
+        provider: "scripted",
+        baseUrl: script.url,
+        reasoning: false,
+        input: ["text", "image"],
+        cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+        contextWindow: 100_000,
+        maxTokens: 1000,
+      },
+      tools: toPiTools(board),
+    },
+    getApiKey: () => "none",
+  });
+  // Servers may change their tools while the agent runs.
+  board.on("tools", () => {
+    agent.state.tools = toPiTools(board);
+  });
+  await agent.prompt("Say hello, and how long is a marathon?");
+  console.log(JSON.stringify(agent.state.messages, undefined, 2));
+} finally {
+  await board.close();
+  await script.close();
+}

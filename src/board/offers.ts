@@ -1,0 +1,111 @@
+// What all servers of a board offer beside tools, in the order of the configuration, and the way to hear it
+// from those that have not been asked yet.
+
+import type { Diagnostic } from "../model/diagnostic.ts";
+import { cancelled, toPlugboardError } from "../model/errors.ts";
+import type { Logger } from "../model/logger.ts";
+import { untilAborted } from "../util/abort.ts";
+import { type Clock, within } from "../util/clock.ts";
+import type { KeptList } from "./kept-list.ts";
+import { KnownOffer, type KnownOfferOptions } from "./known-offer.ts";
+import { type Slot, slotNamed } from "./slot.ts";
+
+export interface OffersOptions extends Pick<KnownOfferOptions, "onResources" | "onPrompts"> {
+  slots: ReadonlyMap<string, Slot>;
+  clock: Clock;
+  logger: Logger;
+}
+
+export interface Heard<List> {
+  from: KnownOffer;
+  list: List;
+}
+
+/** Which of a server's lists. */
+type Choice<List extends { diagnostics: Diagnostic[] }> = (offer: KnownOffer) => KeptList<List>;
+
+export class Offers {
+  readonly #options: OffersOptions;
+  readonly #known = new Map<Slot, KnownOffer>();
+
+  constructor(options: OffersOptions) {
+    this.#options = options;
+  }
+
+  /** Throws UNKNOWN_SERVER. */
+  of(server: string): KnownOffer {
+    return this.#at(slotNamed(server, this.#options.slots));
+  }
+
+  all(): KnownOffer[] {
+    return [...this.#options.slots.values()].map((slot) => this.#at(slot));
+  }
+
+  /** Its server has become ready. */
+  connected(server: string): void {
+    const { offer } = this.of(server).slot.supervisor.live ?? {};
+    if (offer !== undefined) this.of(server).connected(offer);
+  }
+
+  /** What there is of one server; rejects where it cannot be asked and nothing is known. */
+  async one<List extends { diagnostics: Diagnostic[] }>(
+    server: string,
+    pick: Choice<List>,
+    signal?: AbortSignal,
+  ): Promise<Heard<List>[]> {
+    const from = this.of(server);
+    const kept = pick(from);
+    const { supervisor } = from.slot;
+    if (kept.known === undefined && supervisor.live === undefined) await supervisor.acquire(signal);
+    const list = await untilAborted(kept.fresh(), signal, cancelled);
+    return list === undefined ? [] : [{ from, list }];
+  }
+
+  /**
+   * What there is of all; a server that cannot be asked is left out, or has what was last heard of it.
+   * Without `wakes` none is started for it.
+   */
+  async every<List extends { diagnostics: Diagnostic[] }>(
+    pick: Choice<List>,
+    { signal, wakes = true }: { signal?: AbortSignal | undefined; wakes?: boolean } = {},
+  ): Promise<Heard<List>[]> {
+    const heard = this.all().map(async (from): Promise<Heard<List>[]> => {
+      const kept = pick(from);
+      if (kept.known === undefined) await this.#awake(from.slot, wakes);
+      try {
+        const list = await kept.fresh();
+        return list === undefined ? [] : [{ from, list }];
+      } catch (error) {
+        const { message } = toPlugboardError(error, "PROTOCOL");
+        const { name: server } = from.slot.definition;
+        this.#options.logger.warn(`what the server offers could not be listed: ${message}`, {
+          server,
+        });
+        return [];
+      }
+    });
+    return (await untilAborted(Promise.all(heard), signal, cancelled)).flat();
+  }
+
+  diagnostics(slot: Slot): Diagnostic[] {
+    return this.#known.get(slot)?.diagnostics ?? [];
+  }
+
+  close(): void {
+    for (const known of this.#known.values()) known.close();
+  }
+
+  /** What has failed is not woken up for a list of everything. */
+  async #awake({ supervisor, definition }: Slot, wakes: boolean): Promise<void> {
+    const { kind } = supervisor.state;
+    if (kind !== "starting" && !(kind === "idle" && wakes)) return;
+    const start = supervisor.start(definition.lazy);
+    await within(this.#options.clock, definition.timeout, start);
+  }
+
+  #at(slot: Slot): KnownOffer {
+    const known = this.#known.get(slot) ?? new KnownOffer({ ...this.#options, slot });
+    this.#known.set(slot, known);
+    return known;
+  }
+}

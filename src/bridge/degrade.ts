@@ -1,0 +1,81 @@
+// Content for a reader that cannot carry every kind of it: what it cannot is put into words.
+
+import type { ContentBlock } from "../model/content.ts";
+import { isJsonObject } from "../model/json.ts";
+import { oneLine } from "../util/text.ts";
+
+/** Which kinds of content a reader takes as they are. One that is left out is taken. */
+export type Carries = Partial<Record<ContentBlock["type"], boolean>>;
+
+const LONGEST_NAME = 200;
+const LONGEST_DESCRIPTION = 500;
+const LONGEST_URI = 2000;
+
+/**
+ * Blocks that are carried pass by reference; the others become text, which every reader takes. Never
+ * throws, whatever is missing from a block: what is not known is left unsaid.
+ */
+export function degradeContent(blocks: readonly ContentBlock[], carries: Carries): ContentBlock[] {
+  return blocks.map((block) => {
+    if (!isJsonObject(block) || carries[block.type] !== false) return block;
+    const text = inWords(block);
+    if (text === undefined) return block;
+    // Whom it is for and how much it matters holds for the words too.
+    return isJsonObject(block.annotations)
+      ? { type: "text", text, annotations: block.annotations }
+      : { type: "text", text };
+  });
+}
+
+/** Nothing for what has no other form. */
+function inWords(block: ContentBlock): string | undefined {
+  switch (block.type) {
+    case "image":
+    case "audio":
+      return note(`${block.type} result`, [
+        word(block.mimeType, LONGEST_NAME),
+        base64Size(block.data),
+      ]);
+    case "resource": {
+      const { uri, mimeType, text, blob } = isJsonObject(block.resource) ? block.resource : {};
+      if (typeof text === "string" && text !== "") return text;
+      return note("resource", [
+        word(uri, LONGEST_URI),
+        word(mimeType, LONGEST_NAME),
+        base64Size(blob ?? text),
+      ]);
+    }
+    case "resource_link":
+      return note("resource link", [
+        word(block.title, LONGEST_NAME) ?? word(block.name, LONGEST_NAME),
+        word(block.description, LONGEST_DESCRIPTION),
+        word(block.uri, LONGEST_URI),
+      ]);
+    default:
+      return undefined;
+  }
+}
+
+function note(what: string, about: (string | undefined)[]): string {
+  const known = about.filter((part) => part !== undefined);
+  return known.length === 0 ? `[${what}]` : `[${what}: ${known.join(", ")}]`;
+}
+
+/** On one line, so that a server's words cannot pass for anything but a part of the note. */
+function word(value: unknown, longest: number): string | undefined {
+  if (typeof value !== "string") return undefined;
+  return oneLine(value, longest) || undefined;
+}
+
+/** Of the bytes that base64 stands for, without decoding what may be very long. */
+function base64Size(data: unknown): string | undefined {
+  if (typeof data !== "string") return undefined;
+  const padding = data.endsWith("==") ? 2 : data.endsWith("=") ? 1 : 0;
+  return size(Math.floor(((data.length - padding) * 3) / 4));
+}
+
+function size(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  if (bytes < 999_500) return `${Math.round(bytes / 1000)} KB`;
+  return `${(bytes / 1_000_000).toFixed(1).replace(/\.0$/, "")} MB`;
+}

@@ -1,0 +1,222 @@
+// The form that a server asks a person to fill in: its fields, read from the flat JSON Schema that MCP
+// allows, and whether a value fits one.
+
+import { isJsonObject, type JsonObject } from "./json.ts";
+
+export type FieldValue = string | number | boolean | string[];
+
+interface Field {
+  name: string;
+  title?: string;
+  description?: string;
+  required: boolean;
+  /** One that does not fit its own field is left out. */
+  default?: FieldValue;
+}
+
+export interface FieldOption {
+  value: string;
+  label: string;
+}
+
+type TextFormat = "email" | "uri" | "date" | "date-time";
+
+export type FormField = Field &
+  (
+    | { kind: "text"; minLength?: number; maxLength?: number; format?: TextFormat }
+    | { kind: "number"; integer: boolean; minimum?: number; maximum?: number }
+    | { kind: "boolean" }
+    | { kind: "choice"; options: FieldOption[] }
+    | { kind: "choices"; options: FieldOption[]; minItems?: number; maxItems?: number }
+  );
+
+type Kind = FormField extends infer Each
+  ? Each extends FormField
+    ? Omit<Each, keyof Field>
+    : never
+  : never;
+
+const MAX_FIELDS = 64;
+const MAX_OPTIONS = 500;
+const FORMATS: readonly string[] = ["email", "uri", "date", "date-time"] satisfies TextFormat[];
+
+/** The fields in the schema's order, or in words why there is no such form. */
+export function readForm(schema: JsonObject): FormField[] | string {
+  const properties = isJsonObject(schema.properties) ? Object.entries(schema.properties) : [];
+  if (properties.length > MAX_FIELDS) return `it has more than ${MAX_FIELDS} fields`;
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  const fields: FormField[] = [];
+  for (const [name, property] of properties) {
+    const kind = isJsonObject(property) ? readKind(property) : undefined;
+    if (kind === undefined || !isJsonObject(property)) {
+      return `the field '${name}' is none that a form can have`;
+    }
+    const { title, description } = property;
+    const field: FormField = {
+      name,
+      required: required.includes(name),
+      ...(typeof title === "string" && { title }),
+      ...(typeof description === "string" && { description }),
+      ...kind,
+    };
+    const given = property.default;
+    if (isFieldValue(given) && fieldProblem(field, given) === undefined) field.default = given;
+    fields.push(field);
+  }
+  return fields;
+}
+
+/** What is wrong with a value, to be said after the field's name; undefined where nothing is. */
+export function fieldProblem(field: FormField, value: unknown): string | undefined {
+  switch (field.kind) {
+    case "text":
+      return typeof value === "string" ? textProblem(field, value) : "is no text";
+    case "number":
+      return numberProblem(field, value);
+    case "boolean":
+      return typeof value === "boolean" ? undefined : "is neither true nor false";
+    case "choice":
+      return isOption(field.options, value) ? undefined : "is none of the choices";
+    case "choices":
+      return choicesProblem(field, value);
+  }
+}
+
+function readKind(property: JsonObject): Kind | undefined {
+  const { type, format } = property;
+  switch (type) {
+    case "boolean":
+      return { kind: "boolean" };
+    case "number":
+    case "integer":
+      return {
+        kind: "number",
+        integer: type === "integer",
+        ...numbers(property, "minimum", "maximum"),
+      };
+    case "string": {
+      const options = readOptions(property.enum, property.oneOf, property.enumNames);
+      if (options === "none") {
+        return {
+          kind: "text",
+          ...numbers(property, "minLength", "maxLength"),
+          ...(isFormat(format) && { format }),
+        };
+      }
+      return options && { kind: "choice", options };
+    }
+    case "array": {
+      const items = isJsonObject(property.items) ? property.items : {};
+      const options = readOptions(items.enum, items.anyOf ?? items.oneOf, undefined);
+      if (options === undefined || options === "none") return undefined;
+      return { kind: "choices", options, ...numbers(property, "minItems", "maxItems") };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Undefined where there are some that cannot be understood. */
+function readOptions(
+  plain: unknown,
+  titled: unknown,
+  names: unknown,
+): FieldOption[] | "none" | undefined {
+  const list = plain ?? titled;
+  if (list === undefined) return "none";
+  if (!Array.isArray(list) || list.length === 0 || list.length > MAX_OPTIONS) return undefined;
+  const labels: readonly unknown[] = Array.isArray(names) ? names : [];
+  const options = list.flatMap((each: unknown, index): FieldOption[] => {
+    const value = isJsonObject(each) ? each.const : each;
+    const label = isJsonObject(each) ? each.title : labels[index];
+    if (typeof value !== "string") return [];
+    return [{ value, label: typeof label === "string" ? label : value }];
+  });
+  return options.length === list.length ? options : undefined;
+}
+
+function numbers<Key extends string>(from: JsonObject, ...keys: Key[]): { [Name in Key]?: number } {
+  const found: { [Name in Key]?: number } = {};
+  for (const key of keys) {
+    const value = from[key];
+    if (typeof value === "number") found[key] = value;
+  }
+  return found;
+}
+
+function isFormat(format: unknown): format is TextFormat {
+  return typeof format === "string" && FORMATS.includes(format);
+}
+
+function isFieldValue(value: unknown): value is FieldValue {
+  return (
+    ["string", "number", "boolean"].includes(typeof value) ||
+    (Array.isArray(value) && value.every((each) => typeof each === "string"))
+  );
+}
+
+function isOption(options: readonly FieldOption[], value: unknown): boolean {
+  return options.some((option) => option.value === value);
+}
+
+function textProblem(
+  { minLength = 0, maxLength = Infinity, format }: Extract<FormField, { kind: "text" }>,
+  value: string,
+): string | undefined {
+  // JSON Schema counts characters, not halves of them.
+  const { length } = Array.from(value);
+  if (length < minLength) return `is shorter than ${minLength}`;
+  if (length > maxLength) return `is longer than ${maxLength}`;
+  return format === undefined || hasFormat(value, format) ? undefined : SAID[format];
+}
+
+const SAID: Record<TextFormat, string> = {
+  email: "is no e-mail address",
+  uri: "is no address such as https://example.com",
+  date: "is no date such as 2026-07-28",
+  "date-time": "is no time such as 2026-07-28T12:00:00Z",
+};
+
+function hasFormat(value: string, format: TextFormat): boolean {
+  switch (format) {
+    case "email":
+      return /^[^\s@]+@[^\s@]+$/.test(value);
+    case "uri":
+      return URL.canParse(value);
+    case "date":
+      return /^\d{4}-\d\d-\d\d$/.test(value) && isDay(value);
+    case "date-time":
+      return (
+        /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/.test(value) &&
+        isDay(value.slice(0, 10)) &&
+        !Number.isNaN(Date.parse(value))
+      );
+  }
+}
+
+/** The 30th of February would be taken for a day in March. */
+function isDay(date: string): boolean {
+  const parsed = new Date(`${date}T00:00:00Z`);
+  return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(date);
+}
+
+function numberProblem(
+  { integer, minimum = -Infinity, maximum = Infinity }: Extract<FormField, { kind: "number" }>,
+  value: unknown,
+): string | undefined {
+  if (typeof value !== "number" || !Number.isFinite(value)) return "is no number";
+  if (integer && !Number.isInteger(value)) return "is no whole number";
+  if (value < minimum) return `is below ${minimum}`;
+  return value > maximum ? `is above ${maximum}` : undefined;
+}
+
+function choicesProblem(
+  { options, minItems = 0, maxItems = Infinity }: Extract<FormField, { kind: "choices" }>,
+  value: unknown,
+): string | undefined {
+  if (!Array.isArray(value)) return "is no list";
+  if (!value.every((each) => isOption(options, each))) return "has something that is no choice";
+  if (new Set(value).size !== value.length) return "has a choice twice";
+  if (value.length < minItems) return `has fewer than ${minItems} choices`;
+  return value.length > maxItems ? `has more than ${maxItems} choices` : undefined;
+}

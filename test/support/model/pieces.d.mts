@@ -1,0 +1,2 @@
+export function pieces(text: string): string[];
+export function writes(bytes: Buffer): Buffer[];
