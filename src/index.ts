@@ -8,7 +8,6 @@ export { PlugboardError } from "./model/errors.ts";
 export type { Carries } from "./bridge/degrade.ts";
 export type { NormalizedSchema, SchemaProvider } from "./bridge/schema/normalize.ts";
 export type { BoardConfig } from "./config/parse.ts";
-export type { ServerConfig } from "./config/server-config.ts";
 export type { AgentConfig } from "./model/agent-config.ts";
 export type {
   AuthorizationRequest,
@@ -80,10 +79,12 @@ export type {
   ResourceReading,
   ResourceTemplate,
 } from "./model/resource.ts";
+export type { ServerConfig, SessionDefaults } from "./model/server-config.ts";
 export type { ServerDefinition } from "./model/server-definition.ts";
 export type { RequestHandlers } from "./model/server-request.ts";
 export type { ServerState, ServerStateKind } from "./model/server-state.ts";
 export type { ServerStatus } from "./model/server-status.ts";
+export type { SessionBoard, SessionOptions } from "./model/session-board.ts";
 export type {
   CallFailure,
   CallOutcome,

@@ -29,6 +29,18 @@ export interface BoardGuardOptions {
   redactor: Redactor;
   /** Makes the secrets of all servers known, before the first call. */
   learnSecrets: () => void;
+  /** Where the board is a session's. */
+  session?: SessionGuard;
+}
+
+/** What the guard of a session has beside its own. */
+export interface SessionGuard {
+  id: string;
+  /** Of the board it is laid over: its pins and limits hold for the servers that are shared. */
+  guard: BoardGuard;
+  /** Of both boards. */
+  servers: ServerGuards;
+  isShared: (subject: ToolSubject) => boolean;
 }
 
 export class BoardGuard {
@@ -39,10 +51,10 @@ export class BoardGuard {
   #loading: Promise<GuardedCalls> | undefined;
 
   constructor(given: BoardGuardOptions) {
-    const { agent, options, clock, logger } = given;
+    const { agent, options, clock, logger, session } = given;
     const { stateDir, owner = false } = options;
     this.#options = given;
-    this.#servers = serverGuards(agent.servers);
+    this.#servers = session?.servers ?? serverGuards(agent.servers);
     this.#policy = createPolicy({ rules: agent.guard?.rules ?? [], servers: this.#servers, owner });
     const store = new PinStore({ ...(stateDir !== undefined && { stateDir }), clock, logger });
     this.#pins = new Pins({ store, clock, logger });
@@ -52,9 +64,11 @@ export class BoardGuard {
   async open(slots: Iterable<Slot>): Promise<void> {
     await Promise.all(
       [...slots].map(({ definition, pinKey }) => {
-        const mode = definition.guard?.pins ?? this.#options.agent.guard?.pins;
-        const byDefault = definition.origin === "session" ? "off" : "warn";
-        return this.#pins.open({ server: definition.name, key: pinKey }, mode ?? byDefault);
+        const mode = definition.guard?.pins ?? this.#options.agent.guard?.pins ?? "warn";
+        const isOfSession = definition.origin === "session";
+        const id = { server: definition.name, key: pinKey };
+        // Nothing of a session's own servers outlives it, so there is nothing to compare them with.
+        return this.#pins.open(id, isOfSession ? "off" : mode);
       }),
     );
   }
@@ -74,7 +88,9 @@ export class BoardGuard {
    * other tools than those the call was judged by. Rejects to refuse.
    */
   recheck(call: GuardedCall, isCurrent: boolean): Promise<void> | undefined {
-    if (isCurrent || call.decision.verdict !== "approved") return this.#pins.recheck(call);
+    if (isCurrent || call.decision.verdict !== "approved") {
+      return this.#pinsOf(call.subject).recheck(call);
+    }
     const { canonical } = call.subject;
     call.decision = { verdict: "refused", rule: "approval" };
     const message = `${oneLine(canonical, 200)} changed after it was approved`;
@@ -118,15 +134,29 @@ export class BoardGuard {
     await (await this.#loading)?.close();
   }
 
+  /** What is shared is pinned once, where it was plugged in. */
+  #pinsOf(subject: ToolSubject): Pins {
+    const { session } = this.#options;
+    return session?.isShared(subject) ? session.guard.#pins : this.#pins;
+  }
+
   #calls(): Promise<GuardedCalls> {
-    this.#loading ??= import("./guarded-calls.ts").then((module) => {
-      this.#options.learnSecrets();
-      return new module.GuardedCalls({
-        ...this.#options,
-        servers: this.#servers,
-        first: [this.#policy.stage, this.#pins.stage],
-      });
-    });
+    this.#loading ??= this.#load();
     return this.#loading;
+  }
+
+  async #load(): Promise<GuardedCalls> {
+    const { session } = this.#options;
+    const [module, shared] = await Promise.all([
+      import("./guarded-calls.ts"),
+      session === undefined ? undefined : session.guard.#calls(),
+    ]);
+    this.#options.learnSecrets();
+    return new module.GuardedCalls({
+      ...this.#options,
+      servers: this.#servers,
+      first: [this.#policy.stage, (subject) => this.#pinsOf(subject).stage(subject)],
+      ...(shared !== undefined && { shared }),
+    });
   }
 }

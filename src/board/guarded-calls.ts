@@ -15,12 +15,13 @@ import { presentToModel, type PresentSettings } from "../guard/present/present.t
 import { rateLimitStage } from "../guard/rate-limit.ts";
 import { redactStage } from "../guard/redact.ts";
 import type { ServerGuards } from "../guard/server-guards.ts";
+import { SESSION_RATE_LIMIT } from "../guard/session-limits.ts";
 import { SpillDirectory } from "../guard/spill.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
-import type { Next, StageFor, ToolSubject } from "../model/guard.ts";
+import type { Next, Stage, StageFor, ToolSubject } from "../model/guard.ts";
 import type { Logger } from "../model/logger.ts";
 import type { Clock } from "../util/clock.ts";
-import type { BoardGuardOptions } from "./guard.ts";
+import type { BoardGuardOptions, SessionGuard } from "./guard.ts";
 
 const MAX_RESULT_BYTES = 256 * 1024;
 
@@ -28,23 +29,32 @@ export interface GuardedCallsOptions extends BoardGuardOptions {
   servers: ServerGuards;
   /** What decides about a tool as such, before any limit is counted. */
   first: readonly StageFor[];
+  /** Of the board that a session's is laid over. */
+  shared?: GuardedCalls;
 }
 
 export class GuardedCalls {
   readonly #agent: AgentConfig;
   readonly #logger: Logger;
   readonly #servers: ServerGuards;
+  readonly #session: SessionGuard | undefined;
+  readonly #rateLimit: StageFor;
+  readonly #concurrency: StageFor;
   readonly #audit: AuditLog | undefined;
+  readonly #isAuditShared: boolean;
   readonly #spill: SpillDirectory | undefined;
   readonly #stages: readonly StageFor[];
   readonly #asideStages: readonly StageFor[];
 
-  constructor({ agent, options, clock, logger, redactor, servers, first }: GuardedCallsOptions) {
+  constructor(given: GuardedCallsOptions) {
+    const { agent, options, clock, logger, redactor, servers, first, session, shared } = given;
     const { stateDir, onApproval } = options;
     this.#agent = agent;
+    this.#session = session;
     this.#logger = logger;
     this.#servers = servers;
-    this.#audit = openAudit(agent, stateDir, clock, logger);
+    this.#isAuditShared = shared !== undefined;
+    this.#audit = shared ? shared.#audit : openAudit(agent, stateDir, clock, logger);
     this.#spill = stateDir === undefined ? undefined : new SpillDirectory(join(stateDir, "spill"));
     const approvals = new ApprovalStore({
       ...(stateDir !== undefined && { stateDir }),
@@ -57,25 +67,44 @@ export class GuardedCalls {
       this.#audit &&
       auditStage(this.#audit, {
         agent: agent.agentId,
+        ...(session !== undefined && { session: session.id }),
         arguments: agent.audit?.arguments ?? false,
         redact: redactor,
         clock,
       });
+    this.#rateLimit = rateLimitStage({
+      servers,
+      clock,
+      ...(session !== undefined && { perMinute: SESSION_RATE_LIMIT }),
+    });
+    this.#concurrency = concurrencyStage(servers);
+    const lower = (subject: ToolSubject): GuardedCalls | undefined =>
+      session?.isShared(subject) ? shared : undefined;
     this.#asideStages = [() => audited, () => redact];
     // The outermost first. Nobody holds a slot while a person thinks.
     this.#stages = [
       ...this.#asideStages,
       ...first,
-      rateLimitStage({ servers, clock }),
+      (subject) => lower(subject)?.limitRate(subject),
+      this.#rateLimit,
       approvalStage({
         ...approvalModes(servers, agent.guard?.approval),
         ask: onApproval,
         remembered: (subject) => approvals.has(subject),
         remember: (subject) => approvals.add(subject),
       }),
-      concurrencyStage(servers),
+      (subject) => (lower(subject) ?? this).limitConcurrency(subject),
       outputStage(logger),
     ];
+  }
+
+  /** Counted for all boards that share a server. */
+  limitRate(subject: ToolSubject): Stage | undefined {
+    return this.#rateLimit(subject);
+  }
+
+  limitConcurrency(subject: ToolSubject): Stage | undefined {
+    return this.#concurrency(subject);
   }
 
   around(subject: ToolSubject, last: Next): Next {
@@ -102,7 +131,8 @@ export class GuardedCalls {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#audit?.close(), this.#spill?.remove()]);
+    const audit = this.#isAuditShared ? undefined : this.#audit;
+    await Promise.all([audit?.close(), this.#spill?.remove()]);
   }
 
   /** Told, never acted upon. */
@@ -111,7 +141,14 @@ export class GuardedCalls {
       tool: `${server}/${tool}`,
       patterns,
     });
-    this.#audit?.suspect({ agent: this.#agent.agentId, server, tool, patterns });
+    const session = this.#session?.id;
+    this.#audit?.suspect({
+      agent: this.#agent.agentId,
+      ...(session !== undefined && { session }),
+      server,
+      tool,
+      patterns,
+    });
   }
 }
 

@@ -27,8 +27,8 @@ export interface KnownOfferOptions {
   onPrompts: (event: PromptsEvent) => void;
 }
 
-/** Who wants to hear of a resource. */
-type Subscriber = "caller" | "context";
+/** Who wants to hear of a resource, by identity. */
+export type Subscriber = object;
 
 export class KnownOffer {
   readonly slot: Slot;
@@ -135,6 +135,20 @@ export class KnownOffer {
   /** Takes effect on the server when nobody wants it any more. */
   async unsubscribe(uri: string, subscriber: Subscriber): Promise<void> {
     if (this.#drop(uri, subscriber)) await this.slot.supervisor.live?.offer.unsubscribe(uri);
+  }
+
+  /** Whether one of them has subscribed to it, or to what it is a part of. */
+  isHeardBy(subscribers: readonly Subscriber[], uri: string): boolean {
+    return [...this.#subscribers].some(
+      ([whole, whose]) => uri.startsWith(whole) && subscribers.some((each) => whose.has(each)),
+    );
+  }
+
+  /** They want to hear of nothing any more. */
+  leave(subscribers: readonly Subscriber[]): void {
+    for (const uri of this.#subscribers.keys()) {
+      for (const each of subscribers) void this.unsubscribe(uri, each).catch(() => {});
+    }
   }
 
   close(): void {

@@ -21,6 +21,8 @@ export interface OfferingOptions {
   guard: BoardGuard;
   /** A model has the tools to read by itself. */
   hasTools: boolean;
+  /** Of the board that this one is laid over. */
+  shared?: Offers;
 }
 
 export interface Offering {
@@ -31,10 +33,12 @@ export interface Offering {
 
 export function createOffering(options: OfferingOptions): Offering {
   const { slots, clock, logger, events, redactor, guard, hasTools } = options;
+  const { shared: lower } = options;
   const offers = new Offers({
     slots,
     clock,
     logger,
+    ...(lower !== undefined && { shared: lower }),
     onResources: (event) => events.emit("resources", redactor.value(event)),
     onPrompts: (event) => events.emit("prompts", event),
   });

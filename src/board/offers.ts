@@ -14,6 +14,8 @@ export interface OffersOptions extends Pick<KnownOfferOptions, "onResources" | "
   slots: ReadonlyMap<string, Slot>;
   clock: Clock;
   logger: Logger;
+  /** Of the board that this one is laid over: what is known of its servers is known once. */
+  shared?: Offers;
 }
 
 export interface Heard<List> {
@@ -88,7 +90,20 @@ export class Offers {
   }
 
   diagnostics(slot: Slot): Diagnostic[] {
-    return this.#known.get(slot)?.diagnostics ?? [];
+    const { shared } = this.#options;
+    const known = shared?.has(slot) ? shared.#known.get(slot) : this.#known.get(slot);
+    return known?.diagnostics ?? [];
+  }
+
+  /** Whether the server is one of this board's. */
+  has(slot: Slot): boolean {
+    return this.#options.slots.get(slot.definition.name) === slot;
+  }
+
+  /** The server is taken off the board. */
+  forget(slot: Slot): void {
+    this.#known.get(slot)?.close();
+    this.#known.delete(slot);
   }
 
   close(): void {
@@ -104,6 +119,8 @@ export class Offers {
   }
 
   #at(slot: Slot): KnownOffer {
+    const { shared } = this.#options;
+    if (shared?.has(slot)) return shared.#at(slot);
     const known = this.#known.get(slot) ?? new KnownOffer({ ...this.#options, slot });
     this.#known.set(slot, known);
     return known;

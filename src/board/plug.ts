@@ -66,7 +66,8 @@ export function plug(
       logger,
       onState,
       onTools,
-      ...(agent.untrusted !== undefined && { untrusted: agent.untrusted }),
+      ...(isConfigured(definition) &&
+        agent.untrusted !== undefined && { untrusted: agent.untrusted }),
     }),
     signIn,
     hash: definitionHash(definition, cwd),
@@ -136,7 +137,8 @@ function signInFor(
   { agent, options, clock, logger, redactor }: PlugContext,
 ): ServerSignIn | undefined {
   if (definition.endpoint.kind === "stdio") return undefined;
-  const { stateDir, onAuthorization } = options;
+  // What a session brings gets no token that somebody granted to a configured server, and leaves none.
+  const { stateDir, onAuthorization } = isConfigured(definition) ? options : {};
   return new ServerSignIn({
     server: definition.name,
     // Resolving fills in values and never changes the kind.
@@ -149,6 +151,11 @@ function signInFor(
     clock,
     logger,
   });
+}
+
+/** Whether it came from the configuration, and not from who opened a session. */
+function isConfigured({ origin }: ServerDefinition): boolean {
+  return origin !== "session";
 }
 
 /** What an earlier run found out about how to talk to a server. */

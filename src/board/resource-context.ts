@@ -13,7 +13,7 @@ import type { ResourceReading } from "../model/resource.ts";
 import { byteSize, oneLine, plural } from "../util/text.ts";
 import { type Chosen, choose, offeredToModels } from "./choose-resources.ts";
 import type { BoardGuard } from "./guard.ts";
-import type { KnownOffer } from "./known-offer.ts";
+import type { KnownOffer, Subscriber } from "./known-offer.ts";
 import type { Offers } from "./offers.ts";
 import type { Located } from "./resource-locator.ts";
 
@@ -27,6 +27,8 @@ export interface ResourceContextOptions {
   guard: Pick<BoardGuard, "framing" | "suspect">;
   redact: <Value>(value: Value) => Value;
   hasTools: boolean;
+  /** As whom to subscribe. */
+  subscriber: Subscriber;
   now: () => number;
   read: (located: Located, options: { timeout: number }) => Promise<ResourceReading>;
 }
@@ -114,7 +116,7 @@ export class ResourceContext {
         if (kept.get(from)?.has(uri)) continue;
         const offer = from.slot.supervisor.live?.offer;
         if (offer !== undefined) this.#tried.get(offer)?.delete(uri);
-        void from.unsubscribe(uri, "context").catch(() => {});
+        void from.unsubscribe(uri, this.#options.subscriber).catch(() => {});
       }
     }
     this.#shown = kept;
@@ -128,7 +130,7 @@ export class ResourceContext {
       const tried = this.#tried.get(offer) ?? new Set<string>();
       if (tried.has(resource.uri)) continue;
       this.#tried.set(offer, tried.add(resource.uri));
-      void from.subscribe(offer, resource.uri, "context").catch(() => {});
+      void from.subscribe(offer, resource.uri, this.#options.subscriber).catch(() => {});
     }
   }
 

@@ -35,6 +35,9 @@ export interface ResourcesOptions {
 export class Resources implements BoardResources {
   readonly #options: ResourcesOptions;
   readonly #locator: ResourceLocator;
+  /** Two, since a prompt stops to show what a caller still wants to hear of. */
+  readonly #caller = {};
+  readonly #prompt = {};
   #context: Promise<ResourceContext> | undefined;
 
   constructor(options: ResourcesOptions) {
@@ -89,7 +92,7 @@ export class Resources implements BoardResources {
       args: { uri: located.uri },
       signal: options.signal,
       ask: async (offer) => {
-        await located.from.subscribe(offer, located.uri, "caller");
+        await located.from.subscribe(offer, located.uri, this.#caller);
         return { content: [] };
       },
     });
@@ -99,7 +102,7 @@ export class Resources implements BoardResources {
     const { offers } = this.#options;
     const among = server === undefined ? offers.all() : [offers.of(server)];
     await Promise.all(
-      among.map((from) => from.unsubscribe(this.#locator.inFull(uri, from), "caller")),
+      among.map((from) => from.unsubscribe(this.#locator.inFull(uri, from), this.#caller)),
     );
   }
 
@@ -131,10 +134,21 @@ export class Resources implements BoardResources {
       ({ ResourceContext: Context }) =>
         new Context({
           ...this.#options,
+          subscriber: this.#prompt,
           read: (located, options) => this.readFrom(located, options),
         }),
     );
     return (await this.#context).build();
+  }
+
+  /** Whether an update of it is news here. */
+  hears(server: string, uri: string): boolean {
+    return this.#options.offers.of(server).isHeardBy([this.#caller, this.#prompt], uri);
+  }
+
+  /** Nobody here wants to hear of anything any more. */
+  leave(): void {
+    for (const each of this.#options.offers.all()) each.leave([this.#caller, this.#prompt]);
   }
 }
 

@@ -13,7 +13,9 @@ export function startReason(
   now: number,
 ): "eager" | "to-be-known" | undefined {
   if (!definition.enabled || start === "none") return undefined;
-  if (start !== "unknown" && !definition.lazy) return "eager";
+  // Of one for each session the board itself needs none before it is called here.
+  const isEager = !definition.lazy && definition.scope !== "session";
+  if (start !== "unknown" && isEager) return "eager";
   const age = cachedAt === undefined ? Infinity : now - cachedAt;
   return knowledge === "none" || age > FRESH_MS ? "to-be-known" : undefined;
 }

@@ -38,9 +38,7 @@ export class Catalog {
   ) {
     this.#template = template;
     this.#reserved = new Set(reserved);
-    for (const { name, toolPrefix } of servers) {
-      this.#servers.set(name, { prefix: toolPrefix ?? name, entries: [] });
-    }
+    for (const each of servers) this.plug(each);
   }
 
   /** By public name, or by the canonical `server/tool`. */
@@ -54,6 +52,27 @@ export class Catalog {
 
   count(server: string): number {
     return this.#servers.get(server)?.entries.length ?? 0;
+  }
+
+  /** What a server has, in its order here. */
+  tools(server: string): ToolDefinition[] {
+    return (this.#servers.get(server)?.entries ?? []).map(({ tool }) => tool);
+  }
+
+  has(server: string): boolean {
+    return this.#servers.has(server);
+  }
+
+  /** Comes after those that are there. */
+  plug({ name, toolPrefix }: CatalogServer): void {
+    this.#servers.set(name, { prefix: toolPrefix ?? name, entries: [] });
+  }
+
+  /** Names of its tools that are gone with it. */
+  unplug(server: string): string[] {
+    const { removed } = this.set(server, []);
+    this.#servers.delete(server);
+    return removed;
   }
 
   /** Replaces a server's tools. What stays keeps its place and, if unchanged, its entry. */

@@ -43,6 +43,7 @@ export function toDefinition(
     idleTimeout: server.idleTimeout ?? SERVER_DEFAULTS.idleTimeout,
     protocol: server.protocol ?? SERVER_DEFAULTS.protocol,
     maxMessageBytes: server.maxMessageBytes ?? SERVER_DEFAULTS.maxMessageBytes,
+    ...(server.scope === "session" && origin !== "session" && { scope: "session" }),
     ...(toolPrefix !== undefined && { toolPrefix }),
     ...(resources !== undefined && { resources }),
     ...(sampling !== undefined && sampling !== "deny" && { sampling }),

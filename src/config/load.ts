@@ -5,6 +5,7 @@ import { dirname, resolve } from "node:path";
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { AuditSettings } from "../model/guard-settings.ts";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
+import type { ModelProvider } from "../model/model-provider.ts";
 import { closest } from "../util/closest.ts";
 import { readAgents } from "./agents.ts";
 import type { AgentLayer, AgentLayers } from "./agents.ts";
@@ -22,6 +23,7 @@ import { readConfigText } from "./read.ts";
 import { configInvalid, throwIfAny, toProblems } from "./report.ts";
 import type { Source } from "./report.ts";
 import { ruleWarnings } from "./rule-warnings.ts";
+import { sessionDefaults } from "./session.ts";
 import { DEFAULT_TOOL_NAMES } from "./tool-names.ts";
 import { agentWarnings, defaultsWarnings, rootWarnings, serverWarnings } from "./warnings.ts";
 
@@ -92,6 +94,13 @@ function compose({ layers, agent, source, homedir }: Composition): AgentConfig {
   const guard = agentGuard(agent === undefined ? [defaults] : [defaults, agent]);
   // The root has passed its schema.
   const audit = auditSettings(root["audit"] as AuditSettings | undefined, toPath);
+  const session = sessionDefaults(
+    [defaults, ...(agent === undefined ? [] : [agent])].map(({ settings: { mcp: of }, path }) => ({
+      settings: of?.session,
+      path: [...path, "mcp", "session"],
+    })),
+  );
+  const { providers: modelProviders } = modelsBlock(root);
   const names = serverNames(layers);
   return {
     agentId: agent?.id ?? DEFAULT_AGENT,
@@ -100,10 +109,15 @@ function compose({ layers, agent, source, homedir }: Composition): AgentConfig {
     ...(mcp.startupWait !== undefined && { startupWait: mcp.startupWait }),
     ...(mcp.resourceTools !== undefined && { resourceTools: mcp.resourceTools }),
     ...(workspace !== undefined && { workspace }),
+    ...(settings.model !== undefined && { model: settings.model }),
+    ...(settings.systemPrompt !== undefined && { systemPrompt: settings.systemPrompt }),
+    ...(settings.maxSteps !== undefined && { maxSteps: settings.maxSteps }),
+    ...(modelProviders !== undefined && { modelProviders }),
     ...(allow !== undefined && { networkAllow: allow }),
     ...(proxy !== undefined && { networkProxy: proxy }),
     ...(guard !== undefined && { guard }),
     ...(audit !== undefined && { audit }),
+    ...(session !== undefined && { session }),
     warnings: toProblems(
       [
         ...rootWarnings(root),
@@ -140,4 +154,9 @@ function serverNames({ defaults, list }: AgentLayers): ReadonlySet<string> {
 /** The root has passed its schema. */
 function networkBlock(root: JsonObject): { allow?: string[]; proxy?: string } {
   return isJsonObject(root["network"]) ? root["network"] : {};
+}
+
+/** The root has passed its schema. */
+function modelsBlock(root: JsonObject): { providers?: Record<string, ModelProvider> } {
+  return isJsonObject(root["models"]) ? root["models"] : {};
 }

@@ -78,7 +78,8 @@ function ownFindings({ name, path, plain }: LayerServer, defaults: ServerLayer):
   return [atKey(path, message, closest(name, names))];
 }
 
-function overlay(base: PlainServer, over: PlainServer): PlainServer {
+/** `over` key by key, and map by map, on top of `base`. */
+export function overlay(base: PlainServer, over: PlainServer): PlainServer {
   const baseFamily = familyOf(base);
   const overFamily = familyOf(over);
   const keepsConnection = overFamily === undefined || overFamily === baseFamily;

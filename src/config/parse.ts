@@ -13,7 +13,8 @@ import { boardSchema } from "./schema.ts";
 import type { BoardConfig } from "./server-config.ts";
 import { readServers } from "./servers.ts";
 import { DEFAULT_TOOL_NAMES } from "./tool-names.ts";
-import { durationWarnings, serverWarnings } from "./warnings.ts";
+import { sessionDefaults } from "./session.ts";
+import { durationWarnings, serverWarnings, sessionWarnings } from "./warnings.ts";
 
 export type { BoardConfig } from "./server-config.ts";
 
@@ -25,9 +26,11 @@ export function parseAgentConfig(input: BoardConfig): AgentConfig {
   const { toolNames, startupWait, workspace, networkAllow, tools, approval, resourceTools } = input;
   const guard = agentGuard([{ path: [], settings: { ...input, tools: { ...tools, approval } } }]);
   const audit = auditSettings(input.audit, (file) => file);
+  const session = sessionDefaults([{ settings: input.session, path: ["session"] }]);
   const warnings = [
     ...durationWarnings({ startupWait }, ["startupWait"], []),
     ...ruleWarnings(tools, [], new Set(layer.servers.keys())),
+    ...sessionWarnings(input.session, ["session"]),
     ...[...layer.servers.values()].flatMap((server) =>
       serverWarnings(server, familyOf(server.plain)),
     ),
@@ -42,6 +45,7 @@ export function parseAgentConfig(input: BoardConfig): AgentConfig {
     ...(networkAllow !== undefined && { networkAllow }),
     ...(guard !== undefined && { guard }),
     ...(audit !== undefined && { audit }),
+    ...(session !== undefined && { session }),
     warnings: toProblems(warnings, {}),
   };
 }

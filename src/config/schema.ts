@@ -1,7 +1,7 @@
 // The schemas of a file: its root blocks and the settings of one agent. Servers are checked one by one
 // with server-schema.ts, so that a bad one does not hide what is wrong with the others.
 
-import { anyObject, either, mapOf, object } from "./compound.ts";
+import { anyObject, either, object } from "./compound.ts";
 import {
   flag,
   integer,
@@ -13,6 +13,7 @@ import {
   verified,
 } from "./fields.ts";
 import type { Infer } from "./kit.ts";
+import { modelIdProblem, modelProviders } from "./model-schema.ts";
 import { nameProblem } from "./names.ts";
 import {
   approval,
@@ -63,7 +64,7 @@ const agentAdvice = Object.fromEntries(
 
 const agent = {
   id: verified(agentIdProblem).optional(),
-  model: text().optional(),
+  model: verified(modelIdProblem).optional(),
   systemPrompt: textOrEmpty().optional(),
   maxSteps: integer(1, 10_000).optional(),
   workspace: text().optional(),
@@ -109,7 +110,7 @@ export const rootSchema = object(
       proxy: verified(proxyProblem).optional(),
     }).optional(),
     audit: audit().optional(),
-    models: object({ providers: mapOf(anyObject()).optional() }).optional(),
+    models: object({ providers: modelProviders().optional() }).optional(),
   },
   rootAdvice,
 );
@@ -123,6 +124,7 @@ export const boardSchema = object({
   tools: object(toolRules()).optional(),
   approval: approval().optional(),
   ...treatment,
+  session: sessionDefaultsSchema.optional(),
   audit: audit().optional(),
 });
 

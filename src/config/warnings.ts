@@ -14,30 +14,26 @@ const NO_EFFECT = "is accepted, but has no effect in this version";
 /** Keys to warn about, with what is said of them. */
 type Unbuilt = Readonly<Record<string, string>>;
 
-const SERVER_KEYS: Unbuilt = {
-  scope: NO_EFFECT,
-  include: NO_EFFECT,
-};
+const SERVER_KEYS: Unbuilt = { include: NO_EFFECT };
 
-const AGENT_KEYS: Unbuilt = {
-  model: NO_EFFECT,
-  systemPrompt: NO_EFFECT,
-  maxSteps: NO_EFFECT,
+/** Of `mcp.session`: what such a server is has been decided. */
+const SESSION_KEYS: Unbuilt = {
+  scope: "has no effect on the servers of a session",
+  pins: "has no effect on the servers of a session",
+  include: "has no effect on the servers of a session",
 };
 
 const TOOLS_KEYS: Unbuilt = { native: NO_EFFECT };
 
-const MCP_KEYS: Unbuilt = { toolSearch: NO_EFFECT, session: NO_EFFECT };
+const MCP_KEYS: Unbuilt = { toolSearch: NO_EFFECT };
 
 const ROOT_KEYS: Unbuilt = {
   gateway: NO_EFFECT,
   secrets: NO_EFFECT,
-  models: NO_EFFECT,
 };
 
 /** Values that ask for nothing but what happens anyway. */
 const ASKS_NOTHING: Readonly<Record<string, unknown>> = {
-  scope: "shared",
   include: "always",
   toolSearch: false,
 };
@@ -50,6 +46,8 @@ const UNUSED_KEYS: Record<Family, readonly string[]> = {
 
 /** Nobody means so few milliseconds; 0 has a meaning of its own. */
 const LOOKS_LIKE_SECONDS = 100;
+
+const SERVER_DURATIONS = ["timeout", "toolTimeout", "idleTimeout", "resourceRefreshMs"];
 
 /** `family` is that of the server as merged: an override need not name it. */
 export function serverWarnings(
@@ -67,7 +65,7 @@ export function serverWarnings(
   return [
     ...findings,
     ...unbuiltKeys(used, SERVER_KEYS, path),
-    ...durationWarnings(used, ["timeout", "toolTimeout", "idleTimeout", "resourceRefreshMs"], path),
+    ...durationWarnings(used, SERVER_DURATIONS, path),
   ];
 }
 
@@ -76,10 +74,19 @@ export function agentWarnings(block: JsonObject, path: Path): Finding[] {
   const mcp = isJsonObject(block["mcp"]) ? block["mcp"] : {};
   const tools = isJsonObject(block["tools"]) ? block["tools"] : {};
   return [
-    ...unbuiltKeys(block, AGENT_KEYS, path),
     ...unbuiltKeys(tools, TOOLS_KEYS, [...path, "tools"]),
     ...unbuiltKeys(mcp, MCP_KEYS, [...path, "mcp"]),
     ...durationWarnings(mcp, ["startupWait"], [...path, "mcp"]),
+    ...sessionWarnings(mcp["session"], [...path, "mcp", "session"]),
+  ];
+}
+
+/** `defaults` are those for servers that a session brings. */
+export function sessionWarnings(defaults: unknown, path: Path): Finding[] {
+  if (!isJsonObject(defaults)) return [];
+  return [
+    ...unbuiltKeys(defaults, SESSION_KEYS, path),
+    ...durationWarnings(defaults, SERVER_DURATIONS, path),
   ];
 }
 

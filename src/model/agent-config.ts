@@ -2,7 +2,9 @@
 
 import type { ServerDefinition } from "./server-definition.ts";
 import type { ConfigProblem } from "./config-problem.ts";
-import type { AgentGuard, AuditSettings } from "./guard-settings.ts";
+import type { AgentGuard, AuditSettings, PlacedRules } from "./guard-settings.ts";
+import type { ModelProvider } from "./model-provider.ts";
+import type { SessionDefaults } from "./server-config.ts";
 
 export interface AgentConfig {
   agentId: string;
@@ -12,6 +14,14 @@ export interface AgentConfig {
   /** Milliseconds to wait for servers at the start; undefined means each server's own `timeout`. */
   startupWait?: number;
   workspace?: string;
+  /** `provider/model`, for the agent's own loop. */
+  model?: string;
+  /** Instead of the loop's own words. */
+  systemPrompt?: string;
+  /** Requests to the model that one prompt may lead to. */
+  maxSteps?: number;
+  /** Beside the providers that are known anyway. */
+  modelProviders?: Record<string, ModelProvider>;
   /** A model gets tools to find and read resources by itself. */
   resourceTools?: boolean;
   /** Hosts and ranges that every server may reach, by the operator's word. */
@@ -21,6 +31,8 @@ export interface AgentConfig {
   /** Absent where nothing is configured for the guard. */
   guard?: AgentGuard;
   audit?: AuditSettings;
+  /** What holds for servers that a session brings: keys of a server, checked, and rules for tools. */
+  session?: { settings: SessionDefaults; rules: PlacedRules[] };
   /** Accepted keys whose feature this version does not have, and anything else worth saying. */
   warnings: ConfigProblem[];
   /** Nobody has approved what it would start: every server stays down, and says what to do. */

@@ -1,34 +1,12 @@
-// The board as its faces see it: what one agent can use, and the only way to use it.
+// The board of one agent as its faces see it.
 
-import type { BoardEvents } from "./events.ts";
-import type { CallOutcome, Tool, UpdateListener } from "./tool.ts";
-import type { JsonObject } from "./json.ts";
-import type { BoardPrompts } from "./prompt.ts";
-import type { BoardResources } from "./resource.ts";
-import type { RequestHandlers } from "./server-request.ts";
+import type { BoardUse } from "./board-use.ts";
 import type { ServerStatus } from "./server-status.ts";
+import type { SessionBoard, SessionOptions } from "./session-board.ts";
 
-/**
- * `onElicitation` and `onSampling` go before the board's own for what this call causes, where that is
- * certain; what is offered to servers is decided by the board's.
- */
-export interface BoardCallOptions extends RequestHandlers {
-  signal?: AbortSignal;
-  onUpdate?: UpdateListener;
-}
+export type { BoardCallOptions } from "./board-use.ts";
 
-export interface Board extends AsyncDisposable {
-  readonly resources: BoardResources;
-  readonly prompts: BoardPrompts;
-  /** Native tools first, then every server's in the order of the configuration. */
-  tools(): Tool[];
-  /** Calls by public name, or by `server/tool`. Never rejects: failures are outcomes with `isError`. */
-  call(name: string, args?: JsonObject, options?: BoardCallOptions): Promise<CallOutcome>;
-  status(): ServerStatus[];
-  on<Name extends keyof BoardEvents>(
-    event: Name,
-    listener: (event: BoardEvents[Name]) => void,
-  ): () => void;
+export interface Board extends BoardUse {
   /** Stops and starts one server; resolves when it is ready or has failed. */
   restart(server: string): Promise<ServerStatus>;
   /** Signs in to a remote server, through `onAuthorization`, and starts it with what was granted. */
@@ -39,6 +17,12 @@ export interface Board extends AsyncDisposable {
   refresh(): Promise<ServerStatus[]>;
   /** Other directories, or `file:` URLs, as roots from now on; servers are told. */
   setRoots(roots: readonly string[]): void;
-  /** Idempotent; resolves when no process of the board's is left. */
+  /**
+   * Lays a board of its own over this one for one session. Resolves when the session's servers are ready,
+   * have failed or `startupWait` has passed; a bad server never rejects it, a bad option does, with
+   * CONFIG_INVALID or INVALID_ARGUMENTS and before anything has started.
+   */
+  openSession(options: SessionOptions): Promise<SessionBoard>;
+  /** Ends its sessions too. Idempotent; resolves when no process of the board's is left. */
   close(): Promise<void>;
 }

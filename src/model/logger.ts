@@ -18,12 +18,17 @@ export const silentLogger: Logger = {
   error() {},
 };
 
-/** The same logger, with a name on every line. */
+/** The same logger, with a server's name on every line. */
 export function loggerFor(server: string, logger: Logger): Logger {
+  return loggerWith({ server }, logger);
+}
+
+/** The same logger, with these fields on every line. */
+export function loggerWith(common: LogFields, logger: Logger): Logger {
   return {
-    debug: (message, fields) => logger.debug(message, { server, ...fields }),
-    info: (message, fields) => logger.info(message, { server, ...fields }),
-    warn: (message, fields) => logger.warn(message, { server, ...fields }),
-    error: (message, fields) => logger.error(message, { server, ...fields }),
+    debug: (message, fields) => logger.debug(message, { ...common, ...fields }),
+    info: (message, fields) => logger.info(message, { ...common, ...fields }),
+    warn: (message, fields) => logger.warn(message, { ...common, ...fields }),
+    error: (message, fields) => logger.error(message, { ...common, ...fields }),
   };
 }

@@ -62,6 +62,8 @@ export interface ServerDefinition {
   /** Milliseconds without a call after which the server is stopped; 0 never. */
   idleTimeout: number;
   protocol: ProtocolChoice;
+  /** Each session has its own; absent where one is shared by all. */
+  scope?: "session";
   /** Stands for the server in public tool names. */
   toolPrefix?: string;
   maxMessageBytes: number;

@@ -12,6 +12,8 @@ const LONGEST = 32 * 1024;
 /** Fewer characters of a secret than this, at the place where a text was cut, tell nothing. */
 const TELLING = 4;
 
+const NONE: ReadonlySet<string> = new Set();
+
 export interface RedactingStream {
   /** What can be told of the text so far; the beginning of what may be a secret is held back. */
   push(chunk: string): string;
@@ -21,8 +23,15 @@ export interface RedactingStream {
 export class Redactor {
   readonly #secrets = new Set<string>();
   readonly #words = new Set<string>();
+  readonly #parent: Redactor | undefined;
   #matcher: Matcher | undefined;
-  #isStale = false;
+  /** How many words the matcher knows: they only ever become more. */
+  #matched = 0;
+
+  /** What the parent knows, now and later, is known here too. */
+  constructor(parent?: Redactor) {
+    this.#parent = parent;
+  }
 
   /** How many secrets are known. */
   get size(): number {
@@ -35,7 +44,6 @@ export class Redactor {
     if (known.length < SHORTEST_SECRET || MARK.includes(known) || this.#secrets.has(known)) return;
     this.#secrets.add(known);
     for (const word of variantsOf(known)) this.#words.add(word);
-    this.#isStale = true;
   }
 
   /** `isCut` says that the text went on: then the beginning of a secret at its end counts as one. */
@@ -78,9 +86,11 @@ export class Redactor {
   }
 
   #current(): Matcher | undefined {
-    if (this.#isStale) {
-      this.#matcher = new Matcher(this.#words);
-      this.#isStale = false;
+    const inherited = this.#parent === undefined ? NONE : this.#parent.#words;
+    const count = this.#words.size + inherited.size;
+    if (count !== this.#matched) {
+      this.#matcher = new Matcher(new Set([...inherited, ...this.#words]));
+      this.#matched = count;
     }
     return this.#matcher;
   }

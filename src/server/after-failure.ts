@@ -16,6 +16,9 @@ export interface AfterFailure {
   fields: LogFields;
 }
 
+const FRESH_HEADERS =
+  "give it fresh headers where the session's servers are set up, or configure it here and sign in";
+
 export function afterFailure(
   error: PlugboardError,
   verdict: Verdict,
@@ -23,7 +26,9 @@ export function afterFailure(
   clock: Clock,
 ): AfterFailure {
   if (error.code === "NEEDS_AUTH") {
-    const remedy = `${error.message}; ${error.hint ?? "sign in"}`;
+    // A session's server has no sign-in of its own: what it is to send comes with its definition.
+    const hint = definition.origin === "session" ? FRESH_HEADERS : (error.hint ?? "sign in");
+    const remedy = `${error.message}; ${hint}`;
     const fields = { state: "needs-auth" };
     return { state: { kind: "needs-auth", remedy }, level: "warn", message: error.message, fields };
   }

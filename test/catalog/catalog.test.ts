@@ -231,3 +231,20 @@ describe("a name that is taken", () => {
     expect(diagnostics[0]?.subject).toBe(`${"x".repeat(79)}…`);
   });
 });
+
+describe("a server that comes later", () => {
+  it("has its tools behind those that are there, until it goes", () => {
+    const catalog = catalogOf("one");
+    catalog.set("one", tools("read"));
+    expect(catalog.has("two")).toBe(false);
+    catalog.plug({ name: "two", toolPrefix: "b" });
+    catalog.set("two", tools("read"));
+    expect(names(catalog)).toEqual(["mcp__one__read", "mcp__b__read"]);
+    expect(catalog.tools("two").map(({ name }) => name)).toEqual(["read"]);
+    expect(catalog.unplug("two")).toEqual(["mcp__b__read"]);
+    expect(catalog.has("two")).toBe(false);
+    expect(catalog.tools("two")).toEqual([]);
+    expect(catalog.find("two/read")).toBeUndefined();
+    expect(names(catalog)).toEqual(["mcp__one__read"]);
+  });
+});

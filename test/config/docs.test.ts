@@ -13,7 +13,8 @@ import { failure, writeConfig } from "./files.ts";
 
 const page = await readFile(new URL("../../docs/configuration.md", import.meta.url), "utf8");
 
-const [example = "", rules = "", mistakes = "", doubts = ""] = blocks("json5");
+const [example = "", models = "", rules = "", sessions = "", mistakes = "", doubts = ""] =
+  blocks("json5");
 const [mistakesOutput = "", doubtsOutput = ""] = blocks("text");
 
 /** Complete by its type, so a key that is added to it is missed in the table. */
@@ -102,6 +103,19 @@ describe("the page on configuration", () => {
     ]);
   });
 
+  it("has an example for the servers of sessions that loads without a warning", async () => {
+    const { session, warnings } = await loadConfig(await writeConfig(sessions));
+    expect(warnings).toEqual([]);
+    expect(session?.settings).toMatchObject({ timeout: 20_000, approval: "destructive" });
+  });
+
+  it("has an example of models that loads without a warning", async () => {
+    const { model, modelProviders, warnings } = await loadConfig(await writeConfig(models));
+    expect(warnings).toEqual([]);
+    expect(model).toBe("lab/qwen3-32b");
+    expect(modelProviders).toMatchObject({ lab: { type: "openai-compatible" } });
+  });
+
   it("shows the errors there are", async () => {
     const file = await writeConfig(mistakes);
     const { message } = await failure(() => loadConfig(file));
@@ -145,7 +159,6 @@ describe("the page on configuration", () => {
     async (key = "") => {
       const values: Partial<Record<string, string>> = {
         "`oauth`": "true",
-        "`scope`": "'session'",
         "`include`": "'manual'",
       };
       const entry = `${key.replaceAll("`", "")}: ${values[key] ?? "5000"}`;

@@ -59,7 +59,7 @@ describe("a wrong file", () => {
     ["{ secrets: { gpc: {} } }", 'FILE:1:14  secrets.gpc  unknown key; did you mean "gcp"?'],
     [
       "{ models: { providers: { x: 1 } } }",
-      "FILE:1:29  models.providers.x  is a number; expected an object",
+      `FILE:1:29  models.providers.x  is a number; expected an object such as { type: "openai-compatible", baseUrl }`,
     ],
     ["{ agents: {}, agents: {} }", "FILE:1:15  agents  duplicate key; the first one is at 1:3"],
   ])("%s", async (text, message) => {

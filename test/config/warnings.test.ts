@@ -21,7 +21,6 @@ const X = "agents.defaults.mcp.servers.x";
 
 describe("a server's key without a feature", () => {
   it.each([
-    ["scope: 'session'", NO_EFFECT],
     ["include: 'manual'", NO_EFFECT],
     ["include: { default: 'agent', tools: { a: 'always' } }", NO_EFFECT],
   ])("is accepted and said to be one: %s", async (keys, message) => {
@@ -29,7 +28,7 @@ describe("a server's key without a feature", () => {
     expect(await server(`command: 'x', ${keys}`)).toEqual([`FILE:1:62  ${X}.${key}  ${message}`]);
   });
 
-  it.each(["scope: 'shared'", "include: 'always'"])(
+  it.each(["scope: 'shared'", "scope: 'session'", "include: 'always'"])(
     "is not worth a word where it asks for nothing: %s",
     async (keys) => {
       expect(await server(`command: 'x', ${keys}`)).toEqual([]);
@@ -170,21 +169,18 @@ describe("milliseconds that look like seconds", () => {
 });
 
 describe("settings without a feature", () => {
-  it.each([
-    ["model: 'a/b'", "model", NO_EFFECT],
-    ["systemPrompt: ''", "systemPrompt", NO_EFFECT],
-    ["maxSteps: 10", "maxSteps", NO_EFFECT],
-    ["tools: { native: ['./t.mjs'] }", "tools.native", NO_EFFECT, 34],
-  ])("of an agent are said to be: %s", async (keys, key, message, column = 25) => {
-    expect(await warningsOf(`{ agents: { defaults: { ${keys} } } }`)).toEqual([
-      `FILE:1:${column}  agents.defaults.${key}  ${message}`,
-    ]);
-  });
+  it.each([["tools: { native: ['./t.mjs'] }", "tools.native", NO_EFFECT, 34]])(
+    "of an agent are said to be: %s",
+    async (keys, key, message, column = 25) => {
+      expect(await warningsOf(`{ agents: { defaults: { ${keys} } } }`)).toEqual([
+        `FILE:1:${column}  agents.defaults.${key}  ${message}`,
+      ]);
+    },
+  );
 
   it.each([
     ["toolSearch: true", "toolSearch", NO_EFFECT],
     ["toolSearch: 'auto'", "toolSearch", NO_EFFECT],
-    ["session: { timeout: 5000 }", "session", NO_EFFECT],
     ["startupWait: 2", "startupWait", "is 2 milliseconds; did you mean 2000?"],
   ])("of mcp are said to be: %s", async (keys, key, message) => {
     expect(await warningsOf(`{ agents: { defaults: { mcp: { ${keys} } } } }`)).toEqual([
@@ -193,9 +189,20 @@ describe("settings without a feature", () => {
   });
 
   it.each([
+    ["timeout: 30", "is 30 milliseconds; did you mean 30000?"],
+    ["scope: 'shared'", "has no effect on the servers of a session"],
+    ["pins: 'warn'", "has no effect on the servers of a session"],
+    ["include: 'manual'", "has no effect on the servers of a session"],
+  ])("of the servers of sessions are said to be: %s", async (keys, message) => {
+    const [key = ""] = keys.split(":");
+    const text = `{ agents: { defaults: { mcp: { session: { ${keys} } } } } }`;
+    const path = `agents.defaults.mcp.session.${key}`;
+    expect(await warningsOf(text)).toEqual([`FILE:1:43  ${path}  ${message}`]);
+  });
+
+  it.each([
     ["gateway: { host: 'x', port: 0, tls: { cert: 'c', key: 'k' } }", "gateway", NO_EFFECT],
     ["secrets: { vault: { address: 'x' }, env: {} }", "secrets", NO_EFFECT],
-    ["models: { providers: { x: { any: 1 } } }", "models", NO_EFFECT],
   ])("of the file are said to be: %s", async (keys, key, message) => {
     expect(await warningsOf(`{ ${keys} }`)).toEqual([`FILE:1:3  ${key}  ${message}`]);
   });
@@ -207,11 +214,11 @@ describe("settings without a feature", () => {
 
   it("of other agents are their own affair", async () => {
     const text = `{ agents: {
-      defaults: { model: "a/b" },
-      list: [{ id: "a", model: "c/d" }, { id: "b", maxSteps: 5 }] } }`;
+      defaults: { tools: { native: ["./a.mjs"] } },
+      list: [{ id: "a", mcp: { toolSearch: true } }, { id: "b", mcp: { toolSearch: true } }] } }`;
     expect(await warningsOf(text, "b")).toEqual([
-      `FILE:2:19  agents.defaults.model  ${NO_EFFECT}`,
-      `FILE:3:52  agents.list[1].maxSteps  ${NO_EFFECT}`,
+      `FILE:2:28  agents.defaults.tools.native  ${NO_EFFECT}`,
+      `FILE:3:72  agents.list[1].mcp.toolSearch  ${NO_EFFECT}`,
     ]);
   });
 

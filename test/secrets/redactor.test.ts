@@ -323,6 +323,20 @@ describe("a value", () => {
   });
 });
 
+describe("a redactor over another", () => {
+  it("knows what that knows, now and later, and keeps its own to itself", () => {
+    const parent = knowing("first-secret");
+    const child = new Redactor(parent);
+    expect(child.text("first-secret")).toBe("[REDACTED]");
+    child.add("own-secret");
+    parent.add("later-secret");
+    const said = "first-secret own-secret later-secret";
+    expect(child.text(said)).toBe("[REDACTED] [REDACTED] [REDACTED]");
+    expect(child.value([said])).toEqual(["[REDACTED] [REDACTED] [REDACTED]"]);
+    expect(parent.text(said)).toBe("[REDACTED] own-secret [REDACTED]");
+  });
+});
+
 const anyText = fc.string({ unit: "binary", maxLength: 30 });
 /** Without the mark's own brackets: a secret that ends in `[` is completed by the mark of another. */
 const secrets = fc.array(

@@ -3,6 +3,7 @@
 import { Command as Parser, CommanderError, InvalidArgumentError, Option } from "commander";
 import { closest } from "../../util/closest.ts";
 import { packageVersion } from "../../util/version.ts";
+import { describeAsk } from "./ask-command.ts";
 import { describeAudit } from "./audit-command.ts";
 import { EXIT } from "./exit-code.ts";
 import { CALL_HELP, OVERVIEW_HELP, TOOLS_HELP } from "./help.ts";
@@ -126,6 +127,7 @@ function addCommands(program: Parser, choose: (command: Command) => void): void 
       }),
     );
 
+  describeAsk(program, choose);
   describeOffers(program, choose);
 
   program
@@ -154,6 +156,11 @@ function addCommands(program: Parser, choose: (command: Command) => void): void 
     .description("revoke and forget the tokens of a remote server")
     .argument("<server>", "its name in the configuration")
     .action((server: string) => choose({ kind: "logout", server }));
+
+  program
+    .command("acp")
+    .description("be an ACP agent on stdio: for editors that start plugboard")
+    .action(() => choose({ kind: "acp" }));
 
   program
     .command("demo")

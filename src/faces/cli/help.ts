@@ -8,9 +8,9 @@ Examples:
 
 Exit codes:
   0    ok
-  1    the tool reported an error
+  1    the tool reported an error, or the model did not get to the end
   2    usage or configuration, an unknown tool or an untrusted file included
-  3    the server is unavailable or did not answer in time
+  3    the server or the model is unavailable or did not answer in time
   4    refused by the guard
   70   a fault of Plugboard's own
   130  interrupted; 129 and 143 by SIGHUP and SIGTERM`;

@@ -34,6 +34,16 @@ export interface CallCommand {
   output?: string;
 }
 
+export interface AskCommand {
+  kind: "ask";
+  /** Words of the prompt; `-` alone is stdin. */
+  prompt: string[];
+  /** `provider/model` */
+  model?: string;
+  /** Every call may be made. */
+  yes: boolean;
+}
+
 export interface ResourcesCommand {
   kind: "resources";
   /** Words that must all be found. */
@@ -109,6 +119,7 @@ export type Command =
   | { kind: "overview" }
   | ToolsCommand
   | CallCommand
+  | AskCommand
   | ResourcesCommand
   | ReadCommand
   | PromptsCommand
@@ -119,6 +130,7 @@ export type Command =
   | TrustCommand
   | PinsCommand
   | AuditCommand
+  | { kind: "acp" }
   | { kind: "demo" };
 
 export type Invocation =

@@ -31,7 +31,8 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
     onSlowStop: () => print(["plugboard: stopping the servers; Ctrl-C again does not wait"]),
   });
   try {
-    if (options.exitWithStdin) watchStdin(lifetime, command);
+    // The ACP agent reads stdin itself, and ends with it anyway.
+    if (options.exitWithStdin && command.kind !== "acp") watchStdin(lifetime, command);
     const code = await run(command, createContext(io, options, screen, lifetime.signal));
     return lifetime.exitCode ?? code;
   } catch (error) {
@@ -68,6 +69,8 @@ async function run(command: Command, context: CliContext): Promise<number> {
       return (await import("./tools.ts")).runTools(command, context);
     case "call":
       return (await import("./call.ts")).runCall(command, context);
+    case "ask":
+      return (await import("./run-ask.ts")).runAsk(command, context);
     case "resources":
       return (await import("./resources.ts")).runResources(command, context);
     case "read":
@@ -88,16 +91,15 @@ async function run(command: Command, context: CliContext): Promise<number> {
       return (await import("./audit.ts")).runAudit(command, context);
     case "trust":
       return (await import("./trust.ts")).runTrust(command, context);
+    case "acp":
+      return (await import("./acp.ts")).runAcp(context);
     case "demo":
       return (await import("./demo.ts")).runDemo(context);
   }
 }
 
 function watchStdin(lifetime: Lifetime, command: Command): void {
-  if (
-    (command.kind === "call" || command.kind === "prompt") &&
-    command.args.some((each) => each === "-" || each.endsWith("=@-"))
-  ) {
+  if (readsStdin(command)) {
     throw new PlugboardError(
       "INVALID_ARGUMENTS",
       "stdin cannot both give the arguments and end the command",
@@ -105,4 +107,10 @@ function watchStdin(lifetime: Lifetime, command: Command): void {
     );
   }
   lifetime.endWithStdin();
+}
+
+function readsStdin(command: Command): boolean {
+  if (command.kind === "ask") return command.prompt.join(" ") === "-";
+  if (command.kind !== "call" && command.kind !== "prompt") return false;
+  return command.args.some((each) => each === "-" || each.endsWith("=@-"));
 }

@@ -21,6 +21,8 @@ export interface OpenOptions {
   demo?: boolean;
   onAuthorization?: OnAuthorization;
   onElicitation?: OnElicitation;
+  /** Instead of asking the person at the terminal. */
+  onApproval?: AskApproval;
   /** The last word on the configuration. */
   adjust?: (agent: AgentConfig) => AgentConfig;
 }
@@ -33,7 +35,7 @@ export interface OpenedBoard {
 
 export async function withBoard<Result>(
   context: CliContext,
-  { start, demo = false, adjust = (agent) => agent, onAuthorization, onElicitation }: OpenOptions,
+  { start, demo = false, adjust = (agent) => agent, ...handlers }: OpenOptions,
   use: (opened: OpenedBoard) => Promise<Result>,
 ): Promise<Result> {
   const { io, options, logger, clock } = context;
@@ -51,7 +53,7 @@ export async function withBoard<Result>(
     await (await import("./require-trust.ts")).requireTrust(source.path, loaded, io);
   }
   const agent = adjust(loaded);
-  const onApproval = approvalPrompt(context);
+  const { onAuthorization, onElicitation, onApproval = approvalPrompt(context) } = handlers;
   const board = await openBoard(
     // The command waits for the servers itself, so that it can show what it waits for.
     { ...agent, startupWait: 0 },

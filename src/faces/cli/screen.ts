@@ -61,6 +61,11 @@ export class Screen {
     this.out(`${JSON.stringify(value, undefined, 2).replace(UNSEEN, escaped)}\n`);
   }
 
+  /** On one line: one of many. */
+  jsonLine(value: unknown): void {
+    this.out(`${JSON.stringify(value).replace(UNSEEN, escaped)}\n`);
+  }
+
   /** A line beside the results, above whatever is live. */
   note(line: string): void {
     const isDrawn = this.#drawn > 0;

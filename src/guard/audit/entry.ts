@@ -38,6 +38,7 @@ export interface SuspiciousResult {
   type: "suspicious";
   time: string;
   agent: string;
+  session?: string;
   server: string;
   tool: string;
   /** Names of what was found. */

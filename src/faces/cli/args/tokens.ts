@@ -4,9 +4,8 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { JsonObject } from "../../../model/json.ts";
-import { untilAborted } from "../../../util/abort.ts";
-import type { CliIo, Input } from "../io.ts";
-import { interrupted } from "../interrupted.ts";
+import type { CliIo } from "../io.ts";
+import { readStdin } from "../read-stdin.ts";
 import { invalidArguments } from "./invalid.ts";
 import { parseJson, parseJsonObject } from "./json-text.ts";
 
@@ -98,20 +97,6 @@ class TokenReader {
     if (this.#readsStdin) throw invalidArguments(["stdin is asked for twice"]);
     this.#readsStdin = true;
     const { io, signal, onPrompt } = this.#source;
-    if (io.stdin.isTTY) onPrompt();
-    try {
-      return await untilAborted(readAll(io.stdin), signal, interrupted);
-    } finally {
-      io.stdin.pause();
-    }
+    return readStdin(io.stdin, signal, onPrompt);
   }
-}
-
-function readAll(stdin: Input): Promise<string> {
-  return new Promise((done, fail) => {
-    const chunks: Buffer[] = [];
-    stdin.on("data", (chunk: Buffer | string) => chunks.push(Buffer.from(chunk)));
-    stdin.once("end", () => done(Buffer.concat(chunks).toString("utf8")));
-    stdin.once("error", fail);
-  });
 }

@@ -1,0 +1,35 @@
+// The sessions that are open on a board: they end with it.
+
+import { PlugboardError } from "../../model/errors.ts";
+import type { SessionBoard, SessionOptions } from "../../model/session-board.ts";
+import type { BoardCore } from "../core.ts";
+import type { LiveSession } from "./live-session.ts";
+
+export class Sessions {
+  readonly #over: BoardCore;
+  readonly #open = new Set<LiveSession>();
+  #isClosed = false;
+
+  constructor(over: BoardCore) {
+    this.#over = over;
+  }
+
+  async open(options: SessionOptions): Promise<SessionBoard> {
+    const { openSession } = await import("./open.ts");
+    if (this.#isClosed) throw isClosed();
+    const session = openSession(options, this.#over, () => this.#open.delete(session));
+    this.#open.add(session);
+    await session.open();
+    if (this.#isClosed) throw isClosed();
+    return session;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#open].map((session) => session.close()));
+  }
+}
+
+function isClosed(): PlugboardError {
+  return new PlugboardError("SERVER_UNAVAILABLE", "the board is closed");
+}

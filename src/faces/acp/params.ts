@@ -1,0 +1,102 @@
+// Checks what a client sends: every mistake is −32602 and names the path to it.
+
+import { isAbsolute } from "node:path";
+import { type ContentBlock, RequestError } from "@agentclientprotocol/sdk";
+import { z } from "zod";
+
+const pair = z.object({ name: z.string().min(1), value: z.string() });
+
+/** Checked further in `mcp-servers.ts`, where an entry's transport is known. */
+const mcpServer = z.looseObject({
+  name: z.string().min(1),
+  type: z.string().optional(),
+  command: z.string().min(1).optional(),
+  args: z.array(z.string()).optional(),
+  env: z.array(pair).optional(),
+  url: z.string().min(1).optional(),
+  headers: z.array(pair).optional(),
+});
+
+export type McpServerParams = z.infer<typeof mcpServer>;
+
+const sessionId = z.string().min(1);
+const absolute = z.string().refine(isAbsolute, "expected an absolute path");
+const directories = z
+  .array(absolute)
+  .nullish()
+  .transform((value) => value ?? []);
+const servers = z
+  .array(mcpServer)
+  .nullable()
+  .transform((value) => value ?? []);
+
+const contents = z.looseObject({ uri: z.string() });
+
+/** The SDK's own blocks; what they may hold beside these keys passes as it is. */
+const block = z.discriminatedUnion("type", [
+  z.looseObject({ type: z.literal("text"), text: z.string() }),
+  z.looseObject({ type: z.literal("image"), data: z.string(), mimeType: z.string() }),
+  z.looseObject({ type: z.literal("audio"), data: z.string(), mimeType: z.string() }),
+  z.looseObject({ type: z.literal("resource_link"), uri: z.string(), name: z.string() }),
+  z.looseObject({
+    type: z.literal("resource"),
+    resource: z.union([
+      contents.extend({ text: z.string() }),
+      contents.extend({ blob: z.string() }),
+    ]),
+  }),
+]);
+
+const opened = z.object({ cwd: absolute, additionalDirectories: directories });
+
+export const parseNew = parser(opened.extend({ mcpServers: servers }));
+export const parseLoad = parser(opened.extend({ sessionId, mcpServers: servers }));
+export const parseResume = parser(
+  opened.extend({ sessionId, mcpServers: servers.optional().transform((value) => value ?? []) }),
+);
+export const parseSession = parser(z.object({ sessionId }));
+export const parseMode = parser(z.object({ sessionId, modeId: z.string() }));
+export const parseConfigOption = parser(
+  z.object({ sessionId, configId: z.string(), value: z.string() }),
+);
+export const parseList = parser(
+  z
+    .object({ cwd: absolute.nullish(), cursor: z.string().nullish() })
+    .nullish()
+    .transform((value) => value ?? {}),
+);
+const promptParams = parser(z.object({ sessionId, prompt: z.array(block) }));
+
+export interface PromptParams {
+  sessionId: string;
+  prompt: ContentBlock[];
+}
+
+export function parsePrompt(params: unknown): PromptParams {
+  const { sessionId: id, prompt } = promptParams(params);
+  return { sessionId: id, prompt };
+}
+
+/** `path` is as a person writes it: `mcpServers[0].args`. */
+export function invalidParams(path: string, message: string): RequestError {
+  return RequestError.invalidParams(
+    { path, message },
+    path === "" ? message : `${path}: ${message}`,
+  );
+}
+
+function parser<Schema extends z.ZodType>(schema: Schema): (params: unknown) => z.output<Schema> {
+  return (params) => {
+    const result = schema.safeParse(params);
+    if (result.success) return result.data;
+    const [issue] = result.error.issues;
+    throw invalidParams(pathText(issue?.path ?? []), issue?.message ?? "invalid");
+  };
+}
+
+function pathText(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((text, key) => {
+    if (typeof key === "number") return `${text}[${key}]`;
+    return text === "" ? String(key) : `${text}.${String(key)}`;
+  }, "");
+}

@@ -1,0 +1,203 @@
+// A board as an ACP agent: the methods of the protocol over one connection, and their end with it.
+
+import {
+  agent,
+  type AgentConnection,
+  type ClientCapabilities,
+  type InitializeResponse,
+  methods,
+  ndJsonStream,
+  PROTOCOL_VERSION,
+  RequestError,
+} from "@agentclientprotocol/sdk";
+import { PlugboardError } from "../../model/errors.ts";
+import { type Logger, silentLogger } from "../../model/logger.ts";
+import { type Clock, systemClock } from "../../util/clock.ts";
+import { packageVersion } from "../../util/version.ts";
+import { History } from "./history.ts";
+import { isMode, MODE_OPTION, MODES, modeOption, modeState } from "./mode.ts";
+import {
+  invalidParams,
+  parseConfigOption,
+  parseList,
+  parseLoad,
+  parseMode,
+  parseNew,
+  parsePrompt,
+  parseResume,
+  parseSession,
+} from "./params.ts";
+import type { Peer } from "./peer.ts";
+import type { NewAnswer, OpenSession } from "./ports.ts";
+import type { Session } from "./session.ts";
+import { Sessions } from "./sessions.ts";
+
+export interface AcpOptions {
+  input: ReadableStream<Uint8Array>;
+  output: WritableStream<Uint8Array>;
+  openSession: OpenSession;
+  /** Answers what is no command. Without it commands alone are answered. */
+  newAnswer?: NewAnswer;
+  /** Where sessions are kept. Without it nothing is, and none can be loaded. */
+  historyDir?: string;
+  /** Aborting it ends the connection. */
+  signal?: AbortSignal;
+  clock?: Clock;
+  logger?: Logger;
+}
+
+/** Resolves when the client is gone, or the signal aborts, and nothing of its sessions is left. */
+export async function serveAcp(options: AcpOptions): Promise<void> {
+  const { signal, clock = systemClock, logger = silentLogger, historyDir } = options;
+  const client: ClientSide = { capabilities: {} };
+  const sessions = new Sessions({
+    peer: peerOf(client),
+    clock,
+    logger,
+    newAnswer: options.newAnswer,
+    openSession: options.openSession,
+    history: historyDir === undefined ? undefined : new History(historyDir),
+  });
+  const app = describeAgent(sessions, client);
+  const connection = app.connect(ndJsonStream(options.output, options.input));
+  client.connection = connection;
+  const onAbort = (): void => connection.close();
+  signal?.addEventListener("abort", onAbort, { once: true });
+  if (signal?.aborted) onAbort();
+  try {
+    await connection.closed;
+  } finally {
+    signal?.removeEventListener("abort", onAbort);
+    await sessions.closeAll();
+  }
+}
+
+interface ClientSide {
+  capabilities: ClientCapabilities;
+  /** Set before the first message is read. */
+  connection?: AgentConnection;
+}
+
+function describeAgent(sessions: Sessions, client: ClientSide) {
+  const { session } = methods.agent;
+  return agent({ name: "plugboard" })
+    .onRequest(methods.agent.initialize, ({ params }) => {
+      client.capabilities = params.clientCapabilities ?? {};
+      return initializeResponse();
+    })
+    .onRequest(session.new, parseNew, async ({ params }) => {
+      const opened = await asRequest(sessions.create(params));
+      return { sessionId: opened.id, ...settingsOf(opened) };
+    })
+    .onRequest(session.load, parseLoad, async ({ params }) =>
+      settingsOf(await asRequest(sessions.reopen(params.sessionId, params, true))),
+    )
+    .onRequest(session.resume, parseResume, async ({ params }) =>
+      settingsOf(await asRequest(sessions.reopen(params.sessionId, params, false))),
+    )
+    .onRequest(session.list, parseList, ({ params: { cwd, cursor } }) =>
+      sessions.list({ cwd: cwd ?? undefined, cursor: cursor ?? undefined }),
+    )
+    .onRequest(session.close, parseSession, async ({ params }) => {
+      await sessions.close(params.sessionId);
+      return {};
+    })
+    .onRequest(session.delete, parseSession, async ({ params }) => {
+      await sessions.delete(params.sessionId);
+      return {};
+    })
+    .onRequest(session.setMode, parseMode, async ({ params: { sessionId, modeId } }) => {
+      const open = sessions.get(sessionId);
+      changeMode(open, modeId, "modeId");
+      const configOptions = [modeOption(open.mode)];
+      await peerOf(client).update(sessionId, {
+        sessionUpdate: "config_option_update",
+        configOptions,
+      });
+      return {};
+    })
+    .onRequest(session.setConfigOption, parseConfigOption, async ({ params }) => {
+      const { sessionId, configId, value } = params;
+      const open = sessions.get(sessionId);
+      if (configId !== MODE_OPTION) {
+        throw invalidParams(
+          "configId",
+          `there is no option "${configId}"; expected ${MODE_OPTION}`,
+        );
+      }
+      changeMode(open, value, "value");
+      const update = { sessionUpdate: "current_mode_update", currentModeId: open.mode } as const;
+      await peerOf(client).update(sessionId, update);
+      return { configOptions: [modeOption(open.mode)] };
+    })
+    .onRequest(session.prompt, parsePrompt, async ({ params, signal }) => ({
+      stopReason: await sessions.get(params.sessionId).prompt(params.prompt, signal),
+    }))
+    .onNotification(session.cancel, parseSession, ({ params }) =>
+      sessions.cancel(params.sessionId),
+    );
+}
+
+/** Whatever version the client asks for: this one is answered, and the client decides whether it goes on. */
+function initializeResponse(): InitializeResponse {
+  return {
+    protocolVersion: PROTOCOL_VERSION,
+    agentInfo: { name: "plugboard", title: "Plugboard", version: packageVersion() },
+    agentCapabilities: {
+      loadSession: true,
+      mcpCapabilities: { http: true, sse: true },
+      promptCapabilities: { image: true, embeddedContext: true },
+      sessionCapabilities: {
+        list: {},
+        resume: {},
+        close: {},
+        delete: {},
+        additionalDirectories: {},
+      },
+    },
+    authMethods: [],
+  };
+}
+
+function settingsOf({ mode }: Session) {
+  return { modes: modeState(mode), configOptions: [modeOption(mode)] };
+}
+
+function changeMode(session: Session, mode: string, path: string): void {
+  if (!isMode(mode)) {
+    const known = MODES.map(({ id }) => id).join(", ");
+    throw invalidParams(path, `there is no mode "${mode}"; expected one of ${known}`);
+  }
+  session.mode = mode;
+}
+
+/** A configuration that a client has sent is a parameter of its. */
+async function asRequest<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof PlugboardError)) throw error;
+    if (error.code === "CONFIG_INVALID" || error.code === "INVALID_ARGUMENTS") {
+      const [problem] = error.problems;
+      throw invalidParams(problem?.path ?? "", problem?.message ?? error.message);
+    }
+    throw RequestError.internalError({ code: error.code }, error.message);
+  }
+}
+
+function peerOf(client: ClientSide): Peer {
+  return {
+    takesNotices: () => Boolean(client.capabilities.session?.notices),
+    async update(sessionId, update) {
+      const params = { sessionId, update };
+      // Rejects when the connection is gone, and then its sessions are being closed.
+      await client.connection?.client.notify(methods.client.session.update, params).catch(() => {});
+    },
+    requestPermission(params, signal) {
+      if (client.connection === undefined) return Promise.reject(RequestError.requestCancelled());
+      const options = signal && { cancellationSignal: signal, stopWaitingOnCancel: true };
+      const method = methods.client.session.requestPermission;
+      return client.connection.client.request(method, params, options);
+    },
+  };
+}

@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import { openModel } from "../../src/agent/model.ts";
+
+const failure = (id: string, options = {}): Promise<unknown> =>
+  openModel(id, { env: {}, ...options }).then(
+    () => expect.unreachable("a model was opened"),
+    (error: unknown) => error,
+  );
+
+describe("a model's id", () => {
+  it.each([
+    ["anthropic/claude-sonnet-4-5", { ANTHROPIC_API_KEY: "k" }, "anthropic", "full", 200_000],
+    ["openai/gpt-5", { OPENAI_API_KEY: "k" }, "openai", "full", 128_000],
+    ["google/gemini-3-pro", { GOOGLE_GENERATIVE_AI_API_KEY: "k" }, "google", "full", 1_000_000],
+    ["ollama/qwen3:8b", {}, "generic", "prompt-images", 32_000],
+    ["ollama/library/qwen3", {}, "generic", "prompt-images", 32_000],
+  ])("%s opens one", async (id, env, schemas, media, contextWindow) => {
+    const model = await openModel(id, { env });
+    expect(model).toMatchObject({ id, schemas, media, contextWindow });
+    expect(model.languageModel).toMatchObject({ modelId: id.slice(id.indexOf("/") + 1) });
+  });
+
+  it.each(["", "gpt-5", "/gpt-5", "openai/"])("%j names none", async (id) => {
+    expect(await failure(id)).toMatchObject({
+      code: "CONFIG_INVALID",
+      message: `'${id}' does not name a model`,
+      hint: "write provider/model, as in anthropic/claude-sonnet-4-5",
+    });
+  });
+});
+
+describe("a provider", () => {
+  it("that is not known is named, with what may have been meant", async () => {
+    expect(await failure("antropic/x")).toMatchObject({
+      code: "CONFIG_INVALID",
+      message: "no model provider is named 'antropic'",
+      hint: "did you mean 'anthropic'?",
+    });
+    expect(await failure("zzz/x")).toMatchObject({
+      hint: "there are anthropic, openai, google, ollama; others are configured in models.providers",
+    });
+    expect(await failure("__proto__/x")).toMatchObject({ code: "CONFIG_INVALID" });
+  });
+
+  it("may be configured, with values from the environment", async () => {
+    const providers = {
+      mine: {
+        type: "openai-compatible" as const,
+        baseUrl: "http://${MODEL_HOST:-127.0.0.1:1234}/v1",
+        apiKey: "${MY_KEY}",
+        contextWindow: 8000,
+      },
+    };
+    const model = await openModel("mine/m", { env: { MY_KEY: "s3cret" }, providers });
+    expect(model.contextWindow).toBe(8000);
+    expect(model.redact("key s3cret is wrong")).toBe("key [key] is wrong");
+    expect(await failure("mine/m", { providers })).toMatchObject({
+      code: "UNRESOLVED_VALUE",
+      message: "models.providers.mine.apiKey needs the variable MY_KEY, which is not set",
+      hint: "export MY_KEY",
+    });
+  });
+
+  it.each([
+    [
+      "secret://vault/key",
+      "UNRESOLVED_VALUE",
+      "models.providers.mine.apiKey is a secret reference",
+    ],
+    ["${", "CONFIG_INVALID", 'models.providers.mine.apiKey has "${" without a closing "}"'],
+  ])("with the key %s cannot be used", async (apiKey, code, message) => {
+    const providers = { mine: { type: "openai" as const, apiKey } };
+    expect(await failure("mine/m", { providers })).toMatchObject({ code, message });
+  });
+
+  it.each([
+    ["anthropic/x", "ANTHROPIC_API_KEY"],
+    ["openai/x", "OPENAI_API_KEY"],
+    ["google/x", "GOOGLE_GENERATIVE_AI_API_KEY"],
+  ])("of %s needs a key", async (id, variable) => {
+    const name = id.slice(0, -2);
+    expect(await failure(id, { env: { [variable]: "" } })).toMatchObject({
+      code: "UNRESOLVED_VALUE",
+      message: `the model provider '${name}' needs an API key, and ${variable} is not set`,
+      hint: `export ${variable}=…, or set models.providers.${name}.apiKey`,
+    });
+  });
+
+  it("needs no key where the API may do without", async () => {
+    const { redact } = await openModel("ollama/x", { env: {} });
+    expect(redact("as it is")).toBe("as it is");
+  });
+});
+
+describe("a package", () => {
+  const missing = Object.assign(new Error("no"), { code: "ERR_MODULE_NOT_FOUND" });
+
+  it.each(["ai", "@ai-sdk/openai-compatible"])(
+    "%s that is missing can be installed",
+    async (name) => {
+      const importPackage = (wanted: string): Promise<object> =>
+        wanted === name ? Promise.reject(missing) : import(wanted);
+      expect(await failure("ollama/x", { importPackage })).toMatchObject({
+        code: "CONFIG_INVALID",
+        message: `the package ${name} is not installed`,
+        hint: `npm install ${name === "ai" ? "ai" : `${name} ai`}, with -g if Plugboard was installed so`,
+      });
+    },
+  );
+
+  it("that is not what it should be is told from one that is missing", async () => {
+    expect(await failure("ollama/x", { importPackage: async () => ({}) })).toMatchObject({
+      code: "CONFIG_INVALID",
+      message: "the installed @ai-sdk/openai-compatible is not one that fits",
+    });
+    const broken = new SyntaxError("unexpected");
+    expect(await failure("ollama/x", { importPackage: () => Promise.reject(broken) })).toBe(broken);
+  });
+});

@@ -1,0 +1,326 @@
+// The guard of a session: whose rules, limits, questions and records they are.
+
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { SessionBoard } from "../../../src/model/session-board.ts";
+import type { ModelDetails } from "../../../src/model/external-content.ts";
+import type { JsonObject } from "../../../src/model/json.ts";
+import type { ToolResult } from "../../../src/model/tool.ts";
+import { cleanUp, directory, openWith } from "../../guard/boards.ts";
+import { fixture, textOf } from "../../support/boards.ts";
+import { recordingLogger } from "../../support/logger.ts";
+import { cwd, reached, statusIn } from "./sessions.ts";
+
+cleanUp();
+
+const hi = { text: "hi" };
+const names = (session: SessionBoard) => session.tools().map(({ name }) => name);
+
+async function codes(
+  session: Pick<SessionBoard, "call">,
+  tool: string,
+  count: number,
+): Promise<string[]> {
+  const calls = Array.from({ length: count }, () => session.call(tool, hi));
+  return (await Promise.all(calls)).map(({ failure }) => failure?.code ?? "ok");
+}
+
+async function execute(session: SessionBoard, name: string, args: JsonObject) {
+  const tool = session.tools().find((each) => each.name === name);
+  return (await tool?.execute("call-1", args)) as ToolResult<ModelDetails>;
+}
+
+describe("rules", () => {
+  it("that deny a configured server hold for a session's of its name, what allows it does not", async () => {
+    const board = await openWith({
+      servers: { docs: { ...fixture("echo"), tools: { deny: ["env"], allow: ["echo", "pid"] } } },
+      tools: { deny: ["*/cwd"], allow: ["docs/*", "*/add"] },
+    });
+    const shared = await board.openSession({ cwd });
+    expect(names(shared)).toEqual(["mcp__docs__echo", "mcp__docs__pid"]);
+    const session = await board.openSession({ cwd, servers: { docs: fixture("echo") } });
+    expect(names(session)).toEqual(["mcp__docs__add"]);
+    for (const tool of ["docs/echo", "docs/env", "docs/cwd"]) {
+      expect((await session.call(tool, hi)).failure?.code).toBe("REFUSED_BY_POLICY");
+    }
+  });
+
+  it("of a server hold from when it is added until it is removed", async () => {
+    const board = await openWith({ servers: {}, session: { tools: { deny: ["crash"] } } });
+    const session = await board.openSession({ cwd });
+    await session.add("mine", { ...fixture("echo"), tools: { allow: ["echo", "crash"] } });
+    expect(names(session)).toEqual(["mcp__mine__echo"]);
+    await session.remove("mine");
+    await session.add("mine", fixture("echo"));
+    expect(names(session)).toContain("mcp__mine__pid");
+    expect(names(session)).not.toContain("mcp__mine__crash");
+  });
+
+  it("for the owner are for whoever the session says it is", async () => {
+    const board = await openWith({
+      servers: { docs: { ...fixture("echo"), tools: { ownerOnly: ["env"] } } },
+    });
+    const owner = await board.openSession({ cwd, owner: true });
+    const other = await board.openSession({ cwd });
+    expect(names(owner)).toContain("mcp__docs__env");
+    expect(names(other)).not.toContain("mcp__docs__env");
+  });
+});
+
+describe("limits", () => {
+  it("leave out servers and tools past them, by name", async () => {
+    const board = await openWith({
+      servers: { shared: fixture("echo") },
+      limits: { sessionServers: 2, sessionTools: 3 },
+    });
+    const session = await board.openSession({
+      cwd,
+      servers: {
+        one: fixture("many-tools", "--count=4"),
+        two: fixture("crlf"),
+        three: fixture("echo"),
+      },
+    });
+    expect(session.notices).toEqual([
+      "1 server of the session is left out, the limit is 2: three; raise it with limits.sessionServers or PLUGBOARD_MAX_SESSION_SERVERS",
+      "2 tools of the session are left out, the limit is 3: one/tool_3, two/echo; raise it with limits.sessionTools or PLUGBOARD_MAX_SESSION_TOOLS",
+    ]);
+    expect(session.status().map(({ name }) => name)).toEqual(["shared", "one", "two"]);
+    expect(names(session).filter((name) => !name.startsWith("mcp__shared"))).toEqual([
+      "mcp__one__tool_0",
+      "mcp__one__tool_1",
+      "mcp__one__tool_2",
+    ]);
+    expect(textOf(await session.call("two/echo", hi))).toBe("hi");
+    await expect(session.add("four", fixture("echo"))).rejects.toMatchObject({
+      code: "INVALID_ARGUMENTS",
+      message: expect.stringContaining("the limit is 2: four;"),
+    });
+  });
+
+  it("can be set in the environment, and a warning comes before them", async () => {
+    const logger = recordingLogger();
+    const board = await openWith(
+      { servers: {}, session: { lazy: true } },
+      { env: { ...process.env, PLUGBOARD_MAX_SESSION_SERVERS: "6" }, logger },
+    );
+    const six = Object.fromEntries("abcdef".split("").map((name) => [name, fixture("echo")]));
+    const session = await board.openSession({ cwd, servers: six, startupWait: 0 });
+    const warning = "the session starts 6 programs of its own; more than 5 make it slow to start";
+    expect(session.notices).toEqual([warning]);
+    expect(logger.lines.map(({ message }) => message)).toContain(warning);
+  });
+
+  it("let a session make 100 calls a minute to a server that has no limit of its own", async () => {
+    const board = await openWith({ servers: { shared: fixture("echo") } });
+    const session = await board.openSession({ cwd, servers: { mine: fixture("echo") } });
+    const other = await board.openSession({ cwd });
+    for (const tool of ["shared/echo", "mine/echo"]) {
+      const all = await codes(session, tool, 200);
+      expect(all.slice(0, 100)).toEqual(Array.from({ length: 100 }, () => "ok"));
+      expect(all.at(-1)).toBe("RATE_LIMITED");
+    }
+    expect(await codes(other, "shared/echo", 1)).toEqual(["ok"]);
+    const free = await codes(board, "shared/echo", 150);
+    expect(new Set(free)).toEqual(new Set(["ok"]));
+  });
+
+  it("of a server that is shared are for all sessions together", async () => {
+    const board = await openWith({
+      servers: {
+        few: { ...fixture("echo"), rateLimit: 3 },
+        busy: { ...fixture("counts-calls"), concurrency: { tools: { hold: 1 } } },
+      },
+    });
+    const [one, two] = [await board.openSession({ cwd }), await board.openSession({ cwd })];
+    expect(await codes(one, "few/echo", 2)).toEqual(["ok", "ok"]);
+    expect(await codes(two, "few/echo", 2)).toEqual(["ok", "RATE_LIMITED"]);
+
+    const held = [one.call("busy/hold", { key: "a" }), two.call("busy/hold", { key: "b" })];
+    const report = async () =>
+      JSON.parse(textOf(await one.call("busy/report"))) as { most: number; now: number };
+    for (const call of held) {
+      while ((await report()).now === 0);
+      await one.call("busy/release");
+      await call;
+    }
+    expect((await report()).most).toBe(1);
+  });
+});
+
+describe("approval", () => {
+  it("is asked of the session, and remembered there for its own servers", async () => {
+    const asked: string[] = [];
+    const ask = (who: string) => ({
+      onApproval: ({ tool }: { tool: string }) => {
+        asked.push(`${who} ${tool}`);
+        return "always" as const;
+      },
+    });
+    const board = await openWith({ servers: { shared: fixture("echo") } }, ask("board"));
+    const servers = { mine: fixture("echo") };
+    const one = await board.openSession({ cwd, servers, approval: "ask", ...ask("one") });
+    const two = await board.openSession({ cwd, servers, approval: "ask", ...ask("two") });
+    const calm = await board.openSession({ cwd, servers, ...ask("calm") });
+    for (const session of [one, one, two, calm]) await session.call("mine/echo", hi);
+    await one.call("shared/echo", hi);
+    await board.call("shared/echo", hi);
+    expect(asked).toEqual(["one mine/echo", "two mine/echo", "one shared/echo"]);
+  });
+
+  it("follows the configuration where that has a word on it", async () => {
+    const board = await openWith({ servers: {}, approval: "never", session: { approval: "ask" } });
+    const session = await board.openSession({
+      cwd,
+      approval: "ask",
+      servers: { mine: fixture("echo"), free: { ...fixture("echo"), approval: "never" } },
+      onApproval: () => "refuse",
+    });
+    expect((await session.call("mine/echo", hi)).failure?.code).toBe("NOT_APPROVED");
+    expect(textOf(await session.call("free/echo", hi))).toBe("hi");
+  });
+});
+
+describe("what a session leaves behind", () => {
+  it("is its lines in the audit, and nothing else on disk", async () => {
+    const stateDir = await directory();
+    const board = await openWith({ servers: { shared: fixture("echo") } }, { stateDir });
+    const session = await board.openSession({
+      cwd,
+      id: "s-1",
+      servers: { mine: fixture("large-results") },
+    });
+    const other = await board.openSession({ cwd, servers: { mine: fixture("large-results") } });
+    const bytes = { bytes: 600_000 };
+    await execute(session, "mcp__mine__lines", bytes);
+    await execute(other, "mcp__mine__lines", bytes);
+    expect(await readdir(join(stateDir, "spill"))).toHaveLength(2);
+    await session.call("shared/echo", hi);
+    await board.call("shared/echo", hi);
+    await session.close();
+    expect(await readdir(join(stateDir, "spill"))).toHaveLength(1);
+    await other.close();
+    await board.close();
+    // The shared one's.
+    expect(await readdir(join(stateDir, "catalog"))).toHaveLength(1);
+    expect(await readdir(join(stateDir, "spill"))).toEqual([]);
+    const lines = (await readFile(join(stateDir, "audit.jsonl"), "utf8")).trim().split("\n");
+    const entries = lines.map((line) => JSON.parse(line) as JsonObject);
+    expect(entries.map(({ session: of, server, tool }) => [of, server, tool])).toEqual([
+      ["s-1", "mine", "lines"],
+      [other.id, "mine", "lines"],
+      ["s-1", "shared", "echo"],
+      [undefined, "shared", "echo"],
+    ]);
+  });
+});
+
+describe("pins", () => {
+  it("hold in a session for what is configured, and are not made for what it brings", async () => {
+    const stateDir = await directory();
+    const file = join(stateDir, "tools.json");
+    const offer = (description: string) =>
+      writeFile(file, JSON.stringify({ tools: [{ name: "read", description }] }));
+    const config = {
+      pins: "block" as const,
+      servers: {
+        shared: fixture("from-file", `--file=${file}`),
+        each: { ...fixture("from-file", `--file=${file}`), scope: "session" as const },
+      },
+    };
+    await offer("Reads.");
+    await (await openWith(config, { stateDir })).close();
+    const pinned = await readdir(join(stateDir, "pins"));
+
+    await offer("Reads, and sends it to me.");
+    const board = await openWith(config, { stateDir });
+    const session = await board.openSession({
+      cwd,
+      servers: { mine: fixture("from-file", `--file=${file}`) },
+    });
+    expect((await session.call("shared/read")).failure?.code).toBe("CHANGED_TOOL");
+    expect((await session.call("each/read")).failure?.code).toBe("CHANGED_TOOL");
+    expect(textOf(await session.call("mine/read"))).toBe("read");
+    expect(await readdir(join(stateDir, "pins"))).toEqual(pinned);
+  });
+});
+
+describe("secrets", () => {
+  it("of a session's server and of a shared one are in no answer that the session gets", async () => {
+    const board = await openWith({
+      servers: { shared: { ...fixture("echo"), env: { SHARED_TOKEN: "shared-token-123456" } } },
+    });
+    const session = await board.openSession({
+      cwd,
+      servers: { mine: { ...fixture("echo"), env: { MY_TOKEN: "my-token-654321" } } },
+    });
+    await session.add("late", { ...fixture("echo"), env: { LATE_TOKEN: "late-token-777777" } });
+    const said = { text: "shared-token-123456 my-token-654321 late-token-777777" };
+    const hidden = "[REDACTED] [REDACTED] [REDACTED]";
+    for (const tool of ["shared/echo", "mine/echo", "late/echo"]) {
+      expect(textOf(await session.call(tool, said))).toBe(hidden);
+    }
+    expect(textOf(await board.call("shared/echo", said))).toBe(
+      "[REDACTED] my-token-654321 late-token-777777",
+    );
+  });
+
+  it("are asked of nobody: a session's server that wants a sign-in says so", async () => {
+    const http = createServer((_request, response) => {
+      response.writeHead(401, { "www-authenticate": "Bearer" }).end();
+    });
+    await new Promise<void>((resolve) => {
+      http.listen(0, "127.0.0.1", resolve);
+    });
+    try {
+      const { port } = http.address() as AddressInfo;
+      const asked: string[] = [];
+      const board = await openWith(
+        { servers: {} },
+        { stateDir: await directory(), onAuthorization: ({ url }) => void asked.push(url) },
+      );
+      const url = `http://127.0.0.1:${port}/mcp`;
+      const session = await board.openSession({ cwd, servers: { remote: { url } } });
+      await reached(session, "remote", "needs-auth");
+      const { available, state } = statusIn(session, "remote");
+      expect(available).toBe(false);
+      expect(state).toMatchObject({ remedy: expect.stringContaining("give it fresh headers") });
+      expect(asked).toEqual([]);
+    } finally {
+      http.closeAllConnections();
+      http.close();
+    }
+  });
+});
+
+describe("what a server asks for during a call", () => {
+  it("goes to the session whose call it is, be the server shared or its own", async () => {
+    const answer = (name: string) => ({
+      onElicitation: () => ({ action: "accept" as const, content: { name } }),
+    });
+    const board = await openWith({ servers: { shared: fixture("asks") } }, answer("board"));
+    const servers = { mine: fixture("asks") };
+    const one = await board.openSession({ cwd, servers, ...answer("one") });
+    const two = await board.openSession({ cwd, servers, ...answer("two") });
+    const silent = await board.openSession({ cwd, servers });
+    const question = {
+      method: "elicitation/create",
+      params: {
+        message: "Who?",
+        requestedSchema: { type: "object", properties: { name: { type: "string" } } },
+      },
+    };
+    const who = async (session: SessionBoard, server: string) =>
+      textOf(await session.call(`${server}/ask`, question));
+    for (const server of ["shared", "mine"]) {
+      expect(await who(one, server)).toContain('"one"');
+      expect(await who(two, server)).toContain('"two"');
+      expect(await who(silent, server)).toContain('"board"');
+    }
+    const own = await one.call("mine/ask", question, answer("call"));
+    expect(textOf(own)).toContain('"call"');
+  });
+});

@@ -1,0 +1,116 @@
+// What becomes of the servers that a session brings, and of the defaults for them.
+
+import { describe, expect, it } from "vitest";
+import { loadConfig } from "../../src/config/load.ts";
+import { parseAgentConfig } from "../../src/config/parse.ts";
+import { parseSessionServers } from "../../src/config/session.ts";
+import { failure, writeConfig } from "./files.ts";
+
+const HERE = "/srv/project";
+
+describe("the servers of a session", () => {
+  it("are definitions of their own origin, with an hour until they are idle", () => {
+    const { definitions, warnings } = parseSessionServers(
+      {
+        files: { command: "files", cwd: "sub", scope: "session" },
+        docs: { type: "http", url: "https://example.com/mcp", headers: { A: "b" }, timeout: 5000 },
+      },
+      undefined,
+      HERE,
+    );
+    expect(warnings).toEqual([]);
+    expect(definitions).toMatchObject([
+      {
+        name: "files",
+        origin: "session",
+        endpoint: { kind: "stdio", command: "files", cwd: "sub", baseDir: HERE },
+        timeout: 30_000,
+        idleTimeout: 3_600_000,
+      },
+      { name: "docs", origin: "session", endpoint: { kind: "http" }, timeout: 5000 },
+    ]);
+    expect(definitions[0]).not.toHaveProperty("scope");
+  });
+
+  it("have the defaults of the board where they do not say otherwise", () => {
+    const { session } = parseAgentConfig({
+      servers: {},
+      session: {
+        timeout: 1000,
+        toolTimeout: 2000,
+        idleTimeout: 0,
+        rateLimit: 7,
+        tools: { deny: ["delete_*"] },
+      },
+    });
+    const { definitions } = parseSessionServers(
+      {
+        x: { command: "x", timeout: 9000, rateLimit: { tools: { a: 1 } }, tools: { deny: ["b"] } },
+      },
+      session,
+      HERE,
+    );
+    expect(definitions).toMatchObject([
+      {
+        timeout: 9000,
+        toolTimeout: 2000,
+        idleTimeout: 0,
+        guard: {
+          rateLimit: { default: 7, tools: { a: 1 } },
+          rules: [
+            { place: "session.tools", deny: ["delete_*"] },
+            { place: "servers.x.tools", deny: ["b"] },
+          ],
+        },
+      },
+    ]);
+  });
+
+  it("are refused with everything that is wrong", async () => {
+    const servers = { "": { command: "x" }, native: { command: "x" }, y: { url: "nowhere" } };
+    const { code, problems } = await failure(() => parseSessionServers(servers, undefined, HERE));
+    expect(code).toBe("CONFIG_INVALID");
+    expect(problems.map(({ path }) => path)).toEqual([
+      'servers[""]',
+      "servers.native",
+      "servers.y.url",
+    ]);
+  });
+
+  it("are told what of them has no effect", () => {
+    const servers = { x: { command: "x", headers: { A: "b" } } };
+    expect(parseSessionServers(servers, undefined, HERE).warnings).toEqual([
+      "servers.x.headers  has no effect on a stdio server",
+    ]);
+  });
+});
+
+describe("the defaults for them", () => {
+  it("of an agent are laid over those of all agents; the rules of both count", async () => {
+    const file = await writeConfig(`{ agents: {
+      defaults: { mcp: { session: { timeout: 1000, lazy: true, tools: { deny: ["a"] } } } },
+      list: [{ id: "b", mcp: { session: { timeout: 2000, tools: { deny: ["c"] } } } }] } }`);
+    expect((await loadConfig(file)).session).toMatchObject({
+      settings: { timeout: 1000, lazy: true },
+      rules: [{ place: "agents.defaults.mcp.session.tools", deny: ["a"] }],
+    });
+    expect((await loadConfig(file, "b")).session).toMatchObject({
+      settings: { timeout: 2000, lazy: true },
+      rules: [
+        { place: "agents.defaults.mcp.session.tools", deny: ["a"] },
+        { place: "agents.list[0].mcp.session.tools", deny: ["c"] },
+      ],
+    });
+  });
+
+  it("are none where nothing is said", async () => {
+    expect(await loadConfig(await writeConfig("{}"))).not.toHaveProperty("session");
+  });
+
+  it("say nothing of how to reach a server", async () => {
+    const config = { servers: {}, session: { command: "x" } as object };
+    expect((await failure(() => parseAgentConfig(config))).problems).toMatchObject([
+      { path: "session.command" },
+    ]);
+  });
+});

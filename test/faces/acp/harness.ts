@@ -1,0 +1,196 @@
+// An ACP client and the agent it talks to in one process, over real boards and real servers.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough, Readable, Writable } from "node:stream";
+import {
+  client,
+  type ClientCapabilities,
+  type ClientConnection,
+  type McpServer,
+  methods,
+  ndJsonStream,
+  type RequestPermissionRequest,
+  type RequestPermissionResponse,
+  type SessionNotification,
+  type SessionUpdate,
+} from "@agentclientprotocol/sdk";
+import { afterEach, beforeEach } from "vitest";
+import { openBoard } from "../../../src/board.ts";
+import type { NewAnswer } from "../../../src/faces/acp/ports.ts";
+import { serveAcp } from "../../../src/faces/acp/serve.ts";
+import type { Board } from "../../../src/model/board.ts";
+import type { ServerConfig } from "../../../src/model/server-config.ts";
+import type { Clock } from "../../../src/util/clock.ts";
+import { fixture } from "../../support/boards.ts";
+import { expectNoProcesses } from "../../support/processes.ts";
+
+type Decide = (
+  request: RequestPermissionRequest,
+) => RequestPermissionResponse | Promise<RequestPermissionResponse>;
+
+interface Options {
+  /** The agent's own servers. */
+  servers?: Record<string, ServerConfig>;
+  capabilities?: ClientCapabilities;
+  decide?: Decide;
+  newAnswer?: NewAnswer;
+  /** Keeps sessions in the test's directory. */
+  keeps?: boolean;
+  clock?: Clock;
+  /** Leaves `initialize` to the test. */
+  raw?: boolean;
+}
+
+export function choose(optionId: string): RequestPermissionResponse {
+  return { outcome: { outcome: "selected", optionId } };
+}
+
+/** One client and its agent. */
+class Editor {
+  readonly connection: ClientConnection;
+  readonly board: Board;
+  readonly updates: SessionNotification[] = [];
+  readonly questions: RequestPermissionRequest[] = [];
+  /** Resolves when the agent has let go of everything. */
+  readonly served: Promise<void>;
+  readonly #toAgent = new PassThrough();
+  readonly #listeners = new Set<() => void>();
+
+  private constructor(board: Board, options: Options, directory: string) {
+    this.board = board;
+    const toClient = new PassThrough();
+    this.served = serveAcp({
+      input: Readable.toWeb(this.#toAgent) as ReadableStream<Uint8Array>,
+      output: Writable.toWeb(toClient),
+      openSession: (request) => board.openSession({ ...request, owner: true, approval: "ask" }),
+      ...(options.newAnswer !== undefined && { newAnswer: options.newAnswer }),
+      ...(options.clock !== undefined && { clock: options.clock }),
+      ...(options.keeps === true && { historyDir: join(directory, "sessions") }),
+    });
+    const { decide = () => choose("allow") } = options;
+    this.connection = client({ name: "test" })
+      .onNotification(methods.client.session.update, ({ params }) => {
+        this.updates.push(params);
+        for (const listener of this.#listeners) listener();
+      })
+      .onRequest(methods.client.session.requestPermission, ({ params }) => {
+        this.questions.push(params);
+        for (const listener of this.#listeners) listener();
+        return decide(params);
+      })
+      .connect(
+        ndJsonStream(
+          Writable.toWeb(this.#toAgent),
+          Readable.toWeb(toClient) as ReadableStream<Uint8Array>,
+        ),
+      );
+  }
+
+  static async open(options: Options, directory: string): Promise<Editor> {
+    const board = await openBoard({ servers: options.servers ?? {} });
+    const editor = new Editor(board, options, directory);
+    if (options.raw !== true) await editor.initialize(options.capabilities);
+    return editor;
+  }
+
+  get agent(): ClientConnection["agent"] {
+    return this.connection.agent;
+  }
+
+  initialize(clientCapabilities: ClientCapabilities = {}) {
+    return this.agent.request(methods.agent.initialize, { protocolVersion: 1, clientCapabilities });
+  }
+
+  async newSession(mcpServers: McpServer[] = [], cwd: string = tmpdir()): Promise<string> {
+    const { sessionId } = await this.agent.request(methods.agent.session.new, { cwd, mcpServers });
+    return sessionId;
+  }
+
+  prompt(sessionId: string, text: string) {
+    const prompt = [{ type: "text" as const, text }];
+    return this.agent.request(methods.agent.session.prompt, { sessionId, prompt });
+  }
+
+  /** Sends a prompt and gives what the agent said to it. */
+  async ask(sessionId: string, text: string): Promise<string> {
+    const before = this.said(sessionId).length;
+    await this.prompt(sessionId, text);
+    return this.said(sessionId).slice(before);
+  }
+
+  of<Kind extends SessionUpdate["sessionUpdate"]>(sessionId: string, kind: Kind) {
+    return this.updates.flatMap(({ sessionId: id, update }) =>
+      id === sessionId && update.sessionUpdate === kind
+        ? [update as Extract<SessionUpdate, { sessionUpdate: Kind }>]
+        : [],
+    );
+  }
+
+  said(sessionId: string): string {
+    return this.of(sessionId, "agent_message_chunk")
+      .map(({ content }) => (content.type === "text" ? content.text : `[${content.type}]`))
+      .join("");
+  }
+
+  /** Resolves when the client has heard what makes `condition` true. */
+  async until(condition: () => boolean): Promise<void> {
+    while (!condition()) {
+      await new Promise<void>((resolve) => {
+        const listener = (): void => {
+          this.#listeners.delete(listener);
+          resolve();
+        };
+        this.#listeners.add(listener);
+      });
+    }
+  }
+
+  /** As an editor that has been closed: its end of the pipe is gone. Resolves when the agent is through. */
+  async leave(): Promise<void> {
+    this.#toAgent.end();
+    await this.served;
+    this.connection.close();
+  }
+
+  async close(): Promise<void> {
+    await this.leave();
+    await this.board.close();
+  }
+}
+
+export interface Desk {
+  readonly directory: string;
+  open(options?: Options): Promise<Editor>;
+}
+
+/** To be called at the top of a suite: a fresh directory per test, and nothing left running after it. */
+export function useDesk(): Desk {
+  let directory = "";
+  const editors: Editor[] = [];
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), "plugboard-acp-"));
+  });
+  afterEach(async () => {
+    await Promise.all(editors.splice(0).map((editor) => editor.close()));
+    rmSync(directory, { recursive: true, force: true });
+    expectNoProcesses();
+  });
+  return {
+    get directory() {
+      return directory;
+    },
+    async open(options = {}) {
+      const editor = await Editor.open(options, directory);
+      editors.push(editor);
+      return editor;
+    },
+  };
+}
+
+/** A fixture server as a client sends it. */
+export function mcpServer(name: string, file: string, ...args: string[]): McpServer {
+  const { command = "", args: all = [] } = fixture(file, ...args);
+  return { name, command, args: all, env: [] };
+}

@@ -1,0 +1,207 @@
+// A turn that a scripted model answers, with the tools of a session's servers.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { methods } from "@agentclientprotocol/sdk";
+import { afterEach, describe, expect, it } from "vitest";
+import { runTurn } from "../../../src/agent/loop.ts";
+import { openModel } from "../../../src/agent/model.ts";
+import { modelAnswer } from "../../../src/faces/acp/model-answer.ts";
+import type { NewAnswer } from "../../../src/faces/acp/ports.ts";
+import { type Model, type ModelOptions, startModel } from "../../support/model/start.mjs";
+import { choose, mcpServer, useDesk } from "./harness.ts";
+
+const desk = useDesk();
+const { session } = methods.agent;
+
+let model: Model | undefined;
+
+afterEach(async () => {
+  await model?.close();
+  model = undefined;
+});
+
+async function script(turns: ModelOptions["turns"], maxSteps = 5): Promise<NewAnswer> {
+  model = await startModel({ turns });
+  const scripted = { type: "anthropic" as const, baseUrl: `${model.url}/v1`, apiKey: "k" };
+  const opened = await openModel("scripted/m", { env: {}, providers: { scripted } });
+  return (past) =>
+    modelAnswer(past, { model: opened, runTurn, maxSteps, systemPrompt: "Be brief." });
+}
+
+const echoCall = {
+  toolCalls: [{ name: "mcp__echo__echo", arguments: { text: "hi" }, id: "c1" }],
+};
+
+describe("an answer", () => {
+  it("streams thoughts, text and usage, and knows what was said before", async () => {
+    const newAnswer = await script([{ thinking: "hm", text: "forty-two" }, { text: "as I said" }]);
+    const editor = await desk.open({ newAnswer });
+    const sessionId = await editor.newSession();
+    expect(await editor.ask(sessionId, "What is it?")).toBe("forty-two");
+    const thoughts = editor.of(sessionId, "agent_thought_chunk").map(({ content }) => content);
+    expect(thoughts).toEqual([{ type: "text", text: "hm" }]);
+    expect(editor.of(sessionId, "usage_update")).toHaveLength(1);
+    expect(await editor.ask(sessionId, "Again?")).toBe("as I said");
+    expect(model?.requests[1]?.messages.map(({ role, text }) => [role, text])).toMatchObject([
+      ["system", expect.stringContaining("Be brief.")],
+      ["user", "What is it?"],
+      ["assistant", "forty-two"],
+      ["user", "Again?"],
+    ]);
+  });
+
+  it("calls the session's tools: asked about, shown unframed, framed for the model", async () => {
+    const newAnswer = await script([echoCall, { text: "done" }]);
+    const editor = await desk.open({ newAnswer });
+    const sessionId = await editor.newSession([mcpServer("echo", "echo")]);
+    expect(await editor.ask(sessionId, "go")).toBe("done");
+    expect(editor.questions[0]?.toolCall.toolCallId).toBe("c1");
+    expect(editor.of(sessionId, "tool_call")).toMatchObject([
+      { toolCallId: "c1", title: "echo: echo hi", rawInput: { text: "hi" } },
+    ]);
+    expect(editor.of(sessionId, "tool_call_update")).toMatchObject([
+      { status: "completed", content: [{ content: { type: "text", text: "hi" } }] },
+    ]);
+    expect(model?.requests[1]?.toolResults[0]?.text).toContain("EXTERNAL_UNTRUSTED_CONTENT");
+  });
+
+  it("shows a call's progress, and one of a tool that the model made up", async () => {
+    const newAnswer = await script([
+      {
+        toolCalls: [
+          { name: "mcp__echo__progress", arguments: { steps: 1, ms: 1 }, id: "c1" },
+          { name: "mcp__echo__made_up", arguments: {}, id: "c2" },
+        ],
+      },
+      { text: "done" },
+    ]);
+    const editor = await desk.open({ newAnswer });
+    const sessionId = await editor.newSession([mcpServer("echo", "echo")]);
+    await editor.prompt(sessionId, "go");
+    const shown = JSON.stringify(editor.of(sessionId, "tool_call_update"));
+    expect(shown).toContain("1/1 step 1 of 1");
+    expect(editor.of(sessionId, "tool_call").map(({ title }) => title)).toContain(
+      "mcp__echo__made_up",
+    );
+  });
+
+  it("is told that a call was refused, and goes on", async () => {
+    const newAnswer = await script([echoCall, { text: "then not" }]);
+    const editor = await desk.open({ newAnswer, decide: () => choose("reject") });
+    const sessionId = await editor.newSession([mcpServer("echo", "echo")]);
+    expect(await editor.ask(sessionId, "go")).toBe("then not");
+    expect(model?.requests[1]?.toolResults[0]).toMatchObject({ isError: true });
+  });
+
+  it("is under the session's mode", async () => {
+    const newAnswer = await script([echoCall, { text: "then not" }]);
+    const editor = await desk.open({ newAnswer });
+    const sessionId = await editor.newSession([mcpServer("echo", "echo")]);
+    await editor.agent.request(session.setMode, { sessionId, modeId: "read-only" });
+    await editor.prompt(sessionId, "go");
+    expect(editor.questions).toEqual([]);
+    expect(editor.of(sessionId, "tool_call_update")).toMatchObject([{ status: "failed" }]);
+    expect(model?.requests[1]?.toolResults[0]?.text).toContain("read-only mode");
+  });
+
+  it("ends with the cap on steps", async () => {
+    const newAnswer = await script(() => echoCall, 2);
+    const editor = await desk.open({ newAnswer });
+    const sessionId = await editor.newSession([mcpServer("echo", "echo")]);
+    expect(await editor.prompt(sessionId, "go")).toEqual({ stopReason: "max_turn_requests" });
+  });
+
+  it("that does not come is told of with the reason", async () => {
+    const newAnswer = await script([{ error: { status: 401, message: "who are you" } }]);
+    const editor = await desk.open({ newAnswer });
+    const sessionId = await editor.newSession();
+    expect(await editor.ask(sessionId, "go")).toMatch(/who are you|401/);
+  });
+
+  it("that is repeated is told of", async () => {
+    const newAnswer = await script([
+      { error: { status: 529, message: "busy", retryAfter: 0 } },
+      { text: "now" },
+    ]);
+    const editor = await desk.open({ newAnswer, capabilities: { session: { notices: {} } } });
+    const sessionId = await editor.newSession();
+    expect(await editor.ask(sessionId, "go")).toBe("now");
+    expect(editor.of(sessionId, "notice")[0]?.title).toContain("asking again");
+  });
+
+  it("is stopped in the middle by a cancel, and the session goes on", async () => {
+    const newAnswer = await script([
+      { text: "a long answer that takes its time", chunkDelayMs: 200 },
+      { text: "short" },
+    ]);
+    const editor = await desk.open({ newAnswer });
+    const sessionId = await editor.newSession();
+    const turn = editor.prompt(sessionId, "go");
+    await editor.until(() => editor.said(sessionId) !== "");
+    await editor.agent.notify(session.cancel, { sessionId });
+    expect(await turn).toEqual({ stopReason: "cancelled" });
+    expect(await editor.ask(sessionId, "again")).toContain("short");
+  });
+});
+
+describe("commands beside a model", () => {
+  it("are answered without it", async () => {
+    const editor = await desk.open({ newAnswer: await script([]) });
+    expect(await editor.ask(await editor.newSession(), "/mcp")).toBe("There are no servers.");
+    expect(model?.requests).toEqual([]);
+  });
+
+  it("a server's prompt is put to the model, marked as foreign", async () => {
+    const editor = await desk.open({ newAnswer: await script([{ text: "It is this." }]) });
+    const sessionId = await editor.newSession([mcpServer("one", "one-prompt")]);
+    expect(await editor.ask(sessionId, "/one:ask")).toBe("It is this.");
+    const asked = model?.requests[0]?.messages.at(-1)?.text;
+    expect(asked).toContain("What is it?");
+    expect(asked).toContain("EXTERNAL_UNTRUSTED_CONTENT");
+  });
+
+  it("a prompt that cannot be had is told of", async () => {
+    const editor = await desk.open({ newAnswer: await script([]) });
+    const sessionId = await editor.newSession([mcpServer("lib", "library")]);
+    await editor.until(() =>
+      JSON.stringify(editor.of(sessionId, "available_commands_update")).includes("lib:"),
+    );
+    const commands = editor.of(sessionId, "available_commands_update").at(-1)?.availableCommands;
+    const filled = commands?.find(({ input }) => input?.hint.includes("=…") === true);
+    expect(await editor.ask(sessionId, `/${filled?.name}`)).toContain("needs:");
+  });
+});
+
+describe("a session that is loaded", () => {
+  it("has no credential in what is kept, though it came in pieces", async () => {
+    const secret = "hunter2-hunter2-hunter2";
+    const newAnswer = await script([{ text: `it is ${secret}, I think` }]);
+    const editor = await desk.open({ newAnswer, keeps: true });
+    const server = { ...mcpServer("echo", "echo"), env: [{ name: "API_TOKEN", value: secret }] };
+    const sessionId = await editor.newSession([server], desk.directory);
+    await editor.prompt(sessionId, "go");
+    expect(editor.of(sessionId, "agent_message_chunk").length).toBeGreaterThan(1);
+    const kept = readFileSync(join(desk.directory, "sessions", `${sessionId}.jsonl`), "utf8");
+    expect(kept).toContain("it is [REDACTED], I think");
+    expect(kept).not.toMatch(/hunt|er2/);
+  });
+
+  it("goes on with what was said in it", async () => {
+    const first = await desk.open({ newAnswer: await script([{ text: "Paris" }]), keeps: true });
+    const sessionId = await first.newSession([], desk.directory);
+    await first.prompt(sessionId, "The capital of France?");
+    await first.close();
+    await model?.close();
+    const newAnswer = await script([{ text: "as I said" }]);
+    const second = await desk.open({ newAnswer, keeps: true });
+    const params = { sessionId, cwd: desk.directory, mcpServers: [] };
+    await second.agent.request(session.load, params);
+    await second.prompt(sessionId, "Sure?");
+    expect(model?.requests[0]?.messages.slice(1).map(({ role, text }) => [role, text])).toEqual([
+      ["user", "The capital of France?"],
+      ["assistant", "Paris"],
+      ["user", "Sure?"],
+    ]);
+  });
+});

@@ -1,0 +1,27 @@
+// Who may write to stdout.
+
+import { Writable } from "node:stream";
+import { describe, expect, it } from "vitest";
+import { claimStdout } from "../../../src/faces/acp/stdout.ts";
+import { Sink } from "../cli/harness.ts";
+
+describe("claimStdout", () => {
+  it("lets the protocol through alone, until it is released", async () => {
+    const [stdout, stderr] = [new Sink(), new Sink()];
+    const claimed = claimStdout(stdout, stderr);
+    stdout.write("chatter");
+    const writer = claimed.stream.getWriter();
+    await writer.write(new TextEncoder().encode("protocol"));
+    claimed.release();
+    stdout.write(" again");
+    expect([stdout.text, stderr.text]).toEqual(["protocol again", "chatter"]);
+  });
+
+  it("says when nobody reads any more", async () => {
+    const broken = new Writable({ write: (_, __, done) => done(new Error("gone")) });
+    broken.on("error", () => {});
+    const writer = claimStdout(broken, new Sink()).stream.getWriter();
+    writer.closed.catch(() => {});
+    await expect(writer.write(new Uint8Array(1))).rejects.toThrow("gone");
+  });
+});
