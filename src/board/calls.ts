@@ -10,7 +10,7 @@ import { cancelled, toPlugboardError } from "../model/errors.ts";
 import type { BoardEvents } from "../model/events.ts";
 import type { Decision, GuardedCall } from "../model/guard.ts";
 import type { JsonObject } from "../model/json.ts";
-import type { Logger } from "../model/logger.ts";
+import { type Logger, silentLogger } from "../model/logger.ts";
 import type { RequestHandlers } from "../model/server-request.ts";
 import type {
   CallOutcome,
@@ -115,7 +115,9 @@ export class Calls {
 
   #report(tool: string, source: ToolSource, durationMs: number, outcome: CallOutcome): void {
     const { failure, isError = false } = outcome;
-    this.#logger.debug("call", { tool, ms: durationMs, ...(isError && { isError }) });
+    if (this.#logger !== silentLogger) {
+      this.#logger.debug("call", { tool, ms: durationMs, ...(isError && { isError }) });
+    }
     if (!this.#events.has("call")) return;
     this.#events.emit("call", {
       tool,
