@@ -3,9 +3,9 @@
 
 import type { ToolResultPart, UserContent } from "ai";
 import { degradeContent } from "../bridge/degrade.ts";
+import { type Media, mediaOf } from "../bridge/media.ts";
 import type { ContentBlock } from "../model/content.ts";
 import type { ToolResult } from "../model/tool.ts";
-import { type Media, mediaOf } from "./media.ts";
 import type { MediaSupport } from "./provider.ts";
 
 type Part = { type: "text"; text: string } | Media;
@@ -15,13 +15,15 @@ const IN_WORDS = { image: false, audio: false, resource: false, resource_link: f
 
 /** Never empty: some APIs refuse a message without content. */
 export function toPromptContent(prompt: readonly ContentBlock[], media: MediaSupport): UserContent {
-  const isTaken = ({ kind }: Media): boolean => kind === "image" || media === "full";
+  const isTaken = (each: Media): boolean =>
+    each.type === "image" || (each.type === "document" && media === "full");
   const content = prompt.flatMap((block) => promptParts(block, isTaken)).map(toUserPart);
   return content.length > 0 ? content : [{ type: "text", text: "(empty prompt)" }];
 }
 
 export function toResultOutput({ content, isError }: ToolResult, media: MediaSupport): Output {
-  const parts = content.flatMap((block) => partsOf(block, () => media === "full" && !isError));
+  const isTaken = ({ type }: Media): boolean => media === "full" && !isError && type !== "audio";
+  const parts = content.flatMap((block) => partsOf(block, isTaken));
   const text = parts.flatMap((part) => ("text" in part ? part.text : [])).join("\n");
   // Not every API has a sign for a failure.
   if (isError) return { type: "error-text", value: `The call failed:\n${text}`.trimEnd() };
@@ -50,14 +52,14 @@ function partsOf(block: ContentBlock, isTaken: (media: Media) => boolean): Part[
 
 function toUserPart(part: Part): Exclude<UserContent, string>[number] {
   if ("text" in part) return part;
-  const { kind, data, mediaType } = part;
-  if (kind === "image") return { type: "image", image: data, mediaType };
+  const { type, data, mediaType } = part;
+  if (type === "image") return { type: "image", image: data, mediaType };
   return { type: "file", data, mediaType, filename: "document.pdf" };
 }
 
 function toResultPart(part: Part): Extract<Output, { type: "content" }>["value"][number] {
   if ("text" in part) return part;
-  const { kind, data, mediaType } = part;
-  if (kind === "image") return { type: "image-data", data, mediaType };
+  const { type, data, mediaType } = part;
+  if (type === "image") return { type: "image-data", data, mediaType };
   return { type: "file-data", data, mediaType, filename: "document.pdf" };
 }

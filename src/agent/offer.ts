@@ -1,7 +1,7 @@
 // A board's tools as the model's provider takes them: names and schemas it accepts, and the way back to the
 // tool's own arguments. A tool that cannot be offered costs that tool, never the request.
 
-import { createHash } from "node:crypto";
+import { isProviderName, providerName } from "../bridge/provider-name.ts";
 import { normalizeSchema, type SchemaProvider } from "../bridge/schema/normalize.ts";
 import { PlugboardError } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
@@ -17,10 +17,6 @@ export interface OfferedTool {
   /** The model's arguments as the tool's own schema asks for them. */
   toOriginal: (args: JsonObject) => JsonObject;
 }
-
-const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
-const LONGEST_NAME = 64;
-const HASH_LENGTH = 8;
 
 export class Offer {
   readonly #model: Pick<AgentModel, "schemas" | "maxTools">;
@@ -89,15 +85,7 @@ function toOffered(tool: Tool, schemas: SchemaProvider): OfferedTool | string {
   }
 }
 
-/** A template for names may ask for what no provider takes, `:` for one. A hash keeps two such names apart. */
-function providerName(name: string): string {
-  if (NAME.test(name)) return name;
-  const hash = createHash("sha256").update(name).digest("hex").slice(0, HASH_LENGTH);
-  const clean = name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, LONGEST_NAME - HASH_LENGTH - 1);
-  return `${clean}_${hash}`;
-}
-
 /** What may stand in a conversation for the name of a tool, which a model may have made up. */
 export function safeName(name: string): string {
-  return NAME.test(name) && !(name in Object.prototype) ? name : "unknown_tool";
+  return isProviderName(name) && !(name in Object.prototype) ? name : "unknown_tool";
 }

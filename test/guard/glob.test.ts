@@ -74,3 +74,24 @@ function reference(pattern: string, name: string): boolean {
     return name.startsWith(pattern.charAt(0)) && reference(rest, name.slice(1));
   return reference(rest, name) || (name !== "" && reference(pattern, name.slice(1)));
 }
+
+describe("a pattern for tools", () => {
+  it.each([
+    ["*", "", true],
+    ["*", "abc", true],
+    ["a*c", "abc", true],
+    ["a*c", "ac", true],
+    ["a*a", "a", false],
+    ["*b*", "abc", true],
+    ["a*b*c*d", "a-b-c-d", true],
+    ["a*c*b*d", "a-b-c-d", false],
+    ["a.c", "abc", false],
+    ["abc", "abcd", false],
+  ])("%s on %s: %s", (pattern, text, expected) => {
+    expect(compileGlob(pattern)(text)).toBe(expected);
+  });
+
+  it("takes no time over a hostile pattern", () => {
+    expect(compileGlob(`${"*a".repeat(2000)}b`)("a".repeat(20_000))).toBe(false);
+  });
+});

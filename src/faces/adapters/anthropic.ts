@@ -1,9 +1,10 @@
 // A board for Anthropic's messages API: the tools of a request, and the results of the calls in its answer.
 
+import type { ImageType } from "../../bridge/media.ts";
 import type { Board } from "../../model/board.ts";
 import { type RunOptions, runCall } from "./shared-call.ts";
 import { Offer, type OfferOptions } from "./shared-offer.ts";
-import { type Carries, type ImageType, type Part, toParts, toText } from "./shared-parts.ts";
+import { type Carries, type Part, toParts, toText } from "./shared-parts.ts";
 
 export interface AnthropicToolsOptions extends OfferOptions {
   /** What the model takes beside text. Default: images and PDF. */

@@ -1,6 +1,7 @@
 // A board's tools for LangChain: a `DynamicStructuredTool` for each, made with the caller's own classes, so
 // that there is one copy of the library and no dependency on it here.
 
+import type { Media } from "../../bridge/media.ts";
 import { withoutPatterns } from "../../bridge/without-patterns.ts";
 import type { Board } from "../../model/board.ts";
 import { PlugboardError } from "../../model/errors.ts";
@@ -8,7 +9,7 @@ import type { JsonObject } from "../../model/json.ts";
 import type { ToolResult, ToolUpdate } from "../../model/tool.ts";
 import { runCall } from "./shared-call.ts";
 import { Offer, type OfferedTool, type OfferOptions } from "./shared-offer.ts";
-import { isMedia, marked, type MediaPart, toDataUrl, toParts, toText } from "./shared-parts.ts";
+import { isMedia, marked, toDataUrl, toParts, toText } from "./shared-parts.ts";
 
 export type LangChainContent = string | LangChainBlock[];
 
@@ -137,11 +138,11 @@ function contentMaker({
 }
 
 /** Of LangChain's several blocks for an image, the one that its models agree on. */
-function toImageBlock(part: MediaPart): LangChainBlock {
+function toImageBlock(part: Media): LangChainBlock {
   return { type: "image_url", image_url: { url: toDataUrl(part) } };
 }
 
-function toInputImage(part: MediaPart): LangChainBlock {
+function toInputImage(part: Media): LangChainBlock {
   return { type: "input_image", image_url: toDataUrl(part), detail: "auto" };
 }
 

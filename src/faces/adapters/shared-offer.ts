@@ -1,7 +1,7 @@
 // A board's tools as one provider takes them: names and schemas it accepts, and the way back to the board's
 // own. A tool that cannot be offered costs that tool, never the request.
 
-import { createHash } from "node:crypto";
+import { providerName } from "../../bridge/provider-name.ts";
 import { normalizeSchema, type SchemaProvider } from "../../bridge/schema/normalize.ts";
 import type { Board } from "../../model/board.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
@@ -32,10 +32,6 @@ interface OfferRules {
   /** More than these are refused, the whole request with them. */
   maxTools?: number;
 }
-
-const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
-const LONGEST_NAME = 64;
-const HASH_LENGTH = 8;
 
 export class Offer {
   readonly #board: Pick<Board, "tools">;
@@ -117,12 +113,4 @@ export class Offer {
     const server = source.kind === "mcp" ? source.server : "native";
     this.#report({ server, subject: source.kind === "mcp" ? source.tool : name, message });
   }
-}
-
-/** A template for names may ask for what no provider takes, `:` for one. A hash keeps two such names apart. */
-function providerName(name: string): string {
-  if (NAME.test(name)) return name;
-  const hash = createHash("sha256").update(name).digest("hex").slice(0, HASH_LENGTH);
-  const clean = name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, LONGEST_NAME - HASH_LENGTH - 1);
-  return `${clean}_${hash}`;
 }

@@ -1,4 +1,4 @@
-// Lines of an audit as a table for people, or as JSON lines.
+// Lines of an audit as a table for people.
 
 import type { AuditEntry, AuditLine } from "../../guard/audit/entry.ts";
 import { byteSize, duration, oneLine, plural } from "../../util/text.ts";
@@ -6,9 +6,6 @@ import { localTime } from "./audit-time.ts";
 import type { Tone } from "./paint.ts";
 import { type Cell, type Column, renderTable, type Row } from "./table.ts";
 import type { OutputView } from "./terminal.ts";
-
-/** What JSON leaves as it is, and a terminal obeys or hides. */
-const UNSEEN = /[\u007f-\u009f\u2028\u2029\p{Cf}]/gu;
 
 /** Cells that a column keeps when lines come one by one, so that they stand below each other. */
 const NAME_WIDTH = 28;
@@ -40,16 +37,6 @@ export function auditRow(line: AuditLine, { paint }: OutputView): string {
     })
     .filter((text) => text !== "")
     .join("  ");
-}
-
-/** The same JSON, in one line that is safe to look at. */
-export function auditJson(line: AuditLine): string {
-  return JSON.stringify(line).replace(UNSEEN, (character) =>
-    character
-      .split("")
-      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
-      .join(""),
-  );
 }
 
 function toRow(line: AuditLine): Row {

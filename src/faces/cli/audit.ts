@@ -8,7 +8,7 @@ import type { AuditLine } from "../../guard/audit/entry.ts";
 import { readAudit } from "../../guard/audit/read-audit.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import { auditFilter } from "./audit-filter.ts";
-import { auditJson, auditRow, auditTable } from "./audit-view.ts";
+import { auditRow, auditTable } from "./audit-view.ts";
 import type { CliContext } from "./context.ts";
 import { EXIT } from "./exit-code.ts";
 import type { AuditCommand } from "./invocation.ts";
@@ -25,7 +25,7 @@ export async function runAudit(command: AuditCommand, context: CliContext): Prom
   const { out } = screen.terminal;
   try {
     if (options.json) {
-      for await (const line of lines) screen.out(`${auditJson(line)}\n`);
+      for await (const line of lines) screen.jsonLine(line);
     } else if (follow) {
       for await (const line of lines) screen.out(`${auditRow(line, out)}\n`);
     } else {

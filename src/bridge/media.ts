@@ -1,26 +1,33 @@
-// Images and documents as every provider takes them: base64 of a kind that the bytes really are.
+// Images, documents and recordings as providers take them: base64 of a kind that the bytes really are.
 
 import type { ContentBlock } from "../model/content.ts";
 
 export interface Media {
-  kind: "image" | "document";
-  mediaType: string;
+  type: "image" | "document" | "audio";
+  /** What the bytes are, whatever the server calls them. */
+  mediaType: MediaType;
   /** base64 */
   data: string;
 }
 
+export type ImageType = "image/png" | "image/jpeg" | "image/gif" | "image/webp";
+type AudioType = "audio/wav" | "audio/mpeg";
+type MediaType = ImageType | "application/pdf" | AudioType;
+
 /** How the base64 of each begins. A provider refuses the request for a type that the bytes are not of. */
-const SIGNATURES: readonly [RegExp, Media["kind"], string][] = [
+const SIGNATURES: readonly [RegExp, Media["type"], MediaType][] = [
   [/^iVBORw0KGgo/, "image", "image/png"],
   [/^\/9j\//, "image", "image/jpeg"],
   [/^R0lGODdh|^R0lGODlh/, "image", "image/gif"],
   [/^UklGR.{6}XRUJQ/, "image", "image/webp"],
   [/^JVBERi0/, "document", "application/pdf"],
+  [/^UklGR.{6}XQVZF/, "audio", "audio/wav"],
+  [/^SUQz|^\/\/[I-Po-v]/, "audio", "audio/mpeg"],
 ];
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** Undefined for what is not known to be taken. */
+/** Undefined for what is not known to be taken by anybody. */
 export function mediaOf(block: ContentBlock): Media | undefined {
   const given = bytesOf(block);
   if (given === undefined) return undefined;
@@ -28,10 +35,10 @@ export function mediaOf(block: ContentBlock): Media | undefined {
   const data = BASE64.test(given) ? given : given.replace(/\s+/g, "");
   if (data.length % 4 !== 0 || !BASE64.test(data)) return undefined;
   const found = SIGNATURES.find(([beginning]) => beginning.test(data));
-  return found && { kind: found[1], mediaType: found[2], data };
+  return found && { type: found[1], mediaType: found[2], data };
 }
 
 function bytesOf(block: ContentBlock): string | undefined {
-  if (block.type === "image") return block.data;
+  if (block.type === "image" || block.type === "audio") return block.data;
   return block.type === "resource" ? block.resource.blob : undefined;
 }
