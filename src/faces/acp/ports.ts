@@ -3,6 +3,7 @@
 import type { SessionUpdate, StopReason } from "@agentclientprotocol/sdk";
 import type { ContentBlock } from "../../model/content.ts";
 import type { JsonObject } from "../../model/json.ts";
+import type { SamplingOptions } from "../../model/sampling.ts";
 import type { SessionBoard as WholeBoard, SessionOptions } from "../../model/session-board.ts";
 import type { CallOutcome, Tool } from "../../model/tool.ts";
 
@@ -24,7 +25,8 @@ export type SessionBoard = Pick<
 
 export type SessionRequest = Required<
   Pick<SessionOptions, "id" | "cwd" | "roots" | "servers" | "onApproval">
->;
+> &
+  Pick<SessionOptions, "onElicitation" | "onSampling" | "native">;
 
 /** Resolves within the start wait, whatever the servers do. Rejects for a bad configuration alone. */
 export type OpenSession = (request: SessionRequest) => Promise<SessionBoard>;
@@ -45,8 +47,23 @@ export interface Turn {
   readonly call: (tool: Tool, args: JsonObject) => Promise<CallOutcome>;
 }
 
-/** Answers what is no command. Must not reject for what a server or a model does. */
-export type Answer = (turn: Turn) => Promise<StopReason>;
+/** Which model answers, and which others there are. */
+export interface ModelChoice {
+  readonly current: string;
+  readonly options: readonly { id: string; name: string; description?: string }[];
+  /** From the next prompt on. Rejects where the model cannot be used, and then nothing has changed. */
+  choose(id: string): Promise<void>;
+}
 
-/** Somebody who answers one session; `past` is what was said in it before, the oldest first. */
-export type NewAnswer = (past: readonly SessionUpdate[]) => Answer;
+/** Somebody who answers one session. */
+export interface Responder {
+  /** Answers what is no command. Must not reject for what a server or a model does. */
+  answer(turn: Turn): Promise<StopReason>;
+  /** Asks the session's model for a server; absent where there is none. The caller has asked the person. */
+  readonly sampling?: SamplingOptions;
+  /** Absent where there is nothing to choose from. */
+  readonly models?: ModelChoice;
+}
+
+/** `past` is what was said in the session before, the oldest first. */
+export type NewResponder = (past: readonly SessionUpdate[]) => Responder;

@@ -28,7 +28,7 @@ import {
   parseSession,
 } from "./params.ts";
 import type { Peer } from "./peer.ts";
-import type { NewAnswer, OpenSession } from "./ports.ts";
+import type { NewResponder, OpenSession } from "./ports.ts";
 import type { Session } from "./session.ts";
 import { Sessions } from "./sessions.ts";
 
@@ -37,7 +37,7 @@ export interface AcpOptions {
   output: WritableStream<Uint8Array>;
   openSession: OpenSession;
   /** Answers what is no command. Without it commands alone are answered. */
-  newAnswer?: NewAnswer;
+  newResponder?: NewResponder;
   /** Where sessions are kept. Without it nothing is, and none can be loaded. */
   historyDir?: string;
   /** Aborting it ends the connection. */
@@ -54,7 +54,7 @@ export async function serveAcp(options: AcpOptions): Promise<void> {
     peer: peerOf(client),
     clock,
     logger,
-    newAnswer: options.newAnswer,
+    newResponder: options.newResponder,
     openSession: options.openSession,
     history: historyDir === undefined ? undefined : new History(historyDir),
   });
@@ -186,18 +186,22 @@ async function asRequest<Result>(work: Promise<Result>): Promise<Result> {
 }
 
 function peerOf(client: ClientSide): Peer {
+  // Rejects when the connection is gone, and then its sessions are being closed.
+  const ignore = (): void => {};
   return {
-    takesNotices: () => Boolean(client.capabilities.session?.notices),
+    capabilities: () => client.capabilities,
     async update(sessionId, update) {
       const params = { sessionId, update };
-      // Rejects when the connection is gone, and then its sessions are being closed.
-      await client.connection?.client.notify(methods.client.session.update, params).catch(() => {});
+      await client.connection?.client.notify(methods.client.session.update, params).catch(ignore);
     },
-    requestPermission(params, signal) {
+    request(method, params, signal) {
       if (client.connection === undefined) return Promise.reject(RequestError.requestCancelled());
       const options = signal && { cancellationSignal: signal, stopWaitingOnCancel: true };
-      const method = methods.client.session.requestPermission;
       return client.connection.client.request(method, params, options);
+    },
+    async completeElicitation(params) {
+      const { complete } = methods.client.elicitation;
+      await client.connection?.client.notify(complete, params).catch(ignore);
     },
   };
 }

@@ -14,10 +14,10 @@ import { fromAcp, promptText, textBlock } from "./content.ts";
 import { answerWithoutModel, promptForModel, runCommand } from "./direct.ts";
 import { Health, noticeUpdate } from "./health.ts";
 import { DEFAULT_MODE, type Mode } from "./mode.ts";
-import type { Peer } from "./peer.ts";
-import { permissionPrompt } from "./permission.ts";
-import type { Answer, OpenSession, SessionBoard, SessionRequest, Turn } from "./ports.ts";
+import { type Peer, takesNotices } from "./peer.ts";
+import type { OpenSession, Responder, SessionBoard, Turn } from "./ports.ts";
 import type { SessionRecord } from "./session-record.ts";
+import { type BareRequest, type Shared, withHandlers } from "./session-request.ts";
 import { ToolCalls } from "./tool-calls.ts";
 
 /** How long the first prompt waits for servers that are still starting. */
@@ -27,20 +27,13 @@ export interface SessionContext {
   peer: Peer;
   clock: Clock;
   /** Undefined where there is no model: then commands are answered alone. */
-  answer: Answer | undefined;
+  responder: Responder | undefined;
   openSession: OpenSession;
   /** Undefined where nothing is kept. */
   record: SessionRecord | undefined;
 }
 
-export type SessionSetup = Omit<SessionRequest, "onApproval"> & { skipped: readonly string[] };
-
-/** What the board's questions need to know of the session it belongs to. */
-interface Shared {
-  mode: Mode;
-  /** The id of the call that the code is part of: questions come from deep inside it. */
-  calling: AsyncLocalStorage<string>;
-}
+export type SessionSetup = BareRequest & { skipped: readonly string[] };
 
 export class Session {
   readonly id: string;
@@ -60,13 +53,7 @@ export class Session {
   static async open(setup: SessionSetup, context: SessionContext): Promise<Session> {
     const { skipped, ...request } = setup;
     const shared: Shared = { mode: DEFAULT_MODE, calling: new AsyncLocalStorage() };
-    const onApproval = permissionPrompt({
-      sessionId: request.id,
-      mode: () => shared.mode,
-      toolCallId: () => shared.calling.getStore(),
-      request: (params, signal) => context.peer.requestPermission(params, signal),
-    });
-    const board = await context.openSession({ ...request, onApproval });
+    const board = await context.openSession(withHandlers(request, shared, context));
     const session = new Session(request.id, board, shared, context);
     session.#greet([...skipped, ...board.notices]);
     return session;
@@ -89,7 +76,7 @@ export class Session {
       board.on("server", ({ state }) => {
         if (state.kind === "ready") this.#announceSoon();
         // A message out of turn would stand in the middle of nothing.
-        else if (context.peer.takesNotices()) this.#health.report();
+        else if (takesNotices(context.peer)) this.#health.report();
       }),
     ];
   }
@@ -163,14 +150,14 @@ export class Session {
   }
 
   async #respond(command: Command | undefined, turn: Turn): Promise<StopReason> {
-    const { answer } = this.#context;
-    if (answer === undefined) {
+    const { responder } = this.#context;
+    if (responder === undefined) {
       return command === undefined ? answerWithoutModel(turn) : runCommand(command, turn);
     }
-    if (command === undefined) return answer(turn);
+    if (command === undefined) return responder.answer(turn);
     if (command.kind !== "prompt") return runCommand(command, turn);
     const messages = await promptForModel(command, turn);
-    return messages === undefined ? "end_turn" : answer({ ...turn, prompt: messages });
+    return messages === undefined ? "end_turn" : responder.answer({ ...turn, prompt: messages });
   }
 
   #turnFor(prompt: readonly ContentBlock[], signal: AbortSignal): Turn {
@@ -210,7 +197,7 @@ export class Session {
   /** About the moment, so that it is not kept. */
   #notify(text: string): void {
     const { peer } = this.#context;
-    void peer.update(this.id, noticeUpdate(text, peer.takesNotices()));
+    void peer.update(this.id, noticeUpdate(text, takesNotices(peer)));
   }
 
   /** After the answer that tells the client the session's id: it knows of no session before. */

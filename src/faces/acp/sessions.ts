@@ -10,11 +10,11 @@ import { canonicalJson } from "../../util/canonical-json.ts";
 import type { History, HistoryPage } from "./history.ts";
 import { readMcpServers } from "./mcp-servers.ts";
 import type { McpServerParams } from "./params.ts";
-import type { NewAnswer } from "./ports.ts";
+import type { NewResponder } from "./ports.ts";
 import { Session, type SessionContext } from "./session.ts";
 
-export interface SessionsOptions extends Omit<SessionContext, "record" | "answer"> {
-  newAnswer: NewAnswer | undefined;
+export interface SessionsOptions extends Omit<SessionContext, "record" | "responder"> {
+  newResponder: NewResponder | undefined;
   history: History | undefined;
   logger: Logger;
 }
@@ -114,7 +114,7 @@ export class Sessions {
   }
 
   async #open(id: string, opening: Opening, past: readonly SessionUpdate[]): Promise<Session> {
-    const { history, logger, newAnswer, ...context } = this.#options;
+    const { history, logger, newResponder, ...context } = this.#options;
     const { servers, skipped } = readMcpServers(opening.mcpServers);
     const { cwd, additionalDirectories } = opening;
     const redactor = new Redactor();
@@ -129,7 +129,7 @@ export class Sessions {
     try {
       session = await Session.open(setup, {
         ...context,
-        answer: newAnswer?.(past),
+        responder: newResponder?.(past),
         record,
       });
     } catch (error) {

@@ -9,7 +9,7 @@ import { loadConfig } from "../../config/load.ts";
 import { parseAgentConfig } from "../../config/parse.ts";
 import type { AgentConfig } from "../../model/agent-config.ts";
 import { PlugboardError } from "../../model/errors.ts";
-import type { NewAnswer } from "../acp/ports.ts";
+import type { NewResponder } from "../acp/ports.ts";
 import { serveAcp } from "../acp/serve.ts";
 import { claimStdout } from "../acp/stdout.ts";
 import type { CliContext } from "./context.ts";
@@ -36,13 +36,13 @@ export async function runAcp(context: CliContext): Promise<number> {
         ...(options.logLevel !== "silent" && { serverLogLevel: options.logLevel }),
       },
     );
-    const newAnswer = await openAnswer(agent, context);
+    const newResponder = await openResponder(agent, context);
     await serveAcp({
       input: Readable.toWeb(stdin) as ReadableStream<Uint8Array>,
       output: output.stream,
       // The person at the editor is the owner, and is asked before a tool is called.
       openSession: (request) => board.openSession({ ...request, owner: true, approval: "ask" }),
-      ...(newAnswer !== undefined && { newAnswer }),
+      ...(newResponder !== undefined && { newResponder }),
       historyDir: join(stateDir, "sessions"),
       signal,
       clock,
@@ -57,10 +57,10 @@ export async function runAcp(context: CliContext): Promise<number> {
 }
 
 /** Undefined without a model. One that cannot be used is told of where somebody asks it: commands work on. */
-async function openAnswer(
+async function openResponder(
   agent: AgentConfig,
   { io, clock }: CliContext,
-): Promise<NewAnswer | undefined> {
+): Promise<NewResponder | undefined> {
   const { model: id, modelProviders: providers, maxSteps, systemPrompt } = agent;
   if (id === undefined) return undefined;
   try {
@@ -68,16 +68,19 @@ async function openAnswer(
     const model = await openModel(id, { env: io.env, ...(providers && { providers }) });
     // Not before the packages they need are known to be there.
     const { runTurn } = await import("../../agent/loop.ts");
-    const { modelAnswer } = await import("../acp/model-answer.ts");
+    const { modelResponder } = await import("../acp/model-responder.ts");
     const options = { model, runTurn, systemPrompt, clock };
-    return (past) => modelAnswer(past, { ...options, ...(maxSteps !== undefined && { maxSteps }) });
+    return (past) =>
+      modelResponder(past, { ...options, ...(maxSteps !== undefined && { maxSteps }) });
   } catch (error) {
     if (!(error instanceof PlugboardError)) throw error;
     const { message, hint } = error;
-    return () => async (turn) => {
-      turn.say(hint === undefined ? message : `${message}: ${hint}`);
-      return "end_turn";
-    };
+    return () => ({
+      async answer(turn) {
+        turn.say(hint === undefined ? message : `${message}: ${hint}`);
+        return "end_turn";
+      },
+    });
   }
 }
 

@@ -18,7 +18,7 @@ import {
 } from "@agentclientprotocol/sdk";
 import { afterEach, beforeEach } from "vitest";
 import { openBoard } from "../../../src/board.ts";
-import type { NewAnswer } from "../../../src/faces/acp/ports.ts";
+import type { NewResponder } from "../../../src/faces/acp/ports.ts";
 import { serveAcp } from "../../../src/faces/acp/serve.ts";
 import type { Board } from "../../../src/model/board.ts";
 import type { ServerConfig } from "../../../src/model/server-config.ts";
@@ -35,7 +35,7 @@ interface Options {
   servers?: Record<string, ServerConfig>;
   capabilities?: ClientCapabilities;
   decide?: Decide;
-  newAnswer?: NewAnswer;
+  newResponder?: NewResponder;
   /** Keeps sessions in the test's directory. */
   keeps?: boolean;
   clock?: Clock;
@@ -65,7 +65,7 @@ class Editor {
       input: Readable.toWeb(this.#toAgent) as ReadableStream<Uint8Array>,
       output: Writable.toWeb(toClient),
       openSession: (request) => board.openSession({ ...request, owner: true, approval: "ask" }),
-      ...(options.newAnswer !== undefined && { newAnswer: options.newAnswer }),
+      ...(options.newResponder !== undefined && { newResponder: options.newResponder }),
       ...(options.clock !== undefined && { clock: options.clock }),
       ...(options.keeps === true && { historyDir: join(directory, "sessions") }),
     });

@@ -6,8 +6,8 @@ import { methods } from "@agentclientprotocol/sdk";
 import { afterEach, describe, expect, it } from "vitest";
 import { runTurn } from "../../../src/agent/loop.ts";
 import { openModel } from "../../../src/agent/model.ts";
-import { modelAnswer } from "../../../src/faces/acp/model-answer.ts";
-import type { NewAnswer } from "../../../src/faces/acp/ports.ts";
+import { modelResponder } from "../../../src/faces/acp/model-responder.ts";
+import type { NewResponder } from "../../../src/faces/acp/ports.ts";
 import { type Model, type ModelOptions, startModel } from "../../support/model/start.mjs";
 import { choose, mcpServer, useDesk } from "./harness.ts";
 
@@ -21,12 +21,12 @@ afterEach(async () => {
   model = undefined;
 });
 
-async function script(turns: ModelOptions["turns"], maxSteps = 5): Promise<NewAnswer> {
+async function script(turns: ModelOptions["turns"], maxSteps = 5): Promise<NewResponder> {
   model = await startModel({ turns });
   const scripted = { type: "anthropic" as const, baseUrl: `${model.url}/v1`, apiKey: "k" };
   const opened = await openModel("scripted/m", { env: {}, providers: { scripted } });
   return (past) =>
-    modelAnswer(past, { model: opened, runTurn, maxSteps, systemPrompt: "Be brief." });
+    modelResponder(past, { model: opened, runTurn, maxSteps, systemPrompt: "Be brief." });
 }
 
 const echoCall = {
@@ -35,8 +35,11 @@ const echoCall = {
 
 describe("an answer", () => {
   it("streams thoughts, text and usage, and knows what was said before", async () => {
-    const newAnswer = await script([{ thinking: "hm", text: "forty-two" }, { text: "as I said" }]);
-    const editor = await desk.open({ newAnswer });
+    const newResponder = await script([
+      { thinking: "hm", text: "forty-two" },
+      { text: "as I said" },
+    ]);
+    const editor = await desk.open({ newResponder });
     const sessionId = await editor.newSession();
     expect(await editor.ask(sessionId, "What is it?")).toBe("forty-two");
     const thoughts = editor.of(sessionId, "agent_thought_chunk").map(({ content }) => content);
@@ -52,8 +55,8 @@ describe("an answer", () => {
   });
 
   it("calls the session's tools: asked about, shown unframed, framed for the model", async () => {
-    const newAnswer = await script([echoCall, { text: "done" }]);
-    const editor = await desk.open({ newAnswer });
+    const newResponder = await script([echoCall, { text: "done" }]);
+    const editor = await desk.open({ newResponder });
     const sessionId = await editor.newSession([mcpServer("echo", "echo")]);
     expect(await editor.ask(sessionId, "go")).toBe("done");
     expect(editor.questions[0]?.toolCall.toolCallId).toBe("c1");
@@ -67,7 +70,7 @@ describe("an answer", () => {
   });
 
   it("shows a call's progress, and one of a tool that the model made up", async () => {
-    const newAnswer = await script([
+    const newResponder = await script([
       {
         toolCalls: [
           { name: "mcp__echo__progress", arguments: { steps: 1, ms: 1 }, id: "c1" },
@@ -76,7 +79,7 @@ describe("an answer", () => {
       },
       { text: "done" },
     ]);
-    const editor = await desk.open({ newAnswer });
+    const editor = await desk.open({ newResponder });
     const sessionId = await editor.newSession([mcpServer("echo", "echo")]);
     await editor.prompt(sessionId, "go");
     const shown = JSON.stringify(editor.of(sessionId, "tool_call_update"));
@@ -87,16 +90,16 @@ describe("an answer", () => {
   });
 
   it("is told that a call was refused, and goes on", async () => {
-    const newAnswer = await script([echoCall, { text: "then not" }]);
-    const editor = await desk.open({ newAnswer, decide: () => choose("reject") });
+    const newResponder = await script([echoCall, { text: "then not" }]);
+    const editor = await desk.open({ newResponder, decide: () => choose("reject") });
     const sessionId = await editor.newSession([mcpServer("echo", "echo")]);
     expect(await editor.ask(sessionId, "go")).toBe("then not");
     expect(model?.requests[1]?.toolResults[0]).toMatchObject({ isError: true });
   });
 
   it("is under the session's mode", async () => {
-    const newAnswer = await script([echoCall, { text: "then not" }]);
-    const editor = await desk.open({ newAnswer });
+    const newResponder = await script([echoCall, { text: "then not" }]);
+    const editor = await desk.open({ newResponder });
     const sessionId = await editor.newSession([mcpServer("echo", "echo")]);
     await editor.agent.request(session.setMode, { sessionId, modeId: "read-only" });
     await editor.prompt(sessionId, "go");
@@ -106,36 +109,36 @@ describe("an answer", () => {
   });
 
   it("ends with the cap on steps", async () => {
-    const newAnswer = await script(() => echoCall, 2);
-    const editor = await desk.open({ newAnswer });
+    const newResponder = await script(() => echoCall, 2);
+    const editor = await desk.open({ newResponder });
     const sessionId = await editor.newSession([mcpServer("echo", "echo")]);
     expect(await editor.prompt(sessionId, "go")).toEqual({ stopReason: "max_turn_requests" });
   });
 
   it("that does not come is told of with the reason", async () => {
-    const newAnswer = await script([{ error: { status: 401, message: "who are you" } }]);
-    const editor = await desk.open({ newAnswer });
+    const newResponder = await script([{ error: { status: 401, message: "who are you" } }]);
+    const editor = await desk.open({ newResponder });
     const sessionId = await editor.newSession();
     expect(await editor.ask(sessionId, "go")).toMatch(/who are you|401/);
   });
 
   it("that is repeated is told of", async () => {
-    const newAnswer = await script([
+    const newResponder = await script([
       { error: { status: 529, message: "busy", retryAfter: 0 } },
       { text: "now" },
     ]);
-    const editor = await desk.open({ newAnswer, capabilities: { session: { notices: {} } } });
+    const editor = await desk.open({ newResponder, capabilities: { session: { notices: {} } } });
     const sessionId = await editor.newSession();
     expect(await editor.ask(sessionId, "go")).toBe("now");
     expect(editor.of(sessionId, "notice")[0]?.title).toContain("asking again");
   });
 
   it("is stopped in the middle by a cancel, and the session goes on", async () => {
-    const newAnswer = await script([
+    const newResponder = await script([
       { text: "a long answer that takes its time", chunkDelayMs: 200 },
       { text: "short" },
     ]);
-    const editor = await desk.open({ newAnswer });
+    const editor = await desk.open({ newResponder });
     const sessionId = await editor.newSession();
     const turn = editor.prompt(sessionId, "go");
     await editor.until(() => editor.said(sessionId) !== "");
@@ -147,13 +150,13 @@ describe("an answer", () => {
 
 describe("commands beside a model", () => {
   it("are answered without it", async () => {
-    const editor = await desk.open({ newAnswer: await script([]) });
+    const editor = await desk.open({ newResponder: await script([]) });
     expect(await editor.ask(await editor.newSession(), "/mcp")).toBe("There are no servers.");
     expect(model?.requests).toEqual([]);
   });
 
   it("a server's prompt is put to the model, marked as foreign", async () => {
-    const editor = await desk.open({ newAnswer: await script([{ text: "It is this." }]) });
+    const editor = await desk.open({ newResponder: await script([{ text: "It is this." }]) });
     const sessionId = await editor.newSession([mcpServer("one", "one-prompt")]);
     expect(await editor.ask(sessionId, "/one:ask")).toBe("It is this.");
     const asked = model?.requests[0]?.messages.at(-1)?.text;
@@ -162,7 +165,7 @@ describe("commands beside a model", () => {
   });
 
   it("a prompt that cannot be had is told of", async () => {
-    const editor = await desk.open({ newAnswer: await script([]) });
+    const editor = await desk.open({ newResponder: await script([]) });
     const sessionId = await editor.newSession([mcpServer("lib", "library")]);
     await editor.until(() =>
       JSON.stringify(editor.of(sessionId, "available_commands_update")).includes("lib:"),
@@ -176,8 +179,8 @@ describe("commands beside a model", () => {
 describe("a session that is loaded", () => {
   it("has no credential in what is kept, though it came in pieces", async () => {
     const secret = "hunter2-hunter2-hunter2";
-    const newAnswer = await script([{ text: `it is ${secret}, I think` }]);
-    const editor = await desk.open({ newAnswer, keeps: true });
+    const newResponder = await script([{ text: `it is ${secret}, I think` }]);
+    const editor = await desk.open({ newResponder, keeps: true });
     const server = { ...mcpServer("echo", "echo"), env: [{ name: "API_TOKEN", value: secret }] };
     const sessionId = await editor.newSession([server], desk.directory);
     await editor.prompt(sessionId, "go");
@@ -188,13 +191,13 @@ describe("a session that is loaded", () => {
   });
 
   it("goes on with what was said in it", async () => {
-    const first = await desk.open({ newAnswer: await script([{ text: "Paris" }]), keeps: true });
+    const first = await desk.open({ newResponder: await script([{ text: "Paris" }]), keeps: true });
     const sessionId = await first.newSession([], desk.directory);
     await first.prompt(sessionId, "The capital of France?");
     await first.close();
     await model?.close();
-    const newAnswer = await script([{ text: "as I said" }]);
-    const second = await desk.open({ newAnswer, keeps: true });
+    const newResponder = await script([{ text: "as I said" }]);
+    const second = await desk.open({ newResponder, keeps: true });
     const params = { sessionId, cwd: desk.directory, mcpServers: [] };
     await second.agent.request(session.load, params);
     await second.prompt(sessionId, "Sure?");

@@ -8,10 +8,10 @@ import { cancelled } from "../../model/errors.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { duration, plural } from "../../util/text.ts";
 import { textBlock } from "./content.ts";
-import type { Answer, Turn } from "./ports.ts";
+import type { Responder, Turn } from "./ports.ts";
 import { callEnded, callProgressed, callStarted } from "./tool-calls.ts";
 
-export interface ModelAnswerOptions extends Pick<TurnOptions, "model" | "maxSteps" | "clock"> {
+export interface ModelResponderOptions extends Pick<TurnOptions, "model" | "maxSteps" | "clock"> {
   /** The loop, loaded by whoever knows that its packages are there. */
   runTurn: typeof runTurn;
   systemPrompt: string | undefined;
@@ -20,12 +20,12 @@ export interface ModelAnswerOptions extends Pick<TurnOptions, "model" | "maxStep
 type Message = TurnResult["history"][number];
 
 /** For one session: it remembers what was said. */
-export function modelAnswer(
+export function modelResponder(
   past: readonly SessionUpdate[],
-  { runTurn: run, systemPrompt: configured, ...options }: ModelAnswerOptions,
-): Answer {
+  { runTurn: run, systemPrompt: configured, ...options }: ModelResponderOptions,
+): Responder {
   let history = toHistory(past);
-  return async (turn) => {
+  const answer = async (turn: Turn): Promise<StopReason> => {
     const { board, signal, prompt } = turn;
     const context = await untilAborted(board.resources.context(), signal, cancelled);
     const result = await run({
@@ -41,6 +41,7 @@ export function modelAnswer(
     history = result.history;
     return stopReason(result, turn);
   };
+  return { answer };
 }
 
 function stopReason({ end }: TurnResult, turn: Turn): StopReason {
