@@ -15,8 +15,9 @@ import type { McpHttpOptions } from "./fixtures/http/mcp.ts";
 import { startSse } from "./fixtures/http/sse.ts";
 import { closeBoards, open, reaches, statusOf, textOf } from "./support/boards.ts";
 
-closeBoards();
 afterEach(closeAll);
+// Last, so that it is done first.
+closeBoards();
 
 async function connect(options: McpHttpOptions = {}, config: ServerConfig = {}) {
   const server = await serve(options);

@@ -1,5 +1,5 @@
-// The guarded way to a model, in the form of `fetch` that the AI SDK takes: the proxy of the environment, and
-// a key that stays with the origin it was meant for.
+// The guarded way to a model, in the form of `fetch` that the AI SDK takes: through the proxy, if there is one,
+// and with a key that stays with the origin it was meant for.
 
 import type { Environment } from "../config/environment.ts";
 import { PlugboardError } from "../model/errors.ts";

@@ -5,6 +5,7 @@ import type { SchemaProvider } from "../bridge/schema/normalize.ts";
 import type { Environment } from "../config/environment.ts";
 import { PlugboardError } from "../model/errors.ts";
 import type { ModelProvider } from "../model/model-provider.ts";
+import { behindProxy } from "../net/behind-proxy.ts";
 import { closest } from "../util/closest.ts";
 import { oneLine } from "../util/text.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
@@ -43,7 +44,11 @@ export interface ModelOptions {
   /** `models.providers` of the configuration. */
   providers?: Readonly<Record<string, ModelProvider>>;
   env?: Environment;
+  /** `network.proxy` of the configuration, instead of what the environment says. */
+  proxy?: string;
   importPackage?: ImportPackage;
+  /** Instead of the guarded way to the provider. */
+  fetch?: typeof globalThis.fetch;
   clock?: Clock;
 }
 
@@ -63,10 +68,10 @@ export async function openModel(id: string, options: ModelOptions = {}): Promise
   const baseURL = setting(name, "baseUrl", provider.baseUrl, env);
   await loadPackage(SDK, importPackage);
   const create = await loadFactory(api, importPackage);
-  const { fetch, close } = createModelFetch(env, clock);
+  const { fetch, close } = createModelFetch(behindProxy(env, options.proxy), clock);
   const settings = {
     name,
-    fetch,
+    fetch: options.fetch ?? fetch,
     includeUsage: true as const,
     ...(apiKey !== undefined && { apiKey }),
     ...(baseURL !== undefined && { baseURL }),

@@ -58,27 +58,43 @@ export class Offer {
   }
 }
 
-/** A tool or why it cannot be offered, made once for each provider: the next turn has the same tools. */
-const made = new WeakMap<Tool, Map<SchemaProvider, OfferedTool | string>>();
-
-function offerTool(tool: Tool, schemas: SchemaProvider): OfferedTool | string {
-  const known = made.get(tool) ?? new Map<SchemaProvider, OfferedTool | string>();
-  made.set(tool, known);
-  const offered = known.get(schemas) ?? toOffered(tool, schemas);
-  known.set(schemas, offered);
-  return offered;
+/** Makes ahead of time what `list` keeps. */
+export function prepareOffer(
+  tools: readonly Tool[],
+  { schemas }: Pick<AgentModel, "schemas">,
+): void {
+  for (const { parameters } of tools) normalize(parameters, schemas);
 }
 
-function toOffered(tool: Tool, schemas: SchemaProvider): OfferedTool | string {
+type Normalized = ReturnType<typeof normalizeSchema>;
+
+/** A schema as the provider takes it, or why it does not: made once, since the next step has the same tools. */
+const made = new WeakMap<JsonObject, Map<SchemaProvider, Normalized | string>>();
+
+function offerTool(tool: Tool, schemas: SchemaProvider): OfferedTool | string {
+  const normalized = normalize(tool.parameters, schemas);
+  if (typeof normalized === "string") return normalized;
+  return {
+    name: providerName(tool.name),
+    description: tool.description,
+    schema: normalized.schema,
+    tool,
+    toOriginal: (args) => normalized.toOriginal(args),
+  };
+}
+
+/** By the schema and not by the tool, which a caller may have wrapped anew. */
+function normalize(schema: JsonObject, schemas: SchemaProvider): Normalized | string {
+  const known = made.get(schema) ?? new Map<SchemaProvider, Normalized | string>();
+  made.set(schema, known);
+  const normalized = known.get(schemas) ?? tryNormalize(schema, schemas);
+  known.set(schemas, normalized);
+  return normalized;
+}
+
+function tryNormalize(schema: JsonObject, schemas: SchemaProvider): Normalized | string {
   try {
-    const normalized = normalizeSchema(tool.parameters, schemas);
-    return {
-      name: providerName(tool.name),
-      description: tool.description,
-      schema: normalized.schema,
-      tool,
-      toOriginal: (args) => normalized.toOriginal(args),
-    };
+    return normalizeSchema(schema, schemas);
   } catch (error) {
     if (!(error instanceof PlugboardError)) throw error;
     return error.message;

@@ -10,9 +10,18 @@ export interface StepOptions {
   model: AgentModel;
   system: string | undefined;
   messages: ModelMessage[];
-  offered: ReadonlyMap<string, OfferedTool>;
+  offered: ReadonlyMap<string, Pick<OfferedTool, "name" | "description" | "schema">>;
+  settings?: StepSettings;
   signal: AbortSignal;
   onEvent: (event: Extract<TurnEvent, { type: "text" | "thought" }>) => void;
+}
+
+/** Where they are absent the model's own hold. */
+export interface StepSettings {
+  maxOutputTokens?: number;
+  temperature?: number;
+  stopSequences?: string[];
+  toolChoice?: "auto" | "required" | "none";
 }
 
 export type StepEnd =
@@ -49,7 +58,7 @@ export async function runStep(options: StepOptions): Promise<StepEnd> {
 }
 
 async function stream(
-  { model, system, messages, offered, signal, onEvent }: StepOptions,
+  { model, system, messages, offered, settings, signal, onEvent }: StepOptions,
   said: { text: string },
 ): Promise<StepEnd> {
   const { streamText, jsonSchema } = await import("ai");
@@ -65,6 +74,7 @@ async function stream(
     ...(system && { system }),
     messages: withBreakpoint(messages),
     ...(offered.size > 0 && { tools }),
+    ...settings,
     providerOptions: model.options,
     // Retrying is this loop's own: it can be seen and cancelled.
     maxRetries: 0,

@@ -31,10 +31,16 @@ export function systemPrompt(
 
 /** By state alone: the reason may be told in a server's own words. */
 function missing(servers: readonly Pick<ServerStatus, "name" | "state">[]): string[] {
+  const nameOf = ({ name }: { name: string }): string => oneLine(name, LONGEST_NAME);
   const down = servers.filter(({ state }) => DOWN.has(state.kind));
-  if (down.length === 0) return [];
-  const list = down.map(({ name, state }) => `${oneLine(name, LONGEST_NAME)} (${state.kind})`);
+  const starting = servers.filter(({ state }) => state.kind === "starting");
+  const list = down.map((each) => `${nameOf(each)} (${each.state.kind})`);
   return [
-    `These MCP servers are not available now: ${list.join(", ")}. Calls to their tools fail; do not promise what needs them.`,
+    list.length === 0
+      ? ""
+      : `These MCP servers are not available now: ${list.join(", ")}. Calls to their tools fail; do not promise what needs them.`,
+    starting.length === 0
+      ? ""
+      : `These MCP servers are still starting: ${starting.map(nameOf).join(", ")}. Their tools can be used once they are ready, which they may never be.`,
   ];
 }

@@ -10,12 +10,13 @@ import type {
 } from "../model/authorization.ts";
 import { PlugboardError } from "../model/errors.ts";
 import type { Logger } from "../model/logger.ts";
+import { signInHint } from "../model/sign-in-hint.ts";
 import type { Clock } from "../util/clock.ts";
 import { parseChallenge, type ParsedChallenge } from "./challenge.ts";
 import { type Client, type ClientOptions, knownClient } from "./client.ts";
 import { discover } from "./discover.ts";
 import { clientCredentials, refresh, revoke, toGrant } from "./grants.ts";
-import { refusedSignIn, signInHint } from "./refused.ts";
+import { refusedSignIn } from "./refused.ts";
 import { covers, scopeFor } from "./scope.ts";
 import { signIn } from "./sign-in.ts";
 import { type AuthStore, type Discovery, type Grant, grantKey, keyOf } from "./store.ts";

@@ -2,6 +2,7 @@
 
 import { OAuthError } from "@modelcontextprotocol/client";
 import { PlugboardError } from "../model/errors.ts";
+import { signInHint } from "../model/sign-in-hint.ts";
 import { oneLine } from "../util/text.ts";
 
 /** Leaves what the network says alone: that is no refusal. */
@@ -15,10 +16,6 @@ export function refusedSignIn(server: string, what: string, cause?: unknown): Pl
     ...(cause !== undefined && { cause }),
     hint: signInHint(server),
   });
-}
-
-export function signInHint(server: string): string {
-  return `run: plugboard login ${/^[\w.-]+$/.test(server) ? server : JSON.stringify(server)}`;
 }
 
 /** In the server's words, without what else a body held. */

@@ -9,6 +9,7 @@ import type { ServerIdentity } from "../model/connection.ts";
 import type { Logger } from "../model/logger.ts";
 import type { RootsSource } from "../model/roots.ts";
 import type { Endpoint, RemoteEndpoint, ServerDefinition } from "../model/server-definition.ts";
+import { behindProxy } from "../net/behind-proxy.ts";
 import { collectSecrets } from "../secrets/collect.ts";
 import type { Redactor } from "../secrets/redactor.ts";
 import type { HostAnswers } from "../server/requests/requests.ts";
@@ -16,6 +17,7 @@ import { SamplingLimits } from "../server/requests/sampling-limits.ts";
 import type { Turns } from "../server/requests/turns.ts";
 import { Supervisor, type SupervisorOptions } from "../server/supervisor.ts";
 import type { Clock } from "../util/clock.ts";
+import { sessionAuthHint } from "./lender.ts";
 import { lazyOpener } from "./opener.ts";
 import { ServerSignIn } from "./sign-in.ts";
 import type { Slot } from "./slot.ts";
@@ -38,7 +40,7 @@ export function plug(
   context: PlugContext,
 ): Slot {
   const { agent, options, clock, logger, redactor, onState, onTools } = context;
-  const { env = process.env, random = Math.random } = options;
+  const { env = process.env, random = Math.random, programPath } = options;
   const { networkAllow = [] } = agent;
   const networkEnv = behindProxy(env, agent.networkProxy);
   const signIn = signInFor(definition, env, networkEnv, context);
@@ -53,6 +55,7 @@ export function plug(
     logger,
     redact: (text, isCut) => redactor.text(text, isCut),
     answers: answersFor(definition, context),
+    ...(programPath !== undefined && { path: programPath }),
     ...(signIn !== undefined && { authorize: (endpoint) => signIn.authorizer(endpoint) }),
     ...(cached !== undefined && earlier(cached.identity)),
   });
@@ -68,6 +71,7 @@ export function plug(
       onTools,
       ...(isConfigured(definition) &&
         agent.untrusted !== undefined && { untrusted: agent.untrusted }),
+      ...(!isConfigured(definition) && { authHint: sessionAuthHint(definition) }),
     }),
     signIn,
     hash: definitionHash(definition, cwd),
@@ -137,12 +141,16 @@ function signInFor(
   { agent, options, clock, logger, redactor }: PlugContext,
 ): ServerSignIn | undefined {
   if (definition.endpoint.kind === "stdio") return undefined;
-  // What a session brings gets no token that somebody granted to a configured server, and leaves none.
-  const { stateDir, onAuthorization } = isConfigured(definition) ? options : {};
+  // What a session brings gets no token that somebody granted to another server, and leaves none.
+  const { lender } = definition;
+  const whose = lender ?? definition;
+  const { stateDir } = isConfigured(whose) ? options : {};
+  const { onAuthorization } = isConfigured(definition) ? options : {};
   return new ServerSignIn({
-    server: definition.name,
+    server: whose.name,
     // Resolving fills in values and never changes the kind.
-    resolve: () => resolveSecretly(definition, env, redactor) as RemoteEndpoint,
+    resolve: () => resolveSecretly(whose, env, redactor) as RemoteEndpoint,
+    isLent: lender !== undefined,
     onSecret: (secret) => redactor.add(secret),
     stateDir,
     networkAllow: agent.networkAllow ?? [],
@@ -161,9 +169,4 @@ function isConfigured({ origin }: ServerDefinition): boolean {
 /** What an earlier run found out about how to talk to a server. */
 function earlier({ era, transport }: ServerIdentity): Pick<ServerIdentity, "era" | "transport"> {
   return { era, ...(transport !== undefined && { transport }) };
-}
-
-/** This machine's own exceptions still hold. */
-function behindProxy(env: Environment, proxy: string | undefined): Environment {
-  return proxy === undefined ? env : { ...env, https_proxy: proxy, http_proxy: proxy };
 }

@@ -8,11 +8,14 @@ import { type Logger, loggerFor } from "../model/logger.ts";
 import type { RemoteEndpoint } from "../model/server-definition.ts";
 import type { GuardedFetch } from "../net/fetch.ts";
 import type { Clock } from "../util/clock.ts";
+import { hasOwnCredentials, isSameAddress } from "./lender.ts";
 
 export interface ServerSignInOptions {
   server: string;
   /** The endpoint with its values filled in. */
   resolve: () => RemoteEndpoint;
+  /** The tokens are for a server of another definition, as long as it has the same address. */
+  isLent: boolean;
   stateDir: string | undefined;
   networkAllow: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
@@ -40,7 +43,11 @@ export class ServerSignIn {
   /** Undefined where the configuration says who is calling, or that nobody is to sign in. */
   async authorizer(endpoint: RemoteEndpoint): Promise<Authorizer | undefined> {
     if (endpoint.oauth === false || hasOwnCredentials(endpoint)) return undefined;
-    return (await this.#make(endpoint)).authorizer;
+    if (!this.#options.isLent) return (await this.#make(endpoint)).authorizer;
+    const configured = this.#options.resolve();
+    // Its address may have a variable in it, which has another value by now.
+    if (!isSameAddress(endpoint.url, configured.url)) return undefined;
+    return (await this.#make(configured)).authorizer;
   }
 
   async signIn(): Promise<void> {
@@ -132,8 +139,4 @@ export class ServerSignIn {
 async function end(made: Promise<Made> | undefined): Promise<void> {
   const ended = await made?.catch(() => undefined);
   await ended?.fetch.close();
-}
-
-function hasOwnCredentials({ headers }: RemoteEndpoint): boolean {
-  return Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
 }

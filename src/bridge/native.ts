@@ -10,11 +10,12 @@ const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 /** Throws CONFIG_INVALID for a name that no provider takes, or that stands twice. */
 export function collectNative(
   given: readonly (NativeTool | NativeToolFactory)[],
-  context: NativeToolContext,
+  context: Omit<NativeToolContext, "has">,
 ): Map<string, NativeTool> {
   const tools = new Map<string, NativeTool>();
+  const has = (name: string): boolean => tools.has(name);
   for (const each of given) {
-    const tool = typeof each === "function" ? each(context) : each;
+    const tool = typeof each === "function" ? each({ ...context, has }) : each;
     if (tool === undefined) continue;
     if (!NAME.test(tool.name)) {
       throw invalid(`native tool name '${tool.name}' must match ${NAME.source}`);

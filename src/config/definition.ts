@@ -20,6 +20,9 @@ const SERVER_DEFAULTS = {
   maxMessageBytes: 64 * 1024 * 1024,
 } as const;
 
+/** Of what a session has for itself: not every client ends its sessions. */
+export const SESSION_IDLE_MS = 3_600_000;
+
 const RESOURCE_DEFAULTS = { enabled: true, refreshMs: 300_000 } as const;
 
 /** The server must have passed `connectionFindings`. `baseDir` is what a relative `cwd` is relative to. */
@@ -30,6 +33,7 @@ export function toDefinition(
   const { toolPrefix, sampling } = server;
   const guard = serverGuard(server, rules);
   const resources = resourceSettings(server);
+  const idleTimeout = server.scope === "session" ? SESSION_IDLE_MS : SERVER_DEFAULTS.idleTimeout;
   return {
     name,
     origin,
@@ -40,7 +44,7 @@ export function toDefinition(
     restartOnCrash: server.restartOnCrash ?? SERVER_DEFAULTS.restartOnCrash,
     maxRestarts: server.maxRestarts ?? SERVER_DEFAULTS.maxRestarts,
     lazy: server.lazy ?? SERVER_DEFAULTS.lazy,
-    idleTimeout: server.idleTimeout ?? SERVER_DEFAULTS.idleTimeout,
+    idleTimeout: server.idleTimeout ?? idleTimeout,
     protocol: server.protocol ?? SERVER_DEFAULTS.protocol,
     maxMessageBytes: server.maxMessageBytes ?? SERVER_DEFAULTS.maxMessageBytes,
     ...(server.scope === "session" && origin !== "session" && { scope: "session" }),

@@ -23,6 +23,7 @@ import { readConfigText } from "./read.ts";
 import { configInvalid, throwIfAny, toProblems } from "./report.ts";
 import type { Source } from "./report.ts";
 import { ruleWarnings } from "./rule-warnings.ts";
+import type { AgentSettings } from "./schema.ts";
 import { sessionDefaults } from "./session.ts";
 import { DEFAULT_TOOL_NAMES } from "./tool-names.ts";
 import { agentWarnings, defaultsWarnings, rootWarnings, serverWarnings } from "./warnings.ts";
@@ -109,7 +110,7 @@ function compose({ layers, agent, source, homedir }: Composition): AgentConfig {
     ...(mcp.startupWait !== undefined && { startupWait: mcp.startupWait }),
     ...(mcp.resourceTools !== undefined && { resourceTools: mcp.resourceTools }),
     ...(workspace !== undefined && { workspace }),
-    ...(settings.model !== undefined && { model: settings.model }),
+    ...chosenModels(settings),
     ...(settings.systemPrompt !== undefined && { systemPrompt: settings.systemPrompt }),
     ...(settings.maxSteps !== undefined && { maxSteps: settings.maxSteps }),
     ...(modelProviders !== undefined && { modelProviders }),
@@ -149,6 +150,16 @@ function layerWarnings(
 /** Of every agent: rules in the defaults may be about servers that only some agents have. */
 function serverNames({ defaults, list }: AgentLayers): ReadonlySet<string> {
   return new Set([defaults, ...list].flatMap(({ servers }) => [...servers.servers.keys()]));
+}
+
+/** The first is the one that answers where nobody chooses. */
+function chosenModels({
+  model,
+  models = [],
+}: AgentSettings): Pick<AgentConfig, "model" | "models"> {
+  const ids = new Set(model === undefined ? models : [model, ...models]);
+  const [first] = ids;
+  return first === undefined ? {} : { model: first, models: [...ids] };
 }
 
 /** The root has passed its schema. */

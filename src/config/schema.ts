@@ -65,6 +65,7 @@ const agentAdvice = Object.fromEntries(
 const agent = {
   id: verified(agentIdProblem).optional(),
   model: verified(modelIdProblem).optional(),
+  models: listOf(verified(modelIdProblem)).optional(),
   systemPrompt: textOrEmpty().optional(),
   maxSteps: integer(1, 10_000).optional(),
   workspace: text().optional(),

@@ -5,7 +5,7 @@ import type { ServerConfig, SessionDefaults } from "../model/server-config.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import { anyObject } from "./compound.ts";
 import { familyOf } from "./connection.ts";
-import { toDefinition } from "./definition.ts";
+import { SESSION_IDLE_MS, toDefinition } from "./definition.ts";
 import type { Path } from "./finding.ts";
 import { placedRules } from "./guard.ts";
 import { check } from "./kit.ts";
@@ -13,9 +13,6 @@ import { layerFindings, overlay } from "./merge.ts";
 import { formatProblem, throwIfAny, toProblems } from "./report.ts";
 import { readServers } from "./servers.ts";
 import { serverWarnings } from "./warnings.ts";
-
-/** Not every client ends its sessions. */
-const IDLE_MS = 3_600_000;
 
 export interface SessionServers {
   definitions: ServerDefinition[];
@@ -49,7 +46,7 @@ export function parseSessionServers(
     [...check(anyObject(), servers, path).findings, ...layer.findings, ...layerFindings(layer)],
     {},
   );
-  const base: SessionDefaults = { idleTimeout: IDLE_MS, ...defaults?.settings };
+  const base: SessionDefaults = { idleTimeout: SESSION_IDLE_MS, ...defaults?.settings };
   const given = [...layer.servers.values()];
   const warnings = given.flatMap((each) => serverWarnings(each, familyOf(each.plain)));
   return {

@@ -77,6 +77,8 @@ async function asked(
   try {
     return await ask(request, signal);
   } catch (cause) {
+    // Whoever asks may see that there is nothing to ask about, and says why.
+    if (cause instanceof PlugboardError) throw cause;
     const why = oneLine(cause instanceof Error ? cause.message : String(cause), 300);
     throw refusal(subject, `was not approved: asking failed: ${why}`, { cause });
   }

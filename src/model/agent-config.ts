@@ -16,6 +16,8 @@ export interface AgentConfig {
   workspace?: string;
   /** `provider/model`, for the agent's own loop. */
   model?: string;
+  /** All that a session may choose from, `model` first; there wherever `model` is. */
+  models?: string[];
   /** Instead of the loop's own words. */
   systemPrompt?: string;
   /** Requests to the model that one prompt may lead to. */

@@ -31,7 +31,8 @@ export type ApprovalAnswer = "once" | "always" | "refuse";
 
 /**
  * Asks whoever can answer. Called for one question at a time. The signal aborts when the call is gone
- * and nobody waits for the answer any more; a rejection counts as a refusal.
+ * and nobody waits for the answer any more; a rejection counts as a refusal, and one with a PlugboardError is told
+ * as it stands.
  */
 export type AskApproval = (
   request: ApprovalRequest,

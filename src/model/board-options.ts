@@ -51,6 +51,11 @@ export interface BoardOptions extends RequestHandlers {
   logger?: Logger;
   /** Where `${VAR}` and the servers' baseline environment come from. Default: the process's. */
   env?: Readonly<Record<string, string | undefined>>;
+  /**
+   * The PATH that servers are started with, in place of the one in `env`; those that are programs wait for
+   * it, nothing else does. Must not reject.
+   */
+  programPath?: Promise<string | undefined>;
   clock?: Clock;
   /** 0 ≤ n < 1. */
   random?: () => number;

@@ -73,4 +73,6 @@ export interface ServerDefinition {
   sampling?: Exclude<SamplingMode, "deny">;
   /** Absent where nothing is configured for the guard. */
   guard?: ServerGuard;
+  /** Of a session's server: the configured one that it is as well, whose stored login it uses. */
+  lender?: ServerDefinition;
 }

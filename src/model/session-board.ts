@@ -39,8 +39,19 @@ export interface SessionBoard extends BoardUse {
   readonly cwd: string;
   /** What was left out or takes the place of something else, as it is now: one sentence each. */
   readonly notices: readonly string[];
-  /** Stops and starts a server of the session's own; one that is shared is not its to restart. */
+  /**
+   * Stops and starts a server of the session's own. One that is shared is started where it is down; while it
+   * runs it is not the session's to restart.
+   */
   restart(server: string): Promise<ServerStatus>;
+  /**
+   * Whether this session uses the server. A disabled one has no tools here: it is stopped if it is the
+   * session's own, and goes on for others if it is shared. Rejects with UNSUPPORTED for one that the
+   * configuration disables.
+   */
+  setEnabled(server: string, enabled: boolean): Promise<ServerStatus>;
+  /** Starts the session's own servers that were stopped for being idle, without waiting for them. */
+  wake(): void;
   /**
    * Plugs in another server; resolves when it is ready, has failed or `startupWait` has passed. Rejects
    * with CONFIG_INVALID or INVALID_ARGUMENTS, and then nothing has started.

@@ -102,6 +102,8 @@ export interface NativeToolResult {
 
 export interface NativeToolContext {
   workspaceDir?: string;
+  /** Whether a native tool that was given before this one has the name. */
+  has: (name: string) => boolean;
 }
 
 /** Makes a tool for one board; `undefined` leaves it out. */

@@ -16,19 +16,15 @@ export interface AfterFailure {
   fields: LogFields;
 }
 
-const FRESH_HEADERS =
-  "give it fresh headers where the session's servers are set up, or configure it here and sign in";
-
 export function afterFailure(
   error: PlugboardError,
   verdict: Verdict,
   definition: ServerDefinition,
   clock: Clock,
+  authHint = error.hint ?? "sign in",
 ): AfterFailure {
   if (error.code === "NEEDS_AUTH") {
-    // A session's server has no sign-in of its own: what it is to send comes with its definition.
-    const hint = definition.origin === "session" ? FRESH_HEADERS : (error.hint ?? "sign in");
-    const remedy = `${error.message}; ${hint}`;
+    const remedy = `${error.message}; ${authHint}`;
     const fields = { state: "needs-auth" };
     return { state: { kind: "needs-auth", remedy }, level: "warn", message: error.message, fields };
   }

@@ -75,7 +75,7 @@ export class LiveConnection implements Connection {
       this.#settleClosed = resolve;
     });
     void options.carrier.broken.then((reason) => {
-      this.#dialogue.end();
+      this.#dialogue.end(reason);
       this.#carrier.wire.end(reason);
       this.#settleClosed(reason);
     });
@@ -245,10 +245,12 @@ export class LiveConnection implements Connection {
     this.#settleClosed(undefined);
     this.#toolsChanged.clear();
     this.#offer?.end();
-    this.#dialogue.end();
-    this.#carrier.wire.end(
-      new PlugboardError("CONNECTION_CLOSED", "the server was stopped during the call"),
+    const stopped = new PlugboardError(
+      "CONNECTION_CLOSED",
+      "the server was stopped during the call",
     );
+    this.#dialogue.end(stopped);
+    this.#carrier.wire.end(stopped);
     await this.#carrier.stop();
   }
 

@@ -2,8 +2,10 @@
 
 import type { Authorizer } from "../model/authorization.ts";
 import type { ProtocolEra, RemoteTransportKind } from "../model/connection.ts";
+import { cancelled } from "../model/errors.ts";
 import { type Logger, loggerFor } from "../model/logger.ts";
 import type { Endpoint, RemoteEndpoint, ServerDefinition } from "../model/server-definition.ts";
+import { untilAborted } from "../util/abort.ts";
 import type { Clock } from "../util/clock.ts";
 import { packageVersion } from "../util/version.ts";
 import { connectionOpener, type OpenConnection } from "./open-connection.ts";
@@ -20,6 +22,8 @@ export interface ServerOpenerOptions {
   cwd: string;
   /** The host's environment, of which a server gets the baseline. */
   env: Readonly<Record<string, string | undefined>>;
+  /** The PATH of programs, in place of the one in `env`. Never rejects. */
+  path?: Promise<string | undefined>;
   /** Where the proxy variables come from. */
   networkEnv: Readonly<Record<string, string | undefined>>;
   /** Hosts and ranges that the operator allows for every server. */
@@ -43,10 +47,19 @@ export function createOpener(options: ServerOpenerOptions): OpenConnection {
   const host = { name: "plugboard", version: packageVersion() };
   if (definition.endpoint.kind === "stdio") {
     const carry = stdioCarry({ ...options, logger, resolve: () => expectKind(resolve(), isStdio) });
-    return connectionOpener({ ...options, logger, host, carry });
+    const open = connectionOpener({ ...options, logger, host, carry });
+    return options.path === undefined ? open : afterPath(options.path, open);
   }
   const endpoint = (): RemoteEndpoint => expectKind(resolve(), isRemote);
   return remoteOpener({ ...options, env: options.networkEnv, logger, host, resolve: endpoint });
+}
+
+/** Outside the server's own time: that it took long to find out the PATH is no fault of the server's. */
+function afterPath(path: Promise<string | undefined>, open: OpenConnection): OpenConnection {
+  return async (signal, onRemains) => {
+    await untilAborted(path, signal, cancelled);
+    return open(signal, onRemains);
+  };
 }
 
 type Stdio = Extract<Endpoint, { kind: "stdio" }>;

@@ -14,16 +14,20 @@ export interface StdioCarryOptions {
   resolve: () => StdioEndpoint;
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
+  /** In place of the PATH in `env`, once it is known. */
+  path?: Promise<string | undefined>;
   clock: Clock;
   logger: Logger;
   redact?: Redact;
 }
 
 export function stdioCarry(options: StdioCarryOptions): () => Promise<Carrier> {
-  const { definition, resolve, clock, logger, cwd, env, redact } = options;
+  const { definition, resolve, clock, logger, cwd, redact } = options;
   let containersReaped = false;
   return async () => {
     const endpoint = resolve();
+    const path = await options.path;
+    const env = path === undefined ? options.env : { ...options.env, PATH: path };
     const engine = containerEngine({ cwd, ...endpoint }, env);
     // Before the first start, and waited for: what a killed host left may hold the container's name.
     if (engine !== undefined && !containersReaped) {

@@ -27,6 +27,8 @@ export interface SupervisorOptions {
   logger: Logger;
   /** It never starts, and whoever calls it is told the remedy. */
   untrusted?: { remedy: string };
+  /** What to tell who has to say who is calling, where it is not what the refusal itself suggests. */
+  authHint?: string;
   onState: (state: ServerState, previous: ServerState) => void;
   onTools: (list: ToolList, identity: ServerIdentity) => void;
 }
@@ -267,6 +269,7 @@ export class Supervisor {
       verdict,
       this.definition,
       this.#clock,
+      this.#options.authHint,
     );
     this.#logger[level](message, fields);
     this.#move(state);

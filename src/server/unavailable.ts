@@ -27,7 +27,7 @@ export function unavailable(
 function what(state: ServerState, definition: ServerDefinition, clock: Clock): string {
   switch (state.kind) {
     case "disabled":
-      return "is disabled in the configuration";
+      return "is disabled";
     case "untrusted":
     case "needs-auth":
       return `is not started: ${state.remedy}`;

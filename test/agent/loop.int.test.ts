@@ -3,7 +3,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { closeBoards, fixture, open } from "../support/boards.ts";
 import type { ModelRequest } from "../support/model/start.mjs";
-import { closeModels, only, rig, tool, TYPES } from "./rig.ts";
+import { ALL_TYPES, closeModels, only, rig, tool, TYPES } from "./rig.ts";
 
 closeModels();
 closeBoards();
@@ -17,7 +17,7 @@ function texts(request: ModelRequest | undefined): string[] {
 }
 
 describe("an answer", () => {
-  it.each(TYPES)("is streamed, thoughts apart: %s", async (type) => {
+  it.each(ALL_TYPES)("is streamed, thoughts apart: %s", async (type) => {
     const { run } = await rig([{ thinking: "let me see", text: "a long answer" }], type);
     const { end, text, events, usage, history } = await run();
     expect(end).toEqual({ reason: "end_turn" });
@@ -141,7 +141,7 @@ describe("a prompt", () => {
 });
 
 describe("tools", () => {
-  it.each(TYPES)("are called at the same time, and answer in order: %s", async (type) => {
+  it.each(ALL_TYPES)("are called at the same time, and answer in order: %s", async (type) => {
     const { run, model } = await rig(
       [
         {

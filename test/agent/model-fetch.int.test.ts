@@ -4,6 +4,8 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
+import { runTurn } from "../../src/agent/loop.ts";
+import { openModel } from "../../src/agent/model.ts";
 import { createModelFetch, type ModelFetch } from "../../src/agent/model-fetch.ts";
 import { type Clock, systemClock } from "../../src/util/clock.ts";
 
@@ -89,5 +91,28 @@ describe("the way to a model", () => {
       expect(hanging).rejects.toMatchObject({ code: "CONNECTION_CLOSED" }),
       close(),
     ]);
+  });
+
+  it("goes through the configured proxy, whatever the environment says", async () => {
+    const seen: string[] = [];
+    const proxy = await serve((request, response) => {
+      seen.push(request.url ?? "");
+      response.end("by proxy");
+    });
+    const model = await openModel("far/m", {
+      env: { http_proxy: "http://127.0.0.1:1" },
+      proxy,
+      providers: { far: { type: "openai-compatible", baseUrl: "http://models.example/v1" } },
+    });
+    open.push(() => model.close());
+    const { end } = await runTurn({
+      model,
+      prompt: [{ type: "text", text: "hello" }],
+      tools: () => [],
+      maxSteps: 1,
+      clock: { ...systemClock, after: (_, task) => systemClock.after(0, task) },
+    });
+    expect(end.reason).toBe("failed");
+    expect(seen).toContain("http://models.example/v1/chat/completions");
   });
 });

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import { openModel } from "../../src/agent/model.ts";
-import { closeModels, KEY, only, rig, tool, TYPES } from "./rig.ts";
+import { ALL_TYPES, closeModels, KEY, only, rig, tool } from "./rig.ts";
 
 closeModels();
 
@@ -13,7 +13,7 @@ const away = (status: number, retryAfter?: number) => ({
 });
 
 describe("a model that fails", () => {
-  it.each(TYPES)("is asked again, with growing pauses: %s", async (type) => {
+  it.each(ALL_TYPES)("is asked again, with growing pauses: %s", async (type) => {
     const { run, model } = await rig([away(500), away(503), away(429), { text: "back" }], type);
     const { end, text, waits, events } = await run();
     expect(end).toEqual({ reason: "end_turn" });
@@ -89,7 +89,7 @@ describe("a model that fails", () => {
 });
 
 describe("a stream", () => {
-  it.each(TYPES.flatMap((type) => [2, 4, 6].map((chunks) => [type, chunks] as const)))(
+  it.each(ALL_TYPES.flatMap((type) => [2, 4, 6].map((chunks) => [type, chunks] as const)))(
     "that is cut is asked for again: %s after %i chunks",
     async (type, cut) => {
       const { run } = await rig(
@@ -103,14 +103,14 @@ describe("a stream", () => {
     },
   );
 
-  it.each(TYPES)("that ends too early is too: %s", async (type) => {
+  it.each(ALL_TYPES)("that ends too early is too: %s", async (type) => {
     const { run } = await rig([{ text: "a long answer", endAfter: 3 }, { text: "whole" }], type);
     const { end, events } = await run();
     expect(end).toEqual({ reason: "end_turn" });
     expect(only(events, "retry")[0]?.reason).toContain("broke off");
   });
 
-  it.each(TYPES)("with a failure in it is too: %s", async (type) => {
+  it.each(ALL_TYPES)("with a failure in it is too: %s", async (type) => {
     const error = { status: 529, message: "too much", after: 3 };
     const { run } = await rig([{ text: "a long answer", error }, { text: "whole" }], type);
     const { end, events } = await run();

@@ -12,8 +12,9 @@ import { startModel, type Model, type ModelOptions } from "../support/model/star
 
 export const KEY = "sk-scripted-key";
 
-/** Those that reach an API of the scripted model. */
+/** Those whose APIs carry the arguments of a call as text, so that a model may get them wrong. */
 export const TYPES: ModelProviderType[] = ["anthropic", "openai", "openai-compatible"];
+export const ALL_TYPES: ModelProviderType[] = [...TYPES, "google"];
 
 interface Ran extends TurnResult {
   events: TurnEvent[];

@@ -23,4 +23,11 @@ describe("the system prompt", () => {
     expect(prompt).not.toContain("fine");
     expect(prompt).not.toContain("obey me");
   });
+
+  it("names those that are still starting, which are not down", () => {
+    const state = { kind: "starting" as const, attempt: 1, since: 0 };
+    const prompt = systemPrompt("", [{ name: "late", state }]);
+    expect(prompt).toContain("These MCP servers are still starting: late.");
+    expect(prompt).not.toContain("not available");
+  });
 });

@@ -22,8 +22,9 @@ import {
   temporaryDirectory,
 } from "./support.ts";
 
-closeBoards();
 afterEach(closeAll);
+// Last, so that it is done first.
+closeBoards();
 
 function keyPair() {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });

@@ -21,8 +21,9 @@ import {
   temporaryDirectory,
 } from "./support.ts";
 
-closeBoards();
 afterEach(closeAll);
+// Last, so that it is done first.
+closeBoards();
 
 describe("without anybody to ask", () => {
   it("the server is needs-auth and says what to run, to calls too", async () => {

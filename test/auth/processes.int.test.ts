@@ -16,8 +16,9 @@ import {
 } from "./support.ts";
 import { Worker } from "./worker.ts";
 
-closeBoards();
 afterEach(closeAll);
+// Last, so that it is done first.
+closeBoards();
 
 const CALLER = new URL("../fixtures/oauth/caller.mjs", import.meta.url);
 const PROCESSES = 4;

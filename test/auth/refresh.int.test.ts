@@ -17,8 +17,9 @@ import {
   temporaryDirectory,
 } from "./support.ts";
 
-closeBoards();
 afterEach(closeAll);
+// Last, so that it is done first.
+closeBoards();
 
 /** Every refresh token that was sent was live then, and each was sent once. */
 function expectNoReuse(oauth: OAuthFixture): void {

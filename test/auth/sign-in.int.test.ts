@@ -11,8 +11,9 @@ import { closeBoards, open, statusOf, textOf } from "../support/boards.ts";
 import { systemClock } from "../../src/util/clock.ts";
 import { agree, connect, protect } from "./support.ts";
 
-closeBoards();
 afterEach(closeAll);
+// Last, so that it is done first.
+closeBoards();
 
 async function expectSignedIn(board: Board): Promise<void> {
   expect(statusOf(board, "docs").state.kind).toBe("ready");

@@ -15,8 +15,9 @@ import {
   temporaryDirectory,
 } from "./support.ts";
 
-closeBoards();
 afterEach(closeAll);
+// Last, so that it is done first.
+closeBoards();
 
 const toolScopes = { count: "write", echo: "read" };
 

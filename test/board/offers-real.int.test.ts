@@ -14,13 +14,13 @@ import type { Board } from "../../src/model/board.ts";
 import { closeBoards, open, statusOf } from "../support/boards.ts";
 import { next } from "./offers.ts";
 
-closeBoards();
-
 const closers: (() => Promise<void>)[] = [];
 
 afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
+// Last, so that it is done first.
+closeBoards();
 
 const manifest = createRequire(import.meta.url).resolve(
   "@modelcontextprotocol/server-everything/package.json",

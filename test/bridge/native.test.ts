@@ -32,7 +32,24 @@ describe("collecting native tools", () => {
       { workspaceDir: "/home/somebody/project" },
     );
     expect(tools.size).toBe(0);
-    expect(contexts).toEqual([{ workspaceDir: "/home/somebody/project" }]);
+    expect(contexts).toMatchObject([{ workspaceDir: "/home/somebody/project" }]);
+  });
+
+  it("tells a factory which names are taken by then", () => {
+    const taken: boolean[] = [];
+    const tools = collectNative(
+      [
+        native("first"),
+        ({ has }) => {
+          taken.push(has("first"), has("last"), has("toString"));
+          return undefined;
+        },
+        native("last"),
+      ],
+      {},
+    );
+    expect(taken).toEqual([true, false, false]);
+    expect(tools.size).toBe(2);
   });
 
   it.each(["a", "Read_file-2", "x".repeat(64), "toString"])("takes the name %s", (name) => {

@@ -31,6 +31,22 @@ describe("models of a file", () => {
     expect(await loadConfig(file, "b")).toMatchObject({ model: "lab/b/c", maxSteps: 7 });
   });
 
+  it.each([
+    ["{ model: 'a/x' }", "{}", ["a/x"]],
+    ["{ models: ['a/x', 'a/y'] }", "{}", ["a/x", "a/y"]],
+    ["{ model: 'a/z', models: ['a/x', 'a/z', 'a/x'] }", "{}", ["a/z", "a/x"]],
+    ["{ model: 'a/z', models: ['a/x'] }", "{ model: 'b/z' }", ["b/z", "a/x"]],
+    ["{ model: 'a/z', models: ['a/x'] }", "{ models: ['b/x'] }", ["a/z", "b/x"]],
+    ["{ models: [] }", "{}", undefined],
+  ])("are those to choose from: %s, then %s", async (defaults, agent, models) => {
+    const entry = agent.replace("{", "{ id: 'b', ");
+    const file = await writeConfig(`{ agents: { defaults: ${defaults}, list: [${entry}] } }`);
+    const loaded = await loadConfig(file, "b");
+    expect(loaded.models).toEqual(models);
+    expect(loaded.model).toBe(models?.[0]);
+    expect(loaded.warnings).toEqual([]);
+  });
+
   const provider = (text: string): string => `{ models: { providers: { x: ${text} } } }`;
   const X = "models.providers.x";
 
@@ -38,6 +54,10 @@ describe("models of a file", () => {
     [
       "{ agents: { defaults: { model: 'gpt' } } }",
       "FILE:1:32  agents.defaults.model  does not name a model; expected provider/model, as in anthropic/claude-sonnet-4-5",
+    ],
+    [
+      "{ agents: { defaults: { models: ['a/x', 'gpt'] } } }",
+      "FILE:1:41  agents.defaults.models[1]  does not name a model; expected provider/model, as in anthropic/claude-sonnet-4-5",
     ],
     [
       provider("1"),

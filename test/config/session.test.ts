@@ -32,6 +32,17 @@ describe("the servers of a session", () => {
     expect(definitions[0]).not.toHaveProperty("scope");
   });
 
+  it("idle after an hour like those that the configuration gives to each session", () => {
+    const { servers } = parseAgentConfig({
+      servers: {
+        each: { command: "x", scope: "session" },
+        never: { command: "x", scope: "session", idleTimeout: 0 },
+        shared: { command: "x" },
+      },
+    });
+    expect(servers.map(({ idleTimeout }) => idleTimeout)).toEqual([3_600_000, 0, 0]);
+  });
+
   it("have the defaults of the board where they do not say otherwise", () => {
     const { session } = parseAgentConfig({
       servers: {},

@@ -3,6 +3,7 @@ import { approvalModes } from "../../src/guard/approval-mode.ts";
 import { approvalStage } from "../../src/guard/approval.ts";
 import { ApprovalStore } from "../../src/guard/approval-store.ts";
 import { serverGuards } from "../../src/guard/server-guards.ts";
+import { PlugboardError } from "../../src/model/errors.ts";
 import type { ApprovalAnswer, ApprovalRequest, AskApproval } from "../../src/model/approval.ts";
 import type { ApprovalMode, ServerGuard } from "../../src/model/guard-settings.ts";
 import type { GuardedCall, ToolSubject } from "../../src/model/guard.ts";
@@ -288,6 +289,13 @@ describe("a refusal", () => {
     const stage = stageOf({ agent: "ask", ...setting });
     const error = await refusal(pass(stage, callOf(subject("docs/read"))));
     expect(error).toMatchObject({ code: "NOT_APPROVED", server: "docs", ...expected });
+  });
+
+  it("is told as it stands where there was nothing to ask about", async () => {
+    const outside = new PlugboardError("REFUSED_BY_POLICY", "that is outside");
+    const stage = stageOf({ agent: "ask", ask: () => Promise.reject(outside) });
+    const error = await refusal(pass(stage, callOf(subject("docs/read"))));
+    expect(error).toMatchObject({ code: "REFUSED_BY_POLICY", message: "that is outside" });
   });
 
   it("does not stop the next question", async () => {

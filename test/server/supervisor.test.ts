@@ -110,7 +110,7 @@ describe("becoming ready", () => {
     await supervisor.start();
     await supervisor.restart();
     expect(starts).toBe(0);
-    expect(await failures(supervisor)).toBe("server 'github' is disabled in the configuration");
+    expect(await failures(supervisor)).toBe("server 'github' is disabled");
     await supervisor.close();
     expect(supervisor.state.kind).toBe("disabled");
   });

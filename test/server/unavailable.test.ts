@@ -28,7 +28,7 @@ const error = new PlugboardError("SPAWN_FAILED", "docs-server was not found", {
 describe("a server that is unavailable", () => {
   const backoff = { kind: "backoff", attempt: 3, of: 5, error } as const;
   const cases: [state: ServerState, words: string][] = [
-    [{ kind: "disabled" }, "is disabled in the configuration"],
+    [{ kind: "disabled" }, "is disabled"],
     [{ kind: "untrusted", remedy: "run plugboard trust" }, "is not started: run plugboard trust"],
     [{ kind: "needs-auth", remedy: "sign in" }, "is not started: sign in"],
     [

@@ -25,11 +25,13 @@ import type { ServerStatus } from "../../model/server-status.ts";
 import type { SessionBoard } from "../../model/session-board.ts";
 import type { CallOutcome, Tool } from "../../model/tool.ts";
 import { BoardCore } from "../core.ts";
+import { withLender } from "../lender.ts";
 import { learnSecrets } from "../plug.ts";
 import type { Slot } from "../slot.ts";
 import { OwnServers, perSession } from "./own-servers.ts";
 import { RunningCalls } from "./running-calls.ts";
 import { isForAll, isShared, SharedServers } from "./shared-servers.ts";
+import { Switches } from "./switches.ts";
 
 export interface LiveSessionOptions {
   id: string;
@@ -58,6 +60,7 @@ export class LiveSession implements SessionBoard {
   readonly #core: BoardCore;
   readonly #shared: SharedServers;
   readonly #own: OwnServers;
+  readonly #switches: Switches;
   readonly #calls = new RunningCalls();
   #closing: Promise<void> | undefined;
 
@@ -90,6 +93,8 @@ export class LiveSession implements SessionBoard {
       cwd,
       startupWait,
     });
+    const parts = { session: this.#core, own: this.#own, shared: this.#shared };
+    this.#switches = new Switches({ over, ...parts });
     ({ resources: this.resources, prompts: this.prompts } = this.#core);
   }
 
@@ -133,7 +138,9 @@ export class LiveSession implements SessionBoard {
 
   status(): ServerStatus[] {
     const { slots, servers } = this.#core;
-    const shared = [...slots.values()].filter(({ definition: { name } }) => !servers.own.has(name));
+    const shared = [...slots.values(), ...this.#shared.withheld.values()].filter(
+      ({ definition: { name } }) => !servers.own.has(name),
+    );
     return [...shared, ...servers.own.values()].map((slot) => this.#statusOf(slot));
   }
 
@@ -145,9 +152,24 @@ export class LiveSession implements SessionBoard {
   }
 
   async restart(server: string): Promise<ServerStatus> {
+    const down = this.#shared.down(server);
+    if (down !== undefined) {
+      // As a call to it would: nobody is disturbed by that.
+      await down.supervisor.start();
+      return this.#statusOf(down);
+    }
     const slot = this.#own.named(server);
     await slot.supervisor.restart();
     return this.#statusOf(slot);
+  }
+
+  async setEnabled(server: string, enabled: boolean): Promise<ServerStatus> {
+    if (this.#closing !== undefined) throw isClosed();
+    return this.#statusOf(await this.#switches.set(server, enabled));
+  }
+
+  wake(): void {
+    if (this.#closing === undefined) this.#own.wake();
   }
 
   async add(name: string, config: ServerConfig): Promise<ServerStatus> {
@@ -160,8 +182,10 @@ export class LiveSession implements SessionBoard {
     if (definition === undefined || brought.includes(name)) throw isThere(name);
     const { notice } = selectServers([...brought, name], limits);
     if (notice !== undefined) throw new PlugboardError("INVALID_ARGUMENTS", notice);
-    learnSecrets(definitions, options.env ?? process.env, redactor);
-    return this.#statusOf(await this.#own.plug(definition));
+    const { env = process.env } = options;
+    learnSecrets(definitions, env, redactor);
+    const lent = withLender(definition, agent, env);
+    return this.#statusOf(await this.#own.plug(lent));
   }
 
   async remove(name: string): Promise<void> {
@@ -210,11 +234,17 @@ export class LiveSession implements SessionBoard {
 
   #statusOf(slot: Slot): ServerStatus {
     const { definition } = slot;
-    return this.#core.servers.status(slot, [
+    const status = this.#core.servers.status(slot, [
       ...this.#own.shadowing(definition),
       ...this.#shared.diagnostics(definition.name),
     ]);
+    return this.#switches.isWithheld(slot) ? asDisabled(status) : status;
   }
+}
+
+/** To the session, whatever it is to others. */
+function asDisabled({ pid: _pid, ...status }: ServerStatus): ServerStatus {
+  return { ...status, state: { kind: "disabled" }, available: false };
 }
 
 function canonicalOf({ source, name }: Tool): string {

@@ -11,6 +11,7 @@ import { loggerWith } from "../../model/logger.ts";
 import type { SessionOptions } from "../../model/session-board.ts";
 import { oneLine } from "../../util/text.ts";
 import type { BoardCore } from "../core.ts";
+import { withLender } from "../lender.ts";
 import { LiveSession } from "./live-session.ts";
 
 /** Whoever opens a session waits for it: a server that takes longer comes later. */
@@ -24,16 +25,20 @@ export function openSession(
 ): LiveSession {
   const { cwd, servers = {}, id = randomUUID(), startupWait = STARTUP_WAIT_MS } = given;
   if (typeof cwd !== "string" || !isAbsolute(cwd)) throw isNoDirectory(cwd);
-  const limits = sessionLimits(over.agent.guard, over.options.env ?? process.env);
+  const { env = process.env } = over.options;
+  const limits = sessionLimits(over.agent.guard, env);
   const { definitions, warnings } = parseSessionServers(servers, over.agent.session, cwd);
   const names = definitions.map(({ name }) => name);
   const { kept, notice } = selectServers(names, limits);
-  const brought = definitions.filter(({ name }) => kept.includes(name));
+  const agent = agentFor(given, over.agent);
+  const brought = definitions
+    .filter(({ name }) => kept.includes(name))
+    .map((each) => withLender(each, agent, env));
   return new LiveSession({
     id,
     cwd,
     over,
-    agent: agentFor(given, over.agent),
+    agent,
     options: optionsFor(given, over.options, id),
     brought,
     limits,

@@ -47,13 +47,22 @@ export class OwnServers {
 
   /** Throws UNKNOWN_SERVER, and UNSUPPORTED for one that is shared. */
   named(name: string): Slot {
-    const { slots, servers } = this.#options.session;
-    const slot = slotNamed(name, slots);
+    const { session, shared } = this.#options;
+    const { slots, servers } = session;
+    const slot = slotNamed(name, new Map([...shared.withheld, ...slots]));
     if (servers.own.get(name) === slot) return slot;
     throw new PlugboardError("UNSUPPORTED", `server '${name}' is shared by all sessions`, {
       server: name,
       hint: "that is for the board it belongs to",
     });
+  }
+
+  /** Starts again what idled away. One that is lazy waits for its call. */
+  wake(): void {
+    for (const { definition, supervisor } of this.#options.session.servers.own.values()) {
+      const { kind } = supervisor.state;
+      if (!definition.lazy && (kind === "idle" || kind === "stopping")) void supervisor.start();
+    }
   }
 
   /** What is there by that name gives way; resolves when the other is ready, has failed or is late. */

@@ -25,6 +25,8 @@ export class SharedServers {
   readonly #off: (() => void)[] = [];
   /** What of them has no place on this board. */
   readonly #diagnostics = new Map<string, Diagnostic[]>();
+  /** Those that the session does without. */
+  readonly #withheld = new Map<string, Slot>();
 
   constructor(over: BoardCore, session: BoardCore) {
     this.#over = over;
@@ -50,9 +52,26 @@ export class SharedServers {
     const slot = this.#over.slots.get(name);
     const { slots, tools } = this.#session;
     if (slot === undefined || !isForAll(slot) || slots.has(name)) return;
+    if (this.#withheld.has(name)) return;
     slots.set(name, slot);
     if (!tools.catalog.has(name)) tools.catalog.plug(slot.definition);
     this.#announce(this.#mirror(name));
+  }
+
+  get withheld(): ReadonlyMap<string, Slot> {
+    return this.#withheld;
+  }
+
+  /** Out of the session's sight until it is released, whatever else comes and goes under its name. */
+  withhold(name: string): void {
+    const slot = this.#over.slots.get(name);
+    if (slot === undefined || !this.#shows(name)) return;
+    this.hide(name);
+    this.#withheld.set(name, slot);
+  }
+
+  release(name: string): void {
+    if (this.#withheld.delete(name)) this.show(name);
   }
 
   /** A server of the session's own takes its place. */
@@ -69,6 +88,14 @@ export class SharedServers {
     for (const [name, slot] of this.#over.slots) {
       if (this.#shows(name) && slots.delete(name)) slots.set(name, slot);
     }
+  }
+
+  /** The one of that name, where it is shown and does not run. */
+  down(name: string): Slot | undefined {
+    const slot = this.#session.slots.get(name);
+    return slot !== undefined && this.#shows(name) && slot.supervisor.live === undefined
+      ? slot
+      : undefined;
   }
 
   /** Of the agent's server of that name, on this board. */

@@ -24,8 +24,11 @@ const OWN: readonly AvailableCommand[] = [
   { name: "tools", description: "List the tools, or those that match", input: { hint: "words" } },
   {
     name: "mcp",
-    description: "How the MCP servers fare; start one again, add or remove one",
-    input: { hint: "reconnect <server> | add <name> <command or URL> | remove <name>" },
+    description:
+      "How the MCP servers fare; start one again, switch one off or on, add or remove one",
+    input: {
+      hint: "reconnect | enable | disable <server> | add <name> <command or URL> | remove <name>",
+    },
   },
   { name: "call", description: "Call a tool", input: { hint: '<tool> {"key": "value"}' } },
   { name: "resources", description: "List what the servers offer to read" },

@@ -6,15 +6,15 @@ import { type FileHandle, mkdir, open, readdir, readFile, rm, stat } from "node:
 import { join } from "node:path";
 import type { SessionInfo, SessionUpdate } from "@agentclientprotocol/sdk";
 import { isJsonObject } from "../../model/json.ts";
-import { oneLine } from "../../util/text.ts";
+import { type Clock, systemClock } from "../../util/clock.ts";
 import type { Redactor } from "../../secrets/redactor.ts";
 import { promptText } from "./content.ts";
 import { isKept, SessionRecord } from "./session-record.ts";
+import { titleOf } from "./title.ts";
 
 const VERSION = 1;
 const SUFFIX = ".jsonl";
 const PAGE = 50;
-const LONGEST_TITLE = 80;
 /** Enough for the first line and the first prompt, which is all that a list shows. */
 const HEAD_BYTES = 64 * 1024;
 /** As session ids are made here. Anything else is no name of a file. */
@@ -30,6 +30,8 @@ interface Header {
 export interface Recorded {
   cwd: string;
   updates: SessionUpdate[];
+  /** The last that was chosen. */
+  model?: string;
 }
 
 export interface HistoryPage {
@@ -39,10 +41,12 @@ export interface HistoryPage {
 
 export class History {
   readonly #directory: string;
+  readonly #clock: Clock;
 
   /** Nothing is written before the first session. */
-  constructor(directory: string) {
+  constructor(directory: string, clock: Clock = systemClock) {
     this.#directory = directory;
+    this.#clock = clock;
   }
 
   /** The record of a session, made where there is none. A torn last line is cut off first. */
@@ -52,7 +56,7 @@ export class History {
     const file = await open(this.#path(sessionId), O_RDWR | O_CREAT | O_APPEND, 0o600);
     try {
       const length = await repair(file);
-      const record = new SessionRecord(file, redactor);
+      const record = new SessionRecord(file, redactor, this.#clock);
       if (length === 0) record.write({ version: VERSION, sessionId, cwd } satisfies Header);
       return record;
     } catch (error) {
@@ -72,7 +76,9 @@ export class History {
     }
     const [first, ...rest] = parseLines(text);
     if (!isHeader(first)) return undefined;
-    return { cwd: first.cwd, updates: rest.flatMap((line) => toUpdate(line) ?? []) };
+    const updates = rest.flatMap((line) => toUpdate(line) ?? []);
+    const model = rest.flatMap((line) => toModel(line) ?? []).at(-1);
+    return { cwd: first.cwd, updates, ...(model !== undefined && { model }) };
   }
 
   async delete(sessionId: string): Promise<void> {
@@ -109,7 +115,7 @@ export class History {
       const [text, { mtime }] = await Promise.all([readHead(path), stat(path)]);
       const [first, ...rest] = parseLines(text);
       if (!isHeader(first)) return undefined;
-      const title = titleOf(rest);
+      const title = titleIn(rest);
       const updatedAt = mtime.toISOString();
       return { sessionId, cwd: first.cwd, updatedAt, ...(title !== undefined && { title }) };
     } catch {
@@ -173,12 +179,17 @@ function toUpdate(line: unknown): SessionUpdate | undefined {
   return isKept(update["sessionUpdate"]) ? (update as SessionUpdate) : undefined;
 }
 
-function titleOf(lines: readonly unknown[]): string | undefined {
+function toModel(line: unknown): string | undefined {
+  const model = isJsonObject(line) ? line["model"] : undefined;
+  return typeof model === "string" ? model : undefined;
+}
+
+function titleIn(lines: readonly unknown[]): string | undefined {
   for (const line of lines) {
     const update = toUpdate(line);
     if (update?.sessionUpdate !== "user_message_chunk") continue;
-    const title = oneLine(promptText([update.content]), LONGEST_TITLE);
-    if (title !== "") return title;
+    const title = titleOf(promptText([update.content]));
+    if (title !== undefined) return title;
   }
   return undefined;
 }

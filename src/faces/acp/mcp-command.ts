@@ -9,7 +9,8 @@ import { listLine } from "./list-line.ts";
 import type { Turn } from "./ports.ts";
 
 const USAGE =
-  "/mcp shows the servers; /mcp reconnect <server>; /mcp add <name> <command or URL> …; /mcp remove <name>";
+  "/mcp shows the servers; /mcp reconnect, enable or disable <server>; " +
+  "/mcp add <name> <command or URL> …; /mcp remove <name>";
 
 export async function runMcp(
   words: readonly string[],
@@ -22,6 +23,9 @@ export async function runMcp(
   }
   if (server !== undefined) {
     if (action === "reconnect") return say(statusLine(await board.restart(server)));
+    if (action === "enable" || action === "disable") {
+      return say(statusLine(await board.setEnabled(server, action === "enable")));
+    }
     if (action === "remove") {
       await board.remove(server);
       return say(`${oneLine(server, 80)} was removed from this session.`);

@@ -2,12 +2,17 @@
 
 import { nameProblem } from "../../config/names.ts";
 import { mentionsSecret } from "../../config/secret-reference.ts";
+import { serverSchema } from "../../config/server-schema.ts";
 import type { ServerConfig } from "../../model/server-config.ts";
 import { oneLine } from "../../util/text.ts";
+import { checked } from "./checked.ts";
 import { invalidParams, type McpServerParams } from "./params.ts";
+import { type Include, readServerMeta } from "./server-meta.ts";
 
 export interface SessionServers {
   servers: Record<string, ServerConfig>;
+  /** Which tools a model is offered, of the servers that have a word on it. */
+  includes: ReadonlyMap<string, Include>;
   /** Why one was left out, each a sentence for a person. */
   skipped: string[];
 }
@@ -18,6 +23,7 @@ export interface SessionServers {
  */
 export function readMcpServers(entries: readonly McpServerParams[]): SessionServers {
   const servers: Record<string, ServerConfig> = Object.create(null);
+  const includes = new Map<string, Include>();
   const skipped: string[] = [];
   entries.forEach((entry, index) => {
     const at = `mcpServers[${index}]`;
@@ -25,12 +31,18 @@ export function readMcpServers(entries: readonly McpServerParams[]): SessionServ
     if (Object.hasOwn(servers, name)) {
       throw invalidParams(`${at}.name`, `there are two servers named "${oneLine(name, 64)}"`);
     }
-    const config = toConfig(entry, at);
+    const { timeout, include } = readServerMeta(entry["_meta"], ["mcpServers", index]);
+    const config = { ...toConfig(entry, at), ...(timeout !== undefined && { timeout }) };
+    checked(serverSchema, config, ["mcpServers", index]);
     const problem = nameProblem(name, "native");
-    if (problem === undefined) servers[name] = config;
-    else skipped.push(`the server "${oneLine(name, 80)}" was left out: it ${problem}`);
+    if (problem !== undefined) {
+      skipped.push(`the server "${oneLine(name, 80)}" was left out: it ${problem}`);
+      return;
+    }
+    servers[name] = config;
+    if (include !== undefined) includes.set(name, include);
   });
-  return { servers, skipped };
+  return { servers, includes, skipped };
 }
 
 /** A `type` is optional for stdio alone; some clients send "stdio". */

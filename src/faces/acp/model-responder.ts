@@ -1,64 +1,136 @@
-// Answers a prompt through the agent's loop, and shows what happens in it as the editor's updates.
+// Answers a prompt through the agent's loop, with the model that the session has chosen, and shows what happens
+// in it as the editor's updates.
 
 import type { SessionUpdate, StopReason } from "@agentclientprotocol/sdk";
-import type { runTurn, TurnOptions, TurnResult } from "../../agent/loop.ts";
+import type { TurnOptions, TurnResult } from "../../agent/loop.ts";
+import type { AgentModel } from "../../agent/model.ts";
+import type { Models } from "../../agent/models.ts";
 import { systemPrompt } from "../../agent/system-prompt.ts";
 import type { TurnEvent } from "../../agent/turn-event.ts";
-import { cancelled } from "../../model/errors.ts";
+import { cancelled, PlugboardError } from "../../model/errors.ts";
+import type { SamplingOptions } from "../../model/sampling.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { duration, plural } from "../../util/text.ts";
 import { textBlock } from "./content.ts";
-import type { Responder, Turn } from "./ports.ts";
+import type { ModelChoice, Responder, Turn } from "./ports.ts";
 import { callEnded, callProgressed, callStarted } from "./tool-calls.ts";
 
-export interface ModelResponderOptions extends Pick<TurnOptions, "model" | "maxSteps" | "clock"> {
-  /** The loop, loaded by whoever knows that its packages are there. */
-  runTurn: typeof runTurn;
+export interface ModelResponderOptions extends Pick<TurnOptions, "maxSteps" | "clock"> {
+  models: Pick<Models, "ids" | "open" | "warmUp">;
   systemPrompt: string | undefined;
 }
 
-type Message = TurnResult["history"][number];
+/** The conversation, and the model that it was written for. */
+interface Conversation {
+  model: string;
+  messages: TurnResult["history"];
+}
 
-/** For one session: it remembers what was said. */
+/** For one session: it remembers what was said. `chosen` counts where there still is such a model. */
 export function modelResponder(
   past: readonly SessionUpdate[],
-  { runTurn: run, systemPrompt: configured, ...options }: ModelResponderOptions,
-): Responder {
-  let history = toHistory(past);
+  { models, systemPrompt: configured, ...options }: ModelResponderOptions,
+  chosen?: string,
+): Responder & { models: ModelChoice } {
+  let current = models.ids.find((id) => id === chosen) ?? models.ids[0];
+  let choices = 0;
+  let conversation: Conversation | undefined;
+
+  const goOn = async (model: AgentModel, turn: Turn): Promise<TurnResult["history"]> => {
+    if (conversation === undefined) {
+      if (past.length === 0) return [];
+      const { toHistory } = await import("./past.ts");
+      return toHistory(past, { media: model.media, tools: turn.board.tools() });
+    }
+    if (conversation.model === model.id) return conversation.messages;
+    const { handOver } = await import("../../agent/hand-over.ts");
+    return handOver(conversation.messages, model.media);
+  };
+
   const answer = async (turn: Turn): Promise<StopReason> => {
     const { board, signal, prompt } = turn;
+    const opening = Promise.all([models.open(current), import("../../agent/loop.ts")]);
+    const [model, { runTurn }] = await untilAborted(opening, signal, cancelled);
     const context = await untilAborted(board.resources.context(), signal, cancelled);
-    const result = await run({
+    const result = await runTurn({
       ...options,
+      model,
       system: systemPrompt(configured, board.status()),
       context,
-      history,
+      history: await goOn(model, turn),
       prompt,
       tools: () => turn.tools(),
       signal,
       onEvent: (event) => show(event, turn),
     });
-    history = result.history;
+    conversation = { model: model.id, messages: result.history };
     return stopReason(result, turn);
   };
-  return { answer };
+
+  const sampling: SamplingOptions = {
+    tools: true,
+    async handler(request) {
+      const asking = Promise.all([models.open(current), import("../../agent/sample.ts")]);
+      const [model, { sampleModel }] = await untilAborted(asking, request.signal, cancelled);
+      const { clock } = options;
+      return sampleModel(request, { model, ...(clock !== undefined && { clock }) });
+    },
+  };
+
+  return {
+    async answer(turn) {
+      try {
+        return await answer(turn);
+      } catch (error) {
+        if (!(error instanceof PlugboardError) || turn.signal.aborted) throw error;
+        // The model cannot be used: commands work on.
+        turn.say(withHint(error));
+        return "end_turn";
+      }
+    },
+    warmUp: () => models.warmUp(current),
+    prepare(tools) {
+      void Promise.all([models.open(current), import("../../agent/offer.ts")]).then(
+        ([model, { prepareOffer }]) => prepareOffer(tools, model),
+        // Told of where somebody asks it.
+        () => {},
+      );
+    },
+    sampling,
+    models: {
+      get current() {
+        return current;
+      },
+      options: models.ids.map((id) => ({ id, name: id })),
+      async choose(id) {
+        choices += 1;
+        const mine = choices;
+        await models.open(id);
+        // Another may have been chosen since, and opened sooner.
+        if (mine === choices) current = id;
+      },
+    },
+  };
 }
 
 function stopReason({ end }: TurnResult, turn: Turn): StopReason {
   if (end.reason !== "failed") return end.reason;
-  const { message, hint } = end.error;
-  turn.say(hint === undefined ? message : `${message}: ${hint}`);
+  turn.say(withHint(end.error));
   return "end_turn";
 }
 
-function show(event: TurnEvent, { emit, notify }: Turn): void {
+function withHint({ message, hint }: PlugboardError): string {
+  return hint === undefined ? message : `${message}: ${hint}`;
+}
+
+function show(event: TurnEvent, { board, emit, notify }: Turn): void {
   switch (event.type) {
     case "text":
       return emit({ sessionUpdate: "agent_message_chunk", content: textBlock(event.text) });
     case "thought":
       return emit({ sessionUpdate: "agent_thought_chunk", content: textBlock(event.text) });
     case "tool_call":
-      return emit(callStarted(event.id, event.name, event.input, event.tool));
+      return emit(callStarted(event, board.cwd));
     case "tool_update":
       return callProgressed(event.id, event.update).forEach(emit);
     case "tool_result":
@@ -77,20 +149,4 @@ function show(event: TurnEvent, { emit, notify }: Turn): void {
     case "step":
       return undefined;
   }
-}
-
-/** What was said on either side. What tools answered is not told again: the model may call them. */
-function toHistory(past: readonly SessionUpdate[]): Message[] {
-  const messages: { role: "user" | "assistant"; content: string }[] = [];
-  for (const update of past) {
-    const isUser = update.sessionUpdate === "user_message_chunk";
-    if (!isUser && update.sessionUpdate !== "agent_message_chunk") continue;
-    if (update.content.type !== "text") continue;
-    const { text } = update.content;
-    const role = isUser ? "user" : "assistant";
-    const last = messages.at(-1);
-    if (last?.role === role) last.content += isUser ? `\n${text}` : text;
-    else messages.push({ role, content: text });
-  }
-  return messages;
 }

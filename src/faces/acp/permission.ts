@@ -1,6 +1,12 @@
 // Asks the person at the editor whether a call may be made, in the words of ACP.
 
-import type { PermissionOption, RequestPermissionRequest } from "@agentclientprotocol/sdk";
+import type {
+  PermissionOption,
+  RequestPermissionRequest,
+  ToolCallContent,
+  ToolCallLocation,
+  ToolKind,
+} from "@agentclientprotocol/sdk";
 import type { RequestPermissionResponse } from "@agentclientprotocol/sdk";
 import type { ApprovalAnswer, ApprovalRequest, AskApproval } from "../../model/approval.ts";
 import { oneLine } from "../../util/text.ts";
@@ -16,11 +22,23 @@ const OPTIONS: PermissionOption[] = [
 
 const LONGEST_REASON = 300;
 
+/** What a person gets to see of a call they are asked about, in place of its arguments. */
+export interface Preview {
+  kind: ToolKind;
+  title: string;
+  content: ToolCallContent[];
+  locations?: ToolCallLocation[];
+  /** What "always" is about, where that is less than the tool; it then holds for the session. */
+  always?: { name: string; key: string };
+}
+
 export interface PermissionContext {
   sessionId: string;
   mode(): Mode;
   /** The call that is being asked about, as the editor knows it. */
   toolCallId(): string | undefined;
+  /** Undefined where the arguments say it all. A rejection refuses the call without a question. */
+  preview(request: ApprovalRequest, signal: AbortSignal | undefined): Promise<Preview | undefined>;
   /** Rejects when the signal aborts or the client is gone. */
   request(
     params: RequestPermissionRequest,
@@ -28,16 +46,22 @@ export interface PermissionContext {
   ): Promise<RequestPermissionResponse>;
 }
 
-/** "Always reject" holds for the session; "always allow" is the guard's to remember. */
+/** "Always reject" holds for the session; "always allow" is the guard's to remember, but for less than a tool. */
 export function permissionPrompt(context: PermissionContext): AskApproval {
   const rejected = new Set<string>();
+  const allowed = new Set<string>();
   return async (request, signal) => {
     if (rejected.has(request.tool)) return "refuse";
     if (context.mode() === "auto") return "once";
-    const { outcome } = await context.request(toRequest(request, context), signal);
+    const preview = await context.preview(request, signal);
+    const key = preview?.always && `${request.tool} ${preview.always.key}`;
+    if (key !== undefined && allowed.has(key)) return "once";
+    const { outcome } = await context.request(toRequest(request, preview, context), signal);
     if (outcome.outcome === "cancelled") return "refuse";
     if (outcome.optionId === "never") rejected.add(request.tool);
-    return answerOf(outcome.optionId);
+    if (outcome.optionId !== "always" || key === undefined) return answerOf(outcome.optionId);
+    allowed.add(key);
+    return "once";
   };
 }
 
@@ -46,8 +70,13 @@ function answerOf(optionId: string): ApprovalAnswer {
   return optionId === "always" ? "always" : "refuse";
 }
 
-function toRequest(request: ApprovalRequest, context: PermissionContext): RequestPermissionRequest {
-  const { tool, title, args, reason } = request;
+function toRequest(
+  request: ApprovalRequest,
+  preview: Preview | undefined,
+  context: PermissionContext,
+): RequestPermissionRequest {
+  const { tool, args, reason } = request;
+  const { title = request.title, kind, locations, always } = preview ?? {};
   const name = oneLine(title === undefined ? tool : `${title} (${tool})`, LONGEST_REASON);
   return {
     sessionId: context.sessionId,
@@ -56,8 +85,14 @@ function toRequest(request: ApprovalRequest, context: PermissionContext): Reques
       title: `${name}: ${oneLine(reason, LONGEST_REASON)}`,
       name: request.publicName,
       rawInput: args,
-      content: [{ type: "content", content: textBlock(JSON.stringify(args, undefined, 2)) }],
+      content: preview?.content ?? [
+        { type: "content", content: textBlock(JSON.stringify(args, undefined, 2)) },
+      ],
+      ...(kind !== undefined && { kind }),
+      ...(locations !== undefined && { locations }),
     },
-    options: OPTIONS,
+    options: OPTIONS.map((option) =>
+      option.optionId === "always" && always ? { ...option, name: always.name } : option,
+    ),
   };
 }

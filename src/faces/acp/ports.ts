@@ -10,6 +10,7 @@ import type { CallOutcome, Tool } from "../../model/tool.ts";
 /** The slice of a session's board that this face uses. */
 export type SessionBoard = Pick<
   WholeBoard,
+  | "cwd"
   | "tools"
   | "call"
   | "status"
@@ -19,6 +20,8 @@ export type SessionBoard = Pick<
   | "restart"
   | "add"
   | "remove"
+  | "setEnabled"
+  | "wake"
   | "close"
   | "notices"
 >;
@@ -50,7 +53,7 @@ export interface Turn {
 /** Which model answers, and which others there are. */
 export interface ModelChoice {
   readonly current: string;
-  readonly options: readonly { id: string; name: string; description?: string }[];
+  readonly options: readonly { id: string; name: string }[];
   /** From the next prompt on. Rejects where the model cannot be used, and then nothing has changed. */
   choose(id: string): Promise<void>;
 }
@@ -59,11 +62,18 @@ export interface ModelChoice {
 export interface Responder {
   /** Answers what is no command. Must not reject for what a server or a model does. */
   answer(turn: Turn): Promise<StopReason>;
+  /** Once: gets ready, so that the first prompt need not wait. Does not reject. */
+  warmUp?(): Promise<void>;
+  /** Tools that the next prompt may offer to the model: what has to be made of them can be made now. */
+  prepare?(tools: readonly Tool[]): void;
   /** Asks the session's model for a server; absent where there is none. The caller has asked the person. */
   readonly sampling?: SamplingOptions;
   /** Absent where there is nothing to choose from. */
   readonly models?: ModelChoice;
 }
 
-/** `past` is what was said in the session before, the oldest first. */
-export type NewResponder = (past: readonly SessionUpdate[]) => Responder;
+/**
+ * `past` is what was said in the session before, the oldest first; `model` is what was chosen for it, which may
+ * not be there any more.
+ */
+export type NewResponder = (past: readonly SessionUpdate[], model?: string) => Responder;

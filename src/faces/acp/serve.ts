@@ -4,6 +4,7 @@ import {
   agent,
   type AgentConnection,
   type ClientCapabilities,
+  DEFAULT_MAX_MESSAGE_BYTES,
   type InitializeResponse,
   methods,
   ndJsonStream,
@@ -15,7 +16,9 @@ import { type Logger, silentLogger } from "../../model/logger.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { packageVersion } from "../../util/version.ts";
 import { History } from "./history.ts";
-import { isMode, MODE_OPTION, MODES, modeOption, modeState } from "./mode.ts";
+import { boundLines, TOO_LARGE, tooLarge } from "./long-lines.ts";
+import { modeState } from "./mode.ts";
+import { changeMode, changeOption, configOptions, optionsUpdate } from "./options.ts";
 import {
   invalidParams,
   parseConfigOption,
@@ -56,10 +59,15 @@ export async function serveAcp(options: AcpOptions): Promise<void> {
     logger,
     newResponder: options.newResponder,
     openSession: options.openSession,
-    history: historyDir === undefined ? undefined : new History(historyDir),
+    history: historyDir === undefined ? undefined : new History(historyDir, clock),
   });
   const app = describeAgent(sessions, client);
-  const connection = app.connect(ndJsonStream(options.output, options.input));
+  const lines = boundLines({
+    maxBytes: DEFAULT_MAX_MESSAGE_BYTES,
+    onDropped: () => logger.warn("a message of the client's was too large, and was dropped"),
+  });
+  const input = options.input.pipeThrough(lines);
+  const connection = app.connect(ndJsonStream(options.output, input));
   client.connection = connection;
   const onAbort = (): void => connection.close();
   signal?.addEventListener("abort", onAbort, { once: true });
@@ -109,30 +117,25 @@ function describeAgent(sessions: Sessions, client: ClientSide) {
     .onRequest(session.setMode, parseMode, async ({ params: { sessionId, modeId } }) => {
       const open = sessions.get(sessionId);
       changeMode(open, modeId, "modeId");
-      const configOptions = [modeOption(open.mode)];
-      await peerOf(client).update(sessionId, {
-        sessionUpdate: "config_option_update",
-        configOptions,
-      });
+      await peerOf(client).update(sessionId, optionsUpdate(open));
       return {};
     })
     .onRequest(session.setConfigOption, parseConfigOption, async ({ params }) => {
       const { sessionId, configId, value } = params;
       const open = sessions.get(sessionId);
-      if (configId !== MODE_OPTION) {
-        throw invalidParams(
-          "configId",
-          `there is no option "${configId}"; expected ${MODE_OPTION}`,
-        );
-      }
-      changeMode(open, value, "value");
-      const update = { sessionUpdate: "current_mode_update", currentModeId: open.mode } as const;
-      await peerOf(client).update(sessionId, update);
-      return { configOptions: [modeOption(open.mode)] };
+      await peerOf(client).update(sessionId, await changeOption(open, configId, value));
+      return { configOptions: configOptions(open) };
     })
     .onRequest(session.prompt, parsePrompt, async ({ params, signal }) => ({
       stopReason: await sessions.get(params.sessionId).prompt(params.prompt, signal),
     }))
+    .onRequest(
+      TOO_LARGE,
+      (params) => params,
+      () => {
+        throw tooLarge(DEFAULT_MAX_MESSAGE_BYTES);
+      },
+    )
     .onNotification(session.cancel, parseSession, ({ params }) =>
       sessions.cancel(params.sessionId),
     );
@@ -159,16 +162,8 @@ function initializeResponse(): InitializeResponse {
   };
 }
 
-function settingsOf({ mode }: Session) {
-  return { modes: modeState(mode), configOptions: [modeOption(mode)] };
-}
-
-function changeMode(session: Session, mode: string, path: string): void {
-  if (!isMode(mode)) {
-    const known = MODES.map(({ id }) => id).join(", ");
-    throw invalidParams(path, `there is no mode "${mode}"; expected one of ${known}`);
-  }
-  session.mode = mode;
+function settingsOf(session: Session) {
+  return { modes: modeState(session.mode), configOptions: configOptions(session) };
 }
 
 /** A configuration that a client has sent is a parameter of its. */

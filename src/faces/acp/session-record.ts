@@ -3,7 +3,8 @@
 
 import type { FileHandle } from "node:fs/promises";
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
-import type { Redactor } from "../../secrets/redactor.ts";
+import type { RedactingStream, Redactor } from "../../secrets/redactor.ts";
+import type { Clock, Timer } from "../../util/clock.ts";
 import { textBlock } from "./content.ts";
 
 /** The rest is about the moment. */
@@ -19,19 +20,33 @@ export function isKept(kind: string): boolean {
   return KEPT.has(kind);
 }
 
+/** What is streamed is written in pieces of this many characters, or of this time: a crash costs no more. */
+const PIECE_CHARS = 8192;
+const PIECE_MS = 1000;
+
 type StreamKind = "agent_message_chunk" | "agent_thought_chunk";
+
+interface Streamed {
+  kind: StreamKind;
+  /** A secret may come in pieces: its beginning is held back. */
+  redacting: RedactingStream;
+  /** Not written yet. */
+  told: string;
+}
 
 export class SessionRecord {
   readonly #file: FileHandle;
   readonly #redactor: Redactor;
-  /** What is being streamed. A secret may come in pieces, and is seen in the whole alone. */
-  #streamed: { kind: StreamKind; text: string } | undefined;
+  readonly #clock: Clock;
+  #streamed: Streamed | undefined;
+  #piece: Timer | undefined;
   #tail: Promise<void> = Promise.resolve();
   #failure: unknown;
 
-  constructor(file: FileHandle, redactor: Redactor) {
+  constructor(file: FileHandle, redactor: Redactor, clock: Clock) {
     this.#file = file;
     this.#redactor = redactor;
+    this.#clock = clock;
   }
 
   add(update: SessionUpdate): void {
@@ -44,7 +59,10 @@ export class SessionRecord {
       return;
     }
     if (this.#streamed?.kind !== kind) this.#endStream();
-    this.#streamed = { kind, text: (this.#streamed?.text ?? "") + update.content.text };
+    const streamed = (this.#streamed ??= { kind, redacting: this.#redactor.stream(), told: "" });
+    streamed.told += streamed.redacting.push(update.content.text);
+    if (streamed.told.length >= PIECE_CHARS) this.#writePiece(streamed);
+    else this.#piece ??= this.#clock.later(PIECE_MS, () => this.#writePiece(streamed));
   }
 
   write(line: object): void {
@@ -69,9 +87,19 @@ export class SessionRecord {
   }
 
   #endStream(): void {
-    if (this.#streamed === undefined) return;
-    const { kind, text } = this.#streamed;
+    const streamed = this.#streamed;
+    if (streamed === undefined) return;
     this.#streamed = undefined;
-    this.write({ update: { sessionUpdate: kind, content: textBlock(text) } });
+    streamed.told += streamed.redacting.end();
+    this.#writePiece(streamed);
+  }
+
+  #writePiece(streamed: Streamed): void {
+    this.#piece?.cancel();
+    this.#piece = undefined;
+    const { kind, told } = streamed;
+    if (told === "") return;
+    streamed.told = "";
+    this.write({ update: { sessionUpdate: kind, content: textBlock(told) } });
   }
 }

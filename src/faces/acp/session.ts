@@ -7,21 +7,30 @@ import {
   type SessionUpdate,
   type StopReason,
 } from "@agentclientprotocol/sdk";
-import type { Prompt } from "../../model/prompt.ts";
-import type { Clock, Timer } from "../../util/clock.ts";
-import { availableCommands, type Command, parseCommand } from "./commands.ts";
+import { type Clock, type Timer, within } from "../../util/clock.ts";
+import { CallDisplay } from "./call-display.ts";
+import { CommandList } from "./command-list.ts";
+import { type Command, parseCommand } from "./commands.ts";
 import { fromAcp, promptText, textBlock } from "./content.ts";
 import { answerWithoutModel, promptForModel, runCommand } from "./direct.ts";
 import { Health, noticeUpdate } from "./health.ts";
+import type { SessionServers } from "./mcp-servers.ts";
 import { DEFAULT_MODE, type Mode } from "./mode.ts";
 import { type Peer, takesNotices } from "./peer.ts";
-import type { OpenSession, Responder, SessionBoard, Turn } from "./ports.ts";
+import type { ModelChoice, OpenSession, Responder, SessionBoard, Turn } from "./ports.ts";
 import type { SessionRecord } from "./session-record.ts";
+import { isOffered } from "./server-meta.ts";
 import { type BareRequest, type Shared, withHandlers } from "./session-request.ts";
+import { shownUpdate } from "./shown.ts";
+import { titleOf } from "./title.ts";
 import { ToolCalls } from "./tool-calls.ts";
 
 /** How long the first prompt waits for servers that are still starting. */
 const FIRST_WAIT_MS = 15_000;
+/** How long a new session waits for its model to be loaded: sooner or later its first prompt would. */
+const WARM_UP_MS = 1500;
+/** Servers that start together come one by one. */
+const PREPARE_AFTER_MS = 50;
 
 export interface SessionContext {
   peer: Peer;
@@ -33,7 +42,10 @@ export interface SessionContext {
   record: SessionRecord | undefined;
 }
 
-export type SessionSetup = BareRequest & { skipped: readonly string[] };
+export interface SessionSetup extends BareRequest, Pick<SessionServers, "includes" | "skipped"> {
+  /** Something was said in it before: it has its title. */
+  hasTitle: boolean;
+}
 
 export class Session {
   readonly id: string;
@@ -41,25 +53,43 @@ export class Session {
   readonly #board: SessionBoard;
   readonly #health: Health;
   readonly #calls: ToolCalls;
+  readonly #commands: CommandList;
   readonly #shared: Shared;
   readonly #off: (() => void)[];
-  #prompts: Prompt[] = [];
   #turn: { controller: AbortController; done: Promise<unknown> } | undefined;
   #greeting: Timer | undefined;
-  #announcement: Timer | undefined;
+  #preparation: Timer | undefined;
   #hasWaited = false;
+  #hasTitle = false;
   #closing: Promise<void> | undefined;
 
   static async open(setup: SessionSetup, context: SessionContext): Promise<Session> {
-    const { skipped, ...request } = setup;
-    const shared: Shared = { mode: DEFAULT_MODE, calling: new AsyncLocalStorage() };
-    const board = await context.openSession(withHandlers(request, shared, context));
-    const session = new Session(request.id, board, shared, context);
+    const { includes, skipped, hasTitle, ...request } = setup;
+    const calling = new AsyncLocalStorage<string>();
+    const display = new CallDisplay({
+      cwd: request.cwd,
+      calling,
+      send: (update) => void context.peer.update(request.id, update),
+    });
+    const shared: Shared = { mode: DEFAULT_MODE, calling, display };
+    const { clock, responder } = context;
+    const [board] = await Promise.all([
+      context.openSession(withHandlers(request, shared, context)),
+      within(clock, WARM_UP_MS, Promise.resolve(responder?.warmUp?.())),
+    ]);
+    const session = new Session(request.id, board, shared, context, includes);
+    session.#hasTitle = hasTitle;
     session.#greet([...skipped, ...board.notices]);
     return session;
   }
 
-  private constructor(id: string, board: SessionBoard, shared: Shared, context: SessionContext) {
+  private constructor(
+    id: string,
+    board: SessionBoard,
+    shared: Shared,
+    context: SessionContext,
+    includes: SessionServers["includes"],
+  ) {
     this.id = id;
     this.#board = board;
     this.#shared = shared;
@@ -69,12 +99,22 @@ export class Session {
       board,
       calling: shared.calling,
       mode: () => shared.mode,
+      isOffered: (tool) => isOffered(tool, includes),
       emit: (each) => this.#emit(each),
     });
+    this.#commands = new CommandList({
+      board,
+      clock: context.clock,
+      tell: (availableCommands) => {
+        const update = { sessionUpdate: "available_commands_update", availableCommands } as const;
+        void context.peer.update(id, update);
+      },
+    });
     this.#off = [
-      board.on("prompts", () => this.#announceSoon()),
+      board.on("tools", () => this.#prepareSoon()),
+      board.on("prompts", () => this.#commands.announceSoon()),
       board.on("server", ({ state }) => {
-        if (state.kind === "ready") this.#announceSoon();
+        if (state.kind === "ready") this.#commands.announceSoon();
         // A message out of turn would stand in the middle of nothing.
         else if (takesNotices(context.peer)) this.#health.report();
       }),
@@ -89,6 +129,18 @@ export class Session {
     this.#shared.mode = mode;
   }
 
+  /** Absent where there is no model. */
+  get models(): ModelChoice | undefined {
+    return this.#context.responder?.models;
+  }
+
+  /** From the next prompt on, and when the session is loaded again. Rejects where it cannot be used. */
+  async chooseModel(id: string): Promise<void> {
+    const { models } = this;
+    await models?.choose(id);
+    this.#context.record?.write({ model: models?.current });
+  }
+
   /** Resolves when the turn is over. One at a time: ACP has no queue of prompts. */
   async prompt(prompt: readonly ContentBlock[], gone: AbortSignal): Promise<StopReason> {
     if (this.#turn !== undefined) {
@@ -98,12 +150,15 @@ export class Session {
       );
     }
     const controller = new AbortController();
-    const done = this.#answer(prompt, AbortSignal.any([controller.signal, gone]));
+    const signal = AbortSignal.any([controller.signal, gone]);
+    this.#shared.turn = signal;
+    const done = this.#answer(prompt, signal);
     this.#turn = { controller, done };
     try {
       return await done;
     } finally {
       this.#turn = undefined;
+      this.#shared.turn = undefined;
       await this.#context.record?.flush();
     }
   }
@@ -120,7 +175,8 @@ export class Session {
 
   async #close(): Promise<void> {
     this.#greeting?.cancel();
-    this.#announcement?.cancel();
+    this.#preparation?.cancel();
+    this.#commands.close();
     for (const off of this.#off) off();
     const turn = this.#turn?.done;
     this.cancel();
@@ -134,14 +190,17 @@ export class Session {
       record?.add({ sessionUpdate: "user_message_chunk", content });
     }
     const text = promptText(prompt);
+    this.#entitle(text);
     try {
       if (!/^\/mcp\b/.test(text)) await this.#wait(signal);
       this.#health.report();
       // The name of a prompt's command has a colon, and its server may have come just now.
-      if (/^\/\S+:/.test(text)) await this.#readPrompts();
+      if (/^\/\S+:/.test(text)) await this.#commands.read();
       const turn = this.#turnFor(prompt, signal);
-      const command = parseCommand(text, this.#prompts);
+      const command = parseCommand(text, this.#commands.prompts);
       const reason = await this.#respond(command, turn);
+      // Servers may have come or gone with it, and their prompts with them.
+      if (command?.kind === "mcp") this.#commands.announceSoon();
       return signal.aborted ? "cancelled" : reason;
     } catch (error) {
       if (signal.aborted) return "cancelled";
@@ -154,8 +213,10 @@ export class Session {
     if (responder === undefined) {
       return command === undefined ? answerWithoutModel(turn) : runCommand(command, turn);
     }
+    if (command !== undefined && command.kind !== "prompt") return runCommand(command, turn);
+    // So that the model's first call to what was stopped for being idle does not wait for it.
+    this.#board.wake();
     if (command === undefined) return responder.answer(turn);
-    if (command.kind !== "prompt") return runCommand(command, turn);
     const messages = await promptForModel(command, turn);
     return messages === undefined ? "end_turn" : responder.answer({ ...turn, prompt: messages });
   }
@@ -188,10 +249,19 @@ export class Session {
     this.#notify(`${late.join(", ")}: still starting; the tools can be used once it is ready`);
   }
 
+  /** As the list of sessions will have it. */
+  #entitle(text: string): void {
+    const title = titleOf(text);
+    if (this.#hasTitle || title === undefined) return;
+    this.#hasTitle = true;
+    void this.#context.peer.update(this.id, { sessionUpdate: "session_info_update", title });
+  }
+
   #emit(update: SessionUpdate): void {
     const { peer, record } = this.#context;
-    void peer.update(this.id, update);
-    record?.add(update);
+    const { shown, kept } = this.#shared.display.complete(shownUpdate(update));
+    void peer.update(this.id, shown);
+    record?.add(kept);
   }
 
   /** About the moment, so that it is not kept. */
@@ -205,30 +275,18 @@ export class Session {
     this.#greeting = this.#context.clock.after(0, () => {
       for (const notice of notices) this.#notify(notice);
       this.#health.report();
-      void this.#announce();
+      void this.#commands.announce();
     });
+    this.#prepareSoon();
   }
 
-  #announceSoon(): void {
-    this.#announcement?.cancel();
-    this.#announcement = this.#context.clock.after(0, () => void this.#announce());
-  }
-
-  async #announce(): Promise<void> {
-    await this.#readPrompts();
-    if (this.#closing !== undefined) return;
-    await this.#context.peer.update(this.id, {
-      sessionUpdate: "available_commands_update",
-      availableCommands: availableCommands(this.#prompts),
-    });
-  }
-
-  /** Of the servers that are up: nothing is started for a list of commands. */
-  async #readPrompts(): Promise<void> {
-    const ready = this.#board.status().filter(({ state }) => state.kind === "ready");
-    const lists = await Promise.all(
-      ready.map(({ name }) => this.#board.prompts.list(name).catch((): Prompt[] => [])),
+  /** While nobody waits for it. */
+  #prepareSoon(): void {
+    const { clock, responder } = this.#context;
+    if (responder?.prepare === undefined) return;
+    this.#preparation?.cancel();
+    this.#preparation = clock.later(PREPARE_AFTER_MS, () =>
+      responder.prepare?.(this.#calls.tools()),
     );
-    this.#prompts = lists.flat();
   }
 }

@@ -7,7 +7,8 @@ import type { Endpoint } from "../../model/server-definition.ts";
 import { collectSecrets } from "../../secrets/collect.ts";
 import { Redactor } from "../../secrets/redactor.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
-import type { History, HistoryPage } from "./history.ts";
+import { endOfCalls } from "./interrupted-calls.ts";
+import type { History, HistoryPage, Recorded } from "./history.ts";
 import { readMcpServers } from "./mcp-servers.ts";
 import type { McpServerParams } from "./params.ts";
 import type { NewResponder } from "./ports.ts";
@@ -56,7 +57,7 @@ export class Sessions {
     const id = randomUUID();
     return this.#exclusive(id, async () => {
       try {
-        return await this.#open(id, opening, []);
+        return await this.#open(id, opening, undefined);
       } catch (error) {
         // A session that never was must not be listed.
         await this.#options.history?.delete(id);
@@ -72,15 +73,22 @@ export class Sessions {
       const recorded = await this.#options.history?.read(sessionId);
       if (recorded === undefined && live === undefined)
         throw RequestError.sessionNotFound(sessionId);
+      // What is wrong with them must not cost the session that is there.
+      readMcpServers(opening.mcpServers);
+      const past = recorded?.updates ?? [];
+      const ended = live === undefined ? endOfCalls(past) : [];
       if (replay) {
-        for (const update of recorded?.updates ?? []) {
+        for (const update of [...past, ...ended]) {
           await this.#options.peer.update(sessionId, update);
         }
       }
       // The same servers in the same place: their connections go on.
       if (live !== undefined && live.setup === setupKey(opening)) return live.session;
+      if (live === undefined) return this.#open(sessionId, opening, recorded, ended);
       await this.#close(sessionId);
-      return this.#open(sessionId, opening, recorded?.updates ?? []);
+      // The end of a turn that was under way is on record now.
+      const whole = await this.#options.history?.read(sessionId);
+      return this.#open(sessionId, opening, whole);
     });
   }
 
@@ -113,9 +121,15 @@ export class Sessions {
     await Promise.allSettled(this.#locks.values());
   }
 
-  async #open(id: string, opening: Opening, past: readonly SessionUpdate[]): Promise<Session> {
+  /** `ended` is what has to be added to what is kept. */
+  async #open(
+    id: string,
+    opening: Opening,
+    recorded: Recorded | undefined,
+    ended: readonly SessionUpdate[] = [],
+  ): Promise<Session> {
     const { history, logger, newResponder, ...context } = this.#options;
-    const { servers, skipped } = readMcpServers(opening.mcpServers);
+    const { servers, includes, skipped } = readMcpServers(opening.mcpServers);
     const { cwd, additionalDirectories } = opening;
     const redactor = new Redactor();
     for (const secret of secretsOf(opening.mcpServers)) redactor.add(secret);
@@ -124,18 +138,21 @@ export class Sessions {
       return undefined;
     });
     const roots = [cwd, ...additionalDirectories];
-    const setup = { id, cwd, roots, servers, skipped };
+    const past = [...(recorded?.updates ?? []), ...ended];
+    const hasTitle = past.length > 0;
+    const setup = { id, cwd, roots, servers, includes, skipped, hasTitle };
     let session: Session;
     try {
       session = await Session.open(setup, {
         ...context,
-        responder: newResponder?.(past),
+        responder: newResponder?.(past, recorded?.model),
         record,
       });
     } catch (error) {
       await record?.close();
       throw error;
     }
+    for (const update of ended) record?.add(update);
     this.#live.set(id, { session, setup: setupKey(opening) });
     if (this.#isClosed) await this.#close(id);
     return session;

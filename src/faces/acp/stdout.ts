@@ -2,28 +2,19 @@
 
 import type { Writable } from "node:stream";
 
-export interface ClaimedOutput {
-  /** The only way to the real stdout until it is released. */
-  readonly stream: WritableStream<Uint8Array>;
-  release(): void;
-}
-
 type Output = Pick<NodeJS.WritableStream, "write">;
 
-/** `console.log` and every library write through the stream's `write`, so that replacing it catches them all. */
-export function claimStdout(stdout: Output, stderr: Output): ClaimedOutput {
-  const original = stdout.write;
-  const write = original.bind(stdout) as Writable["write"];
+/**
+ * The only way to the real stdout from now on, for good: a client still reads while the process ends.
+ * `console.log` and every library write through the stream's `write`, so that replacing it catches them all.
+ */
+export function claimStdout(stdout: Output, stderr: Output): WritableStream<Uint8Array> {
+  const write = stdout.write.bind(stdout) as Writable["write"];
   stdout.write = stderr.write.bind(stderr);
-  return {
-    stream: new WritableStream<Uint8Array>({
-      write: (chunk) =>
-        new Promise((resolve, reject) => {
-          write(chunk, (error) => (error ? reject(error) : resolve()));
-        }),
-    }),
-    release() {
-      stdout.write = original;
-    },
-  };
+  return new WritableStream<Uint8Array>({
+    write: (chunk) =>
+      new Promise((resolve, reject) => {
+        write(chunk, (error) => (error ? reject(error) : resolve()));
+      }),
+  });
 }

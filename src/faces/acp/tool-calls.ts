@@ -15,10 +15,12 @@ import { toolKind, toolTitle } from "./tool-view.ts";
 const LONGEST_PROGRESS = 200;
 
 export interface ToolCallsOptions {
-  board: Pick<SessionBoard, "call" | "tools">;
+  board: Pick<SessionBoard, "call" | "tools" | "cwd">;
   /** Holds the id of a call for as long as it runs. */
   calling: AsyncLocalStorage<string>;
   mode: () => Mode;
+  /** Whether a model is offered the tool. */
+  isOffered: (tool: Tool) => boolean;
   emit: (update: SessionUpdate) => void;
 }
 
@@ -33,7 +35,7 @@ export class ToolCalls {
   async run(tool: Tool, args: JsonObject, signal: AbortSignal): Promise<CallOutcome> {
     const { board, mode, emit, calling } = this.#options;
     const id = randomUUID();
-    emit(callStarted(id, tool.name, args, tool));
+    emit(callStarted({ id, name: tool.name, input: args, tool }, board.cwd));
     const onUpdate = (update: ToolUpdate): void => callProgressed(id, update).forEach(emit);
     const outcome = permits(mode(), tool)
       ? await calling.run(id, () => board.call(tool.name, args, { signal, onUpdate }))
@@ -44,8 +46,9 @@ export class ToolCalls {
 
   /** For a model's calls, which its loop shows: under the same mode, and known by their ids. */
   tools(): Tool[] {
-    const { board, mode, calling } = this.#options;
-    return board.tools().map((tool) => ({
+    const { board, mode, calling, isOffered } = this.#options;
+    const offered = board.tools().filter(isOffered);
+    return offered.map((tool) => ({
       ...tool,
       async execute(id, params, signal, onUpdate) {
         if (permits(mode(), tool)) {
@@ -58,21 +61,25 @@ export class ToolCalls {
   }
 }
 
-export function callStarted(
-  toolCallId: string,
-  name: string,
-  rawInput: unknown,
-  tool: Tool | undefined,
-): SessionUpdate {
-  const args = isJsonObject(rawInput) ? rawInput : {};
+export interface StartedCall {
+  id: string;
+  name: string;
+  input: unknown;
+  /** Absent where a model made the name up. */
+  tool?: Tool;
+}
+
+/** Paths in the session's `cwd` are shown from there. */
+export function callStarted({ id, name, input, tool }: StartedCall, cwd: string): SessionUpdate {
+  const args = isJsonObject(input) ? input : {};
   return {
     sessionUpdate: "tool_call",
-    toolCallId,
-    title: tool === undefined ? oneLine(name, LONGEST_PROGRESS) : toolTitle(tool, args),
+    toolCallId: id,
+    title: tool === undefined ? oneLine(name, LONGEST_PROGRESS) : toolTitle(tool, args, cwd),
     name,
     kind: tool === undefined ? "other" : toolKind(tool),
     status: "in_progress",
-    rawInput,
+    rawInput: input,
   };
 }
 

@@ -1,5 +1,6 @@
 // A tool call as a person wants to see it: a title that says what happens, and its kind.
 
+import { sep } from "node:path";
 import type { ToolKind } from "@agentclientprotocol/sdk";
 import type { JsonObject } from "../../model/json.ts";
 import type { Tool } from "../../model/tool.ts";
@@ -25,10 +26,10 @@ const TELLING = [
 ];
 
 /** `filesystem: read file README.md` */
-export function toolTitle(tool: Tool, args: JsonObject): string {
+export function toolTitle(tool: Tool, args: JsonObject, cwd: string): string {
   const name = oneLine(ownTitle(tool), LONGEST_NAME);
   const who = tool.source.kind === "mcp" ? `${oneLine(tool.source.server, LONGEST_NAME)}: ` : "";
-  const what = tellingArgument(args);
+  const what = tellingArgument(args, cwd);
   return `${who}${name}${what === undefined ? "" : ` ${what}`}`;
 }
 
@@ -40,6 +41,8 @@ export function toolKind(tool: Tool): ToolKind {
     if (/search|find|query|grep/i.test(name)) return "search";
     return openWorldHint === true ? "fetch" : "read";
   }
+  if (/(?:^|[_-])(?:run|exec|execute|shell|command|terminal)(?:[_-]|$)/i.test(name))
+    return "execute";
   if (destructiveHint === true) return /delete|remove/i.test(name) ? "delete" : "edit";
   return "other";
 }
@@ -50,10 +53,14 @@ function ownTitle({ annotations, source, name }: Tool): string {
   return (source.kind === "mcp" ? source.tool : name).replace(/[_-]+/g, " ");
 }
 
-function tellingArgument(args: JsonObject): string | undefined {
+function tellingArgument(args: JsonObject, cwd: string): string | undefined {
   const keys = [...TELLING, ...Object.keys(args)];
   const key = keys.find((each) => Object.hasOwn(args, each) && isTelling(args[each]));
-  return key === undefined ? undefined : oneLine(String(args[key]), LONGEST_ARGUMENT);
+  if (key === undefined) return undefined;
+  const value = String(args[key]);
+  const prefix = cwd.endsWith(sep) ? cwd : `${cwd}${sep}`;
+  const isBelow = value.startsWith(prefix) && value.length > prefix.length;
+  return oneLine(isBelow ? value.slice(prefix.length) : value, LONGEST_ARGUMENT);
 }
 
 function isTelling(value: unknown): boolean {

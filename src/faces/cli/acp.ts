@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import { Readable } from "node:stream";
+import { Models } from "../../agent/models.ts";
 import { openBoard } from "../../board.ts";
 import { findConfig } from "../../config/find.ts";
 import { plugboardHome } from "../../config/home.ts";
@@ -9,8 +10,10 @@ import { loadConfig } from "../../config/load.ts";
 import { parseAgentConfig } from "../../config/parse.ts";
 import type { AgentConfig } from "../../model/agent-config.ts";
 import { PlugboardError } from "../../model/errors.ts";
-import type { NewResponder } from "../acp/ports.ts";
-import { serveAcp } from "../acp/serve.ts";
+import { findLoginPath } from "../../server/process/login-path.ts";
+import { modelResponder } from "../acp/model-responder.ts";
+import { askNobody } from "../acp/nobody.ts";
+import { type AcpOptions, serveAcp } from "../acp/serve.ts";
 import { claimStdout } from "../acp/stdout.ts";
 import type { CliContext } from "./context.ts";
 import { EXIT } from "./exit-code.ts";
@@ -20,6 +23,9 @@ export async function runAcp(context: CliContext): Promise<number> {
   const { io, logger, clock, signal, options } = context;
   const output = claimStdout(io.stdout, io.stderr);
   const stdin = io.stdin as Readable;
+  const ending = new AbortController();
+  // At once, and waited for by the servers that are programs alone.
+  const programPath = findLoginPath({ env: io.env, clock, logger, signal: ending.signal });
   try {
     const agent = await readAgent(context);
     const stateDir = plugboardHome(io.env, io.homedir);
@@ -29,20 +35,23 @@ export async function runAcp(context: CliContext): Promise<number> {
       {
         start: "eager",
         env: io.env,
+        programPath,
         clock,
         logger,
         stateDir,
         workspaceDir: agent.workspace ?? io.cwd,
+        // A session's own answer goes first, for what its calls cause.
+        ...askNobody(logger),
         ...(options.logLevel !== "silent" && { serverLogLevel: options.logLevel }),
       },
     );
-    const newResponder = await openResponder(agent, context);
+    await using models = modelsOf(agent, context);
     await serveAcp({
       input: Readable.toWeb(stdin) as ReadableStream<Uint8Array>,
-      output: output.stream,
+      output,
       // The person at the editor is the owner, and is asked before a tool is called.
       openSession: (request) => board.openSession({ ...request, owner: true, approval: "ask" }),
-      ...(newResponder !== undefined && { newResponder }),
+      ...(models !== undefined && answeredBy(models, agent, context)),
       historyDir: join(stateDir, "sessions"),
       signal,
       clock,
@@ -50,38 +59,34 @@ export async function runAcp(context: CliContext): Promise<number> {
     });
     return EXIT.ok;
   } finally {
+    ending.abort();
     // Otherwise an editor that keeps the pipe open would keep the process.
     stdin.destroy();
-    output.release();
   }
 }
 
-/** Undefined without a model. One that cannot be used is told of where somebody asks it: commands work on. */
-async function openResponder(
-  agent: AgentConfig,
+/** Undefined without a model. Nothing is loaded for it yet. */
+function modelsOf(
+  { models = [], modelProviders: providers, networkProxy: proxy }: AgentConfig,
   { io, clock }: CliContext,
-): Promise<NewResponder | undefined> {
-  const { model: id, modelProviders: providers, maxSteps, systemPrompt } = agent;
-  if (id === undefined) return undefined;
-  try {
-    const { openModel } = await import("../../agent/model.ts");
-    const model = await openModel(id, { env: io.env, ...(providers && { providers }) });
-    // Not before the packages they need are known to be there.
-    const { runTurn } = await import("../../agent/loop.ts");
-    const { modelResponder } = await import("../acp/model-responder.ts");
-    const options = { model, runTurn, systemPrompt, clock };
-    return (past) =>
-      modelResponder(past, { ...options, ...(maxSteps !== undefined && { maxSteps }) });
-  } catch (error) {
-    if (!(error instanceof PlugboardError)) throw error;
-    const { message, hint } = error;
-    return () => ({
-      async answer(turn) {
-        turn.say(hint === undefined ? message : `${message}: ${hint}`);
-        return "end_turn";
-      },
-    });
-  }
+): Models | undefined {
+  const [first, ...others] = models;
+  if (first === undefined) return undefined;
+  return new Models([first, ...others], {
+    env: io.env,
+    clock,
+    ...(providers && { providers }),
+    ...(proxy && { proxy }),
+  });
+}
+
+function answeredBy(
+  models: Models,
+  { maxSteps, systemPrompt }: AgentConfig,
+  { clock }: CliContext,
+): Pick<AcpOptions, "newResponder"> {
+  const options = { models, systemPrompt, clock, ...(maxSteps !== undefined && { maxSteps }) };
+  return { newResponder: (past, chosen) => modelResponder(past, options, chosen) };
 }
 
 /** Without a configuration the agent has no servers of its own: the demo is for people at a terminal. */

@@ -8,7 +8,8 @@ The answer goes to stdout, the tools that were called to stderr. With --json
 every event is one line of JSON on stdout.
 
 A call that may change something is asked about, unless the configuration says
-otherwise; where nobody can be asked it is refused. --yes answers yes.
+otherwise; so is a server that wants to ask the model, where its "sampling" lets
+it. Where nobody can be asked it is refused. --yes answers yes.
 
 Examples:
   plugboard ask "What time is it in Tokyo?" --yes

@@ -24,9 +24,8 @@ type Read = (question: string, unless?: AbortSignal) => Promise<string>;
 
 /** Undefined where nobody sits at a terminal: then servers are not told that they can ask. */
 export function elicitationPrompt(context: CliContext): OnElicitation | undefined {
-  const { io, screen, signal, options } = context;
-  const isAttended = io.stdin.isTTY === true && screen.terminal.err.isTerminal;
-  if (!isAttended || options.exitWithStdin) return undefined;
+  const { io, screen, signal } = context;
+  if (!isAttended(context)) return undefined;
   return async (request) => {
     // The arguments may have been typed, up to the end of it.
     if (!io.stdin.readable) return { action: "cancel" };
@@ -44,6 +43,11 @@ export function elicitationPrompt(context: CliContext): OnElicitation | undefine
       resume();
     }
   };
+}
+
+/** Whether somebody sits at the terminal who can be asked in the middle of a call. */
+export function isAttended({ io, screen, options }: CliContext): boolean {
+  return io.stdin.isTTY === true && screen.terminal.err.isTerminal && !options.exitWithStdin;
 }
 
 async function fillIn(

@@ -10,6 +10,7 @@ import type { Board } from "../../model/board.ts";
 import type { BoardOptions } from "../../model/board-options.ts";
 import type { OnElicitation } from "../../model/elicitation.ts";
 import { PlugboardError } from "../../model/errors.ts";
+import type { OnSampling } from "../../model/sampling.ts";
 import { closest } from "../../util/closest.ts";
 import type { AskApproval } from "../../model/approval.ts";
 import type { CliContext } from "./context.ts";
@@ -21,6 +22,7 @@ export interface OpenOptions {
   demo?: boolean;
   onAuthorization?: OnAuthorization;
   onElicitation?: OnElicitation;
+  onSampling?: OnSampling;
   /** Instead of asking the person at the terminal. */
   onApproval?: AskApproval;
   /** The last word on the configuration. */
@@ -53,7 +55,8 @@ export async function withBoard<Result>(
     await (await import("./require-trust.ts")).requireTrust(source.path, loaded, io);
   }
   const agent = adjust(loaded);
-  const { onAuthorization, onElicitation, onApproval = approvalPrompt(context) } = handlers;
+  const { onAuthorization, onElicitation, onSampling } = handlers;
+  const { onApproval = approvalPrompt(context) } = handlers;
   const board = await openBoard(
     // The command waits for the servers itself, so that it can show what it waits for.
     { ...agent, startupWait: 0 },
@@ -68,6 +71,7 @@ export async function withBoard<Result>(
       ...(onApproval !== undefined && { onApproval }),
       ...(onAuthorization !== undefined && { onAuthorization }),
       ...(onElicitation !== undefined && { onElicitation }),
+      ...(onSampling !== undefined && { onSampling }),
       // What would not be shown need not be sent.
       ...(options.logLevel !== "silent" && { serverLogLevel: options.logLevel }),
     },

@@ -1,7 +1,7 @@
 // `plugboard ask`: one prompt through the agent's loop, its answer on stdout.
 
 import type { TurnEnd } from "../../agent/loop.ts";
-import { openModel } from "../../agent/model.ts";
+import { type AgentModel, openModel } from "../../agent/model.ts";
 import { systemPrompt } from "../../agent/system-prompt.ts";
 import type { AgentConfig } from "../../model/agent-config.ts";
 import { PlugboardError } from "../../model/errors.ts";
@@ -13,6 +13,7 @@ import { interrupted } from "./interrupted.ts";
 import type { AskCommand } from "./invocation.ts";
 import { withBoard } from "./open.ts";
 import { readStdin } from "./read-stdin.ts";
+import { samplingPrompt } from "./sample.ts";
 import { untilStarted } from "./starting.ts";
 import { TurnView } from "./turn-view.ts";
 
@@ -23,16 +24,20 @@ export async function runAsk(command: AskCommand, context: CliContext): Promise<
   const { signal, io, clock } = context;
   const prompt = await readPrompt(command, context);
   const onElicitation = elicitationPrompt(context);
+  // Servers start before it is there; what they ask for until then is declined.
+  const asked: { model?: AgentModel } = {};
   const open = {
+    onSampling: samplingPrompt(context, { yes: command.yes, model: () => asked.model }),
     start: "eager",
     adjust: (agent: AgentConfig) => toBeAsked(agent, command),
     ...(onElicitation && { onElicitation }),
     ...(command.yes && { onApproval: () => "once" as const }),
   } as const;
   return withBoard(context, open, async ({ board, agent }) => {
-    const { modelProviders: providers, maxSteps } = agent;
-    const from = { env: io.env, clock, ...(providers && { providers }) };
+    const { modelProviders: providers, networkProxy: proxy, maxSteps } = agent;
+    const from = { env: io.env, clock, ...(providers && { providers }), ...(proxy && { proxy }) };
     const model = await openModel(agent.model ?? "", from);
+    asked.model = model;
     try {
       await untilStarted(board, context, agent.startupWait ?? START_WAIT_MS);
       const resources = await untilAborted(board.resources.context(), signal, interrupted);

@@ -1,8 +1,9 @@
 // The part of a conversation in which the server asks and the host answers: which call a request belongs
 // to, for how long its answer is wanted, and how a call goes on after it.
 
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { CallOptions, ProtocolEra } from "../../model/connection.ts";
-import { cancelled, PlugboardError } from "../../model/errors.ts";
+import { cancelled, type PlugboardError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { untilAborted } from "../../util/abort.ts";
 import type { Wire } from "../carrier.ts";
@@ -80,7 +81,13 @@ export class Dialogue {
     const { wire } = this.#options;
     // The short way, where nobody could be asked anything.
     if (era === "legacy" && !this.requests.needsOrigin) return wire.callTool(name, args, options);
-    const call: CausingCall = { tool: name, handlers: options.handlers, samples: 0 };
+    const { handlers } = options;
+    const call: CausingCall = {
+      tool: name,
+      handlers,
+      samples: 0,
+      ...(handlers !== undefined && { inCall: AsyncLocalStorage.snapshot() }),
+    };
     const send = (extra: JsonObject | undefined): Promise<unknown> =>
       wire.callTool(name, args, extra === undefined ? options : { ...options, extra });
     const make = (): Promise<unknown> =>
@@ -104,9 +111,9 @@ export class Dialogue {
   }
 
   /** Whoever is being asked something is told that nobody waits any more. */
-  end(): void {
+  end(reason: PlugboardError): void {
     this.#stopWatching();
-    this.#over.abort();
+    this.#over.abort(reason);
   }
 
   /** A call that was refused until a person has opened a page is made once more when they have. */
@@ -119,6 +126,7 @@ export class Dialogue {
       return await make();
     } catch (error) {
       const origin = this.#originOf(call, signal);
+      if (origin.signal.aborted) throw error;
       const opened = this.requests.openPages(error, origin);
       if (!(await this.#unlessOver(opened, origin, signal))) throw error;
       return make();
@@ -137,9 +145,7 @@ export class Dialogue {
     signal: AbortSignal | undefined,
   ): Promise<Answer> {
     return untilAborted(answer, origin.signal, () =>
-      signal?.aborted
-        ? cancelled()
-        : new PlugboardError("CONNECTION_CLOSED", "the server was stopped during the call"),
+      signal?.aborted ? cancelled() : (this.#over.signal.reason as PlugboardError),
     );
   }
 }

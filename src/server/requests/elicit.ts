@@ -13,7 +13,7 @@ import { asText } from "../../util/as-text.ts";
 import { oneLine, plainText, truncate } from "../../util/text.ts";
 import { Completions } from "./completions.ts";
 import { formAnswer } from "./form-answer.ts";
-import type { Origin } from "./origin.ts";
+import type { CausingCall, Origin } from "./origin.ts";
 import { pageUrl } from "./page-url.ts";
 import type { Turns } from "./turns.ts";
 
@@ -64,9 +64,12 @@ export class Elicitor {
 
   async #ask(request: ElicitationRequest, origin: Origin): Promise<ElicitationAnswer> {
     const { turns, ask, logger } = this.#options;
-    const callback = origin.call?.handlers?.onElicitation ?? ask;
+    const { handlers, inCall = (task) => task() }: Partial<CausingCall> = origin.call ?? {};
+    const callback = handlers?.onElicitation ?? ask;
     try {
-      const answer = await turns.take(callback, origin.signal, async () => callback(request));
+      const answer = await turns.take(callback, origin.signal, async () =>
+        inCall(() => callback(request)),
+      );
       return answer ?? this.#declined("too many wait for an answer already");
     } catch (error) {
       if (origin.signal.aborted) return { action: "cancel" };

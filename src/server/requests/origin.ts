@@ -1,5 +1,5 @@
 // Which call a request of the server's belongs to. Up to 2025-11-25 nothing in the request says so: it is
-// certain while exactly one call is in flight.
+// certain while exactly one call is in flight. Whose it is, is certain while all of them are one caller's.
 
 import type { RequestHandlers } from "../../model/server-request.ts";
 
@@ -11,6 +11,8 @@ export interface CausingCall {
   handlers: RequestHandlers | undefined;
   /** How often it has asked for the model. */
   samples: number;
+  /** Runs its handlers where the call was made: a request comes in from elsewhere, and they may need to know. */
+  inCall?: <Result>(task: () => Result) => Result;
 }
 
 export interface Origin {
@@ -52,9 +54,20 @@ export class CallsInFlight {
     if (only === undefined) return { call: undefined, signal: ended };
     this.#abandoned ??= this.#whenAllFailed();
     return {
-      call: this.#calls.size === 1 ? only : undefined,
+      call: this.#calls.size === 1 ? only : this.#anyOf(only.handlers),
       signal: AbortSignal.any([ended, this.#abandoned]),
     };
+  }
+
+  /** Some call of the caller who brought these handlers to all of them. */
+  #anyOf(handlers: RequestHandlers | undefined): CausingCall | undefined {
+    if (handlers === undefined) return undefined;
+    const { onElicitation, onSampling } = handlers;
+    const isTheirs = [...this.#calls.keys()].every(
+      (call) =>
+        call.handlers?.onElicitation === onElicitation && call.handlers?.onSampling === onSampling,
+    );
+    return isTheirs ? { tool: undefined, handlers, samples: 0 } : undefined;
   }
 
   #whenAllFailed(): AbortSignal {

@@ -9,13 +9,14 @@ import type {
   OnSampling,
   SampledMessage,
   SamplingContent,
+  SamplingHandler,
   SamplingOptions,
   SamplingRequest,
 } from "../../model/sampling.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { type Clock, within } from "../../util/clock.ts";
 import { duration, oneLine } from "../../util/text.ts";
-import type { Origin } from "./origin.ts";
+import type { CausingCall, Origin } from "./origin.ts";
 import type { SamplingLimits } from "./sampling-limits.ts";
 import { isSamplingContent, readSampling, type SamplingWords } from "./sampling-request.ts";
 
@@ -54,7 +55,8 @@ export async function sample(
     if (flood.isFirst) logger.warn(`the server was refused the model: ${flood.refusal.message}`);
     throw flood.refusal;
   }
-  const answering = samplingOptions(call?.handlers?.onSampling ?? options.onSampling);
+  const { handlers, inCall = (task) => task() }: Partial<CausingCall> = call ?? {};
+  const answering = samplingOptions(handlers?.onSampling ?? options.onSampling);
   const words = readSampling(params, answering);
   if (typeof words === "string") {
     logger.warn(`the server was refused the model: ${words}`);
@@ -67,7 +69,8 @@ export async function sample(
     ...withoutSecrets(words, options.redact),
     signal,
   };
-  const answer = await ask(request, answering, options);
+  const { handler } = answering;
+  const answer = await ask(request, (asked) => inCall(() => handler(asked)), options);
   const content = isJsonObject(answer) ? fitContent(answer, words.tools !== undefined) : undefined;
   if (content === undefined || typeof answer.model !== "string") {
     logger.warn("what the model answered was not sent: it is no message");
@@ -84,7 +87,7 @@ export async function sample(
 
 async function ask(
   request: SamplingRequest,
-  { handler }: SamplingOptions,
+  handler: SamplingHandler,
   { clock, logger }: SampleOptions,
 ): Promise<SampledMessage> {
   const late = new AbortController();

@@ -6,8 +6,11 @@ import { join } from "node:path";
 import { PassThrough, Readable, Writable } from "node:stream";
 import {
   client,
+  type ClientApp,
   type ClientCapabilities,
   type ClientConnection,
+  type CreateElicitationRequest,
+  type CreateElicitationResponse,
   type McpServer,
   methods,
   ndJsonStream,
@@ -18,9 +21,13 @@ import {
 } from "@agentclientprotocol/sdk";
 import { afterEach, beforeEach } from "vitest";
 import { openBoard } from "../../../src/board.ts";
+import { askNobody } from "../../../src/faces/acp/nobody.ts";
 import type { NewResponder } from "../../../src/faces/acp/ports.ts";
 import { serveAcp } from "../../../src/faces/acp/serve.ts";
+import type { BoardConfig } from "../../../src/config/parse.ts";
 import type { Board } from "../../../src/model/board.ts";
+import type { BoardOptions } from "../../../src/model/board-options.ts";
+import { silentLogger } from "../../../src/model/logger.ts";
 import type { ServerConfig } from "../../../src/model/server-config.ts";
 import type { Clock } from "../../../src/util/clock.ts";
 import { fixture } from "../../support/boards.ts";
@@ -30,11 +37,24 @@ type Decide = (
   request: RequestPermissionRequest,
 ) => RequestPermissionResponse | Promise<RequestPermissionResponse>;
 
+type Elicit = (
+  request: CreateElicitationRequest,
+  cancelled: AbortSignal,
+) => CreateElicitationResponse | Promise<CreateElicitationResponse>;
+
 interface Options {
   /** The agent's own servers. */
   servers?: Record<string, ServerConfig>;
+  /** What else the agent is configured with. */
+  config?: Omit<BoardConfig, "servers">;
+  board?: BoardOptions;
+  /** What the client can do beside showing updates and asking the person. */
+  equip?: (app: ClientApp) => void;
+  /** Milliseconds that a new session waits for its servers. */
+  startupWait?: number;
   capabilities?: ClientCapabilities;
   decide?: Decide;
+  elicit?: Elicit;
   newResponder?: NewResponder;
   /** Keeps sessions in the test's directory. */
   keeps?: boolean;
@@ -53,6 +73,9 @@ class Editor {
   readonly board: Board;
   readonly updates: SessionNotification[] = [];
   readonly questions: RequestPermissionRequest[] = [];
+  readonly elicitations: CreateElicitationRequest[] = [];
+  /** Ids of pages that the agent says are through. */
+  readonly completed: string[] = [];
   /** Resolves when the agent has let go of everything. */
   readonly served: Promise<void>;
   readonly #toAgent = new PassThrough();
@@ -64,13 +87,19 @@ class Editor {
     this.served = serveAcp({
       input: Readable.toWeb(this.#toAgent) as ReadableStream<Uint8Array>,
       output: Writable.toWeb(toClient),
-      openSession: (request) => board.openSession({ ...request, owner: true, approval: "ask" }),
+      openSession: (request) =>
+        board.openSession({
+          ...request,
+          owner: true,
+          approval: "ask",
+          ...(options.startupWait !== undefined && { startupWait: options.startupWait }),
+        }),
       ...(options.newResponder !== undefined && { newResponder: options.newResponder }),
       ...(options.clock !== undefined && { clock: options.clock }),
       ...(options.keeps === true && { historyDir: join(directory, "sessions") }),
     });
-    const { decide = () => choose("allow") } = options;
-    this.connection = client({ name: "test" })
+    const { decide = () => choose("allow"), elicit = () => ({ action: "decline" }) } = options;
+    const app = client({ name: "test" })
       .onNotification(methods.client.session.update, ({ params }) => {
         this.updates.push(params);
         for (const listener of this.#listeners) listener();
@@ -80,16 +109,23 @@ class Editor {
         for (const listener of this.#listeners) listener();
         return decide(params);
       })
-      .connect(
-        ndJsonStream(
-          Writable.toWeb(this.#toAgent),
-          Readable.toWeb(toClient) as ReadableStream<Uint8Array>,
-        ),
-      );
+      .onRequest(methods.client.elicitation.create, ({ params, signal }) => {
+        this.elicitations.push(params);
+        for (const listener of this.#listeners) listener();
+        return elicit(params, signal);
+      })
+      .onNotification(methods.client.elicitation.complete, ({ params }) => {
+        this.completed.push(params.elicitationId);
+        for (const listener of this.#listeners) listener();
+      });
+    options.equip?.(app);
+    const fromAgent = Readable.toWeb(toClient) as ReadableStream<Uint8Array>;
+    this.connection = app.connect(ndJsonStream(Writable.toWeb(this.#toAgent), fromAgent));
   }
 
   static async open(options: Options, directory: string): Promise<Editor> {
-    const board = await openBoard({ servers: options.servers ?? {} });
+    const { servers = {}, config, board: given } = options;
+    const board = await openBoard({ ...config, servers }, { ...askNobody(silentLogger), ...given });
     const editor = new Editor(board, options, directory);
     if (options.raw !== true) await editor.initialize(options.capabilities);
     return editor;
@@ -118,6 +154,25 @@ class Editor {
     const before = this.said(sessionId).length;
     await this.prompt(sessionId, text);
     return this.said(sessionId).slice(before);
+  }
+
+  /** Calls a tool as a person does, and gives the text of what it came to. */
+  async call(sessionId: string, tool: string, args: object = {}): Promise<string> {
+    await this.prompt(sessionId, `/call ${tool} ${JSON.stringify(args)}`);
+    const content = this.of(sessionId, "tool_call_update").at(-1)?.content ?? [];
+    return content
+      .map((each) =>
+        each.type === "content" && each.content.type === "text" ? each.content.text : each.type,
+      )
+      .join("\n");
+  }
+
+  /** Resolves when `/mcp` has that to say of a server. */
+  async fares(sessionId: string, line: string): Promise<void> {
+    while (!(await this.ask(sessionId, "/mcp")).split("\n").includes(line)) {
+      // Nothing here leaves the process, so that timers would never have their turn.
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
   }
 
   of<Kind extends SessionUpdate["sessionUpdate"]>(sessionId: string, kind: Kind) {

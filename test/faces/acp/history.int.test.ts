@@ -41,6 +41,23 @@ describe("session/load", () => {
     expect(await second.ask(sessionId, "/call echo/pid")).toBe("Done.");
   });
 
+  it("leaves a session the title that its first words gave it", async () => {
+    const first = await desk.open({ keeps: true });
+    const sessionId = await first.newSession([], desk.directory);
+    await first.prompt(sessionId, " /tools  first\n");
+    await first.prompt(sessionId, "/tools second");
+    expect(first.of(sessionId, "session_info_update")).toMatchObject([{ title: "/tools first" }]);
+    await first.close();
+
+    const second = await desk.open({ keeps: true });
+    const params = { sessionId, cwd: desk.directory, mcpServers: [] };
+    await second.agent.request(session.load, params);
+    await second.prompt(sessionId, "/tools third");
+    expect(second.of(sessionId, "session_info_update")).toEqual([]);
+    const { sessions } = await second.agent.request(session.list, {});
+    expect(sessions).toMatchObject([{ sessionId, title: "/tools first" }]);
+  });
+
   it("survives a last line that was never finished", async () => {
     const first = await desk.open({ keeps: true });
     const sessionId = await first.newSession([], desk.directory);

@@ -3,31 +3,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { methods } from "@agentclientprotocol/sdk";
-import { afterEach, describe, expect, it } from "vitest";
-import { runTurn } from "../../../src/agent/loop.ts";
-import { openModel } from "../../../src/agent/model.ts";
-import { modelResponder } from "../../../src/faces/acp/model-responder.ts";
-import type { NewResponder } from "../../../src/faces/acp/ports.ts";
-import { type Model, type ModelOptions, startModel } from "../../support/model/start.mjs";
+import { describe, expect, it } from "vitest";
 import { choose, mcpServer, useDesk } from "./harness.ts";
+import { useScripted } from "./scripted.ts";
 
 const desk = useDesk();
+const scripted = useScripted();
 const { session } = methods.agent;
-
-let model: Model | undefined;
-
-afterEach(async () => {
-  await model?.close();
-  model = undefined;
-});
-
-async function script(turns: ModelOptions["turns"], maxSteps = 5): Promise<NewResponder> {
-  model = await startModel({ turns });
-  const scripted = { type: "anthropic" as const, baseUrl: `${model.url}/v1`, apiKey: "k" };
-  const opened = await openModel("scripted/m", { env: {}, providers: { scripted } });
-  return (past) =>
-    modelResponder(past, { model: opened, runTurn, maxSteps, systemPrompt: "Be brief." });
-}
 
 const echoCall = {
   toolCalls: [{ name: "mcp__echo__echo", arguments: { text: "hi" }, id: "c1" }],
@@ -35,7 +17,7 @@ const echoCall = {
 
 describe("an answer", () => {
   it("streams thoughts, text and usage, and knows what was said before", async () => {
-    const newResponder = await script([
+    const newResponder = await scripted.script([
       { thinking: "hm", text: "forty-two" },
       { text: "as I said" },
     ]);
@@ -46,7 +28,7 @@ describe("an answer", () => {
     expect(thoughts).toEqual([{ type: "text", text: "hm" }]);
     expect(editor.of(sessionId, "usage_update")).toHaveLength(1);
     expect(await editor.ask(sessionId, "Again?")).toBe("as I said");
-    expect(model?.requests[1]?.messages.map(({ role, text }) => [role, text])).toMatchObject([
+    expect(scripted.requests[1]?.messages.map(({ role, text }) => [role, text])).toMatchObject([
       ["system", expect.stringContaining("Be brief.")],
       ["user", "What is it?"],
       ["assistant", "forty-two"],
@@ -55,7 +37,7 @@ describe("an answer", () => {
   });
 
   it("calls the session's tools: asked about, shown unframed, framed for the model", async () => {
-    const newResponder = await script([echoCall, { text: "done" }]);
+    const newResponder = await scripted.script([echoCall, { text: "done" }]);
     const editor = await desk.open({ newResponder });
     const sessionId = await editor.newSession([mcpServer("echo", "echo")]);
     expect(await editor.ask(sessionId, "go")).toBe("done");
@@ -66,11 +48,11 @@ describe("an answer", () => {
     expect(editor.of(sessionId, "tool_call_update")).toMatchObject([
       { status: "completed", content: [{ content: { type: "text", text: "hi" } }] },
     ]);
-    expect(model?.requests[1]?.toolResults[0]?.text).toContain("EXTERNAL_UNTRUSTED_CONTENT");
+    expect(scripted.requests[1]?.toolResults[0]?.text).toContain("EXTERNAL_UNTRUSTED_CONTENT");
   });
 
   it("shows a call's progress, and one of a tool that the model made up", async () => {
-    const newResponder = await script([
+    const newResponder = await scripted.script([
       {
         toolCalls: [
           { name: "mcp__echo__progress", arguments: { steps: 1, ms: 1 }, id: "c1" },
@@ -90,40 +72,42 @@ describe("an answer", () => {
   });
 
   it("is told that a call was refused, and goes on", async () => {
-    const newResponder = await script([echoCall, { text: "then not" }]);
+    const newResponder = await scripted.script([echoCall, { text: "then not" }]);
     const editor = await desk.open({ newResponder, decide: () => choose("reject") });
     const sessionId = await editor.newSession([mcpServer("echo", "echo")]);
     expect(await editor.ask(sessionId, "go")).toBe("then not");
-    expect(model?.requests[1]?.toolResults[0]).toMatchObject({ isError: true });
+    expect(scripted.requests[1]?.toolResults[0]).toMatchObject({ isError: true });
   });
 
   it("is under the session's mode", async () => {
-    const newResponder = await script([echoCall, { text: "then not" }]);
+    const newResponder = await scripted.script([echoCall, { text: "then not" }]);
     const editor = await desk.open({ newResponder });
     const sessionId = await editor.newSession([mcpServer("echo", "echo")]);
     await editor.agent.request(session.setMode, { sessionId, modeId: "read-only" });
     await editor.prompt(sessionId, "go");
     expect(editor.questions).toEqual([]);
     expect(editor.of(sessionId, "tool_call_update")).toMatchObject([{ status: "failed" }]);
-    expect(model?.requests[1]?.toolResults[0]?.text).toContain("read-only mode");
+    expect(scripted.requests[1]?.toolResults[0]?.text).toContain("read-only mode");
   });
 
   it("ends with the cap on steps", async () => {
-    const newResponder = await script(() => echoCall, 2);
+    const newResponder = await scripted.script(() => echoCall, 2);
     const editor = await desk.open({ newResponder });
     const sessionId = await editor.newSession([mcpServer("echo", "echo")]);
     expect(await editor.prompt(sessionId, "go")).toEqual({ stopReason: "max_turn_requests" });
   });
 
   it("that does not come is told of with the reason", async () => {
-    const newResponder = await script([{ error: { status: 401, message: "who are you" } }]);
+    const newResponder = await scripted.script([
+      { error: { status: 401, message: "who are you" } },
+    ]);
     const editor = await desk.open({ newResponder });
     const sessionId = await editor.newSession();
     expect(await editor.ask(sessionId, "go")).toMatch(/who are you|401/);
   });
 
   it("that is repeated is told of", async () => {
-    const newResponder = await script([
+    const newResponder = await scripted.script([
       { error: { status: 529, message: "busy", retryAfter: 0 } },
       { text: "now" },
     ]);
@@ -134,7 +118,7 @@ describe("an answer", () => {
   });
 
   it("is stopped in the middle by a cancel, and the session goes on", async () => {
-    const newResponder = await script([
+    const newResponder = await scripted.script([
       { text: "a long answer that takes its time", chunkDelayMs: 200 },
       { text: "short" },
     ]);
@@ -150,22 +134,24 @@ describe("an answer", () => {
 
 describe("commands beside a model", () => {
   it("are answered without it", async () => {
-    const editor = await desk.open({ newResponder: await script([]) });
+    const editor = await desk.open({ newResponder: await scripted.script([]) });
     expect(await editor.ask(await editor.newSession(), "/mcp")).toBe("There are no servers.");
-    expect(model?.requests).toEqual([]);
+    expect(scripted.requests).toEqual([]);
   });
 
   it("a server's prompt is put to the model, marked as foreign", async () => {
-    const editor = await desk.open({ newResponder: await script([{ text: "It is this." }]) });
+    const editor = await desk.open({
+      newResponder: await scripted.script([{ text: "It is this." }]),
+    });
     const sessionId = await editor.newSession([mcpServer("one", "one-prompt")]);
     expect(await editor.ask(sessionId, "/one:ask")).toBe("It is this.");
-    const asked = model?.requests[0]?.messages.at(-1)?.text;
+    const asked = scripted.requests[0]?.messages.at(-1)?.text;
     expect(asked).toContain("What is it?");
     expect(asked).toContain("EXTERNAL_UNTRUSTED_CONTENT");
   });
 
   it("a prompt that cannot be had is told of", async () => {
-    const editor = await desk.open({ newResponder: await script([]) });
+    const editor = await desk.open({ newResponder: await scripted.script([]) });
     const sessionId = await editor.newSession([mcpServer("lib", "library")]);
     await editor.until(() =>
       JSON.stringify(editor.of(sessionId, "available_commands_update")).includes("lib:"),
@@ -179,7 +165,7 @@ describe("commands beside a model", () => {
 describe("a session that is loaded", () => {
   it("has no credential in what is kept, though it came in pieces", async () => {
     const secret = "hunter2-hunter2-hunter2";
-    const newResponder = await script([{ text: `it is ${secret}, I think` }]);
+    const newResponder = await scripted.script([{ text: `it is ${secret}, I think` }]);
     const editor = await desk.open({ newResponder, keeps: true });
     const server = { ...mcpServer("echo", "echo"), env: [{ name: "API_TOKEN", value: secret }] };
     const sessionId = await editor.newSession([server], desk.directory);
@@ -190,18 +176,48 @@ describe("a session that is loaded", () => {
     expect(kept).not.toMatch(/hunt|er2/);
   });
 
+  it("knows what tools answered, framed again, and nothing of commands", async () => {
+    const first = await desk.open({
+      newResponder: await scripted.script([
+        { text: "let me see", ...echoCall },
+        { text: "it said hi" },
+      ]),
+      keeps: true,
+    });
+    const sessionId = await first.newSession([mcpServer("echo", "echo")], desk.directory);
+    await first.prompt(sessionId, "go");
+    await first.prompt(sessionId, '/call echo/echo {"text": "by hand"}');
+    await first.close();
+    const newResponder = await scripted.script([{ text: "yes" }]);
+    const second = await desk.open({ newResponder, keeps: true });
+    const mcpServers = [mcpServer("echo", "echo")];
+    await second.agent.request(session.load, { sessionId, cwd: desk.directory, mcpServers });
+    expect(await second.ask(sessionId, "Sure?")).toBe("yes");
+    const asked = scripted.requests[0];
+    expect(asked?.messages.slice(1).map(({ role, text }) => [role, text])).toEqual([
+      ["user", "go"],
+      ["assistant", "let me see"],
+      ["tool", expect.stringMatching(/EXTERNAL_UNTRUSTED_CONTENT[^]*server 'echo'[^]*\nhi\n/)],
+      ["assistant", "it said hi"],
+      ["user", "Sure?"],
+    ]);
+    expect(JSON.stringify(asked?.body)).not.toContain("by hand");
+  });
+
   it("goes on with what was said in it", async () => {
-    const first = await desk.open({ newResponder: await script([{ text: "Paris" }]), keeps: true });
+    const first = await desk.open({
+      newResponder: await scripted.script([{ text: "Paris" }]),
+      keeps: true,
+    });
     const sessionId = await first.newSession([], desk.directory);
     await first.prompt(sessionId, "The capital of France?");
     await first.close();
-    await model?.close();
-    const newResponder = await script([{ text: "as I said" }]);
+    const newResponder = await scripted.script([{ text: "as I said" }]);
     const second = await desk.open({ newResponder, keeps: true });
     const params = { sessionId, cwd: desk.directory, mcpServers: [] };
     await second.agent.request(session.load, params);
     await second.prompt(sessionId, "Sure?");
-    expect(model?.requests[0]?.messages.slice(1).map(({ role, text }) => [role, text])).toEqual([
+    expect(scripted.requests[0]?.messages.slice(1).map(({ role, text }) => [role, text])).toEqual([
       ["user", "The capital of France?"],
       ["assistant", "Paris"],
       ["user", "Sure?"],

@@ -262,12 +262,12 @@ describe("a bad server", () => {
     [
       "a variable that would run code in it",
       { ...mcpServer("a", "echo"), env: [{ name: "NODE_OPTIONS", value: "-r x" }] },
-      "servers.a.env.NODE_OPTIONS",
+      "mcpServers[0].env.NODE_OPTIONS",
     ],
     [
       "an address that is none",
       { type: "http", name: "a", url: "nonsense", headers: [] },
-      "servers.a.url",
+      "mcpServers[0].url",
     ],
   ])("with %s is −32602, and nothing of the session is left", async (_, server, path) => {
     const editor = await desk.open({ keeps: true });

@@ -23,18 +23,23 @@ describe("toolTitle", () => {
     ["the tool's own title", toolOf("x", { title: "Read" }), {}, "fs: Read"],
     ["an empty title", toolOf("x", { title: " " }), {}, "fs: x"],
     ["the telling argument", toolOf("read"), { mode: "r", path: "a.md" }, "fs: read a.md"],
+    ["a path in the session's directory", toolOf("read"), { path: "/w/a/b" }, "fs: read a/b"],
+    ["the directory itself", toolOf("list"), { path: "/w/" }, "fs: list /w/"],
+    ["a path beside it", toolOf("read"), { path: "/want" }, "fs: read /want"],
     ["the first argument else", toolOf("read"), { deep: {}, n: 3 }, "fs: read 3"],
     ["no argument that tells", toolOf("read"), { deep: {}, flag: true, path: " " }, "fs: read"],
     ["no escapes", toolOf("read"), { path: "a\u001b[31m\nb" }, "fs: read a b"],
     ["a key of the prototype", toolOf("read"), JSON.parse('{"__proto__": "x"}'), "fs: read x"],
   ])("%s", (_, tool, args, title) => {
-    expect(toolTitle(tool, args)).toBe(title);
+    expect(toolTitle(tool, args, "/w")).toBe(title);
   });
 
   it("of the host's own tool has no server", () => {
     const tool: Tool = { ...toolOf("x"), name: "read_file", source: { kind: "native" } };
-    expect(toolTitle(tool, {})).toBe("read file");
+    expect(toolTitle(tool, {}, "/w")).toBe("read file");
     expect(toolKind(tool)).toBe("other");
+    const titled: Tool = { ...tool, annotations: { title: "run" } };
+    expect(toolTitle(titled, { cwd: "src", command: "npm test" }, "/w")).toBe("run npm test");
   });
 });
 
@@ -45,6 +50,9 @@ describe("toolKind", () => {
     ["get", { readOnlyHint: true, openWorldHint: true }, "fetch"],
     ["delete_file", { destructiveHint: true }, "delete"],
     ["write", { destructiveHint: true }, "edit"],
+    ["run_command", { destructiveHint: true }, "execute"],
+    ["exec", undefined, "execute"],
+    ["truncate", undefined, "other"],
     ["write", { readOnlyHint: "yes" }, "other"],
     ["write", undefined, "other"],
   ])("%s with %o is %s", (name, annotations, kind) => {

@@ -14,7 +14,9 @@ const scratch = useScratch();
 function start(argv: readonly string[] = [], env: Record<string, string> = {}) {
   const stdin = new PassThrough();
   const stdout = new Sink();
-  const running = scratch.start([...argv, "acp"], { stdin, stdout, env });
+  // The login shell is to read nobody's start files.
+  const home = { HOME: scratch.directory, SHELL: "/bin/sh" };
+  const running = scratch.start([...argv, "acp"], { stdin, stdout, env: { ...home, ...env } });
   let id = 0;
   const lines = () =>
     stdout.text
@@ -74,6 +76,22 @@ describe("plugboard acp", () => {
     expect(processesWith(`ACP_TEST=${scratch.directory}`)).toEqual([]);
   });
 
+  it("lets its own servers ask, and whoever's call it was about cannot be told is not asked", async () => {
+    scratch.servers({ shared: { ...fixture("server-requests"), sampling: "allow" } });
+    const agent = start();
+    await agent.request("initialize", { protocolVersion: 1 });
+    const { result } = await agent.request("session/new", { cwd: "/", mcpServers: [] });
+    const { sessionId } = result as unknown as { sessionId: string };
+    await agent.request("session/set_mode", { sessionId, modeId: "auto" });
+    const prompt = [{ type: "text", text: "/call shared/answers {}" }];
+    await agent.request("session/prompt", { sessionId, prompt });
+    expect(agent.stdout.text).toContain('"elicitation/create":{"action":"decline"}');
+    expect(agent.stdout.text).toContain("the request for the model was declined");
+    expect(agent.stderr.text).toContain("it cannot be told whose session it is about");
+    agent.stdin.end();
+    await agent.done;
+  });
+
   it("keeps stdout for the protocol, whatever else is printed", async () => {
     const agent = start();
     await agent.request("initialize", { protocolVersion: 1 });
@@ -83,8 +101,9 @@ describe("plugboard acp", () => {
     expect(agent.stderr.text).toContain("a library's chatter");
     agent.stdin.end();
     await agent.done;
-    agent.stdout.write("afterwards\n");
-    expect(agent.stdout.text).toContain("afterwards");
+    agent.stdout.write("a library's last words\n");
+    expect(agent.lines()).toHaveLength(2);
+    expect(agent.stderr.text).toContain("a library's last words");
   });
 
   it.each([
@@ -164,6 +183,29 @@ describe("with a model", () => {
     expect(agent.stdout.text).toContain('"text":"42"');
     agent.stdin.end();
     await agent.done;
+  });
+
+  it("another one may be chosen", async () => {
+    await using model = await startModel({ turns: [{ text: "42" }] });
+    const scripted = { type: "anthropic", baseUrl: `${model.url}/v1`, apiKey: "k" };
+    const config = scratch.file("model.json", {
+      agents: { defaults: { models: ["scripted/one", "scripted/two"] } },
+      models: { providers: { scripted } },
+    });
+    const agent = start(["--config", config]);
+    await agent.request("initialize", { protocolVersion: 1 });
+    const { result } = await agent.request("session/new", { cwd: "/", mcpServers: [] });
+    expect(result).toMatchObject({
+      configOptions: [{ id: "mode" }, { id: "model", currentValue: "scripted/one" }],
+    });
+    const { sessionId } = result as unknown as { sessionId: string };
+    const choice = { sessionId, configId: "model", value: "scripted/two" };
+    await agent.request("session/set_config_option", choice);
+    const prompt = [{ type: "text", text: "What is it?" }];
+    await agent.request("session/prompt", { sessionId, prompt });
+    expect(model.requests.map((request) => request.model)).toEqual(["two"]);
+    agent.stdin.end();
+    expect((await agent.done).code).toBe(0);
   });
 
   it("that cannot be used: commands work, and a question is answered with why", async () => {

@@ -1,5 +1,8 @@
 // `plugboard ask`: a prompt to a scripted model with the tools of real servers.
 
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { PassThrough } from "node:stream";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Clock, systemClock } from "../../../src/util/clock.ts";
@@ -227,6 +230,27 @@ describe("plugboard ask", () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(message);
     expect(stderr).toContain(hint);
+  });
+
+  it("goes through the configured proxy", async () => {
+    const seen: (string | undefined)[] = [];
+    const proxy = createServer((request, response) => {
+      seen.push(request.url);
+      response.writeHead(400).end();
+    });
+    proxy.listen(0, "127.0.0.1");
+    await once(proxy, "listening");
+    const { port } = proxy.address() as AddressInfo;
+    const far = { type: "openai-compatible", baseUrl: "http://models.example/v1" };
+    const config = scratch.file("far.json", {
+      agents: { defaults: { model: "far/m" } },
+      models: { providers: { far } },
+      network: { proxy: `http://127.0.0.1:${port}` },
+    });
+    expect((await ask(config, "go")).code).toBe(3);
+    expect(seen).toEqual(["http://models.example/v1/chat/completions"]);
+    proxy.closeAllConnections();
+    proxy.close();
   });
 
   it("needs something to ask", async () => {

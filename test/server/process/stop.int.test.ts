@@ -37,6 +37,14 @@ const shell = (script: string): Partial<SpawnOptions> => ({
   args: ["-c", script, process.execPath, fixture("idle")],
 });
 
+/** Exits when it is told to, and leaves a process in its group. */
+const CRASH = `"$0" "$1" & read -r _; exit 1`;
+
+async function crash(server: ServerProcess): Promise<void> {
+  server.stdin.write("\n");
+  await server.exited;
+}
+
 describe("stopping a server", () => {
   it("lets it end with stdin", async () => {
     const { server } = await start([fixture("polite")], { timing: patient });
@@ -119,8 +127,8 @@ describe("stopping a server leaves nothing of", () => {
   });
 
   it("children whose parent crashed, without being asked", async () => {
-    const script = `"$0" "$1" & sleep 0.2; kill -9 $$`;
-    const { server, said } = await start([], shell(script));
+    const { server, said } = await start([], shell(`"$0" "$1" & read -r _; kill -9 $$`));
+    await crash(server);
     expect(await server.exited).toEqual({ code: null, signal: "SIGKILL" });
     await server.stop();
     expect(isAlive(pidOf(said, "pid"))).toBe(false);
@@ -204,7 +212,8 @@ describe("stopping a server when", () => {
   it("the table cannot be read still ends what a crash left of the group", async () => {
     const fail = async (): Promise<never> => Promise.reject(new Error("no table"));
     const table = tableWith({ list: fail, descendants: fail, living: fail });
-    const { server, said } = await start([], { ...shell(`"$0" "$1" & sleep 0.2; exit 1`), table });
+    const { server, said } = await start([], { ...shell(CRASH), table });
+    await crash(server);
     await server.stop();
     expect(isAlive(pidOf(said, "pid"))).toBe(false);
   });
@@ -213,8 +222,9 @@ describe("stopping a server when", () => {
     // Nobody to be seen in a group that can still be signalled: so it looks where init is slow.
     const { warnings, logger } = recorder();
     const table = tableWith({});
-    const options = { ...shell(`"$0" "$1" & sleep 0.2; exit 1`), table, logger, timing: patient };
+    const options = { ...shell(CRASH), table, logger, timing: patient };
     const { server, said } = await start([], options);
+    await crash(server);
     await server.stop();
     expect(warnings).toEqual([]);
     process.kill(pidOf(said, "pid"), "SIGKILL");

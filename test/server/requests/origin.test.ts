@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
+import type { RequestHandlers } from "../../../src/model/server-request.ts";
 import { CallsInFlight, type CausingCall } from "../../../src/server/requests/origin.ts";
 
 const open = new AbortController().signal;
 
-function start(calls: CallsInFlight, tool: string) {
-  const call: CausingCall = { tool, handlers: undefined, samples: 0 };
+function start(calls: CallsInFlight, tool: string, handlers?: RequestHandlers) {
+  const call: CausingCall = { tool, handlers, samples: 0 };
   let succeed: () => void = () => {};
   let fail: () => void = () => {};
   const run = new Promise<void>((resolve, reject) => {
@@ -30,6 +31,24 @@ describe("a request", () => {
     expect(calls.origin(open).call).toBe(b.call);
     await b.succeed();
     expect(calls.origin(open).call).toBeUndefined();
+  });
+
+  it("belongs to the caller of all calls there are, whichever it is about", async () => {
+    const onElicitation = () => ({ action: "decline" as const });
+    const onSampling = () => "declined" as const;
+    const calls = new CallsInFlight();
+    const theirs = [
+      start(calls, "a", { onElicitation, onSampling }),
+      start(calls, "b", { onElicitation, onSampling }),
+    ];
+    expect(calls.origin(open).call).toEqual({
+      tool: undefined,
+      handlers: { onElicitation, onSampling },
+      samples: 0,
+    });
+    const other = start(calls, "c", { onElicitation });
+    expect(calls.origin(open).call).toBeUndefined();
+    await Promise.all([...theirs, other].map(({ succeed }) => succeed()));
   });
 
   it("is over when it is over itself", () => {

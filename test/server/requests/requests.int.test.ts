@@ -1,5 +1,6 @@
 // What servers ask for in the middle of a call, over real pipes, in both eras.
 
+import { AsyncLocalStorage } from "node:async_hooks";
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -215,6 +216,29 @@ describe.each(ERAS)("a server of %s", (_, era) => {
     expect(onSampling).not.toHaveBeenCalled();
   });
 
+  it("asks the caller in the context of the call", async () => {
+    const calling = new AsyncLocalStorage<string>();
+    const seen: (string | undefined)[] = [];
+    const own: BoardCallOptions = {
+      onElicitation(request) {
+        seen.push(calling.getStore());
+        return ADA(request);
+      },
+      onSampling(request) {
+        seen.push(calling.getStore());
+        return HELLO(request);
+      },
+    };
+    const board = await openOn(
+      era,
+      { onElicitation: ADA, onSampling: HELLO },
+      { sampling: "allow" },
+    );
+    await calling.run("a", () => era.ask(board, "elicitation/create", FORM, own));
+    await calling.run("b", () => era.ask(board, "sampling/createMessage", SAMPLE, own));
+    expect(seen).toEqual(["a", "b"]);
+  });
+
   it.each([
     ["elicitation/create", FORM],
     ["sampling/createMessage", SAMPLE],
@@ -338,15 +362,31 @@ describe("up to 2025-11-25", () => {
       return { action: "decline" };
     };
     const own = vi.fn<OnElicitation>();
+    const others = vi.fn<OnElicitation>();
     const board = await openOn(LEGACY, { onElicitation });
     const giveUp = new AbortController();
-    const other = board.call("s/sleep", {}, { signal: giveUp.signal, onElicitation: own });
+    const other = board.call("s/sleep", {}, { signal: giveUp.signal, onElicitation: others });
     await LEGACY.ask(board, "elicitation/create", FORM, { onElicitation: own });
     giveUp.abort();
     await other;
     expect(asked).toHaveLength(1);
     expect(asked[0]).not.toHaveProperty("tool");
     expect(own).not.toHaveBeenCalled();
+    expect(others).not.toHaveBeenCalled();
+  });
+
+  it("a caller with several calls is asked, though which of them it is about is not known", async () => {
+    const onElicitation = vi.fn<OnElicitation>();
+    const own = vi.fn<OnElicitation>(ADA);
+    const board = await openOn(LEGACY, { onElicitation });
+    const giveUp = new AbortController();
+    const other = board.call("s/sleep", {}, { signal: giveUp.signal, onElicitation: own });
+    await LEGACY.ask(board, "elicitation/create", FORM, { onElicitation: own });
+    giveUp.abort();
+    await other;
+    expect(own).toHaveBeenCalledTimes(1);
+    expect(own.mock.calls[0]?.[0]).not.toHaveProperty("tool");
+    expect(onElicitation).not.toHaveBeenCalled();
   });
 
   it("a call that was answered does not take its question back", async () => {

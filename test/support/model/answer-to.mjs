@@ -3,6 +3,7 @@
 /** @import { IncomingMessage, ServerResponse } from "node:http" */
 /** @import { Answer, Api } from "./api.d.mts" */
 /** @import { Script } from "./script.mjs" */
+/** @import { Named } from "./request.mjs" */
 /** @import { ApiName, ModelRequest, Turn, TurnError } from "./start.mjs" */
 
 import { text } from "node:stream/consumers";
@@ -18,9 +19,9 @@ const FINAL = { "x-should-retry": "false" };
 /**
  * @param {IncomingMessage} incoming
  * @param {ServerResponse} response
- * @param {{ name: ApiName, api: Api, script: Script, requests: ModelRequest[], now: () => number }} desk
+ * @param {{ name: ApiName, api: Api, script: Script, requests: ModelRequest[], now: () => number, named: Named | undefined }} desk
  */
-export async function answerTo(incoming, response, { name, api, script, requests, now }) {
+export async function answerTo(incoming, response, { name, api, script, requests, now, named }) {
   const gone = new AbortController();
   response.once("close", () => gone.abort());
   /** @param {TurnError} error @param {Record<string, string>} headers */
@@ -35,7 +36,7 @@ export async function answerTo(incoming, response, { name, api, script, requests
   /** @type {ModelRequest} */
   let request;
   try {
-    const read = toRequest(body, incoming.headers, name, api);
+    const read = toRequest(body, incoming.headers, { name, api, named });
     request = read.request;
     requests.push(request);
     watch(response, request);

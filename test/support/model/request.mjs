@@ -8,23 +8,28 @@ import { BadRequest, must } from "./bad-request.mjs";
 import { isObject, string } from "./json.mjs";
 
 /**
+ * What a request's path says, where that is not in its body.
+ * @typedef {{ model: string, stream: boolean }} Named
+ */
+
+/**
  * Throws a BadRequest.
  * @param {string} text
  * @param {IncomingHttpHeaders} headers
- * @param {ApiName} name
- * @param {Api} api
+ * @param {{ name: ApiName, api: Api, named: Named | undefined }} address
  * @returns {{ request: ModelRequest, conversation: Conversation }}
  */
-export function toRequest(text, headers, name, api) {
+export function toRequest(text, headers, { name, api, named }) {
   const body = parse(text);
-  must(typeof body.model === "string" && body.model !== "", "model: there is none");
+  const { model, stream } = named ?? body;
+  must(typeof model === "string" && model !== "", "model: there is none");
   const conversation = api.read(body);
   return {
     conversation,
     request: {
       api: name,
-      model: string(body.model),
-      stream: body.stream === true,
+      model: string(model),
+      stream: stream === true,
       body,
       headers,
       messages: conversation.messages,

@@ -1,5 +1,5 @@
 // A model that says what a script tells it to: an HTTP server on loopback that speaks OpenAI's chat and
-// responses APIs and Anthropic's messages API.
+// responses APIs, Anthropic's messages API and Google's generateContent.
 
 export interface ToolCall {
   name: string;
@@ -53,7 +53,7 @@ export type TurnMaker = (
   index: number,
 ) => Turn | undefined | Promise<Turn | undefined>;
 
-export type ApiName = "chat" | "responses" | "messages";
+export type ApiName = "chat" | "responses" | "messages" | "google";
 
 export interface Message {
   role: "system" | "user" | "assistant" | "tool";
@@ -103,7 +103,7 @@ export interface ModelOptions {
   turns: readonly (Turn | TurnMaker)[] | TurnMaker;
   /** Default: a free one. */
   port?: number;
-  /** Asked for as a bearer token or as `x-api-key`. */
+  /** Asked for as a bearer token, as `x-api-key` or as `x-goog-api-key`. */
   apiKey?: string;
   /** What `GET /v1/models` lists. */
   models?: readonly string[];

@@ -1,5 +1,5 @@
 // A model that says what a script tells it to: an HTTP server on loopback that speaks OpenAI's chat and
-// responses APIs and Anthropic's messages API, whole or streamed.
+// responses APIs, Anthropic's messages API and Google's generateContent, whole or streamed.
 
 /** @import { IncomingMessage, ServerResponse } from "node:http" */
 /** @import { AddressInfo } from "node:net" */
@@ -11,6 +11,7 @@ import { createServer } from "node:http";
 import { answerTo } from "./answer-to.mjs";
 import { chatApi } from "./chat/api.mjs";
 import { openAiFailure } from "./failure.mjs";
+import { googleApi, readPath } from "./google/api.mjs";
 import { messagesApi } from "./messages/api.mjs";
 import { toModelList } from "./model-list.mjs";
 import { responsesApi } from "./responses/api.mjs";
@@ -39,10 +40,14 @@ export async function startModel({
     ["/v1/messages", { name: "messages", api: messagesApi() }],
   ]);
 
+  /** @type {{ name: ApiName, api: Api }} */
+  const google = { name: "google", api: googleApi() };
+
   /** @param {IncomingMessage} request @param {ServerResponse} response */
   const handle = async (request, response) => {
     const path = request.url?.split("?")[0];
-    const known = apis.get(path);
+    const named = readPath(path ?? "");
+    const known = named === undefined ? apis.get(path) : google;
     const failure = known?.api.failure ?? openAiFailure;
     /** @param {TurnError} error */
     const refuse = (error) => reply(response, error.status, failure(error));
@@ -55,7 +60,7 @@ export async function startModel({
       return refuse({ status: 405, message: `${path} does not take ${request.method}` });
     }
     if (known === undefined) return reply(response, 200, toModelList(models, now()));
-    await answerTo(request, response, { ...known, ...desk });
+    await answerTo(request, response, { ...known, ...desk, named });
   };
 
   /** @type {Set<Promise<void>>} */
@@ -95,7 +100,8 @@ export async function startModel({
  * @param {string} apiKey
  */
 function hasKey({ headers }, apiKey) {
-  return headers.authorization === `Bearer ${apiKey}` || headers["x-api-key"] === apiKey;
+  const given = [headers["x-api-key"], headers["x-goog-api-key"]];
+  return headers.authorization === `Bearer ${apiKey}` || given.includes(apiKey);
 }
 
 /**

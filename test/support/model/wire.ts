@@ -6,6 +6,7 @@ export const PATHS: Record<ApiName, string> = {
   chat: "/v1/chat/completions",
   responses: "/v1/responses",
   messages: "/v1/messages",
+  google: "/v1/models/m:streamGenerateContent",
 };
 
 const HELLO = [{ role: "user", content: "hello" }];
@@ -15,8 +16,10 @@ const BODIES: Record<ApiName, Record<string, unknown>> = {
   chat: { model: "m", messages: HELLO },
   responses: { model: "m", input: "hello" },
   messages: { model: "m", max_tokens: 100, messages: HELLO },
+  google: { contents: [{ role: "user", parts: [{ text: "hello" }] }] },
 };
 
+/** Those that say in the body whether to stream. */
 export const APIS: ApiName[] = ["chat", "responses", "messages"];
 
 export function post(

@@ -1,6 +1,7 @@
 // The `ai` package with its own loop, over every provider that reaches an API of the scripted model.
 
 import { createAnthropic } from "@ai-sdk/anthropic";
+import { createGoogleGenerativeAI } from "@ai-sdk/google";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateText, jsonSchema, stepCountIs, streamText, tool, type LanguageModel } from "ai";
@@ -42,6 +43,11 @@ export const AI_SDK_PROVIDERS: Provider[] = [
     name: "@ai-sdk/anthropic",
     api: "messages",
     model: (url) => createAnthropic({ baseURL: `${url}/v1`, apiKey: KEY })("scripted"),
+  },
+  {
+    name: "@ai-sdk/google",
+    api: "google",
+    model: (url) => createGoogleGenerativeAI({ baseURL: `${url}/v1`, apiKey: KEY })("scripted"),
   },
 ];
 

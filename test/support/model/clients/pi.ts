@@ -4,13 +4,15 @@ import { stream, Type, type Context, type KnownApi, type Model } from "@mariozec
 import type { ApiName } from "../start.mjs";
 import { KEY, QUESTION, SYSTEM, TOOLS, type Client, type RunTool, type Step } from "./client.ts";
 
-const APIS: Record<ApiName, { api: KnownApi; base: string }> = {
+type Spoken = Exclude<ApiName, "google">;
+
+const APIS: Record<Spoken, { api: KnownApi; base: string }> = {
   chat: { api: "openai-completions", base: "/v1" },
   responses: { api: "openai-responses", base: "/v1" },
   messages: { api: "anthropic-messages", base: "" },
 };
 
-export function pi(api: ApiName): Client {
+export function pi(api: Spoken): Client {
   return {
     name: `@mariozechner/pi-ai, ${api}`,
     api,

@@ -1,0 +1,59 @@
+// The models that an agent may ask: each is opened when it is first needed, shared by all sessions and closed
+// with the rest.
+
+import { PlugboardError } from "../model/errors.ts";
+import type { AgentModel, ModelOptions } from "./model.ts";
+
+export class Models {
+  /** The first is asked where nobody has chosen another. Never empty. */
+  readonly ids: readonly [string, ...string[]];
+  readonly #options: ModelOptions;
+  readonly #opened = new Map<string, Promise<AgentModel>>();
+  #warm: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(ids: readonly [string, ...string[]], options: ModelOptions = {}) {
+    this.ids = ids;
+    this.#options = options;
+  }
+
+  /** Rejects as `openModel` does. A failure is not remembered: the package may have been installed since. */
+  open(id: string): Promise<AgentModel> {
+    const known = this.#opened.get(id);
+    if (known !== undefined) return known;
+    const opening = this.#open(id);
+    this.#opened.set(id, opening);
+    opening.catch(() => this.#opened.delete(id));
+    return opening;
+  }
+
+  /** Once: gets ready for the first prompt. Does not reject: what cannot be used is told of where somebody asks. */
+  warmUp(id: string): Promise<void> {
+    this.#warm ??= this.#warmUp(id).catch(() => {});
+    return this.#warm;
+  }
+
+  /** Ends every connection, idempotent. Models that are still being opened are closed as well. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const opened = [...this.#opened.values()];
+    await Promise.allSettled(opened.map(async (model) => (await model).close()));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #warmUp(id: string): Promise<void> {
+    await this.open(id);
+    const { rehearse } = await import("./rehearse.ts");
+    await rehearse(id, this.#options);
+  }
+
+  async #open(id: string): Promise<AgentModel> {
+    if (this.#isClosed) throw new PlugboardError("CONNECTION_CLOSED", "the agent is being closed");
+    // With it comes the network, which nobody needs who never asks a model.
+    const { openModel } = await import("./model.ts");
+    return openModel(id, this.#options);
+  }
+}

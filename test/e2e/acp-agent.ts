@@ -1,0 +1,222 @@
+// `plugboard acp` as an editor starts it: a process of its own, with the SDK's client at the other end.
+
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough, Readable, Writable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import {
+  client,
+  type ClientConnection,
+  type McpServer,
+  methods,
+  ndJsonStream,
+  type RequestPermissionRequest,
+  type SessionNotification,
+  type SessionUpdate,
+} from "@agentclientprotocol/sdk";
+import { afterEach, beforeEach } from "vitest";
+import { expectNoProcesses, isAlive } from "../support/processes.ts";
+
+const bin = fileURLToPath(new URL("../../dist/bin.js", import.meta.url));
+const MARKER = "ACP_E2E";
+
+interface Options {
+  /** Its configuration file. */
+  config?: object;
+  env?: Record<string, string>;
+  /** Leaves `initialize` to the test. */
+  raw?: boolean;
+}
+
+class Agent {
+  readonly process: ChildProcessByStdio<Writable, Readable, Readable>;
+  /** Code and signal. */
+  readonly exited: Promise<[number | null, NodeJS.Signals | null]>;
+  readonly connection: ClientConnection;
+  readonly updates: SessionNotification[] = [];
+  readonly questions: RequestPermissionRequest[] = [];
+  /** Everything it has written, whole lines or not. */
+  stdout = "";
+  stderr = "";
+  readonly #listeners = new Set<() => void>();
+
+  constructor(directory: string, { config, env = {} }: Options) {
+    const file = join(directory, "agent.json");
+    if (config !== undefined) writeFileSync(file, JSON.stringify(config));
+    const args = config === undefined ? ["acp"] : ["--config", file, "acp"];
+    this.process = spawn(process.execPath, [bin, ...args], {
+      cwd: directory,
+      env: {
+        PATH: process.env["PATH"],
+        HOME: directory,
+        PLUGBOARD_HOME: join(directory, "home"),
+        ...env,
+      },
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    const { stdin, stdout, stderr } = this.process;
+    this.exited = once(this.process, "exit") as Agent["exited"];
+    // A process that is killed has its pipe broken, which is what the test wanted.
+    stdin.on("error", () => {});
+    const read = new PassThrough();
+    stdout.setEncoding("utf8").on("data", (text: string) => {
+      this.stdout += text;
+      read.write(text);
+      this.#tell();
+    });
+    stdout.on("close", () => read.end());
+    stderr.setEncoding("utf8").on("data", (text: string) => {
+      this.stderr += text;
+      this.#tell();
+    });
+    this.connection = client({ name: "e2e" })
+      .onNotification(methods.client.session.update, ({ params }) => {
+        this.updates.push(params);
+        this.#tell();
+      })
+      .onRequest(methods.client.session.requestPermission, ({ params }) => {
+        this.questions.push(params);
+        return { outcome: { outcome: "selected", optionId: "allow" } };
+      })
+      .connect(
+        ndJsonStream(Writable.toWeb(stdin), Readable.toWeb(read) as ReadableStream<Uint8Array>),
+      );
+  }
+
+  get agent(): ClientConnection["agent"] {
+    return this.connection.agent;
+  }
+
+  initialize(protocolVersion = 1) {
+    return this.agent.request(methods.agent.initialize, { protocolVersion });
+  }
+
+  async newSession(cwd: string, mcpServers: McpServer[] = []): Promise<string> {
+    const { sessionId } = await this.agent.request(methods.agent.session.new, { cwd, mcpServers });
+    return sessionId;
+  }
+
+  prompt(sessionId: string, text: string) {
+    const prompt = [{ type: "text" as const, text }];
+    return this.agent.request(methods.agent.session.prompt, { sessionId, prompt });
+  }
+
+  /** Sends a prompt and gives what the agent said to it. */
+  async ask(sessionId: string, text: string): Promise<string> {
+    const before = this.said(sessionId).length;
+    await this.prompt(sessionId, text);
+    return this.said(sessionId).slice(before);
+  }
+
+  of<Kind extends SessionUpdate["sessionUpdate"]>(sessionId: string, kind: Kind) {
+    return this.updates.flatMap(({ sessionId: id, update }) =>
+      id === sessionId && update.sessionUpdate === kind
+        ? [update as Extract<SessionUpdate, { sessionUpdate: Kind }>]
+        : [],
+    );
+  }
+
+  said(sessionId: string): string {
+    return this.of(sessionId, "agent_message_chunk")
+      .map(({ content }) => (content.type === "text" ? content.text : `[${content.type}]`))
+      .join("");
+  }
+
+  /** The text of the session's last call. */
+  result(sessionId: string): string {
+    const content = this.of(sessionId, "tool_call_update").at(-1)?.content?.[0];
+    if (content?.type !== "content" || content.content.type !== "text") return "";
+    return content.content.text;
+  }
+
+  /** Resolves when what the agent has sent makes `condition` true. */
+  async until(condition: () => boolean): Promise<void> {
+    while (!condition()) {
+      await new Promise<void>((resolve) => {
+        const listener = (): void => {
+          this.#listeners.delete(listener);
+          resolve();
+        };
+        this.#listeners.add(listener);
+      });
+    }
+  }
+
+  /** As an editor that has been closed. Resolves to the exit code. */
+  async leave(): Promise<number | null> {
+    this.process.stdin.end();
+    const [code] = await this.exited;
+    return code;
+  }
+
+  async end(): Promise<void> {
+    const { pid } = this.process;
+    if (pid !== undefined && isAlive(pid)) {
+      this.process.kill("SIGKILL");
+      await this.exited;
+    }
+    this.connection.close();
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+export interface AgentDesk {
+  readonly directory: string;
+  /** In the environment of every server made by `server`. */
+  readonly marker: string;
+  /** A fixture server as a client sends it. */
+  server(name: string, file: string, args?: string[], env?: Record<string, string>): McpServer;
+  /** A fixture server as a configuration has it. */
+  configured(file: string, ...args: string[]): object;
+  start(options?: Options): Promise<Agent>;
+}
+
+/** To be called at the top of a suite: a fresh directory per test, and nothing left running after it. */
+export function useAgents(): AgentDesk {
+  let directory = "";
+  const agents: Agent[] = [];
+  const fixture = (file: string): string =>
+    fileURLToPath(new URL(`../fixtures/servers/${file}.mjs`, import.meta.url));
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), "plugboard-acp-e2e-"));
+  });
+  afterEach(async () => {
+    await Promise.all(agents.splice(0).map((agent) => agent.end()));
+    rmSync(directory, { recursive: true, force: true });
+    expectNoProcesses(`${MARKER}=${directory}`);
+  });
+  return {
+    get directory() {
+      return directory;
+    },
+    get marker() {
+      return `${MARKER}=${directory}`;
+    },
+    server(name, file, args = [], env = {}) {
+      const pairs = Object.entries({ [MARKER]: directory, ...env });
+      return {
+        name,
+        command: process.execPath,
+        args: [fixture(file), ...args],
+        env: pairs.map(([key, value]) => ({ name: key, value })),
+      };
+    },
+    configured: (file, ...args) => ({
+      command: process.execPath,
+      args: [fixture(file), ...args],
+      env: { [MARKER]: directory },
+    }),
+    async start(options = {}) {
+      const agent = new Agent(directory, options);
+      agents.push(agent);
+      if (options.raw !== true) await agent.initialize();
+      return agent;
+    },
+  };
+}

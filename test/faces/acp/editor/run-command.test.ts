@@ -1,0 +1,44 @@
+// Which program a line of shell is given to.
+
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { CreateTerminalRequest } from "@agentclientprotocol/sdk";
+import { expect, it } from "vitest";
+import { CallDisplay } from "../../../../src/faces/acp/call-display.ts";
+import { runCommandTool } from "../../../../src/faces/acp/editor/run-command.ts";
+import { Workspace } from "../../../../src/faces/acp/editor/workspace.ts";
+import { systemClock } from "../../../../src/util/clock.ts";
+
+it.each<[NodeJS.Platform, string, string[]]>([
+  ["linux", "/bin/sh", ["-c", 'echo "a b"']],
+  ["darwin", "/bin/sh", ["-c", 'echo "a b"']],
+  ["win32", "cmd.exe", ["/d", "/s", "/c", 'echo "a b"']],
+])("on %s", async (platform, command, args) => {
+  const asked: unknown[] = [];
+  const updates: unknown[] = [];
+  const answer = { terminalId: "t", output: "a b\n", truncated: false, exitCode: 0 };
+  const context = {
+    sessionId: "s",
+    workspace: new Workspace("/project", ["/project"]),
+    peer: {
+      capabilities: () => ({ terminal: true }),
+      // An editor on another system than this one cannot be had here.
+      request: (_method: string, params: unknown) => {
+        asked.push(params);
+        return Promise.resolve(answer as never);
+      },
+    },
+    display: new CallDisplay({
+      cwd: "/project",
+      calling: new AsyncLocalStorage(),
+      send: (update) => updates.push(update),
+    }),
+    clock: systemClock,
+  };
+  const { tool } = runCommandTool(context, platform);
+  const result = await tool.execute("1", { command: 'echo "a b"' });
+  expect(result).toEqual({ content: [{ type: "text", text: "exit code 0\na b" }] });
+  const [created] = asked as CreateTerminalRequest[];
+  expect(created).toMatchObject({ command, args, cwd: "/project" });
+  // Outside of a session's call there is nothing to show it with.
+  expect(updates).toEqual([]);
+});

@@ -1,0 +1,40 @@
+// Sessions that a scripted model answers.
+
+import { afterEach } from "vitest";
+import { Models } from "../../../src/agent/models.ts";
+import { modelResponder } from "../../../src/faces/acp/model-responder.ts";
+import type { NewResponder } from "../../../src/faces/acp/ports.ts";
+import { type Model, type ModelOptions, startModel } from "../../support/model/start.mjs";
+
+export interface Scripted {
+  /** A model that answers in these turns, in place of the one before. */
+  script(turns: ModelOptions["turns"], maxSteps?: number): Promise<NewResponder>;
+  /** What the latest one was asked. */
+  readonly requests: Model["requests"];
+}
+
+/** To be called at the top of a suite, after `useDesk`. */
+export function useScripted(): Scripted {
+  const open: { model: Model; models: Models }[] = [];
+  afterEach(async () => {
+    await Promise.all(
+      open.splice(0).map(async ({ model, models }) => {
+        await models.close();
+        await model.close();
+      }),
+    );
+  });
+  return {
+    get requests() {
+      return open.at(-1)?.model.requests ?? [];
+    },
+    async script(turns, maxSteps = 5) {
+      const model = await startModel({ turns });
+      const scripted = { type: "anthropic" as const, baseUrl: `${model.url}/v1`, apiKey: "k" };
+      const models = new Models(["scripted/m"], { env: {}, providers: { scripted } });
+      open.push({ model, models });
+      const options = { models, maxSteps, systemPrompt: "Be brief." };
+      return (past, chosen) => modelResponder(past, options, chosen);
+    },
+  };
+}

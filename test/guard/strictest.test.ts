@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import { strictestGuard } from "../../src/guard/strictest.ts";
+import type { ApprovalMode, ServerGuard } from "../../src/model/guard-settings.ts";
+
+const rule = (place: string) => ({ place, deny: ["x"] });
+
+describe("what a server is held to by two settings", () => {
+  it.each<[string, ServerGuard | undefined, ServerGuard | undefined, ServerGuard | undefined]>([
+    ["nothing", undefined, undefined, undefined],
+    ["its own where there is no other", { pins: "off" }, undefined, { pins: "off" }],
+    [
+      "the rules of both",
+      { rules: [rule("a")] },
+      { rules: [rule("b")] },
+      { rules: [rule("b"), rule("a")] },
+    ],
+    ["nothing that would loosen", {}, { trusted: true, framing: "off", maxResultBytes: 9 }, {}],
+    [
+      "no more calls than either",
+      {},
+      { rateLimit: { default: 10 } },
+      { rateLimit: { default: 10 } },
+    ],
+    ["no more calls than a session makes", {}, { rateLimit: { default: 1000 } }, {}],
+    [
+      "its own limit where the other has none",
+      { rateLimit: { default: 10 } },
+      { rateLimit: { default: false } },
+      { rateLimit: { default: 10 } },
+    ],
+    [
+      "the other's limit where its own is none",
+      { rateLimit: { default: false } },
+      { rateLimit: { default: 500 } },
+      { rateLimit: { default: 500 } },
+    ],
+    [
+      "the limits of tools, whatever they are called",
+      { concurrency: { default: 4, tools: { constructor: 3 } } },
+      { concurrency: { tools: { slow: 1, constructor: 2 } } },
+      { concurrency: { default: 4, tools: { constructor: 2, slow: 1 } } },
+    ],
+    [
+      "a question about one tool",
+      {},
+      { approval: { default: "never", tools: { remove: "ask" } } },
+      { approval: { tools: { remove: "ask" } } },
+    ],
+  ])("is %s", (_, mine, other, expected) => {
+    expect(strictestGuard(mine, other)).toEqual(expected);
+  });
+
+  it.each<[ApprovalMode | undefined, ApprovalMode, ApprovalMode, ApprovalMode | undefined]>([
+    [undefined, "ask", "never", "ask"],
+    [undefined, "destructive", "ask", undefined],
+    [undefined, "never", "never", undefined],
+    ["never", "destructive", "ask", "destructive"],
+    ["ask", "destructive", "never", "ask"],
+  ])("with approval %s, the other's %s and the agent's %s asks: %s", (mine, other, agent, mode) => {
+    const own = mine === undefined ? {} : { approval: { default: mine } };
+    expect(strictestGuard(own, { approval: { default: other } }, agent)).toEqual(
+      mode === undefined ? {} : { approval: { default: mode } },
+    );
+  });
+});
