@@ -13,7 +13,7 @@ import { untilAborted } from "../../util/abort.ts";
 import { duration, plural } from "../../util/text.ts";
 import { textBlock } from "./content.ts";
 import type { ModelChoice, Responder, Turn } from "./ports.ts";
-import { callEnded, callProgressed, callStarted } from "./tool-calls.ts";
+import { callEnded, callProgressed, callStarted } from "./calls/tool-calls.ts";
 
 export interface ModelResponderOptions extends Pick<TurnOptions, "maxSteps" | "clock"> {
   models: Pick<Models, "ids" | "open" | "warmUp">;
@@ -39,7 +39,7 @@ export function modelResponder(
   const goOn = async (model: AgentModel, turn: Turn): Promise<TurnResult["history"]> => {
     if (conversation === undefined) {
       if (past.length === 0) return [];
-      const { toHistory } = await import("./past.ts");
+      const { toHistory } = await import("./history/past.ts");
       return toHistory(past, { media: model.media, tools: turn.board.tools() });
     }
     if (conversation.model === model.id) return conversation.messages;

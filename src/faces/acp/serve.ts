@@ -15,10 +15,10 @@ import { PlugboardError } from "../../model/errors.ts";
 import { type Logger, silentLogger } from "../../model/logger.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { packageVersion } from "../../util/version.ts";
-import { History } from "./history.ts";
-import { boundLines, TOO_LARGE, tooLarge } from "./long-lines.ts";
-import { modeState } from "./mode.ts";
-import { changeMode, changeOption, configOptions, optionsUpdate } from "./options.ts";
+import { History } from "./history/history.ts";
+import { boundLines, TOO_LARGE, tooLarge } from "./wire/long-lines.ts";
+import { modeState } from "./session/mode.ts";
+import { changeMode, changeOption, configOptions, optionsUpdate } from "./session/options.ts";
 import {
   invalidParams,
   parseConfigOption,
@@ -29,11 +29,11 @@ import {
   parsePrompt,
   parseResume,
   parseSession,
-} from "./params.ts";
+} from "./wire/params.ts";
 import type { Peer } from "./peer.ts";
 import type { NewResponder, OpenSession } from "./ports.ts";
-import type { Session } from "./session.ts";
-import { Sessions } from "./sessions.ts";
+import type { Session } from "./session/session.ts";
+import { Sessions } from "./session/sessions.ts";
 
 export interface AcpOptions {
   input: ReadableStream<Uint8Array>;

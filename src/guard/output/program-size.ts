@@ -35,7 +35,8 @@ export function programSize(pattern: string): number {
       add(times === 0 ? 1 : atom * times + times);
       position = end;
     } else {
-      add(1);
+      // What may be empty and is repeated takes a state more.
+      add(character === "*" ? 2 : 1);
     }
   }
   return groups.reduce((sum, { size }) => sum + size, 0);

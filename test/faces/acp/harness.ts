@@ -21,7 +21,7 @@ import {
 } from "@agentclientprotocol/sdk";
 import { afterEach, beforeEach } from "vitest";
 import { openBoard } from "../../../src/board.ts";
-import { askNobody } from "../../../src/faces/acp/nobody.ts";
+import { askNobody } from "../../../src/faces/acp/questions/nobody.ts";
 import type { NewResponder } from "../../../src/faces/acp/ports.ts";
 import { serveAcp } from "../../../src/faces/acp/serve.ts";
 import type { BoardConfig } from "../../../src/config/parse.ts";

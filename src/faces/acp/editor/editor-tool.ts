@@ -6,9 +6,9 @@ import { isJsonObject, type JsonObject } from "../../../model/json.ts";
 import type { NativeTool } from "../../../model/tool.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
-import type { CallDisplay } from "../call-display.ts";
+import type { CallDisplay } from "../calls/display.ts";
 import type { Peer } from "../peer.ts";
-import type { Preview } from "../permission.ts";
+import type { Preview } from "../questions/permission.ts";
 import type { Workspace } from "./workspace.ts";
 
 export interface EditorTool {

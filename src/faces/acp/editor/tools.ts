@@ -2,7 +2,7 @@
 
 import type { ApprovalRequest } from "../../../model/approval.ts";
 import type { NativeToolFactory } from "../../../model/tool.ts";
-import type { Preview } from "../permission.ts";
+import type { Preview } from "../questions/permission.ts";
 import type { EditorContext, EditorTool } from "./editor-tool.ts";
 import { readFileTool } from "./read-file.ts";
 import { runCommandTool } from "./run-command.ts";

@@ -3,7 +3,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { CreateTerminalRequest } from "@agentclientprotocol/sdk";
 import { expect, it } from "vitest";
-import { CallDisplay } from "../../../../src/faces/acp/call-display.ts";
+import { CallDisplay } from "../../../../src/faces/acp/calls/display.ts";
 import { runCommandTool } from "../../../../src/faces/acp/editor/run-command.ts";
 import { Workspace } from "../../../../src/faces/acp/editor/workspace.ts";
 import { systemClock } from "../../../../src/util/clock.ts";

@@ -1,0 +1,124 @@
+// Makes the calls of one session and shows each from its start to its end. What is shown is the raw outcome:
+// framing is for models.
+
+import type { AsyncLocalStorage } from "node:async_hooks";
+import { randomUUID } from "node:crypto";
+import type { SessionUpdate } from "@agentclientprotocol/sdk";
+import { isJsonObject, type JsonObject } from "../../../model/json.ts";
+import type { CallOutcome, Tool, ToolUpdate } from "../../../model/tool.ts";
+import { oneLine } from "../../../util/text.ts";
+import { outcomeContent, textBlock } from "../content.ts";
+import { type Mode, permits } from "../session/mode.ts";
+import type { SessionBoard } from "../ports.ts";
+import { toolKind, toolTitle } from "./tool-view.ts";
+
+const LONGEST_PROGRESS = 200;
+
+export interface ToolCallsOptions {
+  board: Pick<SessionBoard, "call" | "tools" | "cwd">;
+  /** Holds the id of a call for as long as it runs. */
+  calling: AsyncLocalStorage<string>;
+  mode: () => Mode;
+  /** Whether a model is offered the tool. */
+  isOffered: (tool: Tool) => boolean;
+  emit: (update: SessionUpdate) => void;
+}
+
+export class ToolCalls {
+  readonly #options: ToolCallsOptions;
+
+  constructor(options: ToolCallsOptions) {
+    this.#options = options;
+  }
+
+  /** For a person's own call: shown from its start to its end. */
+  async run(tool: Tool, args: JsonObject, signal: AbortSignal): Promise<CallOutcome> {
+    const { board, mode, emit, calling } = this.#options;
+    const id = randomUUID();
+    emit(callStarted({ id, name: tool.name, input: args, tool }, board.cwd));
+    const onUpdate = (update: ToolUpdate): void => callProgressed(id, update).forEach(emit);
+    const outcome = permits(mode(), tool)
+      ? await calling.run(id, () => board.call(tool.name, args, { signal, onUpdate }))
+      : refusedByMode(tool);
+    emit(callEnded(id, outcome));
+    return outcome;
+  }
+
+  /** For a model's calls, which its loop shows: under the same mode, and known by their ids. */
+  tools(): Tool[] {
+    const { board, mode, calling, isOffered } = this.#options;
+    const offered = board.tools().filter(isOffered);
+    return offered.map((tool) => ({
+      ...tool,
+      async execute(id, params, signal, onUpdate) {
+        if (permits(mode(), tool)) {
+          return calling.run(id, () => tool.execute(id, params, signal, onUpdate));
+        }
+        const outcome = refusedByMode(tool);
+        return { content: outcome.content, isError: true, details: outcome };
+      },
+    }));
+  }
+}
+
+export interface StartedCall {
+  id: string;
+  name: string;
+  input: unknown;
+  /** Absent where a model made the name up. */
+  tool?: Tool;
+}
+
+/** Paths in the session's `cwd` are shown from there. */
+export function callStarted({ id, name, input, tool }: StartedCall, cwd: string): SessionUpdate {
+  const args = isJsonObject(input) ? input : {};
+  return {
+    sessionUpdate: "tool_call",
+    toolCallId: id,
+    title: tool === undefined ? oneLine(name, LONGEST_PROGRESS) : toolTitle(tool, args, cwd),
+    name,
+    kind: tool === undefined ? "other" : toolKind(tool),
+    status: "in_progress",
+    rawInput: input,
+  };
+}
+
+/** Nothing where there is nothing to show. */
+export function callProgressed(toolCallId: string, update: ToolUpdate): SessionUpdate[] {
+  const text = progressText(update);
+  if (text === "") return [];
+  const content = [{ type: "content" as const, content: textBlock(text) }];
+  return [{ sessionUpdate: "tool_call_update", toolCallId, status: "in_progress", content }];
+}
+
+export function callEnded(toolCallId: string, outcome: CallOutcome): SessionUpdate {
+  return {
+    sessionUpdate: "tool_call_update",
+    toolCallId,
+    status: outcome.isError ? "failed" : "completed",
+    content: outcomeContent(outcome),
+    rawOutput: rawOutput(outcome),
+  };
+}
+
+function progressText({ progress, content }: ToolUpdate): string {
+  const words = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(" ");
+  if (progress === undefined) return oneLine(words, LONGEST_PROGRESS);
+  const { progress: done, total } = progress;
+  const count = total === undefined ? String(done) : `${done}/${total}`;
+  return oneLine(words === "" ? count : `${count} ${words}`, LONGEST_PROGRESS);
+}
+
+function rawOutput({ structuredContent, content, failure }: CallOutcome): unknown {
+  if (failure !== undefined) return { failure };
+  return structuredContent ?? { content };
+}
+
+function refusedByMode({ name }: Tool): CallOutcome {
+  const message = `${name} does not say that it only reads, and this session is in read-only mode`;
+  return {
+    content: [{ type: "text", text: message }],
+    isError: true,
+    failure: { code: "REFUSED_BY_POLICY", message },
+  };
+}

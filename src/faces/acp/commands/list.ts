@@ -1,0 +1,56 @@
+// The commands that a session has now: its own and the prompts of the servers that are up, told to the client
+// whenever they change.
+
+import type { AvailableCommand } from "@agentclientprotocol/sdk";
+import type { Prompt } from "../../../model/prompt.ts";
+import type { Clock, Timer } from "../../../util/clock.ts";
+import { availableCommands } from "./commands.ts";
+import type { SessionBoard } from "../ports.ts";
+
+export interface CommandListOptions {
+  board: Pick<SessionBoard, "status" | "prompts">;
+  clock: Clock;
+  tell: (commands: AvailableCommand[]) => void;
+}
+
+export class CommandList {
+  readonly #options: CommandListOptions;
+  #prompts: Prompt[] = [];
+  #soon: Timer | undefined;
+  #isClosed = false;
+
+  constructor(options: CommandListOptions) {
+    this.#options = options;
+  }
+
+  /** As they were read last. */
+  get prompts(): readonly Prompt[] {
+    return this.#prompts;
+  }
+
+  /** Of the servers that are up: nothing is started for a list of commands. */
+  async read(): Promise<void> {
+    const { board } = this.#options;
+    const ready = board.status().filter(({ state }) => state.kind === "ready");
+    const lists = await Promise.all(
+      ready.map(({ name }) => board.prompts.list(name).catch((): Prompt[] => [])),
+    );
+    this.#prompts = lists.flat();
+  }
+
+  async announce(): Promise<void> {
+    await this.read();
+    if (!this.#isClosed) this.#options.tell(availableCommands(this.#prompts));
+  }
+
+  /** Once for all changes that come together. */
+  announceSoon(): void {
+    this.#soon?.cancel();
+    this.#soon = this.#options.clock.after(0, () => void this.announce());
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#soon?.cancel();
+  }
+}

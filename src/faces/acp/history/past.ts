@@ -1,0 +1,161 @@
+// A session's record as the conversation that a model goes on with: what was said, and what tools answered,
+// marked as untrusted as it was the first time. Commands that no model has seen are left out, as they were then.
+
+import type { SessionUpdate } from "@agentclientprotocol/sdk";
+import { toResultOutput } from "../../../agent/content.ts";
+import type { TurnResult } from "../../../agent/loop.ts";
+import type { AgentModel } from "../../../agent/model.ts";
+import { safeName } from "../../../agent/offer.ts";
+import { presentToModel } from "../../../guard/present/present.ts";
+import type { ContentBlock } from "../../../model/content.ts";
+import { isJsonObject } from "../../../model/json.ts";
+import type { Tool, ToolResult } from "../../../model/tool.ts";
+import { parseCommand } from "../commands/commands.ts";
+import { fromAcp } from "../content.ts";
+
+type Message = TurnResult["history"][number];
+
+/** Of a result. More than that is worth another call. */
+const MAX_RESULT_BYTES = 16 * 1024;
+
+export interface PastOptions extends Pick<AgentModel, "media"> {
+  /** Those there are now: they say whose a result was. */
+  tools: readonly Tool[];
+}
+
+export function toHistory(
+  past: readonly SessionUpdate[],
+  options: PastOptions,
+): Promise<Message[]> {
+  const history = new Recollection(options);
+  for (const update of past) history.add(update);
+  return history.end();
+}
+
+interface Call {
+  /** In the record: not unique there, since some models count from 0 in every answer. */
+  recordedId: string;
+  name: string;
+  input: unknown;
+  result?: { content: ContentBlock[]; isError: boolean };
+}
+
+interface MadeCall extends Call {
+  /** In the conversation. */
+  toolCallId: string;
+  toolName: string;
+}
+
+/** One answer of the model: what it said, and then the calls it made. */
+interface Step {
+  text: string;
+  calls: Call[];
+}
+
+class Recollection {
+  readonly #options: PastOptions;
+  readonly #messages: (Message | Promise<Message>)[] = [];
+  #prompt: string[] = [];
+  #step: Step = { text: "", calls: [] };
+  #calls = 0;
+  #isCommand = false;
+
+  constructor(options: PastOptions) {
+    this.#options = options;
+  }
+
+  add(update: SessionUpdate): void {
+    if (update.sessionUpdate === "user_message_chunk") {
+      this.#endStep();
+      if (update.content.type === "text") this.#prompt.push(update.content.text);
+      return;
+    }
+    this.#endPrompt();
+    if (this.#isCommand) return;
+    const { calls } = this.#step;
+    switch (update.sessionUpdate) {
+      case "agent_message_chunk":
+        if (calls.length > 0) this.#endStep();
+        if (update.content.type === "text") this.#step.text += update.content.text;
+        return;
+      case "tool_call": {
+        if (calls.length > 0 && calls.every(({ result }) => result !== undefined)) this.#endStep();
+        const { toolCallId: recordedId, name, title, rawInput: input } = update;
+        this.#step.calls.push({ recordedId, name: name ?? title, input });
+        return;
+      }
+      case "tool_call_update": {
+        const call = calls.find((each) => each.recordedId === update.toolCallId);
+        const { status, content } = update;
+        if (call === undefined || (status !== "completed" && status !== "failed")) return;
+        const blocks = (content ?? []).flatMap((each) =>
+          each.type === "content" ? fromAcp(each.content) : [],
+        );
+        call.result = { content: blocks, isError: status === "failed" };
+        return;
+      }
+      default:
+    }
+  }
+
+  async end(): Promise<Message[]> {
+    this.#endPrompt();
+    this.#endStep();
+    const messages: Message[] = [];
+    for (const message of this.#messages) messages.push(await message);
+    return messages;
+  }
+
+  #endPrompt(): void {
+    if (this.#prompt.length === 0) return;
+    const text = this.#prompt.join("\n");
+    this.#prompt = [];
+    // A server's prompt is none of these: it went to the model.
+    this.#isCommand = parseCommand(text.trim(), []) !== undefined;
+    if (!this.#isCommand) this.#messages.push({ role: "user", content: text });
+  }
+
+  #endStep(): void {
+    const { text, calls } = this.#step;
+    this.#step = { text: "", calls: [] };
+    const said = text === "" ? [] : [{ type: "text" as const, text }];
+    if (said.length + calls.length === 0) return;
+    const made = calls.map((call) => {
+      this.#calls += 1;
+      return { ...call, toolCallId: `past_${this.#calls}`, toolName: safeName(call.name) };
+    });
+    const asked = made.map(({ toolCallId, toolName, input }) => ({
+      type: "tool-call" as const,
+      toolCallId,
+      toolName,
+      input: isJsonObject(input) ? input : {},
+    }));
+    this.#messages.push({ role: "assistant", content: [...said, ...asked] });
+    if (made.length > 0) this.#messages.push(this.#results(made));
+  }
+
+  async #results(made: readonly MadeCall[]): Promise<Message> {
+    const content = made.map(async ({ toolCallId, toolName, ...call }) => ({
+      type: "tool-result" as const,
+      toolCallId,
+      toolName,
+      output: toResultOutput(await this.#present(call), this.#options.media),
+    }));
+    return { role: "tool", content: await Promise.all(content) };
+  }
+
+  /** In a frame whoever it was: what a record holds has no better standing than what a server says. */
+  async #present({ name, result }: Call): Promise<ToolResult> {
+    if (result === undefined) {
+      return { content: [{ type: "text", text: "the call was not seen through" }], isError: true };
+    }
+    const known = this.#options.tools.find((tool) => tool.name === name)?.source;
+    const source =
+      known?.kind === "mcp" ? known : { kind: "mcp" as const, server: "unknown", tool: name };
+    return presentToModel(
+      { content: result.content, ...(result.isError && { isError: true }) },
+      { canonical: `${source.server}/${source.tool}`, source },
+      { framing: "full", maxResultBytes: MAX_RESULT_BYTES },
+    );
+  }
+}

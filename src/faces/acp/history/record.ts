@@ -1,0 +1,105 @@
+// The file of one session while it is open: a line for everything that an editor shows again, without the
+// credentials that the session was opened with.
+
+import type { FileHandle } from "node:fs/promises";
+import type { SessionUpdate } from "@agentclientprotocol/sdk";
+import type { RedactingStream, Redactor } from "../../../secrets/redactor.ts";
+import type { Clock, Timer } from "../../../util/clock.ts";
+import { textBlock } from "../content.ts";
+
+/** The rest is about the moment. */
+const KEPT: ReadonlySet<string> = new Set([
+  "user_message_chunk",
+  "agent_message_chunk",
+  "agent_thought_chunk",
+  "tool_call",
+  "tool_call_update",
+]);
+
+export function isKept(kind: string): boolean {
+  return KEPT.has(kind);
+}
+
+/** What is streamed is written in pieces of this many characters, or of this time: a crash costs no more. */
+const PIECE_CHARS = 8192;
+const PIECE_MS = 1000;
+
+type StreamKind = "agent_message_chunk" | "agent_thought_chunk";
+
+interface Streamed {
+  kind: StreamKind;
+  /** A secret may come in pieces: its beginning is held back. */
+  redacting: RedactingStream;
+  /** Not written yet. */
+  told: string;
+}
+
+export class SessionRecord {
+  readonly #file: FileHandle;
+  readonly #redactor: Redactor;
+  readonly #clock: Clock;
+  #streamed: Streamed | undefined;
+  #piece: Timer | undefined;
+  #tail: Promise<void> = Promise.resolve();
+  #failure: unknown;
+
+  constructor(file: FileHandle, redactor: Redactor, clock: Clock) {
+    this.#file = file;
+    this.#redactor = redactor;
+    this.#clock = clock;
+  }
+
+  add(update: SessionUpdate): void {
+    if (!isKept(update.sessionUpdate)) return;
+    const { sessionUpdate: kind } = update;
+    const isStream = kind === "agent_message_chunk" || kind === "agent_thought_chunk";
+    if (!isStream || update.content.type !== "text") {
+      this.#endStream();
+      this.write({ update });
+      return;
+    }
+    if (this.#streamed?.kind !== kind) this.#endStream();
+    const streamed = (this.#streamed ??= { kind, redacting: this.#redactor.stream(), told: "" });
+    streamed.told += streamed.redacting.push(update.content.text);
+    if (streamed.told.length >= PIECE_CHARS) this.#writePiece(streamed);
+    else this.#piece ??= this.#clock.later(PIECE_MS, () => this.#writePiece(streamed));
+  }
+
+  write(line: object): void {
+    const text = `${JSON.stringify(this.#redactor.value(line))}\n`;
+    this.#tail = this.#tail.then(async () => {
+      if (this.#failure !== undefined) return;
+      await this.#file.appendFile(text).catch((error: unknown) => {
+        this.#failure = error;
+      });
+    });
+  }
+
+  /** Resolves when everything is written, or cannot be: a session goes on without its history. */
+  async flush(): Promise<void> {
+    this.#endStream();
+    await this.#tail;
+  }
+
+  async close(): Promise<void> {
+    await this.flush();
+    await this.#file.close();
+  }
+
+  #endStream(): void {
+    const streamed = this.#streamed;
+    if (streamed === undefined) return;
+    this.#streamed = undefined;
+    streamed.told += streamed.redacting.end();
+    this.#writePiece(streamed);
+  }
+
+  #writePiece(streamed: Streamed): void {
+    this.#piece?.cancel();
+    this.#piece = undefined;
+    const { kind, told } = streamed;
+    if (told === "") return;
+    streamed.told = "";
+    this.write({ update: { sessionUpdate: kind, content: textBlock(told) } });
+  }
+}

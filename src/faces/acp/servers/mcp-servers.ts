@@ -1,0 +1,100 @@
+// The servers that a client brings with a session, as definitions a board understands.
+
+import { nameProblem } from "../../../config/names.ts";
+import { mentionsSecret } from "../../../config/secret-reference.ts";
+import { serverSchema } from "../../../config/server-schema.ts";
+import type { ServerConfig } from "../../../model/server-config.ts";
+import { oneLine } from "../../../util/text.ts";
+import { checked } from "./checked.ts";
+import { invalidParams, type McpServerParams } from "../wire/params.ts";
+import { type Include, readServerMeta } from "./server-meta.ts";
+
+export interface SessionServers {
+  servers: Record<string, ServerConfig>;
+  /** Which tools a model is offered, of the servers that have a word on it. */
+  includes: ReadonlyMap<string, Include>;
+  /** Why one was left out, each a sentence for a person. */
+  skipped: string[];
+}
+
+/**
+ * Throws −32602 for an entry that is wrong. A name that is right in ACP and none here leaves its server
+ * out, with a word: the rest of the session must not suffer for it.
+ */
+export function readMcpServers(entries: readonly McpServerParams[]): SessionServers {
+  const servers: Record<string, ServerConfig> = Object.create(null);
+  const includes = new Map<string, Include>();
+  const skipped: string[] = [];
+  entries.forEach((entry, index) => {
+    const at = `mcpServers[${index}]`;
+    const { name } = entry;
+    if (Object.hasOwn(servers, name)) {
+      throw invalidParams(`${at}.name`, `there are two servers named "${oneLine(name, 64)}"`);
+    }
+    const { timeout, include } = readServerMeta(entry["_meta"], ["mcpServers", index]);
+    const config = { ...toConfig(entry, at), ...(timeout !== undefined && { timeout }) };
+    checked(serverSchema, config, ["mcpServers", index]);
+    const problem = nameProblem(name, "native");
+    if (problem !== undefined) {
+      skipped.push(`the server "${oneLine(name, 80)}" was left out: it ${problem}`);
+      return;
+    }
+    servers[name] = config;
+    if (include !== undefined) includes.set(name, include);
+  });
+  return { servers, includes, skipped };
+}
+
+/** A `type` is optional for stdio alone; some clients send "stdio". */
+function toConfig(entry: McpServerParams, at: string): ServerConfig {
+  switch (entry.type) {
+    case undefined:
+    case "stdio":
+      return {
+        transport: "stdio",
+        command: literal(required(entry.command, `${at}.command`), `${at}.command`),
+        args: required(entry.args, `${at}.args`).map((arg, n) => literal(arg, `${at}.args[${n}]`)),
+        env: toRecord(required(entry.env, `${at}.env`), `${at}.env`),
+      };
+    case "http":
+    case "sse":
+      return {
+        transport: entry.type,
+        url: literal(required(entry.url, `${at}.url`), `${at}.url`),
+        headers: toRecord(required(entry.headers, `${at}.headers`), `${at}.headers`),
+      };
+    default:
+      throw invalidParams(
+        `${at}.type`,
+        `unknown transport "${oneLine(entry.type, 64)}"; expected stdio, http or sse`,
+      );
+  }
+}
+
+function required<Value>(value: Value | undefined, path: string): Value {
+  if (value === undefined) throw invalidParams(path, "is missing");
+  return value;
+}
+
+function toRecord(
+  pairs: readonly { name: string; value: string }[],
+  path: string,
+): Record<string, string> {
+  const record: Record<string, string> = Object.create(null);
+  pairs.forEach(({ name, value }, index) => {
+    record[name] = literal(value, `${path}[${index}].value`);
+  });
+  return record;
+}
+
+/**
+ * What a client sends is meant as it stands: a `${VAR}` or `secret://` in it must not fetch a value of the
+ * agent's own for a server that the operator never named.
+ */
+function literal(value: string, path: string): string {
+  if (mentionsSecret(value)) {
+    throw invalidParams(path, "secret:// is for the agent's own configuration");
+  }
+  // A function, since `$$` in a replacement stands for one `$`.
+  return value.replaceAll("${", () => "$${");
+}

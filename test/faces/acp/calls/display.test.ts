@@ -1,0 +1,54 @@
+// What is shown with a call, while it runs and when it has ended.
+
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
+import { describe, expect, it } from "vitest";
+import { CallDisplay, type Shown } from "../../../../src/faces/acp/calls/display.ts";
+
+const terminal: ToolCallContent = { type: "terminal", terminalId: "t" };
+const diff: ToolCallContent = { type: "diff", path: "/p/a", oldText: null, newText: "x" };
+const words: ToolCallContent = { type: "content", content: { type: "text", text: "said" } };
+
+function displayWith(shown: Shown) {
+  const sent: SessionUpdate[] = [];
+  const calling = new AsyncLocalStorage<string>();
+  const display = new CallDisplay({ cwd: "/p", calling, send: (each) => sent.push(each) });
+  calling.run("c", () => display.show(shown));
+  return { display, sent };
+}
+
+function update(status: "in_progress" | "completed" | "failed"): SessionUpdate {
+  return { sessionUpdate: "tool_call_update", toolCallId: "c", status, content: [words] };
+}
+
+describe("with the call it is part of", () => {
+  it.each([
+    ["a terminal stays while the call runs", [terminal], "in_progress", [terminal, words], [words]],
+    ["a terminal is left to the editor", [terminal], "completed", undefined, [words]],
+    ["a terminal gives way to what failed", [terminal], "failed", [words], [words]],
+    ["a diff stays", [diff], "completed", [diff, words], [diff, words]],
+  ] as const)("%s", (_, content, status, shown, kept) => {
+    const { display, sent } = displayWith({ content, locations: [{ path: "/p/a" }] });
+    expect(sent).toMatchObject([{ toolCallId: "c", status: "in_progress", content }]);
+    const completed = display.complete(update(status));
+    expect(completed.shown).toMatchObject({ status, locations: [{ path: "/p/a" }] });
+    expect(completed.shown).toHaveProperty("toolCallId", "c");
+    expect("content" in completed.shown ? completed.shown.content : undefined).toEqual(shown);
+    expect(completed.kept).toMatchObject({ status, content: kept });
+  });
+
+  it("is forgotten when the call is over", () => {
+    const { display } = displayWith({ content: [diff] });
+    display.complete(update("completed"));
+    expect(display.complete(update("completed")).shown).toEqual(update("completed"));
+  });
+});
+
+it.each<SessionUpdate>([
+  { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "hi" } },
+  { sessionUpdate: "tool_call_update", toolCallId: "other", status: "completed" },
+  { sessionUpdate: "tool_call_update", toolCallId: "other", content: [words] },
+])("what has nothing to it passes: %o", (given) => {
+  const { display } = displayWith({ content: [diff] });
+  expect(display.complete(given)).toEqual({ shown: given, kept: given });
+});

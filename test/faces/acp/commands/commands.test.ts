@@ -1,0 +1,63 @@
+// What a line that begins with a slash asks for, and the arguments of a prompt.
+
+import { describe, expect, it } from "vitest";
+import { availableCommands, parseCommand } from "../../../../src/faces/acp/commands/commands.ts";
+import { promptArguments } from "../../../../src/faces/acp/commands/prompt-arguments.ts";
+import type { Prompt } from "../../../../src/model/prompt.ts";
+
+const prompt: Prompt = {
+  server: "my docs",
+  name: "explain",
+  description: "Explains\nsomething",
+  available: true,
+  arguments: [{ name: "topic", required: true }, { name: "tone" }],
+};
+
+describe("parseCommand", () => {
+  it.each([
+    ["/tools", { kind: "tools", query: [] }],
+    ["/tools  two words ", { kind: "tools", query: ["two", "words"] }],
+    ["/mcp reconnect a", { kind: "mcp", words: ["reconnect", "a"] }],
+    ["/call t", { kind: "call", tool: "t", json: "" }],
+    ['/call t {"a":\n 1}', { kind: "call", tool: "t", json: '{"a":\n 1}' }],
+    ["/resources", { kind: "resources" }],
+    ["/read a b", { kind: "read", uri: "a b" }],
+    ["/my_docs:explain x", { kind: "prompt", prompt, words: ["x"] }],
+    ["/my_docs:other", undefined],
+    ["/unknown", undefined],
+    ["/", undefined],
+    ["tools", undefined],
+  ])("%j", (text, command) => {
+    expect(parseCommand(text, [prompt])).toEqual(command);
+  });
+});
+
+describe("availableCommands", () => {
+  it("has the agent's own first, and prompts with what they take", () => {
+    const commands = availableCommands([prompt, { server: "a", name: "b", available: true }]);
+    expect(commands.slice(-2)).toEqual([
+      {
+        name: "my_docs:explain",
+        description: "Explains something",
+        input: { hint: "topic=… [tone=…]" },
+      },
+      { name: "a:b", description: "A prompt of the server's" },
+    ]);
+  });
+});
+
+describe("promptArguments", () => {
+  it.each([
+    [["topic=a=b"], { topic: "a=b" }],
+    [["cats"], { topic: "cats" }],
+    [["cats", "very", "dry"], { topic: "cats", tone: "very dry" }],
+    [["tone=dry", "cats", "and", "dogs"], { topic: "cats and dogs", tone: "dry" }],
+    [["x=y"], { topic: "x=y" }],
+  ])("%j", (words, args) => {
+    expect({ ...promptArguments(prompt, words) }).toEqual(args);
+  });
+
+  it("says which are missing", () => {
+    expect(() => promptArguments(prompt, ["tone=dry"])).toThrow("the prompt explain needs: topic");
+  });
+});

@@ -1,0 +1,50 @@
+// `/mcp`, as somebody types it: changes to the servers of this session.
+
+import { describe, expect, it } from "vitest";
+import { fixture } from "../../../support/boards.ts";
+import { mcpServer, useDesk } from "../harness.ts";
+
+const desk = useDesk();
+
+describe("/mcp disable and enable", () => {
+  it("switch a server off and on, for this session alone", async () => {
+    const editor = await desk.open({ servers: { shared: fixture("crlf") } });
+    const sessionId = await editor.newSession([mcpServer("own", "crlf")]);
+    const other = await editor.newSession();
+    expect(await editor.ask(sessionId, "/mcp disable own")).toBe("- own: disabled, 0 tools");
+    expect(await editor.ask(sessionId, "/mcp disable shared")).toBe("- shared: disabled, 0 tools");
+    expect(await editor.ask(sessionId, "/mcp")).toBe(
+      "- shared: disabled, 0 tools\n- own: disabled, 0 tools",
+    );
+    expect(await editor.ask(sessionId, "/tools")).toBe("There are no tools.");
+    expect(await editor.call(other, "shared/echo", { text: "mine" })).toBe("mine");
+    expect(await editor.ask(sessionId, "/mcp enable own")).toBe("- own: ready, 1 tool");
+    expect(await editor.ask(sessionId, "/mcp enable shared")).toBe("- shared: ready, 1 tool");
+    expect(await editor.call(sessionId, "own/echo", { text: "back" })).toBe("back");
+    expect(await editor.call(sessionId, "shared/echo", { text: "back" })).toBe("back");
+  });
+
+  it.each([
+    ["/mcp disable owm", "no server is named 'owm': did you mean 'own'?"],
+    ["/mcp enable", '/mcp does not know "enable": /mcp shows the servers; /mcp reconnect, enable'],
+  ])("%s", async (line, answer) => {
+    const editor = await desk.open();
+    const sessionId = await editor.newSession([mcpServer("own", "crlf")]);
+    expect(await editor.ask(sessionId, line)).toContain(answer);
+  });
+
+  it("tell the editor which commands are left", async () => {
+    const editor = await desk.open();
+    const sessionId = await editor.newSession([mcpServer("lib", "library")]);
+    const hasPrompt = () =>
+      editor
+        .of(sessionId, "available_commands_update")
+        .at(-1)
+        ?.availableCommands.some(({ name }) => name.startsWith("lib:")) ?? false;
+    await editor.until(hasPrompt);
+    await editor.ask(sessionId, "/mcp disable lib");
+    await editor.until(() => !hasPrompt());
+    await editor.ask(sessionId, "/mcp enable lib");
+    await editor.until(hasPrompt);
+  });
+});

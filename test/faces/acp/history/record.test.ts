@@ -1,0 +1,84 @@
+// What is on disk while something is being streamed.
+
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { textBlock } from "../../../../src/faces/acp/content.ts";
+import { History } from "../../../../src/faces/acp/history/history.ts";
+import type { SessionRecord } from "../../../../src/faces/acp/history/record.ts";
+import { Redactor } from "../../../../src/secrets/redactor.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
+import { eventually } from "../../../support/processes.ts";
+
+const SECRET = "hunter2-hunter2-hunter2";
+let directory = "";
+let clock: ManualClock;
+let record: SessionRecord;
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), "plugboard-record-"));
+  clock = new ManualClock();
+  const redactor = new Redactor();
+  redactor.add(SECRET);
+  record = await new History(directory, clock).record("s", "/", redactor);
+});
+
+afterEach(async () => {
+  await record.close();
+  rmSync(directory, { recursive: true });
+});
+
+const stream = (text: string, kind: "message" | "thought" = "message"): void =>
+  record.add({ sessionUpdate: `agent_${kind}_chunk`, content: textBlock(text) });
+
+/** The texts of all lines but the first. */
+const written = (): string[] =>
+  readFileSync(join(directory, "s.jsonl"), "utf8")
+    .split("\n")
+    .slice(1, -1)
+    .map(
+      (line) => (JSON.parse(line) as { update: { content: { text: string } } }).update.content.text,
+    );
+
+describe("a stream", () => {
+  it("is one line where it ends soon", async () => {
+    stream("one ");
+    stream("two");
+    stream("hm", "thought");
+    await record.flush();
+    expect(written()).toEqual(["one two", "hm"]);
+    expect(clock.next()).toBeUndefined();
+  });
+
+  it("is written a second after it began, and so on", async () => {
+    stream("one ");
+    await clock.advance(999);
+    stream("two ");
+    await clock.advance(1);
+    await eventually(() => written().length === 1);
+    stream("three");
+    await clock.advance(1000);
+    await eventually(() => written().length === 2);
+    await record.flush();
+    expect(written()).toEqual(["one two ", "three"]);
+  });
+
+  it("is written as soon as there is much of it", async () => {
+    stream("x".repeat(8191));
+    stream("yz");
+    await eventually(() => written().length === 1);
+    expect(written()).toEqual([`${"x".repeat(8191)}yz`]);
+    expect(clock.next()).toBeUndefined();
+  });
+
+  it("never has a secret in it, wherever it is cut", async () => {
+    for (const letter of `say ${SECRET}, ${SECRET.slice(0, 9)}`) {
+      stream(letter);
+      await clock.advance(1000);
+    }
+    await record.flush();
+    expect(written().join("")).toBe(`say [REDACTED], ${SECRET.slice(0, 9)}`);
+    expect(readFileSync(join(directory, "s.jsonl"), "utf8")).not.toContain(SECRET);
+  });
+});

@@ -1,0 +1,282 @@
+// A server that asks for the model of the session whose call caused it, as far as the person at the editor
+// agrees.
+
+import { type McpServer, methods, type RequestPermissionRequest } from "@agentclientprotocol/sdk";
+import { describe, expect, it } from "vitest";
+import { fixture } from "../../../support/boards.ts";
+import { choose, mcpServer, useDesk } from "../harness.ts";
+import { useScripted } from "../scripted.ts";
+
+const desk = useDesk();
+const scripted = useScripted();
+const { session } = methods.agent;
+
+type Editor = Awaited<ReturnType<typeof desk.open>>;
+
+const SAMPLE = {
+  systemPrompt: "You are a poet.",
+  messages: [{ role: "user", content: { type: "text", text: "A rhyme for cat?" } }],
+  maxTokens: 50,
+};
+const ASK = { method: "sampling/createMessage", params: SAMPLE };
+const CALL = `/call s/ask ${JSON.stringify(ASK)}`;
+const HAT = { text: "hat" };
+
+const servers = (sampling: "ask" | "allow") => ({ s: { ...fixture("asks"), sampling } });
+
+/** Lets tools be called, and answers what is asked about the model in order. */
+function deciding(...answers: string[]) {
+  return ({ options }: RequestPermissionRequest) =>
+    choose(isAboutModel(options) ? (answers.shift() ?? "reject") : "allow");
+}
+
+function isAboutModel(options: RequestPermissionRequest["options"]): boolean {
+  return options.some(({ name }) => name.endsWith("for this server"));
+}
+
+/** What the person was asked about the model. */
+function asked(editor: Editor): RequestPermissionRequest[] {
+  return editor.questions.filter(({ options }) => isAboutModel(options));
+}
+
+/** The servers' requests as the editor shows them: how each ended, and all that it shows. */
+function shown(editor: Editor, sessionId: string): [status: unknown, text: string][] {
+  return editor
+    .of(sessionId, "tool_call")
+    .filter(({ kind }) => kind === "think")
+    .map(({ toolCallId, title }) => {
+      const updates = editor.of(sessionId, "tool_call_update");
+      const last = updates.findLast((each) => each.toolCallId === toolCallId);
+      return [last?.status, `${title} ${JSON.stringify(last?.content)}`];
+    });
+}
+
+function resultOf(editor: Editor, sessionId: string): string {
+  return JSON.stringify(editor.of(sessionId, "tool_call_update").at(-1)?.content);
+}
+
+describe("the person", () => {
+  it("is asked with all that the server wants to say, and sees the answer", async () => {
+    const newResponder = await scripted.script([HAT]);
+    const editor = await desk.open({
+      servers: servers("ask"),
+      newResponder,
+      decide: deciding("allow"),
+    });
+    const sessionId = await editor.newSession();
+    await editor.prompt(sessionId, CALL);
+    expect(asked(editor)).toHaveLength(1);
+    const [question] = asked(editor);
+    expect(question).toMatchObject({
+      sessionId,
+      toolCall: { title: "s asks the model during ask", kind: "think" },
+    });
+    const text = JSON.stringify(question?.toolCall.content);
+    expect(text).toContain("system prompt: You are a poet.");
+    expect(text).toContain("user: A rhyme for cat?");
+    expect(question?.options.map(({ kind }) => kind)).toEqual([
+      "allow_once",
+      "allow_always",
+      "reject_once",
+      "reject_always",
+    ]);
+    expect(resultOf(editor, sessionId)).toContain("scripted/m");
+    expect(shown(editor, sessionId)).toEqual([["completed", expect.stringContaining("hat")]]);
+    // Its words alone: nothing of the session, no tool of its.
+    expect(scripted.requests).toHaveLength(1);
+    expect(scripted.requests[0]?.tools).toEqual([]);
+    expect(scripted.requests[0]?.messages.map(({ role, text: said }) => [role, said])).toEqual([
+      ["system", "You are a poet."],
+      ["user", "A rhyme for cat?"],
+    ]);
+  });
+
+  it.each([
+    ["allow", "reject", 2, 1],
+    ["always", "reject", 1, 2],
+    ["reject", "allow", 2, 1],
+    ["never", "allow", 1, 0],
+  ])("answers %s, then %s: asked %i times, the model %i", async (first, then, times, answers) => {
+    const newResponder = await scripted.script([HAT, HAT]);
+    const decide = deciding(first, then);
+    const editor = await desk.open({ servers: servers("ask"), newResponder, decide });
+    const sessionId = await editor.newSession();
+    await editor.prompt(sessionId, CALL);
+    await editor.prompt(sessionId, CALL);
+    expect(asked(editor)).toHaveLength(times);
+    expect(scripted.requests).toHaveLength(answers);
+    // Another session has heard nothing of it.
+    await editor.prompt(await editor.newSession(), CALL);
+    expect(asked(editor)).toHaveLength(times + 1);
+  });
+
+  it.each([
+    ["ask", "ask", 1],
+    ["ask", "auto", 1],
+    ["allow", "ask", 1],
+    ["allow", "auto", 0],
+  ] as const)("with sampling %s in mode %s is asked %i times", async (sampling, modeId, times) => {
+    const newResponder = await scripted.script([HAT]);
+    const editor = await desk.open({
+      servers: servers(sampling),
+      newResponder,
+      decide: deciding("allow"),
+    });
+    const sessionId = await editor.newSession();
+    await editor.agent.request(session.setMode, { sessionId, modeId });
+    await editor.prompt(sessionId, CALL);
+    expect(asked(editor)).toHaveLength(times);
+  });
+
+  it("is asked about one at a time, and the first answer holds for the next", async () => {
+    const newResponder = await scripted.script(() => HAT);
+    const editor = await desk.open({
+      servers: servers("ask"),
+      newResponder,
+      decide: deciding("always"),
+    });
+    const sessionId = await editor.newSession();
+    await editor.prompt(sessionId, `/call s/flood ${JSON.stringify({ ...ASK, count: 3 })}`);
+    expect(asked(editor)).toHaveLength(1);
+    expect(shown(editor, sessionId).map(([status]) => status)).toEqual(
+      Array.from({ length: 3 }, () => "completed"),
+    );
+  });
+});
+
+describe("a request for the model", () => {
+  it("in a turn of that model's own is answered, with the server's tools", async () => {
+    const weather = { name: "weather", inputSchema: { type: "object" } };
+    const newResponder = await scripted.script([
+      {
+        toolCalls: [
+          {
+            name: "mcp__s__ask",
+            arguments: { ...ASK, params: { ...SAMPLE, tools: [weather] } },
+            id: "c1",
+          },
+        ],
+      },
+      { toolCalls: [{ name: "weather", arguments: {}, id: "w1" }] },
+      { text: "done" },
+    ]);
+    const editor = await desk.open({
+      servers: servers("ask"),
+      newResponder,
+      decide: deciding("allow"),
+    });
+    const sessionId = await editor.newSession();
+    expect(await editor.ask(sessionId, "go")).toBe("done");
+    expect(scripted.requests[2]?.toolResults[0]?.text).toContain("tool_use");
+    expect(shown(editor, sessionId)).toEqual([["completed", expect.stringContaining("weather")]]);
+  });
+
+  it("of a server that the session brings is not offered by itself", async () => {
+    const newResponder = await scripted.script([]);
+    const editor = await desk.open({ newResponder });
+    const brought: McpServer[] = [mcpServer("s", "asks")];
+    const sessionId = await editor.newSession(brought);
+    await editor.prompt(sessionId, CALL);
+    expect(resultOf(editor, sessionId)).toContain("-32601");
+    expect(asked(editor)).toEqual([]);
+  });
+
+  it("of a server that the session brings is put to the model where mcp.session lets it", async () => {
+    const newResponder = await scripted.script([HAT]);
+    const editor = await desk.open({
+      config: { session: { sampling: "ask" } },
+      newResponder,
+      decide: deciding("allow"),
+    });
+    const sessionId = await editor.newSession([mcpServer("s", "asks")]);
+    await editor.prompt(sessionId, CALL);
+    expect(resultOf(editor, sessionId)).toContain("hat");
+    expect(asked(editor)).toHaveLength(1);
+  });
+
+  it("is declined with a word where there is no model", async () => {
+    const editor = await desk.open({
+      servers: servers("allow"),
+      capabilities: { session: { notices: {} } },
+    });
+    const sessionId = await editor.newSession();
+    await editor.prompt(sessionId, `/call s/flood ${JSON.stringify({ ...ASK, count: 2 })}`);
+    expect(resultOf(editor, sessionId)).toContain("the request for the model was declined");
+    expect(editor.of(sessionId, "notice").map(({ title }) => title)).toEqual([
+      's wants to ask a model, and there is none here (set "model" in the configuration); it was declined',
+    ]);
+  });
+
+  it("that the model does not answer has failed, and the editor shows why", async () => {
+    const newResponder = await scripted.script([{ error: { status: 400, message: "not today" } }]);
+    const editor = await desk.open({
+      servers: servers("ask"),
+      newResponder,
+      decide: deciding("allow"),
+    });
+    const sessionId = await editor.newSession();
+    await editor.prompt(sessionId, CALL);
+    expect(resultOf(editor, sessionId)).toContain("the model could not be asked");
+    expect(shown(editor, sessionId)).toEqual([["failed", expect.stringContaining("not today")]]);
+  });
+
+  it("is declined where the question is cancelled", async () => {
+    const newResponder = await scripted.script([HAT]);
+    const editor = await desk.open({
+      servers: servers("ask"),
+      newResponder,
+      decide: (request) =>
+        isAboutModel(request.options) ? { outcome: { outcome: "cancelled" } } : choose("allow"),
+    });
+    const sessionId = await editor.newSession();
+    await editor.prompt(sessionId, CALL);
+    expect(shown(editor, sessionId)).toEqual([["failed", expect.stringContaining("declined")]]);
+    expect(scripted.requests).toEqual([]);
+  });
+
+  it("is over when its prompt is cancelled", async () => {
+    const newResponder = await scripted.script([HAT]);
+    const editor = await desk.open({
+      servers: servers("ask"),
+      newResponder,
+      decide: ({ options }) => (isAboutModel(options) ? new Promise(() => {}) : choose("allow")),
+    });
+    const sessionId = await editor.newSession();
+    const turn = editor.prompt(sessionId, CALL);
+    await editor.until(() => asked(editor).length === 1);
+    await editor.agent.notify(session.cancel, { sessionId });
+    expect(await turn).toEqual({ stopReason: "cancelled" });
+    await editor.until(() => shown(editor, sessionId)[0]?.[0] === "failed");
+    expect(shown(editor, sessionId)).toEqual([["failed", expect.stringContaining("cancelled")]]);
+    expect(scripted.requests).toEqual([]);
+  });
+
+  it("that may be another session's is nobody's", async () => {
+    const newResponder = await scripted.script([HAT]);
+    const editor = await desk.open({ servers: servers("allow"), newResponder });
+    const [one, two] = [await editor.newSession(), await editor.newSession()];
+    const sleeping = editor.prompt(one, "/call s/sleep {}");
+    await editor.until(() => editor.questions.length === 1);
+    await editor.prompt(two, CALL);
+    expect(resultOf(editor, two)).toContain("the request for the model was declined");
+    expect(asked(editor)).toEqual([]);
+    await editor.agent.notify(session.cancel, { sessionId: one });
+    await sleeping;
+  });
+
+  it.each([
+    ["brings", {}, [mcpServer("s", "server-requests")]],
+    ["shares", { s: { ...fixture("server-requests"), sampling: "allow" as const } }, []],
+  ])("of a server that the session %s is declined between prompts", async (_, shared, brought) => {
+    const newResponder = await scripted.script([HAT]);
+    const editor = await desk.open({
+      servers: shared,
+      config: { session: { sampling: "allow" } },
+      newResponder,
+    });
+    const sessionId = await editor.newSession(brought);
+    await editor.prompt(sessionId, "/call s/answers {}");
+    expect(resultOf(editor, sessionId)).toContain("the request for the model was declined");
+    expect(scripted.requests).toEqual([]);
+  });
+});
