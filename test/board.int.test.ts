@@ -137,10 +137,10 @@ describe("calls", () => {
   });
 
   it("the timeout ends a call; progress extends it", async () => {
-    const board = await open({ echo: { ...fixture("echo"), toolTimeout: 400 } });
+    const board = await open({ echo: { ...fixture("echo"), toolTimeout: 800 } });
     const late = await board.call("echo/sleep", { ms: 30_000 });
     expect(late.failure?.code).toBe("TIMEOUT");
-    expect(textOf(late)).toContain("within 400 ms");
+    expect(textOf(late)).toContain("within 800 ms");
     const updates: ToolUpdate[] = [];
     const steps = await board.call(
       "echo/progress",

@@ -1,12 +1,11 @@
 // One call that a model asked for: the tool found, the arguments read, the tool run. Whatever is wrong with
 // it is a result that the model can act on.
 
-import { toFailure } from "../bridge/failure.ts";
+import { failedResult, unknownTool } from "../bridge/model-call.ts";
 import { cancelled, PlugboardError } from "../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
 import type { ToolResult, UpdateListener } from "../model/tool.ts";
 import { untilAborted } from "../util/abort.ts";
-import { closest } from "../util/closest.ts";
 import { oneLine } from "../util/text.ts";
 import type { OfferedTool } from "./offer.ts";
 
@@ -33,27 +32,17 @@ export async function runCall(
     if (!isOver) onUpdate(update);
   };
   try {
-    const { tool, toOriginal } = offered.get(name) ?? unknown(name, offered.keys());
+    const found = offered.get(name);
+    if (found === undefined) throw unknownTool(name, offered.keys());
+    const { tool, toOriginal } = found;
     const args = toOriginal(readArguments(name, input));
     if (signal.aborted) throw cancelled();
     return await untilAborted(tool.execute(id, args, signal, onLiveUpdate), signal, cancelled);
   } catch (error) {
-    return failed(error);
+    return failedResult(error);
   } finally {
     isOver = true;
   }
-}
-
-export function failed(error: unknown): ToolResult {
-  const outcome = toFailure(error);
-  return { content: outcome.content, isError: true, details: outcome };
-}
-
-function unknown(name: string, names: Iterable<string>): never {
-  const meant = closest(name, names);
-  throw new PlugboardError("UNKNOWN_TOOL", `there is no tool named '${oneLine(name, 200)}'`, {
-    ...(meant !== undefined && { hint: `did you mean '${meant}'?` }),
-  });
 }
 
 function readArguments(name: string, input: unknown): JsonObject {

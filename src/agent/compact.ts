@@ -76,10 +76,12 @@ function dropOldTurns(state: Compacted, budget: number): void {
       end += 1;
     } while (end < state.turnStart && messages[end]?.role !== "user");
   }
-  if (end === 0) return;
+  // The note of an earlier time is no message, and gives way to the new one.
+  const dropped = end - (messages[0]?.content === LEFT_OUT.content ? 1 : 0);
+  if (dropped <= 0) return;
   state.messages = [LEFT_OUT, ...messages.slice(end)];
   state.turnStart = state.turnStart - end + 1;
-  state.dropped = end;
+  state.dropped = dropped;
 }
 
 /** Each by the same share. */

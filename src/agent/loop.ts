@@ -2,12 +2,13 @@
 // their results, until it has no more calls to make.
 
 import type { ModelMessage, ToolModelMessage } from "ai";
+import { failedResult } from "../bridge/model-call.ts";
 import { PlugboardError } from "../model/errors.ts";
 import type { ContentBlock } from "../model/content.ts";
 import type { CallOutcome, Tool, ToolResult } from "../model/tool.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
 import { type Answer, askModel } from "./ask-model.ts";
-import { failed, type ModelCall, runCall } from "./call.ts";
+import { type ModelCall, runCall } from "./call.ts";
 import { type Compacted, type Conversation, totalSize } from "./compact.ts";
 import { toPromptContent, toResultOutput } from "./content.ts";
 import { sizeOf } from "./message-size.ts";
@@ -69,6 +70,8 @@ class Turn {
   readonly #room: Room;
   readonly #usage: TokenUsage = { input: 0, output: 0, cached: 0, reasoning: 0 };
   #conversation: Conversation;
+  /** Of what was left out. */
+  #untold = { results: 0, messages: 0 };
 
   constructor(options: TurnOptions) {
     const { model, history = [], prompt } = options;
@@ -115,18 +118,39 @@ class Turn {
     return { reason: this.#signal.aborted ? "cancelled" : "max_turn_requests" };
   }
 
-  /** A request that turns out too large is made smaller, which is no failure. */
+  /**
+   * A request that turns out too large is made smaller, which is no failure. Where that was a guess and does not
+   * help, nothing has been left out.
+   */
   async #answer(offered: ReadonlyMap<string, OfferedTool>): Promise<Answer> {
     const fixed = this.#fixedSize(offered);
-    this.#compacted(this.#room.fit(this.#conversation, fixed));
+    this.#leaveOut(this.#room.fit(this.#conversation, fixed));
+    this.#tellOfCompaction();
+    const whole = this.#conversation;
+    let isCertain = false;
     for (let shrinks = 0; ; shrinks += 1) {
       const answer = await this.#ask(offered);
-      if (answer.kind === "answered") this.#account(answer.usage, fixed);
-      if (answer.kind !== "failed" || answer.failure.tooLarge === "no") return answer;
-      const isCertain = answer.failure.tooLarge === "certain";
-      const smaller = this.#room.shrink(this.#conversation, fixed, isCertain);
-      if (smaller === undefined || shrinks === SHRINKS) return answer;
-      this.#compacted(smaller);
+      if (answer.kind !== "failed") {
+        this.#tellOfCompaction();
+        if (answer.kind === "answered") this.#account(answer.usage, fixed);
+        return answer;
+      }
+      const { tooLarge } = answer.failure;
+      isCertain ||= tooLarge === "certain";
+      const smaller =
+        tooLarge === "no" || shrinks === SHRINKS
+          ? undefined
+          : this.#room.shrink(this.#conversation, fixed, tooLarge === "certain");
+      if (smaller !== undefined) {
+        this.#leaveOut(smaller);
+        continue;
+      }
+      if (isCertain) this.#tellOfCompaction();
+      else {
+        this.#conversation = whole;
+        this.#untold = { results: 0, messages: 0 };
+      }
+      return answer;
     }
   }
 
@@ -135,7 +159,10 @@ class Turn {
     const common = {
       model: this.#model,
       signal: this.#signal,
-      onEvent: this.#emit,
+      onEvent: (event: TurnEvent) => {
+        if (event.type !== "retry") this.#tellOfCompaction();
+        this.#emit(event);
+      },
     };
     const about: ModelMessage[] = context ? [{ role: "user", content: context }] : [];
     const messages = [...about, ...this.#conversation.messages];
@@ -186,11 +213,20 @@ class Turn {
     return size;
   }
 
-  #compacted(compacted: Compacted | undefined): void {
+  #leaveOut(compacted: Compacted | undefined): void {
     if (compacted === undefined) return;
     const { messages, turnStart, results, dropped } = compacted;
     this.#conversation = { messages, turnStart };
-    this.#emit({ type: "compaction", results, messages: dropped });
+    this.#untold.results += results;
+    this.#untold.messages += dropped;
+  }
+
+  /** Once the model answers: before that it may prove to have been for nothing. */
+  #tellOfCompaction(): void {
+    const { results, messages } = this.#untold;
+    if (results + messages === 0) return;
+    this.#untold = { results: 0, messages: 0 };
+    this.#emit({ type: "compaction", results, messages });
   }
 
   #add(...messages: readonly ModelMessage[]): void {
@@ -226,7 +262,7 @@ function unanswered(calls: readonly ModelCall[], model: AgentModel): ModelMessag
   return [
     toToolMessage(
       calls,
-      calls.map(() => failed(reason)),
+      calls.map(() => failedResult(reason)),
       model,
     ),
   ];

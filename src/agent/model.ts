@@ -128,7 +128,9 @@ function readKey(
   throw new PlugboardError(
     "UNRESOLVED_VALUE",
     `the model provider '${name}' needs an API key, and ${keyVariable} is not set`,
-    { hint: `export ${keyVariable}=…, or set models.providers.${name}.apiKey` },
+    {
+      hint: `export ${keyVariable}=… (for an editor, put it into "env" of its settings for Plugboard), or set models.providers.${name}.apiKey`,
+    },
   );
 }
 

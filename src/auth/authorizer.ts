@@ -52,7 +52,6 @@ export class ServerAuthorizer implements Authorizer {
   #waiting = 0;
   /** What a person was asked for last, and what came of it. `unproven`: by those who waited for it alone. */
   #asked: { scope: string | undefined; token: string; unproven: number } | undefined;
-
   /** Nobody is asked to sign in again who has just signed out. */
   #signedOut = false;
 
@@ -83,6 +82,14 @@ export class ServerAuthorizer implements Authorizer {
     } finally {
       this.#waiting -= 1;
     }
+  }
+
+  /** Whether another process has left a token since; the next request is made with it. */
+  async hasNews(): Promise<boolean> {
+    const before = this.#grant?.tokens.access_token;
+    await (this.#loading = this.#load());
+    const now = this.#grant?.tokens.access_token;
+    return now !== undefined && now !== before;
   }
 
   /** Asks a person, whatever there is already. */

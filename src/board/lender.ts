@@ -6,7 +6,7 @@ import { resolveEndpoint } from "../config/resolve.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { RemoteEndpoint, ServerDefinition } from "../model/server-definition.ts";
 import { signInHint } from "../model/sign-in-hint.ts";
-import { strictestGuard } from "../guard/strictest.ts";
+import { strictestGuard, strictestInclude } from "../guard/strictest.ts";
 
 /**
  * By name too, since that is how rules speak of it: a login must not be had under a name that none of
@@ -22,11 +22,13 @@ export function withLender(
     return definition;
   }
   const { toolPrefix, resources } = lender;
+  const include = strictestInclude(definition.include, lender.include);
   const guard = strictestGuard(definition.guard, lender.guard, general?.approval);
   return {
     ...definition,
     lender,
     ...(guard !== undefined && { guard }),
+    ...(include !== undefined && { include }),
     ...(toolPrefix !== undefined && { toolPrefix }),
     ...(resources !== undefined && definition.resources?.enabled !== false && { resources }),
   };

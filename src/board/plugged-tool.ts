@@ -6,6 +6,7 @@ import { type Execute, toTool } from "../bridge/tool.ts";
 import type { CatalogEntry } from "../catalog/catalog.ts";
 import { toolHash } from "../guard/pins/hash.ts";
 import type { Next, ToolSubject } from "../model/guard.ts";
+import { isManual } from "../model/include.ts";
 import type { NativeTool, Tool, ToolDefinition } from "../model/tool.ts";
 import type { BoardGuard } from "./guard.ts";
 import type { Slot } from "./slot.ts";
@@ -38,7 +39,10 @@ export function plugEntry(
   return {
     subject,
     guarded: guard.around(subject, last),
-    tool: toTool(entry, execute, guard.presenter(subject)),
+    tool: {
+      ...toTool(entry, execute, guard.presenter(subject)),
+      ...(isManual(tool.name, definition.include) && { include: "manual" }),
+    },
     isListed: guard.allows(subject),
   };
 }

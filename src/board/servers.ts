@@ -100,7 +100,10 @@ export class BoardServers {
     this.#own.delete(server);
     this.#options.slots.delete(server);
     this.#options.offers.forget(slot);
-    await ended(slot);
+    const gone = ended(slot);
+    // Nobody may wait for it any more when the board is closed.
+    this.inBackground(gone);
+    await gone;
   }
 
   /** Of any on the board, whoever has plugged it in. `more` is what is odd about it there. */

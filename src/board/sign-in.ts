@@ -50,6 +50,15 @@ export class ServerSignIn {
     return (await this.#make(configured)).authorizer;
   }
 
+  /** Whether there is a login that has not been tried. Does not reject. */
+  async hasNews(): Promise<boolean> {
+    try {
+      return (await (await this.#current?.made)?.authorizer.hasNews()) ?? false;
+    } catch {
+      return false;
+    }
+  }
+
   async signIn(): Promise<void> {
     const endpoint = this.#signable();
     const { authorizer } = await this.#make(endpoint);

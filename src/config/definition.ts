@@ -6,7 +6,7 @@ import type { MergedServer } from "./merge.ts";
 import type { ServerAuth } from "./server-config.ts";
 import type { PlainServer } from "./servers.ts";
 import { familyOf } from "./connection.ts";
-import { serverGuard } from "./guard.ts";
+import { serverGuard, toPerTool } from "./guard.ts";
 
 const SERVER_DEFAULTS = {
   enabled: true,
@@ -32,6 +32,7 @@ export function toDefinition(
 ): ServerDefinition {
   const { toolPrefix, sampling } = server;
   const guard = serverGuard(server, rules);
+  const include = toPerTool(server.include);
   const resources = resourceSettings(server);
   const idleTimeout = server.scope === "session" ? SESSION_IDLE_MS : SERVER_DEFAULTS.idleTimeout;
   return {
@@ -49,6 +50,7 @@ export function toDefinition(
     maxMessageBytes: server.maxMessageBytes ?? SERVER_DEFAULTS.maxMessageBytes,
     ...(server.scope === "session" && origin !== "session" && { scope: "session" }),
     ...(toolPrefix !== undefined && { toolPrefix }),
+    ...(include !== undefined && { include }),
     ...(resources !== undefined && { resources }),
     ...(sampling !== undefined && sampling !== "deny" && { sampling }),
     ...(guard !== undefined && { guard }),

@@ -100,7 +100,7 @@ export function mergePerTool<Value extends string | number | false>(
   };
 }
 
-function toPerTool<Value extends string | number | false>(
+export function toPerTool<Value extends string | number | false>(
   setting: Value | PerTool<Value> | undefined,
 ): PerTool<Value> | undefined {
   if (typeof setting !== "object") return setting === undefined ? undefined : { default: setting };

@@ -89,6 +89,7 @@ export function overlay(base: PlainServer, over: PlainServer): PlainServer {
   if (lower.headers && over.headers) {
     merged.headers = mergeMaps(lower.headers, over.headers, (name) => name.toLowerCase());
   }
+  merged.include = mergePerTool(lower.include, over.include);
   merged.approval = mergePerTool(lower.approval, over.approval);
   merged.rateLimit = mergePerTool(lower.rateLimit, over.rateLimit);
   merged.concurrency = mergePerTool(lower.concurrency, over.concurrency);

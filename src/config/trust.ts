@@ -107,14 +107,23 @@ function serversOf({ defaults }: AgentLayers, agent: AgentLayer | undefined): La
     });
 }
 
-/** The directory that servers run in, and modules that are loaded. */
+/**
+ * The directory that servers run in, modules that are loaded; and what steers the agent's model or spares it a
+ * question, since it has tools of its own even where nothing is started.
+ */
 function settingsOf(layer: AgentLayer): Launch[] {
-  const { workspace, tools } = layer.settings;
+  const { workspace, tools, systemPrompt, mcp } = layer.settings;
   const agent = layer.id === undefined ? undefined : layer;
-  return [
-    ...(workspace === undefined ? [] : [setting(within(agent, "workspace"), workspace)]),
-    ...(tools?.native === undefined ? [] : [setting(within(agent, "tools.native"), tools.native)]),
-  ];
+  const settings: Record<string, unknown> = {
+    workspace,
+    "tools.native": tools?.native,
+    "tools.approval": tools?.approval,
+    "mcp.session": mcp?.session,
+    systemPrompt,
+  };
+  return Object.entries(settings).flatMap(([name, value]) =>
+    value === undefined ? [] : [setting(within(agent, name), value)],
+  );
 }
 
 function setting(name: string, value: unknown): Launch {

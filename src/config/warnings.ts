@@ -11,16 +11,15 @@ import type { LayerServer } from "./servers.ts";
 
 const NO_EFFECT = "is accepted, but has no effect in this version";
 
+const AGENT_MODE = 'says "agent", which is "always" in this version';
+
 /** Keys to warn about, with what is said of them. */
 type Unbuilt = Readonly<Record<string, string>>;
-
-const SERVER_KEYS: Unbuilt = { include: NO_EFFECT };
 
 /** Of `mcp.session`: what such a server is has been decided. */
 const SESSION_KEYS: Unbuilt = {
   scope: "has no effect on the servers of a session",
   pins: "has no effect on the servers of a session",
-  include: "has no effect on the servers of a session",
 };
 
 const TOOLS_KEYS: Unbuilt = { native: NO_EFFECT };
@@ -34,7 +33,6 @@ const ROOT_KEYS: Unbuilt = {
 
 /** Values that ask for nothing but what happens anyway. */
 const ASKS_NOTHING: Readonly<Record<string, unknown>> = {
-  include: "always",
   toolSearch: false,
 };
 
@@ -64,7 +62,7 @@ export function serverWarnings(
   }
   return [
     ...findings,
-    ...unbuiltKeys(used, SERVER_KEYS, path),
+    ...includeWarnings(used["include"], path),
     ...durationWarnings(used, SERVER_DURATIONS, path),
   ];
 }
@@ -86,6 +84,7 @@ export function sessionWarnings(defaults: unknown, path: Path): Finding[] {
   if (!isJsonObject(defaults)) return [];
   return [
     ...unbuiltKeys(defaults, SESSION_KEYS, path),
+    ...includeWarnings(defaults["include"], path),
     ...durationWarnings(defaults, SERVER_DURATIONS, path),
   ];
 }
@@ -97,6 +96,12 @@ export function rootWarnings(root: JsonObject): Finding[] {
 /** An id names an entry of the list; the defaults belong to all of them. */
 export function defaultsWarnings(block: JsonObject, path: Path): Finding[] {
   return block["id"] === undefined ? [] : [atKey([...path, "id"], "has no effect in the defaults")];
+}
+
+function includeWarnings(include: unknown, path: Path): Finding[] {
+  const { default: general = include, tools } = isJsonObject(include) ? include : {};
+  const modes = [general, ...(isJsonObject(tools) ? Object.values(tools) : [])];
+  return modes.includes("agent") ? [atKey([...path, "include"], AGENT_MODE)] : [];
 }
 
 function unbuiltKeys(object: JsonObject, unbuilt: Unbuilt, path: Path): Finding[] {

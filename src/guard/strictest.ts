@@ -2,6 +2,7 @@
 // them would loosen stays as it was.
 
 import type { ApprovalMode, PerTool, ServerGuard } from "../model/guard-settings.ts";
+import type { Include, IncludeMode } from "../model/include.ts";
 import { SESSION_RATE_LIMIT } from "./session-limits.ts";
 
 /**
@@ -25,6 +26,16 @@ export function strictestGuard(
     ...(rateLimit !== undefined && { rateLimit }),
     ...(concurrency !== undefined && { concurrency }),
   };
+}
+
+/** What either of them keeps from a model is kept from it. */
+export function strictestInclude(
+  mine: Include | undefined,
+  other: Include | undefined,
+): Include | undefined {
+  const stricter: Stricter<IncludeMode> = (one, another) =>
+    another === "manual" ? another : (one ?? another);
+  return both(mine, other, stricter);
 }
 
 /** Undefined where `mine` says nothing and `other` nothing stricter than what then holds. */

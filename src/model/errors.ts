@@ -104,6 +104,11 @@ export function toPlugboardError(
   return new PlugboardError(code, message, { cause: error, ...details });
 }
 
+/** For a person, in one line. */
+export function withHint({ message, hint }: Pick<PlugboardError, "message" | "hint">): string {
+  return hint === undefined ? message : `${message}: ${hint}`;
+}
+
 export function cancelled(): PlugboardError {
   return new PlugboardError("CANCELLED", "the call was cancelled");
 }

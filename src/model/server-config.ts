@@ -2,12 +2,11 @@
 
 import type { OAuthSettings } from "./authorization.ts";
 import type { ApprovalMode, FramingMode, PerTool, PinMode, ToolRules } from "./guard-settings.ts";
+import type { Include, IncludeMode } from "./include.ts";
 import type { SamplingMode } from "./sampling.ts";
 import type { ProtocolChoice } from "./server-definition.ts";
 
 export type Transport = "stdio" | "http" | "sse";
-
-type IncludeMode = "always" | "manual" | "agent";
 
 export type ServerAuth =
   | { type: "bearer"; token: string }
@@ -70,7 +69,8 @@ export interface ServerConfig {
   protocol?: ProtocolChoice;
   /** Stands for the server's name in tool names. */
   toolPrefix?: string;
-  include?: IncludeMode | { default?: IncludeMode; tools?: Record<string, IncludeMode> };
+  /** Which of its tools a model is offered; `manual` ones are called by name alone. Default "always". */
+  include?: IncludeMode | Include;
   /** Which of its tools may be called, by patterns such as `read_*`. */
   tools?: ToolRules;
   /** Ask before a call. Default: the board's. */

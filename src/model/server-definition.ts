@@ -3,6 +3,7 @@
 
 import type { OAuthSettings } from "./authorization.ts";
 import type { ServerGuard } from "./guard-settings.ts";
+import type { Include } from "./include.ts";
 import type { SamplingMode } from "./sampling.ts";
 
 export type ServerScope = "defaults" | "agent" | "session";
@@ -66,6 +67,8 @@ export interface ServerDefinition {
   scope?: "session";
   /** Stands for the server in public tool names. */
   toolPrefix?: string;
+  /** Which of its tools a model is offered; absent are all. */
+  include?: Include;
   maxMessageBytes: number;
   /** Absent where nothing is configured for its resources: then all are offered. */
   resources?: ResourceSettings;

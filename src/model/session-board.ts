@@ -50,8 +50,12 @@ export interface SessionBoard extends BoardUse {
    * configuration disables.
    */
   setEnabled(server: string, enabled: boolean): Promise<ServerStatus>;
-  /** Starts the session's own servers that were stopped for being idle, without waiting for them. */
-  wake(): void;
+  /**
+   * Starts the session's own servers that were stopped for being idle, without waiting for them, and tries
+   * every server again that somebody has signed in to since it was refused. Resolves when these have been
+   * tried; does not reject.
+   */
+  wake(): Promise<void>;
   /**
    * Plugs in another server; resolves when it is ready, has failed or `startupWait` has passed. Rejects
    * with CONFIG_INVALID or INVALID_ARGUMENTS, and then nothing has started.

@@ -66,6 +66,8 @@ export interface Tool<Details = unknown> {
   annotations?: JsonObject;
   outputSchema?: JsonObject;
   ownerOnly?: boolean;
+  /** Kept for people and programs: a model is not to be offered it. */
+  include?: "manual";
   source: ToolSource;
   /** Never rejects for what a server does: failures come as results with `isError`. */
   execute(

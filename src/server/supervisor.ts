@@ -12,12 +12,11 @@ import { afterFailure, isRemote } from "./after-failure.ts";
 import { Backoff, type Verdict } from "./backoff.ts";
 import { CallStats } from "./call-stats.ts";
 import { firstState } from "./first-state.ts";
+import { Idling } from "./idling.ts";
 import type { OpenConnection } from "./open-connection.ts";
+import { readyState } from "./ready-state.ts";
 import { Relist } from "./relist.ts";
 import { unavailable } from "./unavailable.ts";
-
-/** How long a lazy server that was started to be known waits for its first call. */
-const KNOWN_IDLE_MS = 30_000;
 
 export interface SupervisorOptions {
   definition: ServerDefinition;
@@ -41,6 +40,7 @@ export class Supervisor {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #backoff: Backoff;
+  readonly #idling: Idling;
   #state: ServerState;
   #connection: Connection | undefined;
   /** The start under way; resolves when the attempt has ended, whichever way. */
@@ -48,11 +48,9 @@ export class Supervisor {
   #giveUp: AbortController | undefined;
   #stopping: Promise<void> | undefined;
   #retry: Timer | undefined;
-  #idle: Timer | undefined;
   #relist: Relist | undefined;
   /** What is left of a crashed connection: the next start waits until it is gone. */
   #remains: Promise<void> | undefined;
-  #onlyToBeKnown = false;
   #restarts = 0;
   #lastError: PlugboardError | undefined;
   #lastStderr: string[] = [];
@@ -67,6 +65,10 @@ export class Supervisor {
       clock: options.clock,
       random: options.random,
       maxFailures: isRemote(options.definition) ? Infinity : options.definition.maxRestarts,
+    });
+    this.#idling = new Idling(options.definition, options.clock, () => {
+      if (this.stats.inFlight === 0 && this.#state.kind === "ready")
+        void this.#stop({ kind: "idle" });
     });
     this.#state = firstState(options.definition, options.untrusted);
   }
@@ -97,7 +99,7 @@ export class Supervisor {
    * starts only to be known is stopped again when no call follows.
    */
   async start(onlyToBeKnown = false): Promise<void> {
-    this.#onlyToBeKnown = onlyToBeKnown;
+    this.#idling.begin(onlyToBeKnown);
     if (this.#stopping !== undefined) await this.#stopping;
     switch (this.#state.kind) {
       case "idle":
@@ -132,14 +134,12 @@ export class Supervisor {
   /** Brackets a call, so that idling waits for it. */
   enter(): void {
     this.stats.started();
-    if (!this.#onlyToBeKnown) return;
-    this.#onlyToBeKnown = false;
-    this.#idle?.cancel();
+    this.#idling.used();
   }
 
   leave(ms: number, failed: boolean): void {
     this.stats.ended(ms, failed);
-    if (this.definition.idleTimeout !== 0 && this.stats.inFlight === 0) this.#armIdle();
+    if (this.definition.idleTimeout !== 0 && this.stats.inFlight === 0) this.#idling.arm();
   }
 
   /** Asks for the tools again, or makes one attempt to start where the server is down. */
@@ -188,6 +188,8 @@ export class Supervisor {
   }
 
   #begin(): Promise<void> {
+    // A restart may come from the very stop that a close has waited for too.
+    if (this.#closed) return Promise.resolve();
     this.#cancelTimers();
     const giveUp = new AbortController();
     this.#giveUp = giveUp;
@@ -235,17 +237,9 @@ export class Supervisor {
       // Somebody's own close has let go of the connection before.
       if (this.#connection === connection && reason) this.#crashed(connection, reason);
     });
-    const { protocolVersion } = connection.identity;
-    const pid = connection.pid;
     this.#logger.info("ready", { ms: Math.round(startMs), tools: tools.tools.length });
-    this.#move({
-      kind: "ready",
-      since: this.#clock.now(),
-      startMs,
-      protocolVersion,
-      ...(pid !== undefined && { pid }),
-    });
-    this.#armIdle();
+    this.#move(readyState(connection, this.#clock.now(), startMs));
+    this.#idling.arm();
   }
 
   #startFailed(error: PlugboardError): void {
@@ -291,20 +285,9 @@ export class Supervisor {
     }
   }
 
-  #armIdle(): void {
-    const idleTimeout = this.definition.idleTimeout || (this.#onlyToBeKnown ? KNOWN_IDLE_MS : 0);
-    if (idleTimeout === 0) return;
-    this.#idle?.cancel();
-    this.#idle = this.#clock.later(idleTimeout, () => {
-      if (this.stats.inFlight === 0 && this.#state.kind === "ready")
-        void this.#stop({ kind: "idle" });
-    });
-  }
-
   #cancelTimers(): void {
-    for (const timer of [this.#retry, this.#idle, this.#relist]) timer?.cancel();
+    for (const timer of [this.#retry, this.#idling, this.#relist]) timer?.cancel();
     this.#retry = undefined;
-    this.#idle = undefined;
     this.#relist = undefined;
   }
 

@@ -15,6 +15,15 @@ export function plainText(text: string): string {
   return text.replace(ESCAPES, "").replace(INVISIBLE, "");
 }
 
+/** JSON with what cannot be seen in it written as escapes: still the same value, and nothing hides in it. */
+export function visibleJson(value: unknown): string {
+  const text = JSON.stringify(value, undefined, 2);
+  return text.replace(INVISIBLE, (found) =>
+    // Two of them beyond the first plane.
+    found.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
+  );
+}
+
 /** `plainText` on one line, cut to `max` characters with an ellipsis. */
 export function oneLine(text: string, max = Infinity): string {
   // Cutting first bounds the work on a hostile megabyte; the slack is for what plainText removes.
@@ -30,6 +39,11 @@ export function truncate(text: string, max: number): string {
   const last = text.charCodeAt(end - 1);
   if (last >= 0xd800 && last <= 0xdbff) end -= 1;
   return `${text.slice(0, end)}…`;
+}
+
+/** As a sentence begins. */
+export function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 export function plural(count: number, noun: string): string {

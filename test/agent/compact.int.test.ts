@@ -107,6 +107,29 @@ describe("a request that is refused for its size", () => {
     expect(model.requests).toHaveLength(1);
   });
 
+  const history = Array.from({ length: 6 }, (_, index) => [
+    { role: "user" as const, content: `question ${index} ${"x".repeat(3000)}` },
+    { role: "assistant" as const, content: `answer ${index}` },
+  ]).flat();
+
+  it("is whole again where its size proves not to be the reason, and nothing is said to be left out", async () => {
+    const refusal = { error: { status: 400, message: "no such parameter" } };
+    const { run, model } = await rig(() => refusal, "anthropic", WINDOW);
+    const { end, events, history: kept } = await run({ history });
+    expect(end).toMatchObject({ reason: "failed", error: { status: 400 } });
+    expect(model.requests.length).toBeGreaterThan(1);
+    expect(only(events, "compaction")).toEqual([]);
+    expect(kept).toEqual([...history, expect.objectContaining({ role: "user" })]);
+  });
+
+  it("stays small where the model says that it is too large, and that is told once", async () => {
+    const refusal = { error: { status: 413, message: "too long" } };
+    const { run } = await rig(() => refusal, "anthropic", WINDOW);
+    const { events, history: kept } = await run({ history });
+    expect(only(events, "compaction")).toMatchObject([{ results: 0, messages: 12 }]);
+    expect(kept).toHaveLength(2);
+  });
+
   it("fails where it was not large at all", async () => {
     const { run, model } = await rig([call(1), { error: { status: 400, message: "bad" } }]);
     const { end } = await run({ tools: () => [big] });

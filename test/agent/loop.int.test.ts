@@ -1,8 +1,9 @@
 // The loop against a model over the wire.
 
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { closeBoards, fixture, open } from "../support/boards.ts";
 import type { ModelRequest } from "../support/model/start.mjs";
+import { eventually } from "../support/processes.ts";
 import { ALL_TYPES, closeModels, only, rig, tool, TYPES } from "./rig.ts";
 
 closeModels();
@@ -386,7 +387,7 @@ describe("cancelling", () => {
     const { end, history, text } = await run({ signal: stop.signal, onEvent });
     expect(end).toEqual({ reason: "cancelled" });
     expect(text).not.toBe("");
-    await vi.waitFor(() => expect(model.requests[0]?.outcome).toBe("dropped"));
+    await eventually(() => model.requests[0]?.outcome === "dropped");
     await run({ history });
     expect(texts(model.requests[1])).toEqual(["user: hello", `assistant: ${text}`, "user: hello"]);
   });

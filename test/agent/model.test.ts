@@ -82,7 +82,7 @@ describe("a provider", () => {
     expect(await failure(id, { env: { [variable]: "" } })).toMatchObject({
       code: "UNRESOLVED_VALUE",
       message: `the model provider '${name}' needs an API key, and ${variable} is not set`,
-      hint: `export ${variable}=…, or set models.providers.${name}.apiKey`,
+      hint: `export ${variable}=… (for an editor, put it into "env" of its settings for Plugboard), or set models.providers.${name}.apiKey`,
     });
   });
 

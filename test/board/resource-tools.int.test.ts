@@ -38,6 +38,35 @@ describe("the tools", () => {
     expect(failure?.code).toBe("REFUSED_BY_POLICY");
   });
 
+  it("are asked about as the host's own, with what is to be read", async () => {
+    const asked: unknown[] = [];
+    await using board = await openBoard(
+      { servers: { lib: library() }, approval: "ask" },
+      {
+        ...TOOLS,
+        onApproval: ({ tool, args }) => {
+          asked.push([tool, args]);
+          return "refuse";
+        },
+      },
+    );
+    const args = { uri: "lib:///rules" };
+    expect((await board.call("read_resource", args)).failure?.code).toBe("NOT_APPROVED");
+    expect(asked).toEqual([["native/read_resource", args]]);
+  });
+
+  it("are not held to what is configured for the tools of a server", async () => {
+    const lib = { ...library(), approval: "ask", rateLimit: 1 } as const;
+    await using board = await openBoard(
+      { servers: { lib }, tools: { deny: ["lib/*"] }, approval: "destructive" },
+      { ...TOOLS, onApproval: () => "refuse" },
+    );
+    expect(board.tools().map(({ name }) => name)).toEqual(["list_resources", "read_resource"]);
+    for (const uri of ["lib:///rules", "lib:///welcome"]) {
+      expect((await board.call("read_resource", { uri })).isError).toBeUndefined();
+    }
+  });
+
   it("do not take the place of others", async () => {
     const own: NativeTool = {
       name: "read_resource",

@@ -153,23 +153,4 @@ describe("the page on configuration", () => {
     const { message } = await refusal(pass(stage, callOf(subject("files/write_file"))));
     expect(page).toContain(`\`${message}\``);
   });
-
-  it.each(tableOf("Server keys").filter(([, , , , state]) => state === "later"))(
-    "says of %s what its warning says",
-    async (key = "") => {
-      const values: Partial<Record<string, string>> = {
-        "`oauth`": "true",
-        "`include`": "'manual'",
-      };
-      const entry = `${key.replaceAll("`", "")}: ${values[key] ?? "5000"}`;
-      const address = key === "`oauth`" ? 'url: "https://example.com"' : 'command: "x"';
-      const file = await writeConfig(
-        `{ agents: { defaults: { mcp: { servers: { x: { ${address}, ${entry} } } } } } }`,
-      );
-      const { warnings } = await loadConfig(file);
-      expect(warnings.map(({ message }) => message)).toEqual([
-        "is accepted, but has no effect in this version",
-      ]);
-    },
-  );
 });

@@ -52,6 +52,10 @@ describe("what a server's keys say to the guard", () => {
     expect(guardOf({ command: "x", ...config })).toEqual(expected);
   });
 
+  it("says nothing of what a model is offered", () => {
+    expect(guardOf({ command: "x", include: "manual" })).toBeUndefined();
+  });
+
   it("holds tools of any name", async () => {
     const guard = await merged(
       "approval: { tools: { __proto__: 'ask' } }",

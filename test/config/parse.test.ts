@@ -64,12 +64,12 @@ describe("a configuration in code", () => {
 
   it("has warnings without lines", () => {
     const { warnings } = parseAgentConfig({
-      servers: { a: { command: "x", include: "manual", timeout: 5 } },
+      servers: { a: { command: "x", include: "agent", timeout: 5 } },
       startupWait: 3,
     });
     expect(warnings).toEqual([
       { path: "startupWait", message: "is 3 milliseconds; did you mean 3000?" },
-      { path: "servers.a.include", message: "is accepted, but has no effect in this version" },
+      { path: "servers.a.include", message: 'says "agent", which is "always" in this version' },
       { path: "servers.a.timeout", message: "is 5 milliseconds; did you mean 5000?" },
     ]);
   });

@@ -79,6 +79,23 @@ describe("what is to be approved", () => {
     expect(judge(undefined, [])).toEqual({ kind: "trusted" });
   });
 
+  it("is what steers the model or spares it a question, even where nothing starts", async () => {
+    const launches = await launchesOf({
+      defaults: {
+        systemPrompt: "Obey the page.",
+        tools: { approval: "never", deny: ["x"] },
+        mcp: { session: { sampling: "allow" } },
+      },
+      list: [{ id: "research", systemPrompt: "Be brief." }],
+    });
+    expect(launches.map(({ label }) => label)).toEqual([
+      "setting tools.approval",
+      "setting mcp.session",
+      "setting systemPrompt",
+      "setting research/systemPrompt",
+    ]);
+  });
+
   it("holds values as they are written", async () => {
     const [docs] = await launchesOf({ servers: { docs: DOCS } });
     expect(docs).toMatchObject({ kind: "server", name: "docs", server: DOCS });

@@ -5,6 +5,7 @@ import { formatProblem } from "../../src/config/report.ts";
 import { writeConfig } from "./files.ts";
 
 const NO_EFFECT = "is accepted, but has no effect in this version";
+const AGENT_MODE = 'says "agent", which is "always" in this version';
 
 async function warningsOf(text: string, agentId?: string): Promise<string[]> {
   const file = await writeConfig(text);
@@ -19,21 +20,31 @@ function server(keys: string): Promise<string[]> {
 
 const X = "agents.defaults.mcp.servers.x";
 
-describe("a server's key without a feature", () => {
+describe("which tools a model is offered", () => {
   it.each([
-    ["include: 'manual'", NO_EFFECT],
-    ["include: { default: 'agent', tools: { a: 'always' } }", NO_EFFECT],
-  ])("is accepted and said to be one: %s", async (keys, message) => {
-    const [key] = keys.split(":");
-    expect(await server(`command: 'x', ${keys}`)).toEqual([`FILE:1:62  ${X}.${key}  ${message}`]);
+    "include: 'agent'",
+    "include: { default: 'agent', tools: { a: 'always' } }",
+    "include: { tools: { a: 'manual', b: 'agent' } }",
+  ])("is not up to the model yet, and that is said once: %s", async (keys) => {
+    expect(await server(`command: 'x', ${keys}`)).toEqual([
+      `FILE:1:62  ${X}.include  ${AGENT_MODE}`,
+    ]);
   });
 
-  it.each(["scope: 'shared'", "scope: 'session'", "include: 'always'"])(
-    "is not worth a word where it asks for nothing: %s",
-    async (keys) => {
-      expect(await server(`command: 'x', ${keys}`)).toEqual([]);
-    },
-  );
+  it.each([
+    "include: 'always'",
+    "include: 'manual'",
+    "include: {}",
+    "include: { default: 'manual', tools: { agent: 'always' } }",
+  ])("is in force, and nothing is said of it: %s", async (keys) => {
+    expect(await server(`command: 'x', ${keys}`)).toEqual([]);
+  });
+});
+
+describe("whose a server is", () => {
+  it.each(["scope: 'shared'", "scope: 'session'"])("is not worth a word: %s", async (keys) => {
+    expect(await server(`command: 'x', ${keys}`)).toEqual([]);
+  });
 });
 
 describe("what is for the guard", () => {
@@ -192,7 +203,7 @@ describe("settings without a feature", () => {
     ["timeout: 30", "is 30 milliseconds; did you mean 30000?"],
     ["scope: 'shared'", "has no effect on the servers of a session"],
     ["pins: 'warn'", "has no effect on the servers of a session"],
-    ["include: 'manual'", "has no effect on the servers of a session"],
+    ["include: 'agent'", AGENT_MODE],
   ])("of the servers of sessions are said to be: %s", async (keys, message) => {
     const [key = ""] = keys.split(":");
     const text = `{ agents: { defaults: { mcp: { session: { ${keys} } } } } }`;

@@ -13,11 +13,9 @@ import {
   type McpServer,
   methods,
   ndJsonStream,
-  type RequestPermissionRequest,
-  type SessionNotification,
-  type SessionUpdate,
 } from "@agentclientprotocol/sdk";
 import { afterEach, beforeEach } from "vitest";
+import { AcpClient } from "../support/acp-client.ts";
 import { expectNoProcesses, isAlive } from "../support/processes.ts";
 
 const bin = fileURLToPath(new URL("../../dist/bin.js", import.meta.url));
@@ -31,19 +29,17 @@ interface Options {
   raw?: boolean;
 }
 
-class Agent {
+class Agent extends AcpClient {
   readonly process: ChildProcessByStdio<Writable, Readable, Readable>;
   /** Code and signal. */
   readonly exited: Promise<[number | null, NodeJS.Signals | null]>;
   readonly connection: ClientConnection;
-  readonly updates: SessionNotification[] = [];
-  readonly questions: RequestPermissionRequest[] = [];
   /** Everything it has written, whole lines or not. */
   stdout = "";
   stderr = "";
-  readonly #listeners = new Set<() => void>();
 
   constructor(directory: string, { config, env = {} }: Options) {
+    super();
     const file = join(directory, "agent.json");
     if (config !== undefined) writeFileSync(file, JSON.stringify(config));
     const args = config === undefined ? ["acp"] : ["--config", file, "acp"];
@@ -65,17 +61,17 @@ class Agent {
     stdout.setEncoding("utf8").on("data", (text: string) => {
       this.stdout += text;
       read.write(text);
-      this.#tell();
+      this.heard();
     });
     stdout.on("close", () => read.end());
     stderr.setEncoding("utf8").on("data", (text: string) => {
       this.stderr += text;
-      this.#tell();
+      this.heard();
     });
     this.connection = client({ name: "e2e" })
       .onNotification(methods.client.session.update, ({ params }) => {
         this.updates.push(params);
-        this.#tell();
+        this.heard();
       })
       .onRequest(methods.client.session.requestPermission, ({ params }) => {
         this.questions.push(params);
@@ -84,10 +80,6 @@ class Agent {
       .connect(
         ndJsonStream(Writable.toWeb(stdin), Readable.toWeb(read) as ReadableStream<Uint8Array>),
       );
-  }
-
-  get agent(): ClientConnection["agent"] {
-    return this.connection.agent;
   }
 
   initialize(protocolVersion = 1) {
@@ -99,50 +91,11 @@ class Agent {
     return sessionId;
   }
 
-  prompt(sessionId: string, text: string) {
-    const prompt = [{ type: "text" as const, text }];
-    return this.agent.request(methods.agent.session.prompt, { sessionId, prompt });
-  }
-
-  /** Sends a prompt and gives what the agent said to it. */
-  async ask(sessionId: string, text: string): Promise<string> {
-    const before = this.said(sessionId).length;
-    await this.prompt(sessionId, text);
-    return this.said(sessionId).slice(before);
-  }
-
-  of<Kind extends SessionUpdate["sessionUpdate"]>(sessionId: string, kind: Kind) {
-    return this.updates.flatMap(({ sessionId: id, update }) =>
-      id === sessionId && update.sessionUpdate === kind
-        ? [update as Extract<SessionUpdate, { sessionUpdate: Kind }>]
-        : [],
-    );
-  }
-
-  said(sessionId: string): string {
-    return this.of(sessionId, "agent_message_chunk")
-      .map(({ content }) => (content.type === "text" ? content.text : `[${content.type}]`))
-      .join("");
-  }
-
   /** The text of the session's last call. */
   result(sessionId: string): string {
     const content = this.of(sessionId, "tool_call_update").at(-1)?.content?.[0];
     if (content?.type !== "content" || content.content.type !== "text") return "";
     return content.content.text;
-  }
-
-  /** Resolves when what the agent has sent makes `condition` true. */
-  async until(condition: () => boolean): Promise<void> {
-    while (!condition()) {
-      await new Promise<void>((resolve) => {
-        const listener = (): void => {
-          this.#listeners.delete(listener);
-          resolve();
-        };
-        this.#listeners.add(listener);
-      });
-    }
   }
 
   /** As an editor that has been closed. Resolves to the exit code. */
@@ -159,10 +112,6 @@ class Agent {
       await this.exited;
     }
     this.connection.close();
-  }
-
-  #tell(): void {
-    for (const listener of this.#listeners) listener();
   }
 }
 

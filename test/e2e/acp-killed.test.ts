@@ -46,7 +46,9 @@ it("kill -9 while a call runs and while an answer is streamed: another agent goe
   const { sessions } = await second.agent.request(session.list, {});
   expect(sessions).toMatchObject([{ sessionId, title: "What is there?", cwd: desk.directory }]);
   await second.agent.request(session.load, setup);
-  expect(second.updates.map(({ update }) => update.sessionUpdate).slice(0, 4)).toEqual([
+  const told = second.updates.map(({ update }) => update.sessionUpdate);
+  // A slow machine's server is waited for, and that is told too.
+  expect(told.filter((kind) => kind !== "agent_thought_chunk").slice(0, 4)).toEqual([
     "user_message_chunk",
     "agent_message_chunk",
     "tool_call",
@@ -70,8 +72,8 @@ it("kill -9 while a call runs and while an answer is streamed: another agent goe
   expect(third.of(sessionId, "tool_call_update")).toHaveLength(1);
   expect(third.said(sessionId)).toMatch(/^Let me look\. One two three/);
   expect(await third.ask(sessionId, "And then?")).toBe("Five.");
-  const told = model.requests[2]?.messages.slice(1).map(({ role, text }) => [role, text]);
-  expect(told).toEqual([
+  const seen = model.requests[2]?.messages.slice(1).map(({ role, text }) => [role, text]);
+  expect(seen).toEqual([
     ["user", "What is there?"],
     ["assistant", "Let me look. "],
     ["tool", expect.stringContaining("it is not known what became of it")],

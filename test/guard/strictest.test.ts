@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { strictestGuard } from "../../src/guard/strictest.ts";
+import { strictestGuard, strictestInclude } from "../../src/guard/strictest.ts";
 import type { ApprovalMode, ServerGuard } from "../../src/model/guard-settings.ts";
+import type { Include } from "../../src/model/include.ts";
 
 const rule = (place: string) => ({ place, deny: ["x"] });
 
@@ -61,5 +62,33 @@ describe("what a server is held to by two settings", () => {
     expect(strictestGuard(own, { approval: { default: other } }, agent)).toEqual(
       mode === undefined ? {} : { approval: { default: mode } },
     );
+  });
+});
+
+describe("what a model is offered of a server with two settings", () => {
+  it.each<[string, Include | undefined, Include | undefined, Include | undefined]>([
+    ["everything", undefined, undefined, undefined],
+    ["nothing that its own keeps back", { default: "manual" }, {}, { default: "manual" }],
+    ["nothing that the other keeps back", {}, { default: "manual" }, { default: "manual" }],
+    [
+      "an exception where neither says otherwise",
+      {},
+      { default: "manual", tools: { read: "always" } },
+      { default: "manual", tools: { read: "always" } },
+    ],
+    [
+      "no exception from what the other keeps back",
+      { tools: { read: "always" } },
+      { default: "manual" },
+      { default: "manual", tools: { read: "manual" } },
+    ],
+    [
+      "no exception from what its own keeps back",
+      { default: "manual" },
+      { tools: { read: "always" } },
+      { default: "manual", tools: { read: "manual" } },
+    ],
+  ])("is %s", (_, mine, other, expected) => {
+    expect(strictestInclude(mine, other)).toEqual(expected);
   });
 });

@@ -470,6 +470,18 @@ describe("stopping", () => {
     expect(states).toEqual(["starting", "stopping", "stopped"]);
   });
 
+  it("starts nothing again where it is closed in the middle of a restart", async () => {
+    const supervisor = supervise();
+    await supervisor.start();
+    const restarting = supervisor.restart();
+    const closing = supervisor.close();
+    await Promise.all([restarting, closing]);
+    await settle();
+    expect(starts).toBe(1);
+    expect(supervisor.state.kind).toBe("stopped");
+    expect(states.at(-1)).toBe("stopped");
+  });
+
   it("closes a connection that opens just as it is stopped", async () => {
     const connection = new FakeConnection();
     let arrive: (list: ToolList) => void = () => {};

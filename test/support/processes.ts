@@ -16,6 +16,11 @@ export function processesWith(marker: string): number[] {
   return pids.filter((pid) => pid !== process.pid);
 }
 
+/** Everything that this test process has started as a server, and what those have started. */
+export function startedProcesses(): number[] {
+  return processesWith(cookieMarker());
+}
+
 /** The leak check: nothing that carries `marker` is left. */
 export function expectNoProcesses(marker: string = cookieMarker()): void {
   expect(processesWith(marker), `processes left with ${marker}`).toEqual([]);

@@ -3,7 +3,6 @@
 
 import { toFailure } from "../../bridge/failure.ts";
 import { parseSessionServers } from "../../config/session.ts";
-import { type ServerGuards, serverGuards } from "../../guard/server-guards.ts";
 import {
   processWarning,
   type Selection,
@@ -16,6 +15,7 @@ import type { BoardCallOptions } from "../../model/board-use.ts";
 import type { BoardOptions } from "../../model/board-options.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import type { BoardEvents } from "../../model/events.ts";
+import { isOffered } from "../../model/include.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { BoardPrompts } from "../../model/prompt.ts";
 import type { BoardResources } from "../../model/resource.ts";
@@ -28,7 +28,10 @@ import { BoardCore } from "../core.ts";
 import { withLender } from "../lender.ts";
 import { learnSecrets } from "../plug.ts";
 import type { Slot } from "../slot.ts";
+import { sessionGuards } from "./guards.ts";
 import { OwnServers, perSession } from "./own-servers.ts";
+import { isClosed, isConfigured, isThere } from "./refusals.ts";
+import { retryLogin } from "./retry-login.ts";
 import { RunningCalls } from "./running-calls.ts";
 import { isForAll, isShared, SharedServers } from "./shared-servers.ts";
 import { Switches } from "./switches.ts";
@@ -81,7 +84,11 @@ export class LiveSession implements SessionBoard {
       call: (name, args, call) => this.call(name, args, call),
       over: {
         core: over,
-        session: { id, servers: this.#guards(), isShared: (subject) => isShared(over, subject) },
+        session: {
+          id,
+          servers: sessionGuards(over.agent.servers, this.#definitions),
+          isShared: (subject) => isShared(over, subject),
+        },
       },
     });
     this.#shared = new SharedServers(over, this.#core);
@@ -168,8 +175,10 @@ export class LiveSession implements SessionBoard {
     return this.#statusOf(await this.#switches.set(server, enabled));
   }
 
-  wake(): void {
-    if (this.#closing === undefined) this.#own.wake();
+  async wake(): Promise<void> {
+    if (this.#closing !== undefined) return;
+    this.#own.wake();
+    await Promise.all([...this.#core.slots.values()].map(retryLogin));
   }
 
   async add(name: string, config: ServerConfig): Promise<ServerStatus> {
@@ -210,25 +219,14 @@ export class LiveSession implements SessionBoard {
     this.#given.onClosed();
   }
 
-  /** Of what the session brings as it is now: servers come and go. */
-  #guards(): ServerGuards {
-    const configured = serverGuards(this.#given.over.agent.servers);
-    return {
-      own: (subject) => {
-        const { origin, source } = subject;
-        if (origin !== "session" || source.kind !== "mcp") return configured.own(subject);
-        return this.#definitions.get(source.server)?.guard ?? {};
-      },
-      shadowed: (subject) => configured.shadowed(subject),
-    };
-  }
-
   /** Which of the tools that the session brings are in its list. */
   #selection(): Selection<Tool> {
     const brought = new Set(this.#own.brought);
     const tools = this.#core.tools
       .list()
-      .filter(({ source }) => source.kind === "mcp" && brought.has(source.server));
+      .filter(({ source }) => source.kind === "mcp" && brought.has(source.server))
+      // The limit is about what a model has to read.
+      .filter(isOffered);
     return selectTools(tools, this.#given.limits, canonicalOf);
   }
 
@@ -249,22 +247,4 @@ function asDisabled({ pid: _pid, ...status }: ServerStatus): ServerStatus {
 
 function canonicalOf({ source, name }: Tool): string {
   return source.kind === "mcp" ? `${source.server}/${source.tool}` : name;
-}
-
-function isClosed(): PlugboardError {
-  return new PlugboardError("SERVER_UNAVAILABLE", "the session is closed");
-}
-
-function isThere(name: string): PlugboardError {
-  return new PlugboardError("INVALID_ARGUMENTS", `the session has a server '${name}' already`, {
-    server: name,
-    hint: "remove it first, or give the other one another name",
-  });
-}
-
-function isConfigured(name: string): PlugboardError {
-  return new PlugboardError("UNSUPPORTED", `server '${name}' is of the configuration`, {
-    server: name,
-    hint: "only what the session brought can be removed from it",
-  });
 }

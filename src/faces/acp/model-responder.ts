@@ -10,7 +10,7 @@ import type { TurnEvent } from "../../agent/turn-event.ts";
 import { cancelled, PlugboardError } from "../../model/errors.ts";
 import type { SamplingOptions } from "../../model/sampling.ts";
 import { untilAborted } from "../../util/abort.ts";
-import { duration, plural } from "../../util/text.ts";
+import { capitalised, duration, plural } from "../../util/text.ts";
 import { textBlock } from "./content.ts";
 import type { ModelChoice, Responder, Turn } from "./ports.ts";
 import { callEnded, callProgressed, callStarted } from "./calls/tool-calls.ts";
@@ -52,6 +52,7 @@ export function modelResponder(
     const opening = Promise.all([models.open(current), import("../../agent/loop.ts")]);
     const [model, { runTurn }] = await untilAborted(opening, signal, cancelled);
     const context = await untilAborted(board.resources.context(), signal, cancelled);
+    let isSilent = true;
     const result = await runTurn({
       ...options,
       model,
@@ -61,8 +62,12 @@ export function modelResponder(
       prompt,
       tools: () => turn.tools(),
       signal,
-      onEvent: (event) => show(event, turn),
+      onEvent: (event) => {
+        if (event.type === "text" || event.type === "tool_call") isSilent = false;
+        show(event, turn);
+      },
     });
+    if (isSilent && result.end.reason === "end_turn") turn.notify("The model's answer is empty.");
     conversation = { model: model.id, messages: result.history };
     return stopReason(result, turn);
   };
@@ -84,7 +89,7 @@ export function modelResponder(
       } catch (error) {
         if (!(error instanceof PlugboardError) || turn.signal.aborted) throw error;
         // The model cannot be used: commands work on.
-        turn.say(withHint(error));
+        turn.say(inSentences(error));
         return "end_turn";
       }
     },
@@ -115,12 +120,14 @@ export function modelResponder(
 
 function stopReason({ end }: TurnResult, turn: Turn): StopReason {
   if (end.reason !== "failed") return end.reason;
-  turn.say(withHint(end.error));
+  turn.say(inSentences(end.error));
   return "end_turn";
 }
 
-function withHint({ message, hint }: PlugboardError): string {
-  return hint === undefined ? message : `${message}: ${hint}`;
+/** In sentences, since it is said in a conversation. */
+function inSentences({ message, hint }: PlugboardError): string {
+  const what = capitalised(message);
+  return hint === undefined ? `${what}.` : `${what}. ${capitalised(hint)}`;
 }
 
 function show(event: TurnEvent, { board, emit, notify }: Turn): void {
@@ -138,7 +145,7 @@ function show(event: TurnEvent, { board, emit, notify }: Turn): void {
     case "usage":
       return emit({ sessionUpdate: "usage_update", used: event.used, size: event.window });
     case "retry":
-      return notify(`${event.reason}; asking again in ${duration(event.delayMs)}`);
+      return notify(`${capitalised(event.reason)}. Asking again in ${duration(event.delayMs)} …`);
     case "compaction":
       return notify(
         `The conversation has outgrown the model: ${plural(event.results, "tool result")} and ` +

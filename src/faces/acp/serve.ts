@@ -2,8 +2,6 @@
 
 import {
   agent,
-  type AgentConnection,
-  type ClientCapabilities,
   DEFAULT_MAX_MESSAGE_BYTES,
   type InitializeResponse,
   methods,
@@ -15,6 +13,7 @@ import { PlugboardError } from "../../model/errors.ts";
 import { type Logger, silentLogger } from "../../model/logger.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { packageVersion } from "../../util/version.ts";
+import { ClientSide } from "./client-side.ts";
 import { History } from "./history/history.ts";
 import { boundLines, TOO_LARGE, tooLarge } from "./wire/long-lines.ts";
 import { modeState } from "./session/mode.ts";
@@ -30,7 +29,6 @@ import {
   parseResume,
   parseSession,
 } from "./wire/params.ts";
-import type { Peer } from "./peer.ts";
 import type { NewResponder, OpenSession } from "./ports.ts";
 import type { Session } from "./session/session.ts";
 import { Sessions } from "./session/sessions.ts";
@@ -41,6 +39,8 @@ export interface AcpOptions {
   openSession: OpenSession;
   /** Answers what is no command. Without it commands alone are answered. */
   newResponder?: NewResponder;
+  /** For somebody who asks an agent without a model: a sentence on what gives it one. */
+  modelAdvice?: string;
   /** Where sessions are kept. Without it nothing is, and none can be loaded. */
   historyDir?: string;
   /** Aborting it ends the connection. */
@@ -52,12 +52,13 @@ export interface AcpOptions {
 /** Resolves when the client is gone, or the signal aborts, and nothing of its sessions is left. */
 export async function serveAcp(options: AcpOptions): Promise<void> {
   const { signal, clock = systemClock, logger = silentLogger, historyDir } = options;
-  const client: ClientSide = { capabilities: {} };
+  const client = new ClientSide();
   const sessions = new Sessions({
-    peer: peerOf(client),
+    peer: client,
     clock,
     logger,
     newResponder: options.newResponder,
+    modelAdvice: options.modelAdvice,
     openSession: options.openSession,
     history: historyDir === undefined ? undefined : new History(historyDir, clock),
   });
@@ -68,7 +69,7 @@ export async function serveAcp(options: AcpOptions): Promise<void> {
   });
   const input = options.input.pipeThrough(lines);
   const connection = app.connect(ndJsonStream(options.output, input));
-  client.connection = connection;
+  client.connect(connection);
   const onAbort = (): void => connection.close();
   signal?.addEventListener("abort", onAbort, { once: true });
   if (signal?.aborted) onAbort();
@@ -80,17 +81,11 @@ export async function serveAcp(options: AcpOptions): Promise<void> {
   }
 }
 
-interface ClientSide {
-  capabilities: ClientCapabilities;
-  /** Set before the first message is read. */
-  connection?: AgentConnection;
-}
-
 function describeAgent(sessions: Sessions, client: ClientSide) {
   const { session } = methods.agent;
   return agent({ name: "plugboard" })
     .onRequest(methods.agent.initialize, ({ params }) => {
-      client.capabilities = params.clientCapabilities ?? {};
+      client.introduce(params.clientCapabilities ?? {});
       return initializeResponse();
     })
     .onRequest(session.new, parseNew, async ({ params }) => {
@@ -117,13 +112,13 @@ function describeAgent(sessions: Sessions, client: ClientSide) {
     .onRequest(session.setMode, parseMode, async ({ params: { sessionId, modeId } }) => {
       const open = sessions.get(sessionId);
       changeMode(open, modeId, "modeId");
-      await peerOf(client).update(sessionId, optionsUpdate(open));
+      await client.update(sessionId, optionsUpdate(open));
       return {};
     })
     .onRequest(session.setConfigOption, parseConfigOption, async ({ params }) => {
       const { sessionId, configId, value } = params;
       const open = sessions.get(sessionId);
-      await peerOf(client).update(sessionId, await changeOption(open, configId, value));
+      await client.update(sessionId, await changeOption(open, configId, value));
       return { configOptions: configOptions(open) };
     })
     .onRequest(session.prompt, parsePrompt, async ({ params, signal }) => ({
@@ -178,25 +173,4 @@ async function asRequest<Result>(work: Promise<Result>): Promise<Result> {
     }
     throw RequestError.internalError({ code: error.code }, error.message);
   }
-}
-
-function peerOf(client: ClientSide): Peer {
-  // Rejects when the connection is gone, and then its sessions are being closed.
-  const ignore = (): void => {};
-  return {
-    capabilities: () => client.capabilities,
-    async update(sessionId, update) {
-      const params = { sessionId, update };
-      await client.connection?.client.notify(methods.client.session.update, params).catch(ignore);
-    },
-    request(method, params, signal) {
-      if (client.connection === undefined) return Promise.reject(RequestError.requestCancelled());
-      const options = signal && { cancellationSignal: signal, stopWaitingOnCancel: true };
-      return client.connection.client.request(method, params, options);
-    },
-    async completeElicitation(params) {
-      const { complete } = methods.client.elicitation;
-      await client.connection?.client.notify(complete, params).catch(ignore);
-    },
-  };
 }

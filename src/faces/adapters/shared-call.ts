@@ -1,11 +1,10 @@
 // A model's tool call, made: the name found, the arguments read, the tool run. Whatever is wrong with the
 // call is a result that the model can act on.
 
-import { toFailure } from "../../bridge/failure.ts";
+import { failedResult, unknownTool } from "../../bridge/model-call.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { ToolResult, ToolUpdate } from "../../model/tool.ts";
-import { closest } from "../../util/closest.ts";
 import { oneLine } from "../../util/text.ts";
 import type { Offer } from "./shared-offer.ts";
 
@@ -30,23 +29,18 @@ export async function runCall(
   { signal, onUpdate }: RunOptions = {},
 ): Promise<ToolResult> {
   try {
-    const { tool, toOriginal } = offer.find(name) ?? unknown(name, offer);
+    const found = offer.find(name);
+    if (found === undefined) throw unknownTool(name, namesOf(offer));
+    const { tool, toOriginal } = found;
     const listener = onUpdate && ((update: ToolUpdate) => onUpdate(update, id));
     return await tool.execute(id, toOriginal(readArguments(name, args)), signal, listener);
   } catch (error) {
-    const outcome = toFailure(error);
-    return { content: outcome.content, isError: true, details: outcome };
+    return failedResult(error);
   }
 }
 
-function unknown(name: string, offer: Pick<Offer, "list">): never {
-  const meant = closest(
-    name,
-    offer.list().map((each) => each.name),
-  );
-  throw new PlugboardError("UNKNOWN_TOOL", `there is no tool named '${oneLine(name, 200)}'`, {
-    ...(meant !== undefined && { hint: `did you mean '${meant}'?` }),
-  });
+function namesOf(offer: Pick<Offer, "list">): string[] {
+  return offer.list().map((each) => each.name);
 }
 
 function readArguments(name: string, args: unknown): JsonObject {

@@ -6,6 +6,7 @@ import { normalizeSchema, type SchemaProvider } from "../../bridge/schema/normal
 import type { Board } from "../../model/board.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { PlugboardError } from "../../model/errors.ts";
+import { isOffered } from "../../model/include.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { Tool } from "../../model/tool.ts";
 
@@ -49,11 +50,11 @@ export class Offer {
     this.#report = onDiagnostic ?? (() => {});
   }
 
-  /** What the board lists now, in its order. */
+  /** What the board lists now for a model, in its order. */
   list(): OfferedTool[] {
     const { maxTools = Infinity } = this.#rules;
     const listed = new Map<string, OfferedTool>();
-    for (const tool of this.#board.tools()) {
+    for (const tool of this.#board.tools().filter(isOffered)) {
       const offered = this.#offer(tool);
       if (offered === undefined) continue;
       if (listed.has(offered.name)) {

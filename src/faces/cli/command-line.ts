@@ -6,7 +6,7 @@ import { packageVersion } from "../../util/version.ts";
 import { describeAsk } from "./ask-command.ts";
 import { describeAudit } from "./audit-command.ts";
 import { EXIT } from "./exit-code.ts";
-import { CALL_HELP, OVERVIEW_HELP, TOOLS_HELP } from "./help.ts";
+import { ACP_HELP, CALL_HELP, OVERVIEW_HELP, TOOLS_HELP } from "./help.ts";
 import type { Command, GlobalOptions, Invocation } from "./invocation.ts";
 import { LOG_LEVELS, type LogThreshold } from "./log.ts";
 import { describeOffers } from "./offers-command.ts";
@@ -160,6 +160,7 @@ function addCommands(program: Parser, choose: (command: Command) => void): void 
   program
     .command("acp")
     .description("be an ACP agent on stdio: for editors that start plugboard")
+    .addHelpText("after", ACP_HELP)
     .action(() => choose({ kind: "acp" }));
 
   program

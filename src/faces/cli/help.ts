@@ -32,3 +32,18 @@ Ways to give arguments:
 Examples:
   plugboard call demo/convert_units value=98.6 from=°F to=°C
   plugboard call mcp__demo__current_time zone=Tokyo --json`;
+
+export const ACP_HELP = `
+An editor starts it and talks to it on stdin and stdout. In Zed's settings:
+  "agent_servers": {
+    "Plugboard": { "type": "custom", "command": "plugboard", "args": ["acp"] }
+  }
+docs/editors.md has the settings of other editors. What goes wrong is on stderr,
+and in the answer to the editor's first request where the agent cannot start.
+
+The MCP servers that the editor brings are used beside those of the
+configuration. With "model" in the configuration it answers questions, else
+commands alone: /tools, /call, /mcp, /resources, /read.
+
+Example:
+  acpx --agent "plugboard acp" exec "/tools"`;

@@ -1,5 +1,6 @@
 // Tools in full: description and every parameter.
 
+import { isOffered } from "../../model/include.ts";
 import type { Tool } from "../../model/tool.ts";
 import { oneLine } from "../../util/text.ts";
 import { canonicalName } from "./find-tool.ts";
@@ -29,10 +30,15 @@ function toolPage(tool: Tool, view: OutputView): string[] {
     .flatMap((line) => wrap(line.trimEnd(), width - 2))
     .map((line) => (line === "" ? "" : `  ${line}`));
   return [
-    `${paint("bold", tool.name)}  ${paint("dim", oneLine(canonicalName(tool)))}`,
+    `${paint("bold", tool.name)}  ${paint("dim", about(tool))}`,
     ...description,
     ...parameterTable(tool, view),
   ];
+}
+
+function about(tool: Tool): string {
+  const name = oneLine(canonicalName(tool));
+  return isOffered(tool) ? name : `${name}, manual: not offered to a model`;
 }
 
 function parameterTable(tool: Tool, { paint, width }: OutputView): string[] {

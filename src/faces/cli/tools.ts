@@ -73,7 +73,7 @@ function cacheNotes(
 }
 
 function toolJson(tool: Tool): object {
-  const { name, label, description, parameters, annotations, outputSchema, source } = tool;
+  const { name, label, description, parameters, annotations, outputSchema, include, source } = tool;
   return {
     name,
     label,
@@ -81,6 +81,7 @@ function toolJson(tool: Tool): object {
     parameters,
     ...(annotations !== undefined && { annotations }),
     ...(outputSchema !== undefined && { outputSchema }),
+    ...(include !== undefined && { include }),
     source,
   };
 }

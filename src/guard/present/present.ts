@@ -30,12 +30,20 @@ export interface PresentSettings {
 
 export type Presented = ToolResult<ModelDetails>;
 
-/** Failures that repeat a server's words; all others are in the host's own. */
+/**
+ * Failures that repeat a server's words, be it the last lines of its stderr, how it refused a handshake or the
+ * names in its answer; all others are in the host's own.
+ */
 const IN_SERVERS_WORDS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "SERVER_ERROR",
+  "SERVER_UNAVAILABLE",
   "CONNECTION_CLOSED",
+  "HANDSHAKE_FAILED",
+  "UNSUPPORTED_VERSION",
   "HTTP_STATUS",
+  "NEEDS_AUTH",
   "PROTOCOL",
+  "INVALID_RESULT",
 ]);
 
 /** A promise only where something is saved. Never throws or rejects. */

@@ -101,6 +101,20 @@ describe("limits", () => {
     });
   });
 
+  it("are about what a model is offered: what is kept from it does not count", async () => {
+    const board = await openWith({ servers: {}, limits: { sessionTools: 1 } });
+    const include = { default: "manual", tools: { tool_2: "always" } } as const;
+    const many = { ...fixture("many-tools", "--count=4"), include };
+    const session = await board.openSession({ cwd, servers: { many } });
+    expect(session.notices).toEqual([]);
+    expect(session.tools().map((tool) => tool.include)).toEqual([
+      "manual",
+      "manual",
+      undefined,
+      "manual",
+    ]);
+  });
+
   it("can be set in the environment, and a warning comes before them", async () => {
     const logger = recordingLogger();
     const board = await openWith(

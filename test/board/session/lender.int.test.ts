@@ -63,9 +63,15 @@ describe("a configured server lends its login", () => {
   });
 
   it("with its rules, the names of its tools and what it may show", () => {
-    const theirs = { tools: { deny: ["rm"] }, toolPrefix: "d", resourceFilter: ["a:*"] };
+    const theirs: ServerConfig = {
+      tools: { deny: ["rm"] },
+      include: "manual",
+      toolPrefix: "d",
+      resourceFilter: ["a:*"],
+    };
     expect(lent({ url }, { url, ...theirs })).toMatchObject({
       guard: { rules: [{ deny: ["rm"] }] },
+      include: { default: "manual" },
       toolPrefix: "d",
       resources: { enabled: true, filter: ["a:*"] },
     });

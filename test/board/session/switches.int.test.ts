@@ -32,7 +32,7 @@ describe("a server that a session disables", () => {
     expect(toolNames(session)).toEqual([]);
     expect(toolNames(other)).toEqual(["mcp__crlf__echo"]);
     expect(textOf(await session.call("crlf/echo"))).toBe("server 'crlf' is disabled");
-    session.wake();
+    await session.wake();
     expect(await session.setEnabled("crlf", false)).toEqual(off);
     expect((await session.restart("crlf")).state.kind).toBe("disabled");
 
@@ -114,7 +114,7 @@ describe("a session cannot", () => {
       hint: "did you mean 'mine'?",
     });
     await session.close();
-    session.wake();
+    await session.wake();
     await expect(session.setEnabled("own", false)).rejects.toMatchObject({
       code: "SERVER_UNAVAILABLE",
     });

@@ -16,8 +16,6 @@ import {
   ndJsonStream,
   type RequestPermissionRequest,
   type RequestPermissionResponse,
-  type SessionNotification,
-  type SessionUpdate,
 } from "@agentclientprotocol/sdk";
 import { afterEach, beforeEach } from "vitest";
 import { openBoard } from "../../../src/board.ts";
@@ -30,6 +28,7 @@ import type { BoardOptions } from "../../../src/model/board-options.ts";
 import { silentLogger } from "../../../src/model/logger.ts";
 import type { ServerConfig } from "../../../src/model/server-config.ts";
 import type { Clock } from "../../../src/util/clock.ts";
+import { AcpClient } from "../../support/acp-client.ts";
 import { fixture } from "../../support/boards.ts";
 import { expectNoProcesses } from "../../support/processes.ts";
 
@@ -50,7 +49,7 @@ interface Options {
   board?: BoardOptions;
   /** What the client can do beside showing updates and asking the person. */
   equip?: (app: ClientApp) => void;
-  /** Milliseconds that a new session waits for its servers. */
+  /** Milliseconds that a new session waits for its servers; for as long as a slow machine needs unless told. */
   startupWait?: number;
   capabilities?: ClientCapabilities;
   decide?: Decide;
@@ -68,20 +67,18 @@ export function choose(optionId: string): RequestPermissionResponse {
 }
 
 /** One client and its agent. */
-class Editor {
+class Editor extends AcpClient {
   readonly connection: ClientConnection;
   readonly board: Board;
-  readonly updates: SessionNotification[] = [];
-  readonly questions: RequestPermissionRequest[] = [];
   readonly elicitations: CreateElicitationRequest[] = [];
   /** Ids of pages that the agent says are through. */
   readonly completed: string[] = [];
   /** Resolves when the agent has let go of everything. */
   readonly served: Promise<void>;
   readonly #toAgent = new PassThrough();
-  readonly #listeners = new Set<() => void>();
 
   private constructor(board: Board, options: Options, directory: string) {
+    super();
     this.board = board;
     const toClient = new PassThrough();
     this.served = serveAcp({
@@ -92,7 +89,7 @@ class Editor {
           ...request,
           owner: true,
           approval: "ask",
-          ...(options.startupWait !== undefined && { startupWait: options.startupWait }),
+          startupWait: options.startupWait ?? 30_000,
         }),
       ...(options.newResponder !== undefined && { newResponder: options.newResponder }),
       ...(options.clock !== undefined && { clock: options.clock }),
@@ -102,21 +99,21 @@ class Editor {
     const app = client({ name: "test" })
       .onNotification(methods.client.session.update, ({ params }) => {
         this.updates.push(params);
-        for (const listener of this.#listeners) listener();
+        this.heard();
       })
       .onRequest(methods.client.session.requestPermission, ({ params }) => {
         this.questions.push(params);
-        for (const listener of this.#listeners) listener();
+        this.heard();
         return decide(params);
       })
       .onRequest(methods.client.elicitation.create, ({ params, signal }) => {
         this.elicitations.push(params);
-        for (const listener of this.#listeners) listener();
+        this.heard();
         return elicit(params, signal);
       })
       .onNotification(methods.client.elicitation.complete, ({ params }) => {
         this.completed.push(params.elicitationId);
-        for (const listener of this.#listeners) listener();
+        this.heard();
       });
     options.equip?.(app);
     const fromAgent = Readable.toWeb(toClient) as ReadableStream<Uint8Array>;
@@ -131,10 +128,6 @@ class Editor {
     return editor;
   }
 
-  get agent(): ClientConnection["agent"] {
-    return this.connection.agent;
-  }
-
   initialize(clientCapabilities: ClientCapabilities = {}) {
     return this.agent.request(methods.agent.initialize, { protocolVersion: 1, clientCapabilities });
   }
@@ -142,18 +135,6 @@ class Editor {
   async newSession(mcpServers: McpServer[] = [], cwd: string = tmpdir()): Promise<string> {
     const { sessionId } = await this.agent.request(methods.agent.session.new, { cwd, mcpServers });
     return sessionId;
-  }
-
-  prompt(sessionId: string, text: string) {
-    const prompt = [{ type: "text" as const, text }];
-    return this.agent.request(methods.agent.session.prompt, { sessionId, prompt });
-  }
-
-  /** Sends a prompt and gives what the agent said to it. */
-  async ask(sessionId: string, text: string): Promise<string> {
-    const before = this.said(sessionId).length;
-    await this.prompt(sessionId, text);
-    return this.said(sessionId).slice(before);
   }
 
   /** Calls a tool as a person does, and gives the text of what it came to. */
@@ -172,33 +153,6 @@ class Editor {
     while (!(await this.ask(sessionId, "/mcp")).split("\n").includes(line)) {
       // Nothing here leaves the process, so that timers would never have their turn.
       await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-  }
-
-  of<Kind extends SessionUpdate["sessionUpdate"]>(sessionId: string, kind: Kind) {
-    return this.updates.flatMap(({ sessionId: id, update }) =>
-      id === sessionId && update.sessionUpdate === kind
-        ? [update as Extract<SessionUpdate, { sessionUpdate: Kind }>]
-        : [],
-    );
-  }
-
-  said(sessionId: string): string {
-    return this.of(sessionId, "agent_message_chunk")
-      .map(({ content }) => (content.type === "text" ? content.text : `[${content.type}]`))
-      .join("");
-  }
-
-  /** Resolves when the client has heard what makes `condition` true. */
-  async until(condition: () => boolean): Promise<void> {
-    while (!condition()) {
-      await new Promise<void>((resolve) => {
-        const listener = (): void => {
-          this.#listeners.delete(listener);
-          resolve();
-        };
-        this.#listeners.add(listener);
-      });
     }
   }
 

@@ -41,7 +41,12 @@ describe("an answer", () => {
     const editor = await desk.open({ newResponder });
     const sessionId = await editor.newSession([mcpServer("echo", "echo")]);
     expect(await editor.ask(sessionId, "go")).toBe("done");
-    expect(editor.questions[0]?.toolCall.toolCallId).toBe("c1");
+    // The editor shows the call under this title from now on.
+    expect(editor.questions[0]?.toolCall).toMatchObject({
+      toolCallId: "c1",
+      title: "echo: echo hi",
+      content: [{}, { content: { text: "Every call of this tool is asked about (echo/echo)." } }],
+    });
     expect(editor.of(sessionId, "tool_call")).toMatchObject([
       { toolCallId: "c1", title: "echo: echo hi", rawInput: { text: "hi" } },
     ]);
@@ -114,7 +119,25 @@ describe("an answer", () => {
     const editor = await desk.open({ newResponder, capabilities: { session: { notices: {} } } });
     const sessionId = await editor.newSession();
     expect(await editor.ask(sessionId, "go")).toBe("now");
-    expect(editor.of(sessionId, "notice")[0]?.title).toContain("asking again");
+    expect(editor.of(sessionId, "notice")[0]?.title).toContain("Asking again");
+  });
+
+  it("that broke off is told of in a paragraph of its own, where there are no notices", async () => {
+    const newResponder = await scripted.script([
+      { text: "half an answer", endAfter: 5 },
+      { error: { status: 401, message: "who are you" } },
+    ]);
+    const editor = await desk.open({ newResponder });
+    const sessionId = await editor.newSession();
+    expect(await editor.ask(sessionId, "go")).toMatch(
+      /^half.*\n\nThe answer of the model .* broke off.*\. Asking again in .* …\n\nThe model .* answered with 401: who are you\. Check the API key$/,
+    );
+  });
+
+  it("that is empty is said to be", async () => {
+    const editor = await desk.open({ newResponder: await scripted.script([{ text: "" }]) });
+    const sessionId = await editor.newSession();
+    expect(await editor.ask(sessionId, "go")).toBe("The model's answer is empty.\n\n");
   });
 
   it("is stopped in the middle by a cancel, and the session goes on", async () => {

@@ -1,7 +1,9 @@
 // What happens in a turn: commands, calls as an editor shows them, permission, modes and cancelling.
 
+import { tmpdir } from "node:os";
 import { methods } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
+import { fixture } from "../../support/boards.ts";
 import { choose, mcpServer, useDesk } from "./harness.ts";
 
 const desk = useDesk();
@@ -14,7 +16,7 @@ describe("without a model", () => {
     const said = await editor.ask(sessionId, "How are you?");
     expect(said).toContain("has no model");
     expect(said).toContain("11 tools can be used");
-    expect(said).toContain('"model" in agents.defaults');
+    expect(said).toContain("set `model` in agents.defaults");
   });
 
   it.each([
@@ -61,9 +63,39 @@ describe("without a model", () => {
     const editor = await desk.open();
     const sessionId = await editor.newSession([mcpServer("library", "library")]);
     const list = await editor.ask(sessionId, "/resources");
+    expect(list).toMatch(/^- lib:.*\{.*\}.*: \[library\] /m);
     const uri = /^- (\S+): /.exec(list)?.[1] ?? "";
     expect(uri).not.toBe("");
-    expect(await editor.ask(sessionId, `/read ${uri}`)).not.toBe("");
+    const text = await editor.ask(sessionId, `/read ${uri}`);
+    expect(text).not.toBe("");
+    expect(await editor.ask(sessionId, `/read library ${uri}`)).toBe(text);
+    expect(await editor.ask(sessionId, `/read elsewhere ${uri}`)).toContain("elsewhere");
+  });
+
+  it("a failure that /mcp shows is not said beside it, nor again later", async () => {
+    const editor = await desk.open();
+    const sessionId = await editor.newSession();
+    await editor.prompt(sessionId, "/mcp add gone http://127.0.0.1:1/");
+    const before = editor.said(sessionId);
+    expect(before.split("gone: ")).toHaveLength(2);
+    expect((await editor.ask(sessionId, "/mcp")).split("gone: ")).toHaveLength(2);
+    expect(await editor.ask(sessionId, "/tools")).toBe("There are no tools.");
+  });
+
+  it("the commands are told again where they have changed, and else not", async () => {
+    const editor = await desk.open();
+    const sessionId = await editor.newSession();
+    await editor.until(() => editor.of(sessionId, "available_commands_update").length > 0);
+    await editor.prompt(sessionId, "/mcp");
+    const { command = "", args = [] } = fixture("library");
+    await editor.prompt(sessionId, `/mcp add library ${[command, ...args].join(" ")}`);
+    const told = () => editor.of(sessionId, "available_commands_update");
+    await editor.until(() => JSON.stringify(told().at(-1)).includes("library:"));
+    expect(told()).toHaveLength(2);
+    // The client may show the session in a new place.
+    const same = { sessionId, cwd: tmpdir(), mcpServers: [] };
+    await editor.agent.request(methods.agent.session.load, same);
+    await editor.until(() => told().length === 3);
   });
 
   it("prompts of servers are commands, told of as servers come", async () => {
@@ -92,7 +124,7 @@ describe("a call", () => {
     await editor.prompt(sessionId, '/call echo/progress {"steps": 2, "ms": 1}');
     const [start] = editor.of(sessionId, "tool_call");
     expect(start).toMatchObject({
-      title: "echo: progress 2",
+      title: "echo: progress steps=2 ms=1",
       name: "mcp__echo__progress",
       kind: "other",
       status: "in_progress",

@@ -22,6 +22,7 @@ import {
   startModel,
   type ToolResult,
 } from "../../support/model/start.mjs";
+import { eventually } from "../../support/processes.ts";
 import {
   expectedOf,
   type Medium,
@@ -164,10 +165,10 @@ describe.each(PROVIDERS)("toAiSdkTools with $name", (provider) => {
     const tools = toAiSdkTools(board, provider.options);
     const answer = converse(model, tools, { provider, abortSignal: giveUp.signal });
     const ended = answer.catch((error: unknown) => error);
-    await vi.waitFor(() => expect(board.status()[0]?.calls.inFlight).toBe(1));
+    await eventually(() => board.status()[0]?.calls.inFlight === 1);
     giveUp.abort();
     expect(await ended).toMatchObject({ name: "AbortError" });
-    await vi.waitFor(() => expect(board.status()[0]?.calls.inFlight).toBe(0));
+    await eventually(() => board.status()[0]?.calls.inFlight === 0);
   });
 });
 

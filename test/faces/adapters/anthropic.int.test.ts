@@ -7,7 +7,7 @@ import type {
   Tool,
   ToolResultBlockParam,
 } from "@anthropic-ai/sdk/resources/messages";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import {
   type AnthropicTools,
   type AnthropicToolsOptions,
@@ -23,6 +23,7 @@ import {
   startModel,
   type ToolResult,
 } from "../../support/model/start.mjs";
+import { eventually } from "../../support/processes.ts";
 import { expectedOf, SCRIPT, SCRIPT_NATIVE, SCRIPT_SERVERS, type Seen, seenOf } from "./script.ts";
 
 closeBoards();
@@ -213,7 +214,7 @@ describe("toAnthropicTools", () => {
       input: { ms: 600_000 },
     }));
     const results = toAnthropicTools(board).executeAll({ content }, { signal: giveUp.signal });
-    await vi.waitFor(() => expect(board.status()[0]?.calls.inFlight).toBe(2));
+    await eventually(() => board.status()[0]?.calls.inFlight === 2);
     giveUp.abort();
     expect(await results).toMatchObject([
       { tool_use_id: "toolu_1", is_error: true, content: [{ text: "the call was cancelled" }] },

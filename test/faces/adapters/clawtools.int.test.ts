@@ -4,7 +4,7 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import {
   type ClawTool,
   type ClawToolRegistry,
@@ -15,7 +15,7 @@ import {
 } from "../../../src/faces/adapters/clawtools.ts";
 import { startMcpHttp } from "../../fixtures/http/mcp.ts";
 import { fixture } from "../../support/boards.ts";
-import { expectNoProcesses } from "../../support/processes.ts";
+import { eventually, expectNoProcesses } from "../../support/processes.ts";
 import { expectedOf, SCRIPT, SCRIPT_NATIVE, SCRIPT_SERVERS, type Seen, seenOf } from "./script.ts";
 
 type Config = Parameters<typeof loadMCPServers>[0];
@@ -232,7 +232,7 @@ describe("loadMCPServers", () => {
     ]);
     const giveUp = new AbortController();
     const sleeping = registry.get("echo__sleep").execute("2", { ms: 600_000 }, giveUp.signal);
-    await vi.waitFor(() => expect(provider.board.status()[0]?.calls.inFlight).toBe(1));
+    await eventually(() => provider.board.status()[0]?.calls.inFlight === 1);
     giveUp.abort();
     expect(textOf(await sleeping)).toContain("the call was cancelled");
   });

@@ -5,7 +5,7 @@ import { type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/mes
 import { DynamicStructuredTool, type StructuredToolInterface } from "@langchain/core/tools";
 import { ChatOpenAI } from "@langchain/openai";
 import { createAgent } from "langchain";
-import { afterEach, describe, expect, expectTypeOf, it, vi } from "vitest";
+import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
 import { type LangChainOptions, toLangChainTools } from "../../../src/faces/adapters/langchain.ts";
 import type { Board } from "../../../src/model/board.ts";
 import type { NativeTool } from "../../../src/model/tool.ts";
@@ -16,6 +16,7 @@ import {
   startModel,
   type ToolResult,
 } from "../../support/model/start.mjs";
+import { eventually } from "../../support/processes.ts";
 import { expectedOf, SCRIPT, SCRIPT_NATIVE, SCRIPT_SERVERS, type Seen, seenOf } from "./script.ts";
 
 closeBoards();
@@ -277,7 +278,7 @@ describe("toLangChainTools", () => {
       { type: "tool_call", id: "call_1", name, args: { ms: 600_000 } },
       { signal: giveUp.signal },
     );
-    await vi.waitFor(() => expect(board.status()[0]?.calls.inFlight).toBe(1));
+    await eventually(() => board.status()[0]?.calls.inFlight === 1);
     giveUp.abort();
     expect(await answer).toMatchObject({
       status: "error",

@@ -7,7 +7,7 @@ import type {
   ChatCompletionUserMessageParam,
 } from "openai/resources/chat/completions";
 import type { FunctionTool, ResponseInputItem } from "openai/resources/responses/responses";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { openBoard } from "../../../src/board.ts";
 import {
   type OpenAiFunctionCallOutput,
@@ -25,6 +25,7 @@ import {
   startModel,
   type ToolResult,
 } from "../../support/model/start.mjs";
+import { eventually } from "../../support/processes.ts";
 import { expectedOf, SCRIPT, SCRIPT_NATIVE, SCRIPT_SERVERS, type Seen, seenOf } from "./script.ts";
 
 type Options = Omit<OpenAiToolsOptions, "api"> & RunOptions & { streamed?: boolean };
@@ -263,7 +264,7 @@ describe.each(APIS)("toOpenAiTools for %s", (api) => {
     const board = await open({ echo: fixture("echo") });
     const giveUp = new AbortController();
     const answer = LOOPS[api](model, board, { signal: giveUp.signal });
-    await vi.waitFor(() => expect(board.status()[0]?.calls.inFlight).toBe(1));
+    await eventually(() => board.status()[0]?.calls.inFlight === 1);
     giveUp.abort();
     expect(await answer).toBe("Fine.");
     expect(resultsIn(model).map(seen)).toMatchObject([

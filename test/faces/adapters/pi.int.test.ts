@@ -2,7 +2,7 @@
 
 import { Agent, type AgentEvent, type AgentTool } from "@mariozechner/pi-agent-core";
 import type { KnownApi, Model as PiModel } from "@mariozechner/pi-ai";
-import { afterEach, describe, expect, expectTypeOf, it, vi } from "vitest";
+import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
 import { type PiTool, toPiTools } from "../../../src/faces/adapters/pi.ts";
 import type { Board } from "../../../src/model/board.ts";
 import type { NativeTool } from "../../../src/model/tool.ts";
@@ -13,6 +13,7 @@ import {
   startModel,
   type ToolResult,
 } from "../../support/model/start.mjs";
+import { eventually } from "../../support/processes.ts";
 import { expectedOf, SCRIPT, SCRIPT_NATIVE, SCRIPT_SERVERS, type Seen, seenOf } from "./script.ts";
 
 closeBoards();
@@ -246,7 +247,7 @@ describe("toPiTools", () => {
     const board = await open({ echo: fixture("echo") });
     const agent = agentOf(model, toPiTools(board));
     const run = agent.prompt("Go.");
-    await vi.waitFor(() => expect(board.status()[0]?.calls.inFlight).toBe(2));
+    await eventually(() => board.status()[0]?.calls.inFlight === 2);
     agent.abort();
     await run;
     expect(board.status()[0]?.calls.inFlight).toBe(0);

@@ -54,6 +54,15 @@ describe("names", () => {
   });
 });
 
+describe("a tool that is kept from models", () => {
+  it("is neither offered nor found, and nothing is said of it", () => {
+    const { offer, told, names } = offerOf([{ ...tool("purge"), include: "manual" }, tool("read")]);
+    expect(names()).toEqual(["read"]);
+    expect(offer.find("purge")).toBeUndefined();
+    expect(told).toEqual([]);
+  });
+});
+
 describe("schemas", () => {
   it("follow the first provider that takes them, and each change is told once", () => {
     const wide = Object.fromEntries(

@@ -154,13 +154,72 @@ describe("plugboard acp", () => {
     await agent.done;
   });
 
-  it("refuses an agent that is not there, and a configuration that is wrong", async () => {
-    const nobody = await start(["--agent", "nobody"]).done;
-    expect(nobody).toMatchObject({ code: 2, stdout: "" });
-    expect(nobody.stderr).toContain("there is no agent 'nobody'");
-    scratch.file("bad.json", "{");
-    const bad = await start(["--config", "bad.json"]).done;
-    expect(bad).toMatchObject({ code: 2, stdout: "" });
+  it("takes no model and no word from a file that nobody has trusted", async () => {
+    await using model = await startModel({ turns: [{ text: "42" }] });
+    const scripted = { type: "anthropic", baseUrl: `${model.url}/v1`, apiKey: "${HOME}" };
+    scratch.file("plugboard.json", {
+      agents: { defaults: { model: "scripted/m", systemPrompt: "Obey." } },
+      models: { providers: { scripted } },
+    });
+    const agent = start();
+    await agent.request("initialize", { protocolVersion: 1 });
+    const { result } = await agent.request("session/new", { cwd: "/", mcpServers: [] });
+    const { sessionId } = result as unknown as { sessionId: string };
+    const prompt = [{ type: "text", text: "What is it?" }];
+    await agent.request("session/prompt", { sessionId, prompt });
+    expect(agent.stdout.text).toContain("Nothing of the configuration is used");
+    expect(model.requests).toEqual([]);
+    agent.stdin.end();
+    await agent.done;
+  });
+
+  it("without a model says where one is set", async () => {
+    const agent = start();
+    await agent.request("initialize", { protocolVersion: 1 });
+    const { result } = await agent.request("session/new", { cwd: "/", mcpServers: [] });
+    const { sessionId } = result as unknown as { sessionId: string };
+    const prompt = [{ type: "text", text: "What is it?" }];
+    await agent.request("session/prompt", { sessionId, prompt });
+    expect(agent.stdout.text).toMatch(/For answers, put .* into \S+plugboard\.json/);
+    agent.stdin.end();
+    await agent.done;
+  });
+
+  describe("that cannot start", () => {
+    it.each([
+      ["for want of an agent", ["--agent", "nobody"], "there is no agent 'nobody'"],
+      ["for a wrong configuration", ["--config", "bad.json"], "The configuration has 1 problem"],
+    ])("%s answers its client with why, and ends", async (_, argv, reason) => {
+      scratch.file("bad.json", "{");
+      const agent = start(argv);
+      agent.stdin.write("\nno JSON\n");
+      expect(await agent.request("initialize", { protocolVersion: 1 })).toMatchObject({
+        error: { code: -32603, message: expect.stringContaining(reason) },
+      });
+      const { code, stderr } = await agent.done;
+      expect(code).toBe(2);
+      expect(stderr).toContain(reason);
+      expect(agent.lines()).toHaveLength(1);
+    });
+
+    it("waits for nobody whose end of the pipe is closed", async () => {
+      const agent = start(["--agent", "nobody"]);
+      agent.stdin.end();
+      expect(await agent.done).toMatchObject({ code: 2, stdout: "" });
+    });
+
+    it("is interrupted as ever", async () => {
+      const agent = start(["--agent", "nobody"]);
+      agent.events.emit("SIGTERM");
+      expect(await agent.done).toMatchObject({ code: 143, stdout: "" });
+    });
+
+    it("does not wait for a person at a terminal, and says what it is for", async () => {
+      const stdin = Object.assign(new PassThrough(), { isTTY: true });
+      const { code, stderr } = await scratch.start(["--agent", "nobody", "acp"], { stdin }).done;
+      expect(code).toBe(2);
+      expect(stderr).toContain("This is an agent for editors");
+    });
   });
 });
 

@@ -64,6 +64,17 @@ describe("plugboard ask", () => {
     expect(model?.requests[1]?.toolResults[0]?.text).toContain("EXTERNAL_UNTRUSTED_CONTENT");
   });
 
+  it("offers the model no tool that is kept for people, nor makes a call to it", async () => {
+    const include = { default: "manual", tools: { add: "always" } };
+    const servers = { echo: { ...fixture("echo"), include } };
+    const config = await configure([CALL, { text: "then not" }], { mcp: { servers } });
+    expect((await ask(config, "go", "--yes")).stdout).toBe("then not\n");
+    expect(model?.requests[0]?.tools.map(({ name }) => name)).toEqual(["mcp__echo__add"]);
+    expect(model?.requests[1]?.toolResults[0]).toMatchObject({ isError: true });
+    const call = await scratch.run(["--config", config, "call", "echo/echo", "text=hi"]);
+    expect(call).toMatchObject({ code: 0, stdout: "hi\n" });
+  });
+
   it("has no call made that nobody agreed to", async () => {
     const config = await configure([CALL, { text: "then not" }]);
     const { code, stderr } = await ask(config, "go");

@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { fixture } from "../../support/boards.ts";
-import { eventually } from "../../support/processes.ts";
+import { eventually, startedProcesses } from "../../support/processes.ts";
 import { Sink, useScratch } from "./harness.ts";
 
 const LIB = new URL("../../fixtures/servers/lib.mjs", import.meta.url).href;
@@ -57,7 +57,8 @@ describe("the command line", () => {
     scratch.servers({ mute: fixture("never-initialize") });
     for (const argv of [[], ["tools"], ["tools", "--refresh"], ["status"], ["call", "a"]]) {
       const running = scratch.start(argv);
-      setTimeout(() => running.events.emit("SIGINT"), 100);
+      await eventually(() => startedProcesses().length > 0);
+      running.events.emit("SIGINT");
       expect(await running.done).toEqual({ code: 130, stdout: "", stderr: "" });
     }
   });
@@ -107,7 +108,8 @@ describe("the command line", () => {
     const stdout = new Sink();
     const running = scratch.start(["call", "sleep", "ms=60000"], { stdout });
     const gone = Object.assign(new Error("write EPIPE"), { code: "EPIPE" });
-    setTimeout(() => stdout.emit("error", gone), 200);
+    await eventually(() => startedProcesses().length > 0);
+    stdout.emit("error", gone);
     expect(await running.done).toEqual({ code: 0, stdout: "", stderr: "" });
   });
 

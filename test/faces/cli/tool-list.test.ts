@@ -59,6 +59,21 @@ describe("a list of tools", () => {
   });
 });
 
+describe("a tool that no model is offered", () => {
+  const manual = tool("docs", "purge", { include: "manual" });
+
+  it("is listed, and its page says so", () => {
+    expect(toolList([manual], terminal().out)).toEqual(["mcp__docs__purge  Does purge."]);
+    expect(toolPages([manual], terminal().out)[0]).toBe(
+      "mcp__docs__purge  docs/purge, manual: not offered to a model",
+    );
+  });
+
+  it("costs a model nothing", () => {
+    expect(promptTokens([manual, long])).toBe(promptTokens([long]));
+  });
+});
+
 describe("a tool in full", () => {
   it("has its description and every parameter", () => {
     expect(toolPages([long, tool("docs", "read")], terminal(60, plain).out)).toEqual([

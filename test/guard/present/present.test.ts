@@ -165,16 +165,23 @@ describe("a failure", () => {
     failure: { code, message },
   });
 
-  it.each<ErrorCode>(["SERVER_ERROR", "CONNECTION_CLOSED", "HTTP_STATUS", "PROTOCOL"])(
-    "that repeats a server's words is framed: %s",
-    (code) => {
-      const result = at(present(failed(code, "boom")));
-      expect(result.content).toEqual([text(`${OPEN}\nboom\n${CLOSE}`)]);
-      expect(result.details?.externalContent?.wrapped).toBe(true);
-    },
-  );
+  it.each<ErrorCode>([
+    "SERVER_ERROR",
+    "SERVER_UNAVAILABLE",
+    "CONNECTION_CLOSED",
+    "HANDSHAKE_FAILED",
+    "UNSUPPORTED_VERSION",
+    "HTTP_STATUS",
+    "NEEDS_AUTH",
+    "PROTOCOL",
+    "INVALID_RESULT",
+  ])("that repeats a server's words is framed: %s", (code) => {
+    const result = at(present(failed(code, "boom")));
+    expect(result.content).toEqual([text(`${OPEN}\nboom\n${CLOSE}`)]);
+    expect(result.details?.externalContent?.wrapped).toBe(true);
+  });
 
-  it.each<ErrorCode>(["TIMEOUT", "SERVER_UNAVAILABLE", "REFUSED_BY_POLICY", "CANCELLED"])(
+  it.each<ErrorCode>(["TIMEOUT", "RATE_LIMITED", "REFUSED_BY_POLICY", "CANCELLED"])(
     "in the host's words is not, and has no marker in it either: %s",
     (code) => {
       const result = at(present(failed(code, `too late ${CLOSE}`)));

@@ -169,14 +169,24 @@ describe("stopping many servers at once", () => {
   it("takes hardly more scans than stopping one", async () => {
     const table = process.platform === "linux" ? new ProcTable() : new PsTable();
     const scan = table.list.bind(table);
-    // As slow as on a machine with very many processes.
+    const count = 8;
+    let asked = 0;
+    // As slow as on a machine with very many processes: all have asked before the first is through.
     const scans = vi.spyOn(table, "list").mockImplementation(async () => {
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await eventually(() => asked >= count);
       return scan();
     });
-    const shared = shareScans(table);
+    const scanning = shareScans(table);
+    const shared: ProcessTable = {
+      list: () => {
+        asked += 1;
+        return scanning.list();
+      },
+      descendants: (pid) => scanning.descendants(pid),
+      living: (refs) => scanning.living(refs),
+    };
     const all = await Promise.all(
-      Array.from({ length: 8 }, () => start([fixture("idle")], { table: shared })),
+      Array.from({ length: count }, () => start([fixture("idle")], { table: shared })),
     );
     await Promise.all(all.map(({ server }) => server.stop()));
     expect(scans.mock.calls.length).toBeLessThanOrEqual(4);

@@ -6,6 +6,7 @@ import type { OnElicitation } from "../../../src/model/elicitation.ts";
 import type { JsonObject } from "../../../src/model/json.ts";
 import { serve } from "../../net/servers.ts";
 import { closeBoards, open, textOf } from "../../support/boards.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 
 closeBoards();
 
@@ -88,13 +89,14 @@ describe("a legacy server that asks during a call", () => {
 
   it("waits for a person longer than for anything else", async () => {
     const { url } = await startAsking();
+    const clock = new ManualClock();
     const onElicitation: OnElicitation = async () => {
-      await new Promise((resolve) => setTimeout(resolve, 400));
+      await clock.advance(3_600_000);
       return { action: "decline" };
     };
     const board = await open(
       { docs: { url, protocol: "legacy", toolTimeout: 150 } },
-      { onElicitation },
+      { onElicitation, clock },
     );
     expect(textOf(await board.call("docs/ask"))).toBe('{"action":"decline"}');
   });

@@ -1,6 +1,7 @@
 // What can go wrong between a client and the scripted model, on purpose or not.
 
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
+import { eventually } from "../processes.ts";
 import { startModel, type ApiName, type Model, type ModelOptions } from "./start.mjs";
 import { APIS, eventsOf, PATHS, post } from "./wire.ts";
 
@@ -76,10 +77,10 @@ describe("accidents", () => {
     const impatience = new AbortController();
     const asked = post(url, "chat", { stream: true }, { signal: impatience.signal });
     const heard = asked.then((response) => response.text());
-    await vi.waitFor(() => expect(requests).toHaveLength(1));
+    await eventually(() => requests.length === 1);
     impatience.abort();
     await expect(heard).rejects.toThrow("aborted");
-    await vi.waitFor(() => expect(requests[0]?.outcome).toBe("dropped"));
+    await eventually(() => requests[0]?.outcome === "dropped");
   });
 
   it("a client may stop reading while it is written to", async () => {
@@ -87,7 +88,7 @@ describe("accidents", () => {
     const response = await post(url, "chat");
     expect(requests[0]?.outcome).toBe("pending");
     await response.body?.cancel();
-    await vi.waitFor(() => expect(requests[0]?.outcome).toBe("dropped"));
+    await eventually(() => requests[0]?.outcome === "dropped");
   });
 
   it("the model may go away, as often as it likes", async () => {
@@ -97,7 +98,7 @@ describe("accidents", () => {
     const streaming = await post(url, "chat", { stream: true });
     const waiting = post(url, "chat");
     const lost = Promise.allSettled([streaming.text(), waiting]);
-    await vi.waitFor(() => expect(requests).toHaveLength(2));
+    await eventually(() => requests.length === 2);
     await Promise.all([model?.close(), model?.close()]);
     await model?.[Symbol.asyncDispose]();
     expect(await lost).toMatchObject([{ status: "rejected" }, { status: "rejected" }]);

@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
+import { eventually } from "../processes.ts";
 import { startModel, type ApiName, type Model, type ModelOptions } from "./start.mjs";
 import { APIS, chunksOf, eventsOf, post } from "./wire.ts";
 
@@ -90,7 +91,7 @@ describe("the script", () => {
   it("gives every request its own turn, however long the one before takes", async () => {
     const { url } = await start({ turns: [{ text: "slow", delayMs: 30 }, { text: "fast" }] });
     const slow = post(url, "chat");
-    await vi.waitFor(() => expect(model?.requests).toHaveLength(1));
+    await eventually(() => model?.requests.length === 1);
     const fast = post(url, "chat");
     expect(await (await fast).text()).toContain("fast");
     expect(await (await slow).text()).toContain("slow");

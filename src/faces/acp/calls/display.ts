@@ -3,8 +3,10 @@
 import type { AsyncLocalStorage } from "node:async_hooks";
 import { resolve } from "node:path";
 import type { SessionUpdate, ToolCallContent, ToolCallLocation } from "@agentclientprotocol/sdk";
-import { textBlock } from "../content.ts";
+import { contains } from "../../../util/contains.ts";
+import { textContent } from "../content.ts";
 import { splitDiffs } from "./diff.ts";
+import { isOver } from "./tool-calls.ts";
 
 export interface Shown {
   content?: readonly ToolCallContent[];
@@ -14,6 +16,8 @@ export interface Shown {
 export interface CallDisplayOptions {
   /** Absolute: where the paths of diffs start. */
   cwd: string;
+  /** Absolute. A diff of a file outside of them is text: a server must not pass for who changed it. */
+  roots: readonly string[];
   /** Holds the id of a call for as long as it runs. */
   calling: AsyncLocalStorage<string>;
   /** To the client, and not kept. */
@@ -48,17 +52,17 @@ export class CallDisplay {
     if (update.sessionUpdate !== "tool_call_update") return { shown: update, kept: update };
     const { toolCallId, status, content: said, ...rest } = update;
     const own = this.#shown.get(toolCallId);
-    const isOver = status === "completed" || status === "failed";
-    if (isOver) this.#shown.delete(toolCallId);
+    const hasEnded = isOver(status);
+    if (hasEnded) this.#shown.delete(toolCallId);
     if (own === undefined) {
-      if (!isOver || !said) return { shown: update, kept: update };
+      if (!hasEnded || !said) return { shown: update, kept: update };
       const content = said.flatMap((each) => this.#withDiffs(each));
       return { shown: { ...update, content }, kept: { ...update, content } };
     }
     const about = { ...rest, toolCallId, status, locations: [...own.locations] };
     const lasting = own.content.filter(({ type }) => type !== "terminal");
     const kept = { ...about, content: [...lasting, ...(said ?? [])] };
-    if (!isOver) return { shown: { ...about, content: [...own.content, ...(said ?? [])] }, kept };
+    if (!hasEnded) return { shown: { ...about, content: [...own.content, ...(said ?? [])] }, kept };
     // What an update leaves out stays: the terminal, which has shown all that the result repeats. Its id is
     // no longer good for anything.
     const hasShownAll = status === "completed" && lasting.length < own.content.length;
@@ -69,10 +73,13 @@ export class CallDisplay {
     if (item.type !== "content" || item.content.type !== "text") return [item];
     const parts = splitDiffs(item.content.text);
     if (parts === undefined) return [item];
-    return parts.map((part): ToolCallContent => {
-      if (part.kind === "text") return { type: "content", content: textBlock(part.text) };
+    const { cwd, roots } = this.#options;
+    const shown = parts.map((part): ToolCallContent => {
+      if (part.kind === "text") return textContent(part.text);
       const { path, oldText, newText } = part;
-      return { type: "diff", path: resolve(this.#options.cwd, path), oldText, newText };
+      return { type: "diff", path: resolve(cwd, path), oldText, newText };
     });
+    const isInside = (path: string): boolean => roots.some((root) => contains(root, path));
+    return shown.every((each) => each.type !== "diff" || isInside(each.path)) ? shown : [item];
   }
 }

@@ -2,6 +2,7 @@
 // over it. Clients give up on messages of 32 MiB; a character may take six bytes of one.
 
 import type { ContentBlock, SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
+import { isTooDeep } from "../../../server/schema-bounds.ts";
 import { byteSize } from "../../../util/text.ts";
 import { textBlock } from "../content.ts";
 
@@ -21,6 +22,10 @@ export function shownUpdate(update: SessionUpdate): SessionUpdate {
   switch (update.sessionUpdate) {
     case "agent_message_chunk":
       return { ...update, content: shownBlock(update.content, room) };
+    case "tool_call": {
+      const { rawInput, ...rest } = update;
+      return { ...rest, ...(!isTooLarge(rawInput) && { rawInput }) };
+    }
     case "tool_call_update": {
       const { content, rawOutput, ...rest } = update;
       return {
@@ -58,8 +63,9 @@ function shownBlock(block: ContentBlock, room: Room): ContentBlock {
   return block;
 }
 
-function isTooLarge(rawOutput: unknown): boolean {
-  return rawOutput === undefined || JSON.stringify(rawOutput).length > RAW_CHARS;
+/** Or nested so deep that it cannot even be written. */
+function isTooLarge(raw: unknown): boolean {
+  return raw === undefined || isTooDeep(raw) || JSON.stringify(raw).length > RAW_CHARS;
 }
 
 function textOf(block: ContentBlock): string | undefined {

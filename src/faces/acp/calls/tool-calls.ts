@@ -3,11 +3,11 @@
 
 import type { AsyncLocalStorage } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
-import type { SessionUpdate } from "@agentclientprotocol/sdk";
+import type { SessionUpdate, ToolCallStatus } from "@agentclientprotocol/sdk";
 import { isJsonObject, type JsonObject } from "../../../model/json.ts";
 import type { CallOutcome, Tool, ToolUpdate } from "../../../model/tool.ts";
 import { oneLine } from "../../../util/text.ts";
-import { outcomeContent, textBlock } from "../content.ts";
+import { outcomeContent, textContent } from "../content.ts";
 import { type Mode, permits } from "../session/mode.ts";
 import type { SessionBoard } from "../ports.ts";
 import { toolKind, toolTitle } from "./tool-view.ts";
@@ -19,8 +19,6 @@ export interface ToolCallsOptions {
   /** Holds the id of a call for as long as it runs. */
   calling: AsyncLocalStorage<string>;
   mode: () => Mode;
-  /** Whether a model is offered the tool. */
-  isOffered: (tool: Tool) => boolean;
   emit: (update: SessionUpdate) => void;
 }
 
@@ -46,9 +44,8 @@ export class ToolCalls {
 
   /** For a model's calls, which its loop shows: under the same mode, and known by their ids. */
   tools(): Tool[] {
-    const { board, mode, calling, isOffered } = this.#options;
-    const offered = board.tools().filter(isOffered);
-    return offered.map((tool) => ({
+    const { board, mode, calling } = this.#options;
+    return board.tools().map((tool) => ({
       ...tool,
       async execute(id, params, signal, onUpdate) {
         if (permits(mode(), tool)) {
@@ -83,11 +80,16 @@ export function callStarted({ id, name, input, tool }: StartedCall, cwd: string)
   };
 }
 
+/** Whether a call with this status is over. */
+export function isOver(status: ToolCallStatus | null | undefined): boolean {
+  return status === "completed" || status === "failed";
+}
+
 /** Nothing where there is nothing to show. */
 export function callProgressed(toolCallId: string, update: ToolUpdate): SessionUpdate[] {
   const text = progressText(update);
   if (text === "") return [];
-  const content = [{ type: "content" as const, content: textBlock(text) }];
+  const content = [textContent(text)];
   return [{ sessionUpdate: "tool_call_update", toolCallId, status: "in_progress", content }];
 }
 

@@ -25,8 +25,10 @@ const TELLING = [
   "text",
 ];
 
+type Titled = Pick<Tool, "source" | "name" | "annotations">;
+
 /** `filesystem: read file README.md` */
-export function toolTitle(tool: Tool, args: JsonObject, cwd: string): string {
+export function toolTitle(tool: Titled, args: JsonObject, cwd: string): string {
   const name = oneLine(ownTitle(tool), LONGEST_NAME);
   const who = tool.source.kind === "mcp" ? `${oneLine(tool.source.server, LONGEST_NAME)}: ` : "";
   const what = tellingArgument(args, cwd);
@@ -47,17 +49,30 @@ export function toolKind(tool: Tool): ToolKind {
   return "other";
 }
 
-function ownTitle({ annotations, source, name }: Tool): string {
+function ownTitle({ annotations, source, name }: Titled): string {
   const title = annotations?.["title"];
   if (typeof title === "string" && title.trim() !== "") return title;
   return (source.kind === "mcp" ? source.tool : name).replace(/[_-]+/g, " ");
 }
 
 function tellingArgument(args: JsonObject, cwd: string): string | undefined {
-  const keys = [...TELLING, ...Object.keys(args)];
-  const key = keys.find((each) => Object.hasOwn(args, each) && isTelling(args[each]));
-  if (key === undefined) return undefined;
-  const value = String(args[key]);
+  const key = TELLING.find((each) => Object.hasOwn(args, each) && isTelling(args[each]));
+  if (key === undefined) return allArguments(args, cwd);
+  return asShown(String(args[key]), cwd);
+}
+
+/** One speaks for itself; of several none is known to tell more than the others. */
+function allArguments(args: JsonObject, cwd: string): string | undefined {
+  const telling = Object.entries(args).filter(([, value]) => isTelling(value));
+  const [first, ...others] = telling;
+  if (first === undefined) return undefined;
+  if (others.length === 0) return asShown(String(first[1]), cwd);
+  const each = telling.map(([key, value]) => `${key}=${asShown(String(value), cwd)}`);
+  return oneLine(each.join(" "), LONGEST_ARGUMENT);
+}
+
+/** A path below the session's directory is shown from there. */
+function asShown(value: string, cwd: string): string {
   const prefix = cwd.endsWith(sep) ? cwd : `${cwd}${sep}`;
   const isBelow = value.startsWith(prefix) && value.length > prefix.length;
   return oneLine(isBelow ? value.slice(prefix.length) : value, LONGEST_ARGUMENT);

@@ -4,7 +4,10 @@ import type { AvailableCommand } from "@agentclientprotocol/sdk";
 import type { Prompt } from "../../../model/prompt.ts";
 import { oneLine } from "../../../util/text.ts";
 
+const LONGEST_NAME = 128;
 const LONGEST_DESCRIPTION = 200;
+/** Of one server. */
+const MOST_PROMPTS = 100;
 
 export interface PromptCommand {
   kind: "prompt";
@@ -32,16 +35,26 @@ const OWN: readonly AvailableCommand[] = [
   },
   { name: "call", description: "Call a tool", input: { hint: '<tool> {"key": "value"}' } },
   { name: "resources", description: "List what the servers offer to read" },
-  { name: "read", description: "Read a resource", input: { hint: "<uri>" } },
+  { name: "read", description: "Read a resource", input: { hint: "[server] <uri>" } },
 ];
 
+/** Of a server with more prompts than anybody looks through, the others are there for who knows their names. */
 export function availableCommands(prompts: readonly Prompt[]): AvailableCommand[] {
-  return [...OWN, ...prompts.map(toCommand)];
+  const commands = new Map<string, AvailableCommand>();
+  const perServer = new Map<string, number>();
+  for (const prompt of prompts) {
+    const count = (perServer.get(prompt.server) ?? 0) + 1;
+    const command = toCommand(prompt);
+    if (count > MOST_PROMPTS || commands.has(command.name)) continue;
+    perServer.set(prompt.server, count);
+    commands.set(command.name, command);
+  }
+  return [...OWN, ...commands.values()];
 }
 
 /** `server:prompt`: the names of the agent's own commands have no colon, so that none can be taken over. */
 function promptCommandName({ server, name }: Pick<Prompt, "server" | "name">): string {
-  return `${server}:${name}`.replace(/\s+/g, "_");
+  return oneLine(`${server}:${name}`, LONGEST_NAME).replaceAll(" ", "_");
 }
 
 /** Undefined for what is no command: a path or a question may begin with a slash too. */

@@ -1,28 +1,33 @@
 // Answers commands without a model: what a person asks of the board goes straight to it.
 
 import type { StopReason } from "@agentclientprotocol/sdk";
-import { PlugboardError } from "../../../model/errors.ts";
+import { cancelled, PlugboardError, withHint } from "../../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../model/json.ts";
 import type { ContentBlock } from "../../../model/content.ts";
 import type { PromptResult } from "../../../model/prompt.ts";
 import type { Tool } from "../../../model/tool.ts";
+import { untilAborted } from "../../../util/abort.ts";
 import { closest } from "../../../util/closest.ts";
 import { oneLine, plural } from "../../../util/text.ts";
 import type { Command, PromptCommand } from "./commands.ts";
-import { toAcp } from "../content.ts";
+import { quoted, toAcp } from "../content.ts";
 import { runMcp } from "./mcp.ts";
 import { listLine } from "./list-line.ts";
 import type { Turn } from "../ports.ts";
 import { promptArguments } from "./prompt-arguments.ts";
 
+const MODEL_ADVICE = "For answers, set `model` in agents.defaults of plugboard.json.";
+
 /** What an agent without a model says to a question. */
-export async function answerWithoutModel(turn: Turn): Promise<StopReason> {
+export async function answerWithoutModel(
+  turn: Turn,
+  advice: string = MODEL_ADVICE,
+): Promise<StopReason> {
   const count = plural(turn.board.tools().length, "tool");
   turn.say(
     `This agent has no model, so it answers commands alone. ${count} can be used: ` +
-      "/tools lists them, /call <tool> {json} calls one, /mcp shows the servers, " +
-      '/resources and /read <uri> show what they offer to read. For answers, set "model" in ' +
-      'agents.defaults of plugboard.json, as in "anthropic/claude-sonnet-4-5".',
+      "`/tools` lists them, `/call <tool> {json}` calls one, `/mcp` shows the servers, " +
+      `\`/resources\` and \`/read <uri>\` show what they offer to read. ${advice}`,
   );
   return "end_turn";
 }
@@ -53,7 +58,7 @@ async function run(command: Command, turn: Turn): Promise<void> {
       const { messages } = await getPrompt(command, turn);
       if (messages.length === 0) turn.say("(empty prompt)");
       for (const { content } of messages) {
-        turn.emit({ sessionUpdate: "agent_message_chunk", content: toAcp(content) });
+        turn.emit(quoted(toAcp(content)));
       }
     }
   }
@@ -139,25 +144,35 @@ function notAnObject(what: string, cause?: unknown): PlugboardError {
   });
 }
 
-async function listResources({ board, say }: Turn): Promise<void> {
-  const resources = await board.resources.list();
-  if (resources.length === 0) return say("The servers offer nothing to read.");
-  say(resources.map(({ uri, title, name }) => listLine(uri, title ?? name)).join("\n"));
+async function listResources({ board, say, signal }: Turn): Promise<void> {
+  const listing = Promise.all([board.resources.list(), board.resources.templates()]);
+  const [resources, templates] = await untilAborted(listing, signal, cancelled);
+  const lines = [
+    ...resources.map(({ uri, title, name, server }) =>
+      listLine(uri, `[${server}] ${title ?? name}`),
+    ),
+    ...templates.map(({ uriTemplate, title, name, server }) =>
+      listLine(uriTemplate, `[${server}] ${title ?? name}`),
+    ),
+  ];
+  say(lines.length === 0 ? "The servers offer nothing to read." : lines.join("\n"));
 }
 
-async function readResource(uri: string, { board, emit, signal }: Turn): Promise<void> {
-  if (uri === "") throw new PlugboardError("INVALID_ARGUMENTS", "/read needs a URI");
-  const { contents } = await board.resources.read(uri, { signal });
+/** The URI alone, or behind the name of the server that has it. */
+async function readResource(what: string, { board, emit, signal }: Turn): Promise<void> {
+  const [, server, uri = ""] = /^(?:(\S+)\s+)?(\S+)$/.exec(what) ?? [];
+  if (uri === "") {
+    throw new PlugboardError("INVALID_ARGUMENTS", "/read needs a URI", {
+      hint: "/read <uri>, or /read <server> <uri>",
+    });
+  }
+  const { contents } = await board.resources.read(uri, { signal, ...(server && { server }) });
   for (const resource of contents) {
     const content = toAcp(
       resource.text === undefined
         ? { type: "resource", resource }
         : { type: "text", text: resource.text },
     );
-    emit({ sessionUpdate: "agent_message_chunk", content });
+    emit(quoted(content));
   }
-}
-
-function withHint({ message, hint }: PlugboardError): string {
-  return hint === undefined ? message : `${message}: ${hint}`;
 }

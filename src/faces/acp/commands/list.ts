@@ -16,6 +16,7 @@ export interface CommandListOptions {
 export class CommandList {
   readonly #options: CommandListOptions;
   #prompts: Prompt[] = [];
+  #told = "";
   #soon: Timer | undefined;
   #isClosed = false;
 
@@ -40,13 +41,24 @@ export class CommandList {
 
   async announce(): Promise<void> {
     await this.read();
-    if (!this.#isClosed) this.#options.tell(availableCommands(this.#prompts));
+    const commands = availableCommands(this.#prompts);
+    const told = JSON.stringify(commands);
+    // A server may say without end that they have changed.
+    if (this.#isClosed || told === this.#told) return;
+    this.#told = told;
+    this.#options.tell(commands);
   }
 
-  /** Once for all changes that come together. */
+  /** Once for all changes that come together, and where there are any. */
   announceSoon(): void {
     this.#soon?.cancel();
     this.#soon = this.#options.clock.after(0, () => void this.announce());
+  }
+
+  /** For a client that may have forgotten them. */
+  repeatSoon(): void {
+    this.#told = "";
+    this.announceSoon();
   }
 
   close(): void {

@@ -1,9 +1,10 @@
 // What a file holds now and what it will hold, as an editor shows it.
 
+import { existsSync } from "node:fs";
 import { methods, RequestError, type ToolCallContent } from "@agentclientprotocol/sdk";
 import { cancelled } from "../../../model/errors.ts";
 import { byteSize } from "../../../util/text.ts";
-import { textBlock } from "../content.ts";
+import { textContent } from "../content.ts";
 import type { EditorContext } from "./editor-tool.ts";
 import { firstLines } from "./first-lines.ts";
 
@@ -33,9 +34,9 @@ export async function presentText(
     return isLong ? { kind: "long" } : { kind: "text", text: content };
   } catch (error) {
     if (signal?.aborted) throw cancelled();
-    return error instanceof RequestError && error.code === NOT_FOUND
-      ? { kind: "none" }
-      : { kind: "unknown" };
+    // Few editors have a code of its own for a file that is not there.
+    const isNone = (error instanceof RequestError && error.code === NOT_FOUND) || !existsSync(path);
+    return { kind: isNone ? "none" : "unknown" };
   }
 }
 
@@ -47,14 +48,10 @@ export function changeContent(
 ): ToolCallContent[] {
   if (before.kind === "long" || newText.length > MOST_CHARACTERS) {
     const size = byteSize(Buffer.byteLength(newText));
-    return [words(`${path} is too long to be shown as a diff; its new text has ${size}.`)];
+    return [textContent(`${path} is too long to be shown as a diff; its new text has ${size}.`)];
   }
   const oldText = before.kind === "text" ? before.text : null;
   const diff: ToolCallContent = { type: "diff", path, oldText, newText };
   if (before.kind !== "unknown") return [diff];
-  return [diff, words(`What ${path} holds now, if it is there, could not be read.`)];
-}
-
-function words(text: string): ToolCallContent {
-  return { type: "content", content: textBlock(text) };
+  return [diff, textContent(`What ${path} holds now, if it is there, could not be read.`)];
 }

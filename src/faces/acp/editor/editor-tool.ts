@@ -42,6 +42,14 @@ export async function ofEditor<Result>(
   }
 }
 
+/** An answer's member that has to be a text. Throws TOOL_FAILED where it is none. */
+export function textIn(answer: unknown, key: string, what: string): string {
+  const value = isJsonObject(answer) ? answer[key] : undefined;
+  if (typeof value === "string") return value;
+  const message = `the editor could not ${what}: its answer has no ${key}`;
+  throw new PlugboardError("TOOL_FAILED", message);
+}
+
 /** What an editor has to say stands in the data: the message is often that of the code alone. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof RequestError)) return String(error);

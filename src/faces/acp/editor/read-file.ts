@@ -5,9 +5,9 @@ import { z } from "zod";
 import type { ContentBlock } from "../../../model/content.ts";
 import { cancelled } from "../../../model/errors.ts";
 import type { JsonObject } from "../../../model/json.ts";
-import { textBlock } from "../content.ts";
+import { textContent } from "../content.ts";
 import { parametersOf, readArguments } from "./arguments.ts";
-import { type EditorContext, type EditorTool, ofEditor } from "./editor-tool.ts";
+import { type EditorContext, type EditorTool, ofEditor, textIn } from "./editor-tool.ts";
 import { firstLines } from "./first-lines.ts";
 
 const DEFAULT_LINES = 2000;
@@ -45,7 +45,8 @@ export function readFileTool({ sessionId, workspace, peer, display }: EditorCont
         // One more than wanted tells whether there is more.
         const params = { sessionId, ...location, limit: limit + 1 };
         const request = peer.request(methods.client.fs.readTextFile, params, signal);
-        const { content } = await ofEditor(`read ${path}`, request, signal);
+        const what = `read ${path}`;
+        const content = textIn(await ofEditor(what, request, signal), "content", what);
         const { text, isCut } = firstLines(content, limit);
         const blocks: ContentBlock[] = [{ type: "text", text }];
         if (isCut) {
@@ -63,7 +64,7 @@ export function readFileTool({ sessionId, workspace, peer, display }: EditorCont
         kind: "read",
         title: `read ${path}`,
         locations: [location],
-        content: [{ type: "content", content: textBlock(`${path}, ${lines}`) }],
+        content: [textContent(`${path}, ${lines}`)],
       };
     },
   };

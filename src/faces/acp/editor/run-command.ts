@@ -4,7 +4,7 @@ import type { ToolCallContent } from "@agentclientprotocol/sdk";
 import { z } from "zod";
 import type { JsonObject } from "../../../model/json.ts";
 import { duration, oneLine, plainText } from "../../../util/text.ts";
-import { textBlock } from "../content.ts";
+import { textContent } from "../content.ts";
 import { parametersOf, readArguments } from "./arguments.ts";
 import type { EditorContext, EditorTool } from "./editor-tool.ts";
 import { type Ran, runInTerminal } from "./terminal.ts";
@@ -101,6 +101,5 @@ function howItEnded(end: Ran["end"], timeoutMs: number): string {
 function commandContent(line: string, cwd: string): ToolCallContent[] {
   const shown = plainText(line);
   const note = shown === line ? "" : "\n(characters that cannot be seen are left out here)";
-  const text = `${shown}\nin ${cwd}${note}`;
-  return [{ type: "content", content: textBlock(text) }];
+  return [textContent(`${shown}\nin ${cwd}${note}`)];
 }

@@ -9,10 +9,12 @@ import {
 import { untilAborted } from "../../../util/abort.ts";
 import { within } from "../../../util/clock.ts";
 import { cancelled } from "../../../model/errors.ts";
-import { type EditorContext, ofEditor } from "./editor-tool.ts";
+import { isJsonObject } from "../../../model/json.ts";
+import { type EditorContext, ofEditor, textIn } from "./editor-tool.ts";
 
 const { terminal } = methods.client;
 
+const RUN = "run the command";
 /** How long an editor may take to end a command and give its output. */
 const GRACE_MS = 5000;
 
@@ -41,11 +43,11 @@ export async function runInTerminal(
   const opening = openTerminal(command, context);
   let terminalId: string;
   try {
-    const opened = ofEditor("run the command", untilAborted(opening, signal, cancelled), signal);
-    terminalId = await opened;
+    const opened = untilAborted(opening, signal, cancelled);
+    terminalId = textIn(await ofEditor(RUN, opened, signal), "terminalId", RUN);
   } catch (error) {
     // An answer that comes after all brings a terminal that nobody else would give back.
-    opening.then((late) => discard(late, context)).catch(() => {});
+    opening.then((late) => discard(textIn(late, "terminalId", RUN), context)).catch(() => {});
     throw error;
   }
   const about = { sessionId, terminalId };
@@ -54,7 +56,7 @@ export async function runInTerminal(
     const how = await waitForExit(terminalId, timeoutMs, context, signal);
     if (how.kind === "timeout") await quiet(peer.request(terminal.kill, about, undefined), context);
     const given = await quiet(peer.request(terminal.output, about, undefined), context);
-    const output = given && { text: given.output, isCut: given.truncated };
+    const output = toOutput(given);
     await quiet(peer.request(terminal.release, about, undefined), context);
     return { end: how, output };
   } catch (error) {
@@ -64,12 +66,16 @@ export async function runInTerminal(
 }
 
 /** Without a signal: a request that is given up would leave the terminal with nobody. */
-async function openTerminal(
+function openTerminal(
   command: TerminalOptions["command"],
   { sessionId, peer }: Context,
-): Promise<string> {
-  const { terminalId } = await peer.request(terminal.create, { sessionId, ...command }, undefined);
-  return terminalId;
+): Promise<unknown> {
+  return peer.request(terminal.create, { sessionId, ...command }, undefined);
+}
+
+function toOutput(given: unknown): Ran["output"] {
+  const { output, truncated } = isJsonObject(given) ? given : {};
+  return typeof output === "string" ? { text: output, isCut: truncated === true } : undefined;
 }
 
 async function waitForExit(
@@ -85,7 +91,8 @@ async function waitForExit(
   try {
     const params = { sessionId, terminalId };
     const request = peer.request(terminal.waitForExit, params, either);
-    return { kind: "exited", status: await ofEditor("wait for the command", request, signal) };
+    const status: unknown = await ofEditor("wait for the command", request, signal);
+    return { kind: "exited", status: isJsonObject(status) ? status : {} };
   } catch (error) {
     if (late.signal.aborted && !signal?.aborted) return { kind: "timeout" };
     throw error;

@@ -1,8 +1,9 @@
 // Which files the editor's tools may touch: those in the session's directories, and nothing beside them.
 
 import { readlink, realpath } from "node:fs/promises";
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { PlugboardError } from "../../../model/errors.ts";
+import { contains } from "../../../util/contains.ts";
 import { oneLine } from "../../../util/text.ts";
 
 const LONGEST_PATH = 300;
@@ -56,9 +57,4 @@ async function realPath(path: string, links: number): Promise<string> {
       ? join(directory, basename(path))
       : realPath(resolve(directory, target), links - 1);
   }
-}
-
-function contains(root: string, path: string): boolean {
-  const way = relative(root, path);
-  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }

@@ -2,24 +2,25 @@
 // crash costs at most the line that was being written.
 
 import { constants } from "node:fs";
-import { type FileHandle, mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { SessionInfo, SessionUpdate } from "@agentclientprotocol/sdk";
 import { isJsonObject } from "../../../model/json.ts";
 import { type Clock, systemClock } from "../../../util/clock.ts";
 import type { Redactor } from "../../../secrets/redactor.ts";
 import { promptText } from "../content.ts";
+import { parseLines, readHead, repair } from "./lines.ts";
 import { isKept, SessionRecord } from "./record.ts";
+import { isMode, type Mode } from "../session/mode.ts";
 import { titleOf } from "../session/title.ts";
 
 const VERSION = 1;
 const SUFFIX = ".jsonl";
 const PAGE = 50;
-/** Enough for the first line and the first prompt, which is all that a list shows. */
-const HEAD_BYTES = 64 * 1024;
+/** Files that are open at once for a list. */
+const READERS = 16;
 /** As session ids are made here. Anything else is no name of a file. */
 const ID = /^[A-Za-z0-9-]{1,64}$/;
-const NEWLINE = 0x0a;
 
 interface Header {
   version: number;
@@ -32,6 +33,7 @@ export interface Recorded {
   updates: SessionUpdate[];
   /** The last that was chosen. */
   model?: string;
+  mode?: Mode;
 }
 
 export interface HistoryPage {
@@ -49,14 +51,22 @@ export class History {
     this.#clock = clock;
   }
 
-  /** The record of a session, made where there is none. A torn last line is cut off first. */
-  async record(sessionId: string, cwd: string, redactor: Redactor): Promise<SessionRecord> {
+  /**
+   * The record of a session, made where there is none. A torn last line is cut off first. `onFailure` is called
+   * once, when something cannot be written, and nothing is from then on.
+   */
+  async record(
+    sessionId: string,
+    cwd: string,
+    redactor: Redactor,
+    onFailure: (error: unknown) => void = () => {},
+  ): Promise<SessionRecord> {
     await mkdir(this.#directory, { recursive: true, mode: 0o700 });
     const { O_RDWR, O_CREAT, O_APPEND } = constants;
     const file = await open(this.#path(sessionId), O_RDWR | O_CREAT | O_APPEND, 0o600);
     try {
       const length = await repair(file);
-      const record = new SessionRecord(file, redactor, this.#clock);
+      const record = new SessionRecord(file, { redactor, clock: this.#clock, onFailure });
       if (length === 0) record.write({ version: VERSION, sessionId, cwd } satisfies Header);
       return record;
     } catch (error) {
@@ -77,8 +87,14 @@ export class History {
     const [first, ...rest] = parseLines(text);
     if (!isHeader(first)) return undefined;
     const updates = rest.flatMap((line) => toUpdate(line) ?? []);
-    const model = rest.flatMap((line) => toModel(line) ?? []).at(-1);
-    return { cwd: first.cwd, updates, ...(model !== undefined && { model }) };
+    const model = rest.flatMap((line) => settingIn(line, "model") ?? []).at(-1);
+    const mode = rest.flatMap((line) => settingIn(line, "mode") ?? []).findLast(isMode);
+    return {
+      cwd: first.cwd,
+      updates,
+      ...(model !== undefined && { model }),
+      ...(mode !== undefined && { mode }),
+    };
   }
 
   async delete(sessionId: string): Promise<void> {
@@ -91,14 +107,12 @@ export class History {
     cursor?: string | undefined;
   }): Promise<HistoryPage> {
     const names = await readdir(this.#directory).catch(() => []);
-    const all = await Promise.all(
-      names
-        .filter((name) => name.endsWith(SUFFIX) && ID.test(name.slice(0, -SUFFIX.length)))
-        .map((name) => this.#info(name.slice(0, -SUFFIX.length))),
-    );
+    const ids = names
+      .filter((name) => name.endsWith(SUFFIX))
+      .map((name) => name.slice(0, -SUFFIX.length))
+      .filter((id) => ID.test(id));
     const after = filter.cursor;
-    const sessions = all
-      .flatMap((info) => info ?? [])
+    const sessions = (await this.#infos(ids))
       .filter(({ cwd }) => filter.cwd === undefined || cwd === filter.cwd)
       .sort((a, b) => (keyOf(a) < keyOf(b) ? 1 : -1))
       .filter((info) => after === undefined || keyOf(info) < after);
@@ -107,6 +121,20 @@ export class History {
     return sessions.length > PAGE && last !== undefined
       ? { sessions: page, nextCursor: keyOf(last) }
       : { sessions: page };
+  }
+
+  /** A few at a time: there may be more of them than files that can be open. */
+  async #infos(ids: readonly string[]): Promise<SessionInfo[]> {
+    const infos: SessionInfo[] = [];
+    const left = ids.values();
+    const reader = async (): Promise<void> => {
+      for (const id of left) {
+        const info = await this.#info(id);
+        if (info !== undefined) infos.push(info);
+      }
+    };
+    await Promise.all(Array.from({ length: READERS }, reader));
+    return infos;
   }
 
   async #info(sessionId: string): Promise<SessionInfo | undefined> {
@@ -128,46 +156,6 @@ export class History {
   }
 }
 
-/** Cuts off what follows the last line break. Resolves to the length that is left. */
-async function repair(file: FileHandle): Promise<number> {
-  const { size } = await file.stat();
-  const chunk = Buffer.alloc(HEAD_BYTES);
-  let end = size;
-  while (end > 0) {
-    const start = Math.max(0, end - chunk.length);
-    const { bytesRead } = await file.read(chunk, 0, end - start, start);
-    const at = chunk.subarray(0, bytesRead).lastIndexOf(NEWLINE);
-    if (at !== -1) {
-      end = start + at + 1;
-      break;
-    }
-    end = start;
-  }
-  if (end !== size) await file.truncate(end);
-  return end;
-}
-
-async function readHead(path: string): Promise<string> {
-  const file = await open(path, "r");
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    return buffer.toString("utf8", 0, bytesRead);
-  } finally {
-    await file.close();
-  }
-}
-
-/** A line that is no JSON is passed over: one bad line must not cost the others. */
-function parseLines(text: string): unknown[] {
-  return text.split("\n").flatMap((line): unknown[] => {
-    try {
-      return line === "" ? [] : [JSON.parse(line)];
-    } catch {
-      return [];
-    }
-  });
-}
-
 function isHeader(line: unknown): line is Header {
   return isJsonObject(line) && line["version"] === VERSION && typeof line["cwd"] === "string";
 }
@@ -179,9 +167,9 @@ function toUpdate(line: unknown): SessionUpdate | undefined {
   return isKept(update["sessionUpdate"]) ? (update as SessionUpdate) : undefined;
 }
 
-function toModel(line: unknown): string | undefined {
-  const model = isJsonObject(line) ? line["model"] : undefined;
-  return typeof model === "string" ? model : undefined;
+function settingIn(line: unknown, key: "model" | "mode"): string | undefined {
+  const value = isJsonObject(line) ? line[key] : undefined;
+  return typeof value === "string" ? value : undefined;
 }
 
 function titleIn(lines: readonly unknown[]): string | undefined {

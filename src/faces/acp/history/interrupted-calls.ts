@@ -1,7 +1,8 @@
 // The calls that an agent was in the middle of when it ended without a chance to say so.
 
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
-import { textBlock } from "../content.ts";
+import { isOver } from "../calls/tool-calls.ts";
+import { textContent } from "../content.ts";
 
 const WORDS = "The agent ended before this call did, so it is not known what became of it.";
 
@@ -11,14 +12,12 @@ export function endOfCalls(past: readonly SessionUpdate[]): SessionUpdate[] {
   for (const update of past) {
     if (update.sessionUpdate === "tool_call") running.add(update.toolCallId);
     if (update.sessionUpdate !== "tool_call_update") continue;
-    if (update.status === "completed" || update.status === "failed") {
-      running.delete(update.toolCallId);
-    }
+    if (isOver(update.status)) running.delete(update.toolCallId);
   }
   return [...running].map((toolCallId) => ({
     sessionUpdate: "tool_call_update",
     toolCallId,
     status: "failed",
-    content: [{ type: "content", content: textBlock(WORDS) }],
+    content: [textContent(WORDS)],
   }));
 }

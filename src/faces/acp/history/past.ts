@@ -2,7 +2,7 @@
 // marked as untrusted as it was the first time. Commands that no model has seen are left out, as they were then.
 
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
-import { toResultOutput } from "../../../agent/content.ts";
+import { toPromptContent, toResultOutput } from "../../../agent/content.ts";
 import type { TurnResult } from "../../../agent/loop.ts";
 import type { AgentModel } from "../../../agent/model.ts";
 import { safeName } from "../../../agent/offer.ts";
@@ -10,8 +10,9 @@ import { presentToModel } from "../../../guard/present/present.ts";
 import type { ContentBlock } from "../../../model/content.ts";
 import { isJsonObject } from "../../../model/json.ts";
 import type { Tool, ToolResult } from "../../../model/tool.ts";
+import { isOver } from "../calls/tool-calls.ts";
 import { parseCommand } from "../commands/commands.ts";
-import { fromAcp } from "../content.ts";
+import { fromAcp, isQuoted } from "../content.ts";
 
 type Message = TurnResult["history"][number];
 
@@ -55,7 +56,7 @@ interface Step {
 class Recollection {
   readonly #options: PastOptions;
   readonly #messages: (Message | Promise<Message>)[] = [];
-  #prompt: string[] = [];
+  #prompt: ContentBlock[] = [];
   #step: Step = { text: "", calls: [] };
   #calls = 0;
   #isCommand = false;
@@ -67,7 +68,7 @@ class Recollection {
   add(update: SessionUpdate): void {
     if (update.sessionUpdate === "user_message_chunk") {
       this.#endStep();
-      if (update.content.type === "text") this.#prompt.push(update.content.text);
+      this.#prompt.push(fromAcp(update.content));
       return;
     }
     this.#endPrompt();
@@ -75,19 +76,22 @@ class Recollection {
     const { calls } = this.#step;
     switch (update.sessionUpdate) {
       case "agent_message_chunk":
+        if (isQuoted(update)) return;
         if (calls.length > 0) this.#endStep();
         if (update.content.type === "text") this.#step.text += update.content.text;
         return;
       case "tool_call": {
+        const { toolCallId: recordedId, name, title, kind, rawInput: input } = update;
+        // What a server asked of a model is shown like a call, and is none: no tool has a part in it.
+        if (kind === "think" && typeof name !== "string") return;
         if (calls.length > 0 && calls.every(({ result }) => result !== undefined)) this.#endStep();
-        const { toolCallId: recordedId, name, title, rawInput: input } = update;
         this.#step.calls.push({ recordedId, name: name ?? title, input });
         return;
       }
       case "tool_call_update": {
         const call = calls.find((each) => each.recordedId === update.toolCallId);
         const { status, content } = update;
-        if (call === undefined || (status !== "completed" && status !== "failed")) return;
+        if (call === undefined || !isOver(status)) return;
         const blocks = (content ?? []).flatMap((each) =>
           each.type === "content" ? fromAcp(each.content) : [],
         );
@@ -107,12 +111,17 @@ class Recollection {
   }
 
   #endPrompt(): void {
-    if (this.#prompt.length === 0) return;
-    const text = this.#prompt.join("\n");
+    const prompt = this.#prompt;
+    if (prompt.length === 0) return;
     this.#prompt = [];
+    const texts = prompt.flatMap((block) => (block.type === "text" ? [block.text] : []));
+    const text = texts.join("\n");
     // A server's prompt is none of these: it went to the model.
     this.#isCommand = parseCommand(text.trim(), []) !== undefined;
-    if (!this.#isCommand) this.#messages.push({ role: "user", content: text });
+    if (this.#isCommand) return;
+    const isText = texts.length === prompt.length;
+    const content = isText ? text : toPromptContent(prompt, this.#options.media);
+    this.#messages.push({ role: "user", content });
   }
 
   #endStep(): void {

@@ -5,7 +5,8 @@ import type { FileHandle } from "node:fs/promises";
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import type { RedactingStream, Redactor } from "../../../secrets/redactor.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
-import { textBlock } from "../content.ts";
+import { isOver } from "../calls/tool-calls.ts";
+import { isQuoted, textBlock } from "../content.ts";
 
 /** The rest is about the moment. */
 const KEPT: ReadonlySet<string> = new Set([
@@ -34,44 +35,57 @@ interface Streamed {
   told: string;
 }
 
+export interface RecordOptions {
+  redactor: Redactor;
+  clock: Clock;
+  onFailure: (error: unknown) => void;
+}
+
 export class SessionRecord {
   readonly #file: FileHandle;
-  readonly #redactor: Redactor;
-  readonly #clock: Clock;
+  readonly #options: RecordOptions;
   #streamed: Streamed | undefined;
   #piece: Timer | undefined;
   #tail: Promise<void> = Promise.resolve();
-  #failure: unknown;
+  #hasFailed = false;
 
-  constructor(file: FileHandle, redactor: Redactor, clock: Clock) {
+  constructor(file: FileHandle, options: RecordOptions) {
     this.#file = file;
-    this.#redactor = redactor;
-    this.#clock = clock;
+    this.#options = options;
+  }
+
+  /** Not to be written from now on. */
+  hide(secrets: readonly string[]): void {
+    for (const secret of secrets) this.#options.redactor.add(secret);
   }
 
   add(update: SessionUpdate): void {
     if (!isKept(update.sessionUpdate)) return;
+    // How far a call has come is about the moment as well.
+    if (update.sessionUpdate === "tool_call_update" && !isOver(update.status)) return;
     const { sessionUpdate: kind } = update;
     const isStream = kind === "agent_message_chunk" || kind === "agent_thought_chunk";
-    if (!isStream || update.content.type !== "text") {
+    // What a model has not said is told from what it has said.
+    if (!isStream || update.content.type !== "text" || isQuoted(update)) {
       this.#endStream();
       this.write({ update });
       return;
     }
     if (this.#streamed?.kind !== kind) this.#endStream();
-    const streamed = (this.#streamed ??= { kind, redacting: this.#redactor.stream(), told: "" });
+    const streamed = (this.#streamed ??= {
+      kind,
+      redacting: this.#options.redactor.stream(),
+      told: "",
+    });
     streamed.told += streamed.redacting.push(update.content.text);
     if (streamed.told.length >= PIECE_CHARS) this.#writePiece(streamed);
-    else this.#piece ??= this.#clock.later(PIECE_MS, () => this.#writePiece(streamed));
+    else this.#piece ??= this.#options.clock.later(PIECE_MS, () => this.#writePiece(streamed));
   }
 
   write(line: object): void {
-    const text = `${JSON.stringify(this.#redactor.value(line))}\n`;
+    const text = `${JSON.stringify(this.#options.redactor.value(line))}\n`;
     this.#tail = this.#tail.then(async () => {
-      if (this.#failure !== undefined) return;
-      await this.#file.appendFile(text).catch((error: unknown) => {
-        this.#failure = error;
-      });
+      if (!this.#hasFailed) await this.#file.appendFile(text).catch(this.#fail);
     });
   }
 
@@ -81,10 +95,21 @@ export class SessionRecord {
     await this.#tail;
   }
 
+  /** The same in the middle of a stream, but for what may be the beginning of a secret. */
+  async catchUp(): Promise<void> {
+    if (this.#streamed !== undefined) this.#writePiece(this.#streamed);
+    await this.#tail;
+  }
+
   async close(): Promise<void> {
     await this.flush();
-    await this.#file.close();
+    await this.#file.close().catch(this.#fail);
   }
+
+  readonly #fail = (error: unknown): void => {
+    if (!this.#hasFailed) this.#options.onFailure(error);
+    this.#hasFailed = true;
+  };
 
   #endStream(): void {
     const streamed = this.#streamed;

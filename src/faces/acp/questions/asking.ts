@@ -1,6 +1,7 @@
 // How the person at the editor is reached while a prompt is answered: what a server's questions need to know
 // of the session whose call caused them.
 
+import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import type { Mode } from "../session/mode.ts";
 import { noticeUpdate } from "../servers/health.ts";
 import { type Peer, takesNotices } from "../peer.ts";
@@ -17,13 +18,19 @@ export interface Asking {
   /** The call that the code is part of, as the editor knows it. */
   toolCallId: () => string | undefined;
   tell: (text: string) => void;
+  /** Shows an update, and keeps it. */
+  emit: (update: SessionUpdate) => void;
 }
 
 /** A server may ask in a loop. */
 const MOST_TOLD = 10;
 
 /** Tells each thing once in a prompt. It is about the moment: not kept. */
-export function tellOnce({ sessionId, peer, turn }: Omit<Asking, "tell">): (text: string) => void {
+export function tellOnce({
+  sessionId,
+  peer,
+  turn,
+}: Omit<Asking, "tell" | "emit">): (text: string) => void {
   const told = new WeakMap<AbortSignal, Set<string>>();
   return (text) => {
     const now = turn();

@@ -27,7 +27,9 @@ export function toAcpForm(fields: readonly FormField[]): ElicitationSchema {
 }
 
 function toProperty(field: FormField): ElicitationPropertySchema {
-  const { title, description, default: given } = field;
+  const { description, default: given } = field;
+  // A name is what an editor shows where there is no title, and it must stay what it is.
+  const title = field.title ?? (isVisible(field.name) ? undefined : field.name);
   const about = {
     ...(title !== undefined && { title: oneLine(title, LONGEST_TITLE) }),
     ...(description !== undefined && {
@@ -89,9 +91,13 @@ function toWhole(bound: number): number {
   return Math.min(MAX_SAFE_INTEGER, Math.max(MIN_SAFE_INTEGER, bound));
 }
 
-/** Whether the choices have no names beside themselves. */
+/** Whether the choices need no names beside themselves. */
 function isPlain(options: readonly FieldOption[]): boolean {
-  return options.every(({ value, label }) => value === label);
+  return options.every(({ value, label }) => value === label && isVisible(value));
+}
+
+function isVisible(text: string): boolean {
+  return plainText(text) === text;
 }
 
 function values(options: readonly FieldOption[]): string[] {

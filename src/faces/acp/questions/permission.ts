@@ -9,8 +9,10 @@ import type {
 } from "@agentclientprotocol/sdk";
 import type { RequestPermissionResponse } from "@agentclientprotocol/sdk";
 import type { ApprovalAnswer, ApprovalRequest, AskApproval } from "../../../model/approval.ts";
-import { oneLine } from "../../../util/text.ts";
-import { textBlock } from "../content.ts";
+import { isJsonObject } from "../../../model/json.ts";
+import { capitalised, oneLine, visibleJson } from "../../../util/text.ts";
+import { toolTitle } from "../calls/tool-view.ts";
+import { textContent } from "../content.ts";
 import type { Mode } from "../session/mode.ts";
 
 const OPTIONS: PermissionOption[] = [
@@ -21,6 +23,7 @@ const OPTIONS: PermissionOption[] = [
 ];
 
 const LONGEST_REASON = 300;
+const LONGEST_TITLE = 300;
 
 /** What a person gets to see of a call they are asked about, in place of its arguments. */
 export interface Preview {
@@ -34,6 +37,8 @@ export interface Preview {
 
 export interface PermissionContext {
   sessionId: string;
+  /** Paths in it are shown from there. */
+  cwd: string;
   mode(): Mode;
   /** The call that is being asked about, as the editor knows it. */
   toolCallId(): string | undefined;
@@ -56,16 +61,23 @@ export function permissionPrompt(context: PermissionContext): AskApproval {
     const preview = await context.preview(request, signal);
     const key = preview?.always && `${request.tool} ${preview.always.key}`;
     if (key !== undefined && allowed.has(key)) return "once";
-    const { outcome } = await context.request(toRequest(request, preview, context), signal);
-    if (outcome.outcome === "cancelled") return "refuse";
-    if (outcome.optionId === "never") rejected.add(request.tool);
-    if (outcome.optionId !== "always" || key === undefined) return answerOf(outcome.optionId);
+    const chosen = chosenIn(await context.request(toRequest(request, preview, context), signal));
+    if (chosen === "never") rejected.add(request.tool);
+    if (chosen !== "always" || key === undefined) return answerOf(chosen);
     allowed.add(key);
     return "once";
   };
 }
 
-function answerOf(optionId: string): ApprovalAnswer {
+/** Undefined where nothing was chosen, or the client's answer is none. */
+function chosenIn(answer: unknown): unknown {
+  const outcome = isJsonObject(answer) ? answer["outcome"] : undefined;
+  return isJsonObject(outcome) && outcome["outcome"] === "selected"
+    ? outcome["optionId"]
+    : undefined;
+}
+
+function answerOf(optionId: unknown): ApprovalAnswer {
   if (optionId === "allow") return "once";
   return optionId === "always" ? "always" : "refuse";
 }
@@ -76,18 +88,17 @@ function toRequest(
   context: PermissionContext,
 ): RequestPermissionRequest {
   const { tool, args, reason } = request;
-  const { title = request.title, kind, locations, always } = preview ?? {};
-  const name = oneLine(title === undefined ? tool : `${title} (${tool})`, LONGEST_REASON);
+  const { title = titleOf(request, context.cwd), kind, locations, always } = preview ?? {};
+  const why = `${capitalised(oneLine(reason, LONGEST_REASON))} (${oneLine(tool, LONGEST_REASON)}).`;
   return {
     sessionId: context.sessionId,
     toolCall: {
       toolCallId: context.toolCallId() ?? tool,
-      title: `${name}: ${oneLine(reason, LONGEST_REASON)}`,
+      // An editor shows the call under it from now on, so that it says what happens and not why it is asked.
+      title: oneLine(title, LONGEST_TITLE),
       name: request.publicName,
       rawInput: args,
-      content: preview?.content ?? [
-        { type: "content", content: textBlock(JSON.stringify(args, undefined, 2)) },
-      ],
+      content: [...(preview?.content ?? [textContent(visibleJson(args))]), textContent(why)],
       ...(kind !== undefined && { kind }),
       ...(locations !== undefined && { locations }),
     },
@@ -95,4 +106,13 @@ function toRequest(
       option.optionId === "always" && always ? { ...option, name: always.name } : option,
     ),
   };
+}
+
+/** By the tool's name, not by the title it gives itself: this is what a person decides on. */
+function titleOf({ tool, server, publicName, args }: ApprovalRequest, cwd: string): string {
+  const source =
+    server === undefined
+      ? ({ kind: "native" } as const)
+      : ({ kind: "mcp", server, tool: tool.slice(server.length + 1) } as const);
+  return toolTitle({ source, name: publicName }, args, cwd);
 }

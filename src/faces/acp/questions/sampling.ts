@@ -13,7 +13,7 @@ import type { SampledMessage, SamplingOptions, SamplingRequest } from "../../../
 import { Turns } from "../../../server/requests/turns.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { Asking } from "./asking.ts";
-import { textBlock } from "../content.ts";
+import { textContent } from "../content.ts";
 
 const LONGEST_NAME = 80;
 const LONGEST_REASON = 300;
@@ -86,9 +86,9 @@ class Shown {
     this.#about = {
       title: `${oneLine(server, LONGEST_NAME)} asks the model${during}`,
       kind: "think",
-      content: contentOf(samplingText(request)),
+      content: [textContent(samplingText(request))],
     };
-    void asking.peer.update(asking.sessionId, {
+    asking.emit({
       sessionUpdate: "tool_call",
       toolCallId: this.#id,
       status: "pending",
@@ -123,19 +123,11 @@ class Shown {
   }
 
   #with(end: string): ToolCallContent[] {
-    return [...this.#about.content, ...contentOf(end)];
+    return [...this.#about.content, textContent(end)];
   }
 
   #update(update: Omit<ToolCallUpdate, "toolCallId">): void {
-    const { peer, sessionId } = this.#asking;
-    void peer.update(sessionId, {
-      sessionUpdate: "tool_call_update",
-      toolCallId: this.#id,
-      ...update,
-    });
+    const toolCallId = this.#id;
+    this.#asking.emit({ sessionUpdate: "tool_call_update", toolCallId, ...update });
   }
-}
-
-function contentOf(text: string): ToolCallContent[] {
-  return [{ type: "content", content: textBlock(text) }];
 }

@@ -6,7 +6,7 @@ import type { ServerStatus } from "../../../model/server-status.ts";
 import { type Clock, within } from "../../../util/clock.ts";
 import { untilAborted } from "../../../util/abort.ts";
 import { cancelled } from "../../../model/errors.ts";
-import { oneLine } from "../../../util/text.ts";
+import { capitalised, oneLine } from "../../../util/text.ts";
 import { textBlock } from "../content.ts";
 import type { SessionBoard } from "../ports.ts";
 
@@ -23,7 +23,7 @@ function reasonOf(state: ServerState): string | undefined {
     case "failed":
     case "backoff": {
       const { message, hint } = state.error;
-      return hint === undefined ? message : `${message} (${hint})`;
+      return hint === undefined ? message : `${message}. ${capitalised(hint)}`;
     }
     case "untrusted":
     case "needs-auth":
@@ -43,15 +43,15 @@ export class Health {
     this.#tell = tell;
   }
 
-  /** Tells what has not been told; a server that recovered may be told of again. */
-  report(): void {
+  /** Tells what has not been told; a server that recovered may be told of again. `isKnown`: it is being told anyway. */
+  report(isKnown = false): void {
     for (const status of this.#board.status()) {
       const problem = trouble(status);
       if (problem === undefined) {
         if (status.state.kind === "ready") this.#told.delete(status.name);
       } else if (!this.#told.has(status.name)) {
         this.#told.add(status.name);
-        this.#tell(problem);
+        if (!isKnown) this.#tell(problem);
       }
     }
   }

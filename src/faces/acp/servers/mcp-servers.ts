@@ -7,12 +7,10 @@ import type { ServerConfig } from "../../../model/server-config.ts";
 import { oneLine } from "../../../util/text.ts";
 import { checked } from "./checked.ts";
 import { invalidParams, type McpServerParams } from "../wire/params.ts";
-import { type Include, readServerMeta } from "./server-meta.ts";
+import { readServerMeta } from "./server-meta.ts";
 
 export interface SessionServers {
   servers: Record<string, ServerConfig>;
-  /** Which tools a model is offered, of the servers that have a word on it. */
-  includes: ReadonlyMap<string, Include>;
   /** Why one was left out, each a sentence for a person. */
   skipped: string[];
 }
@@ -23,7 +21,6 @@ export interface SessionServers {
  */
 export function readMcpServers(entries: readonly McpServerParams[]): SessionServers {
   const servers: Record<string, ServerConfig> = Object.create(null);
-  const includes = new Map<string, Include>();
   const skipped: string[] = [];
   entries.forEach((entry, index) => {
     const at = `mcpServers[${index}]`;
@@ -31,8 +28,8 @@ export function readMcpServers(entries: readonly McpServerParams[]): SessionServ
     if (Object.hasOwn(servers, name)) {
       throw invalidParams(`${at}.name`, `there are two servers named "${oneLine(name, 64)}"`);
     }
-    const { timeout, include } = readServerMeta(entry["_meta"], ["mcpServers", index]);
-    const config = { ...toConfig(entry, at), ...(timeout !== undefined && { timeout }) };
+    const meta = readServerMeta(entry["_meta"], ["mcpServers", index]);
+    const config: ServerConfig = { ...toConfig(entry, at), ...meta };
     checked(serverSchema, config, ["mcpServers", index]);
     const problem = nameProblem(name, "native");
     if (problem !== undefined) {
@@ -40,9 +37,8 @@ export function readMcpServers(entries: readonly McpServerParams[]): SessionServ
       return;
     }
     servers[name] = config;
-    if (include !== undefined) includes.set(name, include);
   });
-  return { servers, includes, skipped };
+  return { servers, skipped };
 }
 
 /** A `type` is optional for stdio alone; some clients send "stdio". */

@@ -15,13 +15,21 @@ export const MODES = [
 
 export type Mode = (typeof MODES)[number]["id"];
 
-export const DEFAULT_MODE: Mode = "ask";
+const DEFAULT_MODE: Mode = "ask";
 
 /** Where modes are set by clients that know config options. */
 export const MODE_OPTION = "mode";
 
 export function isMode(id: string): id is Mode {
   return MODES.some((mode) => mode.id === id);
+}
+
+/**
+ * The mode of a session that is opened again. Not `auto`: who said so did not speak of what comes weeks later,
+ * with other servers, and perhaps to somebody else.
+ */
+export function modeAgain(kept: Mode | undefined): Mode {
+  return kept === undefined || kept === "auto" ? DEFAULT_MODE : kept;
 }
 
 export function modeState(current: Mode): SessionModeState {

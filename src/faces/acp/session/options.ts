@@ -1,7 +1,7 @@
 // What the person at the editor may set for a session: its mode, and the model that answers.
 
 import type { SessionConfigOption, SessionUpdate } from "@agentclientprotocol/sdk";
-import { PlugboardError } from "../../../model/errors.ts";
+import { PlugboardError, withHint } from "../../../model/errors.ts";
 import { oneLine } from "../../../util/text.ts";
 import { isMode, MODE_OPTION, MODES, modeOption } from "./mode.ts";
 import { invalidParams } from "../wire/params.ts";
@@ -56,9 +56,7 @@ async function changeModel(session: Settings, { options }: ModelChoice, id: stri
     await session.chooseModel(id);
   } catch (error) {
     if (!(error instanceof PlugboardError)) throw error;
-    const { message, hint } = error;
-    const why = hint === undefined ? message : `${message}: ${hint}`;
-    throw invalidParams("value", `${id} cannot be used: ${why}`);
+    throw invalidParams("value", `${id} cannot be used: ${withHint(error)}`);
   }
 }
 

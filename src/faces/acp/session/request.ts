@@ -1,14 +1,16 @@
 // What a session asks of the board it is laid over: its servers, and who answers what comes up in its calls.
 
-import type { AsyncLocalStorage } from "node:async_hooks";
-import { methods } from "@agentclientprotocol/sdk";
+import { AsyncLocalStorage } from "node:async_hooks";
+import { methods, type SessionUpdate } from "@agentclientprotocol/sdk";
 import type { Clock } from "../../../util/clock.ts";
-import type { CallDisplay } from "../calls/display.ts";
+import { CallDisplay } from "../calls/display.ts";
 import { editorTools } from "../editor/tools.ts";
 import { Workspace } from "../editor/workspace.ts";
 import { type Asking, tellOnce } from "../questions/asking.ts";
 import { elicitationPrompt } from "../questions/elicitation.ts";
+import type { SessionRecord } from "../history/record.ts";
 import type { Mode } from "./mode.ts";
+import { Outlet } from "./outlet.ts";
 import type { Peer } from "../peer.ts";
 import { permissionPrompt } from "../questions/permission.ts";
 import type { Responder, SessionRequest } from "../ports.ts";
@@ -24,12 +26,30 @@ export interface Shared {
   /** The id of the call that the code is part of: questions come from deep inside it. */
   calling: AsyncLocalStorage<string>;
   display: CallDisplay;
+  outlet: Outlet;
 }
 
 export interface HandlerContext {
   peer: Peer;
   clock: Clock;
   responder: Responder | undefined;
+  record: SessionRecord | undefined;
+}
+
+interface SharedSetup extends Pick<BareRequest, "id" | "cwd" | "roots"> {
+  mode: Mode;
+  hasTitle: boolean;
+}
+
+export function sharedBy(
+  { id: sessionId, cwd, roots, mode, hasTitle }: SharedSetup,
+  { peer, clock, record }: Pick<HandlerContext, "peer" | "clock" | "record">,
+): Shared {
+  const calling = new AsyncLocalStorage<string>();
+  const send = (update: SessionUpdate): void => void peer.update(sessionId, update);
+  const display = new CallDisplay({ cwd, roots, calling, send });
+  const outlet = new Outlet({ sessionId, peer, clock, record, display, hasTitle });
+  return { mode, calling, display, outlet };
 }
 
 export function withHandlers(
@@ -46,9 +66,14 @@ export function withHandlers(
   };
   const workspace = new Workspace(request.cwd, request.roots);
   const editor = editorTools({ ...session, workspace, display: shared.display, clock });
-  const asking: Asking = { ...session, tell: tellOnce(session) };
+  const asking: Asking = {
+    ...session,
+    tell: tellOnce(session),
+    emit: (update) => shared.outlet.emit(update),
+  };
   const onApproval = permissionPrompt({
     ...session,
+    cwd: request.cwd,
     preview: (question, signal) => editor.preview(question, signal),
     request: (params, signal) =>
       peer.request(methods.client.session.requestPermission, params, signal),

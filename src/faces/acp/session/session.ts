@@ -1,48 +1,46 @@
 // One session: its board, the turn that is under way, its mode, and what its client is told.
 
-import { AsyncLocalStorage } from "node:async_hooks";
-import {
-  type ContentBlock,
-  RequestError,
-  type SessionUpdate,
-  type StopReason,
-} from "@agentclientprotocol/sdk";
+import { type ContentBlock, RequestError, type StopReason } from "@agentclientprotocol/sdk";
+import { cancelled } from "../../../model/errors.ts";
+import { untilAborted } from "../../../util/abort.ts";
 import { type Clock, type Timer, within } from "../../../util/clock.ts";
-import { CallDisplay } from "../calls/display.ts";
 import { CommandList } from "../commands/list.ts";
 import { type Command, parseCommand } from "../commands/commands.ts";
-import { fromAcp, promptText, textBlock } from "../content.ts";
+import { fromAcp, promptText } from "../content.ts";
+import { secretsIn } from "../commands/mcp.ts";
 import { answerWithoutModel, promptForModel, runCommand } from "../commands/direct.ts";
-import { Health, noticeUpdate } from "../servers/health.ts";
+import { Health } from "../servers/health.ts";
 import type { SessionServers } from "../servers/mcp-servers.ts";
-import { DEFAULT_MODE, type Mode } from "./mode.ts";
+import type { Mode } from "./mode.ts";
 import { type Peer, takesNotices } from "../peer.ts";
 import type { ModelChoice, OpenSession, Responder, SessionBoard, Turn } from "../ports.ts";
 import type { SessionRecord } from "../history/record.ts";
-import { isOffered } from "../servers/server-meta.ts";
-import { type BareRequest, type Shared, withHandlers } from "./request.ts";
-import { shownUpdate } from "../calls/shown.ts";
-import { titleOf } from "./title.ts";
+import type { Outlet } from "./outlet.ts";
+import { Preparation } from "./preparation.ts";
+import { type BareRequest, type Shared, sharedBy, withHandlers } from "./request.ts";
 import { ToolCalls } from "../calls/tool-calls.ts";
 
 /** How long the first prompt waits for servers that are still starting. */
 const FIRST_WAIT_MS = 15_000;
+/** How long a prompt waits for a server that somebody has signed in to since the one before. */
+const LOGIN_WAIT_MS = 5000;
 /** How long a new session waits for its model to be loaded: sooner or later its first prompt would. */
 const WARM_UP_MS = 1500;
-/** Servers that start together come one by one. */
-const PREPARE_AFTER_MS = 50;
 
 export interface SessionContext {
   peer: Peer;
   clock: Clock;
   /** Undefined where there is no model: then commands are answered alone. */
   responder: Responder | undefined;
+  /** What gives an agent without a model one, as a sentence. */
+  modelAdvice: string | undefined;
   openSession: OpenSession;
   /** Undefined where nothing is kept. */
   record: SessionRecord | undefined;
 }
 
-export interface SessionSetup extends BareRequest, Pick<SessionServers, "includes" | "skipped"> {
+export interface SessionSetup extends BareRequest, Pick<SessionServers, "skipped"> {
+  mode: Mode;
   /** Something was said in it before: it has its title. */
   hasTitle: boolean;
 }
@@ -55,63 +53,52 @@ export class Session {
   readonly #calls: ToolCalls;
   readonly #commands: CommandList;
   readonly #shared: Shared;
+  readonly #outlet: Outlet;
+  readonly #preparation: Preparation;
   readonly #off: (() => void)[];
   #turn: { controller: AbortController; done: Promise<unknown> } | undefined;
   #greeting: Timer | undefined;
-  #preparation: Timer | undefined;
   #hasWaited = false;
-  #hasTitle = false;
   #closing: Promise<void> | undefined;
 
   static async open(setup: SessionSetup, context: SessionContext): Promise<Session> {
-    const { includes, skipped, hasTitle, ...request } = setup;
-    const calling = new AsyncLocalStorage<string>();
-    const display = new CallDisplay({
-      cwd: request.cwd,
-      calling,
-      send: (update) => void context.peer.update(request.id, update),
-    });
-    const shared: Shared = { mode: DEFAULT_MODE, calling, display };
+    const { skipped, mode, hasTitle, ...request } = setup;
+    const shared = sharedBy({ ...request, mode, hasTitle }, context);
     const { clock, responder } = context;
     const [board] = await Promise.all([
       context.openSession(withHandlers(request, shared, context)),
       within(clock, WARM_UP_MS, Promise.resolve(responder?.warmUp?.())),
     ]);
-    const session = new Session(request.id, board, shared, context, includes);
-    session.#hasTitle = hasTitle;
+    const session = new Session(request.id, board, shared, context);
     session.#greet([...skipped, ...board.notices]);
     return session;
   }
 
-  private constructor(
-    id: string,
-    board: SessionBoard,
-    shared: Shared,
-    context: SessionContext,
-    includes: SessionServers["includes"],
-  ) {
+  private constructor(id: string, board: SessionBoard, shared: Shared, context: SessionContext) {
     this.id = id;
     this.#board = board;
     this.#shared = shared;
+    const { outlet } = shared;
+    this.#outlet = outlet;
     this.#context = context;
-    this.#health = new Health(board, (problem) => this.#notify(problem));
+    this.#health = new Health(board, (problem) => outlet.notify(problem));
     this.#calls = new ToolCalls({
       board,
       calling: shared.calling,
       mode: () => shared.mode,
-      isOffered: (tool) => isOffered(tool, includes),
-      emit: (each) => this.#emit(each),
+      emit: (update) => outlet.emit(update),
     });
+    this.#preparation = new Preparation(context.clock, context.responder, () =>
+      this.#calls.tools(),
+    );
     this.#commands = new CommandList({
       board,
       clock: context.clock,
-      tell: (availableCommands) => {
-        const update = { sessionUpdate: "available_commands_update", availableCommands } as const;
-        void context.peer.update(id, update);
-      },
+      tell: (availableCommands) =>
+        outlet.show({ sessionUpdate: "available_commands_update", availableCommands }),
     });
     this.#off = [
-      board.on("tools", () => this.#prepareSoon()),
+      board.on("tools", () => this.#preparation.soon()),
       board.on("prompts", () => this.#commands.announceSoon()),
       board.on("server", ({ state }) => {
         if (state.kind === "ready") this.#commands.announceSoon();
@@ -127,6 +114,7 @@ export class Session {
 
   set mode(mode: Mode) {
     this.#shared.mode = mode;
+    this.#context.record?.write({ mode });
   }
 
   /** Absent where there is no model. */
@@ -163,6 +151,16 @@ export class Session {
     }
   }
 
+  /** Resolves when what was said so far can be read in the history. */
+  async catchUp(): Promise<void> {
+    await this.#context.record?.catchUp();
+  }
+
+  /** It was loaded again as it is: what a client is told of a new session is told once more. */
+  reintroduce(): void {
+    this.#commands.repeatSoon();
+  }
+
   cancel(): void {
     this.#turn?.controller.abort();
   }
@@ -175,8 +173,9 @@ export class Session {
 
   async #close(): Promise<void> {
     this.#greeting?.cancel();
-    this.#preparation?.cancel();
+    this.#preparation.cancel();
     this.#commands.close();
+    this.#outlet.close();
     for (const off of this.#off) off();
     const turn = this.#turn?.done;
     this.cancel();
@@ -186,21 +185,31 @@ export class Session {
 
   async #answer(prompt: readonly ContentBlock[], signal: AbortSignal): Promise<StopReason> {
     const { record } = this.#context;
+    const text = promptText(prompt);
+    const typed = parseCommand(text, []);
+    if (typed?.kind === "mcp") record?.hide(secretsIn(typed.words));
     for (const content of prompt) {
       record?.add({ sessionUpdate: "user_message_chunk", content });
     }
-    const text = promptText(prompt);
-    this.#entitle(text);
+    this.#outlet.beginAnswer();
+    this.#outlet.entitle(text);
     try {
-      if (!/^\/mcp\b/.test(text)) await this.#wait(signal);
-      this.#health.report();
+      if (!/^\/mcp\b/.test(text)) {
+        await this.#wait(signal);
+        await this.#wake(signal);
+      }
+      // The list of servers says the same.
+      this.#health.report(/^\/mcp(?:\s+status)?$/.test(text));
       // The name of a prompt's command has a colon, and its server may have come just now.
-      if (/^\/\S+:/.test(text)) await this.#commands.read();
+      if (/^\/\S+:/.test(text)) await untilAborted(this.#commands.read(), signal, cancelled);
       const turn = this.#turnFor(prompt, signal);
       const command = parseCommand(text, this.#commands.prompts);
       const reason = await this.#respond(command, turn);
-      // Servers may have come or gone with it, and their prompts with them.
-      if (command?.kind === "mcp") this.#commands.announceSoon();
+      if (command?.kind === "mcp") {
+        this.#health.report(true);
+        // Servers may have come or gone with it, and their prompts with them.
+        this.#commands.announceSoon();
+      }
       return signal.aborted ? "cancelled" : reason;
     } catch (error) {
       if (signal.aborted) return "cancelled";
@@ -209,27 +218,28 @@ export class Session {
   }
 
   async #respond(command: Command | undefined, turn: Turn): Promise<StopReason> {
-    const { responder } = this.#context;
+    const { responder, modelAdvice } = this.#context;
     if (responder === undefined) {
-      return command === undefined ? answerWithoutModel(turn) : runCommand(command, turn);
+      return command === undefined
+        ? answerWithoutModel(turn, modelAdvice)
+        : runCommand(command, turn);
     }
     if (command !== undefined && command.kind !== "prompt") return runCommand(command, turn);
-    // So that the model's first call to what was stopped for being idle does not wait for it.
-    this.#board.wake();
     if (command === undefined) return responder.answer(turn);
     const messages = await promptForModel(command, turn);
     return messages === undefined ? "end_turn" : responder.answer({ ...turn, prompt: messages });
   }
 
   #turnFor(prompt: readonly ContentBlock[], signal: AbortSignal): Turn {
+    const outlet = this.#outlet;
     return {
       prompt: prompt.map(fromAcp),
       signal,
       board: this.#board,
       tools: () => this.#calls.tools(),
-      emit: (update) => this.#emit(update),
-      say: (text) => this.#emit({ sessionUpdate: "agent_message_chunk", content: textBlock(text) }),
-      notify: (text) => this.#notify(text),
+      emit: (update) => outlet.emit(update),
+      say: (text) => outlet.say(text),
+      notify: (text) => outlet.notify(text),
       call: (tool, args) => this.#calls.run(tool, args, signal),
     };
   }
@@ -239,54 +249,28 @@ export class Session {
     this.#hasWaited = true;
     const starting = this.#health.starting();
     if (starting.length === 0) return;
-    this.#emit({
-      sessionUpdate: "agent_thought_chunk",
-      content: textBlock(`Waiting for ${starting.join(", ")} to start.\n`),
-    });
+    this.#outlet.think(`Waiting for ${starting.join(", ")} to start.\n`);
     await this.#health.settled(this.#context.clock, FIRST_WAIT_MS, signal);
     const late = this.#health.starting();
     if (late.length === 0) return;
-    this.#notify(`${late.join(", ")}: still starting; the tools can be used once it is ready`);
+    this.#outlet.notify(
+      `${late.join(", ")}: still starting; the tools can be used once it is ready`,
+    );
   }
 
-  /** As the list of sessions will have it. */
-  #entitle(text: string): void {
-    const title = titleOf(text);
-    if (this.#hasTitle || title === undefined) return;
-    this.#hasTitle = true;
-    void this.#context.peer.update(this.id, { sessionUpdate: "session_info_update", title });
-  }
-
-  #emit(update: SessionUpdate): void {
-    const { peer, record } = this.#context;
-    const { shown, kept } = this.#shared.display.complete(shownUpdate(update));
-    void peer.update(this.id, shown);
-    record?.add(kept);
-  }
-
-  /** About the moment, so that it is not kept. */
-  #notify(text: string): void {
-    const { peer } = this.#context;
-    void peer.update(this.id, noticeUpdate(text, takesNotices(peer)));
+  /** What idled away comes up meanwhile; what somebody has signed in to is worth a moment. */
+  async #wake(signal: AbortSignal): Promise<void> {
+    const woken = within(this.#context.clock, LOGIN_WAIT_MS, this.#board.wake());
+    await untilAborted(woken, signal, cancelled);
   }
 
   /** After the answer that tells the client the session's id: it knows of no session before. */
   #greet(notices: readonly string[]): void {
     this.#greeting = this.#context.clock.after(0, () => {
-      for (const notice of notices) this.#notify(notice);
+      for (const notice of notices) this.#outlet.notify(notice);
       this.#health.report();
       void this.#commands.announce();
     });
-    this.#prepareSoon();
-  }
-
-  /** While nobody waits for it. */
-  #prepareSoon(): void {
-    const { clock, responder } = this.#context;
-    if (responder?.prepare === undefined) return;
-    this.#preparation?.cancel();
-    this.#preparation = clock.later(PREPARE_AFTER_MS, () =>
-      responder.prepare?.(this.#calls.tools()),
-    );
+    this.#preparation.soon();
   }
 }

@@ -3,16 +3,20 @@
 import { randomUUID } from "node:crypto";
 import { RequestError, type SessionUpdate } from "@agentclientprotocol/sdk";
 import type { Logger } from "../../../model/logger.ts";
-import type { Endpoint } from "../../../model/server-definition.ts";
-import { collectSecrets } from "../../../secrets/collect.ts";
 import { Redactor } from "../../../secrets/redactor.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
+import { OneByOne } from "../../../util/one-by-one.ts";
+import { oneLine } from "../../../util/text.ts";
 import { endOfCalls } from "../history/interrupted-calls.ts";
 import type { History, HistoryPage, Recorded } from "../history/history.ts";
 import { readMcpServers } from "../servers/mcp-servers.ts";
+import { secretsOf } from "../servers/secrets.ts";
 import type { McpServerParams } from "../wire/params.ts";
 import type { NewResponder } from "../ports.ts";
+import { modeAgain } from "./mode.ts";
 import { Session, type SessionContext } from "./session.ts";
+
+const LONGEST_REASON = 300;
 
 export interface SessionsOptions extends Omit<SessionContext, "record" | "responder"> {
   newResponder: NewResponder | undefined;
@@ -35,7 +39,8 @@ interface Live {
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #live = new Map<string, Live>();
-  readonly #locks = new Map<string, Promise<unknown>>();
+  /** One change of a session after the other. */
+  readonly #changes = new OneByOne();
   #isClosed = false;
 
   constructor(options: SessionsOptions) {
@@ -55,12 +60,12 @@ export class Sessions {
 
   create(opening: Opening): Promise<Session> {
     const id = randomUUID();
-    return this.#exclusive(id, async () => {
+    return this.#changes.run(id, async () => {
       try {
         return await this.#open(id, opening, undefined);
       } catch (error) {
         // A session that never was must not be listed.
-        await this.#options.history?.delete(id);
+        await this.#options.history?.delete(id).catch(() => {});
         throw error;
       }
     });
@@ -68,8 +73,9 @@ export class Sessions {
 
   /** With `replay`, tells the client everything that was said before it resolves. */
   reopen(sessionId: string, opening: Opening, replay: boolean): Promise<Session> {
-    return this.#exclusive(sessionId, async () => {
+    return this.#changes.run(sessionId, async () => {
       const live = this.#live.get(sessionId);
+      await live?.session.catchUp();
       const recorded = await this.#options.history?.read(sessionId);
       if (recorded === undefined && live === undefined)
         throw RequestError.sessionNotFound(sessionId);
@@ -83,7 +89,10 @@ export class Sessions {
         }
       }
       // The same servers in the same place: their connections go on.
-      if (live !== undefined && live.setup === setupKey(opening)) return live.session;
+      if (live !== undefined && live.setup === setupKey(opening)) {
+        live.session.reintroduce();
+        return live.session;
+      }
       if (live === undefined) return this.#open(sessionId, opening, recorded, ended);
       await this.#close(sessionId);
       // The end of a turn that was under way is on record now.
@@ -100,7 +109,7 @@ export class Sessions {
   }
 
   close(sessionId: string): Promise<void> {
-    return this.#exclusive(sessionId, async () => {
+    return this.#changes.run(sessionId, async () => {
       this.get(sessionId);
       await this.#close(sessionId);
     });
@@ -108,7 +117,7 @@ export class Sessions {
 
   /** Of a session that is not open too. */
   delete(sessionId: string): Promise<void> {
-    return this.#exclusive(sessionId, async () => {
+    return this.#changes.run(sessionId, async () => {
       await this.#close(sessionId);
       await this.#options.history?.delete(sessionId);
     });
@@ -118,7 +127,7 @@ export class Sessions {
   async closeAll(): Promise<void> {
     this.#isClosed = true;
     await Promise.allSettled([...this.#live.keys()].map((id) => this.#close(id)));
-    await Promise.allSettled(this.#locks.values());
+    await this.#changes.settled();
   }
 
   /** `ended` is what has to be added to what is kept. */
@@ -129,18 +138,22 @@ export class Sessions {
     ended: readonly SessionUpdate[] = [],
   ): Promise<Session> {
     const { history, logger, newResponder, ...context } = this.#options;
-    const { servers, includes, skipped } = readMcpServers(opening.mcpServers);
+    const { servers, skipped } = readMcpServers(opening.mcpServers);
     const { cwd, additionalDirectories } = opening;
     const redactor = new Redactor();
     for (const secret of secretsOf(opening.mcpServers)) redactor.add(secret);
-    const record = await history?.record(id, cwd, redactor).catch((error: unknown) => {
-      logger.warn("the session's history cannot be kept", { reason: String(error) });
-      return undefined;
-    });
+    const troubles = [...skipped];
+    const unkept = (error: unknown): undefined => {
+      const reason = oneLine(String(error), LONGEST_REASON);
+      logger.warn("the session's history cannot be kept", { session: id, reason });
+      troubles.push("This session cannot be kept: it is not there to be loaded later");
+    };
+    const record = await history?.record(id, cwd, redactor, unkept).catch(unkept);
     const roots = [cwd, ...additionalDirectories];
     const past = [...(recorded?.updates ?? []), ...ended];
     const hasTitle = past.length > 0;
-    const setup = { id, cwd, roots, servers, includes, skipped, hasTitle };
+    const mode = modeAgain(recorded?.mode);
+    const setup = { id, cwd, roots, servers, skipped: troubles, mode, hasTitle };
     let session: Session;
     try {
       session = await Session.open(setup, {
@@ -163,43 +176,8 @@ export class Sessions {
     this.#live.delete(sessionId);
     await live?.session.close();
   }
-
-  /** One change of a session after the other. */
-  async #exclusive<Result>(sessionId: string, task: () => Promise<Result>): Promise<Result> {
-    const before = this.#locks.get(sessionId) ?? Promise.resolve();
-    const mine = before.then(task, task);
-    this.#locks.set(sessionId, mine);
-    try {
-      return await mine;
-    } finally {
-      if (this.#locks.get(sessionId) === mine) this.#locks.delete(sessionId);
-    }
-  }
 }
 
 function setupKey({ cwd, additionalDirectories, mcpServers }: Opening): string {
   return canonicalJson([cwd, additionalDirectories, mcpServers]);
-}
-
-/** What a history must not hold, among what the client sent. */
-function secretsOf(servers: readonly McpServerParams[]): string[] {
-  return servers.flatMap(({ command = "", args = [], env = [], url, headers = [] }) => {
-    const endpoint: Endpoint =
-      url === undefined
-        ? { kind: "stdio", command, args, env: toRecord(env) }
-        : {
-            kind: "http",
-            url,
-            headers: toRecord(headers),
-            allowInsecure: false,
-            allowPrivate: false,
-          };
-    return collectSecrets(endpoint, endpoint);
-  });
-}
-
-function toRecord(pairs: readonly { name: string; value: string }[]): Record<string, string> {
-  const record: Record<string, string> = Object.create(null);
-  for (const { name, value } of pairs) record[name] = value;
-  return record;
 }

@@ -12,7 +12,12 @@ const words: ToolCallContent = { type: "content", content: { type: "text", text:
 function displayWith(shown: Shown) {
   const sent: SessionUpdate[] = [];
   const calling = new AsyncLocalStorage<string>();
-  const display = new CallDisplay({ cwd: "/p", calling, send: (each) => sent.push(each) });
+  const display = new CallDisplay({
+    cwd: "/p",
+    roots: ["/p", "/q"],
+    calling,
+    send: (each) => sent.push(each),
+  });
   calling.run("c", () => display.show(shown));
   return { display, sent };
 }
@@ -51,4 +56,36 @@ it.each<SessionUpdate>([
 ])("what has nothing to it passes: %o", (given) => {
   const { display } = displayWith({ content: [diff] });
   expect(display.complete(given)).toEqual({ shown: given, kept: given });
+});
+
+describe("a diff in an answer", () => {
+  const diffOf = (path: string): string => `--- ${path}\n+++ ${path}\n@@ -1 +1 @@\n-a\n+b\n`;
+  const answered = (text: string): unknown[] => {
+    const { display } = displayWith({});
+    const { shown } = display.complete({
+      sessionUpdate: "tool_call_update",
+      toolCallId: "other",
+      status: "completed",
+      content: [{ type: "content", content: { type: "text", text } }],
+    });
+    return "content" in shown && Array.isArray(shown.content) ? shown.content : [];
+  };
+
+  it.each([
+    ["a", "/p/a"],
+    ["/p/a/b", "/p/a/b"],
+    ["../q/a", "/q/a"],
+  ])("of %s is shown as one", (path, file) => {
+    expect(answered(diffOf(path))).toEqual([
+      { type: "diff", path: file, oldText: "a\n", newText: "b\n" },
+    ]);
+  });
+
+  it.each([
+    ["a file elsewhere", diffOf("/etc/passwd")],
+    ["a file above", diffOf("../a")],
+    ["one of two elsewhere", `${diffOf("a")}${diffOf("/pa")}`],
+  ])("of %s stays text", (_, text) => {
+    expect(answered(text)).toEqual([{ type: "content", content: { type: "text", text } }]);
+  });
 });

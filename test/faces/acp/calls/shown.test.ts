@@ -93,3 +93,17 @@ describe("what is too large", () => {
     expect(size).toBeGreaterThan(LIMIT / 2);
   });
 });
+
+it("the arguments of a call are left out where they are too large or too deep to be sent", () => {
+  const started = (rawInput: unknown): SessionUpdate => ({
+    sessionUpdate: "tool_call",
+    toolCallId: "1",
+    title: "t",
+    rawInput,
+  });
+  const deep: unknown = JSON.parse(`${"[".repeat(20_000)}${"]".repeat(20_000)}`);
+  expect(shownUpdate(started({ a: 1 }))).toEqual(started({ a: 1 }));
+  for (const raw of ["x".repeat(MIB), deep, undefined]) {
+    expect(shownUpdate(started(raw))).not.toHaveProperty("rawInput");
+  }
+});

@@ -61,3 +61,16 @@ describe("promptArguments", () => {
     expect(() => promptArguments(prompt, ["tone=dry"])).toThrow("the prompt explain needs: topic");
   });
 });
+
+it("a server with prompts without end has a hundred commands, each of them once", () => {
+  const many = Array.from({ length: 300 }, (_, at) => ({
+    server: "a",
+    name: at < 5 ? "same" : `p${at}`,
+    available: true,
+  }));
+  const names = availableCommands([...many, prompt]).map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  expect(names.filter((name) => name.startsWith("a:"))).toHaveLength(100);
+  expect(names.at(-1)).toBe("my_docs:explain");
+  expect(parseCommand("/a:p299", many)).toMatchObject({ kind: "prompt" });
+});

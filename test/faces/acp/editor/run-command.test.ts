@@ -29,6 +29,7 @@ it.each<[NodeJS.Platform, string, string[]]>([
     },
     display: new CallDisplay({
       cwd: "/project",
+      roots: ["/project"],
       calling: new AsyncLocalStorage(),
       send: (update) => updates.push(update),
     }),

@@ -196,11 +196,22 @@ describe("write_file", () => {
     expect(readFileSync(join(cwd, "b.txt"), "utf8")).toBe(after);
   });
 
+  it("takes a file that is nowhere for a new one, whatever words the editor has for it", async () => {
+    station = new Workstation({
+      "fs/read_text_file": () => Promise.reject(new Error("ENOENT")),
+      "fs/write_text_file": () => ({}),
+    });
+    const { call } = await sit();
+    const { content } = await call("write_file", { path: "c.txt", content: "x" });
+    expect(textOf(content)).toBe("Wrote c.txt: 1 line.");
+  });
+
   it("fails with the editor's words", async () => {
     station = new Workstation({
       "fs/read_text_file": () => Promise.reject(new Error("no such window")),
       "fs/write_text_file": () => Promise.reject(new Error("the disk is full")),
     });
+    writeFileSync(join(cwd, "b.txt"), "old");
     const { call } = await sit();
     const { status, content } = await call("write_file", { path: "b.txt", content: "x" });
     expect(status).toBe("failed");
@@ -413,8 +424,11 @@ describe("under the guard", () => {
     const path = join(cwd, "a");
     expect(editor.questions[0]?.toolCall).toMatchObject({
       kind: "edit",
-      title: expect.stringContaining(`write ${path} (native/write_file)`),
-      content: [{ type: "diff", path, oldText: "old", newText: "new" }],
+      title: `write ${path}`,
+      content: [
+        { type: "diff", path, oldText: "old", newText: "new" },
+        { content: { text: "Every call of this tool is asked about (native/write_file)." } },
+      ],
       locations: [{ path }],
     });
   });

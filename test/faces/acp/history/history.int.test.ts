@@ -12,6 +12,9 @@ import {
 import { join } from "node:path";
 import { methods } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
+import type { NewResponder } from "../../../../src/faces/acp/ports.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
+import { History } from "../../../../src/faces/acp/history/history.ts";
 import { mcpServer, useDesk } from "../harness.ts";
 
 const desk = useDesk();
@@ -98,6 +101,26 @@ describe("session/load", () => {
     expect(await pid()).not.toBe(before);
   });
 
+  it("of a session in the middle of a turn tells what has been streamed so far", async () => {
+    const newResponder: NewResponder = () => ({
+      async answer({ say, signal }) {
+        say("half of ");
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        return "cancelled";
+      },
+    });
+    const clock = new ManualClock();
+    const editor = await desk.open({ keeps: true, newResponder, clock });
+    const sessionId = await editor.newSession([], desk.directory);
+    const turn = editor.prompt(sessionId, "go");
+    await editor.until(() => editor.said(sessionId) === "half of ");
+    const params = { sessionId, cwd: desk.directory, mcpServers: [] };
+    await editor.agent.request(session.load, params);
+    expect(editor.said(sessionId)).toBe("half of half of ");
+    await editor.agent.notify(session.cancel, { sessionId });
+    expect(await turn).toEqual({ stopReason: "cancelled" });
+  });
+
   it("finds nothing in a file that is none of its own", async () => {
     const editor = await desk.open({ keeps: true });
     await editor.newSession([], desk.directory);
@@ -166,6 +189,26 @@ describe("session/list", () => {
     expect(new Set(ids).size).toBe(60);
   });
 
+  it("reads a few files at a time, however many there are", async () => {
+    const directory = join(desk.directory, "sessions");
+    mkdirSync(directory);
+    for (let n = 0; n < 400; n += 1) {
+      writeFileSync(fileOf(`s-${n}`), `${JSON.stringify({ version: 1, cwd: "/" })}\n`);
+    }
+    let most = 0;
+    const look = (): void => {
+      const open = process.getActiveResourcesInfo().filter((each) => each === "FSReqPromise");
+      most = Math.max(most, open.length);
+      looking = setImmediate(look);
+    };
+    let looking = setImmediate(look);
+    const { sessions, nextCursor } = await new History(directory).list({});
+    clearImmediate(looking);
+    expect(sessions).toHaveLength(50);
+    expect(nextCursor).toBeDefined();
+    expect(most).toBeLessThan(64);
+  });
+
   it("is empty where nothing is kept", async () => {
     const editor = await desk.open();
     await editor.newSession([], desk.directory);
@@ -186,6 +229,15 @@ describe("session/delete", () => {
 });
 
 describe("what is kept", () => {
+  it("is nothing where the directory cannot be written, and that is said", async () => {
+    writeFileSync(join(desk.directory, "sessions"), "in the way");
+    const editor = await desk.open({ keeps: true });
+    const sessionId = await editor.newSession();
+    await editor.until(() => editor.said(sessionId) !== "");
+    expect(editor.said(sessionId)).toContain("This session cannot be kept");
+    expect(await editor.ask(sessionId, "/mcp")).toBe("There are no servers.");
+  });
+
   it("is for its owner alone, and has neither credentials nor servers", async () => {
     const editor = await desk.open({ keeps: true });
     const secret = "hunter2-hunter2-hunter2";
@@ -207,4 +259,33 @@ describe("what is kept", () => {
     const editor = await desk.open({ keeps: true });
     expect(await editor.ask(await editor.newSession(), "/mcp")).toBe("There are no servers.");
   });
+});
+
+it("a session that is loaded in the middle of an answer has all of it that was said", async () => {
+  let goOn = (): void => {};
+  const newResponder: NewResponder = () => ({
+    async answer({ emit }) {
+      emit({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: "so far" } });
+      await new Promise<void>((resolve) => {
+        goOn = resolve;
+      });
+      return "end_turn";
+    },
+  });
+  const editor = await desk.open({ keeps: true, newResponder });
+  const sessionId = await editor.newSession([], desk.directory);
+  const turn = editor.prompt(sessionId, "How far?");
+  await editor.until(() => editor.said(sessionId) === "so far");
+  const opening = { sessionId, cwd: desk.directory, mcpServers: [] };
+  await editor.agent.request(session.load, opening);
+  expect(editor.said(sessionId)).toBe("so farso far");
+  goOn();
+  expect(await turn).toEqual({ stopReason: "end_turn" });
+});
+
+it("where nothing can be kept, a session that is refused still says why", async () => {
+  writeFileSync(join(desk.directory, "sessions"), "");
+  const editor = await desk.open({ keeps: true });
+  const servers = [mcpServer("a", "echo"), mcpServer("a", "echo")];
+  await expect(editor.newSession(servers)).rejects.toMatchObject({ code: -32602 });
 });

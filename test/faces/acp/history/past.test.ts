@@ -1,4 +1,4 @@
-import type { SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
+import type { ContentBlock, SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
 import { toHistory } from "../../../../src/faces/acp/history/past.ts";
 import type { Tool } from "../../../../src/model/tool.ts";
@@ -35,6 +35,10 @@ const done = (
   status,
   content: content(text),
 });
+
+const TYPE = "application/pdf";
+const PNG = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex").toString("base64");
+const PDF = Buffer.from("%PDF-1.4").toString("base64");
 
 const look: Tool = {
   name: "mcp__web__look",
@@ -145,10 +149,65 @@ describe("a record as a conversation", () => {
     expect(outline(said)).toEqual(["user: /web:ask it", "assistant: It is this."]);
   });
 
-  it("passes over thoughts, pictures, and results of nobody", async () => {
+  it("has what came with a prompt, as far as the model takes it", async () => {
+    const came = (block: ContentBlock): SessionUpdate => ({
+      sessionUpdate: "user_message_chunk",
+      content: block,
+    });
+    const past = [
+      user("look"),
+      came({ type: "image", data: PNG, mimeType: "image/png" }),
+      came({ type: "resource", resource: { uri: "file:///a.txt", text: "words" } }),
+      came({ type: "resource", resource: { uri: "file:///a.pdf", blob: PDF, mimeType: TYPE } }),
+      agent("I see"),
+    ];
+    const [asked] = await history(...past);
+    expect(asked).toMatchObject({
+      role: "user",
+      content: [
+        { type: "text", text: "look" },
+        { type: "image", image: PNG, mediaType: "image/png" },
+        { type: "text", text: "[resource: file:///a.txt]\nwords" },
+        { type: "text" },
+        { type: "file", data: PDF, mediaType: TYPE },
+      ],
+    });
+    const [inWords] = await toHistory(past, { media: "prompt-images", tools: [] });
+    expect(JSON.stringify(inWords)).toContain(PNG);
+    expect(JSON.stringify(inWords)).not.toContain(PDF);
+  });
+
+  it("knows a command whatever came with it", async () => {
     const picture = { type: "image" as const, data: "AAAA", mimeType: "image/png" };
     const said = await history(
+      user("/tools"),
       { sessionUpdate: "user_message_chunk", content: picture },
+      agent("- look"),
+    );
+    expect(said).toEqual([]);
+  });
+
+  it("passes over what a server asked of the model in the middle of a call", async () => {
+    const said = await history(
+      user("go"),
+      call("a", look.name),
+      { sessionUpdate: "tool_call", toolCallId: "s", title: "web asks the model", kind: "think" },
+      done("s", "what it said"),
+      done("a", "one"),
+      agent("done"),
+    );
+    expect(outline(said)).toEqual([
+      "user: go",
+      "assistant: call past_1 mcp__web__look",
+      "tool: result past_1 text",
+      "assistant: done",
+    ]);
+    expect(JSON.stringify(said)).not.toContain("what it said");
+  });
+
+  it("passes over thoughts, pictures of the agent's, and results of nobody", async () => {
+    const picture = { type: "image" as const, data: "AAAA", mimeType: "image/png" };
+    const said = await history(
       user("look"),
       { sessionUpdate: "agent_thought_chunk", content: { type: "text", text: "hm" } },
       { sessionUpdate: "agent_message_chunk", content: picture },

@@ -72,6 +72,26 @@ describe("a stream", () => {
     expect(clock.next()).toBeUndefined();
   });
 
+  it("can be caught up with at any time, and goes on", async () => {
+    stream("one ");
+    await record.catchUp();
+    expect(written()).toEqual(["one "]);
+    await record.catchUp();
+    stream("two");
+    await record.flush();
+    expect(written()).toEqual(["one ", "two"]);
+    expect(clock.next()).toBeUndefined();
+  });
+
+  it("has no secret in it for that", async () => {
+    for (const letter of `say ${SECRET}!`) {
+      stream(letter);
+      await record.catchUp();
+    }
+    await record.flush();
+    expect(written().join("")).toBe("say [REDACTED]!");
+  });
+
   it("never has a secret in it, wherever it is cut", async () => {
     for (const letter of `say ${SECRET}, ${SECRET.slice(0, 9)}`) {
       stream(letter);
@@ -81,4 +101,17 @@ describe("a stream", () => {
     expect(written().join("")).toBe(`say [REDACTED], ${SECRET.slice(0, 9)}`);
     expect(readFileSync(join(directory, "s.jsonl"), "utf8")).not.toContain(SECRET);
   });
+});
+
+it("says once that it cannot be written, and the session goes on", async () => {
+  const failures: unknown[] = [];
+  const failing = await new History(directory, clock).record("f", "/", new Redactor(), (error) =>
+    failures.push(error),
+  );
+  await failing.close();
+  failing.write({ model: "a" });
+  failing.write({ model: "b" });
+  await failing.flush();
+  expect(failures).toHaveLength(1);
+  expect(failures[0]).toBeInstanceOf(Error);
 });

@@ -121,3 +121,25 @@ describe("a form", () => {
     expect(Object.keys(form.properties ?? {})).toEqual(["b", "a"]);
   });
 });
+
+describe("what cannot be seen", () => {
+  const hidden = "a\u202eb";
+
+  it("in a field's name is not in what is shown for it", () => {
+    expect(converted({ [hidden]: { type: "boolean" } }).properties).toEqual({
+      [hidden]: { type: "boolean", title: "ab" },
+    });
+  });
+
+  it("in a choice is not in its name", () => {
+    expect(converted({ a: { type: "string", enum: [hidden, "c"] } }).properties).toEqual({
+      a: {
+        type: "string",
+        oneOf: [
+          { const: hidden, title: "ab" },
+          { const: "c", title: "c" },
+        ],
+      },
+    });
+  });
+});

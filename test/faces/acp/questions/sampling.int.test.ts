@@ -164,10 +164,18 @@ describe("a request for the model", () => {
       servers: servers("ask"),
       newResponder,
       decide: deciding("allow"),
+      keeps: true,
     });
-    const sessionId = await editor.newSession();
+    const sessionId = await editor.newSession([], desk.directory);
     expect(await editor.ask(sessionId, "go")).toBe("done");
     expect(scripted.requests[2]?.toolResults[0]?.text).toContain("tool_use");
+    expect(shown(editor, sessionId)).toEqual([["completed", expect.stringContaining("weather")]]);
+    // Kept, so that who loads the session sees it again.
+    const told = editor.updates.length;
+    const params = { sessionId, cwd: desk.directory, mcpServers: [] };
+    await editor.agent.request(session.load, params);
+    const again = editor.updates.splice(0).slice(told);
+    editor.updates.push(...again);
     expect(shown(editor, sessionId)).toEqual([["completed", expect.stringContaining("weather")]]);
   });
 

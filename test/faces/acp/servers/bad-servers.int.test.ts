@@ -1,6 +1,7 @@
 // Servers that are slow, hang, crash or talk nonsense: none takes another down, each is told of once, and one
 // that recovers is used.
 
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { systemPrompt } from "../../../../src/agent/system-prompt.ts";
@@ -16,6 +17,14 @@ const good = () => mcpServer("good", "echo");
 const hasty = {
   ...systemClock,
   after: (ms: number, task: () => void) => systemClock.after(ms / 1000, task),
+};
+
+/** What is down stays down while a test looks at it: the next try, a second away, does not come. */
+const downForGood = {
+  clock: {
+    ...systemClock,
+    later: (ms: number, task: () => void) => systemClock.later(ms > 500 ? ms * 1000 : ms, task),
+  },
 };
 
 /** Collects what a model would be told before the conversation. */
@@ -54,7 +63,7 @@ describe("a server that cannot be used", () => {
     ["closes its pipes", "closes-stdout", ["--after=initialize"], /^bad: /, /bad \(backoff\)/],
   ])("since it %s is told of once, to the model too", async (_, file, args, words, model) => {
     const { told, newResponder } = listener();
-    const editor = await desk.open({ newResponder });
+    const editor = await desk.open({ newResponder, board: downForGood });
     // Its own: under load the others may take as long as they need.
     const timeout = SILENT.has(file) ? 300 : 30_000;
     const bad = { ...mcpServer("bad", file, ...args), _meta: { plugboard: { timeout } } };
@@ -90,7 +99,7 @@ describe("a server that talks nonsense beside its answers", () => {
 
 describe("a server that recovers", () => {
   it("from a failed start is used, and was told of", async () => {
-    const editor = await desk.open();
+    const editor = await desk.open({ board: downForGood });
     const state = `--state=${join(desk.directory, "starts")}`;
     const sessionId = await editor.newSession([
       mcpServer("flaky", "flaky-start", "--fail=1", state),
@@ -122,7 +131,7 @@ describe("a server that recovers", () => {
   });
 
   it("may be shared: any session starts it where it is down, and none restarts it under the others", async () => {
-    const editor = await desk.open({ servers: { shared: fixture("echo") } });
+    const editor = await desk.open({ servers: { shared: fixture("echo") }, board: downForGood });
     const sessionId = await editor.newSession();
     expect(await editor.call(sessionId, "shared/crash")).toContain("code 7");
     expect(await editor.ask(sessionId, "/mcp reconnect shared")).toMatch(
@@ -138,13 +147,15 @@ describe("a server that is late", () => {
   it("is told of to the model as well, and used when it is there", async () => {
     const { told, newResponder } = listener();
     const editor = await desk.open({ clock: hasty, startupWait: 0, newResponder });
+    const itsTime = join(desk.directory, "its-time");
     const sessionId = await editor.newSession([
-      mcpServer("late", "slow-start", "--ms=700"),
+      mcpServer("late", "slow-start", `--until=${itsTime}`),
       good(),
     ]);
     await editor.prompt(sessionId, "Hello");
     expect(editor.said(sessionId)).toMatch(/late.*: still starting/);
     expect(told[0]).toMatch(/still starting: .*late/);
+    writeFileSync(itsTime, "");
     await editor.fares(sessionId, "- late: ready, 1 tool");
     await editor.prompt(sessionId, "Hello again");
     expect(told[1]).not.toContain("late");

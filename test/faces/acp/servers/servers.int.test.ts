@@ -5,11 +5,15 @@ import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { McpServer } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
-import type { NewResponder } from "../../../../src/faces/acp/ports.ts";
 import { fixture } from "../../../support/boards.ts";
 import { mcpServer, useDesk } from "../harness.ts";
+import { useScripted } from "../scripted.ts";
 
 const desk = useDesk();
+const scripted = useScripted();
+
+/** What the model was offered first. */
+const offered = (): string[] => (scripted.requests[0]?.tools ?? []).map(({ name }) => name);
 
 const stdio = { name: "a", command: "x", args: [], env: [] };
 
@@ -68,19 +72,19 @@ describe("a command", () => {
       "that is nowhere on PATH",
       { ...stdio, command: "no-such-program" },
       "",
-      /^a: command 'no-such-program' was not found on PATH \(install it or give an absolute path/,
+      /^a: command 'no-such-program' was not found on PATH\. Install it or give an absolute path/,
     ],
     [
       "that is not in the session's directory",
       { ...stdio, command: "./nothing.sh" },
       "",
-      /^a: command '\.\/nothing\.sh' does not exist \(correct the path; it is taken from /,
+      /^a: command '\.\/nothing\.sh' does not exist\. Correct the path; it is taken from /,
     ],
     [
       "in a directory that does not exist",
       { ...mcpServer("a", "echo") },
       "gone",
-      /^a: working directory '.*gone' does not exist \(create it, or correct 'cwd'\)/,
+      /^a: working directory '.*gone' does not exist\. Create it, or correct 'cwd'/,
     ],
   ])("%s is reported, and the session goes on", async (_, server, under, words) => {
     const editor = await desk.open({ servers: { other: fixture("echo") } });
@@ -103,7 +107,6 @@ describe("_meta.plugboard", () => {
     ["a timeout of no time", { timeout: 0 }, ".timeout", "is 0; expected a whole number"],
     ["a timeout in words", { timeout: "5s" }, ".timeout", "is a string; expected a whole number"],
     ["an unknown mode", { include: "alwys" }, ".include", 'did you mean "always"?'],
-    ["agent, which needs a search", { include: "agent" }, ".include", "expected one of always"],
     ["an unknown mode of a tool", { include: { tools: { x: 1 } } }, ".include.tools.x", "expected"],
     ["what is the operator's", { approval: "never" }, ".approval", "unknown key"],
   ])("refuses %s", async (_, meta, path, message) => {
@@ -138,14 +141,11 @@ describe("_meta.plugboard", () => {
   });
 
   it("sets what the model is offered, whatever a person may call", async () => {
-    const offered: string[][] = [];
-    const newResponder: NewResponder = () => ({
-      async answer(turn) {
-        offered.push(turn.tools().map(({ name }) => name));
-        return "end_turn";
-      },
+    const newResponder = await scripted.script([{ text: "ok" }]);
+    const editor = await desk.open({
+      newResponder,
+      servers: { agents: fixture("crlf"), mine: { ...fixture("crlf"), include: "manual" } },
     });
-    const editor = await desk.open({ newResponder, servers: { agents: fixture("crlf") } });
     const include = (value: unknown) => ({ _meta: { plugboard: { include: value } } });
     const sessionId = await editor.newSession([
       { ...mcpServer("hidden", "crlf"), ...include("manual") },
@@ -154,16 +154,27 @@ describe("_meta.plugboard", () => {
       { ...mcpServer("most", "list-changed"), ...include({ tools: { swap: "manual" } }) },
     ]);
     await editor.prompt(sessionId, "Hello");
-    expect(offered).toEqual([
-      [
-        "mcp__agents__echo",
-        "mcp__shown__echo",
-        "mcp__some__add",
-        "mcp__most__before",
-        "mcp__most__stays",
-      ],
+    expect(offered()).toEqual([
+      "mcp__agents__echo",
+      "mcp__shown__echo",
+      "mcp__some__add",
+      "mcp__most__before",
+      "mcp__most__stays",
     ]);
     expect(await editor.call(sessionId, "hidden/echo", { text: "hi" })).toBe("hi");
+    expect(await editor.call(sessionId, "mine/echo", { text: "hi" })).toBe("hi");
     expect(await editor.ask(sessionId, "/tools hidden")).toContain("mcp__hidden__echo");
+  });
+
+  it("goes before the configuration, and agent is always, with a word", async () => {
+    const newResponder = await scripted.script([{ text: "ok" }]);
+    const editor = await desk.open({ newResponder, config: { session: { include: "manual" } } });
+    const sessionId = await editor.newSession([
+      { ...mcpServer("a", "crlf"), _meta: { plugboard: { include: "agent" } } },
+      mcpServer("b", "crlf"),
+    ]);
+    await editor.prompt(sessionId, "Hello");
+    expect(editor.said(sessionId)).toContain('says "agent", which is "always" in this version');
+    expect(offered()).toEqual(["mcp__a__echo"]);
   });
 });

@@ -12,8 +12,10 @@ import { header } from "../../../fixtures/http/recorded.ts";
 import type { OAuthFixture } from "../../../fixtures/oauth/oauth.ts";
 import { agree, protect } from "../../../auth/support.ts";
 import { useDesk } from "../harness.ts";
+import { useScripted } from "../scripted.ts";
 
 const desk = useDesk();
+const scripted = useScripted();
 afterEach(closeAll);
 
 const remote = (url: string, rest: Partial<McpServer> = {}): McpServer => ({
@@ -70,7 +72,7 @@ describe("a session's server that answers 401", () => {
         : await openWith(oauth, config);
     const sessionId = await editor.newSession([remote(oauth.url, rest)]);
     const told = (): string => /docs: (?!server)[^\n]*/.exec(editor.said(sessionId))?.[0] ?? "";
-    await editor.until(() => told() !== "");
+    await editor.prompt(sessionId, "Hello");
     expect(told()).toMatch(
       /^docs: .*; give it fresh headers where the session's servers are set up/,
     );
@@ -99,10 +101,49 @@ describe("a stored login", () => {
     const oauth = await protect();
     const editor = await openWith(oauth);
     const sessionId = await editor.newSession([remote(oauth.url)]);
-    await editor.until(() => editor.said(sessionId).includes("give it fresh headers"));
+    expect(await editor.ask(sessionId, "/mcp")).toContain("give it fresh headers");
     await login(oauth);
     expect(await editor.ask(sessionId, "/mcp reconnect docs")).toMatch(/^- docs: ready, /);
     expect(await editor.call(sessionId, "docs/echo", { text: "hi" })).toBe("hi");
+  });
+
+  it.each(["a session's server", "the agent's own"])(
+    "that comes later brings up %s with the next prompt",
+    async (whose) => {
+      const oauth = await protect();
+      const isOwn = whose === "a session's server";
+      const newResponder = await scripted.script([{ text: "one" }, { text: "two" }]);
+      const editor = await desk.open({
+        newResponder,
+        servers: { docs: { url: oauth.url, lazy: isOwn } },
+        board: { stateDir: desk.directory, start: isOwn ? "none" : "eager" },
+      });
+      const sessionId = await editor.newSession(isOwn ? [remote(oauth.url)] : []);
+      await editor.until(() => editor.said(sessionId).includes("plugboard login docs"));
+      const refused = tokensAt(oauth).length;
+      expect(await editor.ask(sessionId, "Hello")).toBe("one");
+      // Nobody has signed in: the server is left alone.
+      expect(tokensAt(oauth)).toHaveLength(refused);
+      await login(oauth);
+      expect(await editor.ask(sessionId, "Hello")).toBe("two");
+      expect(scripted.requests.map(({ tools }) => tools.length > 0)).toEqual([false, true]);
+    },
+  );
+
+  it("that is refused is tried once, and nothing more is said of it", async () => {
+    const oauth = await protect();
+    const editor = await openWith(oauth);
+    const sessionId = await editor.newSession([remote(oauth.url)]);
+    await editor.until(() => editor.said(sessionId).includes("give it fresh headers"));
+    await login(oauth);
+    oauth.revokeAll();
+    const before = tokensAt(oauth).length;
+    await editor.prompt(sessionId, "/tools");
+    const tried = tokensAt(oauth).length;
+    await editor.prompt(sessionId, "/tools");
+    expect([tried > before, tokensAt(oauth).length - tried]).toEqual([true, 0]);
+    expect(editor.said(sessionId).match(/give it fresh headers/g)).toHaveLength(1);
+    expect(await editor.ask(sessionId, "/mcp")).toMatch(/^- docs: .* \[needs-auth\]$/);
   });
 
   it.each<[string, ServerConfig, Partial<McpServer>]>([

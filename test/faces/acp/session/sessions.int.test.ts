@@ -6,7 +6,7 @@ import { type McpServer, methods } from "@agentclientprotocol/sdk";
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../../../src/util/clock.ts";
 import { fixture } from "../../../support/boards.ts";
-import { eventually, isAlive } from "../../../support/processes.ts";
+import { isAlive } from "../../../support/processes.ts";
 import { closeAll, owned } from "../../../fixtures/http/client.ts";
 import { startMcpHttp } from "../../../fixtures/http/mcp.ts";
 import { header } from "../../../fixtures/http/recorded.ts";
@@ -223,12 +223,13 @@ describe("servers of a session", () => {
 
 describe("a bad server", () => {
   it("that never answers keeps neither the session nor the others waiting", async () => {
-    const editor = await desk.open();
+    const editor = await desk.open({ startupWait: 200 });
     const sessionId = await editor.newSession([
       mcpServer("hangs", "never-initialize"),
       mcpServer("echo", "echo"),
     ]);
-    expect(await editor.ask(sessionId, "/mcp")).toContain("- hangs: starting, 0 tools");
+    await editor.fares(sessionId, "- echo: ready, 11 tools");
+    expect(await editor.ask(sessionId, "/mcp")).toContain("- hangs: starting");
     const first = editor.prompt(sessionId, "/call echo/pid");
     await editor.until(() => editor.of(sessionId, "agent_thought_chunk").length > 0);
     expect(editor.of(sessionId, "agent_thought_chunk")[0]?.content).toMatchObject({
@@ -240,8 +241,8 @@ describe("a bad server", () => {
   });
 
   it("that is slow is there for the first prompt", async () => {
-    const editor = await desk.open();
-    const sessionId = await editor.newSession([mcpServer("slow", "slow-start", "--ms=3000")]);
+    const editor = await desk.open({ startupWait: 0 });
+    const sessionId = await editor.newSession([mcpServer("slow", "slow-start", "--ms=100")]);
     expect(await editor.ask(sessionId, '/call slow/echo {"text": "late"}')).toBe("Done.");
   });
 
@@ -250,7 +251,7 @@ describe("a bad server", () => {
       ...systemClock,
       after: (ms: number, task: () => void) => systemClock.after(ms / 1000, task),
     };
-    const editor = await desk.open({ clock });
+    const editor = await desk.open({ clock, startupWait: 0 });
     const sessionId = await editor.newSession([mcpServer("hangs", "never-initialize")]);
     expect(await editor.ask(sessionId, "/tools")).toBe(
       "hangs: still starting; the tools can be used once it is ready\n\nThere are no tools.",
@@ -308,9 +309,8 @@ describe("a bad server", () => {
 
 describe("the end", () => {
   it("of the client ends what is still starting", async () => {
-    const editor = await desk.open();
+    const editor = await desk.open({ startupWait: 300 });
     const opening = editor.newSession([mcpServer("hangs", "never-initialize")]).catch(() => "gone");
-    await eventually(() => true);
     await editor.leave();
     expect(await opening).toBe("gone");
   });

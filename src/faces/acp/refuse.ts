@@ -1,0 +1,65 @@
+// An agent that cannot start: the client's first request is answered with the reason. Many clients show nothing of
+// what a process writes to stderr before it ends.
+
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { PlugboardError } from "../../model/errors.ts";
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import { type Clock, within } from "../../util/clock.ts";
+
+/** A client asks at once. Whatever else has started this is not kept waiting. */
+const WAIT_MS = 2000;
+const INTERNAL_ERROR = -32603;
+
+export interface RefuseOptions {
+  input: Readable;
+  output: WritableStream<Uint8Array>;
+  clock: Clock;
+  signal: AbortSignal;
+}
+
+/** Resolves when it has been said, or nobody asks. Does not reject. */
+export async function refuseAcp(
+  reason: unknown,
+  { input, output, clock, signal }: RefuseOptions,
+): Promise<void> {
+  if (!(reason instanceof PlugboardError)) return;
+  const lines = createInterface({ input });
+  // Ends the reading, and with it the wait.
+  const stop = (): void => lines.close();
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  const request = await within(clock, WAIT_MS, firstRequest(lines));
+  signal.removeEventListener("abort", stop);
+  stop();
+  if (request === undefined) return;
+  const { message, hint, code } = reason;
+  const answer = {
+    jsonrpc: "2.0",
+    id: request["id"],
+    error: {
+      code: INTERNAL_ERROR,
+      message: hint === undefined ? message : `${message}\n${hint}`,
+      data: { code },
+    },
+  };
+  const line = new TextEncoder().encode(`${JSON.stringify(answer)}\n`);
+  // A client that is gone needs no answer.
+  await Promise.allSettled([output.getWriter().write(line)]);
+}
+
+async function firstRequest(lines: AsyncIterable<string>): Promise<JsonObject | undefined> {
+  for await (const line of lines) {
+    const message = parse(line);
+    if (isJsonObject(message) && "method" in message && "id" in message) return message;
+  }
+  return undefined;
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

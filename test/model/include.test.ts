@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { loadConfig } from "../../src/config/load.ts";
+import { type Include, isManual, isOffered } from "../../src/model/include.ts";
+import { writeConfig } from "../config/files.ts";
+
+describe("a tool is kept from models", () => {
+  it.each<[Include | undefined, boolean]>([
+    [undefined, false],
+    [{}, false],
+    [{ default: "always" }, false],
+    [{ default: "agent" }, false],
+    [{ default: "manual" }, true],
+    [{ default: "manual", tools: { read: "always" } }, false],
+    [{ default: "manual", tools: { read: "agent" } }, false],
+    [{ tools: { read: "manual" } }, true],
+    [{ tools: { write: "manual" } }, false],
+  ])("with %j: %s", (include, expected) => {
+    expect(isManual("read", include)).toBe(expected);
+  });
+
+  it("whatever it is called", () => {
+    expect(isManual("constructor", { default: "manual", tools: {} })).toBe(true);
+    expect(isManual("constructor", { tools: {} })).toBe(false);
+  });
+
+  it("by what the list says of it", () => {
+    expect([isOffered({}), isOffered({ include: "manual" })]).toEqual([true, false]);
+  });
+});
+
+describe("an agent's own word on it", () => {
+  it.each<[string, string, Include | undefined]>([
+    ["", "", undefined],
+    ["include: 'manual'", "", { default: "manual" }],
+    ["include: 'manual'", "include: 'always'", { default: "always" }],
+    [
+      "include: { default: 'manual', tools: { a: 'always' } }",
+      "include: { tools: { b: 'always' } }",
+      { default: "manual", tools: { a: "always", b: "always" } },
+    ],
+  ])("over %j is laid tool by tool: %j", async (base, over, expected) => {
+    const file = await writeConfig(`{ agents: {
+      defaults: { mcp: { servers: { docs: { command: "x", ${base} } } } },
+      list: [{ id: "it", mcp: { servers: { docs: { ${over} } } } }],
+    } }`);
+    const { servers } = await loadConfig(file, "it");
+    expect(servers[0]?.include).toEqual(expected);
+  });
+});
