@@ -23,6 +23,8 @@ export interface Heard<List> {
   list: List;
 }
 
+const PATIENCE_MS = 2000;
+
 /** Which of a server's lists. */
 type Choice<List extends { diagnostics: Diagnostic[] }> = (offer: KnownOffer) => KeptList<List>;
 
@@ -65,7 +67,7 @@ export class Offers {
 
   /**
    * What there is of all; a server that cannot be asked is left out, or has what was last heard of it.
-   * Without `wakes` none is started for it.
+   * Without `wakes` none is started for it, or waited for: somebody wants an answer now.
    */
   async every<List extends { diagnostics: Diagnostic[] }>(
     pick: Choice<List>,
@@ -73,9 +75,9 @@ export class Offers {
   ): Promise<Heard<List>[]> {
     const heard = this.all().map(async (from): Promise<Heard<List>[]> => {
       const kept = pick(from);
-      if (kept.known === undefined) await this.#awake(from.slot, wakes);
+      if (kept.known === undefined && wakes) await this.#awake(from.slot);
       try {
-        const list = await kept.fresh();
+        const list = await (wakes ? kept.fresh() : this.#soon(kept));
         return list === undefined ? [] : [{ from, list }];
       } catch (error) {
         const { message } = toPlugboardError(error, "PROTOCOL");
@@ -111,11 +113,18 @@ export class Offers {
   }
 
   /** What has failed is not woken up for a list of everything. */
-  async #awake({ supervisor, definition }: Slot, wakes: boolean): Promise<void> {
+  async #awake({ supervisor, definition }: Slot): Promise<void> {
     const { kind } = supervisor.state;
-    if (kind !== "starting" && !(kind === "idle" && wakes)) return;
+    if (kind !== "starting" && kind !== "idle") return;
     const start = supervisor.start(definition.lazy);
     await within(this.#options.clock, definition.timeout, start);
+  }
+
+  /** A server that takes its time has what was last heard of it, and is asked on. */
+  async #soon<List extends { diagnostics: Diagnostic[] }>(
+    kept: KeptList<List>,
+  ): Promise<List | undefined> {
+    return (await within(this.#options.clock, PATIENCE_MS, kept.fresh())) ?? kept.known;
   }
 
   #at(slot: Slot): KnownOffer {

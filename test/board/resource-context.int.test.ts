@@ -1,8 +1,9 @@
 // The block of resources for a prompt: what is in it, how much, and when it changes.
 
 import { describe, expect, it } from "vitest";
+import { openBoard } from "../../src/board.ts";
 import type { Board } from "../../src/model/board.ts";
-import { closeBoards, fixture, open, reaches } from "../support/boards.ts";
+import { closeBoards, fixture, open, reaches, statusOf } from "../support/boards.ts";
 import { recordingLogger } from "../support/logger.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { ERAS, hostile, library, next, tell } from "./offers.ts";
@@ -49,6 +50,21 @@ describe("the block", () => {
       "lib:///rules",
     ]);
     expect(block).not.toContain("Not shown");
+  });
+
+  it("waits for no server that is starting: whoever asks has waited as long as they will", async () => {
+    const lib = { ...library(), timeout: 30_000 };
+    const board = await openBoard(
+      { servers: { hangs: fixture("never-initialize"), lib }, startupWait: 0 },
+      {},
+    );
+    try {
+      await reaches(board, "lib", "ready");
+      expect(sources(await board.resources.context())).toHaveLength(2);
+      expect(statusOf(board, "hangs").state.kind).toBe("starting");
+    } finally {
+      await board.close();
+    }
   });
 
   it("is the same for as long as nothing has changed, and costs no requests", async () => {

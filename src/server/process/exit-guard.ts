@@ -14,9 +14,13 @@ export class ExitGuard {
   }
 
   /** One listener for all of them: servers are many, and an emitter warns of the eleventh. */
-  watch(pid: number, platform: NodeJS.Platform): void {
+  watch(
+    pid: number,
+    platform: NodeJS.Platform,
+    kill: (pid: number) => void = platform === "win32" ? killProcess : killGroup,
+  ): void {
     if (this.#kills.size === 0) this.#emitter().on("exit", this.#killAll);
-    this.#kills.set(pid, platform === "win32" ? killProcess : killGroup);
+    this.#kills.set(pid, kill);
   }
 
   release(pid: number): void {

@@ -50,6 +50,9 @@ type Answer =
 /**
  * The group is ended whatever the answer: start files may leave something running in it. What left the
  * group, as an agent for keys does, was meant to stay, and gets no cookie to be reaped by.
+ *
+ * As when somebody closes a terminal, and never by SIGKILL: a start file that is in the middle of something
+ * gets to put it right. pyenv, killed so, leaves a lock for which every later shell waits a minute.
  */
 function ask(shell: LoginShell, options: LoginPathOptions): Promise<Answer> {
   const { env, platform = process.platform, clock = systemClock, signal } = options;
@@ -63,7 +66,7 @@ function ask(shell: LoginShell, options: LoginPathOptions): Promise<Answer> {
     // First of all: where the system is short of something there is not even a pipe.
     child.once("error", (error) => settle(noAnswer(error)));
     const { pid, stdout } = child;
-    if (pid !== undefined) exitGuard.watch(pid, platform);
+    if (pid !== undefined) exitGuard.watch(pid, platform, hangUp);
     let isSettled = false;
     const settle = (answer: Answer): void => {
       // The group's number may be somebody else's by now.
@@ -72,8 +75,7 @@ function ask(shell: LoginShell, options: LoginPathOptions): Promise<Answer> {
       timer.cancel();
       signal?.removeEventListener("abort", giveUp);
       if (pid !== undefined) {
-        // An interactive shell does not mind a SIGTERM.
-        signalGroup(pid, "SIGKILL");
+        hangUp(pid);
         exitGuard.release(pid);
       }
       stdout.destroy();
@@ -95,6 +97,11 @@ function ask(shell: LoginShell, options: LoginPathOptions): Promise<Answer> {
     // Not its exit: the rest of the output may still be in the pipe.
     child.once("close", () => fail("it ended without saying"));
   });
+}
+
+/** An interactive shell does not mind a SIGTERM; this it does. */
+function hangUp(pid: number): void {
+  signalGroup(pid, "SIGHUP");
 }
 
 function noAnswer(error: unknown): Answer {

@@ -1,6 +1,6 @@
 // Real shells with start files of their own, as people have them.
 
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -80,6 +80,18 @@ describe("the login shell's PATH", () => {
 });
 
 describe("without an answer what was handed down is used", () => {
+  it("and a start file gets to put right what it is in the middle of", async () => {
+    // As pyenv takes its lock.
+    const rehash = `bash -c 'trap "rm $HOME/lock" EXIT; touch $HOME/lock; sleep 600 & wait'`;
+    startFile(".profile", rehash);
+    const ending = new AbortController();
+    const found = find({}, { signal: ending.signal });
+    await eventually(() => existsSync(join(home, "lock")));
+    ending.abort();
+    expect(await found).toBeUndefined();
+    await eventually(() => !existsSync(join(home, "lock")));
+  });
+
   it("from a shell that hangs, after its time", async () => {
     startFile(".profile", 'touch "$HOME/there"', "while :; do sleep 600; done");
     const clock = new ManualClock();
