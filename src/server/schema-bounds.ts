@@ -2,6 +2,7 @@
 // here. Every walk is iterative, so that depth cannot overflow the stack.
 
 import { isJsonObject } from "../model/json.ts";
+import { followPointer } from "../util/json-pointer.ts";
 
 const MAX_DEPTH = 64;
 const MAX_NODES = 20_000;
@@ -49,31 +50,12 @@ function refFault(root: unknown, ref: string, followed: Set<string>): string | u
     if (path.has(current)) return "has a $ref that leads back to itself";
     if (!current.startsWith("#")) return "refers outside of itself ($ref)";
     path.add(current);
-    const target = resolvePointer(root, current);
+    const target = followPointer(root, current);
     if (!isJsonObject(target) || typeof target.$ref !== "string") break;
     current = target.$ref;
   }
   for (const each of path) followed.add(each);
   return undefined;
-}
-
-function resolvePointer(root: unknown, ref: string): unknown {
-  let value: unknown = root;
-  for (const part of ref.split("/").slice(1)) {
-    if (typeof value !== "object" || value === null) return undefined;
-    const key = decode(part).replaceAll("~1", "/").replaceAll("~0", "~");
-    value = Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined;
-  }
-  return value;
-}
-
-/** A pointer in a URI fragment is percent-encoded. */
-function decode(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }
 
 /** About how many bytes a value takes as JSON; `limit + 1` for anything above `limit`. */

@@ -3,8 +3,7 @@
 
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import type { Mode } from "../session/mode.ts";
-import { noticeUpdate } from "../servers/health.ts";
-import { type Peer, takesNotices } from "../peer.ts";
+import type { Peer } from "../peer.ts";
 
 export interface Asking {
   sessionId: string;
@@ -17,6 +16,7 @@ export interface Asking {
   turn: () => AbortSignal | undefined;
   /** The call that the code is part of, as the editor knows it. */
   toolCallId: () => string | undefined;
+  /** About the moment: not kept. */
   tell: (text: string) => void;
   /** Shows an update, and keeps it. */
   emit: (update: SessionUpdate) => void;
@@ -25,12 +25,11 @@ export interface Asking {
 /** A server may ask in a loop. */
 const MOST_TOLD = 10;
 
-/** Tells each thing once in a prompt. It is about the moment: not kept. */
-export function tellOnce({
-  sessionId,
-  peer,
-  turn,
-}: Omit<Asking, "tell" | "emit">): (text: string) => void {
+/** Tells each thing once in a prompt. */
+export function tellOnce(
+  turn: Asking["turn"],
+  tell: (text: string) => void,
+): (text: string) => void {
   const told = new WeakMap<AbortSignal, Set<string>>();
   return (text) => {
     const now = turn();
@@ -39,6 +38,6 @@ export function tellOnce({
     told.set(now, before);
     if (before.has(text) || before.size >= MOST_TOLD) return;
     before.add(text);
-    void peer.update(sessionId, noticeUpdate(text, takesNotices(peer)));
+    tell(text);
   };
 }

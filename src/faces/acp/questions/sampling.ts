@@ -34,7 +34,7 @@ export function samplingPrompt(
   const rejected = new Set<string>();
   const turns = new Turns();
 
-  const isAgreed = async (request: SamplingRequest, shown: Shown): Promise<boolean> => {
+  const isAgreed = async (request: SamplingRequest, shown: SamplingView): Promise<boolean> => {
     const { server, approvalRequired } = request;
     if (rejected.has(server)) return false;
     if (allowed.has(server) || (asking.mode() === "auto" && !approvalRequired)) return true;
@@ -56,7 +56,7 @@ export function samplingPrompt(
       return "declined";
     }
     const request = { ...given, signal: AbortSignal.any([turn, given.signal]) };
-    const shown = new Shown(request, asking);
+    const shown = new SamplingView(request, asking);
     try {
       // One at a time: what is decided on the first may hold for the next.
       const agreed = await turns.take(turns, request.signal, () => isAgreed(request, shown));
@@ -72,7 +72,7 @@ export function samplingPrompt(
 }
 
 /** One request as the editor shows it: like a call, from its start to its end. */
-class Shown {
+class SamplingView {
   readonly #id = randomUUID();
   readonly #request: SamplingRequest;
   readonly #asking: Asking;

@@ -68,7 +68,7 @@ export function withHandlers(
   const editor = editorTools({ ...session, workspace, display: shared.display, clock });
   const asking: Asking = {
     ...session,
-    tell: tellOnce(session),
+    tell: tellOnce(session.turn, (text) => shared.outlet.notify(text)),
     emit: (update) => shared.outlet.emit(update),
   };
   const onApproval = permissionPrompt({

@@ -10,7 +10,6 @@ import { fromAcp, promptText } from "../content.ts";
 import { secretsIn } from "../commands/mcp.ts";
 import { answerWithoutModel, promptForModel, runCommand } from "../commands/direct.ts";
 import { Health } from "../servers/health.ts";
-import type { SessionServers } from "../servers/mcp-servers.ts";
 import type { Mode } from "./mode.ts";
 import { type Peer, takesNotices } from "../peer.ts";
 import type { ModelChoice, OpenSession, Responder, SessionBoard, Turn } from "../ports.ts";
@@ -39,8 +38,10 @@ export interface SessionContext {
   record: SessionRecord | undefined;
 }
 
-export interface SessionSetup extends BareRequest, Pick<SessionServers, "skipped"> {
+export interface SessionSetup extends BareRequest {
   mode: Mode;
+  /** What the person is told of it before anything else. */
+  notices: readonly string[];
   /** Something was said in it before: it has its title. */
   hasTitle: boolean;
 }
@@ -62,7 +63,7 @@ export class Session {
   #closing: Promise<void> | undefined;
 
   static async open(setup: SessionSetup, context: SessionContext): Promise<Session> {
-    const { skipped, mode, hasTitle, ...request } = setup;
+    const { notices, mode, hasTitle, ...request } = setup;
     const shared = sharedBy({ ...request, mode, hasTitle }, context);
     const { clock, responder } = context;
     const [board] = await Promise.all([
@@ -70,7 +71,7 @@ export class Session {
       within(clock, WARM_UP_MS, Promise.resolve(responder?.warmUp?.())),
     ]);
     const session = new Session(request.id, board, shared, context);
-    session.#greet([...skipped, ...board.notices]);
+    session.#greet([...notices, ...board.notices]);
     return session;
   }
 

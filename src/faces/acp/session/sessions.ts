@@ -17,6 +17,7 @@ import { modeAgain } from "./mode.ts";
 import { Session, type SessionContext } from "./session.ts";
 
 const LONGEST_REASON = 300;
+const UNKEPT = "This session cannot be kept: it is not there to be loaded later";
 
 export interface SessionsOptions extends Omit<SessionContext, "record" | "responder"> {
   newResponder: NewResponder | undefined;
@@ -142,18 +143,18 @@ export class Sessions {
     const { cwd, additionalDirectories } = opening;
     const redactor = new Redactor();
     for (const secret of secretsOf(opening.mcpServers)) redactor.add(secret);
-    const troubles = [...skipped];
     const unkept = (error: unknown): undefined => {
       const reason = oneLine(String(error), LONGEST_REASON);
       logger.warn("the session's history cannot be kept", { session: id, reason });
-      troubles.push("This session cannot be kept: it is not there to be loaded later");
     };
     const record = await history?.record(id, cwd, redactor, unkept).catch(unkept);
+    const isLost = history !== undefined && record === undefined;
     const roots = [cwd, ...additionalDirectories];
     const past = [...(recorded?.updates ?? []), ...ended];
     const hasTitle = past.length > 0;
     const mode = modeAgain(recorded?.mode);
-    const setup = { id, cwd, roots, servers, skipped: troubles, mode, hasTitle };
+    const notices = isLost ? [...skipped, UNKEPT] : skipped;
+    const setup = { id, cwd, roots, servers, notices, mode, hasTitle };
     let session: Session;
     try {
       session = await Session.open(setup, {
