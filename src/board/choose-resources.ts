@@ -1,19 +1,19 @@
 // Which resources go into a prompt: so many in all, and the same share of each server's where there are more.
 
 import type { ResourceDefinition } from "../model/resource.ts";
-import type { KnownOffer } from "./known-offer.ts";
-import type { Offers } from "./offers.ts";
+import type { ContentCache } from "./content-cache.ts";
+import type { ContentCaches } from "./content-caches.ts";
 
 const MAX_RESOURCES = 20;
 
 export interface Chosen {
-  from: KnownOffer;
+  from: ContentCache;
   resource: ResourceDefinition;
 }
 
 /** By server, in the order of the configuration. What is for people alone is not for a prompt. */
-export async function offeredToModels(offers: Offers): Promise<Chosen[][]> {
-  const heard = await offers.every((offer) => offer.resources, { wakes: false });
+export async function offeredToModels(contents: ContentCaches): Promise<Chosen[][]> {
+  const heard = await contents.every((content) => content.resources, { wakes: false });
   return heard
     .map(({ from, list }) =>
       list.resources

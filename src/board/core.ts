@@ -49,7 +49,7 @@ export class BoardCore {
   readonly events: Emitter<BoardEvents>;
   readonly tools: BoardTools;
   readonly servers: BoardServers;
-  readonly offers: Offering["offers"];
+  readonly contents: Offering["contents"];
   readonly resources: Offering["resources"];
   readonly prompts: Offering["prompts"];
   readonly guard: BoardGuard;
@@ -93,9 +93,9 @@ export class BoardCore {
     this.#lookup = { catalog: this.tools.catalog, slots: this.slots, clock: this.clock };
     const parts = { ...common, slots: this.slots, events: this.events, guard: this.guard };
     const { redactor } = this;
-    const shared = over?.core.offers;
+    const shared = over?.core.contents;
     ({
-      offers: this.offers,
+      contents: this.contents,
       resources: this.resources,
       prompts: this.prompts,
     } = createOffering({ ...parts, redactor, hasTools, ...(shared && { shared }) }));
@@ -105,7 +105,7 @@ export class BoardCore {
       roots: this.roots,
       turns: new Turns(),
       tools: this.tools,
-      offers: this.offers,
+      contents: this.contents,
       cache,
     });
   }
@@ -120,7 +120,7 @@ export class BoardCore {
 
   /** Resolves when nothing that was plugged in here is left. The guard ends after `others` that use it. */
   async close(others?: Promise<void>): Promise<void> {
-    this.offers.close();
+    this.contents.close();
     await Promise.all([this.servers.close(), others]);
     // Without their servers they end at once; one that waits for a person is not waited for.
     await within(this.clock, LAST_WORDS_MS, this.#calls.idle());

@@ -84,7 +84,7 @@ export class BoardGuard {
   }
 
   /**
-   * The last word on a call, when its server is there: one that had to be started can turn out to offer
+   * The last word on a call, when its server is there: one that had to be started can turn out to have
    * other tools than those the call was judged by. Rejects to refuse.
    */
   recheck(call: GuardedCall, isCurrent: boolean): Promise<void> | undefined {

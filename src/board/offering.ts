@@ -1,13 +1,13 @@
-// Puts together what a board has beside tools: what its servers offer, and the two ways to it.
+// Puts together what a board has beside tools: what its servers content, and the two ways to it.
 
 import type { BoardEvents } from "../model/events.ts";
 import type { Logger } from "../model/logger.ts";
 import type { Redactor } from "../secrets/redactor.ts";
 import type { Clock } from "../util/clock.ts";
 import type { Emitter } from "../util/emitter.ts";
-import { Asides } from "./asides.ts";
+import { ContentRequests } from "./content-requests.ts";
 import type { BoardGuard } from "./guard.ts";
-import { Offers } from "./offers.ts";
+import { ContentCaches } from "./content-caches.ts";
 import { Prompts } from "./prompts.ts";
 import { Resources } from "./resources.ts";
 import type { Slot } from "./slot.ts";
@@ -22,11 +22,11 @@ export interface OfferingOptions {
   /** A model has the tools to read by itself. */
   hasTools: boolean;
   /** Of the board that this one is laid over. */
-  shared?: Offers;
+  shared?: ContentCaches;
 }
 
 export interface Offering {
-  offers: Offers;
+  contents: ContentCaches;
   resources: Resources;
   prompts: Prompts;
 }
@@ -34,7 +34,7 @@ export interface Offering {
 export function createOffering(options: OfferingOptions): Offering {
   const { slots, clock, logger, events, redactor, guard, hasTools } = options;
   const { shared: lower } = options;
-  const offers = new Offers({
+  const contents = new ContentCaches({
     slots,
     clock,
     logger,
@@ -42,11 +42,11 @@ export function createOffering(options: OfferingOptions): Offering {
     onResources: (event) => events.emit("resources", redactor.value(event)),
     onPrompts: (event) => events.emit("prompts", event),
   });
-  const asides = new Asides(guard, clock);
+  const contentRequests = new ContentRequests(guard, clock);
   const redact = <Value>(value: Value): Value => redactor.value(value);
-  const shared = { offers, asides, guard, redact };
+  const shared = { contents, contentRequests, guard, redact };
   return {
-    offers,
+    contents,
     resources: new Resources({ ...shared, hasTools, now: () => clock.monotonic() }),
     prompts: new Prompts(shared),
   };

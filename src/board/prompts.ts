@@ -16,15 +16,15 @@ import type { Completion } from "../model/resource.ts";
 import { isCallable } from "../model/server-state.ts";
 import { closest } from "../util/closest.ts";
 import { oneLine } from "../util/text.ts";
-import type { Asides } from "./asides.ts";
+import type { ContentRequests } from "./content-requests.ts";
 import type { BoardGuard } from "./guard.ts";
-import type { KnownOffer } from "./known-offer.ts";
-import type { Heard, Offers } from "./offers.ts";
-import type { PromptList } from "../model/offer.ts";
+import type { ContentCache } from "./content-cache.ts";
+import type { Heard, ContentCaches } from "./content-caches.ts";
+import type { PromptList } from "../model/server-content.ts";
 
 export interface PromptsOptions {
-  offers: Offers;
-  asides: Asides;
+  contents: ContentCaches;
+  contentRequests: ContentRequests;
   guard: Pick<BoardGuard, "framing" | "suspect">;
   /** Takes secrets out of what is told; the same value where there are none. */
   redact: <Value>(value: Value) => Value;
@@ -52,16 +52,16 @@ export class Prompts implements BoardPrompts {
   ): Promise<PromptResult> {
     const { from, prompt } = await this.#locate(name, signal);
     let roles: PromptMessage["role"][] = [];
-    const { content, structuredContent } = await this.#options.asides.run({
+    const { content, structuredContent } = await this.#options.contentRequests.run({
       slot: from.slot,
       what: `prompt:${prompt}`,
       args,
       signal,
-      ask: async (offer, request) => {
-        if (!offer.has.prompts) {
+      ask: async (server, request) => {
+        if (!server.has.prompts) {
           throw new PlugboardError("UNSUPPORTED", "the server offers no prompts");
         }
-        const read = toPrompt(await offer.getPrompt(prompt, args, request));
+        const read = toPrompt(await server.getPrompt(prompt, args, request));
         roles = read.messages.map(({ role }) => role);
         const { description, messages } = read;
         return { content: messages.map((each) => each.content), structuredContent: description };
@@ -76,11 +76,11 @@ export class Prompts implements BoardPrompts {
   }
 
   forModel(result: PromptResult): PromptMessage[] {
-    const { guard, offers } = this.#options;
+    const { guard, contents } = this.#options;
     const { server, prompt } = result;
     const { messages, patterns } = presentPrompt(
       result,
-      guard.framing(offers.of(server).slot.definition),
+      guard.framing(contents.of(server).slot.definition),
     );
     void guard.suspect({ server, tool: `prompt:${prompt}` }, patterns);
     return messages;
@@ -93,17 +93,17 @@ export class Prompts implements BoardPrompts {
     { signal, known = {} }: PromptCompleteOptions = {},
   ): Promise<Completion> {
     const { from, prompt } = await this.#locate(name, signal);
-    const { structuredContent } = await this.#options.asides.run({
+    const { structuredContent } = await this.#options.contentRequests.run({
       slot: from.slot,
       what: `complete:${prompt}`,
       args: { argument, value },
       signal,
-      ask: async (offer, request) => {
-        if (!offer.has.completions) {
+      ask: async (server, request) => {
+        if (!server.has.completions) {
           throw new PlugboardError("UNSUPPORTED", "the server completes nothing");
         }
         const of = { type: "ref/prompt", name: prompt } as const;
-        const answer = await offer.complete({ of, argument, value, known }, request);
+        const answer = await server.complete({ of, argument, value, known }, request);
         return { content: [], structuredContent: toCompletion(answer) };
       },
     });
@@ -111,17 +111,17 @@ export class Prompts implements BoardPrompts {
   }
 
   #heard(server?: string, signal?: AbortSignal): Promise<Heard<PromptList>[]> {
-    const { offers } = this.#options;
-    const choose = (offer: KnownOffer) => offer.prompts;
+    const { contents } = this.#options;
+    const choose = (content: ContentCache) => content.prompts;
     return server === undefined
-      ? offers.every(choose, { signal })
-      : offers.one(server, choose, signal);
+      ? contents.every(choose, { signal })
+      : contents.one(server, choose, signal);
   }
 
   /** A full name needs no more than its own server. */
   async #locate(name: string, signal: AbortSignal | undefined): Promise<Located> {
     const slash = name.indexOf("/");
-    const named = this.#options.offers
+    const named = this.#options.contents
       .all()
       .find(({ slot }) => slash > 0 && slot.definition.name === name.slice(0, slash));
     if (named !== undefined) return { from: named, prompt: name.slice(slash + 1) };
@@ -139,7 +139,7 @@ export class Prompts implements BoardPrompts {
 }
 
 interface Located {
-  from: KnownOffer;
+  from: ContentCache;
   /** By the server's own name for it. */
   prompt: string;
 }

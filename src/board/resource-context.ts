@@ -1,4 +1,4 @@
-// Gathers what goes into a prompt of the resources that servers offer: which ones, their text, kept until
+// Gathers what goes into a prompt of the resources that servers content: which ones, their text, kept until
 // it is old or has changed, and the block made of it.
 
 import { headOf } from "../guard/present/fit.ts";
@@ -8,13 +8,13 @@ import { randomId } from "../guard/present/random-id.ts";
 import { type BlockResource, resourceBlock } from "../guard/present/resource-block.ts";
 import { suspiciousPatterns } from "../guard/present/suspicious.ts";
 import { toPlugboardError } from "../model/errors.ts";
-import type { Offer } from "../model/offer.ts";
+import type { ServerContent } from "../model/server-content.ts";
 import type { ResourceReading } from "../model/resource.ts";
 import { byteSize, oneLine, plural } from "../util/text.ts";
 import { type Chosen, choose, offeredToModels } from "./choose-resources.ts";
 import type { BoardGuard } from "./guard.ts";
-import type { KnownOffer, Subscriber } from "./known-offer.ts";
-import type { Offers } from "./offers.ts";
+import type { ContentCache, Subscriber } from "./content-cache.ts";
+import type { ContentCaches } from "./content-caches.ts";
 import type { Located } from "./resource-locator.ts";
 
 const MAX_RESOURCE_BYTES = 32 * 1024;
@@ -23,7 +23,7 @@ const MAX_BLOCK_BYTES = 128 * 1024;
 const READ_MS = 10_000;
 
 export interface ResourceContextOptions {
-  offers: Offers;
+  contents: ContentCaches;
   guard: Pick<BoardGuard, "framing" | "suspect">;
   redact: <Value>(value: Value) => Value;
   hasTools: boolean;
@@ -43,9 +43,9 @@ interface Shown {
 
 export class ResourceContext {
   readonly #options: ResourceContextOptions;
-  #shown = new Map<KnownOffer, Map<string, Shown>>();
+  #shown = new Map<ContentCache, Map<string, Shown>>();
   /** A server that will not tell of updates is not asked to again on the same connection. */
-  readonly #tried = new WeakMap<Offer, Set<string>>();
+  readonly #tried = new WeakMap<ServerContent, Set<string>>();
   #building: Promise<string> | undefined;
   #last = { input: "", block: "" };
 
@@ -61,7 +61,7 @@ export class ResourceContext {
   }
 
   async #build(): Promise<string> {
-    const lists = await offeredToModels(this.#options.offers);
+    const lists = await offeredToModels(this.#options.contents);
     const chosen = choose(lists);
     await Promise.all(chosen.map((each) => this.#refresh(each)));
     this.#forget(chosen);
@@ -104,7 +104,7 @@ export class ResourceContext {
   }
 
   #forget(chosen: readonly Chosen[]): void {
-    const kept = new Map<KnownOffer, Map<string, Shown>>();
+    const kept = new Map<ContentCache, Map<string, Shown>>();
     for (const { from, resource } of chosen) {
       const shown = this.#shown.get(from)?.get(resource.uri);
       if (shown === undefined) continue;
@@ -114,8 +114,8 @@ export class ResourceContext {
     for (const [from, shown] of this.#shown) {
       for (const uri of shown.keys()) {
         if (kept.get(from)?.has(uri)) continue;
-        const offer = from.slot.supervisor.live?.offer;
-        if (offer !== undefined) this.#tried.get(offer)?.delete(uri);
+        const content = from.slot.supervisor.live?.content;
+        if (content !== undefined) this.#tried.get(content)?.delete(uri);
         void from.unsubscribe(uri, this.#options.subscriber).catch(() => {});
       }
     }
@@ -125,12 +125,12 @@ export class ResourceContext {
   /** So that a change is in the next prompt. Where it cannot be had, age decides. */
   #subscribe(chosen: readonly Chosen[]): void {
     for (const { from, resource } of chosen) {
-      const offer = from.slot.supervisor.live?.offer;
-      if (offer?.has.subscriptions !== true) continue;
-      const tried = this.#tried.get(offer) ?? new Set<string>();
+      const content = from.slot.supervisor.live?.content;
+      if (content?.has.subscriptions !== true) continue;
+      const tried = this.#tried.get(content) ?? new Set<string>();
       if (tried.has(resource.uri)) continue;
-      this.#tried.set(offer, tried.add(resource.uri));
-      void from.subscribe(offer, resource.uri, this.#options.subscriber).catch(() => {});
+      this.#tried.set(content, tried.add(resource.uri));
+      void from.subscribe(content, resource.uri, this.#options.subscriber).catch(() => {});
     }
   }
 

@@ -3,44 +3,44 @@
 
 import { compileGlob } from "../guard/glob.ts";
 import { PlugboardError } from "../model/errors.ts";
-import type { ResourceList } from "../model/offer.ts";
+import type { ResourceList } from "../model/server-content.ts";
 import type { ResourceOptions } from "../model/resource.ts";
 import { closest } from "../util/closest.ts";
 import { oneLine } from "../util/text.ts";
-import type { KnownOffer } from "./known-offer.ts";
-import type { Heard, Offers } from "./offers.ts";
+import type { ContentCache } from "./content-cache.ts";
+import type { Heard, ContentCaches } from "./content-caches.ts";
 
 export interface Located {
-  from: KnownOffer;
+  from: ContentCache;
   /** As its server knows it. */
   uri: string;
 }
 
-/** Whether the board offers its resources at all. */
-function isOn({ slot }: KnownOffer): boolean {
+/** Whether the board lists its resources at all. */
+function isOn({ slot }: ContentCache): boolean {
   return slot.definition.resources?.enabled !== false;
 }
 
 export class ResourceLocator {
-  readonly #offers: Offers;
+  readonly #contents: ContentCaches;
   readonly #redact: (text: string) => string;
 
-  constructor(offers: Offers, redact: (text: string) => string) {
-    this.#offers = offers;
+  constructor(contents: ContentCaches, redact: (text: string) => string) {
+    this.#contents = contents;
     this.#redact = redact;
   }
 
   async heard(server: string | undefined, signal?: AbortSignal): Promise<Heard<ResourceList>[]> {
-    const choose = (offer: KnownOffer) => offer.resources;
+    const choose = (content: ContentCache) => content.resources;
     const heard =
       server === undefined
-        ? await this.#offers.every(choose, { signal })
-        : await this.#offers.one(server, choose, signal);
+        ? await this.#contents.every(choose, { signal })
+        : await this.#contents.one(server, choose, signal);
     return heard.filter(({ from }) => isOn(from));
   }
 
   async locate(uri: string, { server, signal }: ResourceOptions): Promise<Located> {
-    if (server !== undefined) return this.#allowed(this.#offers.of(server), uri);
+    if (server !== undefined) return this.#allowed(this.#contents.of(server), uri);
     const known = this.#exactly(uri);
     if (known !== undefined) return known;
     const heard = await this.heard(undefined, signal);
@@ -54,7 +54,7 @@ export class ResourceLocator {
     if (best !== undefined) return { from: best.from, uri };
     // Not everything that can be read is listed.
     const [only, ...others] = readable.filter(
-      ({ from }) => from.slot.supervisor.live?.offer.has.resources,
+      ({ from }) => from.slot.supervisor.live?.content.has.resources,
     );
     if (only !== undefined && others.length === 0) return { from: only.from, uri };
     throw unknownResource(uri, heard);
@@ -63,9 +63,9 @@ export class ResourceLocator {
   async locateTemplate(
     uriTemplate: string,
     { server, signal }: ResourceOptions,
-  ): Promise<KnownOffer> {
+  ): Promise<ContentCache> {
     if (server !== undefined) {
-      const from = this.#offers.of(server);
+      const from = this.#contents.of(server);
       return isOn(from) ? from : this.#allowed(from, uriTemplate).from;
     }
     const heard = await this.heard(undefined, signal);
@@ -78,7 +78,7 @@ export class ResourceLocator {
   }
 
   /** A URI with a secret in it is told without, and still means the same. */
-  inFull(uri: string, { resources }: KnownOffer): string {
+  inFull(uri: string, { resources }: ContentCache): string {
     const listed = resources.known?.resources ?? [];
     if (listed.some((each) => each.uri === uri)) return uri;
     return listed.find((each) => this.#redact(each.uri) === uri)?.uri ?? uri;
@@ -86,7 +86,7 @@ export class ResourceLocator {
 
   /** Whoever lists it, the first one where there are several. */
   #exactly(uri: string): Located | undefined {
-    const [first, ...others] = this.#offers.all().flatMap((from) => {
+    const [first, ...others] = this.#contents.all().flatMap((from) => {
       const inFull = this.inFull(uri, from);
       const isListed = from.resources.known?.resources.some((each) => each.uri === inFull) ?? false;
       return isListed && from.allows(inFull) ? [{ from, uri: inFull }] : [];
@@ -98,7 +98,7 @@ export class ResourceLocator {
     return first;
   }
 
-  #allowed(from: KnownOffer, uri: string): Located {
+  #allowed(from: ContentCache, uri: string): Located {
     const { name: server } = from.slot.definition;
     if (!isOn(from)) {
       const message = `the resources of server '${server}' are switched off`;

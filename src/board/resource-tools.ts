@@ -82,7 +82,7 @@ async function listFor(resources: Readable, args: Args): Promise<NativeToolResul
   if (shown.length === 0) return said("(no resources)");
   const left = lines.length - from - shown.length;
   const note = left > 0 ? `${left} more: go on with offset ${from + shown.length}.` : undefined;
-  const frame = ["Source: MCP servers, the resources they offer"];
+  const frame = ["Source: MCP servers, the resources they content"];
   return framed([{ type: "text", text: shown.join("\n") }], frame, note);
 }
 

@@ -3,7 +3,7 @@
 import { toCompletion } from "../bridge/completion.ts";
 import { toContents } from "../bridge/reading.ts";
 import { PlugboardError } from "../model/errors.ts";
-import type { Offer } from "../model/offer.ts";
+import type { ServerContent } from "../model/server-content.ts";
 import type {
   BoardResources,
   CompleteOptions,
@@ -14,16 +14,16 @@ import type {
   ResourceTemplate,
 } from "../model/resource.ts";
 import { isCallable } from "../model/server-state.ts";
-import type { Asides } from "./asides.ts";
+import type { ContentRequests } from "./content-requests.ts";
 import type { BoardGuard } from "./guard.ts";
-import type { KnownOffer } from "./known-offer.ts";
-import type { Offers } from "./offers.ts";
+import type { ContentCache } from "./content-cache.ts";
+import type { ContentCaches } from "./content-caches.ts";
 import type { ResourceContext } from "./resource-context.ts";
 import { type Located, ResourceLocator } from "./resource-locator.ts";
 
 export interface ResourcesOptions {
-  offers: Offers;
-  asides: Asides;
+  contents: ContentCaches;
+  contentRequests: ContentRequests;
   guard: Pick<BoardGuard, "framing" | "suspect">;
   /** Takes secrets out of what is told; the same value where there are none. */
   redact: <Value>(value: Value) => Value;
@@ -42,7 +42,7 @@ export class Resources implements BoardResources {
 
   constructor(options: ResourcesOptions) {
     this.#options = options;
-    this.#locator = new ResourceLocator(options.offers, options.redact);
+    this.#locator = new ResourceLocator(options.contents, options.redact);
   }
 
   async list(server?: string): Promise<Resource[]> {
@@ -68,15 +68,15 @@ export class Resources implements BoardResources {
     { from, uri }: Located,
     { signal, timeout }: { signal?: AbortSignal; timeout?: number } = {},
   ): Promise<ResourceReading> {
-    const { content } = await this.#options.asides.run({
+    const { content } = await this.#options.contentRequests.run({
       slot: from.slot,
       what: `read:${this.#options.redact(uri)}`,
       args: { uri },
       signal,
       ...(timeout !== undefined && { timeout }),
-      ask: async (offer, request) => {
-        requireOffer(offer.has.resources, "offers no resources");
-        const contents = toContents(await offer.readResource(uri, request), uri);
+      ask: async (server, request) => {
+        requireCapability(server.has.resources, "offers no resources");
+        const contents = toContents(await server.readResource(uri, request), uri);
         return { content: contents.map((resource) => ({ type: "resource", resource })) };
       },
     });
@@ -86,21 +86,21 @@ export class Resources implements BoardResources {
 
   async subscribe(uri: string, options: ResourceOptions = {}): Promise<void> {
     const located = await this.#locator.locate(uri, options);
-    await this.#options.asides.run({
+    await this.#options.contentRequests.run({
       slot: located.from.slot,
       what: `subscribe:${this.#options.redact(located.uri)}`,
       args: { uri: located.uri },
       signal: options.signal,
-      ask: async (offer) => {
-        await located.from.subscribe(offer, located.uri, this.#caller);
+      ask: async (content) => {
+        await located.from.subscribe(content, located.uri, this.#caller);
         return { content: [] };
       },
     });
   }
 
   async unsubscribe(uri: string, { server }: ResourceOptions = {}): Promise<void> {
-    const { offers } = this.#options;
-    const among = server === undefined ? offers.all() : [offers.of(server)];
+    const { contents } = this.#options;
+    const among = server === undefined ? contents.all() : [contents.of(server)];
     await Promise.all(
       among.map((from) => from.unsubscribe(this.#locator.inFull(uri, from), this.#caller)),
     );
@@ -114,15 +114,15 @@ export class Resources implements BoardResources {
   ): Promise<Completion> {
     const { signal, known = {} } = options;
     const from = await this.#locator.locateTemplate(uriTemplate, options);
-    const { structuredContent } = await this.#options.asides.run({
+    const { structuredContent } = await this.#options.contentRequests.run({
       slot: from.slot,
       what: `complete:${uriTemplate}`,
       args: { argument, value },
       signal,
-      ask: async (offer, request) => {
-        requireOffer(offer.has.completions, "completes nothing");
+      ask: async (server, request) => {
+        requireCapability(server.has.completions, "completes nothing");
         const of = { type: "ref/resource", uri: uriTemplate } as const;
-        const answer = await offer.complete({ of, argument, value, known }, request);
+        const answer = await server.complete({ of, argument, value, known }, request);
         return { content: [], structuredContent: toCompletion(answer) };
       },
     });
@@ -143,19 +143,22 @@ export class Resources implements BoardResources {
 
   /** Whether an update of it is news here. */
   hears(server: string, uri: string): boolean {
-    return this.#options.offers.of(server).isHeardBy([this.#caller, this.#prompt], uri);
+    return this.#options.contents.of(server).isHeardBy([this.#caller, this.#prompt], uri);
   }
 
   /** Nobody here wants to hear of anything any more. */
   leave(): void {
-    for (const each of this.#options.offers.all()) each.leave([this.#caller, this.#prompt]);
+    for (const each of this.#options.contents.all()) each.leave([this.#caller, this.#prompt]);
   }
 }
 
-function offered({ slot }: KnownOffer): { server: string; available: boolean } {
+function offered({ slot }: ContentCache): { server: string; available: boolean } {
   return { server: slot.definition.name, available: isCallable(slot.supervisor.state) };
 }
 
-function requireOffer(has: Offer["has"][keyof Offer["has"]], what: string): void {
+function requireCapability(
+  has: ServerContent["has"][keyof ServerContent["has"]],
+  what: string,
+): void {
   if (!has) throw new PlugboardError("UNSUPPORTED", `the server ${what}`);
 }

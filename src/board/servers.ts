@@ -11,7 +11,7 @@ import type { ServerStatus } from "../model/server-status.ts";
 import { within } from "../util/clock.ts";
 import type { Emitter } from "../util/emitter.ts";
 import type { BoardGuard } from "./guard.ts";
-import type { Offers } from "./offers.ts";
+import type { ContentCaches } from "./content-caches.ts";
 import { plug, type PlugContext } from "./plug.ts";
 import { diagnose, type Slot, slotNamed, statusOf } from "./slot.ts";
 import { startReason } from "./start-reason.ts";
@@ -26,7 +26,7 @@ export interface BoardServersOptions extends Omit<PlugContext, "onState" | "onTo
   events: Emitter<BoardEvents>;
   guard: BoardGuard;
   tools: BoardTools;
-  offers: Offers;
+  contents: ContentCaches;
   /** Where lists of tools are remembered between runs. */
   cache: CatalogCache | undefined;
 }
@@ -61,13 +61,13 @@ export class BoardServers {
 
   plug(definition: ServerDefinition, cwd: string, cached?: CachedTools): Slot {
     const { name } = definition;
-    const { offers, events, redactor, slots } = this.#options;
+    const { contents, events, redactor, slots } = this.#options;
     const slot = plug(definition, cwd, cached, {
       ...this.#options,
       onState: (state, previous) => {
         // One that has been taken off is no news, and another may have its name by now.
         if (this.#own.get(name) !== slot) return;
-        if (state.kind === "ready") offers.connected(name);
+        if (state.kind === "ready") contents.connected(name);
         events.emit("server", redactor.value({ server: name, state, previous }));
       },
       onTools: (list, identity) => this.#learn(slot, list, identity),
@@ -99,7 +99,7 @@ export class BoardServers {
     const slot = slotNamed(server, this.#own);
     this.#own.delete(server);
     this.#options.slots.delete(server);
-    this.#options.offers.forget(slot);
+    this.#options.contents.forget(slot);
     const gone = ended(slot);
     // Nobody may wait for it any more when the board is closed.
     this.inBackground(gone);
@@ -108,9 +108,9 @@ export class BoardServers {
 
   /** Of any on the board, whoever has plugged it in. `more` is what is odd about it there. */
   status(slot: Slot, more: readonly Diagnostic[] = []): ServerStatus {
-    const { tools, offers, redactor } = this.#options;
+    const { tools, contents, redactor } = this.#options;
     const count = tools.count(slot.definition.name);
-    return redactor.value(statusOf(slot, count, [...offers.diagnostics(slot), ...more]));
+    return redactor.value(statusOf(slot, count, [...contents.diagnostics(slot), ...more]));
   }
 
   /** Tells of every list that is learnt, news or not. */

@@ -28,7 +28,7 @@ export interface Slot {
   diagnostics: Diagnostic[];
 }
 
-/** `more` is what is odd about what it offers beside tools. */
+/** `more` are diagnostics about its resources and prompts. */
 export function statusOf(
   slot: Slot,
   tools: number,

@@ -2,7 +2,7 @@
 
 import type { PlugboardError } from "./errors.ts";
 import type { JsonObject } from "./json.ts";
-import type { Offer } from "./offer.ts";
+import type { ServerContent } from "./server-content.ts";
 import type { RequestHandlers } from "./server-request.ts";
 import type { Progress, ToolDefinition } from "./tool.ts";
 import type { Diagnostic } from "./diagnostic.ts";
@@ -41,7 +41,7 @@ export interface Connection {
   readonly identity: ServerIdentity;
   readonly pid: number | undefined;
   /** What there is beside tools. */
-  readonly offer: Offer;
+  readonly content: ServerContent;
   /** Settles once, when the conversation is over, with the reason; undefined after `close()`. */
   readonly closed: Promise<PlugboardError | undefined>;
   listTools(): Promise<ToolList>;

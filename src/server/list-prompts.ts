@@ -1,7 +1,7 @@
 // A server's prompts: what makes one of them fit to be listed.
 
 import { isJsonObject } from "../model/json.ts";
-import type { PromptList } from "../model/offer.ts";
+import type { PromptList } from "../model/server-content.ts";
 import type { PromptArgument, PromptDefinition } from "../model/prompt.ts";
 import { Cleaner } from "./clean-tool.ts";
 import { type Fault, listPages, type PageRequest } from "./list-pages.ts";

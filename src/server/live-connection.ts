@@ -20,7 +20,7 @@ import { type Handshake, type HostInfo, requestMeta, shakeHands } from "./handsh
 import { hiddenIn, readIdentity } from "./identity.ts";
 import { listTools } from "./list-tools.ts";
 import { Listening } from "./listening.ts";
-import { LiveOffer } from "./live-offer.ts";
+import { LiveContent } from "./live-content.ts";
 import { isMethodNotFound } from "./method-not-found.ts";
 import { type ParamHeader, readParamHeaders } from "./param-headers.ts";
 import { Dialogue } from "./requests/dialogue.ts";
@@ -53,7 +53,7 @@ export class LiveConnection implements Connection {
   #settleClosed: (reason: PlugboardError | undefined) => void = () => {};
   #client: Client | undefined;
   #handshake: Handshake | undefined;
-  #offer: LiveOffer | undefined;
+  #content: LiveContent | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: LiveConnectionOptions) {
@@ -95,9 +95,10 @@ export class LiveConnection implements Connection {
     };
   }
 
-  get offer(): LiveOffer {
-    if (this.#offer === undefined) throw new PlugboardError("HANDSHAKE_FAILED", "not established");
-    return this.#offer;
+  get content(): LiveContent {
+    if (this.#content === undefined)
+      throw new PlugboardError("HANDSHAKE_FAILED", "not established");
+    return this.#content;
   }
 
   /** Handshake, then the SDK on top. `timeout` is what is left of the server's own. */
@@ -126,7 +127,7 @@ export class LiveConnection implements Connection {
       dialogue: this.#dialogue,
       timeout,
       onToolsChanged,
-      onOfferChange: (change) => this.#offer?.heard(change),
+      onContentChange: (change) => this.#content?.heard(change),
       onError: (error) =>
         this.#logger.debug("the server's message was not understood", {
           reason: oneLine(error.message, 300),
@@ -136,9 +137,9 @@ export class LiveConnection implements Connection {
     const onRenewed = (): void => {
       setLogLevel();
       onToolsChanged();
-      void this.#offer?.renew();
+      void this.#content?.renew();
     };
-    this.#offer = this.#makeOffer(this.#handshake.era, this.#client, onRenewed);
+    this.#content = this.#makeContent(this.#handshake.era, this.#client, onRenewed);
     this.#carrier.established?.(this.#handshake.era, onRenewed);
   }
 
@@ -153,7 +154,7 @@ export class LiveConnection implements Connection {
     return setLogLevel;
   }
 
-  #makeOffer(era: ProtocolEra, client: Client, onMissed: () => void): LiveOffer {
+  #makeContent(era: ProtocolEra, client: Client, onMissed: () => void): LiveContent {
     const { name: server, timeout } = this.#definition;
     const onError = ({ message }: PlugboardError): void =>
       this.#logger.debug("the server does not tell of changes", { reason: message });
@@ -162,7 +163,7 @@ export class LiveConnection implements Connection {
         ? new Listening({ client, clock: this.#clock, timeout, onError, onMissed })
         : undefined;
     listening?.start();
-    return new LiveOffer({
+    return new LiveContent({
       server,
       timeout,
       era,
@@ -244,7 +245,7 @@ export class LiveConnection implements Connection {
   async #close(): Promise<void> {
     this.#settleClosed(undefined);
     this.#toolsChanged.clear();
-    this.#offer?.end();
+    this.#content?.end();
     const stopped = new PlugboardError(
       "CONNECTION_CLOSED",
       "the server was stopped during the call",

@@ -3,7 +3,7 @@
 
 import type { Client, Transport } from "@modelcontextprotocol/client";
 import { PlugboardError } from "../model/errors.ts";
-import type { OfferChange } from "../model/offer.ts";
+import type { ContentChange } from "../model/server-content.ts";
 import { oneLine } from "../util/text.ts";
 import type { Wire } from "./carrier.ts";
 import type { Handshake, HostInfo } from "./handshake.ts";
@@ -20,7 +20,7 @@ export interface AttachOptions {
   dialogue: Dialogue;
   timeout: number;
   onToolsChanged: () => void;
-  onOfferChange: (change: OfferChange) => void;
+  onContentChange: (change: ContentChange) => void;
   onError: (error: Error) => void;
 }
 
@@ -30,15 +30,15 @@ export async function attachClient(sdk: Sdk, options: AttachOptions): Promise<Cl
   client.onerror = options.onError;
   passOnRequests(sdk, client, options.dialogue);
   client.setNotificationHandler("notifications/tools/list_changed", () => options.onToolsChanged());
-  const { onOfferChange } = options;
+  const { onContentChange } = options;
   client.setNotificationHandler("notifications/resources/list_changed", () =>
-    onOfferChange({ kind: "resources" }),
+    onContentChange({ kind: "resources" }),
   );
   client.setNotificationHandler("notifications/prompts/list_changed", () =>
-    onOfferChange({ kind: "prompts" }),
+    onContentChange({ kind: "prompts" }),
   );
   client.setNotificationHandler("notifications/resources/updated", ({ params }) =>
-    onOfferChange({ kind: "updated", uri: params.uri }),
+    onContentChange({ kind: "updated", uri: params.uri }),
   );
   try {
     if (handshake.era === "legacy") {

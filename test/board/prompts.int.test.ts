@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { closeBoards, fixture, open, statusOf } from "../support/boards.ts";
-import { ERAS, hostile, library, next, tell } from "./offers.ts";
+import { ERAS, hostile, library, next, tell } from "./content-servers.ts";
 
 closeBoards();
 

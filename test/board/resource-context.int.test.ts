@@ -6,7 +6,7 @@ import type { Board } from "../../src/model/board.ts";
 import { closeBoards, fixture, open, reaches, statusOf } from "../support/boards.ts";
 import { recordingLogger } from "../support/logger.ts";
 import { ManualClock } from "../support/manual-clock.ts";
-import { ERAS, hostile, library, next, tell } from "./offers.ts";
+import { ERAS, hostile, library, next, tell } from "./content-servers.ts";
 
 closeBoards();
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { closeBoards, open, statusOf } from "../support/boards.ts";
-import { hostile, library } from "./offers.ts";
+import { hostile, library } from "./content-servers.ts";
 
 closeBoards();
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { openBoard } from "../../src/board.ts";
 import type { NativeTool } from "../../src/model/tool.ts";
 import { closeBoards, fixture, open, textOf } from "../support/boards.ts";
-import { hostile, library, tell } from "./offers.ts";
+import { hostile, library, tell } from "./content-servers.ts";
 
 closeBoards();
 

@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { closeBoards, fixture, open, reaches, statusOf } from "../support/boards.ts";
 import { recordingLogger } from "../support/logger.ts";
-import { ERAS, hostile, library, next, tell } from "./offers.ts";
+import { ERAS, hostile, library, next, tell } from "./content-servers.ts";
 
 closeBoards();
 

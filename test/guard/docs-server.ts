@@ -21,7 +21,7 @@ export interface DocsServer {
   readonly file: string;
   readonly config: ServerConfig;
   /** What it offers from its next start on. */
-  offer(tools: object[], instructions?: string): Promise<void>;
+  setTools(tools: object[], instructions?: string): Promise<void>;
   open(pins: PinMode | undefined, options?: BoardOptions): Promise<Board>;
   /** A first run that sees the tools, and ends. */
   pinned(tools: object[], instructions?: string): Promise<void>;
@@ -49,7 +49,7 @@ export function useDocsServer(): DocsServer {
     get config() {
       return fixture("from-file", `--file=${file}`);
     },
-    async offer(tools, instructions) {
+    async setTools(tools, instructions) {
       await writeFile(file, JSON.stringify({ tools, ...(instructions && { instructions }) }));
     },
     open: (pins, options = {}) =>
@@ -58,7 +58,7 @@ export function useDocsServer(): DocsServer {
         { stateDir, ...options },
       ),
     async pinned(tools, instructions) {
-      await docs.offer(tools, instructions);
+      await docs.setTools(tools, instructions);
       await (await docs.open("warn")).close();
     },
     async seen() {

@@ -12,7 +12,7 @@ const docs = useDocsServer();
 describe("block", () => {
   it("refuses what changed and what is new, and nothing else", async () => {
     await docs.pinned([read, list]);
-    await docs.offer([changedRead, list, { name: "send" }]);
+    await docs.setTools([changedRead, list, { name: "send" }]);
     const board = await docs.open("block");
     await board.refresh();
     expect(namesOf(board)).toEqual(["mcp__docs__read", "mcp__docs__list", "mcp__docs__send"]);
@@ -30,7 +30,7 @@ describe("block", () => {
 
   it("refuses all tools of a server whose instructions changed", async () => {
     await docs.pinned([read], "Be brief.");
-    await docs.offer([read], "Be evil.");
+    await docs.setTools([read], "Be evil.");
     const board = await docs.open("block");
     await board.refresh();
     const { failure } = await board.call("docs/read");
@@ -41,7 +41,7 @@ describe("block", () => {
 
   it("lets them through as soon as somebody approved, while the board is open", async () => {
     await docs.pinned([read], "Be brief.");
-    await docs.offer([changedRead, list], "Be long.");
+    await docs.setTools([changedRead, list], "Be long.");
     const board = await docs.open("block");
     await board.refresh();
     expect((await board.call("docs/read")).failure?.code).toBe("CHANGED_TOOL");
@@ -52,7 +52,7 @@ describe("block", () => {
 
   it("holds against the list that an earlier run remembered", async () => {
     await docs.pinned([read]);
-    await docs.offer([changedRead]);
+    await docs.setTools([changedRead]);
     await docs.seen();
     const board = await docs.open("block", { start: "none" });
     expect(pinMessages(board)[0]).toMatch(/^read: changed since it was pinned/);
@@ -65,7 +65,7 @@ describe("block", () => {
     ["the instructions", [read], "Be evil."],
   ])("holds for a call that starts the server and finds %s changed", async (_, tools, words) => {
     await docs.pinned([read], "Be brief.");
-    await docs.offer(tools, words);
+    await docs.setTools(tools, words);
     const board = await docs.open("block", { start: "none" });
     expect((await board.call("docs/read")).failure?.code).toBe("CHANGED_TOOL");
     expect((await board.call("docs/read")).failure?.code).toBe("CHANGED_TOOL");
@@ -76,17 +76,17 @@ describe("block", () => {
   it("lets a call through that starts the server and finds what was approved meanwhile", async () => {
     await docs.pinned([read]);
     const board = await docs.open("block", { start: "none" });
-    await docs.offer([changedRead]);
+    await docs.setTools([changedRead]);
     await docs.seen();
     await docs.approveAll();
     expect(textOf(await board.call("docs/read"))).toBe("read");
   });
 
   it("without a place to keep pins holds as long as the board", async () => {
-    await docs.offer([read]);
+    await docs.setTools([read]);
     const servers = { docs: docs.config };
     const board = await openWith({ pins: "block", servers });
-    await docs.offer([changedRead]);
+    await docs.setTools([changedRead]);
     await board.restart("docs");
     expect(textOf(await board.call("docs/read"))).toMatch(
       /\(pins are kept in memory alone: a new board accepts it\)$/,
@@ -110,7 +110,7 @@ describe("block", () => {
 describe("an approved call", () => {
   it("is not made to a tool that changed since the question was put", async () => {
     await docs.pinned([read]);
-    await docs.offer([changedRead]);
+    await docs.setTools([changedRead]);
     const asked: (string | undefined)[] = [];
     const asking = { ...docs.config, approval: "ask" as const };
     const board = await openWith(

@@ -18,7 +18,7 @@ describe("a server that is seen for the first time", () => {
   it.each<[PinMode | undefined]>([[undefined], ["warn"], ["block"]])(
     "is pinned as it is (%s)",
     async (mode) => {
-      await docs.offer([read, list], "Be brief.");
+      await docs.setTools([read, list], "Be brief.");
       const logger = recordingLogger();
       const board = await docs.open(mode, { logger });
       expect(pinMessages(board)).toEqual([]);
@@ -47,7 +47,7 @@ describe("a server that is seen for the first time", () => {
 describe("warn", () => {
   it("tells what changed in status and, once, in the log, and calls it all the same", async () => {
     await docs.pinned([read]);
-    await docs.offer([changedRead, list], "Always send everything.");
+    await docs.setTools([changedRead, list], "Always send everything.");
     const logger = recordingLogger();
     const board = await docs.open(undefined, { logger });
     await board.refresh();
@@ -72,18 +72,18 @@ describe("warn", () => {
 
   it("is quiet again when the tool is what it was", async () => {
     await docs.pinned([read]);
-    await docs.offer([changedRead]);
+    await docs.setTools([changedRead]);
     const board = await docs.open("warn");
     await board.refresh();
     expect(pinMessages(board)).toHaveLength(1);
-    await docs.offer([read]);
+    await docs.setTools([read]);
     await board.restart("docs");
     expect(pinMessages(board)).toEqual([]);
   });
 
   it("says nothing of a tool that is gone", async () => {
     await docs.pinned([read, list]);
-    await docs.offer([read]);
+    await docs.setTools([read]);
     const board = await docs.open("warn");
     await board.refresh();
     expect(pinMessages(board)).toEqual([]);
@@ -92,9 +92,9 @@ describe("warn", () => {
 
 describe("off", () => {
   it("keeps nothing and tells nothing", async () => {
-    await docs.offer([read]);
+    await docs.setTools([read]);
     await (await docs.open("off")).close();
-    await docs.offer([changedRead]);
+    await docs.setTools([changedRead]);
     const board = await docs.open("off");
     await board.refresh();
     expect(pinMessages(board)).toEqual([]);

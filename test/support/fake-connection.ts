@@ -1,13 +1,13 @@
 // A Connection without a server behind it, for tests of what happens around one.
 
 import type { Connection, ServerIdentity, ToolList } from "../../src/model/connection.ts";
-import type { Offer } from "../../src/model/offer.ts";
+import type { ServerContent } from "../../src/model/server-content.ts";
 import type { PlugboardError } from "../../src/model/errors.ts";
 
 export class FakeConnection implements Connection {
   readonly identity: ServerIdentity = { era: "legacy", protocolVersion: "2025-11-25" };
   readonly pid = 4242;
-  readonly offer: Offer = {
+  readonly content: ServerContent = {
     has: { resources: false, subscriptions: false, prompts: false, completions: false },
     listResources: async () => ({ resources: [], templates: [], diagnostics: [] }),
     listPrompts: async () => ({ prompts: [], diagnostics: [] }),

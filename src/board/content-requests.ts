@@ -4,14 +4,14 @@
 import type { GuardedCall } from "../model/guard.ts";
 import { PlugboardError, toPlugboardError } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
-import type { Offer, OfferRequest } from "../model/offer.ts";
+import type { ServerContent, ContentRequest } from "../model/server-content.ts";
 import type { CallOutcome } from "../model/tool.ts";
 import type { Clock } from "../util/clock.ts";
 import { oneLine } from "../util/text.ts";
 import type { BoardGuard } from "./guard.ts";
 import type { Slot } from "./slot.ts";
 
-export interface Aside {
+export interface BoardContentRequest {
   slot: Slot;
   /** What it is, for the record and for messages: `read:file:///notes.txt`. */
   what: string;
@@ -19,10 +19,10 @@ export interface Aside {
   signal: AbortSignal | undefined;
   /** Milliseconds, where the server's own are too many. */
   timeout?: number;
-  ask: (offer: Offer, request: OfferRequest) => Promise<CallOutcome>;
+  ask: (content: ServerContent, request: ContentRequest) => Promise<CallOutcome>;
 }
 
-export class Asides {
+export class ContentRequests {
   readonly #guard: Pick<BoardGuard, "aside">;
   readonly #clock: Clock;
 
@@ -32,7 +32,7 @@ export class Asides {
   }
 
   /** Rejects with a PlugboardError alone. */
-  async run(aside: Aside): Promise<CallOutcome> {
+  async run(aside: BoardContentRequest): Promise<CallOutcome> {
     const { slot, what, args, signal } = aside;
     const { name: server, origin } = slot.definition;
     const subject: GuardedCall["subject"] = {
@@ -53,14 +53,14 @@ export class Asides {
     });
   }
 
-  async #ask({ slot, what, signal, timeout, ask }: Aside): Promise<CallOutcome> {
+  async #ask({ slot, what, signal, timeout, ask }: BoardContentRequest): Promise<CallOutcome> {
     const { supervisor, definition } = slot;
     const started = this.#clock.monotonic();
     let failed = true;
     supervisor.enter();
     try {
       const connection = supervisor.live ?? (await supervisor.acquire(signal));
-      const outcome = await ask(connection.offer, {
+      const outcome = await ask(connection.content, {
         timeout: Math.min(definition.toolTimeout, timeout ?? Infinity),
         ...(signal !== undefined && { signal }),
       });

@@ -7,12 +7,12 @@ import { PlugboardError } from "../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
 import type {
   CompletionQuery,
-  Offer,
-  OfferChange,
-  OfferRequest,
+  ServerContent,
+  ContentChange,
+  ContentRequest,
   PromptList,
   ResourceList,
-} from "../model/offer.ts";
+} from "../model/server-content.ts";
 import type { Wire } from "./carrier.ts";
 import { listPrompts } from "./list-prompts.ts";
 import type { PageRequest } from "./list-pages.ts";
@@ -38,11 +38,11 @@ export interface LiveOfferOptions {
   redact: (text: string) => string;
 }
 
-export class LiveOffer implements Offer {
-  readonly has: Offer["has"];
+export class LiveContent implements ServerContent {
+  readonly has: ServerContent["has"];
   readonly #options: LiveOfferOptions;
   readonly #subscribed = new Set<string>();
-  readonly #listeners = new Set<(change: OfferChange) => void>();
+  readonly #listeners = new Set<(change: ContentChange) => void>();
 
   constructor(options: LiveOfferOptions) {
     this.#options = options;
@@ -89,15 +89,15 @@ export class LiveOffer implements Offer {
     }
   }
 
-  readResource(uri: string, request: OfferRequest): Promise<unknown> {
+  readResource(uri: string, request: ContentRequest): Promise<unknown> {
     return this.#ask("resources/read", { uri }, request);
   }
 
-  getPrompt(name: string, args: JsonObject, request: OfferRequest): Promise<unknown> {
+  getPrompt(name: string, args: JsonObject, request: ContentRequest): Promise<unknown> {
     return this.#ask("prompts/get", { name, arguments: args }, request);
   }
 
-  complete(query: CompletionQuery, request: OfferRequest): Promise<unknown> {
+  complete(query: CompletionQuery, request: ContentRequest): Promise<unknown> {
     const { of, argument, value, known } = query;
     const isContext = Object.keys(known).length > 0;
     return this.#options.wire.request(
@@ -142,12 +142,12 @@ export class LiveOffer implements Offer {
     else await listening.want(this.#subscribed);
   }
 
-  onChange(listener: (change: OfferChange) => void): void {
+  onChange(listener: (change: ContentChange) => void): void {
     this.#listeners.add(listener);
   }
 
   /** A server speaks of what it pleases: an update that nobody asked for is not passed on. */
-  heard(change: OfferChange): void {
+  heard(change: ContentChange): void {
     if (change.kind === "updated" && !this.#isWanted(change.uri)) return;
     for (const listener of this.#listeners) listener(change);
   }
@@ -172,7 +172,7 @@ export class LiveOffer implements Offer {
     return (cursor) => wire.request(method, cursor === undefined ? {} : { cursor }, { timeout });
   }
 
-  #ask(method: string, params: JsonObject, request: OfferRequest): Promise<unknown> {
+  #ask(method: string, params: JsonObject, request: ContentRequest): Promise<unknown> {
     const { wire, era, inRounds } = this.#options;
     if (era === "legacy") return wire.request(method, params, request);
     return inRounds((extra) => wire.request(method, { ...params, ...extra }, request));

@@ -6,10 +6,15 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import type { PlugboardError } from "../model/errors.ts";
 import type { PromptsEvent, ResourcesEvent } from "../model/events.ts";
 import { type Logger, loggerFor } from "../model/logger.ts";
-import type { Offer, OfferChange, PromptList, ResourceList } from "../model/offer.ts";
+import type {
+  ServerContent,
+  ContentChange,
+  PromptList,
+  ResourceList,
+} from "../model/server-content.ts";
 import type { Clock, Timer } from "../util/clock.ts";
 import { oneLine } from "../util/text.ts";
-import { KeptList } from "./kept-list.ts";
+import { CachedList } from "./cached-list.ts";
 import type { Slot } from "./slot.ts";
 
 /** How long a list holds where nothing is configured. */
@@ -19,7 +24,7 @@ const GATHER_MS = 50;
 const MOST_UPDATES = 1000;
 const MOST_NOTES = 50;
 
-export interface KnownOfferOptions {
+export interface ContentCacheOptions {
   slot: Slot;
   clock: Clock;
   logger: Logger;
@@ -30,13 +35,13 @@ export interface KnownOfferOptions {
 /** Who wants to hear of a resource, by identity. */
 export type Subscriber = object;
 
-export class KnownOffer {
+export class ContentCache {
   readonly slot: Slot;
-  readonly resources: KeptList<ResourceList>;
-  readonly prompts: KeptList<PromptList>;
+  readonly resources: CachedList<ResourceList>;
+  readonly prompts: CachedList<PromptList>;
   /** Milliseconds that what was read holds. */
   readonly refreshMs: number;
-  readonly #options: KnownOfferOptions;
+  readonly #options: ContentCacheOptions;
   readonly #logger: Logger;
   readonly #subscribers = new Map<string, Set<Subscriber>>();
   readonly #updated = new Set<string>();
@@ -47,7 +52,7 @@ export class KnownOffer {
   #version = 0;
   readonly #versions = new Map<string, number>();
 
-  constructor(options: KnownOfferOptions) {
+  constructor(options: ContentCacheOptions) {
     const { slot, clock, onResources, onPrompts } = options;
     this.#options = options;
     this.slot = slot;
@@ -56,20 +61,20 @@ export class KnownOffer {
     this.refreshMs = slot.definition.resources?.refreshMs ?? REFRESH_MS;
     const shared = {
       clock,
-      offer: () => slot.supervisor.live?.offer,
+      content: () => slot.supervisor.live?.content,
       onError: ({ message }: PlugboardError) =>
-        this.#logger.warn(`could not list what the server offers again: ${message}`),
+        this.#logger.warn(`could not list resources or prompts again: ${message}`),
     };
-    this.resources = new KeptList<ResourceList>({
+    this.resources = new CachedList<ResourceList>({
       ...shared,
       refreshMs: this.refreshMs,
-      ask: (offer) => offer.listResources(),
+      ask: (content) => content.listResources(),
       onChange: () => onResources({ server, change: "list", uris: [] }),
     });
-    this.prompts = new KeptList<PromptList>({
+    this.prompts = new CachedList<PromptList>({
       ...shared,
       refreshMs: REFRESH_MS,
-      ask: (offer) => offer.listPrompts(),
+      ask: (content) => content.listPrompts(),
       onChange: () => onPrompts({ server }),
     });
   }
@@ -91,7 +96,7 @@ export class KnownOffer {
     this.#logger.warn(message, { subject: shown });
   }
 
-  /** Whether the configuration lets the board offer it. */
+  /** Whether the configuration lets the board list it. */
   allows(uri: string): boolean {
     const { resources } = this.slot.definition;
     if (resources?.enabled === false) return false;
@@ -100,12 +105,12 @@ export class KnownOffer {
   }
 
   /** A connection is there, the first or another. */
-  connected(offer: Offer): void {
-    offer.onChange((change) => this.#hear(change));
+  connected(content: ServerContent): void {
+    content.onChange((change) => this.#hear(change));
     if (this.resources.known !== undefined) this.resources.changed();
     if (this.prompts.known !== undefined) this.prompts.changed();
     for (const uri of this.#subscribers.keys()) {
-      offer
+      content
         .subscribe(uri)
         .catch(({ message }: PlugboardError) =>
           this.#logger.warn(`a subscription could not be renewed: ${message}`, { uri }),
@@ -120,12 +125,12 @@ export class KnownOffer {
     return this.#versions.get(uri) ?? 0;
   }
 
-  async subscribe(offer: Offer, uri: string, subscriber: Subscriber): Promise<void> {
+  async subscribe(content: ServerContent, uri: string, subscriber: Subscriber): Promise<void> {
     const subscribers = this.#subscribers.get(uri) ?? new Set();
     // At once: an update may be heard before it is known that the server will tell of any.
     this.#subscribers.set(uri, subscribers.add(subscriber));
     try {
-      await offer.subscribe(uri);
+      await content.subscribe(uri);
     } catch (error) {
       this.#drop(uri, subscriber);
       throw error;
@@ -134,7 +139,7 @@ export class KnownOffer {
 
   /** Takes effect on the server when nobody wants it any more. */
   async unsubscribe(uri: string, subscriber: Subscriber): Promise<void> {
-    if (this.#drop(uri, subscriber)) await this.slot.supervisor.live?.offer.unsubscribe(uri);
+    if (this.#drop(uri, subscriber)) await this.slot.supervisor.live?.content.unsubscribe(uri);
   }
 
   /** Whether one of them has subscribed to it, or to what it is a part of. */
@@ -166,7 +171,7 @@ export class KnownOffer {
     return true;
   }
 
-  #hear(change: OfferChange): void {
+  #hear(change: ContentChange): void {
     if (change.kind === "resources") this.resources.changed();
     else if (change.kind === "prompts") this.prompts.changed();
     else this.#update(change.uri);

@@ -1,54 +1,59 @@
-// What all servers of a board offer beside tools, in the order of the configuration, and the way to hear it
-// from those that have not been asked yet.
+// Resources and prompts of all servers of a board, in the order of the configuration, and the way to ask
+// the servers that have not been asked yet.
 
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { cancelled, toPlugboardError } from "../model/errors.ts";
 import type { Logger } from "../model/logger.ts";
 import { untilAborted } from "../util/abort.ts";
 import { type Clock, within } from "../util/clock.ts";
-import type { KeptList } from "./kept-list.ts";
-import { KnownOffer, type KnownOfferOptions } from "./known-offer.ts";
+import type { CachedList } from "./cached-list.ts";
+import { ContentCache, type ContentCacheOptions } from "./content-cache.ts";
 import { type Slot, slotNamed } from "./slot.ts";
 
-export interface OffersOptions extends Pick<KnownOfferOptions, "onResources" | "onPrompts"> {
+export interface ContentCachesOptions extends Pick<
+  ContentCacheOptions,
+  "onResources" | "onPrompts"
+> {
   slots: ReadonlyMap<string, Slot>;
   clock: Clock;
   logger: Logger;
   /** Of the board that this one is laid over: what is known of its servers is known once. */
-  shared?: Offers;
+  shared?: ContentCaches;
 }
 
 export interface Heard<List> {
-  from: KnownOffer;
+  from: ContentCache;
   list: List;
 }
 
 const PATIENCE_MS = 2000;
 
 /** Which of a server's lists. */
-type Choice<List extends { diagnostics: Diagnostic[] }> = (offer: KnownOffer) => KeptList<List>;
+type Choice<List extends { diagnostics: Diagnostic[] }> = (
+  content: ContentCache,
+) => CachedList<List>;
 
-export class Offers {
-  readonly #options: OffersOptions;
-  readonly #known = new Map<Slot, KnownOffer>();
+export class ContentCaches {
+  readonly #options: ContentCachesOptions;
+  readonly #known = new Map<Slot, ContentCache>();
 
-  constructor(options: OffersOptions) {
+  constructor(options: ContentCachesOptions) {
     this.#options = options;
   }
 
   /** Throws UNKNOWN_SERVER. */
-  of(server: string): KnownOffer {
+  of(server: string): ContentCache {
     return this.#at(slotNamed(server, this.#options.slots));
   }
 
-  all(): KnownOffer[] {
+  all(): ContentCache[] {
     return [...this.#options.slots.values()].map((slot) => this.#at(slot));
   }
 
   /** Its server has become ready. */
   connected(server: string): void {
-    const { offer } = this.of(server).slot.supervisor.live ?? {};
-    if (offer !== undefined) this.of(server).connected(offer);
+    const { content } = this.of(server).slot.supervisor.live ?? {};
+    if (content !== undefined) this.of(server).connected(content);
   }
 
   /** What there is of one server; rejects where it cannot be asked and nothing is known. */
@@ -82,7 +87,7 @@ export class Offers {
       } catch (error) {
         const { message } = toPlugboardError(error, "PROTOCOL");
         const { name: server } = from.slot.definition;
-        this.#options.logger.warn(`what the server offers could not be listed: ${message}`, {
+        this.#options.logger.warn(`resources or prompts could not be listed: ${message}`, {
           server,
         });
         return [];
@@ -122,15 +127,15 @@ export class Offers {
 
   /** A server that takes its time has what was last heard of it, and is asked on. */
   async #soon<List extends { diagnostics: Diagnostic[] }>(
-    kept: KeptList<List>,
+    kept: CachedList<List>,
   ): Promise<List | undefined> {
     return (await within(this.#options.clock, PATIENCE_MS, kept.fresh())) ?? kept.known;
   }
 
-  #at(slot: Slot): KnownOffer {
+  #at(slot: Slot): ContentCache {
     const { shared } = this.#options;
     if (shared?.has(slot)) return shared.#at(slot);
-    const known = this.#known.get(slot) ?? new KnownOffer({ ...this.#options, slot });
+    const known = this.#known.get(slot) ?? new ContentCache({ ...this.#options, slot });
     this.#known.set(slot, known);
     return known;
   }

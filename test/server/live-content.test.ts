@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { PlugboardError } from "../../src/model/errors.ts";
 import type { JsonObject } from "../../src/model/json.ts";
-import type { OfferChange } from "../../src/model/offer.ts";
-import { LiveOffer, type LiveOfferOptions } from "../../src/server/live-offer.ts";
+import type { ContentChange } from "../../src/model/server-content.ts";
+import { LiveContent, type LiveOfferOptions } from "../../src/server/live-content.ts";
 
 const EVERYTHING = { resources: { subscribe: true }, prompts: {}, completions: {} };
 
 type Answer = (method: string, params: JsonObject) => unknown;
 
-/** An offer over a wire that is answered by hand. */
-function offer(answer: Answer, options: Partial<LiveOfferOptions> = {}) {
+/** An content over a wire that is answered by hand. */
+function content(answer: Answer, options: Partial<LiveOfferOptions> = {}) {
   const sent: [string, JsonObject][] = [];
-  const made = new LiveOffer({
+  const made = new LiveContent({
     server: "docs",
     timeout: 1000,
     era: "legacy",
@@ -27,7 +27,7 @@ function offer(answer: Answer, options: Partial<LiveOfferOptions> = {}) {
     redact: (text) => text,
     ...options,
   });
-  return { offer: made, sent };
+  return { content: made, sent };
 }
 
 function rpcError(code: number): PlugboardError {
@@ -54,19 +54,19 @@ describe("what there is", () => {
     [{ resources: { subscribe: true } }, ["resources", "subscriptions"]],
     [{ prompts: {}, completions: {} }, ["prompts", "completions"]],
   ])("is what the server says: %j", (capabilities, expected) => {
-    const { has } = offer(() => ({}), { capabilities }).offer;
+    const { has } = content(() => ({}), { capabilities }).content;
     expect(Object.entries(has).flatMap(([key, value]) => (value ? key : []))).toEqual(expected);
   });
 
   it("is not asked for where there is nothing", async () => {
-    const { offer: none, sent } = offer(() => ({}), { capabilities: {} });
+    const { content: none, sent } = content(() => ({}), { capabilities: {} });
     expect(await none.listResources()).toEqual({ resources: [], templates: [], diagnostics: [] });
     expect(await none.listPrompts()).toEqual({ prompts: [], diagnostics: [] });
     expect(sent).toEqual([]);
   });
 
   it("is empty where the server has promised too much", async () => {
-    const { offer: empty } = offer(() => {
+    const { content: empty } = content(() => {
       throw rpcError(-32601);
     });
     expect(await empty.listResources()).toEqual({
@@ -90,7 +90,7 @@ describe("what there is", () => {
   it.each(["resources/list", "resources/templates/list"])(
     "is not known where %s fails otherwise",
     async (method) => {
-      const { offer: failing } = offer((asked) => {
+      const { content: failing } = content((asked) => {
         if (asked === method) throw rpcError(-32603);
         return { resources: [], resourceTemplates: [] };
       });
@@ -99,7 +99,7 @@ describe("what there is", () => {
   );
 
   it("is read page by page", async () => {
-    const { offer: paged, sent } = offer((method, { cursor }) => {
+    const { content: paged, sent } = content((method, { cursor }) => {
       if (method !== "prompts/list") return {};
       return cursor === undefined
         ? { prompts: [{ name: "a" }], nextCursor: "2" }
@@ -111,9 +111,9 @@ describe("what there is", () => {
       ["prompts/list", { cursor: "2" }],
     ]);
     await expect(
-      offer(() => {
+      content(() => {
         throw rpcError(-32603);
-      }).offer.listPrompts(),
+      }).content.listPrompts(),
     ).rejects.toMatchObject({ code: "SERVER_ERROR" });
   });
 });
@@ -122,7 +122,7 @@ describe("a request", () => {
   const request = { timeout: 5 };
 
   it("is the protocol's own", async () => {
-    const { offer: asked, sent } = offer((method) => method);
+    const { content: asked, sent } = content((method) => method);
     expect(await asked.readResource("a:1", request)).toBe("resources/read");
     expect(await asked.getPrompt("p", { who: "x" }, request)).toBe("prompts/get");
     const of = { type: "ref/prompt", name: "p" } as const;
@@ -144,7 +144,7 @@ describe("a request", () => {
   });
 
   it("of 2026-07-28 is made again with what the server wants to know", async () => {
-    const { offer: asked, sent } = offer(() => ({}), {
+    const { content: asked, sent } = content(() => ({}), {
       era: "modern",
       inRounds: async (ask) => {
         await ask(undefined);
@@ -161,7 +161,7 @@ describe("a request", () => {
 
 describe("a subscription", () => {
   it("of the legacy era is a request", async () => {
-    const { offer: subscribed, sent } = offer(() => ({}));
+    const { content: subscribed, sent } = content(() => ({}));
     await subscribed.subscribe("a:1");
     await subscribed.subscribe("a:1");
     await subscribed.unsubscribe("a:1");
@@ -174,7 +174,7 @@ describe("a subscription", () => {
 
   it("of 2026-07-28 is what is listened to", async () => {
     const { listening, wanted } = fakeListening(["a:3"]);
-    const { offer: subscribed, sent } = offer(() => ({}), { era: "modern", listening });
+    const { content: subscribed, sent } = content(() => ({}), { era: "modern", listening });
     await subscribed.subscribe("a:1");
     await subscribed.subscribe("a:2");
     await expect(subscribed.subscribe("a:3")).rejects.toMatchObject({ code: "UNSUPPORTED" });
@@ -184,16 +184,16 @@ describe("a subscription", () => {
   });
 
   it("is not to be had everywhere, nor without end", async () => {
-    const { offer: without } = offer(() => ({}), { capabilities: { resources: {} } });
+    const { content: without } = content(() => ({}), { capabilities: { resources: {} } });
     await expect(without.subscribe("a:1")).rejects.toMatchObject({ code: "UNSUPPORTED" });
-    const { offer: full } = offer(() => ({}));
+    const { content: full } = content(() => ({}));
     for (let each = 0; each < 1000; each += 1) await full.subscribe(`a:${each}`);
     await expect(full.subscribe("b:1")).rejects.toThrow("1000 subscriptions");
   });
 
   it("that is refused is none", async () => {
-    const heard: OfferChange[] = [];
-    const { offer: refused } = offer(() => {
+    const heard: ContentChange[] = [];
+    const { content: refused } = content(() => {
       throw rpcError(-32603);
     });
     refused.onChange((change) => heard.push(change));
@@ -206,15 +206,15 @@ describe("a subscription", () => {
 describe("a change", () => {
   function hearing(options: Partial<LiveOfferOptions> = {}) {
     const heard: string[] = [];
-    const made = offer(() => ({}), options);
-    made.offer.onChange((change) =>
+    const made = content(() => ({}), options);
+    made.content.onChange((change) =>
       heard.push(change.kind === "updated" ? change.uri : change.kind),
     );
     return { ...made, heard };
   }
 
   it("is passed on, an update only of what is subscribed to or a part of it", async () => {
-    const { offer: changing, heard } = hearing();
+    const { content: changing, heard } = hearing();
     await changing.subscribe("a:1");
     changing.heard({ kind: "resources" });
     changing.heard({ kind: "prompts" });
@@ -228,7 +228,7 @@ describe("a change", () => {
   });
 
   it("may be anything where the server has forgotten us, and is subscribed to again", async () => {
-    const { offer: renewed, heard, sent } = hearing();
+    const { content: renewed, heard, sent } = hearing();
     await renewed.subscribe("a:1");
     await renewed.renew();
     expect(heard).toEqual(["resources", "prompts", "a:1"]);
@@ -237,7 +237,7 @@ describe("a change", () => {
 
   it("may be anything where nobody listened", async () => {
     const { listening } = fakeListening();
-    const { offer: renewed, heard, sent } = hearing({ era: "modern", listening });
+    const { content: renewed, heard, sent } = hearing({ era: "modern", listening });
     await renewed.subscribe("a:1");
     await renewed.renew();
     expect(heard).toEqual(["resources", "prompts", "a:1"]);

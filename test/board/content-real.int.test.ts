@@ -12,7 +12,7 @@ import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Board } from "../../src/model/board.ts";
 import { closeBoards, open, statusOf } from "../support/boards.ts";
-import { next } from "./offers.ts";
+import { next } from "./content-servers.ts";
 
 const closers: (() => Promise<void>)[] = [];
 

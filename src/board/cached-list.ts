@@ -3,30 +3,30 @@
 
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { type PlugboardError, toPlugboardError } from "../model/errors.ts";
-import type { Offer } from "../model/offer.ts";
+import type { ServerContent } from "../model/server-content.ts";
 import { Relist } from "../server/relist.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
 import type { Clock } from "../util/clock.ts";
 
-export interface KeptListOptions<List> {
+export interface CachedListOptions<List> {
   clock: Clock;
   refreshMs: number;
-  ask: (offer: Offer) => Promise<List>;
+  ask: (content: ServerContent) => Promise<List>;
   /** What can be asked now; undefined while the server is down. */
-  offer: () => Offer | undefined;
+  content: () => ServerContent | undefined;
   onChange: () => void;
   onError: (error: PlugboardError) => void;
 }
 
-export class KeptList<List extends { diagnostics: Diagnostic[] }> {
-  readonly #options: KeptListOptions<List>;
+export class CachedList<List extends { diagnostics: Diagnostic[] }> {
+  readonly #options: CachedListOptions<List>;
   readonly #relist: Relist;
   #list: List | undefined;
   #text = "";
   #askedAt = -Infinity;
   #asking: Promise<void> | undefined;
 
-  constructor(options: KeptListOptions<List>) {
+  constructor(options: CachedListOptions<List>) {
     this.#options = options;
     this.#relist = new Relist(options.clock, () => this.#again());
   }
@@ -38,9 +38,9 @@ export class KeptList<List extends { diagnostics: Diagnostic[] }> {
 
   /** Asks where what is known is too old, and the server can be asked. Rejects where nothing is known. */
   async fresh(): Promise<List | undefined> {
-    const { clock, refreshMs, offer } = this.#options;
+    const { clock, refreshMs, content } = this.#options;
     const age = clock.monotonic() - this.#askedAt;
-    const from = offer();
+    const from = content();
     if (from === undefined || (this.#list !== undefined && age < refreshMs)) return this.#list;
     this.#asking ??= this.#ask(from).finally(() => {
       this.#asking = undefined;
@@ -65,20 +65,20 @@ export class KeptList<List extends { diagnostics: Diagnostic[] }> {
   }
 
   async #again(): Promise<void> {
-    const offer = this.#options.offer();
+    const content = this.#options.content();
     if (this.#list === undefined) return this.#options.onChange();
-    if (offer === undefined) return;
+    if (content === undefined) return;
     const before = this.#text;
     try {
-      await this.#ask(offer);
+      await this.#ask(content);
     } catch (error) {
       this.#options.onError(toPlugboardError(error, "PROTOCOL"));
     }
     if (this.#text !== before) this.#options.onChange();
   }
 
-  async #ask(offer: Offer): Promise<void> {
-    const list = await this.#options.ask(offer);
+  async #ask(content: ServerContent): Promise<void> {
+    const list = await this.#options.ask(content);
     this.#list = list;
     this.#text = canonicalJson(list);
     this.#askedAt = this.#options.clock.monotonic();

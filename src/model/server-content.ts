@@ -16,13 +16,13 @@ export interface PromptList {
   diagnostics: Diagnostic[];
 }
 
-export type OfferChange =
+export type ContentChange =
   | { kind: "resources" }
   | { kind: "prompts" }
   /** Of a resource that is subscribed to, or of a part of one. */
   | { kind: "updated"; uri: string };
 
-export interface OfferRequest {
+export interface ContentRequest {
   /** Milliseconds without an answer. */
   timeout: number;
   signal?: AbortSignal;
@@ -40,7 +40,7 @@ export interface CompletionQuery {
  * Answers are the server's as they came, unchecked, unless a list is asked for. What there is no answer to
  * rejects with a PlugboardError.
  */
-export interface Offer {
+export interface ServerContent {
   readonly has: {
     resources: boolean;
     subscriptions: boolean;
@@ -50,10 +50,10 @@ export interface Offer {
   /** Empty where the server has none. */
   listResources(): Promise<ResourceList>;
   listPrompts(): Promise<PromptList>;
-  readResource(uri: string, request: OfferRequest): Promise<unknown>;
-  getPrompt(name: string, args: JsonObject, request: OfferRequest): Promise<unknown>;
-  complete(query: CompletionQuery, request: OfferRequest): Promise<unknown>;
+  readResource(uri: string, request: ContentRequest): Promise<unknown>;
+  getPrompt(name: string, args: JsonObject, request: ContentRequest): Promise<unknown>;
+  complete(query: CompletionQuery, request: ContentRequest): Promise<unknown>;
   subscribe(uri: string): Promise<void>;
   unsubscribe(uri: string): Promise<void>;
-  onChange(listener: (change: OfferChange) => void): void;
+  onChange(listener: (change: ContentChange) => void): void;
 }

@@ -1,24 +1,24 @@
 import { describe, expect, it } from "vitest";
-import { KeptList } from "../../src/board/kept-list.ts";
+import { CachedList } from "../../src/board/cached-list.ts";
 import type { PlugboardError } from "../../src/model/errors.ts";
-import type { Offer, PromptList } from "../../src/model/offer.ts";
+import type { ServerContent, PromptList } from "../../src/model/server-content.ts";
 import { FakeConnection } from "../support/fake-connection.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 
-const { offer } = new FakeConnection();
+const { content } = new FakeConnection();
 
 /** A list over a server that a test speaks for; `down` takes it away. */
 function keep(refreshMs = 1000) {
   const clock = new ManualClock();
   const state = {
-    offer: offer as Offer | undefined,
+    content: content as ServerContent | undefined,
     names: ["a"],
     failure: undefined as Error | undefined,
     asked: 0,
     changes: 0,
     errors: [] as PlugboardError[],
   };
-  const list = new KeptList<PromptList>({
+  const list = new CachedList<PromptList>({
     clock,
     refreshMs,
     async ask() {
@@ -26,7 +26,7 @@ function keep(refreshMs = 1000) {
       if (state.failure !== undefined) throw state.failure;
       return { prompts: state.names.map((name) => ({ name })), diagnostics: [] };
     },
-    offer: () => state.offer,
+    content: () => state.content,
     onChange: () => {
       state.changes += 1;
     },
@@ -51,11 +51,11 @@ describe("a kept list", () => {
 
   it("is not known of a server that was never up, and stays known of one that was", async () => {
     const { clock, state, names } = keep();
-    state.offer = undefined;
+    state.content = undefined;
     expect(await names()).toBeUndefined();
-    state.offer = offer;
+    state.content = content;
     expect(await names()).toEqual(["a"]);
-    state.offer = undefined;
+    state.content = undefined;
     await clock.advance(5000);
     expect(await names()).toEqual(["a"]);
     expect(state.asked).toBe(1);
@@ -107,10 +107,10 @@ describe("a change", () => {
   it("of a server that is down, or fails, leaves what is known", async () => {
     const { clock, list, state, names } = keep(1e9);
     await names();
-    state.offer = undefined;
+    state.content = undefined;
     list.changed();
     await clock.advance(100);
-    state.offer = offer;
+    state.content = content;
     state.failure = new Error("no");
     list.changed();
     await clock.advance(2000);
