@@ -1,7 +1,7 @@
 // Puts the end of a server into words: how it ended and what it said last.
 
 import { PlugboardError } from "../model/errors.ts";
-import type { ExitStatus } from "./process/spawn.ts";
+import type { ExitStatus } from "./process/stop-process-tree.ts";
 import { truncate } from "../util/text.ts";
 
 const LAST_LINES = 3;

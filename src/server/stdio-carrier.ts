@@ -6,7 +6,7 @@ import { type Clock, within } from "../util/clock.ts";
 import { oneLine, plainText } from "../util/text.ts";
 import type { Carrier } from "./carrier.ts";
 import { exitReason } from "./exit-reason.ts";
-import type { ServerProcess } from "./process/spawn.ts";
+import type { ServerProcess } from "./process/start-process.ts";
 import { type Redact, StderrLog } from "./stderr-log.ts";
 import { StdioTransport } from "./transport/stdio.ts";
 

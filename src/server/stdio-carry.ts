@@ -4,8 +4,8 @@ import type { Logger } from "../model/logger.ts";
 import type { ServerDefinition, StdioEndpoint } from "../model/server-definition.ts";
 import type { Clock } from "../util/clock.ts";
 import type { Carrier } from "./carrier.ts";
-import { containerEngine, reapContainers } from "./process/container.ts";
-import { spawnServer } from "./process/spawn.ts";
+import { containerEngine, reapContainers } from "./process/containers.ts";
+import { startProcess } from "./process/start-process.ts";
 import type { Redact } from "./stderr-log.ts";
 import { stdioCarrier } from "./stdio-carrier.ts";
 
@@ -36,7 +36,7 @@ export function stdioCarry(options: StdioCarryOptions): () => Promise<Carrier> {
     }
     const server = definition.name;
     const ambient = { ...env };
-    const child = await spawnServer({ cwd, ...endpoint, server, ambient, clock, logger });
+    const child = await startProcess({ cwd, ...endpoint, server, ambient, clock, logger });
     const { maxMessageBytes } = definition;
     return stdioCarrier({
       process: child,

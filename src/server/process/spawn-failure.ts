@@ -1,5 +1,5 @@
-// Why a command could not be started, in words its user can act on. Looked into after the failure
-// only: a start that works pays nothing for it.
+// Explains why a command could not be started, in words you can act on. It investigates only after the
+// failure, so a start that works costs nothing extra.
 
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
@@ -11,13 +11,13 @@ import { readVariable } from "./environment.ts";
 export interface FailedSpawn {
   command: string;
   cwd: string | undefined;
-  /** The child's: its PATH is the one that counts. */
+  /** The child's environment: its PATH is the one that counts. */
   env: Environment;
   platform: NodeJS.Platform;
   server: string | undefined;
 }
 
-/** The machine is short of something; it may not be so a moment later. */
+/** The machine is short of something, perhaps only for a moment. */
 const SHORTAGES: ReadonlyMap<unknown, string> = new Map([
   ["EAGAIN", "too many processes are running"],
   ["EMFILE", "this process has too many files open"],
@@ -58,17 +58,17 @@ export async function explainSpawnFailure(
     cause: error,
     hint,
     permanent: shortage === undefined,
-    ...(spawn.server === undefined ? {} : { server: spawn.server }),
+    server: spawn.server,
   });
 }
 
-interface Problem {
+interface SpawnProblem {
   message: string;
   hint: string;
 }
 
-/** A missing working directory is reported by the system as if the command were missing. */
-async function directoryProblem(cwd: string | undefined): Promise<Problem | undefined> {
+/** The system reports a missing working directory as if the command were missing. */
+async function directoryProblem(cwd: string | undefined): Promise<SpawnProblem | undefined> {
   if (cwd === undefined) return undefined;
   switch (await look(cwd)) {
     case "missing":
@@ -96,7 +96,7 @@ async function commandProblem(
   error: unknown,
   code: unknown,
   { command, cwd, env, platform }: FailedSpawn,
-): Promise<Problem> {
+): Promise<SpawnProblem> {
   const path = readVariable(env, "PATH", platform) ?? "";
   const bare = !/[/\\]/.test(command);
   const places = bare ? path.split(delimiter).map((place) => join(place, command)) : [command];

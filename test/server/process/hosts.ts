@@ -2,14 +2,14 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { currentHost } from "../../../src/server/process/cookie.ts";
-import type { SpawnOptions } from "../../../src/server/process/spawn.ts";
+import { currentHost } from "../../../src/server/process/host-identity.ts";
+import type { StartProcessOptions } from "../../../src/server/process/start-process.ts";
 import { fixture } from "./fixtures.ts";
 
 /** This process in a space of its own: tests neither reap what others left nor are they reaped by others. */
 export const testHost = { ...currentHost(), space: `test${process.pid}` };
 
-export type ServerList = Pick<SpawnOptions, "command" | "args" | "env">[];
+export type ServerList = Pick<StartProcessOptions, "command" | "args" | "env">[];
 
 export interface Host {
   process: ChildProcess;
