@@ -12,9 +12,9 @@ import { type Logger, silentLogger } from "../model/logger.ts";
 import type { CallOutcome, Tool } from "../model/tool.ts";
 import { redactingLogger } from "../secrets/redacting-logger.ts";
 import { Redactor } from "../secrets/redactor.ts";
-import { Turns } from "../server/requests/turns.ts";
 import { type Clock, systemClock, within } from "../util/clock.ts";
 import { Emitter } from "../util/emitter.ts";
+import { QuestionQueue } from "../util/question-queue.ts";
 import { Calls } from "./calls.ts";
 import { BoardGuard, type SessionGuard } from "./guard.ts";
 import { findByFullName, type FindContext, findTool, unknownTool } from "./find-tool.ts";
@@ -104,7 +104,7 @@ export class BoardCore {
       ...parts,
       redactor,
       roots: this.roots,
-      turns: new Turns(),
+      questions: new QuestionQueue(),
       tools: this.tools,
       contents: this.contents,
       cache,

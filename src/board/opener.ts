@@ -1,12 +1,13 @@
-// Loads what starts servers with the first start: a list from the cache needs none of it.
+// Loads the code that connects to servers with the first start: listing tools from the cache needs none of it.
 
-import type { ServerOpenerOptions } from "../server/open.ts";
-import type { OpenConnection } from "../server/open-connection.ts";
+import type { Connect, ConnectOptions } from "../server/connect.ts";
 
-export function lazyOpener(options: ServerOpenerOptions): OpenConnection {
-  let opener: Promise<OpenConnection> | undefined;
+export function lazyConnector(options: ConnectOptions): Connect {
+  let connector: Promise<Connect> | undefined;
   return async (signal, onRemains) => {
-    opener ??= import("../server/open.ts").then(({ createOpener }) => createOpener(options));
-    return (await opener)(signal, onRemains);
+    connector ??= import("../server/connect.ts").then(({ createConnector }) =>
+      createConnector(options),
+    );
+    return (await connector)(signal, onRemains);
   };
 }

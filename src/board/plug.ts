@@ -12,13 +12,13 @@ import type { Endpoint, RemoteEndpoint, ServerDefinition } from "../model/server
 import { behindProxy } from "../net/behind-proxy.ts";
 import { collectSecrets } from "../secrets/collect.ts";
 import type { Redactor } from "../secrets/redactor.ts";
-import type { HostAnswers } from "../server/requests/requests.ts";
+import type { HostAnswers } from "../server/requests/server-requests.ts";
 import { SamplingLimits } from "../server/requests/sampling-limits.ts";
-import type { Turns } from "../server/requests/turns.ts";
-import { Supervisor, type SupervisorOptions } from "../server/supervisor.ts";
+import { Supervisor, type SupervisorOptions } from "../server/supervisor/supervisor.ts";
 import type { Clock } from "../util/clock.ts";
+import type { QuestionQueue } from "../util/question-queue.ts";
 import { sessionAuthHint } from "./lender.ts";
-import { lazyOpener } from "./opener.ts";
+import { lazyConnector } from "./opener.ts";
 import { ServerSignIn } from "./sign-in.ts";
 import type { Slot } from "./slot.ts";
 
@@ -30,7 +30,7 @@ export interface PlugContext extends Pick<SupervisorOptions, "onState" | "onTool
   /** Gets to know the secrets that servers are started with. */
   redactor: Redactor;
   roots: RootsSource;
-  turns: Turns;
+  questions: QuestionQueue;
 }
 
 export function plug(
@@ -44,7 +44,7 @@ export function plug(
   const { networkAllow = [] } = agent;
   const networkEnv = behindProxy(env, agent.networkProxy);
   const signIn = signInFor(definition, env, networkEnv, context);
-  const open = lazyOpener({
+  const connect = lazyConnector({
     definition,
     resolve: () => resolveSecretly(definition, env, redactor),
     cwd,
@@ -55,7 +55,7 @@ export function plug(
     logger,
     redact: (text, isCut) => redactor.text(text, isCut),
     answers: answersFor(definition, context),
-    ...(programPath !== undefined && { path: programPath }),
+    path: programPath,
     ...(signIn !== undefined && { authorize: (endpoint) => signIn.authorizer(endpoint) }),
     ...(cached !== undefined && earlier(cached.identity)),
   });
@@ -63,7 +63,7 @@ export function plug(
     definition,
     supervisor: new Supervisor({
       definition,
-      open,
+      connect,
       clock,
       random,
       logger,
@@ -101,7 +101,7 @@ export function learnSecrets(
 /** What the server may ask of this host. */
 function answersFor(
   { name, sampling }: ServerDefinition,
-  { options, roots, turns, clock, logger }: PlugContext,
+  { options, roots, questions, clock, logger }: PlugContext,
 ): HostAnswers {
   const { onElicitation, onSampling, serverLogLevel = "warn" } = options;
   if (sampling !== undefined && onSampling === undefined) {
@@ -109,7 +109,7 @@ function answersFor(
   }
   return {
     roots,
-    turns,
+    questions,
     logLevel: serverLogLevel,
     ...(onElicitation !== undefined && { onElicitation }),
     ...(sampling !== undefined &&

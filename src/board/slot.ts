@@ -7,7 +7,7 @@ import type { ServerDefinition } from "../model/server-definition.ts";
 import { PlugboardError } from "../model/errors.ts";
 import { isCallable } from "../model/server-state.ts";
 import type { ServerStatus } from "../model/server-status.ts";
-import type { Supervisor } from "../server/supervisor.ts";
+import type { Supervisor } from "../server/supervisor/supervisor.ts";
 import { closest } from "../util/closest.ts";
 import type { ServerSignIn } from "./sign-in.ts";
 

@@ -1,15 +1,15 @@
-// The transport of 2024-11-05: one long stream of events for everything the server says, and a POST for
-// everything it is told, to an address that it gives first.
+// The SSE transport of 2024-11-05: the server sends everything in one long stream of events, and we POST
+// everything to an address that it sends first.
 
 import type { Authorizer } from "../../model/authorization.ts";
 import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
 import type { GuardedFetch, GuardedResponse } from "../../net/fetch.ts";
 import { oneLine } from "../../util/text.ts";
-import { type Hold, sendAuthorized } from "./authorized.ts";
 import { readEvents } from "./event-stream.ts";
 import { isEventStream, type Outgoing } from "./http-session.ts";
 import { readRefusal } from "./http-refusal.ts";
 import { RemoteTransport, type RemoteTransportOptions } from "./remote.ts";
+import { type Hold, sendAuthorized } from "./send-authorized.ts";
 
 export interface SseTransportOptions extends RemoteTransportOptions {
   url: string;
@@ -62,7 +62,7 @@ export class SseTransport extends RemoteTransport {
     throw refusal.error;
   }
 
-  /** The stream is the session: when it ends, everything does. */
+  /** The stream is the session: when it ends, the conversation ends. */
   async #listen(): Promise<void> {
     const { url, maxMessageBytes, clock } = this.#options;
     const headers = { accept: "text/event-stream" };
@@ -81,9 +81,7 @@ export class SseTransport extends RemoteTransport {
           inSession: false,
         };
         const refusal = readRefusal({ ...answer, now: clock.now() });
-        throw "error" in refusal
-          ? refusal.error
-          : new PlugboardError("PROTOCOL", "no event stream");
+        throw refusal.error;
       }
       const position = { lastId: undefined, retryMs: undefined };
       await readEvents(response.body, maxMessageBytes, position, ({ name, data }) => {
@@ -108,7 +106,7 @@ export class SseTransport extends RemoteTransport {
     );
   }
 
-  /** It must be on the server's own origin: it is sent the configured headers. */
+  /** The address must be on the server's own origin, because it gets the configured headers. */
   #adoptAddress(data: string): void {
     const base = new URL(this.#options.url);
     const address = URL.canParse(data, base.href) ? new URL(data, base) : undefined;

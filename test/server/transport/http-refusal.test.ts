@@ -69,7 +69,7 @@ describe("401 and 403", () => {
         code: "NEEDS_AUTH",
         status,
         permanent: true,
-        message: `the server wants to know who is calling (HTTP ${status})`,
+        message: `the server requires authentication (HTTP ${status})`,
         hint: expect.stringContaining("Authorization"),
       },
     });
