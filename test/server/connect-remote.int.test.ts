@@ -192,7 +192,7 @@ describe.each(MODES)("server-everything, killed, over %s", (_, mode) => {
     return { board, echo };
   }
 
-  it("is missed without a call, its tools stay, and it is back when it is back", async () => {
+  it("is noticed without a call; its tools stay, and it reconnects when the server is back", async () => {
     const { board, echo } = await setUp();
     await everything.kill();
     await reaches(board, "everything", "backoff");

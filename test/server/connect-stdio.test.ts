@@ -18,7 +18,7 @@ describe("exitReason", () => {
     });
   });
 
-  it("without an exit is what was seen, or that it ended", () => {
+  it("without an exit status is what the transport saw, or that the connection ended", () => {
     expect(exitReason(undefined, [], seen).message).toBe("the server closed its output");
     expect(exitReason(undefined, []).message).toBe("the connection ended");
     expect(exitReason(undefined, []).cause).toBeUndefined();
@@ -29,7 +29,7 @@ describe("exitReason", () => {
     expect(message).toBe("the server exited with code 1; it last wrote: two | three | four");
   });
 
-  it("has long last words cut", () => {
+  it("cuts long last lines", () => {
     const { message } = exitReason({ code: 1, signal: null }, ["x".repeat(2000)]);
     expect(message).toBe(`the server exited with code 1; it last wrote: ${"x".repeat(399)}…`);
   });

@@ -5,7 +5,7 @@ import { ExitGuard } from "../../src/util/exit-guard.ts";
 afterEach(() => vi.restoreAllMocks());
 
 describe("the exit guard", () => {
-  it("listens once for all servers, and only while there are any", () => {
+  it("listens once for all children, and only while there are any", () => {
     const host = new EventEmitter();
     const guard = new ExitGuard(() => host);
     expect(host.listenerCount("exit")).toBe(0);

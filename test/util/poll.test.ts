@@ -15,7 +15,7 @@ function eagerClock(pauses: number[]): Clock {
 }
 
 describe("polling", () => {
-  it("asks at once and does not wait for what is so already", async () => {
+  it("asks at once, and does not wait if it is done already", async () => {
     const pauses: number[] = [];
     expect(await pollUntil(async () => true, 1000, eagerClock(pauses))).toBe(true);
     expect(pauses).toEqual([]);

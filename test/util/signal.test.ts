@@ -8,17 +8,20 @@ describe("a signal", () => {
     expect(signalProcess(process.pid, 0)).toBe("sent");
   });
 
-  it("finds nobody where there is nobody", () => {
+  it("is not sent to a process that does not exist", () => {
     expect(signalProcess(2 ** 22 + 1, 0)).toBe("gone");
     expect(signalGroup(2 ** 22 + 1, 0)).toBe("gone");
   });
 
-  it.each([0, 1, -1, Number.NaN, 1.5])("never goes to everybody, as %s would", (id) => {
-    const kill = vi.spyOn(process, "kill");
-    expect(signalProcess(id, "SIGKILL")).toBe("gone");
-    expect(signalGroup(id, "SIGKILL")).toBe("gone");
-    expect(kill).not.toHaveBeenCalled();
-  });
+  it.each([0, 1, -1, Number.NaN, 1.5])(
+    "is never sent to %s, which could mean every process",
+    (id) => {
+      const kill = vi.spyOn(process, "kill");
+      expect(signalProcess(id, "SIGKILL")).toBe("gone");
+      expect(signalGroup(id, "SIGKILL")).toBe("gone");
+      expect(kill).not.toHaveBeenCalled();
+    },
+  );
 
   it("may be denied", () => {
     vi.spyOn(process, "kill").mockImplementation(() => {

@@ -55,7 +55,7 @@ export function requestMeta(
     "io.modelcontextprotocol/protocolVersion": MODERN_VERSION,
     "io.modelcontextprotocol/clientInfo": host,
     "io.modelcontextprotocol/clientCapabilities": capabilities,
-    ...(logLevel !== undefined && { "io.modelcontextprotocol/logLevel": logLevel }),
+    "io.modelcontextprotocol/logLevel": logLevel,
   };
 }
 
@@ -72,10 +72,14 @@ export async function shakeHands(options: HandshakeRequest): Promise<Handshake> 
   }
 }
 
-type Step = (options: HandshakeRequest) => Promise<Handshake>;
+type HandshakeStep = (options: HandshakeRequest) => Promise<Handshake>;
 
 /** The second step follows only an answer that refuses the first: silence or an exit proves nothing. */
-async function orElse(first: Step, second: Step, options: HandshakeRequest): Promise<Handshake> {
+async function orElse(
+  first: HandshakeStep,
+  second: HandshakeStep,
+  options: HandshakeRequest,
+): Promise<Handshake> {
   try {
     return await first(options);
   } catch (refusal) {

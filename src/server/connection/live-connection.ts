@@ -58,7 +58,7 @@ export interface Remains {
   stderr: string[];
 }
 
-export interface OpenOptions extends ConnectionOptions {
+export interface OpenConnectionOptions extends ConnectionOptions {
   carrier: Carrier;
   /** When the server's time to get ready ends, by the monotonic clock. */
   deadline: number;
@@ -68,7 +68,7 @@ export interface OpenOptions extends ConnectionOptions {
 }
 
 /** Opens the conversation over a carrier that has been started. Rejects with a PlugboardError. */
-export async function openConnection(options: OpenOptions): Promise<Connection> {
+export async function openConnection(options: OpenConnectionOptions): Promise<Connection> {
   const { definition, clock, deadline, expected, signal, onRemains } = options;
   const connection = new LiveConnection(options);
   const giveUp = (): void => void connection.close();
@@ -150,11 +150,8 @@ class LiveConnection implements Connection {
   get identity(): ServerIdentity {
     const handshake = this.#handshake;
     if (handshake === undefined) throw notEstablished();
-    const { transport } = this.#carrier;
-    return {
-      ...readIdentity(handshake, this.#client?.getServerVersion(), this.#redact),
-      ...(transport !== undefined && { transport }),
-    };
+    const identity = readIdentity(handshake, this.#client?.getServerVersion(), this.#redact);
+    return { ...identity, transport: this.#carrier.transport };
   }
 
   get content(): LiveContent {

@@ -34,7 +34,7 @@ export interface ListKind<Item> {
   clean(item: Item, report: (message: string) => void): Item;
 }
 
-export interface Listed<Item> {
+export interface ListedItems<Item> {
   items: Item[];
   diagnostics: Diagnostic[];
 }
@@ -43,12 +43,12 @@ export async function listPages<Item>(
   kind: ListKind<Item>,
   server: string,
   requestPage: PageRequest,
-): Promise<Listed<Item>> {
+): Promise<ListedItems<Item>> {
   const { noun, maxItems, maxItemBytes } = kind;
   const notes = new Diagnostics(server);
   // If an id is repeated, the last item wins, at the place of the first.
   const items = new Map<unknown, Item>();
-  const finish = (cut?: string): Listed<Item> => ({
+  const finish = (cut?: string): ListedItems<Item> => ({
     items: [...items.values()],
     diagnostics: notes.finish(cut),
   });
@@ -126,7 +126,7 @@ function readPage<Item>(
 ): { raw: unknown[]; next: string | undefined } {
   const raw = isJsonObject(result) ? result[key] : undefined;
   if (!isJsonObject(result) || !Array.isArray(raw)) {
-    const message = `the server's answer to ${method} holds no list of ${noun}s`;
+    const message = `the server's answer to ${method} does not hold a list of ${noun}s`;
     throw new PlugboardError("PROTOCOL", message);
   }
   const { nextCursor } = result;

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { ResourceDefinition, ResourceTemplateDefinition } from "../../model/resource.ts";
 import { isTooDeep } from "../../util/json-depth.ts";
 import { oneLine } from "../../util/text.ts";
-import { type ItemFault, type Listed, listPages, type PageRequest } from "./list-pages.ts";
+import { type ItemFault, type ListedItems, listPages, type PageRequest } from "./list-pages.ts";
 import { TextCleaner } from "./text-cleaner.ts";
 
 export const MAX_RESOURCES = 5000;
@@ -23,7 +23,7 @@ export function listResources(
   server: string,
   requestPage: PageRequest,
   redact: (text: string) => string,
-): Promise<Listed<ResourceDefinition>> {
+): Promise<ListedItems<ResourceDefinition>> {
   return listPages<ResourceDefinition>(
     {
       method: "resources/list",
@@ -44,7 +44,7 @@ export function listTemplates(
   server: string,
   requestPage: PageRequest,
   redact: (text: string) => string,
-): Promise<Listed<ResourceTemplateDefinition>> {
+): Promise<ListedItems<ResourceTemplateDefinition>> {
   return listPages<ResourceTemplateDefinition>(
     {
       method: "resources/templates/list",

@@ -6,7 +6,7 @@ import type { Logger, LogLevel } from "../../model/logger.ts";
 import { asText } from "../../util/as-text.ts";
 import type { Clock } from "../../util/clock.ts";
 import { oneLine, plainText, plural } from "../../util/text.ts";
-import { LineLimit } from "./line-limit.ts";
+import { LogLimit } from "./log-limit.ts";
 import type { RedactText } from "./stderr-log.ts";
 
 const MAX_LINE = 2000;
@@ -34,14 +34,14 @@ export function protocolLevel(level: LogLevel): string {
 export class ServerLog {
   readonly #logger: Logger;
   readonly #redact: RedactText;
-  readonly #limit: LineLimit;
+  readonly #limit: LogLimit;
 
   constructor(logger: Logger, clock: Clock, redact: RedactText = (text) => text) {
     this.#logger = logger;
     this.#redact = redact;
     const onLeftOut = (count: number): void =>
       logger.warn(`(${plural(count, "message")} left out)`, { stream: "log" });
-    this.#limit = new LineLimit({ ...LIMIT, clock, onLeftOut });
+    this.#limit = new LogLimit({ ...LIMIT, clock, onLeftOut });
   }
 
   write(params: unknown): void {

@@ -5,7 +5,7 @@ import { StringDecoder } from "node:string_decoder";
 import type { Readable } from "node:stream";
 import type { Clock } from "../../util/clock.ts";
 import { plainText, plural, truncate } from "../../util/text.ts";
-import { LineLimit } from "./line-limit.ts";
+import { LogLimit } from "./log-limit.ts";
 
 const MAX_LINE = 2000;
 const TAIL_LINES = 40;
@@ -15,7 +15,7 @@ const LIMIT = { maxLines: 200, windowMs: 10_000 };
 export type RedactText = (text: string, isCut?: boolean) => string;
 
 export class StderrLog {
-  readonly #limit: LineLimit;
+  readonly #limit: LogLimit;
   readonly #redact: RedactText;
   readonly #onLine: (line: string) => void;
   readonly #decoder = new StringDecoder("utf8");
@@ -30,7 +30,7 @@ export class StderrLog {
     redact: RedactText = (text) => text,
   ) {
     const onLeftOut = (count: number): void => onLine(`(${plural(count, "line")} left out)`);
-    this.#limit = new LineLimit({ ...LIMIT, clock, onLeftOut });
+    this.#limit = new LogLimit({ ...LIMIT, clock, onLeftOut });
     this.#redact = redact;
     this.#onLine = onLine;
     stderr.on("data", (chunk: Buffer) => this.#push(this.#decoder.write(chunk)));

@@ -9,7 +9,7 @@ import type { Clock } from "../../util/clock.ts";
 import { systemClock } from "../../util/clock.ts";
 import type { HostIdentity } from "./cookie.ts";
 import { makeCookie } from "./cookie.ts";
-import type { Environment } from "./environment.ts";
+import type { ChildEnvironment } from "./environment.ts";
 import { baseEnvironment, childEnvironment } from "./environment.ts";
 import { currentHost } from "./host-identity.ts";
 import { sharedProcessTable } from "./open-process-table.ts";
@@ -61,7 +61,7 @@ export function labelledArgs({ head, tail }: ContainerRun, cookie: string): stri
 export interface ContainerEngine {
   command: string;
   globals: readonly string[];
-  env: Environment;
+  env: ChildEnvironment;
   cwd?: string;
 }
 
@@ -69,7 +69,7 @@ export interface ContainerServer {
   command: string;
   args: readonly string[];
   /** The configured variables, which override the baseline. */
-  env: Environment;
+  env: ChildEnvironment;
   cwd?: string;
 }
 

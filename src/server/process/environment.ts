@@ -3,7 +3,7 @@
 
 import { COOKIE_VARIABLE } from "./cookie.ts";
 
-export type Environment = Record<string, string>;
+export type ChildEnvironment = Record<string, string>;
 
 /**
  * Where programs are, who the user is, and their language and time zone. LOGNAME is the standard name of
@@ -52,9 +52,12 @@ const WINDOWS = [
 ];
 
 /** The part of the host's environment that every server gets. */
-export function baseEnvironment(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): Environment {
+export function baseEnvironment(
+  env: NodeJS.ProcessEnv,
+  platform: NodeJS.Platform,
+): ChildEnvironment {
   const wanted = new Set((platform === "win32" ? WINDOWS : POSIX).map(normalise(platform)));
-  const base: Environment = {};
+  const base: ChildEnvironment = {};
   for (const [name, value] of Object.entries(env)) {
     // Old versions of bash run a value that begins like this as a function.
     if (value === undefined || value.startsWith("()")) continue;
@@ -68,11 +71,11 @@ export function baseEnvironment(env: NodeJS.ProcessEnv, platform: NodeJS.Platfor
  * the process table reads only the beginning of a very large environment.
  */
 export function childEnvironment(
-  base: Environment,
-  configured: Environment,
+  base: ChildEnvironment,
+  configured: ChildEnvironment,
   cookie: string,
   platform: NodeJS.Platform,
-): Environment {
+): ChildEnvironment {
   const nameOf = normalise(platform);
   const variables = new Map<string, [name: string, value: string]>();
   variables.set(COOKIE_VARIABLE, [COOKIE_VARIABLE, cookie]);
@@ -84,7 +87,7 @@ export function childEnvironment(
 
 /** On Windows, PATH and Path are the same variable. */
 export function readVariable(
-  env: Environment,
+  env: ChildEnvironment,
   name: string,
   platform: NodeJS.Platform,
 ): string | undefined {

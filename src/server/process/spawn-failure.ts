@@ -5,14 +5,14 @@ import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { PlugboardError } from "../../model/errors.ts";
-import type { Environment } from "./environment.ts";
+import type { ChildEnvironment } from "./environment.ts";
 import { readVariable } from "./environment.ts";
 
 export interface FailedSpawn {
   command: string;
   cwd: string | undefined;
   /** The child's environment: its PATH is the one that counts. */
-  env: Environment;
+  env: ChildEnvironment;
   platform: NodeJS.Platform;
   server: string | undefined;
 }
@@ -52,7 +52,7 @@ export async function explainSpawnFailure(
       ? ((await directoryProblem(spawn.cwd)) ?? (await commandProblem(error, code, spawn)))
       : {
           message: `cannot start '${spawn.command}': ${shortage}`,
-          hint: "close what is not needed, or raise the limit",
+          hint: "close programs that you do not need, or raise the limit",
         };
   return new PlugboardError("SPAWN_FAILED", message, {
     cause: error,
@@ -80,11 +80,11 @@ async function directoryProblem(cwd: string | undefined): Promise<SpawnProblem |
     case "program":
       return {
         message: `working directory '${cwd}' is not a directory`,
-        hint: "let 'cwd' name a directory",
+        hint: "set 'cwd' to a directory",
       };
     case "closed":
       return {
-        message: `working directory '${cwd}' may not be entered`,
+        message: `working directory '${cwd}' cannot be entered`,
         hint: "allow access to it, or choose another 'cwd'",
       };
     case "directory":
@@ -100,7 +100,7 @@ async function commandProblem(
   const path = readVariable(env, "PATH", platform) ?? "";
   const bare = !/[/\\]/.test(command);
   const places = bare ? path.split(delimiter).map((place) => join(place, command)) : [command];
-  const seen = new Map<Sight, string>();
+  const seen = new Map<PathKind, string>();
   for (const place of places) {
     const full = isAbsolute(place) ? place : resolve(cwd ?? ".", place);
     const sight = await look(full);
@@ -141,9 +141,9 @@ async function commandProblem(
   };
 }
 
-type Sight = "missing" | "closed" | "directory" | "file" | "program";
+type PathKind = "missing" | "closed" | "directory" | "file" | "program";
 
-async function look(path: string): Promise<Sight> {
+async function look(path: string): Promise<PathKind> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => error);
   if (found instanceof Error) return found.code === "EACCES" ? "closed" : "missing";
   const usable = await access(path, constants.X_OK).then(

@@ -12,7 +12,7 @@ import { systemClock } from "../../util/clock.ts";
 import { exitGuard } from "../../util/exit-guard.ts";
 import { labelledArgs, parseContainerRun } from "./containers.ts";
 import { makeCookie } from "./cookie.ts";
-import type { Environment } from "./environment.ts";
+import type { ChildEnvironment } from "./environment.ts";
 import { baseEnvironment, childEnvironment } from "./environment.ts";
 import { currentHost } from "./host-identity.ts";
 import type { ProcessTable } from "./process-table.ts";
@@ -24,7 +24,7 @@ export interface StartProcessOptions {
   command: string;
   args?: readonly string[];
   /** The configured variables, which override the baseline. */
-  env?: Environment;
+  env?: ChildEnvironment;
   cwd?: string;
   /** The server's name, for errors. */
   server?: string;

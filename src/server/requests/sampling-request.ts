@@ -46,14 +46,13 @@ export function readSampling(
   if (size.text > MAX_TEXT) return `the request has more than ${byteSize(MAX_TEXT)} of text`;
   if (size.binary > MAX_BINARY) return `the request has more than ${byteSize(MAX_BINARY)} of media`;
   const asked = Number(params.maxTokens);
-  const preferences = readPreferences(params.modelPreferences);
   return {
     messages,
     maxTokens: asked >= 1 ? Math.min(Math.floor(asked), maxTokens) : maxTokens,
     ...(typeof systemPrompt === "string" && { systemPrompt }),
     ...(typeof temperature === "number" && { temperature }),
     ...(isTextList(stopSequences) && { stopSequences: stopSequences.slice(0, MAX_STOPS) }),
-    ...(preferences !== undefined && { preferences }),
+    preferences: readPreferences(params.modelPreferences),
     ...(wantsTools && { tools, ...readChoice(params.toolChoice) }),
   };
 }

@@ -23,7 +23,7 @@ const MAX_TOKENS = 4096;
 /** How long we wait for the model. It needs a limit, because the call's own clock is stopped meanwhile. */
 const LONGEST_MS = 600_000;
 
-export interface SampleOptions {
+export interface SamplingContext {
   server: string;
   /** The board's callback; a caller's own goes before it. */
   onSampling: OnSampling;
@@ -46,19 +46,20 @@ export function samplingOptions(given: OnSampling): Required<SamplingOptions> {
 export async function sample(
   params: unknown,
   { call, signal }: RequestOrigin,
-  options: SampleOptions,
+  options: SamplingContext,
 ): Promise<JsonObject> {
   const { server, approvalRequired, logger, limits } = options;
   const flood = limits.take(call);
   if (flood !== undefined) {
-    if (flood.isFirst) logger.warn(`the server was refused the model: ${flood.refusal.message}`);
+    if (flood.isFirst)
+      logger.warn(`refused the server's request for the model: ${flood.refusal.message}`);
     throw flood.refusal;
   }
   const { handlers, inCall = (task) => task() }: Partial<CausingCall> = call ?? {};
   const answering = samplingOptions(handlers?.onSampling ?? options.onSampling);
   const contents = readSampling(params, answering);
   if (typeof contents === "string") {
-    logger.warn(`the server was refused the model: ${contents}`);
+    logger.warn(`refused the server's request for the model: ${contents}`);
     throw new PlugboardError("PROTOCOL", contents);
   }
   const request: SamplingRequest = {
@@ -90,7 +91,7 @@ export async function sample(
 async function ask(
   request: SamplingRequest,
   handler: SamplingHandler,
-  { clock, logger }: SampleOptions,
+  { clock, logger }: SamplingContext,
 ): Promise<SampledMessage> {
   const late = new AbortController();
   const signal = AbortSignal.any([request.signal, late.signal]);
@@ -101,7 +102,7 @@ async function ask(
   } catch (error) {
     if (request.signal.aborted) throw cancelled();
     const reason = oneLine(error instanceof Error ? error.message : String(error), 300);
-    logger.warn("the server was refused the model: the callback failed", { reason });
+    logger.warn("refused the server's request for the model: the callback failed", { reason });
     // The server does not learn the reason: it may be about the host.
     throw new PlugboardError("NOT_APPROVED", "the model could not be asked", { cause: error });
   }
@@ -110,7 +111,9 @@ async function ask(
   }
   if (answer !== undefined) return answer;
   late.abort();
-  logger.warn(`the server was refused the model: no answer within ${duration(LONGEST_MS)}`);
+  logger.warn(
+    `refused the server's request for the model: no answer within ${duration(LONGEST_MS)}`,
+  );
   throw new PlugboardError("NOT_APPROVED", "the model did not answer in time");
 }
 
@@ -141,6 +144,6 @@ function withoutSecrets(
   return {
     ...contents,
     messages: contents.messages.map(({ role, content }) => ({ role, content: content.map(block) })),
-    ...(systemPrompt !== undefined && { systemPrompt: redact(systemPrompt) }),
+    systemPrompt: systemPrompt && redact(systemPrompt),
   };
 }

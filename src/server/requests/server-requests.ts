@@ -8,7 +8,7 @@ import type { RootsSource } from "../../model/roots.ts";
 import type { OnSampling } from "../../model/sampling.ts";
 import type { Clock } from "../../util/clock.ts";
 import { QuestionQueue } from "../../util/question-queue.ts";
-import { LineLimit } from "../log/line-limit.ts";
+import { LogLimit } from "../log/log-limit.ts";
 import { wireErrorOf } from "../transport/errors.ts";
 import type { RequestOrigin } from "./calls-in-flight.ts";
 import { Elicitor } from "./elicitation.ts";
@@ -123,7 +123,7 @@ const LOG_LIMIT = { maxLines: 100, windowMs: 1000 };
 
 /** A flood of requests must not become a flood of log lines. */
 function limitedLogger({ logger, clock }: RequestsContext): Logger {
-  const limit = new LineLimit({
+  const limit = new LogLimit({
     ...LOG_LIMIT,
     clock,
     onLeftOut: (count) => logger.warn(`(${count} more requests refused)`),

@@ -50,12 +50,12 @@ describe("the login shell's PATH", () => {
     expect((await find())?.split(":")[0]).toBe("/from/bashrc");
   });
 
-  it("comes behind a PATH that somebody chose", async () => {
+  it("comes after a PATH that somebody chose", async () => {
     startFile(".profile", "export PATH=/shell/bin");
     expect(await find({ PATH: "/venv/bin:/bin" })).toBe("/venv/bin:/bin:/shell/bin");
   });
 
-  it("is found among what start files print, and what they ask finds nobody", async () => {
+  it("is found among the output of start files, whose questions get no answer", async () => {
     startFile(
       ".bash_profile",
       "echo Welcome; echo oops >&2",
@@ -67,7 +67,7 @@ describe("the login shell's PATH", () => {
     expect(await find()).toBe(`/noisy:${BARE}`);
   });
 
-  it("is asked for with what was handed down, and a word that it is so", async () => {
+  it("is looked up with the inherited environment, and a variable that says so", async () => {
     startFile(".profile", 'PATH="/$EDITOR_SAYS/$PLUGBOARD_RESOLVING_ENVIRONMENT"');
     expect(await find({ EDITOR_SAYS: "hello" })).toBe(`/hello/1:${BARE}`);
   });
@@ -79,8 +79,8 @@ describe("the login shell's PATH", () => {
   });
 });
 
-describe("without an answer what was handed down is used", () => {
-  it("and a start file gets to put right what it is in the middle of", async () => {
+describe("without an answer the inherited PATH stays", () => {
+  it("and a start file can clean up", async () => {
     // As pyenv takes its lock.
     const rehash = `bash -c 'trap "rm $HOME/lock" EXIT; touch $HOME/lock; sleep 600 & wait'`;
     startFile(".profile", rehash);
@@ -130,7 +130,7 @@ describe("without an answer what was handed down is used", () => {
     expect(logger.lines.at(-1)?.message).toBe(`could not get the PATH of /bin/bash: ${reason}`);
   });
 
-  it("from one that does not exist, or is no program", async () => {
+  it("from one that does not exist, or is not a program", async () => {
     const logger = recordingLogger();
     expect(await find({ SHELL: join(home, "no-shell") }, { logger })).toBeUndefined();
     mkdirSync(join(home, "a-directory"));
@@ -148,7 +148,7 @@ describe("without an answer what was handed down is used", () => {
     expect(logger.lines.map(({ message }) => message)).toEqual([expect.stringContaining("E2BIG")]);
   });
 
-  it("where there is no shell, or it is asked already", async () => {
+  it("if there is no shell, or this process was started by its start files", async () => {
     const logger = recordingLogger();
     startFile(".profile", "export PATH=/shell/bin");
     expect(await find({ SHELL: "/bin/false" }, { logger })).toBeUndefined();

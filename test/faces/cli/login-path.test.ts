@@ -22,7 +22,7 @@ describe("the shell that is asked", () => {
     ["for an account without one", { SHELL: "/usr/sbin/nologin" }, "linux"],
     ["for an account that ends at once", { SHELL: "/bin/false" }, "darwin"],
     ["by a name that is not a path", { SHELL: "bash" }, "linux"],
-  ] as const)("is none %s", (_, env, platform) => {
+  ] as const)("is undefined %s", (_, env, platform) => {
     expect(loginShell(env, platform, fromUsers)).toBeUndefined();
   });
 
@@ -31,7 +31,7 @@ describe("the shell that is asked", () => {
     expect(loginShell({}, "linux")?.command).toBe(shell?.endsWith("sh") ? shell : undefined);
   });
 
-  it("is none where the user is not known", () => {
+  it("is undefined if the user is not known", () => {
     expect(loginShell({}, "linux", () => undefined)).toBeUndefined();
   });
 });
@@ -52,7 +52,7 @@ describe("its answer", () => {
   });
 });
 
-describe("the PATH that was handed down and the shell's, as one", () => {
+describe("the inherited PATH and the shell's, merged", () => {
   it.each([
     [
       "a bare one comes last",

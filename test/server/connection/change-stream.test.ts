@@ -63,21 +63,21 @@ describe("the stream", () => {
       { tools: {}, resources: { listChanged: true }, prompts: { listChanged: true } },
       { resourcesListChanged: true, promptsListChanged: true },
     ],
-  ])("is opened for what the server tells of: %j", async (capabilities, filter) => {
+  ])("is opened for what the server reports: %j", async (capabilities, filter) => {
     const { listening, filters } = listen(capabilities);
     listening.start();
     await settle();
     expect(filters()).toEqual([filter]);
   });
 
-  it("is not opened for nothing", async () => {
+  it("is not opened if there is nothing to hear", async () => {
     const { listening, filters } = listen({ tools: {} });
     listening.start();
     await settle();
     expect(filters()).toEqual([]);
   });
 
-  it("is replaced when something else is wanted, the new one first", async () => {
+  it("is replaced when the subscriptions change, the new one first", async () => {
     const { listening, streams, filters } = listen();
     listening.start();
     await settle();
@@ -100,7 +100,7 @@ describe("the stream", () => {
     ]);
   });
 
-  it("ends when nothing is wanted any more", async () => {
+  it("ends when there are no subscriptions any more", async () => {
     const { listening, streams } = listen({});
     await listening.subscribe(new Set(["a:1"]));
     await listening.subscribe(new Set());
@@ -108,7 +108,7 @@ describe("the stream", () => {
     expect(listening.covers("a:1")).toBe(false);
   });
 
-  it("is opened again when it ends, and what was missed is said", async () => {
+  it("is opened again when it ends, and reports that something may have been missed", async () => {
     const { listening, streams, clock, missed } = listen();
     listening.start();
     await settle();
@@ -119,7 +119,7 @@ describe("the stream", () => {
     expect([streams.length, missed()]).toEqual([2, 1]);
   });
 
-  it("is not chased when it ends at once, and forgiven when it has held", async () => {
+  it("is opened again later and later when it ends at once, and soon when it has lasted", async () => {
     const { listening, streams, clock } = listen();
     listening.start();
     await settle();
@@ -164,7 +164,7 @@ describe("the stream", () => {
     expect(streams).toHaveLength(1);
   });
 
-  it("that is refused is told to who wants it", async () => {
+  it("that is refused rejects the subscription", async () => {
     const { listening, client } = listen();
     client.refuse = new Error("no");
     await expect(listening.subscribe(new Set(["a:1"]))).rejects.toThrow("no");

@@ -180,7 +180,7 @@ describe("a refusal that names the host's version as one it knows", () => {
     ["no list", naming({ supported: MODERN_VERSION })],
     ["nothing", naming(undefined)],
     ["it under another code", naming({ supported: [MODERN_VERSION] }, -32600)],
-  ])("is final where it names %s", async (_, refusal) => {
+  ])("is final if it names %s", async (_, refusal) => {
     const { outcome, asked } = await ask(refusal, discovered);
     expect(outcome).toBe(refusal);
     expect(asked).toBe(1);
@@ -209,7 +209,7 @@ describe("over HTTP", () => {
     ["401", answers(401, "NEEDS_AUTH"), "NEEDS_AUTH"],
     ["403", answers(403, "NEEDS_AUTH"), "NEEDS_AUTH"],
     ["an unreachable server", answers(undefined, "NETWORK"), "NETWORK"],
-  ])("%s says nothing of the era: there is no second question", async (_, answer, code) => {
+  ])("%s proves nothing about the era: there is no second question", async (_, answer, code) => {
     const { outcome, methods } = await greet({ ...both, discover: answer }, expectModern);
     expect(outcome).toMatchObject({ code });
     expect(methods).toEqual(["server/discover"]);
@@ -225,13 +225,13 @@ describe("over HTTP", () => {
     },
   );
 
-  it("an answer to discover that means nothing is no answer", async () => {
+  it("a meaningless answer to discover leads to initialize", async () => {
     const { outcome, methods } = await greet({ ...legacy, discover: {} }, expectModern);
     expect(outcome).toMatchObject({ era: "legacy" });
     expect(methods).toEqual(["server/discover", "initialize"]);
   });
 
-  it("who must sign in for the second question is told so", async () => {
+  it("a second question that needs a sign-in fails with NEEDS_AUTH", async () => {
     const server = { initialize: answers(401, "NEEDS_AUTH"), discover: answers(404) };
     const { outcome } = await greet(server, expectModern);
     expect(outcome).toMatchObject({ code: "NEEDS_AUTH", status: 401 });
@@ -351,7 +351,7 @@ describe("it fails", () => {
     ["a long one", { ...legacy, initialize: { protocolVersion: "9".repeat(100_000) } }],
     ["with escapes", { ...legacy, initialize: { protocolVersion: "\u001b[31m9\u001b[0m" } }],
     ["many", { ...modern, discover: { supportedVersions: Array(100_000).fill("9".repeat(50)) } }],
-  ])("in few and plain words whatever the versions are: %s", async (_, server) => {
+  ])("in few and plain words, whatever the versions: %s", async (_, server) => {
     const { outcome } = await greet(server);
     const { message } = outcome as PlugboardError;
     expect(message.length).toBeLessThan(600);

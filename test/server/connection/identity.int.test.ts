@@ -36,7 +36,7 @@ async function connect(): Promise<{ connection: Connection; logged: () => string
 }
 
 describe("a server's words", () => {
-  it("are seen in full and without secrets: its name, instructions, tools and stderr", async () => {
+  it("are complete and without secrets: its name, instructions, tools and stderr", async () => {
     const { connection, logged } = await connect();
     try {
       expect(connection.identity).toMatchObject({
@@ -63,7 +63,7 @@ describe("a server's words", () => {
     }
   });
 
-  it("are plain in its errors and in what the board tells of it", async () => {
+  it("are plain text in its errors and in the board's status", async () => {
     const board = await open({ docs: config });
     const refused = await board.call("docs/refuse");
     expect(refused.failure?.message).toMatch(/^server 'docs' refused 'refuse': no access with/);
@@ -77,7 +77,7 @@ describe("a server's words", () => {
   });
 });
 
-describe("names and keys that mean something to objects", () => {
+describe("names and keys that have a meaning for objects", () => {
   it("do no harm: tools, arguments, structured content and _meta", async () => {
     const board = await open({ docs: config });
     const args = JSON.parse('{"__proto__":{"polluted":true},"a":1}') as Record<string, unknown>;

@@ -42,7 +42,7 @@ describe("a connection", () => {
     expect(pid).toBeGreaterThan(0);
   });
 
-  it("is pinged where the protocol has a ping", async () => {
+  it("is pinged if the protocol has a ping", async () => {
     expect(await (await connect("echo")).ping(5000)).toBeGreaterThan(0);
     await connection?.close();
     expect(await (await connect("modern-only")).ping(5000)).toBeUndefined();
@@ -53,14 +53,14 @@ describe("a connection", () => {
     await expect(silent.ping(100)).rejects.toMatchObject({ code: "TIMEOUT" });
   });
 
-  it("closes once, for everybody who asks, without a reason", async () => {
+  it("closes once, whoever asks, without a reason", async () => {
     const open = await connect("echo");
     await Promise.all([open.close(), open.close()]);
     expect(await open.closed).toBeUndefined();
     await expect(open.ping(100)).rejects.toMatchObject({ code: "CONNECTION_CLOSED" });
   });
 
-  it("ends with a reason when the server goes", async () => {
+  it("ends with a reason when the server dies", async () => {
     const open = await connect("echo");
     process.kill(open.pid ?? 0, "SIGKILL");
     expect(await open.closed).toMatchObject({

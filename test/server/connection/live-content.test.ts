@@ -49,26 +49,26 @@ function fakeChanges(refused: readonly string[] = []) {
   return { changes, wanted };
 }
 
-describe("what there is", () => {
+describe("the content", () => {
   it.each<[unknown, string[]]>([
     [undefined, []],
     [{ resources: true, prompts: null }, []],
     [{ resources: {} }, ["resources"]],
     [{ resources: { subscribe: true } }, ["resources", "subscriptions"]],
     [{ prompts: {}, completions: {} }, ["prompts", "completions"]],
-  ])("is what the server says: %j", (capabilities, expected) => {
+  ])("is what the server advertises: %j", (capabilities, expected) => {
     const { has } = content(() => ({}), { capabilities }).content;
     expect(Object.entries(has).flatMap(([key, value]) => (value ? key : []))).toEqual(expected);
   });
 
-  it("is not asked for where there is nothing", async () => {
+  it("is not requested if the server has none", async () => {
     const { content: none, sent } = content(() => ({}), { capabilities: {} });
     expect(await none.listResources()).toEqual({ resources: [], templates: [], diagnostics: [] });
     expect(await none.listPrompts()).toEqual({ prompts: [], diagnostics: [] });
     expect(sent).toEqual([]);
   });
 
-  it("is empty where the server has promised too much", async () => {
+  it("is empty if the server advertises a list that it does not know", async () => {
     const { content: empty } = content(() => {
       throw rpcError(-32601);
     });
@@ -124,7 +124,7 @@ describe("what there is", () => {
 describe("a request", () => {
   const request = { timeout: 5 };
 
-  it("is the protocol's own", async () => {
+  it("has the protocol's form", async () => {
     const { content: asked, sent } = content((method) => method);
     expect(await asked.readResource("a:1", request)).toBe("resources/read");
     expect(await asked.getPrompt("p", { who: "x" }, request)).toBe("prompts/get");
@@ -146,7 +146,7 @@ describe("a request", () => {
     ]);
   });
 
-  it("of 2026-07-28 is made again with what the server wants to know", async () => {
+  it("of 2026-07-28 is made again with the answers that the server wants", async () => {
     const { content: asked, sent } = content(() => ({}), {
       era: "modern",
       sendInRounds: async (ask) => {
@@ -175,7 +175,7 @@ describe("a subscription", () => {
     ]);
   });
 
-  it("of 2026-07-28 is what is listened to", async () => {
+  it("of 2026-07-28 goes to the change stream", async () => {
     const { changes, wanted } = fakeChanges(["a:3"]);
     const { content: subscribed, sent } = content(() => ({}), { era: "modern", changes });
     await subscribed.subscribe("a:1");
@@ -186,7 +186,7 @@ describe("a subscription", () => {
     expect(sent).toEqual([]);
   });
 
-  it("is not to be had everywhere, nor without end", async () => {
+  it("is refused without the capability, and above the limit", async () => {
     const { content: without } = content(() => ({}), { capabilities: { resources: {} } });
     await expect(without.subscribe("a:1")).rejects.toMatchObject({ code: "UNSUPPORTED" });
     const { content: full } = content(() => ({}));
@@ -194,7 +194,7 @@ describe("a subscription", () => {
     await expect(full.subscribe("b:1")).rejects.toThrow("1000 subscriptions");
   });
 
-  it("that is refused is none", async () => {
+  it("that is refused is forgotten", async () => {
     const heard: ContentChange[] = [];
     const { content: refused } = content(() => {
       throw rpcError(-32603);
@@ -230,7 +230,7 @@ describe("a change", () => {
     expect(heard).toHaveLength(4);
   });
 
-  it("may be anything where the server has forgotten us, and is subscribed to again", async () => {
+  it("is reported for everything, and subscribed to again, if the server has forgotten us", async () => {
     const { content: renewed, heard, sent } = hearing();
     await renewed.subscribe("a:1");
     await renewed.renew();
@@ -238,7 +238,7 @@ describe("a change", () => {
     expect(sent.map(([method]) => method)).toEqual(["resources/subscribe", "resources/subscribe"]);
   });
 
-  it("may be anything where nobody listened", async () => {
+  it("is reported for everything if we did not listen", async () => {
     const { changes } = fakeChanges();
     const { content: renewed, heard, sent } = hearing({ era: "modern", changes });
     await renewed.subscribe("a:1");

@@ -13,7 +13,7 @@ const messages = (list_: { diagnostics: { message: string }[] }): string[] =>
   list_.diagnostics.map(({ message }) => message);
 
 describe("a prompt", () => {
-  it("keeps what a server says of it", async () => {
+  it("keeps what the server says about it", async () => {
     const prompt = {
       name: "greet",
       title: "Greet",
@@ -27,7 +27,7 @@ describe("a prompt", () => {
     expect(await list({ ...prompt, icons: [] })).toEqual({ prompts: [prompt], diagnostics: [] });
   });
 
-  it("is listed without what is malformed", async () => {
+  it("is listed without its malformed parts", async () => {
     const { prompts } = await list({
       name: "a",
       title: 1,
@@ -59,7 +59,7 @@ describe("a prompt", () => {
     expect(messages(listed)).toEqual([`prompt left out: ${fault}`]);
   });
 
-  it("is shown without what nobody sees and without secrets, names apart", async () => {
+  it("is listed without invisible characters and secrets, except in names", async () => {
     const listed = await list({
       name: "a\u{e0041}",
       title: "t\u202e",

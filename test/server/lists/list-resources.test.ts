@@ -14,7 +14,7 @@ function list(...resources: unknown[]) {
 }
 
 describe("a resource", () => {
-  it("keeps what a server says of it", async () => {
+  it("keeps what the server says about it", async () => {
     const resource = {
       uri: "file:///a.md",
       name: "a",
@@ -48,7 +48,7 @@ describe("a resource", () => {
       { uri: "a:b", name: "n", size: Infinity },
       { uri: "a:b", name: "n" },
     ],
-  ])("is listed without what is malformed: %j", async (given, expected) => {
+  ])("is listed without its malformed parts: %j", async (given, expected) => {
     expect((await list(given)).items).toEqual([expected]);
   });
 
@@ -75,7 +75,7 @@ describe("a resource", () => {
     ]);
   });
 
-  it("is shown without what nobody sees, its URI apart", async () => {
+  it("is listed without invisible characters, except in its URI", async () => {
     const { items, diagnostics } = await list({
       uri: "a:\u{e0041}",
       name: "n\u202e\nn",
@@ -92,7 +92,7 @@ describe("a resource", () => {
     ]);
   });
 
-  it("is told without secrets, its URI apart", async () => {
+  it("is listed without secrets, except in its URI", async () => {
     const redact = (text: string): string => text.replaceAll("hunter2", "[REDACTED]");
     const resource = { uri: "a:hunter2", name: "hunter2", description: "it is hunter2" };
     const { items } = await listResources("docs", async () => ({ resources: [resource] }), redact);
@@ -101,7 +101,7 @@ describe("a resource", () => {
     ]);
   });
 
-  it("counts once: the last of its URI, at the place of the first", async () => {
+  it("is listed once per URI: the last one, at the place of the first", async () => {
     const { items, diagnostics } = await list(
       { uri: "a:1", name: "old" },
       { uri: "a:2" },
@@ -115,7 +115,7 @@ describe("a resource", () => {
 });
 
 describe("the list", () => {
-  it("is cut where it is too long", async () => {
+  it("is cut if it is too long", async () => {
     const resources = Array.from({ length: 10_000 }, (_, at) => ({ uri: `a:${at}` }));
     const { items, diagnostics } = await list(...resources);
     expect(items).toHaveLength(MAX_RESOURCES);
@@ -124,7 +124,7 @@ describe("the list", () => {
     ]);
   });
 
-  it("is cut where its pages do not end", async () => {
+  it("is cut if its pages do not end", async () => {
     let page = 0;
     const request = async () => {
       page += 1;
@@ -135,10 +135,10 @@ describe("the list", () => {
     expect(diagnostics).toHaveLength(1);
   });
 
-  it.each([null, {}, { resources: {} }])("must be one: %j", async (answer) => {
+  it.each([null, {}, { resources: {} }])("must be a list: %j", async (answer) => {
     await expect(listResources("docs", async () => answer, asIs)).rejects.toMatchObject({
       code: "PROTOCOL",
-      message: "the server's answer to resources/list holds no list of resources",
+      message: "the server's answer to resources/list does not hold a list of resources",
     });
   });
 });

@@ -58,7 +58,7 @@ describe("the pages", () => {
     ]);
   });
 
-  it("are cut where they do not end", async () => {
+  it("are cut if they do not end", async () => {
     let page = 0;
     const { tools, diagnostics } = await listTools("docs", async () => {
       page += 1;
@@ -78,7 +78,7 @@ describe("the pages", () => {
     const listing = listTools("docs", async () => result);
     await expect(listing).rejects.toMatchObject({
       code: "PROTOCOL",
-      message: "the server's answer to tools/list holds no list of tools",
+      message: "the server's answer to tools/list does not hold a list of tools",
     });
   });
 
@@ -143,7 +143,7 @@ describe("a tool", () => {
       tool("a", { inputSchema: { enum: Array(1_000_000).fill(0) } }),
       "a",
     ],
-  ])("is left out alone: %s", async (fault, item, subject) => {
+  ])("is left out and the others stay: %s", async (fault, item, subject) => {
     const { names, diagnostics } = await list(tool("before"), item, tool("after"));
     expect(names).toEqual(["before", "after"]);
     const message = `tool left out: ${fault}`;
@@ -157,7 +157,7 @@ describe("a tool", () => {
     expect(diagnostics[0]?.subject).toBe(`${"x".repeat(79)}…`);
   });
 
-  it("counts once under one name: the last one, at the place of the first", async () => {
+  it("is listed once per name: the last one, at the place of the first", async () => {
     const { tools, diagnostics } = await list(
       tool("a", { description: "first" }),
       tool("b"),
@@ -176,7 +176,7 @@ describe("a tool", () => {
     ]);
   });
 
-  it("says nothing that cannot be seen, and no secret; what was changed is said", async () => {
+  it("is listed without invisible characters and secrets, and changes are reported", async () => {
     const pages = async () => ({
       tools: [tool("hid\u200bden", { description: "Finds\u202e hunter2." }), tool("plain")],
     });
@@ -246,7 +246,7 @@ describe("the list", () => {
     expect(names).toEqual(["before", "after"]);
   });
 
-  it("says of 50 faults what they are and counts the others; that it is cut is always said", async () => {
+  it("describes 50 faults and counts the others; a cut is always reported", async () => {
     const faults = Array.from({ length: 70 }, () => ({ name: "bad" }));
     const items = Array.from({ length: 2001 }, (_, index) => tool(`tool-${index}`));
     const { diagnostics } = await list(...faults, ...items);

@@ -76,7 +76,7 @@ describe("a schema that is not", () => {
     expect(schemaFault(schema)).toBe(fault);
   });
 
-  it("is found however many references lead to one long pointer", () => {
+  it("is checked fast, however many references lead to one long pointer", () => {
     const far = { $ref: `#${"/".repeat(200_000)}` };
     const refs = Array.from({ length: 9_000 }, () => ({ $ref: "#/$defs/far" }));
     expect(schemaFault({ $defs: { far }, anyOf: refs })).toBeUndefined();

@@ -22,7 +22,7 @@ describe("a description", () => {
     ["zero-width characters", "a\u200bb\u2060c\ufeffd", "abcd"],
     ["variation selectors that no emoji has", "a\u{e0101}b\ufe00", "ab"],
     ["line separators", "a\u2028b", "ab"],
-  ])("loses %s, and it is said", (_, text, plain) => {
+  ])("loses %s, which is reported", (_, text, plain) => {
     const { tool, said } = clean({ description: text });
     expect(tool.description).toBe(plain);
     expect(said).toEqual(["invisible characters were removed from its description"]);
@@ -32,7 +32,7 @@ describe("a description", () => {
     ["what is in plain sight", "Grüße,\n\t世界 🌍", "Grüße,\n\t世界 🌍"],
     ["line ends of another system", "a\r\nb\rc", "a\nb\nc"],
     ["what joins an emoji", "⚠\ufe0f 👩\u200d💻", "⚠ 👩💻"],
-  ])("may have %s: nothing is said", (_, text, plain) => {
+  ])("may have %s: nothing is reported", (_, text, plain) => {
     const { tool, said } = clean({ description: text });
     expect(tool.description).toBe(plain);
     expect(said).toEqual([]);
@@ -47,7 +47,7 @@ describe("a description", () => {
     expect(said).toEqual(["text was cut in its description"]);
   });
 
-  it("of nothing but invisible characters takes no time and says nothing", () => {
+  it("of nothing but invisible characters becomes empty, in no time", () => {
     const { tool, said } = clean({ description: "\u200b".repeat(500_000) });
     expect(tool.description).toBe("");
     expect(said).toEqual([
@@ -72,7 +72,7 @@ describe("a title", () => {
 });
 
 describe("a schema", () => {
-  it("is the same one where nothing in it is hidden", () => {
+  it("is the same object if nothing in it is hidden", () => {
     const inputSchema = {
       type: "object",
       properties: { q: { type: "string", description: "What to find", enum: ["a", "b"] } },
@@ -112,7 +112,7 @@ describe("a schema", () => {
     ["a key of an example", { examples: [{ [`a${TAGS}`]: 1 }] }],
     ["what is required", { required: [`q${TAGS}`] }],
     ["a comment", { $comment: `a${TAGS}` }],
-  ])("keeps what means something, and it is said: %s", (_, part) => {
+  ])("keeps invisible characters where they have a meaning, which is reported: %s", (_, part) => {
     const inputSchema = { type: "object", ...part };
     const { tool, said } = clean({ inputSchema });
     expect(tool.inputSchema).toBe(inputSchema);
@@ -134,7 +134,7 @@ describe("a schema", () => {
 });
 
 describe("a name", () => {
-  it("stays what the server calls it, and it is said", () => {
+  it("stays as the server wrote it, which is reported", () => {
     const { tool, said } = clean({
       name: "sea\u200brch",
       title: "a\u200b",

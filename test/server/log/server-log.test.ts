@@ -10,7 +10,7 @@ function serverLog() {
   return { logger, clock, log: new ServerLog(logger, clock, redact) };
 }
 
-describe("what a server says", () => {
+describe("a server's log message", () => {
   it.each([
     ["debug", "debug"],
     ["info", "info"],
@@ -42,19 +42,19 @@ describe("what a server says", () => {
     expect(logger.lines[0]?.message).toBe(message);
   });
 
-  it("comes with the name of its part", () => {
+  it("names the part of the server that logged it", () => {
     const { log, logger } = serverLog();
     log.write({ level: "info", data: "x", logger: `db\n${"x".repeat(100)}` });
     expect(logger.lines[0]?.fields["logger"]).toMatch(/^db x+…$/);
   });
 
-  it.each([undefined, "x", []])("is nothing where it says nothing: %j", (params) => {
+  it.each([undefined, "x", []])("is ignored if it is malformed: %j", (params) => {
     const { log, logger } = serverLog();
     log.write(params);
     expect(logger.lines).toEqual([]);
   });
 
-  it("in a flood is counted", async () => {
+  it("is left out of a flood, and counted", async () => {
     const { log, logger, clock } = serverLog();
     for (let each = 0; each < 250; each += 1) log.write({ level: "info", data: "x" });
     expect(logger.lines).toHaveLength(100);
@@ -66,7 +66,7 @@ describe("what a server says", () => {
     ]);
   });
 
-  it("needs no secrets to be kept", () => {
+  it("is logged as it is without a redactor", () => {
     const logger = recordingLogger();
     new ServerLog(logger, new ManualClock()).write({ data: "x" });
     expect(logger.lines).toHaveLength(1);

@@ -44,7 +44,7 @@ describe("stderr", () => {
     expect(logged).toEqual([`${"x".repeat(1999)}…`, "next"]);
   });
 
-  it("has its last words logged when it ends or breaks", async () => {
+  it("has its last unfinished line logged when it ends or breaks", async () => {
     for (const end of [
       (stderr: PassThrough) => void stderr.end("last words"),
       (stderr: PassThrough) => {
@@ -110,7 +110,7 @@ describe("the tail", () => {
     expect(tail.slice(-2)).toEqual(["line 100", "unfinished"]);
   });
 
-  it("is the reader's own to change", async () => {
+  it("is a copy that the reader may change", async () => {
     const { log, write } = setUp();
     await write("one\n");
     log.tail().push("two");
@@ -134,7 +134,7 @@ describe("a flood", () => {
     expect(logged.slice(200)).toEqual(["(801 lines left out)", "after", "long after"]);
   });
 
-  it("is not what comes slowly", async () => {
+  it("is not counted from lines that come slowly", async () => {
     const { clock, logged, write } = setUp();
     for (let second = 0; second < 300; second += 1) {
       await write("tick\n");

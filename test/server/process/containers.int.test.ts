@@ -103,7 +103,7 @@ describe("a server in a container", () => {
     await server.stop();
   });
 
-  it("is stopped with its client, which knows nothing of signals", async () => {
+  it("is stopped with its client, which does not pass signals on", async () => {
     const { server, container } = await start();
     await server.stop();
     await eventually(() => !isAlive(container));
@@ -155,16 +155,19 @@ describe("a server in a container", () => {
 });
 
 describe("an engine that", () => {
-  it.each(["ps:hang", "stop:hang kill:hang"])("never answers (%s) keeps nobody", async (faults) => {
-    const { server, container } = await start();
-    await stopContainers(engine(faults), server.cookie, { clock: impatient });
-    expect(isAlive(container)).toBe(true);
-    await server.stop();
-    await eventually(() => !isAlive(container));
-    expectNoProcesses(state);
-  });
+  it.each(["ps:hang", "stop:hang kill:hang"])(
+    "never answers (%s) does not block a stop",
+    async (faults) => {
+      const { server, container } = await start();
+      await stopContainers(engine(faults), server.cookie, { clock: impatient });
+      expect(isAlive(container)).toBe(true);
+      await server.stop();
+      await eventually(() => !isAlive(container));
+      expectNoProcesses(state);
+    },
+  );
 
-  it("never answers does not keep its server from being stopped", async () => {
+  it("never answers does not prevent its server from being stopped", async () => {
     const { server, container } = await start(undefined, "ps:hang", impatient);
     await server.stop();
     expect(isAlive(server.pid)).toBe(false);
@@ -173,7 +176,7 @@ describe("an engine that", () => {
     await eventually(() => !isAlive(container));
   });
 
-  it("can neither stop nor kill is complained of", async () => {
+  it("can neither stop nor kill is logged", async () => {
     const { server, container } = await start();
     const { warnings, logger } = recorder();
     await stopContainers(engine("stop kill"), server.cookie, { logger, grace: 1 });
@@ -182,7 +185,7 @@ describe("an engine that", () => {
     await eventually(() => !isAlive(container));
   });
 
-  it("is not there, or cannot be called, is no reason to fail", async () => {
+  it("does not exist, or cannot be run, causes no failure", async () => {
     await stopContainers({ ...engine(), command: "/none/docker" }, "c");
     await stopContainers({ ...engine(), command: "\0" }, "c");
     expect(await reapContainers({ ...engine(), command: "/none/docker" })).toEqual([]);
@@ -228,7 +231,7 @@ describe("containers that a killed host left behind", () => {
     await eventually(() => !isAlive(container));
   });
 
-  it("are left alone where it cannot be told whose they are", async () => {
+  it("are left alone if we cannot tell whose they are", async () => {
     const { server, container } = await start();
     const { warnings, logger } = recorder();
     const fail = async (): Promise<never> => Promise.reject(new Error("no table"));
@@ -240,7 +243,7 @@ describe("containers that a killed host left behind", () => {
     await eventually(() => !isAlive(container));
   });
 
-  it("can only be there where a server is a container", () => {
+  it("exist only for servers that are containers", () => {
     expect(containerEngine({ command: "npx", args: ["run"], env: {} })).toBeUndefined();
   });
 });

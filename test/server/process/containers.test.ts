@@ -41,7 +41,7 @@ describe("a container run", () => {
     ["docker", ["--context"]],
     ["docker", ["--context", "run"]],
     ["run", ["docker"]],
-  ])("%s %j is none", (command, args) => {
+  ])("%s %j is not one", (command, args) => {
     expect(parseContainerRun(command, args)).toBeUndefined();
   });
 });

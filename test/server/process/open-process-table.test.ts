@@ -38,7 +38,7 @@ describe("shared scans", () => {
     expect(await Promise.all(lists.map(scanOf))).toEqual([0, 0, 0]);
   });
 
-  it("never serve who asked after they had begun", async () => {
+  it("never serve a caller who asked after they had begun", async () => {
     const { scans, table } = slowTable();
     const shared = shareScans(table);
     const early = shared.list();
@@ -80,7 +80,7 @@ describe("the table of a platform", () => {
     expect(openProcessTable("win32")).toBeUndefined();
   });
 
-  it("is common to all servers", () => {
+  it("is shared by all servers", () => {
     expect(sharedProcessTable(process.platform)).toBe(sharedProcessTable(process.platform));
     expect(sharedProcessTable("win32")).toBeUndefined();
   });

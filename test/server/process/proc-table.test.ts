@@ -25,7 +25,7 @@ describe("/proc/<pid>/stat", () => {
     ["Z", true],
     ["X", true],
     ["x", true],
-  ])("in state %s is ended: %s", (state, zombie) => {
+  ])("in state %s is a zombie: %s", (state, zombie) => {
     expect(parseStat(`2 (x) ${state} 1 1 1 0 ${rest}`)?.zombie).toBe(zombie);
   });
 
@@ -36,11 +36,11 @@ describe("/proc/<pid>/stat", () => {
     },
   );
 
-  it("that cannot be read proves nothing", () => {
+  it("that cannot be read throws", () => {
     expect(() => readStat(process.execPath, 1)).toThrow("ENOTDIR");
   });
 
-  it("of a process that is not there is nothing", () => {
+  it("of a missing process is undefined", () => {
     expect(readStat("/proc", 2 ** 22 + 1)).toBeUndefined();
   });
 });

@@ -123,7 +123,7 @@ describe.each(tables)("the process table from %s", (_, openTable) => {
     expect(await table.descendants(parent)).toEqual([]);
   });
 
-  it("tells who is still the same", async () => {
+  it("tells which processes are still the same", async () => {
     const pid = await idle({ PLUGBOARD_COOKIE: cookie("6") });
     const table = openTable();
     const entry = await entryOf(table, pid);
@@ -135,7 +135,7 @@ describe.each(tables)("the process table from %s", (_, openTable) => {
     expect(await table.living([])).toEqual([]);
   });
 
-  it("knows the dead that nobody has buried yet", async () => {
+  it("marks zombies", async () => {
     // The shell becomes a program that does not wait for the shell's child.
     const script = `sh -c 'exit 0' & exec "$0" "$1"`;
     const args = ["-c", script, process.execPath, fixture("idle")];
@@ -180,7 +180,7 @@ describe.runIf(linux)("the process table from /proc", () => {
     expect(found).toMatchObject([{ pid: child.pid }]);
   });
 
-  it("cannot be read where there is none", async () => {
+  it("rejects where there is no proc file system", async () => {
     await expect(new ProcTable({ proc: "/nonexistent" }).list()).rejects.toThrow("ENOENT");
   });
 });

@@ -27,7 +27,7 @@ const table = [
 const pids = (entries: ProcessEntry[]): number[] =>
   entries.map(({ pid }) => pid).toSorted((a, b) => a - b);
 
-describe("kinship", () => {
+describe("relatives", () => {
   it.each([
     [[2], [2, 3, 4, 5, 9]],
     [
@@ -44,7 +44,7 @@ describe("kinship", () => {
     expect(pids(withRelatives(table, entries))).toEqual(expected);
   });
 
-  it("below a process is told without itself and without the dead", () => {
+  it("of a process leave out itself and zombies", () => {
     expect(pids(relativesOf(table, 2))).toEqual([3, 5, 9]);
     expect(pids(relativesOf(table, 99))).toEqual([]);
   });
@@ -54,7 +54,7 @@ describe("kinship", () => {
     [6, [6]],
     [7, [7, 8]],
     [99, [99]],
-  ])("of %j upwards is %j", (pid, expected) => {
+  ])("and ancestors of %j are %j", (pid, expected) => {
     expect([...withAncestors(table, pid)]).toEqual(expected);
   });
 });

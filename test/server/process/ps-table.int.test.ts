@@ -46,7 +46,7 @@ describe("the output of ps", () => {
     },
   );
 
-  it("is not taken for an empty one where ps fails", async () => {
+  it("is not taken for an empty table when ps fails", async () => {
     await expect(ps(["--no-such-option"])).rejects.toThrow("ps");
     expect(await psOf([2 ** 22 + 1], columns("pid"))).toHaveLength(1);
   });

@@ -76,7 +76,7 @@ describe("a host that is killed", () => {
     await eventually(() => !pidsIn(victim).some(isAlive));
   });
 
-  it("leaves servers behind, which the next one ends: exactly those", async () => {
+  it("leaves servers behind; the next host ends exactly those", async () => {
     const victim = await startList([
       node(fixture("idle")),
       node(fixture("stubborn")),
@@ -173,7 +173,7 @@ describe("reaping", () => {
     await eventually(() => !isAlive(pid));
   });
 
-  it("is not fooled by a pid that has been given out again", async () => {
+  it("is not fooled by a reused pid", async () => {
     const pid = await lookAlike(makeCookie({ ...me, start: "17" }));
     expect((await reap()).map((reaped) => reaped.pid)).toEqual([pid]);
     expect(isAlive(pid)).toBe(false);
@@ -193,7 +193,7 @@ describe("reaping", () => {
     expect(await reap()).toMatchObject([{ pid: carrier }]);
   });
 
-  it("ends an orphan's kin, except what has a host of its own", async () => {
+  it("ends an orphan's relatives, except those with another host", async () => {
     const script = `PLUGBOARD_COOKIE=$2 "$0" "$1" & env -i "$0" "$1" & wait`;
     const args = ["-c", script, process.execPath, fixture("idle"), makeCookie(me)];
     const env = { PLUGBOARD_COOKIE: makeCookie(dead), PATH: "/usr/bin:/bin" };

@@ -44,7 +44,7 @@ const script = (code: string, options: Partial<StartProcessOptions> = {}): Promi
   spawn({ command: process.execPath, args: ["-e", code], ...options });
 
 describe("a server's process", () => {
-  it("has three streams and an end", async () => {
+  it("has three streams and reports its exit", async () => {
     const server = await script(
       `process.stdin.on("data", (d) => process.stdout.write(d)).on("end", () => {
          console.error("bye"); process.exitCode = 7; });`,
@@ -57,7 +57,7 @@ describe("a server's process", () => {
     expect(await stderr).toBe("bye\n");
   });
 
-  it("ends by a signal, too", async () => {
+  it("reports the signal that ended it", async () => {
     const server = await script("setInterval(() => {}, 1000)");
     process.kill(server.pid, "SIGKILL");
     expect(await server.exited).toEqual({ code: null, signal: "SIGKILL" });
@@ -135,8 +135,8 @@ describe("a command that cannot be started", () => {
     ["a script without interpreter", { command: "./script" }, /first line names does not/, /#!/],
     ["the same on PATH", { command: "script" }, /first line names does not/, /#!/],
     ["a missing cwd", { cwd: "/none/here" }, /'\/none\/here' does not exist/, /correct 'cwd'/],
-    ["a cwd that is a file", { cwd: "plain" }, /is not a directory/, /name a directory/],
-    ["a cwd that is a program", { cwd: "script" }, /is not a directory/, /name a directory/],
+    ["a cwd that is a file", { cwd: "plain" }, /is not a directory/, /set 'cwd' to a directory/],
+    ["a cwd that is a program", { cwd: "script" }, /is not a directory/, /set 'cwd' to a directory/],
     ["a NUL in an argument", { args: ["a\0b"] }, /cannot start .*null bytes/, /check 'command'/],
     ["too long an argument", { args: ["x".repeat(1 << 23)] }, /cannot start .*E2BIG/, /'args'/],
   ])("%s: it says so", async (_, options, message, hint) => {
@@ -152,12 +152,12 @@ describe("a command that cannot be started", () => {
     expect(error.permanent).toBe(true);
   });
 
-  it("because its directory is closed, as none is to root", async () => {
+  it("because it may not enter its directory (root always may)", async () => {
     const cwd = join(directory, "closed");
     await mkdir(cwd, { mode: 0 });
     const spawning = spawn({ command: process.execPath, args: ["-v"], cwd });
     const outcome = await spawning.then(() => "started", String);
-    expect(outcome).toMatch(process.geteuid?.() === 0 ? /^started$/ : /may not be entered/);
+    expect(outcome).toMatch(process.geteuid?.() === 0 ? /^started$/ : /cannot be entered/);
   });
 
   it.each(["EAGAIN", "EMFILE", "ENFILE", "ENOMEM"])(
@@ -176,7 +176,7 @@ describe("a command that cannot be started", () => {
     },
   );
 
-  it("for a reason that is no error is explained all the same", async () => {
+  it("is explained even if the reason is not an Error", async () => {
     const spawned = { command: "x", cwd: undefined, env: {}, platform: "linux", server: undefined };
     const error = await explainSpawnFailure("odd", { ...spawned, platform: "linux" });
     expect(error.message).toBe("cannot start 'x': odd");

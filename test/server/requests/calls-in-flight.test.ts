@@ -17,7 +17,7 @@ function start(calls: CallsInFlight, tool: string, handlers?: RequestHandlers) {
 }
 
 describe("a request", () => {
-  it("belongs to no call where there is none", () => {
+  it("belongs to no call if there is none", () => {
     expect(new CallsInFlight().origin(open)).toEqual({ call: undefined, signal: open });
   });
 
@@ -33,7 +33,7 @@ describe("a request", () => {
     expect(calls.origin(open).call).toBeUndefined();
   });
 
-  it("belongs to the caller of all calls there are, whichever it is about", async () => {
+  it("belongs to the caller if all calls have the same one", async () => {
     const onElicitation = () => ({ action: "decline" as const });
     const onSampling = () => "declined" as const;
     const calls = new CallsInFlight();
@@ -51,7 +51,7 @@ describe("a request", () => {
     await Promise.all([...theirs, other].map(({ succeed }) => succeed()));
   });
 
-  it("is over when it is over itself", () => {
+  it("is over when the request itself ends", () => {
     const calls = new CallsInFlight();
     start(calls, "a");
     const ended = new AbortController();

@@ -84,7 +84,7 @@ describe("a question", () => {
     );
   });
 
-  it("is declined where the callback fails, and the log says why", async () => {
+  it("is declined if the callback fails, and the log says why", async () => {
     for (const reason of [new Error("no\nterminal"), "no terminal"]) {
       const { answer, logger } = through(() => Promise.reject(reason));
       expect(await answer(QUESTION)).toEqual({ action: "decline" });
@@ -132,7 +132,7 @@ describe("a question", () => {
       { ...PAGE, url: "file:///etc/passwd" },
       "its page cannot be opened: it is neither https nor on this machine",
     ],
-  ])("%# that cannot be put to anybody is declined", async (params, why) => {
+  ])("%# that cannot be asked is declined", async (params, why) => {
     const ask = vi.fn<OnElicitation>();
     const { answer, logger } = through(ask);
     expect(await answer(params)).toEqual({ action: "decline" });
@@ -142,7 +142,7 @@ describe("a question", () => {
     ]);
   });
 
-  it("without words is one without words", async () => {
+  it("may have no message", async () => {
     const ask = vi.fn<OnElicitation>(() => ({ action: "decline" }));
     await through(ask).answer({ message: 5, requestedSchema: SCHEMA });
     expect(ask.mock.calls[0]?.[0].message).toBe("");
@@ -150,7 +150,7 @@ describe("a question", () => {
 });
 
 describe("a page", () => {
-  it("is completed when the server says so", async () => {
+  it("is completed when the server reports it", async () => {
     const asked: ElicitationRequest[] = [];
     const { elicitor, answer } = through((request) => {
       asked.push(request);

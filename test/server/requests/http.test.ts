@@ -80,7 +80,7 @@ describe("a legacy server that asks during a call", () => {
     ["declined", () => ({ action: "decline" }), '{"action":"decline"}'],
     ["cancelled", () => ({ action: "cancel" }), '{"action":"cancel"}'],
     ["lost", () => Promise.reject(new Error("gone")), '{"action":"decline"}'],
-  ])("is told what was %s, and the call goes on", async (_, onElicitation, told) => {
+  ])("gets what was %s, and the call goes on", async (_, onElicitation, told) => {
     const { url, capabilities } = await startAsking();
     const board = await open({ docs: { url, protocol: "legacy" } }, { onElicitation });
     expect(capabilities).toEqual([{ elicitation: { form: {}, url: {} } }]);
@@ -101,7 +101,7 @@ describe("a legacy server that asks during a call", () => {
     expect(textOf(await board.call("docs/ask"))).toBe('{"action":"decline"}');
   });
 
-  it("is not offered it, and is refused, without a callback", async () => {
+  it("gets no capability, and is refused, without a callback", async () => {
     const { url, capabilities } = await startAsking();
     const board = await open({ docs: { url, protocol: "legacy" } });
     expect(capabilities).toEqual([{}]);

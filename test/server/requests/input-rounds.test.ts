@@ -79,13 +79,13 @@ describe("a call", () => {
     ["none", undefined, {}],
     ["an empty one", "", { requestState: "" }],
     ["null", null, { requestState: null }],
-  ])("gives back the state it was given: %s", async (_, state, expected) => {
+  ])("sends back the server's state: %s", async (_, state, expected) => {
     const { call, given } = tool(asking({}, state), DONE);
     await callInRounds(call, echo);
     expect(given[1]).toEqual({ inputResponses: {}, ...expected });
   });
 
-  it("asks under any name", async () => {
+  it("may ask under any key", async () => {
     const requests = JSON.parse('{ "__proto__": { "method": "elicitation/create" } }');
     const { call, given } = tool(asking(requests), DONE);
     await callInRounds(call, echo);
@@ -103,14 +103,14 @@ describe("a call", () => {
     [{ method: "x\u001b[31m\ny" }, "x y"],
     [{}, "nothing that can be named"],
     ["odd", "nothing that can be named"],
-  ])("that asks for what is not offered ends: %j", async (request, what) => {
+  ])("that asks for something unsupported ends: %j", async (request, what) => {
     await expect(callInRounds(tool(asking({ a: request })).call, echo)).rejects.toMatchObject({
       code: "UNSUPPORTED",
       message: `the tool asks for input (${what}) that nobody can give here`,
     });
   });
 
-  it("that is never content ends", async () => {
+  it("that never stops asking ends", async () => {
     const { call, given } = tool(asking({ a: question("More?") }));
     await expect(callInRounds(call, echo)).rejects.toMatchObject({
       code: "PROTOCOL",
@@ -119,7 +119,7 @@ describe("a call", () => {
     expect(given).toHaveLength(11);
   });
 
-  it("that asks too much at once ends before anybody is asked", async () => {
+  it("that asks too much at once ends before anyone is asked", async () => {
     const many = Object.fromEntries(
       Array.from({ length: 33 }, (_, index) => [index, question("?")]),
     );
@@ -233,7 +233,7 @@ describe("a server of 2026-07-28 that asks during a call", () => {
     expect((await call).failure?.code).toBe("CANCELLED");
   });
 
-  it("is told that nobody is there, where nobody is", async () => {
+  it("fails if nobody can answer", async () => {
     const { url, calls } = await startModern(() => asking({ n: ask }));
     const board = await open({ docs: { url } });
     const outcome = await board.call("docs/ask");

@@ -107,7 +107,7 @@ describe.each(ERAS)("a server of %s", (_, era) => {
       "allow",
     ],
     ["roots", { roots: [] }, { roots: { listChanged: true } }, "deny"],
-  ])("is offered %s", async (_what, options, expected, sampling) => {
+  ])("is advertised %s", async (_what, options, expected, sampling) => {
     const board = await openOn(era, options, { sampling });
     const { structuredContent } = await board.call("s/told");
     expect(structuredContent).toMatchObject({ value: { offered: expected } });
@@ -142,7 +142,7 @@ describe.each(ERAS)("a server of %s", (_, era) => {
     });
   });
 
-  it("gets a person's word that they open a page", async () => {
+  it("learns that a person opens a page", async () => {
     const asked: ElicitationRequest[] = [];
     const onElicitation: OnElicitation = (request) => {
       asked.push(request);
@@ -331,8 +331,8 @@ describe("up to 2025-11-25", () => {
     expect(onSampling).toHaveBeenCalledTimes(10);
     const refusals = logger.lines.filter(({ message }) => message.includes("too many requests"));
     expect(refusals.map(({ message }) => message)).toEqual([
-      "the server was refused the model: too many requests for the model: at most 5 in one call",
-      "the server was refused the model: too many requests for the model: at most 5 in one call",
+      "refused the server's request for the model: too many requests for the model: at most 5 in one call",
+      "refused the server's request for the model: too many requests for the model: at most 5 in one call",
     ]);
   });
 
@@ -355,7 +355,7 @@ describe("up to 2025-11-25", () => {
     expect(most).toBe(1);
   });
 
-  it("which call it is about is not guessed: then the board is asked", async () => {
+  it("the board is asked if the call cannot be told", async () => {
     const asked: ElicitationRequest[] = [];
     const onElicitation: OnElicitation = (request) => {
       asked.push(request);
@@ -375,7 +375,7 @@ describe("up to 2025-11-25", () => {
     expect(others).not.toHaveBeenCalled();
   });
 
-  it("a caller with several calls is asked, though which of them it is about is not known", async () => {
+  it("a caller with several calls is asked, even if the call cannot be told", async () => {
     const onElicitation = vi.fn<OnElicitation>();
     const own = vi.fn<OnElicitation>(ADA);
     const board = await openOn(LEGACY, { onElicitation });
@@ -402,7 +402,7 @@ describe("up to 2025-11-25", () => {
     await eventually(() => logger.lines.some(({ message }) => message.includes('"name":"Ada"')));
   });
 
-  it("servers are told when the roots are others, and when they are the same they are not", async () => {
+  it("servers are told when the roots change, and only then", async () => {
     const board = await openOn(LEGACY, { roots: ["/a"] });
     board.setRoots(["/b"]);
     board.setRoots(["/b"]);
@@ -411,7 +411,7 @@ describe("up to 2025-11-25", () => {
     expect(structuredContent).toMatchObject({ value: { rootsChanged: 2 } });
   });
 
-  it("roots that come later are offered to connections that come later", async () => {
+  it("roots that are set later are advertised to later connections", async () => {
     const board = await openOn(LEGACY);
     board.setRoots(["/b"]);
     const before = await board.call("s/told");
@@ -444,7 +444,7 @@ describe("a call that is refused until a page was opened", () => {
     ...more,
   });
 
-  it("is made once more when it was", async () => {
+  it("is made again when the page was opened", async () => {
     const asked: ElicitationRequest[] = [];
     const onElicitation: OnElicitation = async (request) => {
       asked.push(request);
@@ -469,7 +469,7 @@ describe("a call that is refused until a page was opened", () => {
       () => ({ action: "accept" }),
       { elicitations: Array.from({ length: 6 }, () => PAGE) },
     ],
-  ])("stays refused where %s", async (key, onElicitation, more) => {
+  ])("stays refused if %s", async (key, onElicitation, more) => {
     const board = await openOn(LEGACY, { onElicitation });
     const outcome = await board.call("s/requirePage", args(key, more));
     expect(outcome.failure).toEqual({
@@ -478,7 +478,7 @@ describe("a call that is refused until a page was opened", () => {
     });
   });
 
-  it("stays refused where nobody can be asked", async () => {
+  it("stays refused without a callback", async () => {
     const outcome = await (await openOn(LEGACY)).call("s/requirePage", args("b"));
     expect(outcome.failure?.code).toBe("SERVER_ERROR");
   });
@@ -524,13 +524,13 @@ describe("of 2026-07-28", () => {
   });
 });
 
-describe("what servers say to the log", () => {
+describe("log messages of servers", () => {
   it.each([
     ["debug", "debug"],
     ["notice", "info"],
     ["warning", "warn"],
     ["emergency", "error"],
-  ])("at %s is logged at %s, in plain text", async (level, expected) => {
+  ])("at %s are logged at %s, in plain text", async (level, expected) => {
     const logger = recordingLogger();
     const board = await openOn(LEGACY, { logger });
     const data = { text: "red\u001b[31m", n: 1 };
@@ -543,7 +543,7 @@ describe("what servers say to the log", () => {
     });
   });
 
-  it("in a flood is counted", async () => {
+  it("are left out of a flood, and counted", async () => {
     const logger = recordingLogger();
     const board = await openOn(LEGACY, { logger });
     await board.call("s/log", { level: "error", data: "x".repeat(10_000), count: 1000 });
@@ -567,13 +567,13 @@ describe("what servers say to the log", () => {
     }
   });
 
-  it("is not asked for where the server has none", async () => {
+  it("are not requested if the server has none", async () => {
     const board = await open({ s: fixture("asks", "--no-logging") });
     const { structuredContent } = await board.call("s/told");
     expect((structuredContent as { value: JsonObject }).value).not.toHaveProperty("level");
   });
 
-  it("is heard in 2026-07-28 too", async () => {
+  it("arrive in 2026-07-28 too", async () => {
     const logger = recordingLogger();
     const board = await openOn(MODERN, { logger });
     await board.call("s/log", { data: "hello" });

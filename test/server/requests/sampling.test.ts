@@ -48,7 +48,7 @@ async function seen(params: JsonObject, options: object = {}): Promise<SamplingR
 }
 
 describe("a request", () => {
-  it("comes with what it says, and whose it is", async () => {
+  it("reaches the handler with its content and its origin", async () => {
     const request = await seen(
       {
         messages: [
@@ -149,17 +149,17 @@ describe("a request", () => {
       },
       "the request has more than 8 MiB of media",
     ],
-  ])("with %s is refused before anybody sees it", async (_, params, message) => {
+  ])("with %s is refused before anyone sees it", async (_, params, message) => {
     const handler = vi.fn<SamplingHandler>();
     const { ask, logger } = host({ handler, tools: true });
     await expect(ask(params)).rejects.toMatchObject({ code: "PROTOCOL", message });
     expect(handler).not.toHaveBeenCalled();
     expect(logger.lines).toMatchObject([
-      { level: "warn", message: `the server was refused the model: ${message}` },
+      { level: "warn", message: `refused the server's request for the model: ${message}` },
     ]);
   });
 
-  it("with a megabyte of image is no more than that", async () => {
+  it("may have a megabyte of image", async () => {
     const content = { ...IMAGE, data: "A".repeat(1 << 20) };
     expect((await seen({ messages: [{ role: "user", content }] })).messages).toHaveLength(1);
   });
@@ -174,7 +174,7 @@ describe("an answer", () => {
     [REQUEST, { model: "m", content: IMAGE }, IMAGE],
     [withTools, { model: "m", content: [TEXT, USE] }, [TEXT, USE]],
     [withTools, { model: "m", content: TEXT }, [TEXT]],
-  ])("%# goes back as the protocol has it", async (params, answer, content) => {
+  ])("%# goes back in the protocol's form", async (params, answer, content) => {
     const { ask } = host({ handler: () => answer, tools: true });
     expect(await ask(params)).toEqual({ role: "assistant", model: "m", content });
   });
@@ -193,13 +193,13 @@ describe("an answer", () => {
     { model: "m", content: [TEXT, IMAGE] },
     { model: "m", content: USE },
     { model: "m", content: { type: "text" } },
-  ])("that is none is not sent: %j", async (answer) => {
+  ])("that is not a message is not sent: %j", async (answer) => {
     const { ask, logger } = host(() => answer as SampledMessage);
     await expect(ask(REQUEST)).rejects.toMatchObject({ code: "NOT_APPROVED" });
     expect(logger.lines).toHaveLength(1);
   });
 
-  it("that does not come is not waited for for ever", async () => {
+  it("that does not come times out", async () => {
     const handler = vi.fn<SamplingHandler>(() => new Promise(() => {}));
     const { ask, clock } = host(handler);
     const outcome = ask(REQUEST).catch((error: unknown) => error);
@@ -211,7 +211,7 @@ describe("an answer", () => {
     expect(handler.mock.calls[0]?.[0].signal.aborted).toBe(true);
   });
 
-  it("is not waited for when nobody wants it any more", async () => {
+  it("is given up when nobody waits for it any more", async () => {
     const gone = new AbortController();
     const { ask, logger } = host(() => new Promise(() => {}));
     const outcome = ask(REQUEST, { call: undefined, signal: gone.signal });
@@ -233,7 +233,7 @@ describe("an answer", () => {
 });
 
 describe("the limit", () => {
-  it("of a minute passes with it, and a flood is told once", async () => {
+  it("per minute ends with the minute, and a flood is logged once", async () => {
     const { ask, clock, logger } = host(() => ANSWER);
     const refused = { code: "RATE_LIMITED" };
     for (let each = 0; each < 10; each += 1) await ask(REQUEST);
@@ -246,7 +246,7 @@ describe("the limit", () => {
     await ask(REQUEST);
   });
 
-  it("of a call is its own", async () => {
+  it("per call is counted for each call", async () => {
     const limits = new SamplingLimits(new ManualClock());
     const call = { tool: "t", callId: undefined, handlers: undefined, samples: 0 };
     for (let each = 0; each < 5; each += 1) expect(limits.take(call)).toBeUndefined();

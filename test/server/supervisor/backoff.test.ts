@@ -72,7 +72,7 @@ describe("crashes", () => {
     expect(delays).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000]);
   });
 
-  it("go on from where failed starts have come", () => {
+  it("continue the delays of failed starts", () => {
     const { backoff } = setUp();
     backoff.startFailed();
     backoff.startFailed();
@@ -103,7 +103,7 @@ describe("crashes", () => {
     expect(verdicts[19]).toEqual({ kind: "give-up", reason: "it crashed 20 times in 10 minutes" });
   });
 
-  it("do not when they are spread over more", async () => {
+  it("do not end it when they are spread over more", async () => {
     const { backoff, clock } = setUp();
     for (let crash = 0; crash < 60; crash += 1) {
       backoff.becameReady();
@@ -112,7 +112,7 @@ describe("crashes", () => {
     }
   });
 
-  it("are not forgiven for a minute that was not one of health", async () => {
+  it("are not forgiven for a minute without health", async () => {
     const { backoff, clock } = setUp();
     backoff.becameReady();
     expect(delay(backoff.crashed())).toBe(1000);
@@ -137,7 +137,7 @@ describe("a server that is never given up", () => {
     expect(backoff.attempt).toBe(2001);
   });
 
-  it("may crash as often as it likes", () => {
+  it("is restarted however often it crashes", () => {
     const { backoff } = endless();
     for (let crash = 0; crash < 100; crash += 1) {
       backoff.becameReady();
@@ -164,7 +164,7 @@ describe("a server that is never given up", () => {
   });
 });
 
-describe("somebody's own decision", () => {
+describe("a restart that a person asked for", () => {
   it("forgives everything", () => {
     const { backoff } = setUp();
     for (let failure = 0; failure < 5; failure += 1) backoff.startFailed();

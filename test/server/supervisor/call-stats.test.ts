@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { CallStats } from "../../../src/server/supervisor/call-stats.ts";
 
 describe("CallStats", () => {
-  it("begins with nothing", () => {
+  it("starts at zero", () => {
     expect(new CallStats().snapshot()).toEqual({ total: 0, failed: 0, inFlight: 0 });
   });
 

@@ -195,7 +195,7 @@ describe("a remote server", () => {
     },
   );
 
-  it("may be lost as often as it likes", async () => {
+  it("is restarted however often it is lost", async () => {
     const supervisor = supervise({ endpoint });
     await supervisor.start();
     for (let count = 0; count < 40; count += 1) {
@@ -225,7 +225,7 @@ describe("a remote server", () => {
     expect(clock.next()).toBeUndefined();
   });
 
-  it("that wants to know who is calling waits for it, with the remedy and no timer", async () => {
+  it("that requires authentication waits for it, with the remedy and no timer", async () => {
     script = [locked];
     const supervisor = supervise({ endpoint });
     await supervisor.start();
@@ -235,14 +235,14 @@ describe("a remote server", () => {
     expect(clock.next()).toBeUndefined();
   });
 
-  it("that does so without a hint is given one", async () => {
+  it("that requires authentication without a hint gets a default hint", async () => {
     script = [new PlugboardError("NEEDS_AUTH", "who is calling?")];
     const supervisor = supervise({ endpoint });
     await supervisor.start();
     expect(supervisor.state).toEqual({ kind: "needs-auth", remedy: "who is calling?; sign in" });
   });
 
-  it("that does so is asked once by a call, and the remedy is the answer", async () => {
+  it("that requires authentication is tried once per call, which fails with the remedy", async () => {
     script = [locked, locked];
     const supervisor = supervise({ endpoint });
     await supervisor.start();
@@ -250,14 +250,14 @@ describe("a remote server", () => {
     expect(starts).toBe(2);
   });
 
-  it("serves a call after somebody signed in elsewhere", async () => {
+  it("serves a call after you signed in elsewhere", async () => {
     script = [locked];
     const supervisor = supervise({ endpoint });
     await supervisor.start();
     expect(await supervisor.acquire()).toBe(supervisor.live);
   });
 
-  it("that does so in mid-session is not chased either", async () => {
+  it("that requires authentication in mid-session is not retried", async () => {
     const supervisor = supervise({ endpoint });
     await supervisor.start();
     opened[0]?.crash(locked);
@@ -282,7 +282,7 @@ describe("a remote server", () => {
     },
   );
 
-  it("that does so is closed like any other", async () => {
+  it("that requires authentication is closed like any other", async () => {
     script = [locked];
     const supervisor = supervise({ endpoint });
     await supervisor.start();
@@ -338,7 +338,7 @@ describe("a call's way to a connection", () => {
   });
 });
 
-describe("a server of a configuration that nobody has approved", () => {
+describe("a server of an untrusted configuration", () => {
   const untrusted = { remedy: "run: plugboard trust" };
 
   it.each(["start", "refresh", "restart"] as const)("is not started by %s", async (method) => {
@@ -357,7 +357,7 @@ describe("a server of a configuration that nobody has approved", () => {
     expect(starts).toBe(0);
   });
 
-  it("is disabled where it is disabled", () => {
+  it("is disabled if its definition says so", () => {
     expect(supervise({ enabled: false }, { untrusted }).state.kind).toBe("disabled");
   });
 
@@ -470,7 +470,7 @@ describe("stopping", () => {
     expect(states).toEqual(["starting", "stopping", "stopped"]);
   });
 
-  it("starts nothing again where it is closed in the middle of a restart", async () => {
+  it("does not start again when it is closed in the middle of a restart", async () => {
     const supervisor = supervise();
     await supervisor.start();
     const restarting = supervisor.restart();
@@ -500,7 +500,7 @@ describe("stopping", () => {
     expect(supervisor.live).toBeUndefined();
   });
 
-  it("restarts one that has failed, forgiving what was", async () => {
+  it("restarts a failed server and forgives its failures", async () => {
     script = [crash, crash, crash, crash, crash];
     const supervisor = supervise();
     await supervisor.start();
@@ -552,7 +552,7 @@ describe("idling", () => {
     expect(await connection).toBe(opened[1]);
   });
 
-  it("stops a server that started only to be known, unless a call follows", async () => {
+  it("stops a server that was started only to list its tools, unless a call follows", async () => {
     const supervisor = supervise({ lazy: true });
     await supervisor.start(true);
     await clock.advance(30_000);
@@ -574,7 +574,7 @@ describe("changing tools", () => {
     expect(lists).toHaveLength(2);
   });
 
-  it("keeps what it has when the new list cannot be had", async () => {
+  it("keeps the old tools when listing fails", async () => {
     const supervisor = supervise();
     await supervisor.start();
     const connection = opened[0];

@@ -72,7 +72,7 @@ describe("a server that is unavailable", () => {
     expect(reason.hint).toBe("install it");
   });
 
-  it("has neither where there is none", () => {
+  it("has neither if there is no error behind it", () => {
     const plain = new PlugboardError("TIMEOUT", "no answer");
     expect(unavailable(definition, { kind: "failed", error: plain }, clock).hint).toBeUndefined();
     expect(unavailable(definition, { kind: "stopped" }, clock).cause).toBeUndefined();

@@ -49,13 +49,13 @@ const NARROW = {
 };
 
 describe("a request", () => {
-  it("is sent as it is where nobody holds a token", async () => {
+  it("is sent as it is without an authorizer", async () => {
     const { send, credentials } = server(REFUSED);
     expect((await sendAuthorized(undefined, send)).status).toBe(401);
     expect(credentials).toEqual([undefined]);
   });
 
-  it("is sent with the token there is", async () => {
+  it("is sent with the current token", async () => {
     const { send, credentials, cancelled } = server({ status: 200 });
     const { authorizer, renewals } = wallet("t1");
     expect((await sendAuthorized(authorizer, send)).status).toBe(200);
@@ -63,7 +63,7 @@ describe("a request", () => {
     expect([renewals, cancelled]).toEqual([[], []]);
   });
 
-  it("is sent again with another where the server wanted that", async () => {
+  it("is sent again with a new token if the server asks for one", async () => {
     const { send, credentials, cancelled } = server(REFUSED, NARROW, { status: 200 });
     const { authorizer, renewals } = wallet(undefined, "t1", "t2");
     expect((await sendAuthorized(authorizer, send)).status).toBe(200);
@@ -84,7 +84,7 @@ describe("a request", () => {
     },
   );
 
-  it("that no token is good enough for ends", async () => {
+  it("fails if the server refuses every token", async () => {
     const { send, credentials } = server(REFUSED);
     const { authorizer, renewals } = wallet("t1", "t2", "t3", "t4", "t5");
     await expect(sendAuthorized(authorizer, send)).rejects.toMatchObject({
@@ -96,7 +96,7 @@ describe("a request", () => {
     expect(renewals).toHaveLength(3);
   });
 
-  it("fails with what kept it from another token", async () => {
+  it("fails with the error of the renewal", async () => {
     const reason = new PlugboardError("NEEDS_AUTH", "somebody must sign in");
     const authorizer: Authorizer = {
       token: async () => undefined,

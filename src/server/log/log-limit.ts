@@ -2,7 +2,7 @@
 
 import type { Clock } from "../../util/clock.ts";
 
-export interface LineLimitOptions {
+export interface LogLimitOptions {
   clock: Clock;
   maxLines: number;
   windowMs: number;
@@ -10,13 +10,13 @@ export interface LineLimitOptions {
   onLeftOut: (count: number) => void;
 }
 
-export class LineLimit {
-  readonly #options: LineLimitOptions;
+export class LogLimit {
+  readonly #options: LogLimitOptions;
   #windowEnds = 0;
   #lines = 0;
   #leftOut = 0;
 
-  constructor(options: LineLimitOptions) {
+  constructor(options: LogLimitOptions) {
     this.#options = options;
   }
 
