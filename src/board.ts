@@ -6,7 +6,7 @@ import { Sessions } from "./board/session/sessions.ts";
 import { signInOf, slotNamed } from "./board/slot.ts";
 import { CatalogCache } from "./catalog/catalog-cache.ts";
 import { type BoardConfig, parseAgentConfig } from "./config/parse.ts";
-import { formatProblem } from "./config/report.ts";
+import { formatProblem } from "./config/issue.ts";
 import type { AgentConfig } from "./model/agent-config.ts";
 import type { Board, BoardCallOptions } from "./model/board.ts";
 import type { BoardOptions } from "./model/board-options.ts";

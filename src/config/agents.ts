@@ -3,8 +3,8 @@
 import { isJsonObject } from "../model/json.ts";
 import type { JsonObject } from "../model/json.ts";
 import { check } from "./kit.ts";
-import { atValue } from "./finding.ts";
-import type { Finding, Path } from "./finding.ts";
+import { atValue } from "./issue.ts";
+import type { Issue, KeyPath } from "./issue.ts";
 import { agentSchema, defaultsSchema, rootSchema } from "./schema.ts";
 import type { AgentSettings } from "./schema.ts";
 import { readServers } from "./servers.ts";
@@ -12,19 +12,19 @@ import type { ServerLayer } from "./servers.ts";
 
 export interface AgentLayer {
   id: string | undefined;
-  path: Path;
+  path: KeyPath;
   /** Empty where the schema refused it. */
   settings: AgentSettings;
   servers: ServerLayer;
   /** Of the settings and of the servers. */
-  findings: Finding[];
+  issues: Issue[];
 }
 
 export interface AgentLayers {
   defaults: AgentLayer;
   list: AgentLayer[];
   root: JsonObject;
-  findings: Finding[];
+  issues: Issue[];
 }
 
 export function readAgents(value: unknown): AgentLayers {
@@ -35,28 +35,28 @@ export function readAgents(value: unknown): AgentLayers {
   const list = entries.flatMap((entry, index) =>
     isJsonObject(entry) ? readLayer(entry, ["agents", "list", index], agentSchema) : [],
   );
-  const findings = [
-    ...check(rootSchema, value, []).findings,
-    ...[defaults, ...list].flatMap((layer) => layer.findings),
+  const issues = [
+    ...check(rootSchema, value, []).issues,
+    ...[defaults, ...list].flatMap((layer) => layer.issues),
     ...repeatedIds(list),
   ];
-  return { defaults, list, root, findings };
+  return { defaults, list, root, issues };
 }
 
 function readLayer(
   value: unknown,
-  path: Path,
+  path: KeyPath,
   schema: typeof defaultsSchema | typeof agentSchema,
 ): AgentLayer {
   const block = asObject(value);
   const checked = check<AgentSettings>(schema, block, path);
   const servers = readServers(asObject(block["mcp"])["servers"], [...path, "mcp", "servers"]);
   const id = typeof block["id"] === "string" ? block["id"] : undefined;
-  const findings = [...checked.findings, ...servers.findings];
-  return { id, path, settings: checked.data ?? {}, servers, findings };
+  const issues = [...checked.issues, ...servers.issues];
+  return { id, path, settings: checked.data ?? {}, servers, issues };
 }
 
-function repeatedIds(list: readonly AgentLayer[]): Finding[] {
+function repeatedIds(list: readonly AgentLayer[]): Issue[] {
   const seen = new Set<string>();
   return list.flatMap(({ path, id }) => {
     if (id === undefined) return [];

@@ -2,10 +2,10 @@
 
 import { isJsonObject } from "../model/json.ts";
 import { closest } from "../util/closest.ts";
-import { atKey } from "./finding.ts";
-import type { Finding, Path } from "./finding.ts";
+import { atKey } from "./issue.ts";
+import type { Issue, KeyPath } from "./issue.ts";
 import { type Infer, type Schema, schema, wrong } from "./kit.ts";
-import { alternatives } from "./quote.ts";
+import { alternatives } from "./issue.ts";
 
 type Shape = Readonly<Record<string, Schema<unknown>>>;
 
@@ -31,7 +31,7 @@ export function anyObject(): Schema<Record<string, unknown>> {
 }
 
 function inObject<Data>(
-  find: (value: Record<string, unknown>, path: Path) => Finding[],
+  find: (value: Record<string, unknown>, path: KeyPath) => Issue[],
   expected = "an object",
 ): Schema<Data> {
   return schema((value, path) =>
@@ -49,7 +49,7 @@ export function object<Of extends Shape>(
 ): Schema<ObjectOf<Of>> {
   return inObject((value, path) => [
     ...Object.entries(shape).flatMap(([key, each]) =>
-      each.findings(Object.hasOwn(value, key) ? value[key] : undefined, [...path, key]),
+      each.issues(Object.hasOwn(value, key) ? value[key] : undefined, [...path, key]),
     ),
     ...unknownKeys(Object.keys(value), Object.keys(shape), advice, path),
   ]);
@@ -59,8 +59,8 @@ function unknownKeys(
   given: readonly string[],
   known: readonly string[],
   advice: Readonly<Record<string, string>>,
-  path: Path,
-): Finding[] {
+  path: KeyPath,
+): Issue[] {
   const listed = known.filter((key) => !key.startsWith("$"));
   const expected = listed.length <= MOST_KEYS_LISTED ? `; expected ${alternatives(listed)}` : "";
   const unknown = given.filter((key) => !known.includes(key));
@@ -84,7 +84,7 @@ export function mapOf<Value>(
       const place = [...path, key];
       const message = keyProblem(key);
       const ofKey = message === undefined ? [] : [atKey(place, message)];
-      return [...ofKey, ...values.findings(value, place)];
+      return [...ofKey, ...values.issues(value, place)];
     }),
   );
 }
@@ -93,7 +93,7 @@ export function mapOf<Value>(
 export function either<A, B>(first: Branch<A>, second: Branch<B>, expected: string): Schema<A | B> {
   return schema((value, path) => {
     const branch = [first, second].find(([isMeant]) => isMeant(value));
-    return branch?.[1].findings(value, path) ?? [wrong(value, path, { expected })];
+    return branch?.[1].issues(value, path) ?? [wrong(value, path, { expected })];
   });
 }
 
@@ -106,7 +106,7 @@ export function byType<Data>(
   return inObject((value, path) => {
     const type = Object.hasOwn(value, "type") ? value["type"] : undefined;
     const meant = typeof type === "string" && words.includes(type) ? schemas[type] : undefined;
-    if (meant !== undefined) return meant.findings(value, path);
+    if (meant !== undefined) return meant.issues(value, path);
     return [wrong(type, [...path, "type"], { expected: `one of ${words.join(", ")}`, words })];
   }, expected);
 }

@@ -1,7 +1,7 @@
 // What a server's keys say about how to reach it, and whether they say it completely.
 
-import { atKey } from "./finding.ts";
-import type { Finding, Path } from "./finding.ts";
+import { atKey } from "./issue.ts";
+import type { Issue, KeyPath } from "./issue.ts";
 import type { PlainServer } from "./servers.ts";
 
 export type Family = "stdio" | "remote";
@@ -26,20 +26,20 @@ export function familyOf({ transport, command, url }: PlainServer): Family | und
 }
 
 /** Can be judged of a server that is wrong in other ways too. */
-export function ambiguityFindings(
+export function ambiguityIssues(
   { command, url, transport, type }: Readonly<Record<string, unknown>>,
-  path: Path,
-): Finding[] {
+  path: KeyPath,
+): Issue[] {
   if (command === undefined || url === undefined) return [];
   if (transport !== undefined || type !== undefined) return [];
   return [atKey(path, 'has both "command" and "url"; expected one of them, or a "transport"')];
 }
 
 /** What keeps a merged server from being started at all. */
-export function connectionFindings(server: PlainServer, path: Path): Finding[] {
+export function connectionIssues(server: PlainServer, path: KeyPath): Issue[] {
   const { transport, command, url } = server;
   if (transport === undefined) {
-    const ambiguity = ambiguityFindings({ ...server }, path);
+    const ambiguity = ambiguityIssues({ ...server }, path);
     if (ambiguity.length > 0) return ambiguity;
     if (command === undefined && url === undefined) {
       return [atKey(path, 'has neither "command" nor "url"; expected one of them')];

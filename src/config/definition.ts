@@ -25,7 +25,7 @@ export const SESSION_IDLE_MS = 3_600_000;
 
 const RESOURCE_DEFAULTS = { enabled: true, refreshMs: 300_000 } as const;
 
-/** The server must have passed `connectionFindings`. `baseDir` is what a relative `cwd` is relative to. */
+/** The server must have passed `connectionIssues`. `baseDir` is what a relative `cwd` is relative to. */
 export function toDefinition(
   { name, origin, server, rules }: MergedServer,
   baseDir: string | undefined,

@@ -1,6 +1,6 @@
 // The single values that the schemas are made of.
 
-import { atValue } from "./finding.ts";
+import { atValue } from "./issue.ts";
 import { type Schema, schema, wrong } from "./kit.ts";
 import { mentionsSecret, secretProblem } from "./secret-reference.ts";
 import { parseTemplate } from "./template.ts";
@@ -56,7 +56,7 @@ export function oneOf<const Words extends readonly string[]>(words: Words): Sche
 export function listOf<Item>(item: Schema<Item>): Schema<Item[]> {
   return schema((value, path) =>
     Array.isArray(value)
-      ? value.flatMap((each, index) => item.findings(each, [...path, index]))
+      ? value.flatMap((each, index) => item.issues(each, [...path, index]))
       : [wrong(value, path, { expected: "a list" })],
   );
 }
@@ -67,8 +67,8 @@ export function verified(
   of: Schema<string> = text(),
 ): Schema<string> {
   return schema((value, path) => {
-    const findings = of.findings(value, path);
-    if (findings.length > 0) return findings;
+    const issues = of.issues(value, path);
+    if (issues.length > 0) return issues;
     const message = problem(String(value));
     return message === undefined ? [] : [atValue(path, message)];
   });

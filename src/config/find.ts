@@ -4,7 +4,7 @@ import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Environment } from "./environment.ts";
 import { plugboardHome } from "./home.ts";
-import { configInvalid } from "./report.ts";
+import { configInvalid } from "./issue.ts";
 
 export type ConfigSource =
   /** One from the `directory` was named by nobody: nothing of it may start before it is trusted. */

@@ -9,8 +9,8 @@ import type {
   ServerGuard,
   ToolRules,
 } from "../model/guard-settings.ts";
-import type { Path } from "./finding.ts";
-import { formatPath } from "./quote.ts";
+import type { KeyPath } from "./issue.ts";
+import { formatPath } from "./issue.ts";
 import type { BoardConfig } from "./server-config.ts";
 import type { PlainServer } from "./servers.ts";
 
@@ -20,12 +20,12 @@ interface GuardSettings extends Pick<BoardConfig, "pins" | "framing" | "limits">
 }
 
 export interface GuardLayer {
-  path: Path;
+  path: KeyPath;
   settings: GuardSettings;
 }
 
 /** None where the block asks for nothing. `path` leads to what the block is in. */
-export function placedRules(rules: ToolRules | undefined, path: Path): PlacedRules[] {
+export function placedRules(rules: ToolRules | undefined, path: KeyPath): PlacedRules[] {
   const { allow, deny = [], ownerOnly = [] } = rules ?? {};
   const reserves = typeof ownerOnly === "boolean" ? ownerOnly : ownerOnly.length > 0;
   // An empty list of what is allowed says a lot.

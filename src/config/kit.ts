@@ -3,13 +3,13 @@
 // branch of a union was meant, and cost more time to load than all of the configuration to read.
 
 import { closest } from "../util/closest.ts";
-import { atKey, atValue } from "./finding.ts";
-import type { Finding, Path } from "./finding.ts";
-import { quote } from "./quote.ts";
+import { atKey, atValue } from "./issue.ts";
+import type { Issue, KeyPath } from "./issue.ts";
+import { quote } from "./issue.ts";
 
 export interface Schema<Data> {
   /** Everything that is wrong with a value; `path` leads to it from the document's root. */
-  findings(value: unknown, path: Path): Finding[];
+  issues(value: unknown, path: KeyPath): Issue[];
   optional(): Schema<Data | undefined>;
   /** Never there: it carries the type. */
   readonly data?: Data;
@@ -17,22 +17,22 @@ export interface Schema<Data> {
 
 export type Infer<Of> = Of extends Schema<infer Data> ? Data : never;
 
-export function schema<Data>(findings: Schema<Data>["findings"]): Schema<Data> {
+export function schema<Data>(issues: Schema<Data>["issues"]): Schema<Data> {
   return {
-    findings,
-    optional: () => schema((value, path) => (value === undefined ? [] : findings(value, path))),
+    issues,
+    optional: () => schema((value, path) => (value === undefined ? [] : issues(value, path))),
   };
 }
 
 export interface Checked<Data> {
   /** Only where nothing is wrong. */
   data?: Data;
-  findings: Finding[];
+  issues: Issue[];
 }
 
-export function check<Data>(against: Schema<Data>, value: unknown, path: Path): Checked<Data> {
-  const findings = against.findings(value, path);
-  return findings.length === 0 ? { data: value as Data, findings } : { findings };
+export function check<Data>(against: Schema<Data>, value: unknown, path: KeyPath): Checked<Data> {
+  const issues = against.issues(value, path);
+  return issues.length === 0 ? { data: value as Data, issues } : { issues };
 }
 
 export interface Expectation {
@@ -45,7 +45,7 @@ export interface Expectation {
 }
 
 /** "is a string; expected true or false". Values that may be secret are never quoted. */
-export function wrong(value: unknown, path: Path, expectation: Expectation): Finding {
+export function wrong(value: unknown, path: KeyPath, expectation: Expectation): Issue {
   const message = `${describe(value, expectation)}; expected ${expectation.expected}`;
   if (value === undefined) return atKey(path, message);
   const { words } = expectation;

@@ -11,17 +11,16 @@ import { readAgents } from "./agents.ts";
 import type { AgentLayer, AgentLayers } from "./agents.ts";
 import { familyOf } from "./connection.ts";
 import { toDefinition } from "./definition.ts";
-import { parseText } from "./document.ts";
-import { atKey } from "./finding.ts";
-import type { Finding } from "./finding.ts";
+import { atKey } from "./issue.ts";
+import type { Issue } from "./issue.ts";
 import { agentGuard, auditSettings } from "./guard.ts";
 import { expandHome } from "./home.ts";
-import { layerFindings, mergeServers, overrideFindings, plainServers } from "./merge.ts";
+import { layerIssues, mergeServers, overrideIssues, plainServers } from "./merge.ts";
 import type { MergedServer } from "./merge.ts";
-import { quote } from "./quote.ts";
-import { readConfigText } from "./read.ts";
-import { configInvalid, throwIfAny, toProblems } from "./report.ts";
-import type { Source } from "./report.ts";
+import { quote } from "./issue.ts";
+import { readDocument } from "./text/read.ts";
+import { throwIfAny, toProblems } from "./issue.ts";
+import type { IssueSource } from "./issue.ts";
 import { ruleWarnings } from "./rule-warnings.ts";
 import type { AgentSettings } from "./schema.ts";
 import { sessionDefaults } from "./session.ts";
@@ -47,28 +46,25 @@ export async function loadConfig(
   options: LoadOptions = {},
 ): Promise<AgentConfig> {
   const file = resolve(options.cwd ?? process.cwd(), path);
-  const document = parseText(await readConfigText(file));
-  if (document.kind === "malformed") {
-    throw configInvalid([{ file, ...document.place, path: "", message: document.message }]);
-  }
+  const document = await readDocument(file);
   const source = { file, locate: document.locate };
   const layers = readAgents(document.value);
   const agent = layers.list.find(({ id }) => id === agentId);
   const isUnknown = agent === undefined && agentId !== DEFAULT_AGENT;
-  const findings = [...document.findings, ...layers.findings, ...mergeFindings(layers)];
-  throwIfAny(isUnknown ? [...findings, unknownAgent(agentId, layers)] : findings, source);
+  const issues = [...document.issues, ...layers.issues, ...mergeIssues(layers)];
+  throwIfAny(isUnknown ? [...issues, unknownAgent(agentId, layers)] : issues, source);
   return compose({ layers, agent, source, homedir: options.homedir ?? systemHome() });
 }
 
 /** The agents that are not asked for too: a file is right or wrong as a whole. */
-function mergeFindings({ defaults, list }: AgentLayers): Finding[] {
+function mergeIssues({ defaults, list }: AgentLayers): Issue[] {
   return [
-    ...layerFindings(defaults.servers),
-    ...list.flatMap((agent) => overrideFindings(defaults.servers, agent.servers)),
+    ...layerIssues(defaults.servers),
+    ...list.flatMap((agent) => overrideIssues(defaults.servers, agent.servers)),
   ];
 }
 
-function unknownAgent(agentId: string, { list }: AgentLayers): Finding {
+function unknownAgent(agentId: string, { list }: AgentLayers): Issue {
   const ids = list.flatMap(({ id }) => id ?? []);
   const known =
     ids.length === 0 ? "the file has none" : `known agents: ${ids.map(quote).join(", ")}`;
@@ -79,7 +75,7 @@ function unknownAgent(agentId: string, { list }: AgentLayers): Finding {
 interface Composition {
   layers: AgentLayers;
   agent: AgentLayer | undefined;
-  source: Required<Source>;
+  source: Required<IssueSource>;
   homedir: string;
 }
 
@@ -136,7 +132,7 @@ function layerWarnings(
   layer: AgentLayer,
   merged: readonly MergedServer[],
   names: ReadonlySet<string>,
-): Finding[] {
+): Issue[] {
   const families = new Map(merged.map(({ name, server }) => [name, familyOf(server)]));
   return [
     ...agentWarnings(layer.settings, layer.path),

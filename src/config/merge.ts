@@ -3,9 +3,9 @@
 import type { PlacedRules } from "../model/guard-settings.ts";
 import type { ServerScope } from "../model/server-definition.ts";
 import { closest } from "../util/closest.ts";
-import { connectionFindings, familyOf, REMOTE_KEYS, STDIO_KEYS } from "./connection.ts";
-import { atKey } from "./finding.ts";
-import type { Finding } from "./finding.ts";
+import { connectionIssues, familyOf, REMOTE_KEYS, STDIO_KEYS } from "./connection.ts";
+import { atKey } from "./issue.ts";
+import type { Issue } from "./issue.ts";
 import { mergePerTool, placedRules } from "./guard.ts";
 import type { LayerServer, PlainServer, ServerLayer } from "./servers.ts";
 
@@ -51,27 +51,27 @@ export function plainServers(layer: ServerLayer, origin: ServerScope): MergedSer
 }
 
 /** A layer that stands alone must be complete. */
-export function layerFindings(layer: ServerLayer): Finding[] {
-  return [...layer.servers.values()].flatMap(({ plain, path }) => connectionFindings(plain, path));
+export function layerIssues(layer: ServerLayer): Issue[] {
+  return [...layer.servers.values()].flatMap(({ plain, path }) => connectionIssues(plain, path));
 }
 
 /** An override need not be complete, but what comes of it must be. */
-export function overrideFindings(defaults: ServerLayer, agent: ServerLayer): Finding[] {
+export function overrideIssues(defaults: ServerLayer, agent: ServerLayer): Issue[] {
   return [...agent.servers.values()].flatMap((override) => {
     const { name, path, plain } = override;
     const base = defaults.servers.get(name)?.plain;
     if (base === undefined) {
-      return defaults.broken.has(name) ? [] : ownFindings(override, defaults);
+      return defaults.broken.has(name) ? [] : ownIssues(override, defaults);
     }
-    const isReported = connectionFindings(base, []).length > 0;
-    return isReported ? [] : connectionFindings(overlay(base, plain), path);
+    const isReported = connectionIssues(base, []).length > 0;
+    return isReported ? [] : connectionIssues(overlay(base, plain), path);
   });
 }
 
 /** A server without command or url that matches nothing in the defaults is most likely a typo. */
-function ownFindings({ name, path, plain }: LayerServer, defaults: ServerLayer): Finding[] {
+function ownIssues({ name, path, plain }: LayerServer, defaults: ServerLayer): Issue[] {
   const isPartial = [plain.transport, plain.command, plain.url].every((key) => key === undefined);
-  if (!isPartial) return connectionFindings(plain, path);
+  if (!isPartial) return connectionIssues(plain, path);
   const names = [...defaults.servers.keys(), ...defaults.broken].slice(0, MOST_NAMES);
   const message =
     'has neither "command" nor "url", and the defaults have no server of this name to complete it';

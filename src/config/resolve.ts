@@ -8,8 +8,8 @@ import type { Endpoint, ServerDefinition } from "../model/server-definition.ts";
 import type { Environment } from "./environment.ts";
 import { headerValueProblem } from "./header.ts";
 import { expandHome } from "./home.ts";
-import { formatPath } from "./quote.ts";
-import type { Path } from "./finding.ts";
+import { formatPath } from "./issue.ts";
+import type { KeyPath } from "./issue.ts";
 import { mentionsSecret } from "./secret-reference.ts";
 import { parseTemplate } from "./template.ts";
 import { urlProblem } from "./url.ts";
@@ -24,7 +24,7 @@ export function resolveEndpoint(
   homedir: string = env["HOME"] || systemHome(),
 ): Endpoint {
   const { endpoint, name } = definition;
-  const expand = (value: string, path: Path) => expandValue(value, path, name, env);
+  const expand = (value: string, path: KeyPath) => expandValue(value, path, name, env);
   if (endpoint.kind === "stdio") {
     const { command, args, cwd, baseDir } = endpoint;
     return {
@@ -64,7 +64,7 @@ export function resolveEndpoint(
 
 function resolveOAuth(
   oauth: OAuthSettings,
-  expand: (value: string, path: Path) => string,
+  expand: (value: string, path: KeyPath) => string,
   toPath: (path: string) => string,
 ): OAuthSettings {
   const expanded = Object.fromEntries(
@@ -78,14 +78,14 @@ function resolveOAuth(
 function expandMap(
   map: Record<string, string>,
   key: string,
-  expand: (value: string, path: Path) => string,
+  expand: (value: string, path: KeyPath) => string,
 ): Record<string, string> {
   const expanded: Record<string, string> = Object.create(null);
   for (const [name, value] of Object.entries(map)) expanded[name] = expand(value, [key, name]);
   return expanded;
 }
 
-function expandValue(value: string, path: Path, server: string, env: Environment): string {
+function expandValue(value: string, path: KeyPath, server: string, env: Environment): string {
   const template = parseTemplate(value);
   // Definitions made by hand have not been through the schema.
   if (template.kind === "malformed") throw invalid(server, path, template.reason);
@@ -109,7 +109,7 @@ function toDirectory(path: string, homedir: string, baseDir: string | undefined)
   return baseDir === undefined ? expanded : resolve(baseDir, expanded);
 }
 
-function unsetVariable(server: string, path: Path, variable: string): PlugboardError {
+function unsetVariable(server: string, path: KeyPath, variable: string): PlugboardError {
   return new PlugboardError(
     "UNRESOLVED_VALUE",
     `${server}: ${formatPath(path)} needs the variable ${variable}, which is not set`,
@@ -121,7 +121,7 @@ function unsetVariable(server: string, path: Path, variable: string): PlugboardE
   );
 }
 
-function unsupportedSecret(server: string, path: Path): PlugboardError {
+function unsupportedSecret(server: string, path: KeyPath): PlugboardError {
   return new PlugboardError(
     "UNRESOLVED_VALUE",
     `${server}: ${formatPath(path)} is a secret reference, which cannot be resolved`,
@@ -134,7 +134,7 @@ function unsupportedSecret(server: string, path: Path): PlugboardError {
 }
 
 /** `problem` never quotes the value: after expansion it may hold a secret. */
-function invalid(server: string, path: Path, problem: string): PlugboardError {
+function invalid(server: string, path: KeyPath, problem: string): PlugboardError {
   const message = `${server}: ${formatPath(path)} ${problem}`;
   return new PlugboardError("CONFIG_INVALID", message, { server, permanent: true });
 }

@@ -3,16 +3,16 @@
 
 import type { ToolRules } from "../model/guard-settings.ts";
 import { closest } from "../util/closest.ts";
-import { atValue } from "./finding.ts";
-import type { Finding, Path } from "./finding.ts";
-import { quote } from "./quote.ts";
+import { atValue } from "./issue.ts";
+import type { Issue, KeyPath } from "./issue.ts";
+import { quote } from "./issue.ts";
 
 /** Of an agent's rules; `servers` are the names that there are in the whole configuration. */
 export function ruleWarnings(
   rules: ToolRules | undefined,
-  path: Path,
+  path: KeyPath,
   servers: ReadonlySet<string>,
-): Finding[] {
+): Issue[] {
   return (["allow", "deny", "ownerOnly"] as const).flatMap((key) => {
     const patterns = rules?.[key];
     if (!Array.isArray(patterns)) return [];
@@ -22,7 +22,7 @@ export function ruleWarnings(
   });
 }
 
-function patternWarnings(pattern: string, path: Path, servers: ReadonlySet<string>): Finding[] {
+function patternWarnings(pattern: string, path: KeyPath, servers: ReadonlySet<string>): Issue[] {
   const slash = pattern.indexOf("/");
   if (slash === -1) {
     const name = pattern.replace(/\*+$/, "");

@@ -1,7 +1,7 @@
 // What a well-formed `secret://` reference looks like, and how to see one that must not pass as a value.
 
 import { closest } from "../util/closest.ts";
-import { alternatives, quote } from "./quote.ts";
+import { alternatives, quote } from "./issue.ts";
 
 export const SECRET_PROVIDERS = [
   "env",

@@ -1,10 +1,10 @@
 // The servers of one layer of configuration: each checked by itself, its aliases resolved.
 
 import { isJsonObject } from "../model/json.ts";
-import { ambiguityFindings } from "./connection.ts";
+import { ambiguityIssues } from "./connection.ts";
 import { check } from "./kit.ts";
-import { atKey, atValue } from "./finding.ts";
-import type { Finding, Path } from "./finding.ts";
+import { atKey, atValue } from "./issue.ts";
+import type { Issue, KeyPath } from "./issue.ts";
 import { nameProblem } from "./names.ts";
 import type { ServerConfig, Transport } from "./server-config.ts";
 import { serverSchema } from "./server-schema.ts";
@@ -16,7 +16,7 @@ export interface PlainServer extends Omit<ServerConfig, "transport" | "type" | "
 
 export interface LayerServer {
   name: string;
-  path: Path;
+  path: KeyPath;
   /** As written, for what is to be said about its keys. */
   config: ServerConfig;
   plain: PlainServer;
@@ -27,45 +27,43 @@ export interface ServerLayer {
   servers: ReadonlyMap<string, LayerServer>;
   /** Names of servers that did not pass; what builds on them cannot be judged. */
   broken: ReadonlySet<string>;
-  findings: Finding[];
+  issues: Issue[];
 }
 
 /** `value` is the `servers` object; anything else counts as empty here and is the schema's to refuse. */
-export function readServers(value: unknown, path: Path): ServerLayer {
+export function readServers(value: unknown, path: KeyPath): ServerLayer {
   const servers = new Map<string, LayerServer>();
   const broken = new Set<string>();
-  const findings: Finding[][] = [];
+  const issues: Issue[][] = [];
   for (const [name, raw] of Object.entries(isJsonObject(value) ? value : {})) {
     const place = [...path, name];
     const wrongName = nameProblem(name, "native");
-    if (wrongName !== undefined) findings.push([atKey(place, wrongName)]);
+    if (wrongName !== undefined) issues.push([atKey(place, wrongName)]);
     const checked = check(serverSchema, raw, place);
     const config = checked.data;
     const conflicts =
       config === undefined
-        ? ambiguityFindings(isJsonObject(raw) ? raw : {}, place)
+        ? ambiguityIssues(isJsonObject(raw) ? raw : {}, place)
         : aliasConflicts(config, place);
-    findings.push(checked.findings, conflicts);
+    issues.push(checked.issues, conflicts);
     if (config === undefined || conflicts.length > 0 || wrongName !== undefined) broken.add(name);
     else servers.set(name, { name, path: place, config, plain: withoutAliases(config) });
   }
-  return { servers, broken, findings: findings.flat() };
+  return { servers, broken, issues: issues.flat() };
 }
 
-function aliasConflicts(config: ServerConfig, path: Path): Finding[] {
-  const findings: Finding[] = [];
+function aliasConflicts(config: ServerConfig, path: KeyPath): Issue[] {
+  const issues: Issue[] = [];
   if (config.type !== undefined && config.transport !== undefined) {
     if (toTransport(config.type) !== toTransport(config.transport)) {
-      findings.push(
-        atValue([...path, "type"], 'contradicts "transport"; expected only one of them'),
-      );
+      issues.push(atValue([...path, "type"], 'contradicts "transport"; expected only one of them'));
     }
   }
   const { cwd, workingDir } = config;
   if (cwd !== undefined && workingDir !== undefined && cwd !== workingDir) {
-    findings.push(atValue([...path, "workingDir"], 'contradicts "cwd"; expected only one of them'));
+    issues.push(atValue([...path, "workingDir"], 'contradicts "cwd"; expected only one of them'));
   }
-  return findings;
+  return issues;
 }
 
 /** Keys that are there with the value undefined, as code may have them, are left out. */

@@ -6,11 +6,11 @@ import type { ServerDefinition } from "../model/server-definition.ts";
 import { anyObject } from "./compound.ts";
 import { familyOf } from "./connection.ts";
 import { SESSION_IDLE_MS, toDefinition } from "./definition.ts";
-import type { Path } from "./finding.ts";
+import type { KeyPath } from "./issue.ts";
 import { placedRules } from "./guard.ts";
 import { check } from "./kit.ts";
-import { layerFindings, overlay } from "./merge.ts";
-import { formatProblem, throwIfAny, toProblems } from "./report.ts";
+import { layerIssues, overlay } from "./merge.ts";
+import { formatProblem, throwIfAny, toProblems } from "./issue.ts";
 import { readServers } from "./servers.ts";
 import { serverWarnings } from "./warnings.ts";
 
@@ -22,7 +22,7 @@ export interface SessionServers {
 
 /** What the layers say of a session's servers, the later ones over the earlier; undefined where none does. */
 export function sessionDefaults(
-  layers: readonly { settings: SessionDefaults | undefined; path: Path }[],
+  layers: readonly { settings: SessionDefaults | undefined; path: KeyPath }[],
 ): AgentConfig["session"] {
   const given = layers.flatMap(({ settings, path }) =>
     settings === undefined ? [] : [{ settings, path }],
@@ -43,7 +43,7 @@ export function parseSessionServers(
   const path = ["servers"];
   const layer = readServers(servers, path);
   throwIfAny(
-    [...check(anyObject(), servers, path).findings, ...layer.findings, ...layerFindings(layer)],
+    [...check(anyObject(), servers, path).issues, ...layer.issues, ...layerIssues(layer)],
     {},
   );
   const base: SessionDefaults = { idleTimeout: SESSION_IDLE_MS, ...defaults?.settings };

@@ -10,10 +10,8 @@ import { readAgents } from "./agents.ts";
 import type { AgentLayer, AgentLayers } from "./agents.ts";
 import { REMOTE_KEYS, STDIO_KEYS } from "./connection.ts";
 import { toDefinition } from "./definition.ts";
-import { parseText } from "./document.ts";
 import { mergeServers } from "./merge.ts";
-import { readConfigText } from "./read.ts";
-import { configInvalid } from "./report.ts";
+import { readDocument } from "./text/read.ts";
 import type { PlainServer } from "./servers.ts";
 
 /** One thing to approve. */
@@ -46,11 +44,7 @@ const PLAIN_BLOCKS = new Set(["$schema", "agents"]);
 
 /** Of every agent, since any may be asked for next. The file must have passed `loadConfig`. */
 export async function readLaunches(file: string): Promise<Launches> {
-  const document = parseText(await readConfigText(file));
-  if (document.kind === "malformed") {
-    throw configInvalid([{ file, ...document.place, path: "", message: document.message }]);
-  }
-  const layers = readAgents(document.value);
+  const layers = readAgents((await readDocument(file)).value);
   return {
     all: launchesOf(layers),
     isSource: ({ agentId, servers }) => {

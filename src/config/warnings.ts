@@ -5,8 +5,8 @@ import { isJsonObject } from "../model/json.ts";
 import type { JsonObject } from "../model/json.ts";
 import { REMOTE_KEYS, STDIO_KEYS } from "./connection.ts";
 import type { Family } from "./connection.ts";
-import { atKey } from "./finding.ts";
-import type { Finding, Path } from "./finding.ts";
+import { atKey } from "./issue.ts";
+import type { Issue, KeyPath } from "./issue.ts";
 import type { LayerServer } from "./servers.ts";
 
 const NO_EFFECT = "is accepted, but has no effect in this version";
@@ -48,27 +48,24 @@ const LOOKS_LIKE_SECONDS = 100;
 const SERVER_DURATIONS = ["timeout", "toolTimeout", "idleTimeout", "resourceRefreshMs"];
 
 /** `family` is that of the server as merged: an override need not name it. */
-export function serverWarnings(
-  { config, path }: LayerServer,
-  family: Family | undefined,
-): Finding[] {
+export function serverWarnings({ config, path }: LayerServer, family: Family | undefined): Issue[] {
   const unused = family === undefined ? [] : UNUSED_KEYS[family];
   const used: JsonObject = { ...config };
-  const findings: Finding[] = [];
+  const issues: Issue[] = [];
   for (const key of unused) {
     if (used[key] === undefined) continue;
-    findings.push(atKey([...path, key], `has no effect on a ${family} server`));
+    issues.push(atKey([...path, key], `has no effect on a ${family} server`));
     delete used[key];
   }
   return [
-    ...findings,
+    ...issues,
     ...includeWarnings(used["include"], path),
     ...durationWarnings(used, SERVER_DURATIONS, path),
   ];
 }
 
 /** `block` is `agents.defaults` or an entry of `agents.list`. */
-export function agentWarnings(block: JsonObject, path: Path): Finding[] {
+export function agentWarnings(block: JsonObject, path: KeyPath): Issue[] {
   const mcp = isJsonObject(block["mcp"]) ? block["mcp"] : {};
   const tools = isJsonObject(block["tools"]) ? block["tools"] : {};
   return [
@@ -80,7 +77,7 @@ export function agentWarnings(block: JsonObject, path: Path): Finding[] {
 }
 
 /** `defaults` are those for servers that a session brings. */
-export function sessionWarnings(defaults: unknown, path: Path): Finding[] {
+export function sessionWarnings(defaults: unknown, path: KeyPath): Issue[] {
   if (!isJsonObject(defaults)) return [];
   return [
     ...unbuiltKeys(defaults, SESSION_KEYS, path),
@@ -89,22 +86,22 @@ export function sessionWarnings(defaults: unknown, path: Path): Finding[] {
   ];
 }
 
-export function rootWarnings(root: JsonObject): Finding[] {
+export function rootWarnings(root: JsonObject): Issue[] {
   return unbuiltKeys(root, ROOT_KEYS, []);
 }
 
 /** An id names an entry of the list; the defaults belong to all of them. */
-export function defaultsWarnings(block: JsonObject, path: Path): Finding[] {
+export function defaultsWarnings(block: JsonObject, path: KeyPath): Issue[] {
   return block["id"] === undefined ? [] : [atKey([...path, "id"], "has no effect in the defaults")];
 }
 
-function includeWarnings(include: unknown, path: Path): Finding[] {
+function includeWarnings(include: unknown, path: KeyPath): Issue[] {
   const { default: general = include, tools } = isJsonObject(include) ? include : {};
   const modes = [general, ...(isJsonObject(tools) ? Object.values(tools) : [])];
   return modes.includes("agent") ? [atKey([...path, "include"], AGENT_MODE)] : [];
 }
 
-function unbuiltKeys(object: JsonObject, unbuilt: Unbuilt, path: Path): Finding[] {
+function unbuiltKeys(object: JsonObject, unbuilt: Unbuilt, path: KeyPath): Issue[] {
   return Object.entries(unbuilt).flatMap(([key, message]) =>
     asksForSomething(key, object[key]) ? [atKey([...path, key], message)] : [],
   );
@@ -120,8 +117,8 @@ function asksForSomething(key: string, value: unknown): boolean {
 export function durationWarnings(
   object: JsonObject,
   keys: readonly string[],
-  path: Path,
-): Finding[] {
+  path: KeyPath,
+): Issue[] {
   return keys.flatMap((key) => {
     const value = object[key];
     if (typeof value !== "number" || value <= 0 || value >= LOOKS_LIKE_SECONDS) return [];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
 import { parseAgentConfig } from "../../src/config/parse.ts";
-import { formatProblem } from "../../src/config/report.ts";
+import { formatProblem } from "../../src/config/issue.ts";
 import { writeConfig } from "./files.ts";
 
 const NO_EFFECT = "is accepted, but has no effect in this version";

@@ -3,7 +3,7 @@
 
 import { object } from "../../../config/compound.ts";
 import { milliseconds } from "../../../config/fields.ts";
-import type { Path } from "../../../config/finding.ts";
+import type { KeyPath } from "../../../config/issue.ts";
 import type { Infer } from "../../../config/kit.ts";
 import { include } from "../../../config/policy-schema.ts";
 import { isJsonObject } from "../../../model/json.ts";
@@ -16,7 +16,7 @@ const schema = object({ timeout: milliseconds().optional(), include: include().o
 type ServerMeta = Infer<typeof schema>;
 
 /** Throws −32602 with the path to what is wrong. `path` leads to the server. */
-export function readServerMeta(meta: unknown, path: Path): ServerMeta {
+export function readServerMeta(meta: unknown, path: KeyPath): ServerMeta {
   const given = isJsonObject(meta) ? meta[KEY] : undefined;
   return given === undefined || given === null
     ? {}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseText } from "../../src/config/document.ts";
+import { parseText } from "../../../src/config/text/document.ts";
 
 describe("JSON5 text", () => {
   it.each([
@@ -16,7 +16,7 @@ describe("JSON5 text", () => {
     ["quotes inside strings and comments", `["'", '"', "\\""] // "`, ["'", '"', '"']],
     ["brackets inside strings", '["{", "["]', ["{", "["]],
   ])("may have %s", (_, text, value) => {
-    expect(parseText(text)).toMatchObject({ kind: "document", value, findings: [] });
+    expect(parseText(text)).toMatchObject({ kind: "document", value, issues: [] });
   });
 
   it.each([
@@ -79,9 +79,9 @@ describe("JSON5 text", () => {
       "1:1",
       "is nested too deeply, or has too many comments in a row, to be read",
     ],
-  ])("with %s is refused where it went wrong", (_, text, place, message) => {
-    const [line, column] = place.split(":").map(Number);
-    expect(parseText(text)).toEqual({ kind: "malformed", place: { line, column }, message });
+  ])("with %s is refused where it went wrong", (_, text, position, message) => {
+    const [line, column] = position.split(":").map(Number);
+    expect(parseText(text)).toEqual({ kind: "malformed", position: { line, column }, message });
   });
 
   it("keeps keys such as __proto__ as keys", () => {
@@ -97,16 +97,16 @@ describe("JSON5 text", () => {
     const parsed = parseText("{ a: 1,\n  'a': 2,\n  \\u0061: 3 }");
     expect(parsed).toMatchObject({
       value: { a: 3 },
-      findings: [
+      issues: [
         {
           path: ["a"],
           message: "duplicate key; the first one is at 1:3",
-          place: { line: 2, column: 3 },
+          position: { line: 2, column: 3 },
         },
         {
           path: ["a"],
           message: "duplicate key; the first one is at 1:3",
-          place: { line: 3, column: 3 },
+          position: { line: 3, column: 3 },
         },
       ],
     });
@@ -115,7 +115,7 @@ describe("JSON5 text", () => {
   it("is not followed deeper than a hundred levels", () => {
     const parsed = parseText(`${"[".repeat(101)}${"]".repeat(101)}`);
     expect(parsed).toMatchObject({
-      findings: [{ message: "is nested more than 100 levels deep" }],
+      issues: [{ message: "is nested more than 100 levels deep" }],
     });
   });
 });

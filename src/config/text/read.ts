@@ -1,11 +1,19 @@
-// A configuration file's text, or a clear reason why there is none.
+// Reads a configuration file, or says clearly why it cannot be read.
 
 import { open } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
-import { PlugboardError } from "../model/errors.ts";
-import { configInvalid } from "./report.ts";
+import { PlugboardError } from "../../model/errors.ts";
+import { configInvalid } from "../issue.ts";
+import { type ConfigDocument, parseText } from "./document.ts";
 
 const LARGEST = 4 * 1024 * 1024;
+
+/** Rejects with CONFIG_INVALID for a file that cannot be read or is not JSON5. */
+export async function readDocument(file: string): Promise<ConfigDocument> {
+  const parsed = parseText(await readConfigText(file));
+  if (parsed.kind === "document") return parsed;
+  throw configInvalid([{ file, ...parsed.position, path: "", message: parsed.message }]);
+}
 
 /** Rejects with CONFIG_INVALID. A byte order mark is dropped. */
 export async function readConfigText(file: string): Promise<string> {
@@ -22,7 +30,7 @@ export async function readConfigText(file: string): Promise<string> {
   return text;
 }
 
-/** Reads by chunks, not by size, so that a pipe (`--config <(…)`) is a file like any other. */
+/** Reads until the end instead of asking for the size: a pipe (`--config <(…)`) has none. */
 async function readBytes(file: string): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readConfigText } from "../../src/config/read.ts";
-import { failure, problemLines, writeConfig } from "./files.ts";
+import { readConfigText } from "../../../src/config/text/read.ts";
+import { failure, problemLines, writeConfig } from "../files.ts";
 
 const UTF16 = new Uint8Array([0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]);
 
