@@ -1,7 +1,7 @@
 // A session's server that a configured one is as well, by name and address: it uses the login that is stored
 // for that one, and what the configuration holds that one to holds for it too.
 
-import type { Environment } from "../config/environment.ts";
+import type { Environment } from "../util/environment.ts";
 import { resolveEndpoint } from "../config/resolve.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { RemoteEndpoint, ServerDefinition } from "../model/server-definition.ts";

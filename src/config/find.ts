@@ -2,7 +2,7 @@
 
 import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Environment } from "./environment.ts";
+import type { Environment } from "../util/environment.ts";
 import { plugboardHome } from "./home.ts";
 import { configInvalid } from "./issue.ts";
 

@@ -2,7 +2,7 @@
 
 import type { Board } from "../../src/model/board.ts";
 import type { BoardEvents } from "../../src/model/events.ts";
-import type { ServerConfig } from "../../src/config/server-config.ts";
+import type { ServerConfig } from "../../src/model/server-config.ts";
 import { fixture, textOf } from "../support/boards.ts";
 
 export const ERAS = ["legacy", "modern"] as const;

@@ -30,8 +30,8 @@ describe("a configuration in code", () => {
         { name: "docs", endpoint: { kind: "http", url: "https://example.com/mcp", headers: {} } },
       ],
     });
-    expect(config.servers[0]?.endpoint).not.toHaveProperty("baseDir");
-    expect(config).not.toHaveProperty("file");
+    expect(config.servers[0]?.endpoint.baseDir).toBeUndefined();
+    expect(config.file).toBeUndefined();
   });
 
   it("needs nothing but servers", () => {
@@ -101,5 +101,12 @@ describe("a configuration in code", () => {
     const error = await failure(() => parseAgentConfig(input as BoardConfig));
     expect(error.code).toBe("CONFIG_INVALID");
     expect(error.message.split("\n").slice(1)).toEqual(lines.map((line) => `  ${line}`));
+  });
+});
+
+describe("resourceTools in code", () => {
+  it("is passed on", () => {
+    expect(parseAgentConfig({ servers: {} }).resourceTools).toBeUndefined();
+    expect(parseAgentConfig({ servers: {}, resourceTools: true }).resourceTools).toBe(true);
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
 import { parseAgentConfig } from "../../src/config/parse.ts";
 import { resolveEndpoint } from "../../src/config/resolve.ts";
-import type { ServerConfig } from "../../src/config/server-config.ts";
+import type { ServerConfig } from "../../src/model/server-config.ts";
 import type { ServerDefinition } from "../../src/model/server-definition.ts";
 import { failure, writeServers } from "./files.ts";
 
@@ -117,7 +117,7 @@ describe("an endpoint", () => {
   it("of a URL may be signed in to without being told", () => {
     for (const config of [{}, { oauth: true }]) {
       const endpoint = resolveEndpoint(define({ url: "https://example.com", ...config }), ENV);
-      expect(endpoint).not.toHaveProperty("oauth");
+      expect(endpoint).toMatchObject({ kind: "remote", oauth: undefined });
     }
   });
 

@@ -115,7 +115,7 @@ describe("the defaults for them", () => {
   });
 
   it("are none where nothing is said", async () => {
-    expect(await loadConfig(await writeConfig("{}"))).not.toHaveProperty("session");
+    expect((await loadConfig(await writeConfig("{}"))).session).toBeUndefined();
   });
 
   it("say nothing of how to reach a server", async () => {

@@ -1,8 +1,8 @@
 // What somebody is asked to trust, in full and in words: every command, every address, every setting that
 // decides what runs or where credentials go.
 
-import type { Launch, Trust } from "../../config/trust.ts";
-import type { PlainServer } from "../../config/servers.ts";
+import type { Launch, Trust } from "../../config/trust/trust.ts";
+import type { PlainServer } from "../../config/schema/servers.ts";
 import { visible, visibleCommand } from "./visible.ts";
 
 export function launchLines(launches: readonly Launch[]): string[] {
