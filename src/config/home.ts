@@ -1,4 +1,4 @@
-// Paths that start at somebody's home directory, and Plugboard's own place in it.
+// Paths in the user's home directory, and where Plugboard keeps its files in it.
 
 import { join, resolve } from "node:path";
 import type { Environment } from "../util/environment.ts";

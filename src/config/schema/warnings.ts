@@ -156,5 +156,5 @@ function patternWarnings(pattern: string, path: KeyPath, servers: ReadonlySet<st
   const meant = closest(server, servers);
   return meant === undefined
     ? []
-    : [atValue(path, `names the server ${quote(server)}, which there is not`, meant)];
+    : [atValue(path, `names the server ${quote(server)}, which does not exist`, meant)];
 }

@@ -1,5 +1,5 @@
-// Which configuration files somebody has approved, and what they would start then: `trust.json` in
-// Plugboard's home.
+// Remembers which configuration files were approved, and what they would have started at that time: `trust.json`
+// in Plugboard's home.
 
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -28,7 +28,7 @@ export class TrustStore {
     this.#path = join(home, "trust.json");
   }
 
-  /** In the order of approval. A file that cannot be read has approved nothing. */
+  /** In the order of approval. Empty where `trust.json` cannot be read. */
   async list(): Promise<TrustRecord[]> {
     const value = await readJsonFile(this.#path, MAX_BYTES);
     if (!isJsonObject(value) || value["format"] !== FORMAT) return [];
@@ -59,7 +59,7 @@ export class TrustStore {
     });
   }
 
-  /** Others may change it at the same time. */
+  /** Another process may change the file at the same time. */
   #alone<Result>(task: () => Promise<Result>): Promise<Result> {
     return withLock(`${this.#path}.lock`, systemClock, task);
   }
@@ -75,8 +75,8 @@ export class TrustStore {
 }
 
 /**
- * The real directory, and the name in it. Not where a link at that name leads: servers run in the
- * directory, so a link to a trusted file must not carry its trust to another one.
+ * The real directory and the file's name in it. A link at that name is not followed: servers run in the
+ * directory, so a link to a trusted file must not make another directory trusted.
  */
 async function placeOf(file: string): Promise<string> {
   const directory = dirname(file);

@@ -1,31 +1,33 @@
-// What a configuration makes run and where it lets credentials go, as something to show, to approve and to
-// recognise again. Values are unresolved: what a `${VAR}` holds is the reader's own.
+// Lists what a configuration file would start and where it would send credentials, so that a person can approve
+// it once and be asked again when it changes. Values are unresolved: what a `${VAR}` holds is the person's own.
 
 import { createHash } from "node:crypto";
 import { dirname } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { AgentConfig } from "../../model/agent-config.ts";
-import { isJsonObject } from "../../model/json.ts";
+import { canonicalJson } from "../../util/canonical-json.ts";
 import { toDefinition } from "../layers/definition.ts";
 import { mergeServers } from "../layers/merge.ts";
 import { type AgentLayer, type AgentLayers, readAgents } from "../schema/agents.ts";
 import { type PlainServer, REMOTE_KEYS, STDIO_KEYS } from "../schema/servers.ts";
 import { readDocument } from "../text/read.ts";
 
-/** One thing to approve. */
+/** One thing to approve: a server that would start, or a setting that decides what runs. */
 export type Launch = {
   /** Unique within a file: `server docs`, `server research/docs`, `setting secrets`. */
   label: string;
   hash: string;
 } & (
   | { kind: "server"; name: string; server: PlainServer }
-  /** What decides about more than one server, or about code that is loaded. */
   | { kind: "setting"; name: string; value: unknown }
 );
 
 export interface Launches {
   all: Launch[];
-  /** Whether an agent that was loaded from the file is what is listed here: the file is read twice. */
+  /**
+   * Whether an agent was loaded from the text that is listed here. The file is read twice, and may have changed
+   * in between.
+   */
   isSource: (agent: AgentConfig) => boolean;
 }
 
@@ -34,13 +36,13 @@ export type Trust =
   | { kind: "new" }
   | { kind: "changed"; added: string[]; changed: string[]; removed: string[] };
 
-/** All others do not matter here: timeouts, rules, names of tools. */
+/** The other keys start nothing and send nothing: timeouts, rules, names of tools. */
 const SERVER_KEYS = ["transport", ...STDIO_KEYS, ...REMOTE_KEYS] as const;
 
-/** Every other block of the root counts. */
+/** Blocks of the root that need no approval of their own. */
 const PLAIN_BLOCKS = new Set(["$schema", "agents"]);
 
-/** Of every agent, since any may be asked for next. The file must have passed `loadConfig`. */
+/** Lists those of every agent, since any may be used next. The file must have passed `loadConfig`. */
 export async function readLaunches(file: string): Promise<Launches> {
   const layers = readAgents((await readDocument(file)).value);
   return {
@@ -54,8 +56,8 @@ export async function readLaunches(file: string): Promise<Launches> {
   };
 }
 
-/** `approved` has the hashes by label, as they were when somebody looked. */
-export function judge(
+/** `approved` has the hashes by label, as they were when somebody approved them. */
+export function judgeTrust(
   approved: ReadonlyMap<string, string> | undefined,
   launches: readonly Launch[],
 ): Trust {
@@ -100,8 +102,8 @@ function serversOf({ defaults }: AgentLayers, agent: AgentLayer | undefined): La
 }
 
 /**
- * The directory that servers run in, modules that are loaded; and what steers the agent's model or spares it a
- * question, since it has tools of its own even where nothing is started.
+ * The directory that servers run in and the modules that are loaded. Also what steers the agent's model or
+ * skips a question: the model has tools of its own even where no server starts.
  */
 function settingsOf(layer: AgentLayer): Launch[] {
   const { workspace, tools, systemPrompt, mcp } = layer.settings;
@@ -122,7 +124,7 @@ function setting(name: string, value: unknown): Launch {
   return { kind: "setting", label: `setting ${name}`, name, value, hash: hashOf(value) };
 }
 
-/** No name has a slash of its own. */
+/** Unambiguous, since no name has a slash in it. */
 function within(agent: AgentLayer | undefined, name: string): string {
   return agent === undefined ? name : `${agent.id}/${name}`;
 }
@@ -131,12 +133,6 @@ function startOf({ name, enabled, endpoint }: AgentConfig["servers"][number]): u
   return { name, enabled, endpoint };
 }
 
-/** The same for the same content, whatever the order of keys. */
 function hashOf(value: unknown): string {
-  const text = JSON.stringify(value, (_, each: unknown) =>
-    isJsonObject(each)
-      ? Object.fromEntries(Object.entries(each).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : each,
-  );
-  return createHash("sha256").update(text).digest("hex");
+  return createHash("sha256").update(canonicalJson(value)).digest("hex");
 }

@@ -87,8 +87,8 @@ describe("a rule that is likely to match nothing", () => {
     ["files", 'is a pattern for public names; for the tools of the server write "files/*"'],
     ["files*", 'is a pattern for public names; for the tools of the server write "files/*"'],
     ["docs", 'is a pattern for public names; for the tools of the server write "docs/*"'],
-    ["flies/*", 'names the server "flies", which there is not; did you mean "files"?'],
-    ["doc/read", 'names the server "doc", which there is not; did you mean "docs"?'],
+    ["flies/*", 'names the server "flies", which does not exist; did you mean "files"?'],
+    ["doc/read", 'names the server "doc", which does not exist; did you mean "docs"?'],
   ])("is asked about: %s", async (pattern, message) => {
     expect(await ruled(pattern)).toEqual([`FILE:3:41  agents.list[0].tools.deny[0]  ${message}`]);
   });
@@ -118,7 +118,7 @@ describe("a rule that is likely to match nothing", () => {
     expect(warnings).toEqual([
       {
         path: "tools.deny[1]",
-        message: 'names the server "flies", which there is not',
+        message: 'names the server "flies", which does not exist',
         suggestion: "files",
       },
     ]);

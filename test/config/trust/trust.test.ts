@@ -1,7 +1,12 @@
 import { writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../../src/config/load.ts";
-import { judge, type Launch, readLaunches, type Trust } from "../../../src/config/trust/trust.ts";
+import {
+  judgeTrust,
+  type Launch,
+  readLaunches,
+  type Trust,
+} from "../../../src/config/trust/trust.ts";
 import { failure, writeConfig } from "../files.ts";
 
 interface Parts {
@@ -27,7 +32,7 @@ async function launchesOf(parts: Parts): Promise<Launch[]> {
 /** How the second configuration looks to somebody who approved the first. */
 async function change(before: Parts, after: Parts): Promise<Trust> {
   const approved = new Map((await launchesOf(before)).map(({ label, hash }) => [label, hash]));
-  return judge(approved, await launchesOf(after));
+  return judgeTrust(approved, await launchesOf(after));
 }
 
 const changed = (what: Partial<Extract<Trust, { kind: "changed" }>>): Trust => ({
@@ -76,7 +81,7 @@ describe("what is to be approved", () => {
 
   it("is nothing where nothing starts", async () => {
     expect(await launchesOf({ defaults: { model: "a/b" }, root: { $schema: "x" } })).toEqual([]);
-    expect(judge(undefined, [])).toEqual({ kind: "trusted" });
+    expect(judgeTrust(undefined, [])).toEqual({ kind: "trusted" });
   });
 
   it("is what steers the model or spares it a question, even where nothing starts", async () => {
@@ -104,7 +109,7 @@ describe("what is to be approved", () => {
 
 describe("a configuration", () => {
   it("that nobody has looked at is new", async () => {
-    expect(judge(undefined, await launchesOf({ servers: { docs: DOCS } }))).toEqual({
+    expect(judgeTrust(undefined, await launchesOf({ servers: { docs: DOCS } }))).toEqual({
       kind: "new",
     });
   });
