@@ -104,7 +104,7 @@ describe("loading a configuration", () => {
     expect((await loadConfig(file)).servers[0]?.endpoint).toMatchObject({ headers });
   });
 
-  it("keeps what the network must know", async () => {
+  it("keeps the network settings", async () => {
     const file =
       await writeConfig(`{ network: { allow: ["10.0.0.0/8"] }, agents: { defaults: { mcp: { servers: {
       a: { url: "https://example.com", allowPrivate: true, allowInsecure: true, tls: { ca: "ca.pem" } } } } } } }`);
@@ -244,7 +244,7 @@ describe("models of a file", () => {
     ["{ model: 'a/z', models: ['a/x'] }", "{ model: 'b/z' }", ["b/z", "a/x"]],
     ["{ model: 'a/z', models: ['a/x'] }", "{ models: ['b/x'] }", ["a/z", "b/x"]],
     ["{ models: [] }", "{}", undefined],
-  ])("are those to choose from: %s, then %s", async (defaults, agent, models) => {
+  ])("can be chosen from: %s, then %s", async (defaults, agent, models) => {
     const entry = agent.replace("{", "{ id: 'b', ");
     const file = await writeConfig(`{ agents: { defaults: ${defaults}, list: [${entry}] } }`);
     const loaded = await loadConfig(file, "b");
@@ -265,7 +265,7 @@ describe("resourceTools in a file", () => {
 });
 
 describe("an unknown agent", () => {
-  it("is refused with the ids there are", async () => {
+  it("is refused with the known ids", async () => {
     const text = "{ agents: { list: [{ id: 'research' }, { id: 'review' }] } }";
     expect(await messagesOf(text, "reserch")).toEqual([
       'FILE:1:13  agents.list  there is no agent "reserch"; known agents: "research", "review"; did you mean "research"?',
@@ -278,7 +278,7 @@ describe("an unknown agent", () => {
     ]);
   });
 
-  it("is not what an agent with a mistake is", async () => {
+  it("is not reported for an agent that has a mistake", async () => {
     expect(await messagesOf("{ agents: { list: [{ id: 'a', model: 1 }] } }", "a")).toEqual([
       "FILE:1:38  agents.list[0].model  is a number; expected a string",
     ]);

@@ -4,7 +4,7 @@ import type { BoardConfig } from "../../src/config/parse.ts";
 import { failure } from "./files.ts";
 
 describe("a configuration in code", () => {
-  it("becomes what a file would", () => {
+  it("gives the same as a file", () => {
     const config = parseAgentConfig({
       servers: {
         files: { command: "npx", args: ["x"], env: { A: "${A}" }, cwd: "data", toolPrefix: "fs" },
@@ -52,7 +52,7 @@ describe("a configuration in code", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("is not changed afterwards by what the caller does with it", () => {
+  it("does not change when the caller changes what it gave", () => {
     const args = ["a"];
     const env: Record<string, string> = { A: "1" };
     const { servers } = parseAgentConfig({ servers: { a: { command: "x", args, env } } });

@@ -5,7 +5,7 @@ import type { ServerConfig } from "../../../src/model/server-config.ts";
 import type { ResourceSettings } from "../../../src/model/server-definition.ts";
 import { writeConfig } from "../files.ts";
 
-describe("what a server's keys say of its resources", () => {
+describe("the resource settings of a server", () => {
   it.each<[ServerConfig, ResourceSettings | undefined]>([
     [{}, undefined],
     [{ resources: true }, { enabled: true, filter: [], refreshMs: 300_000 }],
@@ -18,7 +18,7 @@ describe("what a server's keys say of its resources", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("is merged key by key", async () => {
+  it("are merged key by key", async () => {
     const file = await writeConfig(`{ agents: {
       defaults: { mcp: { servers: { x: { command: "x", resourceFilter: ["a"], resourceRefreshMs: 5000 } } } },
       list: [{ id: "it", mcp: { servers: { x: { resourceFilter: ["b"], resources: true } } } }] } }`);

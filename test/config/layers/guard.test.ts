@@ -24,7 +24,7 @@ function guardOf(config: ServerConfig): ServerGuard | undefined {
   return parseAgentConfig({ servers: { docs: config } }).servers[0]?.guard;
 }
 
-describe("what a server's keys say to the guard", () => {
+describe("the guard settings of a server", () => {
   it.each<[ServerConfig, ServerGuard | undefined]>([
     [{}, undefined],
     [{ tools: {}, approval: undefined }, undefined],
@@ -52,11 +52,11 @@ describe("what a server's keys say to the guard", () => {
     expect(guardOf({ command: "x", ...config })).toEqual(expected);
   });
 
-  it("says nothing of what a model is offered", () => {
+  it("leave out which tools a model gets", () => {
     expect(guardOf({ command: "x", include: "manual" })).toBeUndefined();
   });
 
-  it("holds tools of any name", async () => {
+  it("keep tools of any name", async () => {
     const guard = await merged(
       "approval: { tools: { __proto__: 'ask' } }",
       "approval: { tools: { constructor: 'ask' } }",
@@ -68,7 +68,7 @@ describe("what a server's keys say to the guard", () => {
     expect(Object.getPrototypeOf(guard?.approval?.tools)).toBeNull();
   });
 
-  it("is not changed afterwards by what the caller does with it", () => {
+  it("do not change when the caller changes what it gave", () => {
     const deny = ["a"];
     const tools: Record<string, number> = { a: 1 };
     const guard = guardOf({ command: "x", tools: { deny }, concurrency: { tools } });
@@ -77,7 +77,7 @@ describe("what a server's keys say to the guard", () => {
     expect(guard).toMatchObject({ rules: [{ deny: ["a"] }], concurrency: { tools: { a: 1 } } });
   });
 
-  it("does not make another server of it", () => {
+  it("do not change the identity of the server", () => {
     const hash = (config: ServerConfig) => {
       const [definition] = parseAgentConfig({ servers: { docs: config } }).servers;
       return definition && definitionHash(definition, "/");
@@ -155,14 +155,14 @@ describe("an agent's override of a server", () => {
   });
 });
 
-describe("what an agent's keys say to the guard", () => {
-  it("is nothing where there are none", async () => {
+describe("the guard settings of an agent", () => {
+  it("are absent where none are configured", async () => {
     const file = await writeConfig("{ agents: { defaults: { tools: { native: [] } } } }");
     const { guard, audit } = await loadConfig(file);
     expect({ guard, audit }).toEqual({ guard: undefined, audit: undefined });
   });
 
-  it("is the rules of both layers and the last word on everything else", async () => {
+  it("are the rules of both layers; of everything else the agent's counts", async () => {
     const file = await writeConfig(`{ agents: {
       defaults: {
         tools: { deny: ["a/b"], approval: "ask" }, pins: "warn", framing: "full",
@@ -192,7 +192,7 @@ describe("what an agent's keys say to the guard", () => {
     });
   });
 
-  it("can be said in code", () => {
+  it("can be given in code", () => {
     const config = parseAgentConfig({
       servers: {},
       tools: { allow: ["native/*"], ownerOnly: true },
@@ -225,7 +225,7 @@ describe("the audit", () => {
     expect(config.audit).toEqual(expected);
   });
 
-  it("has its file where the configuration is", async () => {
+  it("has its file relative to the configuration", async () => {
     const file = await writeConfig("{ audit: { file: 'logs/audit.jsonl' } }");
     const { audit } = await loadConfig(file);
     expect(audit?.file).toBe(join(dirname(file), "logs/audit.jsonl"));

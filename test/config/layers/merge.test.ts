@@ -22,7 +22,7 @@ async function mergedServer(servers: string, name: string) {
 }
 
 describe("an agent's servers", () => {
-  it("are the defaults where it says nothing", async () => {
+  it("are the defaults where it has none", async () => {
     const { servers } = await mergedWith("{}");
     expect(servers.map(({ name, origin }) => [name, origin])).toEqual([
       ["shell", "defaults"],

@@ -129,7 +129,7 @@ describe("a wrong override", () => {
     expect(await messagesOf(file(override), "a")).toEqual([`FILE:${message}`]);
   });
 
-  it("of a server that is wrong itself is not judged", async () => {
+  it("of a server that is wrong itself is not checked", async () => {
     const text = `{ agents: {
       defaults: { mcp: { servers: { a: { lazy: 1 }, b: {} } } },
       list: [{ id: "x", mcp: { servers: { a: { enabled: false }, b: { enabled: false } } } }],
@@ -141,7 +141,7 @@ describe("a wrong override", () => {
   });
 });
 
-describe("all that is wrong", () => {
+describe("everything that is wrong", () => {
   it("is listed at once, in the order of the file", async () => {
     const text = `{
   agents: {
@@ -169,7 +169,7 @@ describe("all that is wrong", () => {
     ]);
   });
 
-  it("comes as values too", async () => {
+  it("is on the error as values too", async () => {
     const file = await writeConfig("{\n  agent: {},\n}");
     const error = await failure(() => loadConfig(file));
     expect(error.message).toBe(

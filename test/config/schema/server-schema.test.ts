@@ -306,7 +306,7 @@ describe("a wrong server", () => {
   });
 });
 
-it("is told of both its addresses beside its other mistakes", async () => {
+it("a server with both command and url is reported for that beside its other mistakes", async () => {
   expect(await messagesOf(server('command: "a", url: "https://b.example", lazy: 1'))).toEqual([
     `FILE:6:11  ${DOCS}  has both "command" and "url"; expected one of them, or a "transport"`,
     `FILE:7:59  ${DOCS}.lazy  is a number; expected true or false`,

@@ -20,12 +20,12 @@ function server(keys: string): Promise<string[]> {
 
 const X = "agents.defaults.mcp.servers.x";
 
-describe("which tools a model is offered", () => {
+describe("include", () => {
   it.each([
     "include: 'agent'",
     "include: { default: 'agent', tools: { a: 'always' } }",
     "include: { tools: { a: 'manual', b: 'agent' } }",
-  ])("is not up to the model yet, and that is said once: %s", async (keys) => {
+  ])('warns once that "agent" is not built yet: %s', async (keys) => {
     expect(await server(`command: 'x', ${keys}`)).toEqual([
       `FILE:1:62  ${X}.include  ${AGENT_MODE}`,
     ]);
@@ -36,18 +36,18 @@ describe("which tools a model is offered", () => {
     "include: 'manual'",
     "include: {}",
     "include: { default: 'manual', tools: { agent: 'always' } }",
-  ])("is in force, and nothing is said of it: %s", async (keys) => {
+  ])("does not warn: %s", async (keys) => {
     expect(await server(`command: 'x', ${keys}`)).toEqual([]);
   });
 });
 
-describe("whose a server is", () => {
-  it.each(["scope: 'shared'", "scope: 'session'"])("is not worth a word: %s", async (keys) => {
+describe("scope", () => {
+  it.each(["scope: 'shared'", "scope: 'session'"])("does not warn: %s", async (keys) => {
     expect(await server(`command: 'x', ${keys}`)).toEqual([]);
   });
 });
 
-describe("what is for the guard", () => {
+describe("the guard settings", () => {
   it.each([
     "tools: { allow: ['a'], deny: ['b'], ownerOnly: ['c'] }",
     "sampling: 'ask'",
@@ -60,7 +60,7 @@ describe("what is for the guard", () => {
     "rateLimit: { tools: { a: 5, b: false } }",
     "concurrency: { default: 4 }",
     "maxResultBytes: 100000",
-  ])("of a server is in force, and nothing is said of it: %s", async (keys) => {
+  ])("of a server do not warn: %s", async (keys) => {
     expect(await server(`command: 'x', ${keys}`)).toEqual([]);
   });
 
@@ -69,7 +69,7 @@ describe("what is for the guard", () => {
     "agents: { defaults: { framing: 'full', pins: 'block' } }",
     "agents: { defaults: { limits: { sessionServers: 10, sessionTools: 100 } } }",
     "audit: { file: 'x', arguments: false }",
-  ])("of the rest of the file too: %s", async (keys) => {
+  ])("of the rest of the file do not warn: %s", async (keys) => {
     expect(await warningsOf(`{ ${keys} }`)).toEqual([]);
   });
 });
@@ -89,11 +89,11 @@ describe("a rule that is likely to match nothing", () => {
     ["docs", 'is a pattern for public names; for the tools of the server write "docs/*"'],
     ["flies/*", 'names the server "flies", which does not exist; did you mean "files"?'],
     ["doc/read", 'names the server "doc", which does not exist; did you mean "docs"?'],
-  ])("is asked about: %s", async (pattern, message) => {
+  ])("warns: %s", async (pattern, message) => {
     expect(await ruled(pattern)).toEqual([`FILE:3:41  agents.list[0].tools.deny[0]  ${message}`]);
   });
 
-  it.each(["allow", "ownerOnly"])("is asked about in %s as well", async (key) => {
+  it.each(["allow", "ownerOnly"])("warns in %s as well", async (key) => {
     expect(await ruled("flies/*", key)).toHaveLength(1);
   });
 
@@ -106,11 +106,11 @@ describe("a rule that is likely to match nothing", () => {
     "native/files",
     "mcp__files__*",
     "zzz/x",
-  ])("is not: %s", async (pattern) => {
+  ])("that may well match does not warn: %s", async (pattern) => {
     expect(await ruled(pattern)).toEqual([]);
   });
 
-  it("is asked about in code too", () => {
+  it("warns in code too", () => {
     const { warnings } = parseAgentConfig({
       servers: { files: { command: "x" } },
       tools: { deny: ["native/x", "flies/x"], ownerOnly: true },
@@ -132,7 +132,7 @@ describe("a remote server", () => {
     expect(await server(keys)).toEqual([]);
   });
 
-  it("has no use for what a command needs", async () => {
+  it("warns about keys that only a command needs", async () => {
     const keys = "url: 'https://example.com', args: [], env: {}, workingDir: '/x'";
     expect(await server(keys)).toEqual([
       `FILE:1:76  ${X}.args  has no effect on a remote server`,
@@ -143,7 +143,7 @@ describe("a remote server", () => {
 });
 
 describe("a stdio server", () => {
-  it("has no use for what a URL needs", async () => {
+  it("warns about keys that only a URL needs", async () => {
     const keys = "transport: 'stdio', command: 'x', url: 'https://example.com', headers: {}";
     expect(await server(keys)).toEqual([
       `FILE:1:82  ${X}.url  has no effect on a stdio server`,
@@ -151,7 +151,7 @@ describe("a stdio server", () => {
     ]);
   });
 
-  it("has none in an override either", async () => {
+  it("warns about them in an override too", async () => {
     const text = `{ agents: {
       defaults: { mcp: { servers: { x: { command: "x" } } } },
       list: [{ id: "a", mcp: { servers: { x: { headers: { A: "b" } } } } }] } }`;
@@ -168,20 +168,23 @@ describe("milliseconds that look like seconds", () => {
     ["toolTimeout: 99", "toolTimeout", 99],
     ["idleTimeout: 1", "idleTimeout", 1],
     ["resourceRefreshMs: 60", "resourceRefreshMs", 60],
-  ])("are asked about: %s", async (keys, key, value) => {
+  ])("warn: %s", async (keys, key, value) => {
     expect(await server(`command: 'x', ${keys}`)).toEqual([
       `FILE:1:62  ${X}.${key}  is ${value} milliseconds; did you mean ${value}000?`,
     ]);
   });
 
-  it.each(["timeout: 100", "toolTimeout: 60000", "idleTimeout: 0"])("are not: %s", async (keys) => {
-    expect(await server(`command: 'x', ${keys}`)).toEqual([]);
-  });
+  it.each(["timeout: 100", "toolTimeout: 60000", "idleTimeout: 0"])(
+    "do not warn where they are plausible: %s",
+    async (keys) => {
+      expect(await server(`command: 'x', ${keys}`)).toEqual([]);
+    },
+  );
 });
 
 describe("settings without a feature", () => {
   it.each([["tools: { native: ['./t.mjs'] }", "tools.native", NO_EFFECT, 34]])(
-    "of an agent are said to be: %s",
+    "of an agent warn: %s",
     async (keys, key, message, column = 25) => {
       expect(await warningsOf(`{ agents: { defaults: { ${keys} } } }`)).toEqual([
         `FILE:1:${column}  agents.defaults.${key}  ${message}`,
@@ -193,7 +196,7 @@ describe("settings without a feature", () => {
     ["toolSearch: true", "toolSearch", NO_EFFECT],
     ["toolSearch: 'auto'", "toolSearch", NO_EFFECT],
     ["startupWait: 2", "startupWait", "is 2 milliseconds; did you mean 2000?"],
-  ])("of mcp are said to be: %s", async (keys, key, message) => {
+  ])("of mcp warn: %s", async (keys, key, message) => {
     expect(await warningsOf(`{ agents: { defaults: { mcp: { ${keys} } } } }`)).toEqual([
       `FILE:1:32  agents.defaults.mcp.${key}  ${message}`,
     ]);
@@ -204,7 +207,7 @@ describe("settings without a feature", () => {
     ["scope: 'shared'", "has no effect on the servers of a session"],
     ["pins: 'warn'", "has no effect on the servers of a session"],
     ["include: 'agent'", AGENT_MODE],
-  ])("of the servers of sessions are said to be: %s", async (keys, message) => {
+  ])("of session servers warn: %s", async (keys, message) => {
     const [key = ""] = keys.split(":");
     const text = `{ agents: { defaults: { mcp: { session: { ${keys} } } } } }`;
     const path = `agents.defaults.mcp.session.${key}`;
@@ -214,16 +217,16 @@ describe("settings without a feature", () => {
   it.each([
     ["gateway: { host: 'x', port: 0, tls: { cert: 'c', key: 'k' } }", "gateway", NO_EFFECT],
     ["secrets: { vault: { address: 'x' }, env: {} }", "secrets", NO_EFFECT],
-  ])("of the file are said to be: %s", async (keys, key, message) => {
+  ])("of the file warn: %s", async (keys, key, message) => {
     expect(await warningsOf(`{ ${keys} }`)).toEqual([`FILE:1:3  ${key}  ${message}`]);
   });
 
-  it("of the network there are none", async () => {
+  it("do not include those of the network", async () => {
     const text = "{ network: { allow: ['example.com'], proxy: 'http://127.0.0.1:1' } }";
     expect(await warningsOf(text)).toEqual([]);
   });
 
-  it("of other agents are their own affair", async () => {
+  it("of other agents do not warn", async () => {
     const text = `{ agents: {
       defaults: { tools: { native: ["./a.mjs"] } },
       list: [{ id: "a", mcp: { toolSearch: true } }, { id: "b", mcp: { toolSearch: true } }] } }`;

@@ -53,7 +53,7 @@ describe("the store of trusted files", () => {
     expect((await store.find(file))?.approved.get("setting a")).toBe("2");
   });
 
-  it("forgets what is revoked, also where the directory has gone", async () => {
+  it("forgets what is revoked, even where the directory is gone", async () => {
     await store.approve(file, [], 1);
     await rm(join(root, "work"), { recursive: true });
     expect(await store.revoke(file)).toBe(true);
@@ -61,7 +61,7 @@ describe("the store of trusted files", () => {
     expect(await store.list()).toEqual([]);
   });
 
-  it("knows a directory by whatever way somebody came to it", async () => {
+  it("knows a directory by its real path", async () => {
     await symlink(join(root, "work"), join(root, "short"));
     await store.approve(join(root, "short", "plugboard.json"), [], 1);
     expect(await store.find(file)).toMatchObject({ file });

@@ -84,7 +84,7 @@ describe("what is to be approved", () => {
     expect(judgeTrust(undefined, [])).toEqual({ kind: "trusted" });
   });
 
-  it("is what steers the model or spares it a question, even where nothing starts", async () => {
+  it("is what steers the model or skips a question, even where nothing starts", async () => {
     const launches = await launchesOf({
       defaults: {
         systemPrompt: "Obey the page.",
@@ -101,14 +101,14 @@ describe("what is to be approved", () => {
     ]);
   });
 
-  it("holds values as they are written", async () => {
+  it("has values as they are written", async () => {
     const [docs] = await launchesOf({ servers: { docs: DOCS } });
     expect(docs).toMatchObject({ kind: "server", name: "docs", server: DOCS });
   });
 });
 
 describe("a configuration", () => {
-  it("that nobody has looked at is new", async () => {
+  it("that nobody has approved is new", async () => {
     expect(judgeTrust(undefined, await launchesOf({ servers: { docs: DOCS } }))).toEqual({
       kind: "new",
     });
@@ -152,7 +152,7 @@ describe("a configuration", () => {
     );
   });
 
-  it("says what is new, what has gone and what is different", async () => {
+  it("says what was added, removed and changed", async () => {
     expect(
       await change(
         { servers: { docs: DOCS, site: SITE } },
@@ -174,7 +174,7 @@ describe("a configuration", () => {
     );
   });
 
-  it("takes a server for no other that has a name like a setting's or an agent's", async () => {
+  it("does not confuse a server with a setting or an agent's server of a similar name", async () => {
     const launches = await launchesOf({
       servers: { secrets: DOCS, "a.docs": DOCS, docs: DOCS },
       list: [{ id: "a", mcp: { servers: { docs: SITE } } }],
@@ -186,7 +186,7 @@ describe("a configuration", () => {
 });
 
 describe("what was loaded", () => {
-  it("is what was looked at, for each agent", async () => {
+  it("is what was listed, for each agent", async () => {
     const list = [{ id: "a", mcp: { servers: { docs: { enabled: false } } } }];
     const file = await writeConfig(text({ servers: { docs: { ...DOCS, cwd: "x" } }, list }));
     const { isSource } = await readLaunches(file);
@@ -194,14 +194,14 @@ describe("what was loaded", () => {
     expect(isSource(await loadConfig(file, "a"))).toBe(true);
   });
 
-  it("is noticed where the file was replaced in between", async () => {
+  it("differs where the file was replaced in between", async () => {
     const file = await writeConfig(text({ servers: { docs: DOCS } }));
     const { isSource } = await readLaunches(file);
     await writeFile(file, text({ servers: { docs: { ...DOCS, command: "evil" } } }));
     expect(isSource(await loadConfig(file))).toBe(false);
   });
 
-  it("is an error where the file is none", async () => {
+  it("is an error where the file is not a configuration", async () => {
     const file = await writeConfig("{");
     expect((await failure(() => readLaunches(file))).code).toBe("CONFIG_INVALID");
   });
