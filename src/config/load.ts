@@ -15,6 +15,7 @@ import {
   layerIssues,
   type MergedServer,
   mergeServers,
+  mergeSessionDefaults,
   overrideIssues,
   plainServers,
 } from "./layers/merge.ts";
@@ -27,7 +28,6 @@ import {
   rootWarnings,
   serverWarnings,
 } from "./schema/warnings.ts";
-import { sessionDefaults } from "./session.ts";
 import { readDocument } from "./text/read.ts";
 
 /** The agent that has the defaults and nothing else. */
@@ -114,7 +114,7 @@ function mergeAgent(
     networkProxy: root.network?.proxy,
     guard: agentGuard(layers),
     audit: auditSettings(root.audit, toPath),
-    session: sessionDefaults(
+    session: mergeSessionDefaults(
       layers.map((layer) => ({
         settings: layer.settings.mcp?.session,
         path: [...layer.path, "mcp", "session"],

@@ -14,7 +14,7 @@ import type { ServerConfig, SessionDefaults } from "../model/server-config.ts";
 import { throwIfAny, toProblems } from "./issue.ts";
 import { toDefinition } from "./layers/definition.ts";
 import { agentGuard, auditSettings } from "./layers/guard.ts";
-import { layerIssues, plainServers } from "./layers/merge.ts";
+import { layerIssues, mergeSessionDefaults, plainServers } from "./layers/merge.ts";
 import { boardSchema, DEFAULT_TOOL_NAMES } from "./schema/file-schema.ts";
 import { check } from "./schema/schema.ts";
 import { kindOf, readServers } from "./schema/servers.ts";
@@ -24,7 +24,6 @@ import {
   serverWarnings,
   sessionWarnings,
 } from "./schema/warnings.ts";
-import { sessionDefaults } from "./session.ts";
 
 /** The servers of one board, and how their tools are named. */
 export interface BoardConfig {
@@ -77,7 +76,7 @@ export function parseAgentConfig(input: BoardConfig): AgentConfig {
     networkAllow,
     guard: agentGuard([{ path: [], settings: { ...input, tools: { ...tools, approval } } }]),
     audit: auditSettings(input.audit, (file) => file),
-    session: sessionDefaults([{ settings: input.session, path: ["session"] }]),
+    session: mergeSessionDefaults([{ settings: input.session, path: ["session"] }]),
     warnings: toProblems(warnings, {}),
   };
 }

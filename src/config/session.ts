@@ -3,27 +3,13 @@
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { ServerConfig, SessionDefaults } from "../model/server-config.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
-import { formatProblem, type KeyPath, throwIfAny, toProblems } from "./issue.ts";
+import { formatProblem, throwIfAny, toProblems } from "./issue.ts";
 import { SESSION_IDLE_MS, toDefinition } from "./layers/definition.ts";
 import { placedRules } from "./layers/guard.ts";
 import { layerIssues, overlay } from "./layers/merge.ts";
 import { anyObject, check } from "./schema/schema.ts";
 import { kindOf, readServers } from "./schema/servers.ts";
 import { serverWarnings } from "./schema/warnings.ts";
-
-/** Merges `mcp.session` of the layers, later ones over earlier ones; undefined where no layer has it. */
-export function sessionDefaults(
-  layers: readonly { settings: SessionDefaults | undefined; path: KeyPath }[],
-): AgentConfig["session"] {
-  const given = layers.flatMap(({ settings, path }) =>
-    settings === undefined ? [] : [{ settings, path }],
-  );
-  if (given.length === 0) return undefined;
-  return {
-    settings: given.reduce<SessionDefaults>((base, { settings }) => overlay(base, settings), {}),
-    rules: given.flatMap(({ settings, path }) => placedRules(settings.tools, path)),
-  };
-}
 
 /** Throws CONFIG_INVALID, listing everything that is wrong. `cwd` is what a server's own is relative to. */
 export function parseSessionServers(

@@ -1,9 +1,12 @@
-// Lays one agent's servers over the defaults: by name, then key by key.
+// Lays one agent's servers over the defaults: by name, then key by key. The settings for all servers of sessions
+// are merged the same way.
 
+import type { AgentConfig } from "../../model/agent-config.ts";
 import type { PlacedRules } from "../../model/guard-settings.ts";
+import type { SessionDefaults } from "../../model/server-config.ts";
 import type { ServerScope } from "../../model/server-definition.ts";
 import { closest } from "../../util/closest.ts";
-import { atKey, type Issue } from "../issue.ts";
+import { atKey, type Issue, type KeyPath } from "../issue.ts";
 import {
   type CheckedServer,
   connectionIssues,
@@ -82,6 +85,20 @@ function ownIssues({ name, path, plain }: CheckedServer, defaults: ServerLayer):
   const message =
     'has neither "command" nor "url", and the defaults have no server of this name to complete it';
   return [atKey(path, message, closest(name, names))];
+}
+
+/** Merges `mcp.session` of the layers, later ones over earlier ones; undefined where no layer has it. */
+export function mergeSessionDefaults(
+  layers: readonly { settings: SessionDefaults | undefined; path: KeyPath }[],
+): AgentConfig["session"] {
+  const given = layers.flatMap(({ settings, path }) =>
+    settings === undefined ? [] : [{ settings, path }],
+  );
+  if (given.length === 0) return undefined;
+  return {
+    settings: given.reduce<SessionDefaults>((base, { settings }) => overlay(base, settings), {}),
+    rules: given.flatMap(({ settings, path }) => placedRules(settings.tools, path)),
+  };
 }
 
 /** `over` key by key, and map by map, on top of `base`. */

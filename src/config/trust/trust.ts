@@ -5,11 +5,12 @@ import { createHash } from "node:crypto";
 import { dirname } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { AgentConfig } from "../../model/agent-config.ts";
+import type { ServerConfig } from "../../model/server-config.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import { toDefinition } from "../layers/definition.ts";
 import { mergeServers } from "../layers/merge.ts";
 import { type AgentLayer, type AgentLayers, readAgents } from "../schema/agents.ts";
-import { type PlainServer, REMOTE_KEYS, STDIO_KEYS } from "../schema/servers.ts";
+import { REMOTE_KEYS, STDIO_KEYS } from "../schema/servers.ts";
 import { readDocument } from "../text/read.ts";
 
 /** One thing to approve: a server that would start, or a setting that decides what runs. */
@@ -18,7 +19,7 @@ export type Launch = {
   label: string;
   hash: string;
 } & (
-  | { kind: "server"; name: string; server: PlainServer }
+  | { kind: "server"; name: string; server: ServerConfig }
   | { kind: "setting"; name: string; value: unknown }
 );
 
