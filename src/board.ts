@@ -5,7 +5,7 @@ import { BoardCore } from "./board/core.ts";
 import { SessionBoards } from "./board/session/session-boards.ts";
 import { CatalogCache } from "./catalog/catalog-cache.ts";
 import { type BoardConfig, parseAgentConfig } from "./config/parse.ts";
-import { formatProblem } from "./config/report.ts";
+import { formatProblem } from "./config/issue.ts";
 import type { AgentConfig } from "./model/agent-config.ts";
 import type { Board, BoardCallOptions } from "./model/board.ts";
 import type { BoardOptions } from "./model/board-options.ts";

@@ -1,7 +1,7 @@
 // Makes one server of its definition: what opens its connections, its sign-in, and the supervisor over both.
 
 import { type CachedTools, definitionHash } from "../catalog/catalog-cache.ts";
-import type { Environment } from "../config/environment.ts";
+import type { Environment } from "../util/environment.ts";
 import { resolveEndpoint } from "../config/resolve.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { BoardOptions } from "../model/board-options.ts";

@@ -1,7 +1,7 @@
 // A session server with the same name and URL as a configured one uses that server's stored login, and the
 // configured server's rules apply to it: bringing a server again must not be a way around its rules.
 
-import type { Environment } from "../config/environment.ts";
+import type { Environment } from "../util/environment.ts";
 import { resolveEndpoint } from "../config/resolve.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { RemoteEndpoint, ServerDefinition } from "../model/server-definition.ts";

@@ -2,8 +2,8 @@
 
 import type { Board } from "../../../src/model/board.ts";
 import type { BoardEvents } from "../../../src/model/events.ts";
-import type { ServerConfig } from "../../../src/config/server-config.ts";
 import { fixture, textOf } from "../../support/boards.ts";
+import type { ServerConfig } from "../../../src/model/server-config.ts";
 
 export const ERAS = ["legacy", "modern"] as const;
 
