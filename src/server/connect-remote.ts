@@ -7,6 +7,7 @@ import { PlugboardError, toPlugboardError } from "../model/errors.ts";
 import type { RemoteEndpoint } from "../model/server-definition.ts";
 import type { GuardedFetch } from "../net/fetch.ts";
 import { type Clock, pause } from "../util/clock.ts";
+import { deferred } from "../util/deferred.ts";
 import {
   type ConnectionOptions,
   type ExpectedEra,
@@ -118,17 +119,18 @@ interface RemoteCarrierOptions {
 
 function httpCarrier(options: RemoteCarrierOptions): Carrier {
   const { clock, fetch } = options;
-  let settle: (reason: PlugboardError) => void = () => {};
-  const broken = new Promise<PlugboardError>((resolve) => {
-    settle = resolve;
-  });
+  const broken = deferred<PlugboardError>();
   let renewed: () => void = () => {};
-  const wire = new HttpTransport({ ...options, onFatal: settle, onRenewed: () => renewed() });
+  const wire = new HttpTransport({
+    ...options,
+    onFatal: broken.resolve,
+    onRenewed: () => renewed(),
+  });
   return {
     wire,
     pid: undefined,
     transport: "http",
-    broken,
+    broken: broken.promise,
     stderrTail: () => [],
     established(era, onRenewed) {
       renewed = onRenewed;
@@ -144,15 +146,12 @@ function httpCarrier(options: RemoteCarrierOptions): Carrier {
 }
 
 function sseCarrier(options: RemoteCarrierOptions): Carrier {
-  let settle: (reason: PlugboardError) => void = () => {};
-  const broken = new Promise<PlugboardError>((resolve) => {
-    settle = resolve;
-  });
+  const broken = deferred<PlugboardError>();
   return {
-    wire: new SseTransport({ ...options, onFatal: settle }),
+    wire: new SseTransport({ ...options, onFatal: broken.resolve }),
     pid: undefined,
     transport: "sse",
-    broken,
+    broken: broken.promise,
     stderrTail: () => [],
     stop: () => options.fetch.close(),
   };

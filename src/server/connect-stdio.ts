@@ -5,6 +5,7 @@ import { cancelled, PlugboardError } from "../model/errors.ts";
 import type { StdioEndpoint } from "../model/server-definition.ts";
 import { untilAborted } from "../util/abort.ts";
 import { within } from "../util/clock.ts";
+import { deferred } from "../util/deferred.ts";
 import { oneLine, plainText, truncate } from "../util/text.ts";
 import {
   type ConnectionOptions,
@@ -80,14 +81,11 @@ function stdioCarrier(
   const warn = (line: string): void => logger.warn(line, { stream: "stderr" });
   const stderr = new StderrLog(child.stderr, clock, warn, redact);
   let stopped = false;
-  let settle: (reason: PlugboardError) => void = () => {};
-  const broken = new Promise<PlugboardError>((resolve) => {
-    settle = resolve;
-  });
+  const broken = deferred<PlugboardError>();
   const explain = async (seen?: PlugboardError): Promise<void> => {
-    if (seen !== undefined && seen.code !== "CONNECTION_CLOSED") return settle(seen);
+    if (seen !== undefined && seen.code !== "CONNECTION_CLOSED") return broken.resolve(seen);
     const status = await within(clock, EXIT_STATUS_GRACE_MS, child.exited);
-    settle(exitReason(status, stderr.tail(), seen));
+    broken.resolve(exitReason(status, stderr.tail(), seen));
   };
   const wire = new StdioTransport({
     stdin: child.stdin,
@@ -108,7 +106,7 @@ function stdioCarrier(
   return {
     wire,
     pid: child.pid,
-    broken,
+    broken: broken.promise,
     stderrTail: () => stderr.tail(),
     stop() {
       stopped = true;

@@ -15,6 +15,7 @@ import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { Logger } from "../../model/logger.ts";
 import type { ServerDefinition } from "../../model/server-definition.ts";
 import type { Clock } from "../../util/clock.ts";
+import { deferred } from "../../util/deferred.ts";
 import { duration, oneLine } from "../../util/text.ts";
 import { packageVersion } from "../../util/version.ts";
 import { listTools } from "../lists/list-tools.ts";
@@ -101,8 +102,6 @@ function explain(error: unknown, timeout: number): PlugboardError {
 }
 
 class LiveConnection implements Connection {
-  readonly closed: Promise<PlugboardError | undefined>;
-
   readonly #definition: ServerDefinition;
   readonly #carrier: Carrier;
   readonly #host: HostInfo = { name: "plugboard", version: packageVersion() };
@@ -110,8 +109,8 @@ class LiveConnection implements Connection {
   readonly #logger: Logger;
   readonly #router: RequestRouter;
   readonly #redact: RedactText;
+  readonly #closed = deferred<PlugboardError | undefined>();
   readonly #toolsChanged = new Set<() => void>();
-  #settleClosed: (reason: PlugboardError | undefined) => void = () => {};
   #client: Client | undefined;
   #handshake: Handshake | undefined;
   #content: LiveContent | undefined;
@@ -133,14 +132,15 @@ class LiveConnection implements Connection {
       logger,
       redact,
     });
-    this.closed = new Promise((resolve) => {
-      this.#settleClosed = resolve;
-    });
     void carrier.broken.then((reason) => {
       this.#router.end(reason);
       wire.end(reason);
-      this.#settleClosed(reason);
+      this.#closed.resolve(reason);
     });
+  }
+
+  get closed(): Promise<PlugboardError | undefined> {
+    return this.#closed.promise;
   }
 
   get pid(): number | undefined {
@@ -307,7 +307,7 @@ class LiveConnection implements Connection {
   }
 
   async #close(): Promise<void> {
-    this.#settleClosed(undefined);
+    this.#closed.resolve(undefined);
     this.#toolsChanged.clear();
     this.#content?.end();
     const stopped = new PlugboardError(

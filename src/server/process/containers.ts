@@ -3,14 +3,10 @@
 
 import { execFile } from "node:child_process";
 import { posix, win32 } from "node:path";
-import type { Logger } from "../../model/logger.ts";
-import { silentLogger } from "../../model/logger.ts";
-import type { Clock } from "../../util/clock.ts";
-import { systemClock } from "../../util/clock.ts";
-import type { HostIdentity } from "./cookie.ts";
-import { makeCookie } from "./cookie.ts";
-import type { ChildEnvironment } from "./environment.ts";
-import { baseEnvironment, childEnvironment } from "./environment.ts";
+import { type Logger, silentLogger } from "../../model/logger.ts";
+import { type Clock, systemClock } from "../../util/clock.ts";
+import { type HostIdentity, makeCookie } from "./cookie.ts";
+import { type ChildEnvironment, baseEnvironment, childEnvironment } from "./environment.ts";
 import { currentHost } from "./host-identity.ts";
 import { sharedProcessTable } from "./open-process-table.ts";
 import type { ProcessTable } from "./process-table.ts";

@@ -3,12 +3,15 @@
 import { close, existsSync, open, read, readdirSync, readFileSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
-import type { Clock } from "../../util/clock.ts";
-import { systemClock, within } from "../../util/clock.ts";
+import { type Clock, systemClock, within } from "../../util/clock.ts";
 import { hasErrorCode } from "../../util/error-code.ts";
 import { COOKIE_VARIABLE } from "./cookie.ts";
-import type { ProcessEntry, ProcessRef, ProcessTable } from "./process-table.ts";
-import { relativesOf } from "./process-table.ts";
+import {
+  type ProcessEntry,
+  type ProcessRef,
+  type ProcessTable,
+  relativesOf,
+} from "./process-table.ts";
 
 /** Linux reports a hundred ticks a second to programs, whatever the kernel's own rate. */
 const TICKS_PER_SECOND = 100;

@@ -2,11 +2,14 @@
 // own programs (/bin/sh, /usr/bin/…) even from their owner, so those have no cookie here.
 
 import { execFile, execFileSync } from "node:child_process";
-import type { Clock } from "../../util/clock.ts";
-import { systemClock } from "../../util/clock.ts";
+import { type Clock, systemClock } from "../../util/clock.ts";
 import { COOKIE_VARIABLE } from "./cookie.ts";
-import type { ProcessEntry, ProcessRef, ProcessTable } from "./process-table.ts";
-import { relativesOf } from "./process-table.ts";
+import {
+  type ProcessEntry,
+  type ProcessRef,
+  type ProcessTable,
+  relativesOf,
+} from "./process-table.ts";
 
 const COOKIE = new RegExp(String.raw`(?:^| )${COOKIE_VARIABLE}=(\S+)`);
 /** Where `ps` computes start times from the uptime, as on Linux, they vary by a second. */

@@ -1,15 +1,17 @@
 // Ends the processes that earlier hosts left behind when they were killed before they could clean up.
 
-import type { Logger } from "../../model/logger.ts";
-import { silentLogger } from "../../model/logger.ts";
-import type { Clock } from "../../util/clock.ts";
-import { systemClock } from "../../util/clock.ts";
-import type { HostIdentity } from "./cookie.ts";
-import { parseCookie } from "./cookie.ts";
+import { type Logger, silentLogger } from "../../model/logger.ts";
+import { type Clock, systemClock } from "../../util/clock.ts";
+import { type HostIdentity, parseCookie } from "./cookie.ts";
 import { currentHost } from "./host-identity.ts";
 import { sharedProcessTable } from "./open-process-table.ts";
-import type { ProcessEntry, ProcessRef, ProcessTable } from "./process-table.ts";
-import { withAncestors, withRelatives } from "./process-table.ts";
+import {
+  type ProcessEntry,
+  type ProcessRef,
+  type ProcessTable,
+  withAncestors,
+  withRelatives,
+} from "./process-table.ts";
 import { terminateProcesses } from "./terminate-processes.ts";
 
 export interface ReapOptions {

@@ -5,8 +5,7 @@ import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { PlugboardError } from "../../model/errors.ts";
-import type { ChildEnvironment } from "./environment.ts";
-import { readVariable } from "./environment.ts";
+import { type ChildEnvironment, readVariable } from "./environment.ts";
 
 export interface FailedSpawn {
   command: string;

@@ -1,24 +1,29 @@
 // Starts a server's process (without a shell, in its own process group, with its own environment), watches
 // it, and stops it with everything it started.
 
-import type { ChildProcessWithoutNullStreams, SpawnOptionsWithoutStdio } from "node:child_process";
-import { spawn } from "node:child_process";
+import {
+  type ChildProcessWithoutNullStreams,
+  type SpawnOptionsWithoutStdio,
+  spawn,
+} from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
-import type { Logger } from "../../model/logger.ts";
-import { silentLogger } from "../../model/logger.ts";
-import type { Clock } from "../../util/clock.ts";
-import { systemClock } from "../../util/clock.ts";
+import { type Logger, silentLogger } from "../../model/logger.ts";
+import { type Clock, systemClock } from "../../util/clock.ts";
 import { exitGuard } from "../../util/exit-guard.ts";
 import { labelledArgs, parseContainerRun } from "./containers.ts";
 import { makeCookie } from "./cookie.ts";
-import type { ChildEnvironment } from "./environment.ts";
-import { baseEnvironment, childEnvironment } from "./environment.ts";
+import { type ChildEnvironment, baseEnvironment, childEnvironment } from "./environment.ts";
 import { currentHost } from "./host-identity.ts";
 import type { ProcessTable } from "./process-table.ts";
 import { explainSpawnFailure } from "./spawn-failure.ts";
-import type { ExitStatus, StopOptions, StopTarget, StopTiming } from "./stop-process-tree.ts";
-import { stopProcessTree } from "./stop-process-tree.ts";
+import {
+  type ExitStatus,
+  type StopOptions,
+  type StopTarget,
+  type StopTiming,
+  stopProcessTree,
+} from "./stop-process-tree.ts";
 
 export interface StartProcessOptions {
   command: string;

@@ -11,15 +11,18 @@
 import { execFile } from "node:child_process";
 import { win32 } from "node:path";
 import type { Logger } from "../../model/logger.ts";
-import type { Clock } from "../../util/clock.ts";
-import { within } from "../../util/clock.ts";
+import { type Clock, within } from "../../util/clock.ts";
 import { pollUntil } from "../../util/poll.ts";
 import { signalGroup } from "../../util/signal.ts";
-import type { ContainerEngine } from "./containers.ts";
-import { stopContainers } from "./containers.ts";
+import { type ContainerEngine, stopContainers } from "./containers.ts";
 import { sharedProcessTable } from "./open-process-table.ts";
-import type { ProcessEntry, ProcessRef, ProcessTable } from "./process-table.ts";
-import { withAncestors, withRelatives } from "./process-table.ts";
+import {
+  type ProcessEntry,
+  type ProcessRef,
+  type ProcessTable,
+  withAncestors,
+  withRelatives,
+} from "./process-table.ts";
 import { terminateProcesses } from "./terminate-processes.ts";
 
 export interface StopTiming {

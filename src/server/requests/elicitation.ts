@@ -10,6 +10,7 @@ import { fieldProblem, type FormField, readForm } from "../../model/form.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { Logger } from "../../model/logger.ts";
 import { asText } from "../../util/as-text.ts";
+import { type Deferred, deferred } from "../../util/deferred.ts";
 import type { QuestionQueue } from "../../util/question-queue.ts";
 import { oneLine, plainText, truncate } from "../../util/text.ts";
 import type { CausingCall, RequestOrigin } from "./calls-in-flight.ts";
@@ -116,21 +117,18 @@ const MAX_REMEMBERED = 100;
 
 /** Learns from `notifications/elicitation/complete` that a person is done with a page. */
 export class Completions {
-  readonly #waiting = new Map<string, { done: Promise<void>; resolve: () => void }>();
+  readonly #waiting = new Map<string, Deferred<void>>();
 
   /** Never settles if the server never reports completion. */
   of(id: string | undefined): Promise<void> {
     if (id === undefined) return new Promise(() => {});
     const known = this.#waiting.get(id);
-    if (known !== undefined) return known.done;
-    let resolve = (): void => {};
-    const done = new Promise<void>((settle) => {
-      resolve = settle;
-    });
-    this.#waiting.set(id, { done, resolve });
+    if (known !== undefined) return known.promise;
+    const completion = deferred();
+    this.#waiting.set(id, completion);
     const [oldest] = this.#waiting.keys();
     if (this.#waiting.size > MAX_REMEMBERED && oldest !== undefined) this.#waiting.delete(oldest);
-    return done;
+    return completion.promise;
   }
 
   completed(id: unknown): void {
