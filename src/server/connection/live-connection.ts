@@ -81,7 +81,7 @@ export async function openConnection(options: OpenConnectionOptions): Promise<Co
     return connection;
   } catch (error) {
     const reason = explain(error, definition.timeout);
-    // Some servers exit on a question of the other era: the next attempt asks that era's question first.
+    // Some servers exit on a question of an era they do not speak: the next attempt starts with the other era.
     if (reason.code === "CONNECTION_CLOSED" && definition.protocol === "auto") {
       expected.era = expected.era === "modern" ? "legacy" : "modern";
     }
@@ -228,8 +228,7 @@ class LiveConnection implements Connection {
       capabilities: client.getServerCapabilities(),
       wire: this.#carrier.wire,
       changes,
-      sendInRounds: (send, signal?: AbortSignal) =>
-        this.#router.sendInRounds(send, undefined, signal),
+      sendInRounds: (send, signal) => this.#router.sendInRounds(send, undefined, signal),
       redact: this.#redact,
     });
   }

@@ -33,7 +33,10 @@ export interface LiveContentOptions {
   /** Subscribes to resources; undefined in the legacy era, which has a request for that. */
   changes: Pick<ChangeStream, "subscribe" | "covers"> | undefined;
   /** Sends a request, and again with the answers that the server wants first; `send` gets those to add. */
-  sendInRounds: (send: (extra: JsonObject | undefined) => Promise<unknown>) => Promise<unknown>;
+  sendInRounds: (
+    send: (extra: JsonObject | undefined) => Promise<unknown>,
+    signal: AbortSignal | undefined,
+  ) => Promise<unknown>;
   /** Removes secrets from what the server says about its content. */
   redact: (text: string) => string;
 }
@@ -175,7 +178,9 @@ export class LiveContent implements ServerContent {
   #ask(method: string, params: JsonObject, request: ContentRequest): Promise<unknown> {
     const { wire, era, sendInRounds } = this.#options;
     if (era === "legacy") return wire.request(method, params, request);
-    return sendInRounds((extra) => wire.request(method, { ...params, ...extra }, request));
+    const send = (extra: JsonObject | undefined): Promise<unknown> =>
+      wire.request(method, { ...params, ...extra }, request);
+    return sendInRounds(send, request.signal);
   }
 
   #request(method: string, uri: string): Promise<unknown> {
