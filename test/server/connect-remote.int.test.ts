@@ -73,7 +73,7 @@ class Everything {
   }
 }
 
-/** Below what the system hands out by itself: nobody takes it while the server is down. */
+/** A port below those that the system gives out, so that nothing else takes it while the server is down. */
 async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(20_000, 30_000);

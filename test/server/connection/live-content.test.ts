@@ -11,7 +11,7 @@ const EVERYTHING = { resources: { subscribe: true }, prompts: {}, completions: {
 
 type Answer = (method: string, params: JsonObject) => unknown;
 
-/** An content over a wire that is answered by hand. */
+/** Content over a wire that is answered by hand. */
 function content(answer: Answer, options: Partial<LiveContentOptions> = {}) {
   const sent: [string, JsonObject][] = [];
   const made = new LiveContent({

@@ -1,4 +1,4 @@
-// With a stand-in for docker: a program of that name on the server's PATH.
+// Uses a fake docker: a program of that name on the server's PATH.
 
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -88,7 +88,7 @@ function recorder() {
   return { warnings, logger };
 }
 
-/** Everything that takes longer than that in a test is taken to hang. */
+/** What takes longer than this in a test counts as hanging. */
 const impatient = {
   ...systemClock,
   after: (ms: number, task: () => void) => systemClock.after(Math.min(ms, 300), task),

@@ -1,4 +1,4 @@
-// The contract of a process table, held against real processes.
+// Checks the contract of a process table against real processes.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

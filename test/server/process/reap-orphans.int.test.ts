@@ -44,7 +44,7 @@ async function startList(list: ServerList, then: "stay" | "exit" | "end" = "stay
   return started;
 }
 
-/** What the next host does, one that shares nothing but this test's space with the killed ones. */
+/** What the next host does; it shares only this test's space with the killed ones. */
 const reap = (options: ReapOptions = {}): ReturnType<typeof reapOrphans> =>
   reapOrphans({ host: testHost, grace: 200, ...options });
 

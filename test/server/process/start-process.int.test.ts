@@ -136,7 +136,12 @@ describe("a command that cannot be started", () => {
     ["the same on PATH", { command: "script" }, /first line names does not/, /#!/],
     ["a missing cwd", { cwd: "/none/here" }, /'\/none\/here' does not exist/, /correct 'cwd'/],
     ["a cwd that is a file", { cwd: "plain" }, /is not a directory/, /set 'cwd' to a directory/],
-    ["a cwd that is a program", { cwd: "script" }, /is not a directory/, /set 'cwd' to a directory/],
+    [
+      "a cwd that is a program",
+      { cwd: "script" },
+      /is not a directory/,
+      /set 'cwd' to a directory/,
+    ],
     ["a NUL in an argument", { args: ["a\0b"] }, /cannot start .*null bytes/, /check 'command'/],
     ["too long an argument", { args: ["x".repeat(1 << 23)] }, /cannot start .*E2BIG/, /'args'/],
   ])("%s: it says so", async (_, options, message, hint) => {

@@ -19,9 +19,9 @@ afterEach(() => {
   expectNoProcesses();
 });
 
-/** Short, since what is waited for in these tests never comes. */
+/** Short, because these tests wait for what never comes. */
 const timing = { eof: 100, term: 300, sweep: 200 };
-/** Long, for tests that fail if it is waited for. */
+/** Long, so that tests which wait for it fail. */
 const patient = { eof: 20_000, term: 20_000, sweep: 20_000 };
 
 async function start(
@@ -174,7 +174,7 @@ describe("stopping many servers at once", () => {
     const scan = table.list.bind(table);
     const count = 8;
     let asked = 0;
-    // As slow as on a machine with very many processes: all have asked before the first is through.
+    // As slow as on a machine with very many processes: all callers ask before the first scan is done.
     const scans = vi.spyOn(table, "list").mockImplementation(async () => {
       await eventually(() => asked >= count);
       return scan();
@@ -232,7 +232,7 @@ describe("stopping a server when", () => {
   });
 
   it("only zombies are left of its group does not wait for them", async () => {
-    // Nobody to be seen in a group that can still be signalled: so it looks where init is slow.
+    // The group can still be signalled but shows no members: that happens where init is slow.
     const { warnings, logger } = recorder();
     const table = tableWith({});
     const options = { ...shell(CRASH), table, logger, timing: patient };

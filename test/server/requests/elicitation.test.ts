@@ -180,7 +180,7 @@ describe("the URL of a page", () => {
     ["http://localhost:8080/x", "http://localhost:8080/x"],
     ["http://127.0.0.1/x", "http://127.0.0.1/x"],
     ["http://[::1]/x", "http://[::1]/x"],
-    // What a name looks like is not what it is.
+    // The name looks like another one.
     ["https://аpple.com/", "https://xn--pple-43d.com/"],
     ["https://example.com/\u202egnp.exe", "https://example.com/%E2%80%AEgnp.exe"],
   ])("%s is shown as %s", (given, url) => {

@@ -342,7 +342,7 @@ describe("up to 2025-11-25", () => {
     let most = 0;
     const onElicitation: OnElicitation = async () => {
       most = Math.max(most, (asked += 1));
-      // The first is answered when all others have been let in or not.
+      // The first is answered only after all others have been accepted or refused.
       await eventually(() => logger.lines.filter(({ level }) => level === "warn").length === 92);
       asked -= 1;
       return { action: "cancel" };

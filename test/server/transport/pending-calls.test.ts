@@ -9,7 +9,7 @@ function setUp() {
   const clock = new ManualClock();
   const abandoned: [id: number, reason: string][] = [];
   const calls = new PendingCalls(clock, (id, reason) => abandoned.push([id, reason]));
-  /** Starts a request; the error, where there is one, comes as the value. */
+  /** Starts a request; an error comes as the value. */
   function ask(options: Partial<RequestOptions> = {}, method = "tools/call") {
     let id = 0;
     const answer = calls
