@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { PlugboardError } from "../../src/model/errors.ts";
-import { Redactor } from "../../src/secrets/redactor.ts";
+import { silentLogger } from "../../src/model/logger.ts";
+import { redactingLogger, Redactor } from "../../src/secrets/redactor.ts";
 import { variantsOf } from "../../src/secrets/variants.ts";
+import { recordingLogger } from "../support/logger.ts";
 
 const TOKEN = "ghp_Zx81/+Qw?9~kL";
 const PEM = [
@@ -334,6 +336,25 @@ describe("a redactor over another", () => {
     expect(child.text(said)).toBe("[REDACTED] [REDACTED] [REDACTED]");
     expect(child.value([said])).toEqual(["[REDACTED] [REDACTED] [REDACTED]"]);
     expect(parent.text(said)).toBe("[REDACTED] own-secret [REDACTED]");
+  });
+});
+
+describe("a redacting logger", () => {
+  const redactor = knowing("hunter2-hunter2");
+
+  it.each(["debug", "info", "warn", "error"] as const)("logs no secret at %s", (level) => {
+    const inner = recordingLogger();
+    const logger = redactingLogger(inner, redactor);
+    logger[level]("token hunter2-hunter2", { server: "docs", reason: ["hunter2-hunter2"] });
+    logger[level]("ready");
+    expect(inner.lines).toEqual([
+      { level, message: "token [REDACTED]", fields: { server: "docs", reason: ["[REDACTED]"] } },
+      { level, message: "ready", fields: {} },
+    ]);
+  });
+
+  it("is the silent logger itself where nothing is logged", () => {
+    expect(redactingLogger(silentLogger, redactor)).toBe(silentLogger);
   });
 });
 
