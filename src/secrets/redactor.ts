@@ -35,11 +35,6 @@ export class Redactor {
     this.#parent = parent;
   }
 
-  /** How many secrets are known. */
-  get size(): number {
-    return this.#secrets.size;
-  }
-
   /** Secrets are never forgotten: a server may still repeat one that has been rotated. */
   add(secret: string): void {
     const known = secret.trim().slice(0, LONGEST);

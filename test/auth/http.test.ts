@@ -21,7 +21,7 @@ describe("what a server on the internet says", () => {
     ["https://[::1]/x", "example.com redirects to this machine ([::1])"],
     ["https://10.0.0.1/x", "10.0.0.1 is a private address"],
     ["https://169.254.169.254/x", "169.254.169.254"],
-    ["http://other.example/x", "is plain http, which is for this machine alone"],
+    ["http://other.example/x", "is plain http, which is only allowed to this machine"],
     ["file:///etc/passwd", "file: is not a scheme that Plugboard connects to"],
     ["https://a:b@other.example/x", "has a user name or password in it"],
   ])("does not lead to %s", async (target, reason) => {

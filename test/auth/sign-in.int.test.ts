@@ -278,7 +278,7 @@ describe("metadata", () => {
     [
       "registration over plain http elsewhere",
       { metadata: { registration_endpoint: "http://example.com/register" } },
-      "is plain http, which is for this machine alone",
+      "is plain http, which is only allowed to this machine",
     ],
   ])("with %s is not followed", async (_, options, reason) => {
     const oauth = await protect(options);

@@ -100,16 +100,13 @@ describe("a secret", () => {
 
   it.each(["", "short", "  abc  ", "[REDACTED]", "REDACTED"])("is not %j", (secret) => {
     const redactor = knowing(secret);
-    expect(redactor.size).toBe(0);
     expect(redactor.text(`<${secret}> [REDACTED]`)).toBe(`<${secret}> [REDACTED]`);
   });
 
-  it("counts once, and stays one when another takes its place", () => {
+  it("stays one when another takes its place", () => {
     const redactor = knowing("first-token", "first-token");
-    expect(redactor.size).toBe(1);
     expect(redactor.text("first-token second-token")).toBe("[REDACTED] second-token");
     redactor.add("second-token");
-    expect(redactor.size).toBe(2);
     expect(redactor.text("first-token second-token")).toBe("[REDACTED] [REDACTED]");
   });
 
