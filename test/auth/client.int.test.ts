@@ -123,7 +123,7 @@ describe("a client that registers itself", () => {
     const oauth = await protect({ registration: false });
     const board = await connectAs(oauth, undefined);
     expect(statusOf(board, "docs").lastError).toBe(
-      `cannot sign in to 'docs': ${oauth.issuer} registers no clients by itself; register one there with ` +
+      `cannot sign in to 'docs': ${oauth.issuer} does not register clients automatically; register one there with ` +
         "the redirect URI http://127.0.0.1/callback and set oauth.clientId",
     );
   });
@@ -205,7 +205,7 @@ describe("a client that is known beforehand", () => {
     await expect(board.signIn("docs")).rejects.toMatchObject({
       code: "NETWORK",
       message: `port ${port} for the sign-in's redirect is not free`,
-      hint: "stop what listens there, or set another oauth.redirectUri",
+      hint: "stop the program that listens there, or set another oauth.redirectUri",
     });
   });
 });

@@ -31,7 +31,7 @@ describe("without anybody to ask", () => {
     const board = await connect(oauth);
     expect(statusOf(board, "docs").state).toEqual({
       kind: "needs-auth",
-      remedy: "somebody must sign in; run: plugboard login docs",
+      remedy: "sign-in required; run: plugboard login docs",
     });
     const outcome = await board.call("docs/echo", { text: "x" });
     expect(outcome.failure).toEqual({
@@ -63,7 +63,7 @@ describe("without anybody to ask", () => {
     const board = await connect(await protect());
     await expect(board.signIn("docs")).rejects.toMatchObject({
       code: "NEEDS_AUTH",
-      message: "somebody must sign in",
+      message: "sign-in required",
     });
   });
 });
@@ -102,7 +102,7 @@ describe("a server that nobody signs in to", () => {
     expect(statusOf(board, "docs").state.kind).toBe("ready");
     await expect(board.signIn("docs")).rejects.toMatchObject({
       code: "UNSUPPORTED",
-      message: "'docs' does not ask for a sign-in",
+      message: "'docs' does not require a sign-in",
     });
     expect(await board.signOut("docs")).toBe("none");
   });

@@ -130,10 +130,10 @@ describe("a renewal", () => {
     await reaches(alone, "docs", "ready");
     oauth.revokeAll();
     const [failure] = await callAtOnce(alone, 1);
-    expect(failure).toBe("server 'docs': somebody must sign in (run: plugboard login docs)");
+    expect(failure).toBe("server 'docs': sign-in required (run: plugboard login docs)");
     expect(statusOf(alone, "docs").state).toEqual({
       kind: "needs-auth",
-      remedy: "somebody must sign in; run: plugboard login docs",
+      remedy: "sign-in required; run: plugboard login docs",
     });
     expect(statusOf(alone, "other").state.kind).toBe("ready");
     expect((await alone.call("other/count", { key: "x" })).isError).toBeUndefined();

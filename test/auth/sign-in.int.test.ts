@@ -79,7 +79,9 @@ describe("a sign-in", () => {
     const onAuthorization = ({ url }: AuthorizationRequest) => oauth.approve(url);
     await expectSignedIn(await connect(oauth, { onAuthorization }, config));
     const silent = await connect(oauth, { onAuthorization: () => {} }, config);
-    expect(statusOf(silent, "docs").lastError).toContain("nobody said how it ended");
+    expect(statusOf(silent, "docs").lastError).toContain(
+      "the address that the browser was redirected to is missing",
+    );
   });
 
   it("does not count what a stranger brings to the redirect", async () => {
@@ -134,7 +136,7 @@ describe("a sign-in that is refused", () => {
       async ({ url }) => void (await oauth.approve(url, { visit: true, deny: true })),
     );
     expect(why).toBe(
-      "cannot sign in to 'docs': the authorization server said no: the person said no (access_denied)",
+      "cannot sign in to 'docs': the authorization server refused: the person said no (access_denied)",
     );
   });
 
@@ -148,7 +150,7 @@ describe("a sign-in that is refused", () => {
     [
       "another sign-in's state",
       ({ searchParams }) => searchParams.set("state", "other"),
-      "the answer is to another sign-in",
+      "the answer belongs to another sign-in",
     ],
     ["no state", ({ searchParams }) => searchParams.delete("state"), "to another sign-in"],
     [
@@ -161,7 +163,7 @@ describe("a sign-in that is refused", () => {
       ({ searchParams }) => searchParams.delete("iss"),
       "the answer comes from another authorization server",
     ],
-    ["no code", ({ searchParams }) => searchParams.delete("code"), "the answer holds no code"],
+    ["no code", ({ searchParams }) => searchParams.delete("code"), "the answer has no code"],
     [
       "a code that was never given",
       ({ searchParams }) => searchParams.set("code", "made-up"),
@@ -170,7 +172,7 @@ describe("a sign-in that is refused", () => {
     [
       "an error of few words",
       ({ searchParams }) => searchParams.set("error", "server_error"),
-      "the authorization server said no: server_error",
+      "the authorization server refused: server_error",
     ],
   ])("for an answer with %s", async (_, change, reason) => {
     const oauth = await protect();
@@ -184,7 +186,7 @@ describe("a sign-in that is refused", () => {
 
   it("for an answer that is no address", async () => {
     const why = await refusal(await protect(), () => "code=123");
-    expect(why).toContain("the address that the browser came back to is no URL");
+    expect(why).toContain("the address that the browser was redirected to is not a URL");
   });
 
   it("for an issuer that contradicts the metadata", async () => {
@@ -238,7 +240,7 @@ describe("a sign-in that is refused", () => {
       const config = { oauth: { clientMetadataUrl: client_id } };
       const board = await connect(oauth, { onAuthorization }, config);
       expect(statusOf(board, "docs").lastError).toMatch(
-        /refuses every token it is given|refuses the token that it was just signed in for/,
+        /refuses every token it is given|refuses the token of the sign-in just now/,
       );
       expect(statusOf(board, "docs").state.kind).toBe("needs-auth");
       expect(onAuthorization).toHaveBeenCalledTimes(1);
@@ -306,7 +308,7 @@ describe("metadata", () => {
     const issuer = "https://login.example.com";
     const board = await connect(oauth, { onAuthorization: agree(oauth) }, { oauth: { issuer } });
     expect(statusOf(board, "docs").lastError).toContain(
-      `oauth.issuer is ${issuer}, and it names ${oauth.issuer}`,
+      `oauth.issuer is ${issuer}, but the server names ${oauth.issuer}`,
     );
     expect(oauth.count("authorize")).toBe(0);
   });
@@ -329,6 +331,6 @@ describe("metadata", () => {
     });
     const url = `http://127.0.0.1:${await listen(server)}/mcp`;
     const board = await open({ docs: { url } }, { onAuthorization: () => {} });
-    expect(statusOf(board, "docs").lastError).toContain("the address of its metadata is no URL");
+    expect(statusOf(board, "docs").lastError).toContain("the address of its metadata is not a URL");
   });
 });

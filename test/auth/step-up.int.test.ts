@@ -66,7 +66,7 @@ describe("a tool that wants another scope", () => {
     const outcome = await board.call("docs/count", { key: "x" });
     expect(outcome.failure).toEqual({
       code: "NEEDS_AUTH",
-      message: "server 'docs': it wants another scope (write) (run: plugboard login docs)",
+      message: "server 'docs': it requires another scope (write) (run: plugboard login docs)",
     });
     expect(statusOf(board, "docs").state.kind).toBe("ready");
     // An expired token meanwhile does not make it forget what was wanted.
@@ -92,7 +92,9 @@ describe("a tool that wants another scope", () => {
       });
       const board = await connectAs(oauth, undefined);
       const [failure] = await callAtOnce(board, 1);
-      expect(failure).toContain("the token was refused for its scope, and no other is asked for");
+      expect(failure).toContain(
+        "the token was refused for its scope, and the server asks for no other scope",
+      );
       expect(oauth.count("authorize")).toBe(1);
       expect(statusOf(board, "docs").state.kind).toBe("ready");
     }
@@ -112,7 +114,7 @@ describe("a tool that wants another scope", () => {
     });
     const board = await connect(oauth, { onAuthorization });
     const [failure] = await callAtOnce(board, 1);
-    expect(failure).toContain("the scope it wants (read) was asked for and not granted");
+    expect(failure).toContain("the scope it requires (read) was asked for and not granted");
     expect(onAuthorization).toHaveBeenCalledTimes(2);
     expect(await callAtOnce(board, 1)).toHaveLength(1);
     expect(onAuthorization).toHaveBeenCalledTimes(2);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { oauthFetch } from "../../src/auth/http.ts";
+import { oauthFetch } from "../../src/auth/oauth-fetch.ts";
 import type { GuardedFetch, GuardedResponse } from "../../src/net/fetch.ts";
 import { addressRules, type NetworkPolicy } from "../../src/net/policy.ts";
 import { failureOf, openFetch, serve, STRICT } from "../net/servers.ts";
