@@ -127,8 +127,8 @@ describe("a lock that somebody left", () => {
     };
     await expect(withLock(path, clock, nothing)).rejects.toMatchObject({
       code: "TIMEOUT",
-      message: `another process keeps the lock ${path}`,
-      hint: "if no other plugboard runs, remove the file",
+      message: `another process holds the lock ${path}`,
+      hint: "if no other plugboard is running, remove the file",
     });
     await worker.kill();
   });
