@@ -5,7 +5,7 @@ import { RequestError, type SessionUpdate } from "@agentclientprotocol/sdk";
 import type { Logger } from "../../../model/logger.ts";
 import { SessionRedactor } from "../../../board/session-redactor.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
-import { OneByOne } from "../../../util/one-by-one.ts";
+import { KeyedQueue } from "../../../util/keyed-queue.ts";
 import { oneLine } from "../../../util/text.ts";
 import { endOfCalls } from "../history/interrupted-calls.ts";
 import type { History, HistoryPage, Recorded } from "../history/history.ts";
@@ -41,7 +41,7 @@ export class Sessions {
   readonly #options: SessionsOptions;
   readonly #live = new Map<string, Live>();
   /** One change of a session after the other. */
-  readonly #changes = new OneByOne();
+  readonly #changes = new KeyedQueue();
   #isClosed = false;
 
   constructor(options: SessionsOptions) {
