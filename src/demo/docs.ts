@@ -4,6 +4,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import * as z from "zod";
 import { truncate } from "../util/text.ts";
 
 export interface Doc {
@@ -14,12 +15,14 @@ export interface Doc {
   text: string;
 }
 
-export interface Hit {
-  doc: string;
-  uri: string;
-  heading: string;
-  excerpt: string;
-}
+export const Hit = z.object({
+  doc: z.string(),
+  uri: z.string(),
+  heading: z.string(),
+  excerpt: z.string(),
+});
+
+export type Hit = z.infer<typeof Hit>;
 
 interface Section {
   doc: Doc;

@@ -1,16 +1,17 @@
 // Time zones and the times in them, as the runtime's `Intl` knows them.
 
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import * as z from "zod";
 import { closest } from "../util/closest.ts";
 
-export interface LocalTime {
-  zone: string;
-  /** ISO 8601 with the offset that applies at that time. */
-  iso: string;
-  weekday: string;
-  /** From UTC, as in `+05:30`. */
-  offset: string;
-}
+export const LocalTime = z.object({
+  zone: z.string(),
+  iso: z.string().describe("ISO 8601 with the offset that applies at that time."),
+  weekday: z.string(),
+  offset: z.string().describe("From UTC, as in +05:30."),
+});
+
+export type LocalTime = z.infer<typeof LocalTime>;
 
 /** The runtime accepts the new names of these cities, but lists only the old ones. */
 const NEW_NAMES = [

@@ -6,9 +6,9 @@ import * as z from "zod";
 import type { Clock } from "../util/clock.ts";
 import { pause } from "../util/clock.ts";
 import { plural } from "../util/text.ts";
-import { loadDocs, searchDocs } from "./docs.ts";
-import { findZone, readTime, timeIn, type LocalTime } from "./time.ts";
-import { convertUnits } from "./units.ts";
+import { Hit, loadDocs, searchDocs } from "./docs.ts";
+import { findZone, LocalTime, readTime, timeIn } from "./time.ts";
+import { Conversion, convertUnits } from "./units.ts";
 
 /** They change nothing and reach nothing outside the package. */
 const annotations = {
@@ -19,12 +19,6 @@ const annotations = {
 };
 
 const ZONE = "An IANA time zone such as Europe/Berlin, UTC, or a city such as Tokyo.";
-const localTime = z.object({
-  zone: z.string(),
-  iso: z.string().describe("ISO 8601 with the offset that applies at that time."),
-  weekday: z.string(),
-  offset: z.string().describe("From UTC, as in +05:30."),
-});
 
 const LONGEST_COUNTDOWN_MS = 10_000;
 
@@ -35,7 +29,7 @@ export function addTools(server: McpServer, clock: Clock, root: string): void {
       title: "Current time",
       description: "Tells the current date and time in a time zone, with its offset from UTC.",
       inputSchema: z.object({ zone: z.string().default("UTC").describe(ZONE) }),
-      outputSchema: localTime,
+      outputSchema: LocalTime,
       annotations,
     },
     ({ zone }) => {
@@ -59,7 +53,7 @@ export function addTools(server: McpServer, clock: Clock, root: string): void {
         from: z.string().default("UTC").describe(`The zone of that time. ${ZONE}`),
         to: z.string().describe(`Several are separated by commas. ${ZONE}`),
       }),
-      outputSchema: z.object({ from: localTime, to: z.array(localTime) }),
+      outputSchema: z.object({ from: LocalTime, to: z.array(LocalTime) }),
       annotations,
     },
     (args) => {
@@ -83,7 +77,7 @@ export function addTools(server: McpServer, clock: Clock, root: string): void {
         from: z.string().describe("Its unit, by symbol or name: km, mile, °F, fluid ounce."),
         to: z.string().describe("The unit you want."),
       }),
-      outputSchema: z.object({ from: z.string(), to: z.string(), result: z.number() }),
+      outputSchema: Conversion,
       annotations,
     },
     ({ value, from, to }) => {
@@ -104,16 +98,7 @@ export function addTools(server: McpServer, clock: Clock, root: string): void {
         query: z.string().min(1).max(500).describe("A few words, such as: server timeout."),
         limit: z.int().min(1).max(20).default(5),
       }),
-      outputSchema: z.object({
-        hits: z.array(
-          z.object({
-            doc: z.string(),
-            uri: z.string(),
-            heading: z.string(),
-            excerpt: z.string(),
-          }),
-        ),
-      }),
+      outputSchema: z.object({ hits: z.array(Hit) }),
       annotations,
     },
     async ({ query, limit }) => {

@@ -1,11 +1,12 @@
 // Converts quantities between everyday units.
 
+import * as z from "zod";
 import { closest } from "../util/closest.ts";
 
 /** The factor leads to the first unit of the kind. Plurals in -s are understood. */
-type Unit = [symbol: string, kind: string, factor: number, ...names: string[]];
+type UnitRow = [symbol: string, kind: string, factor: number, ...names: string[]];
 
-const UNITS: readonly Unit[] = [
+const UNITS: readonly UnitRow[] = [
   ["m", "length", 1, "metre", "meter"],
   ["km", "length", 1000, "kilometre", "kilometer"],
   ["cm", "length", 0.01, "centimetre", "centimeter"],
@@ -31,11 +32,8 @@ const ABSOLUTE_ZERO: Record<string, number> = { "°C": -273.15, "°F": -459.67 }
 /** Fewer digits than a double has, so that 98.6 °F is 37 °C and not 36.99999999999999. */
 const DIGITS = 12;
 
-export interface Conversion {
-  from: string;
-  to: string;
-  result: number;
-}
+export const Conversion = z.object({ from: z.string(), to: z.string(), result: z.number() });
+export type Conversion = z.infer<typeof Conversion>;
 
 /** Throws for an unknown unit, and for two units of different kinds. */
 export function convertUnits(value: number, from: string, to: string): Conversion {
@@ -53,7 +51,7 @@ export function convertUnits(value: number, from: string, to: string): Conversio
   return { from: source, to: target, result: Number(result.toPrecision(DIGITS)) };
 }
 
-function findUnit(text: string): Unit {
+function findUnit(text: string): UnitRow {
   const wanted = text.trim().replace(/\s+/g, " ");
   const unit = UNITS.find((each) => spellings(each).includes(wanted.toLowerCase()));
   if (unit !== undefined) return unit;
@@ -63,7 +61,7 @@ function findUnit(text: string): Unit {
   throw new Error(`Unknown unit "${wanted}". ${hint}`);
 }
 
-function spellings([symbol, , , ...names]: Unit): string[] {
+function spellings([symbol, , , ...names]: UnitRow): string[] {
   const folded = [symbol, ...names].map((name) => name.toLowerCase());
   return [...folded, ...folded.map((name) => `${name}s`)];
 }
