@@ -33,7 +33,7 @@ interface KnownServer {
   wantedScope?: string;
 }
 
-export interface KnownClient {
+interface KnownClient {
   redirectUri: string;
   client: OAuthClientInformationMixed;
 }

@@ -66,8 +66,7 @@ export function openDispatchers(
     const key = `${identify ? "own" : "foreign"} ${proxy?.href ?? "direct"}`;
     const known = open.get(key);
     if (known !== undefined) return known;
-    const trust = tls.ca === undefined ? {} : { ca: tls.ca };
-    const connect = { ...CONNECT, ...(identify ? tls : trust) };
+    const connect = { ...CONNECT, ...(identify ? tls : { ca: tls.ca }) };
     const created =
       proxy === undefined
         ? new Agent({ ...SETTINGS, connect: { ...connect, lookup } })

@@ -33,7 +33,8 @@ export function endpointPolicy(
 }
 
 async function readTls(files: NonNullable<RemoteEndpoint["tls"]>): Promise<TlsMaterial> {
-  const read = async (path: string): Promise<string> => {
+  const read = async (path: string | undefined): Promise<string | undefined> => {
+    if (!path) return undefined;
     try {
       return await readFile(path, "utf8");
     } catch (error) {
@@ -43,9 +44,6 @@ async function readTls(files: NonNullable<RemoteEndpoint["tls"]>): Promise<TlsMa
       });
     }
   };
-  return {
-    ...(files.ca && { ca: await read(files.ca) }),
-    ...(files.cert && { cert: await read(files.cert) }),
-    ...(files.key && { key: await read(files.key) }),
-  };
+  const [ca, cert, key] = await Promise.all([files.ca, files.cert, files.key].map(read));
+  return { ca, cert, key };
 }
