@@ -15,6 +15,16 @@ export function plainText(text: string): string {
   return text.replace(ESCAPES, "").replace(INVISIBLE, "");
 }
 
+/** Any value as text. Never throws: a value may be nested deeper than the stack. */
+export function asText(value: unknown): string {
+  if (typeof value === "string") return value;
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return "(nested too deep to show)";
+  }
+}
+
 /** JSON with invisible characters written as escapes: the same value, with nothing hidden in it. */
 export function visibleJson(value: unknown): string {
   const text = JSON.stringify(value, undefined, 2);

@@ -9,8 +9,7 @@ import type {
 import { type FormField, readForm } from "../../model/form.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { Logger } from "../../model/logger.ts";
-import { asText } from "../../util/as-text.ts";
-import { oneLine, plainText, truncate } from "../../util/text.ts";
+import { asText, oneLine, plainText, truncate } from "../../util/text.ts";
 import { Completions } from "./completions.ts";
 import { formAnswer } from "./form-answer.ts";
 import type { CausingCall, Origin } from "./origin.ts";

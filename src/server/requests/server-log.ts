@@ -3,9 +3,8 @@
 
 import { isJsonObject } from "../../model/json.ts";
 import type { Logger, LogLevel } from "../../model/logger.ts";
-import { asText } from "../../util/as-text.ts";
 import type { Clock } from "../../util/clock.ts";
-import { oneLine, plainText, plural } from "../../util/text.ts";
+import { asText, oneLine, plainText, plural } from "../../util/text.ts";
 import { LineLimit } from "./line-limit.ts";
 
 const MAX_LINE = 2000;
