@@ -4,7 +4,7 @@ import { openFetch, serve } from "../net/servers.ts";
 
 const METADATA = "https://example.com/.well-known/oauth-protected-resource";
 
-describe("a challenge", () => {
+describe("parseChallenge", () => {
   it.each([
     [undefined, {}],
     ["", {}],
@@ -33,7 +33,7 @@ describe("a challenge", () => {
     expect(parseChallenge({ status, header })).toMatchObject({ insufficientScope });
   });
 
-  it("of any length takes no time", () => {
+  it("reads a header of any length quickly", () => {
     const header = `Bearer ${"scope=".repeat(1_000_000)}`;
     expect(parseChallenge({ status: 401, header })).toHaveProperty("insufficientScope", false);
   });
@@ -41,7 +41,7 @@ describe("a challenge", () => {
 
 type Answers = Record<string, { status: number; challenge?: string }>;
 
-/** A server that answers by the HTTP method. */
+/** Requests a challenge from a server that answers by HTTP method. */
 async function ask(answers: Answers) {
   const seen: string[] = [];
   const url = await serve((request, response) => {
@@ -56,18 +56,18 @@ async function ask(answers: Answers) {
   return { challenge, seen };
 }
 
-describe("a server that is asked without a token", () => {
-  it("says what it wants", async () => {
+describe("requestChallenge", () => {
+  it("returns the challenge of a 401", async () => {
     const { challenge, seen } = await ask({ POST: { status: 401, challenge: "Bearer scope=a" } });
     expect(challenge).toEqual({ status: 401, header: "Bearer scope=a" });
     expect(seen).toEqual(["POST red"]);
   });
 
-  it.each([200, 202, 400, 403, 500])("wants nothing where it answers %i", async (status) => {
+  it.each([200, 202, 400, 403, 500])("returns nothing for a %i", async (status) => {
     expect((await ask({ POST: { status } })).challenge).toBeUndefined();
   });
 
-  it.each([404, 405])("of the older transport is asked as it wants to be (%i)", async (status) => {
+  it.each([404, 405])("uses GET for the older transport (POST answers %i)", async (status) => {
     const { challenge, seen } = await ask({ POST: { status }, GET: { status: 401 } });
     expect(challenge).toEqual({ status: 401, header: undefined });
     expect(seen).toEqual(["POST red", "GET red"]);

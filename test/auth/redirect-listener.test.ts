@@ -16,7 +16,7 @@ async function visit(listener: RedirectListener, rest: string, init?: RequestIni
 }
 
 describe("the redirect", () => {
-  it("is heard on a free port of this machine", async () => {
+  it("arrives on a free port of this machine", async () => {
     const listener = await start();
     expect(listener.redirectUri).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback$/);
     const arrival = listener.redirected("s");
@@ -28,13 +28,13 @@ describe("the redirect", () => {
     expect((await arrival).get("code")).toBe("c");
   });
 
-  it("is heard before anybody asks", async () => {
+  it("may arrive before anybody waits for it", async () => {
     const listener = await start();
     expect((await visit(listener, "?error=access_denied&state=s")).text).toContain("was refused");
     expect((await listener.redirected("s")).get("error")).toBe("access_denied");
   });
 
-  it("is not who does not know the state", async () => {
+  it("does not count without the state", async () => {
     const listener = await start();
     await visit(listener, "?code=wrong&state=guess");
     const arrival = listener.redirected("s");
@@ -48,7 +48,7 @@ describe("the redirect", () => {
     ["?state=s"],
     [""],
     ["?code=c&state=s", { method: "POST" }],
-  ])("is nothing else: %s %j", async (rest, init) => {
+  ])("is the only request that is answered: %s %j", async (rest, init) => {
     expect(await visit(await start(), rest, init)).toMatchObject({
       status: 404,
       text: "Not found.\n",
@@ -72,7 +72,7 @@ describe("the redirect", () => {
     },
   );
 
-  it("takes another port where the last one is taken, unless it is configured", async () => {
+  it("uses another port if the preferred one is taken, unless it is configured", async () => {
     const taken = `http://127.0.0.1:${await occupy(createServer())}/callback`;
     expect((await start(taken)).redirectUri).not.toBe(taken);
     await expect(listenForRedirect(taken, true)).rejects.toMatchObject({ code: "NETWORK" });

@@ -1,4 +1,4 @@
-// A person signs in through `onAuthorization`: the ways it goes well and the ways it must not go.
+// A person signs in through `onAuthorization`: how it succeeds, and what makes it fail.
 
 import { createServer } from "node:http";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -65,13 +65,13 @@ describe("a sign-in", () => {
     expect(oauth.violations).toEqual([]);
   });
 
-  it("is done when the callback says where the browser came back to", async () => {
+  it("ends when the callback returns the URL that the browser was redirected to", async () => {
     const oauth = await protect();
     const board = await connect(oauth, { onAuthorization: ({ url }) => oauth.approve(url) });
     await expectSignedIn(board);
   });
 
-  it("can come back to somewhere else, which the callback hears of", async () => {
+  it("can redirect to another host, whose URL the callback returns", async () => {
     const redirectUri = "https://app.example.com/signed-in";
     const clients = [{ client_id: "app", redirect_uris: [redirectUri] }];
     const oauth = await protect({ clients });
@@ -84,7 +84,7 @@ describe("a sign-in", () => {
     );
   });
 
-  it("does not count what a stranger brings to the redirect", async () => {
+  it("ignores a redirect with a foreign state", async () => {
     const oauth = await protect();
     const onAuthorization: OnAuthorization = async (request) => {
       for (const query of ["?code=x&state=guess", "?error=x", "", "/other?code=x"]) {
@@ -107,7 +107,7 @@ describe("a sign-in", () => {
     expect(onAuthorization).toHaveBeenCalledTimes(1);
   });
 
-  it("can be had beforehand, and again", async () => {
+  it("can be started beforehand, and again", async () => {
     const oauth = await protect();
     const onAuthorization = vi.fn<OnAuthorization>(agree(oauth));
     const board = await open({ docs: { url: oauth.url } }, { onAuthorization, start: "none" });
@@ -117,7 +117,7 @@ describe("a sign-in", () => {
     await expectSignedIn(board);
   });
 
-  it("asked for twice at the same time shares one way to the authorization server", async () => {
+  it("that is started twice at the same time uses one connection to the authorization server", async () => {
     const oauth = await protect();
     const board = await open(
       { docs: { url: oauth.url } },
@@ -184,7 +184,7 @@ describe("a sign-in that is refused", () => {
     expect(why).toContain(reason);
   });
 
-  it("for an answer that is no address", async () => {
+  it("for an answer that is not a URL", async () => {
     const why = await refusal(await protect(), () => "code=123");
     expect(why).toContain("the address that the browser was redirected to is not a URL");
   });
@@ -196,7 +196,7 @@ describe("a sign-in that is refused", () => {
     expect(oauth.count("token")).toBe(0);
   });
 
-  it("because nobody came within five minutes", async () => {
+  it("because nobody signs in within five minutes", async () => {
     const oauth = await protect();
     const clock = {
       ...systemClock,
@@ -257,7 +257,7 @@ describe("an authorization page", () => {
     "https://user:password@example.com/authorize",
     "https://10.0.0.1/authorize",
     "http://169.254.169.254/latest/meta-data",
-  ])("is not shown to anybody at %s", async (authorization_endpoint) => {
+  ])("is not opened at %s", async (authorization_endpoint) => {
     const oauth = await protect({ metadata: { authorization_endpoint } });
     const onAuthorization = vi.fn<OnAuthorization>();
     await refusal(oauth, onAuthorization);
@@ -325,7 +325,7 @@ describe("metadata", () => {
     expect(onAuthorization.mock.calls[0]?.[0].url).toContain(`${origin}/authorize`);
   });
 
-  it("in a challenge without an address of its own is looked for where it belongs", async () => {
+  it("is looked for at its well-known place if the challenge does not name it", async () => {
     const server = createServer((_, response) => {
       response.writeHead(401, { "www-authenticate": 'Bearer resource_metadata="not a url"' }).end();
     });

@@ -16,7 +16,7 @@ function workshop() {
 }
 
 describe("tasks", () => {
-  it("under one key wait for each other, those under another do not", async () => {
+  it("with the same key wait for each other, those with another key do not", async () => {
     const { log, task, end } = workshop();
     const tasks = new KeyedQueue();
     const all = [
@@ -42,7 +42,7 @@ describe("tasks", () => {
     expect(await next).toBe("done");
   });
 
-  it("that are under way have settled, whichever way", async () => {
+  it("are awaited by settled, also those that fail", async () => {
     const { log, task, end } = workshop();
     const tasks = new KeyedQueue();
     await tasks.settled();

@@ -1,4 +1,4 @@
-// A tool that wants more than the token is good for: asked for once, beside what was granted before.
+// A tool that requires another scope: it is asked for once, in addition to the granted scopes.
 
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { OnAuthorization } from "../../src/model/authorization.ts";
@@ -21,7 +21,7 @@ closeBoards();
 
 const toolScopes = { count: "write", echo: "read" };
 
-describe("a tool that wants another scope", () => {
+describe("a tool that requires another scope", () => {
   it.each(["legacy", "modern"] as const)(
     "gets it by one sign-in with the union, and the call is repeated (%s)",
     async (era) => {
@@ -43,21 +43,21 @@ describe("a tool that wants another scope", () => {
     expect(scopesAsked(oauth)).toEqual(["mcp", "mcp write"]);
   });
 
-  it("asks for what is configured too", async () => {
+  it("asks for the configured scope too", async () => {
     const oauth = await protect({ toolScopes });
     const board = await connectAs(oauth, { scope: "read" });
     expect(await callAtOnce(board, 1)).toEqual([]);
     expect(scopesAsked(oauth)).toEqual(["read mcp", "read mcp write"]);
   });
 
-  it("asks for offline access where it can be had", async () => {
+  it("asks for offline access if the server supports it", async () => {
     const oauth = await protect({ metadata: { scopes_supported: ["mcp", "offline_access"] } });
     const asked = vi.fn<OnAuthorization>(() => Promise.reject(new Error("enough")));
     await connect(oauth, { onAuthorization: asked });
     expect(asked.mock.calls[0]?.[0].scope).toBe("mcp offline_access");
   });
 
-  it("fails the call alone where nobody can be asked; a later login asks for it", async () => {
+  it("fails only the call if nobody can be asked; a later login asks for the scope", async () => {
     const stateDir = await temporaryDirectory();
     const oauth = await protect({ toolScopes });
     const person = await connectAs(oauth, undefined, { stateDir });
@@ -83,7 +83,7 @@ describe("a tool that wants another scope", () => {
     expect(scopesAsked(oauth)).toHaveLength(2);
   });
 
-  it("that the token has already, or that it does not name, is not asked for again", async () => {
+  it("that the token already has, or that is not named, does not ask again", async () => {
     for (const scope of ["mcp", ""]) {
       const challenge = `Bearer error="insufficient_scope"${scope && `, scope="${scope}"`}`;
       const headers = { "www-authenticate": challenge };
@@ -100,7 +100,7 @@ describe("a tool that wants another scope", () => {
     }
   });
 
-  it("that was asked for and not granted is not asked for again", async () => {
+  it("that was asked for and not granted does not ask again", async () => {
     const headers = { "www-authenticate": 'Bearer error="insufficient_scope", scope="read"' };
     const oauth = await protect({
       toolScopes,
@@ -120,7 +120,7 @@ describe("a tool that wants another scope", () => {
     expect(onAuthorization).toHaveBeenCalledTimes(2);
   });
 
-  it("and a 403 of another kind is no reason to sign in", async () => {
+  it("does not ask for a sign-in on a 403 of another kind", async () => {
     const oauth = await protect({ mcp: { status: [{ tool: "count", code: 403, times: 100 }] } });
     const board = await connectAs(oauth, undefined);
     const outcome = await board.call("docs/count", { key: "x" });
