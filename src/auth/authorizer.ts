@@ -125,12 +125,12 @@ export class ServerAuthorizer implements Authorizer {
     if (discovery === undefined || grant === undefined) return "none";
     this.#signedOut = true;
     const client = await this.#client(discovery);
-    const told =
+    const isRevoked =
       client !== undefined &&
       (await revoke({ discovery, client, fetch: this.#options.fetch }, grant).catch(() => false));
     await store.remove("grant", this.#grantKey(discovery));
     await store.remove("server", this.#serverKey);
-    return told ? "revoked" : "forgotten";
+    return isRevoked ? "revoked" : "forgotten";
   }
 
   async #load(): Promise<void> {

@@ -34,7 +34,7 @@ export async function discover(options: DiscoverOptions): Promise<Discovery> {
     );
   }
   const authorizationServer =
-    pick(resource?.authorization_servers, options.issuer) ?? new URL("/", serverUrl).href;
+    pickIssuer(resource?.authorization_servers, options.issuer) ?? new URL("/", serverUrl).href;
   const metadata = await discoverAuthorizationServerMetadata(authorizationServer, {
     fetchFn: fetch,
   }).catch((error: unknown) => {
@@ -84,9 +84,12 @@ function isFor(serverUrl: string, resource: string): boolean {
   );
 }
 
-function pick(offered: readonly string[] | undefined, wanted: string | undefined) {
-  if (wanted === undefined) return offered?.[0];
-  return offered?.find((each) => isSame(each, wanted)) ?? offered?.[0];
+function pickIssuer(
+  issuers: readonly string[] | undefined,
+  wanted: string | undefined,
+): string | undefined {
+  const found = issuers?.find((each) => wanted !== undefined && isSame(each, wanted));
+  return found ?? issuers?.[0];
 }
 
 function isSame(one: string, other: string): boolean {

@@ -86,9 +86,9 @@ export async function revoke(options: GrantOptions, { tokens }: Grant): Promise<
   if (refreshToken !== undefined) {
     given.unshift({ token: refreshToken, token_type_hint: "refresh_token" });
   }
-  let told = true;
-  for (const each of given) told = (await revokeOne(options, each)) && told;
-  return told;
+  let areRevoked = true;
+  for (const each of given) areRevoked = (await revokeOne(options, each)) && areRevoked;
+  return areRevoked;
 }
 
 async function revokeOne(

@@ -18,7 +18,7 @@ export interface TlsMaterial {
   key?: string;
 }
 
-export interface Sending {
+export interface OutgoingRequest {
   method: Dispatcher.HttpMethod;
   headers: Record<string, string>;
   body: string | undefined;
@@ -29,7 +29,7 @@ export interface Sending {
 
 export interface Dispatchers {
   /** Sends to exactly this URL. The headers of the response are name, value, name, value …. */
-  send(url: URL, sending: Sending): Promise<Dispatcher.ResponseData>;
+  send(url: URL, request: OutgoingRequest): Promise<Dispatcher.ResponseData>;
   /** The host of the proxy for this URL. */
   proxyHost(url: URL): string | undefined;
   destroy(): Promise<void>;

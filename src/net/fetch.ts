@@ -6,7 +6,7 @@ import { systemClock } from "../util/clock.ts";
 import type { Clock } from "../util/clock.ts";
 import { readBody } from "./body.ts";
 import { openDispatchers } from "./dispatchers.ts";
-import type { Dispatchers, Sending, TlsMaterial } from "./dispatchers.ts";
+import type { Dispatchers, OutgoingRequest, TlsMaterial } from "./dispatchers.ts";
 import { Exchange } from "./exchange.ts";
 import { networkFailure } from "./failure.ts";
 import { incomingHeaders, outgoingHeaders } from "./headers.ts";
@@ -138,9 +138,9 @@ async function follow(
   throw new PlugboardError("PROTOCOL", `${first.host} redirects more than ${MAX_REDIRECTS} times`);
 }
 
-async function send(url: URL, dispatchers: Dispatchers, sending: Sending) {
+async function send(url: URL, dispatchers: Dispatchers, request: OutgoingRequest) {
   try {
-    return await dispatchers.send(url, sending);
+    return await dispatchers.send(url, request);
   } catch (error) {
     throw networkFailure(error, url.host, dispatchers.proxyHost(url));
   }

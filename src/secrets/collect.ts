@@ -37,11 +37,10 @@ export function collectSecrets(unresolved: Endpoint, resolved: Endpoint): string
       found.header(name, value);
     }
     const { clientSecret, privateKey } = resolved.oauth || {};
-    if (clientSecret !== undefined)
-      found.value(clientSecret, undefined, credentialLikeness("secret"));
-    // Without this line it is the path of a file.
+    if (clientSecret !== undefined) found.value(clientSecret, undefined, "credential");
+    // A private key without this line is the path of a file.
     if (privateKey?.includes("-----BEGIN")) {
-      found.value(privateKey, undefined, credentialLikeness("private_key"));
+      found.value(privateKey, undefined, "credential");
     }
   }
   return found.secrets();
