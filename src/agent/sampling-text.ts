@@ -3,8 +3,7 @@
 import { degradeContent } from "../bridge/degrade.ts";
 import type { ContentBlock } from "../model/content.ts";
 import type { SamplingContent, SamplingRequest } from "../model/sampling.ts";
-import { asText } from "../util/as-text.ts";
-import { plainText } from "../util/text.ts";
+import { asText, plainText } from "../util/text.ts";
 
 /** More than anybody reads before they decide; how much is missing is said. */
 const LONGEST = 8000;

@@ -8,7 +8,7 @@ import type { BoardOptions } from "../model/board-options.ts";
 import type { Logger } from "../model/logger.ts";
 import type { RootsSource } from "../model/roots.ts";
 import type { Endpoint, RemoteEndpoint, ServerDefinition } from "../model/server-definition.ts";
-import { behindProxy } from "../net/behind-proxy.ts";
+import { withProxy } from "../net/proxy-env.ts";
 import { collectSecrets } from "../secrets/collect.ts";
 import type { Redactor } from "../secrets/redactor.ts";
 import type { Connect, ConnectOptions } from "../server/connect.ts";
@@ -41,7 +41,7 @@ export function createServer(
   const { agent, options, clock, logger, redactor, onState, onTools } = context;
   const { env = process.env, random = Math.random, programPath } = options;
   const { networkAllow = [] } = agent;
-  const networkEnv = behindProxy(env, agent.networkProxy);
+  const networkEnv = withProxy(env, agent.networkProxy);
   const signIn = signInFor(definition, env, networkEnv, context);
   const connect = lazyConnector({
     definition,

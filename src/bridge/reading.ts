@@ -4,7 +4,7 @@
 import { PlugboardError } from "../model/errors.ts";
 import { isJsonObject } from "../model/json.ts";
 import type { ResourceContents } from "../model/resource.ts";
-import { asText } from "../util/as-text.ts";
+import { asText } from "../util/text.ts";
 
 /** Throws where the answer is no result at all. */
 export function toContents(result: unknown, uri: string): ResourceContents[] {

@@ -3,8 +3,7 @@
 
 import type { TurnEnd, TurnResult } from "../../agent/loop.ts";
 import type { TurnEvent } from "../../agent/turn-event.ts";
-import { asText } from "../../util/as-text.ts";
-import { duration, oneLine, plainText, plural } from "../../util/text.ts";
+import { asText, duration, oneLine, plainText, plural } from "../../util/text.ts";
 import { progressText } from "./call-view.ts";
 import type { CliContext } from "./context.ts";
 import { canonicalName } from "./find-tool.ts";

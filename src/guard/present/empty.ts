@@ -1,7 +1,7 @@
 // The words for an outcome that says nothing.
 
 import type { CallOutcome } from "../../model/tool.ts";
-import { asText } from "../../util/as-text.ts";
+import { asText } from "../../util/text.ts";
 
 export function isEmpty({ content }: CallOutcome): boolean {
   return content.every((block) => block.type === "text" && block.text === "");

@@ -3,9 +3,8 @@
 
 import { isJsonObject } from "../../model/json.ts";
 import type { Logger, LogLevel } from "../../model/logger.ts";
-import { asText } from "../../util/as-text.ts";
 import type { Clock } from "../../util/clock.ts";
-import { oneLine, plainText, plural } from "../../util/text.ts";
+import { asText, oneLine, plainText, plural } from "../../util/text.ts";
 import { LogLimit } from "./log-limit.ts";
 import type { RedactText } from "./stderr-log.ts";
 

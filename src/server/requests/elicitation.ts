@@ -9,10 +9,9 @@ import type {
 import { fieldProblem, type FormField, readForm } from "../../model/form.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { Logger } from "../../model/logger.ts";
-import { asText } from "../../util/as-text.ts";
 import { type Deferred, deferred } from "../../util/deferred.ts";
 import type { QuestionQueue } from "../../util/question-queue.ts";
-import { oneLine, plainText, truncate } from "../../util/text.ts";
+import { asText, oneLine, plainText, truncate } from "../../util/text.ts";
 import type { CausingCall, RequestOrigin } from "./calls-in-flight.ts";
 
 const MAX_MESSAGE = 16 * 1024;

@@ -9,8 +9,7 @@ import type {
   SamplingRequest,
   SamplingTool,
 } from "../../model/sampling.ts";
-import { asText } from "../../util/as-text.ts";
-import { byteSize } from "../../util/text.ts";
+import { asText, byteSize } from "../../util/text.ts";
 
 const MAX_MESSAGES = 200;
 const MAX_TOOLS = 64;

@@ -97,7 +97,7 @@ describe("a request", () => {
   });
 
   it("fails with the error of the renewal", async () => {
-    const reason = new PlugboardError("NEEDS_AUTH", "somebody must sign in");
+    const reason = new PlugboardError("NEEDS_AUTH", "sign-in required");
     const authorizer: Authorizer = {
       token: async () => undefined,
       renew: () => Promise.reject(reason),

@@ -1,9 +1,9 @@
-// Tasks under the same key run one after the other, those under different keys at once.
+// A queue per key: tasks with the same key run one after the other, tasks with different keys at the same time.
 
-export class OneByOne {
+export class KeyedQueue {
   readonly #last = new Map<string, Promise<unknown>>();
 
-  /** Settles as the task does; one that fails does not keep the next from running. */
+  /** Settles like the task. The next task runs even if this one fails. */
   async run<Result>(key: string, task: () => Promise<Result>): Promise<Result> {
     const before = this.#last.get(key) ?? Promise.resolve();
     const mine = before.then(task, task);
@@ -15,7 +15,7 @@ export class OneByOne {
     }
   }
 
-  /** Resolves when all that is under way now has ended, whichever way. */
+  /** Resolves when all tasks that are queued now have settled. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#last.values());
   }

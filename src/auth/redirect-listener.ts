@@ -1,4 +1,4 @@
-// Hears the browser come back: one path on a loopback port, for one sign-in.
+// Receives the browser's redirect at the end of a sign-in: one path on a loopback port.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { PlugboardError } from "../model/errors.ts";
@@ -7,14 +7,14 @@ const PATH = "/callback";
 
 export interface RedirectListener {
   redirectUri: string;
-  /** The parameters of the first visit that carries `state`. */
-  arrival(state: string): Promise<URLSearchParams>;
+  /** The parameters of the first redirect with this `state`. */
+  redirected(state: string): Promise<URLSearchParams>;
   close(): Promise<void>;
 }
 
 /**
- * `preferred` is listened at if it is on this machine and its port is free; otherwise any port. An
- * address elsewhere is somebody else's to listen at: then there is no listener.
+ * Listens at `preferred` if its port is free, otherwise at any port. `isFixed` makes a port that is not free an
+ * error. Returns undefined if `preferred` is not on this machine: then the redirect goes to somebody else.
  */
 export async function listenForRedirect(
   preferred: string | undefined,
@@ -36,10 +36,10 @@ export async function listenForRedirect(
   const redirectUri = wanted === undefined ? `http://127.0.0.1:${port}${PATH}` : at(wanted, port);
   return {
     redirectUri,
-    arrival: (state) =>
+    redirected: (state) =>
       new Promise((resolve) => {
         settle = (visit) => {
-          // A page that guesses may come first; only who was sent knows the state.
+          // Any web page can open this URL, but only the real redirect knows the state.
           if (visit.get("state") === state) resolve(visit);
         };
         visits.forEach(settle);
@@ -64,9 +64,9 @@ function readVisit(request: IncomingMessage, path: string): Visit | undefined {
 function answer(response: ServerResponse, visit: Visit | undefined): void {
   const text =
     visit === undefined
-      ? "There is nothing here."
+      ? "Not found."
       : visit.has("code")
-        ? "Plugboard has heard from your browser. You can close this window and go back."
+        ? "The sign-in has reached Plugboard. You can close this window."
         : "The sign-in was refused. You can close this window.";
   response.writeHead(visit === undefined ? 404 : 200, {
     "content-type": "text/plain; charset=utf-8",
@@ -81,7 +81,7 @@ function isLoopback({ protocol, hostname }: URL): boolean {
   return protocol === "http:" && ["127.0.0.1", "localhost", "[::1]"].includes(hostname);
 }
 
-/** A port that the configuration asks for must be had; one that was used before need not. */
+/** A port from the configuration is required; the port of an earlier sign-in is only preferred. */
 async function bind(server: Server, wanted: URL | undefined, isFixed: boolean): Promise<number> {
   const host = wanted?.hostname === "[::1]" ? "::1" : "127.0.0.1";
   const port = Number(wanted?.port ?? 0);
@@ -91,7 +91,7 @@ async function bind(server: Server, wanted: URL | undefined, isFixed: boolean): 
     if (!isFixed && port !== 0) return listen(server, 0, host);
     throw new PlugboardError("NETWORK", `port ${port} for the sign-in's redirect is not free`, {
       cause: error,
-      hint: "stop what listens there, or set another oauth.redirectUri",
+      hint: "stop the program that listens there, or set another oauth.redirectUri",
     });
   }
 }

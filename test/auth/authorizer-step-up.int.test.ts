@@ -1,4 +1,4 @@
-// A tool that wants more than the token is good for: asked for once, beside what was granted before.
+// A tool that requires another scope: it is asked for once, in addition to the granted scopes.
 
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { OnAuthorization } from "../../src/model/authorization.ts";
@@ -21,7 +21,7 @@ closeBoards();
 
 const toolScopes = { count: "write", echo: "read" };
 
-describe("a tool that wants another scope", () => {
+describe("a tool that requires another scope", () => {
   it.each(["legacy", "modern"] as const)(
     "gets it by one sign-in with the union, and the call is repeated (%s)",
     async (era) => {
@@ -43,21 +43,21 @@ describe("a tool that wants another scope", () => {
     expect(scopesAsked(oauth)).toEqual(["mcp", "mcp write"]);
   });
 
-  it("asks for what is configured too", async () => {
+  it("asks for the configured scope too", async () => {
     const oauth = await protect({ toolScopes });
     const board = await connectAs(oauth, { scope: "read" });
     expect(await callAtOnce(board, 1)).toEqual([]);
     expect(scopesAsked(oauth)).toEqual(["read mcp", "read mcp write"]);
   });
 
-  it("asks for offline access where it can be had", async () => {
+  it("asks for offline access if the server supports it", async () => {
     const oauth = await protect({ metadata: { scopes_supported: ["mcp", "offline_access"] } });
     const asked = vi.fn<OnAuthorization>(() => Promise.reject(new Error("enough")));
     await connect(oauth, { onAuthorization: asked });
     expect(asked.mock.calls[0]?.[0].scope).toBe("mcp offline_access");
   });
 
-  it("fails the call alone where nobody can be asked; a later login asks for it", async () => {
+  it("fails only the call if nobody can be asked; a later login asks for the scope", async () => {
     const stateDir = await temporaryDirectory();
     const oauth = await protect({ toolScopes });
     const person = await connectAs(oauth, undefined, { stateDir });
@@ -66,7 +66,7 @@ describe("a tool that wants another scope", () => {
     const outcome = await board.call("docs/count", { key: "x" });
     expect(outcome.failure).toEqual({
       code: "NEEDS_AUTH",
-      message: "server 'docs': it wants another scope (write) (run: plugboard login docs)",
+      message: "server 'docs': it requires another scope (write) (run: plugboard login docs)",
     });
     expect(statusOf(board, "docs").state.kind).toBe("ready");
     // An expired token meanwhile does not make it forget what was wanted.
@@ -83,7 +83,7 @@ describe("a tool that wants another scope", () => {
     expect(scopesAsked(oauth)).toHaveLength(2);
   });
 
-  it("that the token has already, or that it does not name, is not asked for again", async () => {
+  it("that the token already has, or that is not named, does not ask again", async () => {
     for (const scope of ["mcp", ""]) {
       const challenge = `Bearer error="insufficient_scope"${scope && `, scope="${scope}"`}`;
       const headers = { "www-authenticate": challenge };
@@ -92,13 +92,15 @@ describe("a tool that wants another scope", () => {
       });
       const board = await connectAs(oauth, undefined);
       const [failure] = await callAtOnce(board, 1);
-      expect(failure).toContain("the token was refused for its scope, and no other is asked for");
+      expect(failure).toContain(
+        "the token was refused for its scope, and the server asks for no other scope",
+      );
       expect(oauth.count("authorize")).toBe(1);
       expect(statusOf(board, "docs").state.kind).toBe("ready");
     }
   });
 
-  it("that was asked for and not granted is not asked for again", async () => {
+  it("that was asked for and not granted does not ask again", async () => {
     const headers = { "www-authenticate": 'Bearer error="insufficient_scope", scope="read"' };
     const oauth = await protect({
       toolScopes,
@@ -112,13 +114,13 @@ describe("a tool that wants another scope", () => {
     });
     const board = await connect(oauth, { onAuthorization });
     const [failure] = await callAtOnce(board, 1);
-    expect(failure).toContain("the scope it wants (read) was asked for and not granted");
+    expect(failure).toContain("the scope it requires (read) was asked for and not granted");
     expect(onAuthorization).toHaveBeenCalledTimes(2);
     expect(await callAtOnce(board, 1)).toHaveLength(1);
     expect(onAuthorization).toHaveBeenCalledTimes(2);
   });
 
-  it("and a 403 of another kind is no reason to sign in", async () => {
+  it("does not ask for a sign-in on a 403 of another kind", async () => {
     const oauth = await protect({ mcp: { status: [{ tool: "count", code: 403, times: 100 }] } });
     const board = await connectAs(oauth, undefined);
     const outcome = await board.call("docs/count", { key: "x" });

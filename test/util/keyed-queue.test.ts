@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { OneByOne } from "../../src/util/one-by-one.ts";
+import { KeyedQueue } from "../../src/util/keyed-queue.ts";
 import { settle } from "../support/manual-clock.ts";
 
 /** Tasks that begin and end when they are told to, and what happened. */
@@ -16,9 +16,9 @@ function workshop() {
 }
 
 describe("tasks", () => {
-  it("under one key wait for each other, those under another do not", async () => {
+  it("with the same key wait for each other, those with another key do not", async () => {
     const { log, task, end } = workshop();
-    const tasks = new OneByOne();
+    const tasks = new KeyedQueue();
     const all = [
       tasks.run("a", task("first")),
       tasks.run("a", task("second")),
@@ -35,16 +35,16 @@ describe("tasks", () => {
   });
 
   it("that fail do not keep the next from running", async () => {
-    const tasks = new OneByOne();
+    const tasks = new KeyedQueue();
     const failing = tasks.run("a", () => Promise.reject(new Error("no")));
     const next = tasks.run("a", async () => "done");
     await expect(failing).rejects.toThrow("no");
     expect(await next).toBe("done");
   });
 
-  it("that are under way have settled, whichever way", async () => {
+  it("are awaited by settled, also those that fail", async () => {
     const { log, task, end } = workshop();
-    const tasks = new OneByOne();
+    const tasks = new KeyedQueue();
     await tasks.settled();
     void tasks.run("a", task("slow"));
     const failing = tasks.run("b", () => Promise.reject(new Error("no"))).catch(() => {});

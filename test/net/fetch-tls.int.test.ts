@@ -49,7 +49,7 @@ describe("a certificate", () => {
       const url = `https://localhost:${port}/`;
       expect(await failureOf(openFetch()(url, { method: "GET" }))).toMatchObject({
         code: "NETWORK",
-        message: expect.stringContaining("an authority that is not trusted here"),
+        message: expect.stringContaining("an authority that this machine does not trust"),
         hint: expect.stringContaining('"ca"'),
       });
     } finally {

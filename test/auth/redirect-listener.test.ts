@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { listenForRedirect, type RedirectListener } from "../../src/auth/redirect.ts";
+import { listenForRedirect, type RedirectListener } from "../../src/auth/redirect-listener.ts";
 import { listen as occupy } from "../net/servers.ts";
 
 async function start(preferred?: string, isFixed = false): Promise<RedirectListener> {
@@ -16,30 +16,28 @@ async function visit(listener: RedirectListener, rest: string, init?: RequestIni
 }
 
 describe("the redirect", () => {
-  it("is heard on a free port of this machine", async () => {
+  it("arrives on a free port of this machine", async () => {
     const listener = await start();
     expect(listener.redirectUri).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback$/);
-    const arrival = listener.arrival("s");
+    const arrival = listener.redirected("s");
     const { status, text, headers } = await visit(listener, "?code=c&state=s");
     expect(status).toBe(200);
-    expect(text).toBe(
-      "Plugboard has heard from your browser. You can close this window and go back.\n",
-    );
+    expect(text).toBe("The sign-in has reached Plugboard. You can close this window.\n");
     expect(headers.get("cache-control")).toBe("no-store");
     expect(headers.get("referrer-policy")).toBe("no-referrer");
     expect((await arrival).get("code")).toBe("c");
   });
 
-  it("is heard before anybody asks", async () => {
+  it("may arrive before anybody waits for it", async () => {
     const listener = await start();
     expect((await visit(listener, "?error=access_denied&state=s")).text).toContain("was refused");
-    expect((await listener.arrival("s")).get("error")).toBe("access_denied");
+    expect((await listener.redirected("s")).get("error")).toBe("access_denied");
   });
 
-  it("is not who does not know the state", async () => {
+  it("does not count without the state", async () => {
     const listener = await start();
     await visit(listener, "?code=wrong&state=guess");
-    const arrival = listener.arrival("s");
+    const arrival = listener.redirected("s");
     await visit(listener, "?code=wrong");
     await visit(listener, "?code=right&state=s");
     expect((await arrival).get("code")).toBe("right");
@@ -50,10 +48,10 @@ describe("the redirect", () => {
     ["?state=s"],
     [""],
     ["?code=c&state=s", { method: "POST" }],
-  ])("is nothing else: %s %j", async (rest, init) => {
+  ])("is the only request that is answered: %s %j", async (rest, init) => {
     expect(await visit(await start(), rest, init)).toMatchObject({
       status: 404,
-      text: "There is nothing here.\n",
+      text: "Not found.\n",
     });
   });
 
@@ -74,7 +72,7 @@ describe("the redirect", () => {
     },
   );
 
-  it("takes another port where the last one is taken, unless it is configured", async () => {
+  it("uses another port if the preferred one is taken, unless it is configured", async () => {
     const taken = `http://127.0.0.1:${await occupy(createServer())}/callback`;
     expect((await start(taken)).redirectUri).not.toBe(taken);
     await expect(listenForRedirect(taken, true)).rejects.toMatchObject({ code: "NETWORK" });

@@ -1,4 +1,4 @@
-// What a board does where nobody can sign in, where nobody is to, and what it leaves behind.
+// What a board does when nobody can sign in or no sign-in is needed, what it stores, and signing out.
 
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -25,13 +25,13 @@ afterEach(closeAll);
 // Last, so that it is done first.
 closeBoards();
 
-describe("without anybody to ask", () => {
-  it("the server is needs-auth and says what to run, to calls too", async () => {
+describe("without onAuthorization", () => {
+  it("the server is needs-auth, and its status and calls say what to run", async () => {
     const oauth = await protect();
     const board = await connect(oauth);
     expect(statusOf(board, "docs").state).toEqual({
       kind: "needs-auth",
-      remedy: "somebody must sign in; run: plugboard login docs",
+      remedy: "sign-in required; run: plugboard login docs",
     });
     const outcome = await board.call("docs/echo", { text: "x" });
     expect(outcome.failure).toEqual({
@@ -41,7 +41,7 @@ describe("without anybody to ask", () => {
     expect(oauth.count("register")).toBe(0);
   });
 
-  it("a name with blanks is quoted in what to run", async () => {
+  it("a name with blanks is quoted in the command to run", async () => {
     const oauth = await protect();
     const board = await open({ "my docs": { url: oauth.url } });
     expect(statusOf(board, "my docs").state).toMatchObject({
@@ -49,7 +49,7 @@ describe("without anybody to ask", () => {
     });
   });
 
-  it("a server without any metadata is to be given a token", async () => {
+  it("a server without metadata suggests a token in headers", async () => {
     const server = await serve({ auth: { token: "t0ken" } });
     const board = await open({ docs: { url: server.url } });
     const { state } = statusOf(board, "docs");
@@ -59,16 +59,16 @@ describe("without anybody to ask", () => {
     });
   });
 
-  it("signing in says that nobody can be asked", async () => {
+  it("signing in fails because nobody can be asked", async () => {
     const board = await connect(await protect());
     await expect(board.signIn("docs")).rejects.toMatchObject({
       code: "NEEDS_AUTH",
-      message: "somebody must sign in",
+      message: "sign-in required",
     });
   });
 });
 
-describe("a server that nobody signs in to", () => {
+describe("a server that needs no sign-in", () => {
   it.each<[string, ServerConfig, string]>([
     ["oauth: false", { oauth: false }, '"oauth" is false'],
     [
@@ -81,7 +81,7 @@ describe("a server that nobody signs in to", () => {
       { auth: { type: "bearer", token: "mine" } },
       "its headers say who is calling",
     ],
-  ])("for %s is asked nothing about it", async (_, config, why) => {
+  ])("because of %s is not asked for a challenge", async (_, config, why) => {
     const oauth = await protect();
     const board = await connect(oauth, { onAuthorization: agree(oauth) }, config);
     expect(statusOf(board, "docs").state.kind).toBe("needs-auth");
@@ -96,25 +96,25 @@ describe("a server that nobody signs in to", () => {
     }
   });
 
-  it("since it does not ask for it", async () => {
+  it("because it does not ask for one", async () => {
     const server = await serve({ era: "modern" });
     const board = await open({ docs: { url: server.url } }, { onAuthorization: () => {} });
     expect(statusOf(board, "docs").state.kind).toBe("ready");
     await expect(board.signIn("docs")).rejects.toMatchObject({
       code: "UNSUPPORTED",
-      message: "'docs' does not ask for a sign-in",
+      message: "'docs' does not require a sign-in",
     });
     expect(await board.signOut("docs")).toBe("none");
   });
 
-  it("since it speaks the older transport and does not ask for it", async () => {
+  it("because it has the older transport and does not ask for one", async () => {
     const server = await startSse({});
     closers.push(() => server.close());
     const board = await open({ docs: { url: server.url, transport: "sse" } });
     await expect(board.signIn("docs")).rejects.toMatchObject({ code: "UNSUPPORTED" });
   });
 
-  it("since it is a program", async () => {
+  it("because it is a program", async () => {
     const board = await open({ echo: fixture("echo") });
     await expect(board.signIn("echo")).rejects.toMatchObject({
       code: "UNSUPPORTED",
@@ -125,7 +125,7 @@ describe("a server that nobody signs in to", () => {
 });
 
 describe("a sign-in", () => {
-  it("goes to where the server is by now, and what was granted elsewhere stays there", async () => {
+  it("uses the server's current URL, and never sends it tokens for the old one", async () => {
     const stateDir = await temporaryDirectory();
     const [one, other] = [await protect(), await protect()];
     const env = { ADDRESS: one.url };
@@ -144,7 +144,7 @@ describe("a sign-in", () => {
     );
   });
 
-  it("without the certificates that it needs says so, every time", async () => {
+  it("without the certificates that it needs fails with the reason, every time", async () => {
     const oauth = await protect();
     const board = await open(
       { docs: { url: oauth.url, tls: { ca: "/nowhere/ca.pem" } } },
@@ -156,8 +156,8 @@ describe("a sign-in", () => {
   });
 });
 
-describe("what is left on disk", () => {
-  it("is for its owner's eyes alone", async () => {
+describe("the state on disk", () => {
+  it("is readable only by its owner", async () => {
     const stateDir = join(await temporaryDirectory(), "state");
     const oauth = await protect();
     const board = await connectAs(oauth, undefined, { stateDir });
@@ -176,7 +176,7 @@ describe("what is left on disk", () => {
     }
   });
 
-  it("is nothing without a state directory; the sign-in lives as long as the board", async () => {
+  it("does not exist without a state directory; the sign-in lasts as long as the board", async () => {
     const oauth = await protect();
     const home = await temporaryDirectory();
     const board = await connectAs(oauth, undefined, { env: { HOME: home, PLUGBOARD_HOME: home } });
@@ -196,7 +196,7 @@ describe("what is left on disk", () => {
     ["of another program", '{"hello": "world"}'],
     ["no object", "[1, 2]"],
     ["of another shape", '{"tokens": "x", "discovery": "x", "client": "x"}'],
-  ])("and is %s is as good as absent", async (_, content) => {
+  ])("counts as missing if it is %s", async (_, content) => {
     const stateDir = await temporaryDirectory();
     const oauth = await protect();
     const first = await connectAs(oauth, undefined, { stateDir });
@@ -211,7 +211,7 @@ describe("what is left on disk", () => {
     expect(oauth.count("register")).toBe(2);
   });
 
-  it("and cannot be written is why the server does not start", async () => {
+  it("that cannot be written keeps the server from starting", async () => {
     const stateDir = await temporaryDirectory();
     await writeFile(join(stateDir, "auth"), "in the way");
     const oauth = await protect();
@@ -273,7 +273,7 @@ describe("signing out", () => {
     expect((await other.call("docs/echo", { text: "x" })).isError).toBe(true);
   });
 
-  it("also does so with what another process was granted since", async () => {
+  it("also revokes tokens that another process was granted", async () => {
     const stateDir = await temporaryDirectory();
     const oauth = await protect();
     const board = await connect(oauth, { stateDir });
@@ -296,7 +296,7 @@ describe("signing out", () => {
     },
   );
 
-  it("proves who it is by a key", async () => {
+  it("authenticates with a key", async () => {
     const { generateKeyPairSync } = await import("node:crypto");
     const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const public_key_pem = publicKey.export({ type: "spki", format: "pem" }).toString();
@@ -311,7 +311,7 @@ describe("signing out", () => {
   it.each([
     ["knows no revocation", { revocation_endpoint: undefined }],
     ["refuses it", { revocation_endpoint: "http://127.0.0.1:1/revoke" }],
-  ])("forgets alone where the server %s", async (_, metadata) => {
+  ])("only forgets the tokens if the server %s", async (_, metadata) => {
     const stateDir = await temporaryDirectory();
     const oauth = await protect({ metadata });
     const board = await connectAs(oauth, undefined, { stateDir });
@@ -321,7 +321,7 @@ describe("signing out", () => {
     expect(await readFile(await documentPath(stateDir, "client"), "utf8")).toContain("client_id");
   });
 
-  it("says that it only forgot where the server answers with an error", async () => {
+  it("says that it only forgot the tokens if the server answers with an error", async () => {
     const other = await protect();
     const oauth = await protect({ metadata: { revocation_endpoint: `${other.issuer}/revoke` } });
     const board = await connectAs(oauth, undefined);
@@ -329,7 +329,7 @@ describe("signing out", () => {
     expect(other.count("revoke")).toBe(2);
   });
 
-  it("asks nobody to sign in again, until somebody wants to", async () => {
+  it("asks nobody to sign in again until somebody chooses to", async () => {
     const oauth = await protect();
     const board = await connectAs(oauth, undefined);
     expect(await board.signOut("docs")).toBe("revoked");

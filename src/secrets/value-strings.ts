@@ -1,26 +1,26 @@
-// Looks through a value of any shape, and copies it with other strings. Nothing here recurses: a server's
-// value may be nested deeper than the stack, a native tool's may lead back to itself.
+// Searches and replaces the strings in a value of any shape. Nothing here recurses, because a server's value may
+// be nested deeper than the stack, and a native tool's value may contain itself.
 
-/** So many objects are looked at before it is worth remembering which: most values have fewer. */
+/** Visited objects are remembered only after this many: most values have fewer, and remembering costs time. */
 const UNTRACKED = 256;
 
 type Fields = Record<string, unknown>;
 
-/** Whether `isFound` is true of a string or a key anywhere in the value. */
-export function holds(value: unknown, isFound: (text: string) => boolean): boolean {
+/** Whether `isFound` is true for a string or a key anywhere in the value. */
+export function someString(value: unknown, isFound: (text: string) => boolean): boolean {
   if (typeof value === "string") return isFound(value);
-  if (!isWalked(value)) return false;
+  if (!isContainer(value)) return false;
   const queue: object[] = [value];
   let seen: Set<object> | undefined;
-  let looked = 0;
+  let visited = 0;
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
-    looked += 1;
-    if (looked > UNTRACKED) {
+    visited += 1;
+    if (visited > UNTRACKED) {
       seen ??= new Set();
       if (seen.has(next)) continue;
       seen.add(next);
     }
-    const source = written(next);
+    const source = toJson(next);
     if (typeof source === "string") {
       if (isFound(source)) return true;
       continue;
@@ -29,33 +29,31 @@ export function holds(value: unknown, isFound: (text: string) => boolean): boole
       for (const child of source) {
         if (typeof child === "string") {
           if (isFound(child)) return true;
-        } else if (isWalked(child)) queue.push(child);
+        } else if (isContainer(child)) queue.push(child);
       }
       continue;
     }
     const fields = source as Fields;
-    for (const key of source instanceof Error
-      ? Object.getOwnPropertyNames(source)
-      : keysOf(fields)) {
+    for (const key of keysOf(source)) {
       if (isFound(key)) return true;
       const child = fields[key];
       if (typeof child === "string") {
         if (isFound(child)) return true;
-      } else if (isWalked(child)) queue.push(child);
+      } else if (isContainer(child)) queue.push(child);
     }
   }
   return false;
 }
 
-/** A copy with every string and key through `change`. */
-export function rebuild<T>(value: T, change: (text: string) => string): T {
+/** A copy with every string and key replaced by `change`. */
+export function mapStrings<T>(value: T, change: (text: string) => string): T {
   const copies = new Map<object, unknown>();
   const queue: { source: object; copy: object }[] = [];
   const copyOf = (each: unknown): unknown => {
     if (typeof each === "string") return change(each);
-    if (!isWalked(each)) return each;
+    if (!isContainer(each)) return each;
     if (copies.has(each)) return copies.get(each);
-    const source = written(each);
+    const source = toJson(each);
     const copy = typeof source === "string" ? change(source) : emptyLike(source);
     copies.set(each, copy);
     if (typeof source !== "string") queue.push({ source, copy: copy as object });
@@ -68,9 +66,8 @@ export function rebuild<T>(value: T, change: (text: string) => string): T {
       for (const child of source) (copy as unknown[]).push(copyOf(child));
       continue;
     }
-    const isError = source instanceof Error;
-    for (const key of isError ? Object.getOwnPropertyNames(source) : keysOf(source as Fields)) {
-      // Defined, not assigned: `__proto__` is a key like any other.
+    for (const key of keysOf(source)) {
+      // Assigning `__proto__` would set the prototype.
       Object.defineProperty(copy, change(key), {
         value: copyOf((source as Fields)[key]),
         enumerable: Object.prototype.propertyIsEnumerable.call(source, key),
@@ -82,16 +79,16 @@ export function rebuild<T>(value: T, change: (text: string) => string): T {
   return result as T;
 }
 
-function isWalked(value: unknown): value is object {
+function isContainer(value: unknown): value is object {
   return typeof value === "object" && value !== null && !ArrayBuffer.isView(value);
 }
 
-/** What stands for an object where it is written down: a URL and a Date are text there. */
-function written(object: object): object | string {
+/** What `JSON.stringify` would write for an object: a URL and a Date become text. */
+function toJson(object: object): object | string {
   if (!("toJSON" in object) || typeof object.toJSON !== "function") return object;
   try {
     const json: unknown = object.toJSON();
-    return typeof json === "string" || isWalked(json) ? json : object;
+    return typeof json === "string" || isContainer(json) ? json : object;
   } catch {
     return object;
   }
@@ -104,7 +101,7 @@ function emptyLike(source: object): object {
   return Object.setPrototypeOf(new Error(), prototype as object) as object;
 }
 
-/** Own ones alone: what a prototype has does not come from the value. */
-function keysOf(fields: Fields): string[] {
-  return Object.keys(fields);
+/** An error's message and stack are not enumerable. */
+function keysOf(source: object): string[] {
+  return source instanceof Error ? Object.getOwnPropertyNames(source) : Object.keys(source);
 }

@@ -1,20 +1,11 @@
-// What a session's history must not hold, among what its servers are reached with.
+// The endpoints of the servers that a client brings, as it sent them: the history is kept free of their credentials.
 
 import type { Endpoint } from "../../../model/server-definition.ts";
-import { collectSecrets } from "../../../secrets/collect.ts";
 import type { McpServerParams } from "../wire/params.ts";
 
-type Reached = Pick<McpServerParams, "command" | "args" | "env" | "url" | "headers">;
+type SentServer = Pick<McpServerParams, "command" | "args" | "env" | "url" | "headers">;
 
-export function secretsOf(servers: readonly Reached[]): string[] {
-  return servers.flatMap((server) => {
-    const endpoint = toEndpoint(server);
-    return collectSecrets(endpoint, endpoint);
-  });
-}
-
-/** As it was sent: what is a secret is told by where it stands. */
-function toEndpoint(server: Reached): Endpoint {
+export function toEndpoint(server: SentServer): Endpoint {
   const { command = "", args = [], env = [], url, headers = [] } = server;
   if (url === undefined) return { kind: "stdio", command, args, env: toRecord(env) };
   return {

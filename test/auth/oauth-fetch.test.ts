@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { oauthFetch } from "../../src/auth/http.ts";
+import { oauthFetch } from "../../src/auth/oauth-fetch.ts";
 import type { GuardedFetch, GuardedResponse } from "../../src/net/fetch.ts";
 import { addressRules, type NetworkPolicy } from "../../src/net/policy.ts";
 import { failureOf, openFetch, serve, STRICT } from "../net/servers.ts";
@@ -14,24 +14,24 @@ const unreachable: GuardedFetch = Object.assign(
   { close: async () => {} },
 );
 
-describe("what a server on the internet says", () => {
+describe("a URL from a server on the internet", () => {
   it.each([
     ["http://127.0.0.1:9/x", "example.com redirects to this machine (127.0.0.1:9)"],
     ["http://localhost/x", "example.com redirects to this machine (localhost)"],
     ["https://[::1]/x", "example.com redirects to this machine ([::1])"],
     ["https://10.0.0.1/x", "10.0.0.1 is a private address"],
     ["https://169.254.169.254/x", "169.254.169.254"],
-    ["http://other.example/x", "is plain http, which is for this machine alone"],
+    ["http://other.example/x", "is plain http, which is only allowed to this machine"],
     ["file:///etc/passwd", "file: is not a scheme that Plugboard connects to"],
     ["https://a:b@other.example/x", "has a user name or password in it"],
-  ])("does not lead to %s", async (target, reason) => {
+  ])("must not be %s", async (target, reason) => {
     const fetch = towards("https://example.com/mcp", STRICT, unreachable);
     const error = await failureOf(Promise.resolve(fetch(target)));
     expect(error).toMatchObject({ code: "REFUSED_ADDRESS" });
     expect((error as Error).message).toContain(reason);
   });
 
-  it("may lead where the operator allows it", async () => {
+  it("may be one that the operator allows", async () => {
     const origin = await serve((_, response) => response.end("{}"));
     const allowed = { ...STRICT, allow: ["127.0.0.1"] };
     const response = await towards("https://example.com/mcp", allowed)(`${origin}/x`);
@@ -40,7 +40,7 @@ describe("what a server on the internet says", () => {
 });
 
 describe("a request", () => {
-  it("is a form or text, and its answer is whole", async () => {
+  it("sends a form or text and returns the whole response", async () => {
     const seen: string[] = [];
     const origin = await serve((request, response) => {
       let body = "";
@@ -65,7 +65,7 @@ describe("a request", () => {
     expect(seen).toEqual(["GET 1 ", "POST 1 a=b", "POST 1 text"]);
   });
 
-  it("of another kind is not made", async () => {
+  it("with another method is refused", async () => {
     const fetch = towards("http://127.0.0.1:1", STRICT, unreachable);
     await expect(fetch("http://127.0.0.1:1", { method: "PUT" })).rejects.toMatchObject({
       code: "PROTOCOL",
@@ -74,7 +74,7 @@ describe("a request", () => {
     await expect(fetch("http://127.0.0.1:1", binary)).rejects.toThrow(TypeError);
   });
 
-  it("is given up with the signal", async () => {
+  it("ends with the signal", async () => {
     const origin = await serve(() => {});
     const over = new AbortController();
     const fetch = oauthFetch(openFetch(), addressRules(STRICT), new URL(origin), over.signal);
@@ -83,7 +83,7 @@ describe("a request", () => {
     expect(await answer).toMatchObject({ code: "CANCELLED" });
   });
 
-  it("whose answer does not end is", async () => {
+  it("ends at the deadline if the response does not", async () => {
     const origin = await serve((_, response) => response.end("x".repeat(2 * 1024 * 1024)));
     expect(await failureOf(Promise.resolve(towards(origin)(origin)))).toMatchObject({
       code: "MESSAGE_TOO_LARGE",

@@ -1,6 +1,5 @@
-// The way to an authorization server: the guarded network, in the shape that the SDK's functions take.
-// Every address comes from the server that asks for the sign-in, so it is held against the rules as if
-// that server had redirected there.
+// The guarded fetch to an authorization server, with the signature that the SDK's functions expect. Every URL comes
+// from the MCP server that requires the sign-in, so it is checked as if that server had redirected to it.
 
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { PlugboardError } from "../model/errors.ts";
@@ -23,13 +22,13 @@ export function oauthFetch(
     const { body } = init;
     const method = init.method ?? "GET";
     if (method !== "GET" && method !== "POST") {
-      throw new PlugboardError("PROTOCOL", `an authorization server is never sent ${method}`);
+      throw new PlugboardError("PROTOCOL", `${method} is never sent to an authorization server`);
     }
     const response = await fetch(target.href, {
       method,
       headers: Object.fromEntries(new Headers(init.headers)),
-      ...(body !== undefined && body !== null && { body: bodyText(body) }),
-      ...(signal !== undefined && { signal }),
+      body: body ? bodyText(body) : undefined,
+      signal,
       deadline: DEADLINE_MS,
       maxBodyBytes: MAX_BODY_BYTES,
     });
@@ -43,5 +42,5 @@ export function oauthFetch(
 function bodyText(body: NonNullable<RequestInit["body"]>): string {
   if (typeof body === "string") return body;
   if (body instanceof URLSearchParams) return body.toString();
-  throw new TypeError("a form or text is what an authorization server is sent");
+  throw new TypeError("the body must be a form or text");
 }

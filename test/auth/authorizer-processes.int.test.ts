@@ -1,4 +1,4 @@
-// Several processes over one state directory: what one is granted serves all, and is renewed by one.
+// Several processes with one state directory: a token of one serves all, and one process renews it.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { closeAll } from "../fixtures/http/client.ts";
@@ -69,7 +69,7 @@ function expectOneRenewal(oauth: OAuthFixture): void {
 }
 
 describe(`${PROCESSES} processes with an expired token`, () => {
-  it("renew it once where its end is known", async () => {
+  it("renew it once if its expiry is known", async () => {
     const oauth = await protect({ tokenDelay: 100 });
     const stateDir = await signedIn(oauth);
     await changeDocument(stateDir, "grant", { expiresAt: Date.now() - 1000 });
@@ -79,7 +79,7 @@ describe(`${PROCESSES} processes with an expired token`, () => {
     expectOneRenewal(oauth);
   });
 
-  it("renew it once where only the refusal tells, in mid-session", async () => {
+  it("renew it once if only a refusal in the middle of the session shows that it has expired", async () => {
     const oauth = await protect({ tokenDelay: 100 });
     const stateDir = await signedIn(oauth);
     const callers = await startCallers(oauth, stateDir, "eager");
@@ -89,8 +89,8 @@ describe(`${PROCESSES} processes with an expired token`, () => {
   });
 });
 
-describe("a sign-in elsewhere", () => {
-  it("serves a board that has none, with its next call", async () => {
+describe("a sign-in in another process", () => {
+  it("is used by a board without a token from its next call", async () => {
     const oauth = await protect();
     const stateDir = await temporaryDirectory();
     const board = await connect(oauth, { stateDir });

@@ -1,4 +1,4 @@
-// Tokens that expire under load: one renewal for everybody, within a process and among several.
+// Tokens that expire under load: one renewal for all callers, within a process and among several.
 
 import { afterEach, describe, expect, it } from "vitest";
 import { closeAll } from "../fixtures/http/client.ts";
@@ -32,7 +32,7 @@ describe.each([10, 50])("%i calls with an expired token", (count) => {
   it.each([
     ["legacy", "legacy"],
     ["modern", "2026-07-28"],
-  ] as const)("renew it once where its end is known (%s)", async (era, protocol) => {
+  ] as const)("renew it once if its expiry is known (%s)", async (era, protocol) => {
     const clock = movableClock();
     const oauth = await protect({ clock, tokenDelay: 30, mcp: { era } });
     const onAuthorization = agree(oauth);
@@ -65,7 +65,7 @@ describe.each([10, 50])("%i calls with an expired token", (count) => {
 });
 
 describe("a renewal", () => {
-  it("keeps what it was given, for the next run too", async () => {
+  it("stores the new tokens for the next run", async () => {
     const stateDir = await temporaryDirectory();
     const oauth = await protect();
     const first = await connectAs(oauth, undefined, { stateDir });
@@ -78,7 +78,7 @@ describe("a renewal", () => {
     expect(oauth.count("authorize")).toBe(1);
   });
 
-  it("keeps the refresh token where it is given no other", async () => {
+  it("keeps the refresh token if it gets no new one", async () => {
     const stateDir = await temporaryDirectory();
     const oauth = await protect({ rotate: false });
     const board = await connectAs(oauth, undefined, { stateDir });
@@ -90,7 +90,7 @@ describe("a renewal", () => {
     expect(after).toMatchObject({ scope: "mcp", tokens: { refresh_token: refreshToken } });
   });
 
-  it("that another board has made is taken over, whether or not the end was known", async () => {
+  it("by another board is taken over, whether or not the expiry was known", async () => {
     const stateDir = await temporaryDirectory();
     const oauth = await protect();
     const one = await connectAs(oauth, undefined, { stateDir });
@@ -102,7 +102,7 @@ describe("a renewal", () => {
     expectNoReuse(oauth);
   });
 
-  it("of two boards at the same moment is one", async () => {
+  it("of two boards at the same moment happens once", async () => {
     const stateDir = await temporaryDirectory();
     const oauth = await protect({ tokenDelay: 50 });
     const one = await connectAs(oauth, undefined, { stateDir });
@@ -114,7 +114,7 @@ describe("a renewal", () => {
     expectNoReuse(oauth);
   });
 
-  it("that the server has no token for leads to needs-auth; other servers go on", async () => {
+  it("that the authorization server refuses leads to needs-auth; other servers continue", async () => {
     const stateDir = await temporaryDirectory();
     const [oauth, other] = [await protect(), await protect()];
     const first = await connectAs(oauth, undefined, { stateDir });
@@ -130,10 +130,10 @@ describe("a renewal", () => {
     await reaches(alone, "docs", "ready");
     oauth.revokeAll();
     const [failure] = await callAtOnce(alone, 1);
-    expect(failure).toBe("server 'docs': somebody must sign in (run: plugboard login docs)");
+    expect(failure).toBe("server 'docs': sign-in required (run: plugboard login docs)");
     expect(statusOf(alone, "docs").state).toEqual({
       kind: "needs-auth",
-      remedy: "somebody must sign in; run: plugboard login docs",
+      remedy: "sign-in required; run: plugboard login docs",
     });
     expect(statusOf(alone, "other").state.kind).toBe("ready");
     expect((await alone.call("other/count", { key: "x" })).isError).toBeUndefined();
@@ -157,7 +157,7 @@ describe("a renewal", () => {
     expect(await readDocument(stateDir, "grant")).toHaveProperty("tokens.refresh_token");
   });
 
-  it("of a client that is not known there any more registers another", async () => {
+  it("with a client that the server no longer knows registers another", async () => {
     const stateDir = await temporaryDirectory();
     const oauth = await protect();
     const board = await connectAs(oauth, undefined, { stateDir });
