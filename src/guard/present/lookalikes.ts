@@ -39,8 +39,8 @@ const BRACKETS =
 export const ORNAMENT = "-";
 export const INVISIBLE = ".";
 export const BRACKET = "<";
-export const LINE_BREAK = "\n";
-export const QUOTE = '"';
+const LINE_BREAK = "\n";
+const QUOTE = '"';
 /** A letter or digit that looks like none of ASCII. */
 export const FOREIGN = "~";
 
@@ -64,7 +64,7 @@ function classify(char: string): string {
 
 function classOf(char: string): string {
   lookalikes ??= new Map([
-    ...[...BRACKETS].map((shape): [string, string] => [shape, BRACKET]),
+    ...Array.from(BRACKETS, (shape): [string, string] => [shape, BRACKET]),
     ...entriesOf(SIGNS).map(([shape, letter]): [string, string] => [shape, letter.toUpperCase()]),
     ...entriesOf(LETTERS),
   ]);

@@ -4,13 +4,17 @@
 
 import { BRACKET, FOREIGN, INVISIBLE, ORNAMENT, readingOf } from "./lookalikes.ts";
 
-const NAMED: Readonly<Record<string, string>> = {
-  ...{ lt: "<", gt: ">", lang: "<", rang: ">", laquo: "<", raquo: ">", lsqb: "[", rsqb: "]" },
-  ...{ lowbar: "_", underbar: "_", hyphen: "-", equals: "=", quot: '"', apos: "'" },
-  ...{ nbsp: " ", ensp: " ", emsp: " ", thinsp: " ", shy: "\u00ad", ZeroWidthSpace: "\u200b" },
-  ...{ zwj: "\u200d", zwnj: "\u200c", lrm: "\u200e", rlm: "\u200f", NoBreak: "\u2060" },
-  ...{ LT: "<", GT: ">", QUOT: '"' },
-};
+/** Entities with the character that each stands for, in looks. */
+const NAMED = new Map(
+  Array.from(
+    (
+      "lt=<gt=>LT=<GT=>lang=<rang=>laquo=<raquo=>lsqb=[rsqb=]lowbar=_underbar=_hyphen=-equals==" +
+      'quot="QUOT="apos=\'nbsp= ensp= emsp= thinsp= shy=\u00adZeroWidthSpace=\u200b' +
+      "zwj=\u200dzwnj=\u200clrm=\u200erlm=\u200fNoBreak=\u2060"
+    ).matchAll(/([A-Za-z]+)=(.)/g),
+    ([, name = "", character = ""]) => [name, character] as const,
+  ),
+);
 
 /** Fragments of the patterns below. Ampersands and percent signs may be coded again, and backslashes doubled. */
 const AMPERSAND = "&(?:(?:amp|AMP|#38|#[Xx]26);){0,4}";
@@ -23,7 +27,7 @@ const NEXT_BYTE = `${BYTE}[89ABab]${HEX}`;
 const FORMS: readonly [form: string, decode: (coded: string) => string][] = [
   [`${AMPERSAND}#[Xx]0{0,16}(${HEX}{1,6});?`, fromNumber(16)],
   [`${AMPERSAND}#0{0,16}([0-9]{1,7});?`, fromNumber(10)],
-  [`${AMPERSAND}(${Object.keys(NAMED).join("|")});?`, (name) => NAMED[name] ?? ""],
+  [`${AMPERSAND}(${[...NAMED.keys()].join("|")});?`, (name) => NAMED.get(name) ?? ""],
   [`(${UNIT}[Dd][89ABab]${HEX}{2}${UNIT}[Dd][C-Fc-f]${HEX}{2})`, fromSurrogates],
   [`${UNIT}(${HEX}{4})`, fromNumber(16)],
   [String.raw`\\{1,4}x(${HEX}{2})`, fromNumber(16)],
