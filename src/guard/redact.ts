@@ -12,12 +12,12 @@ import type { CallOutcome } from "../model/tool.ts";
 /** base64 of this many characters is a picture or a recording, and too long to look for words in. */
 const LARGE = 64 * 1024;
 
-export interface Redact {
-  /** The same value where nothing was found. */
+export interface ValueRedactor {
+  /** Returns the same value if it found nothing. */
   value<T>(value: T): T;
 }
 
-export function redactStage(redact: Redact): Stage {
+export function redactStage(redact: ValueRedactor): Stage {
   return async (call, next) => {
     try {
       return redactOutcome(await next(withUpdates(call, redact)), redact);
@@ -28,7 +28,7 @@ export function redactStage(redact: Redact): Stage {
 }
 
 /** The same call to everybody but its listener: what later stages decide is decided for all. */
-function withUpdates(call: GuardedCall, redact: Redact): GuardedCall {
+function withUpdates(call: GuardedCall, redact: ValueRedactor): GuardedCall {
   const { callId, subject, args, signal, onUpdate, handlers } = call;
   if (onUpdate === undefined) return call;
   return {
@@ -51,19 +51,19 @@ function withUpdates(call: GuardedCall, redact: Redact): GuardedCall {
   };
 }
 
-function redactOutcome(outcome: CallOutcome, redact: Redact): CallOutcome {
+function redactOutcome(outcome: CallOutcome, redact: ValueRedactor): CallOutcome {
   if (!outcome.content.some(isLarge)) return redact.value(outcome);
   const { content, ...rest } = outcome;
   return { ...redact.value(rest), content: redactBlocks(content, redact) };
 }
 
-function redactBlocks(blocks: ContentBlock[], redact: Redact): ContentBlock[] {
+function redactBlocks(blocks: ContentBlock[], redact: ValueRedactor): ContentBlock[] {
   return blocks.some(isLarge)
     ? blocks.map((block) => redactBlock(block, redact))
     : redact.value(blocks);
 }
 
-function redactBlock(block: ContentBlock, redact: Redact): ContentBlock {
+function redactBlock(block: ContentBlock, redact: ValueRedactor): ContentBlock {
   if (!isLarge(block)) return redact.value(block);
   if (block.type !== "resource") {
     const { data, ...rest } = block;

@@ -1,7 +1,7 @@
 // What a pattern in a rule means: which tools it names, and whether it names their server too.
 
 import type { ToolSubject } from "../model/guard.ts";
-import { compileGlob } from "./glob.ts";
+import { compileGlob } from "../util/glob.ts";
 
 export interface ToolPattern {
   /** As the operator wrote it. */

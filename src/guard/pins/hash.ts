@@ -1,11 +1,9 @@
 // What makes a tool the tool it was: a hash of everything a model is told about it.
 
 import { createHash } from "node:crypto";
+import type { PinnedTool } from "../../model/pin.ts";
 import type { ToolDefinition } from "../../model/tool.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
-
-/** A definition without what may differ from one listing to the next (`_meta`). */
-export type PinnedTool = Omit<ToolDefinition, "_meta">;
 
 export function toPinnedTool(tool: ToolDefinition): PinnedTool {
   const { _meta: _, ...pinned } = tool;

@@ -1,34 +1,9 @@
 // A server's pins, and how they follow what is seen of it: pure, so that the same step can be made on what
 // this process knows and on what is on disk by then.
 
+import type { Pin, PinnedServer, PinnedTool, ServerPins, Sight } from "../../model/pin.ts";
 import type { ToolDefinition } from "../../model/tool.ts";
-import { type PinnedTool, textHash, toolHash, toPinnedTool } from "./hash.ts";
-
-/** One definition of a server of that name; another definition has pins of its own. */
-export interface PinnedServer {
-  server: string;
-  /** Of what is launched or reached. */
-  key: string;
-}
-
-export interface Sight<Value> {
-  hash: string;
-  value: Value;
-  /** Milliseconds since the epoch. */
-  seen: number;
-}
-
-export type Pin<Value> =
-  | { kind: "pinned"; firstSeen: number; approved: Sight<Value> }
-  | { kind: "changed"; firstSeen: number; approved: Sight<Value>; pending: Sight<Value> }
-  /** It came after the server was pinned, and nobody has approved it. */
-  | { kind: "new"; firstSeen: number; pending: Sight<Value> };
-
-export interface ServerPins extends PinnedServer {
-  /** Empty text where the server gives none. */
-  instructions: Pin<string>;
-  tools: ReadonlyMap<string, Pin<PinnedTool>>;
-}
+import { textHash, toolHash, toPinnedTool } from "./hash.ts";
 
 /** All that a server told at one time. */
 export interface Sighting {

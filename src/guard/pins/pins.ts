@@ -5,17 +5,10 @@ import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { PinMode } from "../../model/guard-settings.ts";
 import type { GuardedCall, Next, StageFor } from "../../model/guard.ts";
 import { type Logger, silentLogger } from "../../model/logger.ts";
+import type { PinnedServer, ServerPins } from "../../model/pin.ts";
 import type { CallOutcome, ToolDefinition } from "../../model/tool.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
-import {
-  compare,
-  observe,
-  type PinChange,
-  type PinnedServer,
-  type ServerPins,
-  type Sighting,
-  toSighting,
-} from "./pin.ts";
+import { compare, observe, type PinChange, type Sighting, toSighting } from "./pin.ts";
 import type { PinStore } from "./pin-store.ts";
 import { refusal, toDiagnostics } from "./report.ts";
 

@@ -4,10 +4,10 @@
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import type { PinMode } from "../../model/guard-settings.ts";
-import { oneLine, plural } from "../../util/text.ts";
-import { changedParts, diffText, diffTools, type FieldChange } from "./diff.ts";
+import type { FieldChange } from "../../model/pin.ts";
+import { oneLine, plural, shellWord } from "../../util/text.ts";
+import { changedParts, diffText, diffTools } from "./diff.ts";
 import type { PinChange } from "./pin.ts";
-import { shellWord } from "./shell-word.ts";
 
 /** A server that renames all its tools must not fill a log. */
 const MOST_DIAGNOSTICS = 20;
