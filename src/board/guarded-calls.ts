@@ -3,8 +3,7 @@
 
 import { join } from "node:path";
 import type { Present } from "../bridge/tool.ts";
-import { approvalModes } from "../guard/approval-mode.ts";
-import { approvalStage } from "../guard/approval.ts";
+import { approvalModes, approvalStage } from "../guard/approval.ts";
 import { ApprovalStore } from "../guard/approval-store.ts";
 import { AuditLog } from "../guard/audit/audit-log.ts";
 import { auditStage } from "../guard/audit/stage.ts";

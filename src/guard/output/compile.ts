@@ -66,7 +66,7 @@ async function compile(schema: JsonObject, text: string): Promise<CompiledSchema
     // Otherwise a large definition is compiled again for each reference to it.
     inlineRefs: false,
     formats: { ...FORMATS },
-    code: { optimize: false, ...(patterns !== undefined && { regExp: patterns.regExp }) },
+    code: { optimize: false, regExp: patterns?.regExp },
   });
   // A keyword of an older draft. ajv would reject a schema that has it.
   ajv.removeKeyword("id");
@@ -96,9 +96,7 @@ async function compile(schema: JsonObject, text: string): Promise<CompiledSchema
 /** MCP's default is 2020-12. */
 function draftOf({ $schema }: JsonObject): typeof Ajv2020 | typeof Ajv2019 | typeof Ajv {
   const draft = typeof $schema === "string" ? $schema : "";
-  if (draft.includes("/draft-07/") || draft.includes("/draft-06/")) {
-    return Ajv;
-  }
+  if (draft.includes("/draft-07/") || draft.includes("/draft-06/")) return Ajv;
   return draft.includes("/2019-09/") ? Ajv2019 : Ajv2020;
 }
 
