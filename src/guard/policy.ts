@@ -93,13 +93,12 @@ export function createPolicy({ rules = [], servers, owner = false }: PolicySetti
       const decision = judge(subject);
       if (decision.kind === "allowed") return undefined;
       const { rule, reason, hint } = decision;
+      const { source } = subject;
       return async (call) => {
         call.decision = { verdict: "refused", rule };
-        throw new PlugboardError(
-          "REFUSED_BY_POLICY",
-          `${oneLine(subject.canonical, 200)} is ${reason}`,
-          { permanent: true, ...serverOf(subject), ...(hint !== undefined && { hint }) },
-        );
+        const message = `${oneLine(subject.canonical, 200)} is ${reason}`;
+        const server = source.kind === "mcp" ? source.server : undefined;
+        throw new PlugboardError("REFUSED_BY_POLICY", message, { permanent: true, server, hint });
       };
     },
   };
@@ -165,10 +164,6 @@ function omission({ subject, allowing }: ApplicableLayers): PolicyDecision | und
 /** `"docs/write_*" in agents.defaults.tools.deny` */
 function ruleIn({ text }: ToolPattern, setting: string): string {
   return `"${oneLine(text, 200)}" in ${setting}`;
-}
-
-function serverOf({ source }: ToolSubject): { server?: string } {
-  return source.kind === "mcp" ? { server: source.server } : {};
 }
 
 /** In the rules of an agent: `server/tool`, `native/tool`, or a public name, which has no slash. */
