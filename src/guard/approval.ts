@@ -112,9 +112,9 @@ function toRequest(call: GuardedCall, reason: string, trusted: boolean): Approva
     callId: call.callId,
     tool: canonical,
     publicName,
-    ...(source.kind === "mcp" && { server: source.server }),
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
+    server: source.kind === "mcp" ? source.server : undefined,
+    title,
+    description,
     args: call.args,
     hints: hintsOf(call.subject),
     trusted,
@@ -129,7 +129,7 @@ function refusal(
 ): PlugboardError {
   return new PlugboardError("NOT_APPROVED", `${oneLine(canonical, 200)} ${what}`, {
     ...details,
-    ...(source.kind === "mcp" && { server: source.server }),
+    server: source.kind === "mcp" ? source.server : undefined,
   });
 }
 

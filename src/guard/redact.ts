@@ -1,4 +1,4 @@
-// Takes secrets out of what a call answers, reports on its way, or fails with.
+// Takes secrets out of a call's result, its progress updates and its errors.
 
 import type {
   AudioContent,
@@ -9,7 +9,7 @@ import type {
 import type { GuardedCall, Stage } from "../model/guard.ts";
 import type { CallOutcome } from "../model/tool.ts";
 
-/** base64 of this many characters is a picture or a recording, and too long to look for words in. */
+/** Longer base64 is a picture or a recording. Searching it for secrets would take too long. */
 const LARGE = 64 * 1024;
 
 export interface ValueRedactor {
@@ -27,7 +27,7 @@ export function redactStage(redact: ValueRedactor): Stage {
   };
 }
 
-/** The same call to everybody but its listener: what later stages decide is decided for all. */
+/** The same call with another listener. Its decision is shared, so that what later stages decide reaches the audit. */
 function withUpdates(call: GuardedCall, redact: ValueRedactor): GuardedCall {
   const { callId, subject, args, signal, onUpdate, handlers } = call;
   if (onUpdate === undefined) return call;
@@ -40,7 +40,7 @@ function withUpdates(call: GuardedCall, redact: ValueRedactor): GuardedCall {
     onUpdate: (update) => {
       const content = redactBlocks(update.content, redact);
       const { progress } = update;
-      onUpdate({ content, ...(progress !== undefined && { progress: redact.value(progress) }) });
+      onUpdate({ content, progress: progress && redact.value(progress) });
     },
     get decision() {
       return call.decision;
@@ -71,7 +71,7 @@ function redactBlock(block: ContentBlock, redact: ValueRedactor): ContentBlock {
   }
   const { blob, ...resource } = block.resource;
   const rest = redact.value({ ...block, resource });
-  return { ...rest, resource: { ...rest.resource, ...(blob !== undefined && { blob }) } };
+  return { ...rest, resource: { ...rest.resource, blob } };
 }
 
 type Binary = ImageContent | AudioContent | ResourceContent;

@@ -114,12 +114,13 @@ function toChange({ path, before, after }: Pair, max: number): FieldChange {
   }
   return {
     path,
-    ...(before !== undefined && { before: show(before, max) }),
-    ...(after !== undefined && { after: show(after, max) }),
+    before: show(before, max),
+    after: show(after, max),
   };
 }
 
-function show(value: unknown, max: number): string {
+function show(value: unknown, max: number): string | undefined {
+  if (value === undefined) return undefined;
   if (typeof value === "string") return legible(value, max);
   return legible(isJsonObject(value) || Array.isArray(value) ? toJson(value) : String(value), max);
 }

@@ -1,11 +1,11 @@
-// A server's pins, and how they follow what is seen of it: pure, so that the same step can be made on what
-// this process knows and on what is on disk by then.
+// How a server's pins change with each listing of its tools. The functions are pure, because each step is taken
+// twice: on what this process knows, and on what is on disk by then.
 
 import type { Pin, PinnedServer, PinnedTool, ServerPins, Sight } from "../../model/pin.ts";
 import type { ToolDefinition } from "../../model/tool.ts";
 import { textHash, toolHash, toPinnedTool } from "./hash.ts";
 
-/** All that a server told at one time. */
+/** What a server listed at one time. */
 export interface Sighting {
   tools: ReadonlyMap<string, Sight<PinnedTool>>;
   instructions: Sight<string>;
@@ -17,7 +17,7 @@ export type PinChange =
   | { kind: "gone"; server: string; tool: string }
   | { kind: "instructions"; server: string; before: string; after: string };
 
-/** Tools that nobody approved and that are gone again: a server could make up new ones for ever. */
+/** How many tools are kept that are gone again without having been approved. A server could invent new ones forever. */
 const MOST_STRAYS = 20;
 
 export function toSighting(
@@ -34,7 +34,7 @@ export function toSighting(
   };
 }
 
-/** The pins after a sighting: the same object where it says nothing new. The first one is trusted. */
+/** The pins after a sighting; the same object if nothing is new. The first sighting is trusted. */
 export function observe(
   pins: ServerPins | undefined,
   { server, key }: PinnedServer,
@@ -55,7 +55,7 @@ export function observe(
   return isSame ? pins : { ...pins, instructions, tools };
 }
 
-/** How a sighting differs from what is approved. */
+/** How a sighting differs from what was approved. */
 export function compare(pins: ServerPins, sighting: Sighting): PinChange[] {
   const { server } = pins;
   const changes: PinChange[] = [];
@@ -79,7 +79,7 @@ export function compare(pins: ServerPins, sighting: Sighting): PinChange[] {
   return changes;
 }
 
-/** What was seen last is what holds from now on. */
+/** Approves what was seen last. */
 export function approve<Value>(pin: Pin<Value>): Pin<Value> {
   if (pin.kind === "pinned") return pin;
   return { kind: "pinned", firstSeen: pin.firstSeen, approved: pin.pending };
