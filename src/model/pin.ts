@@ -13,7 +13,7 @@ export interface PinnedServer {
 }
 
 /** A value as it was seen at one time. */
-export interface Sight<Value> {
+export interface SeenValue<Value> {
   hash: string;
   value: Value;
   /** Milliseconds since the epoch. */
@@ -21,10 +21,10 @@ export interface Sight<Value> {
 }
 
 export type Pin<Value> =
-  | { kind: "pinned"; firstSeen: number; approved: Sight<Value> }
-  | { kind: "changed"; firstSeen: number; approved: Sight<Value>; pending: Sight<Value> }
+  | { kind: "pinned"; firstSeen: number; approved: SeenValue<Value> }
+  | { kind: "changed"; firstSeen: number; approved: SeenValue<Value>; pending: SeenValue<Value> }
   /** It appeared after the server was pinned, and nobody has approved it. */
-  | { kind: "new"; firstSeen: number; pending: Sight<Value> };
+  | { kind: "new"; firstSeen: number; pending: SeenValue<Value> };
 
 export interface ServerPins extends PinnedServer {
   /** The text is empty if the server gives none. */

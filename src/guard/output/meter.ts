@@ -5,13 +5,13 @@
 import type { Ajv2020 } from "ajv/dist/2020.js";
 import { _, type Code, type FuncKeywordDefinition, type KeywordCxt } from "ajv/dist/core.js";
 
-export interface Budget {
+export interface StepBudget {
   refill: () => void;
   /** Throws when nothing is left. */
   spend: (steps: number) => void;
 }
 
-export function createBudget(limit: number): Budget {
+export function createBudget(limit: number): StepBudget {
   let left = limit;
   return {
     refill: () => {
@@ -37,7 +37,7 @@ const PER_PROPERTY = new Set([
 /** Keywords that compare with values of the schema. */
 const COMPARING = new Set(["const", "dependentRequired", "dependencies", "enum"]);
 
-export function meter(ajv: Ajv2020, { spend }: Budget): void {
+export function meter(ajv: Ajv2020, { spend }: StepBudget): void {
   for (const rule of Object.values(ajv.RULES.all)) {
     if (typeof rule !== "object" || !("code" in rule.definition)) continue;
     const { definition, keyword } = rule;
@@ -84,7 +84,7 @@ function deepSize(value: unknown): number {
 }
 
 /** `uniqueItems` in linear time. ajv compares every object of a list with every other one. */
-export function uniqueItems({ spend }: Budget): FuncKeywordDefinition {
+export function uniqueItems({ spend }: StepBudget): FuncKeywordDefinition {
   return {
     keyword: "uniqueItems",
     type: "array",
@@ -95,7 +95,7 @@ export function uniqueItems({ spend }: Budget): FuncKeywordDefinition {
   };
 }
 
-function areUnique(items: readonly unknown[], spend: Budget["spend"]): boolean {
+function areUnique(items: readonly unknown[], spend: StepBudget["spend"]): boolean {
   const plain = new Set<unknown>();
   const nested = new Set<string>();
   return items.every((item) => {
@@ -108,7 +108,7 @@ function areUnique(items: readonly unknown[], spend: Budget["spend"]): boolean {
 }
 
 /** Equal values have the same text, whatever the order of their keys. */
-function canonical(value: unknown, spend: Budget["spend"]): string {
+function canonical(value: unknown, spend: StepBudget["spend"]): string {
   spend(1);
   if (Array.isArray(value)) return `[${value.map((each) => canonical(each, spend)).join(",")}]`;
   if (typeof value !== "object" || value === null) {

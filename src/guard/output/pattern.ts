@@ -3,7 +3,7 @@
 
 import { type FuncKeywordDefinition, str } from "ajv/dist/core.js";
 import { RE2JS, RE2JSException } from "re2js";
-import type { Budget } from "./meter.ts";
+import type { StepBudget } from "./meter.ts";
 
 /** States that one pattern may have, and all patterns of a schema together. They take about 20 and 100 ms to compile. */
 const LARGEST = 4000;
@@ -22,7 +22,10 @@ export interface Patterns {
   keyword: FuncKeywordDefinition;
 }
 
-export function createPatterns({ spend }: Budget, onIgnored: (pattern: string) => void): Patterns {
+export function createPatterns(
+  { spend }: StepBudget,
+  onIgnored: (pattern: string) => void,
+): Patterns {
   const known = new Map<string, RegExpLike | undefined>();
   let sum = 0;
 
@@ -82,7 +85,7 @@ function translated(pattern: string): RE2JS | undefined {
   }
 }
 
-interface Group {
+interface PatternGroup {
   size: number;
   /** The size of what a following repetition repeats. */
   atom: number;
@@ -94,7 +97,7 @@ interface Group {
  * be valid.
  */
 export function programSize(pattern: string): number {
-  const groups: Group[] = [{ size: 0, atom: 0 }];
+  const groups: PatternGroup[] = [{ size: 0, atom: 0 }];
   const add = (atom: number): void => {
     const group = groups.at(-1);
     if (group === undefined) return;

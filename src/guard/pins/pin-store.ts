@@ -4,7 +4,7 @@ import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isJsonObject } from "../../model/json.ts";
 import { type Logger, silentLogger } from "../../model/logger.ts";
-import type { Pin, PinnedServer, PinnedTool, ServerPins, Sight } from "../../model/pin.ts";
+import type { Pin, PinnedServer, PinnedTool, ServerPins, SeenValue } from "../../model/pin.ts";
 import { readJsonFile, writeJsonFile } from "../../state/json-file.ts";
 import { withLock } from "../../state/lock.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
@@ -139,17 +139,17 @@ function isPin<Value>(pin: unknown, isValue: Check<Value>): pin is Pin<Value> {
   const { kind, approved, pending } = pin;
   switch (kind) {
     case "pinned":
-      return isSight(approved, isValue);
+      return isSeenValue(approved, isValue);
     case "changed":
-      return isSight(approved, isValue) && isSight(pending, isValue);
+      return isSeenValue(approved, isValue) && isSeenValue(pending, isValue);
     case "new":
-      return isSight(pending, isValue);
+      return isSeenValue(pending, isValue);
     default:
       return false;
   }
 }
 
-function isSight<Value>(sight: unknown, isValue: Check<Value>): sight is Sight<Value> {
+function isSeenValue<Value>(sight: unknown, isValue: Check<Value>): sight is SeenValue<Value> {
   return (
     isJsonObject(sight) &&
     typeof sight["hash"] === "string" &&

@@ -1,14 +1,14 @@
 // How a server's pins change with each listing of its tools. The functions are pure, because each step is taken
 // twice: on what this process knows, and on what is on disk by then.
 
-import type { Pin, PinnedServer, PinnedTool, ServerPins, Sight } from "../../model/pin.ts";
+import type { Pin, PinnedServer, PinnedTool, ServerPins, SeenValue } from "../../model/pin.ts";
 import type { ToolDefinition } from "../../model/tool.ts";
 import { textHash, toolHash, toPinnedTool } from "./hash.ts";
 
 /** What a server listed at one time. */
 export interface Sighting {
-  tools: ReadonlyMap<string, Sight<PinnedTool>>;
-  instructions: Sight<string>;
+  tools: ReadonlyMap<string, SeenValue<PinnedTool>>;
+  instructions: SeenValue<string>;
 }
 
 export type PinChange =
@@ -85,11 +85,11 @@ export function approve<Value>(pin: Pin<Value>): Pin<Value> {
   return { kind: "pinned", firstSeen: pin.firstSeen, approved: pin.pending };
 }
 
-function trust<Value>(sight: Sight<Value>): Pin<Value> {
+function trust<Value>(sight: SeenValue<Value>): Pin<Value> {
   return { kind: "pinned", firstSeen: sight.seen, approved: sight };
 }
 
-function see<Value>(pin: Pin<Value> | undefined, sight: Sight<Value>): Pin<Value> {
+function see<Value>(pin: Pin<Value> | undefined, sight: SeenValue<Value>): Pin<Value> {
   if (pin === undefined) return { kind: "new", firstSeen: sight.seen, pending: sight };
   if (pin.kind !== "pinned" && pin.pending.hash === sight.hash) return pin;
   if (pin.kind === "new") return { ...pin, pending: sight };
@@ -98,7 +98,7 @@ function see<Value>(pin: Pin<Value> | undefined, sight: Sight<Value>): Pin<Value
   return pin.kind === "pinned" ? pin : { kind: "pinned", firstSeen, approved };
 }
 
-function approvedOf<Value>(pin: Pin<Value> | undefined): Sight<Value> | undefined {
+function approvedOf<Value>(pin: Pin<Value> | undefined): SeenValue<Value> | undefined {
   return pin === undefined || pin.kind === "new" ? undefined : pin.approved;
 }
 

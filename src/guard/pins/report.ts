@@ -52,7 +52,7 @@ export function refusal(change: PinChange, tool: string, isPersistent: boolean):
   const name = change.kind === "instructions" ? server : `${server}/${change.tool}`;
   const hint = isPersistent
     ? `a person can run: plugboard pins show ${shellWord(name)}, then: ${approveCommand(change)}`
-    : "pins are kept in memory alone: a new board accepts it";
+    : "pins are kept in memory only: a new board accepts it";
   return new PlugboardError("CHANGED_TOOL", message, { server, hint, permanent: true });
 }
 

@@ -8,7 +8,7 @@ import { oneLine } from "../../util/text.ts";
 import { neutralise } from "./neutralise.ts";
 import { mapStrings } from "./strings.ts";
 
-export interface Frame {
+export interface ContentFrame {
   open: string;
   close: string;
 }
@@ -50,7 +50,7 @@ export function toolFrame(
   mode: Exclude<FramingMode, "off">,
   source: FrameSource,
   id: string,
-): Frame {
+): ContentFrame {
   const { server, tool } = quotableNames(source);
   if (mode === "compact") {
     return { ...sourceFrame([], id), open: `<<<${MARKER} id="${id}" server="${server}">>>` };
@@ -65,7 +65,7 @@ export function toolFrame(
 }
 
 /** `lines` say what is framed. A server's words in them must be `quotable` or a `showableUri`. */
-export function sourceFrame(lines: readonly string[], id: string): Frame {
+export function sourceFrame(lines: readonly string[], id: string): ContentFrame {
   return {
     open: [`<<<${MARKER} id="${id}">>>`, ...lines, "---"].join("\n"),
     close: `<<<END_${MARKER} id="${id}">>>`,
@@ -85,7 +85,10 @@ export function resourceLines({ server, name, uri, mimeType }: ReadableSource): 
  * One frame around all blocks, in their order. Adjacent text becomes one block; other blocks stay where they
  * are between the markers. The blocks must be without markers already.
  */
-export function wrap(content: readonly ContentBlock[], { open, close }: Frame): ContentBlock[] {
+export function wrap(
+  content: readonly ContentBlock[],
+  { open, close }: ContentFrame,
+): ContentBlock[] {
   const framed: ContentBlock[] = [];
   let lines = [open];
   for (const block of content) {

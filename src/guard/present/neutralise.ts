@@ -3,7 +3,7 @@
 // it is written. The time is linear in the text.
 
 import { INVISIBLE, ORNAMENT, readingOf } from "./lookalikes.ts";
-import { Reader } from "./reader.ts";
+import { TextReader } from "./text-reader.ts";
 
 const REMOVED = "[[marker removed]]";
 
@@ -115,7 +115,7 @@ function findWord(
   /** How many letters the longest reading has; `begun` is out of date beyond them. */
   let longest = 0;
   let gap = 0;
-  const reader = new Reader(text);
+  const reader = new TextReader(text);
   for (;;) {
     if (longest === 0 && text.charCodeAt(reader.end) < 0x80) {
       beginning.lastIndex = reader.end;
@@ -214,7 +214,7 @@ interface ReadCharacter extends Span {
 /** Up to `REACH` characters. What is soft has a reading that is not hard. */
 function readAll(text: string, from: number, to: number): ReadCharacter[] {
   const all: ReadCharacter[] = [];
-  const reader = new Reader(text, from);
+  const reader = new TextReader(text, from);
   while (all.length < REACH && reader.next() && reader.start < to) {
     const { start, end, isSoft } = reader;
     for (const char of reader.reading) {

@@ -46,7 +46,7 @@ const MARKUP =
   // oxlint-disable-next-line no-control-regex
   /(?:\u001b\[|\u009b)[0-?]{0,16}[ -/]{0,2}[@-~]|\[[0-9;]{1,16}m|\u001b\][^\u0007\u001b]{0,120}(?:\u0007|\u001b\\)|<!--[^<>]{0,80}-->|<\/?(?:a|b|i|s|u|br|em|big|code|font|mark|small|span|strong|sub|sup|wbr)(?:\s[^<>]{0,80})?\/?>/iy;
 
-export class Reader {
+export class TextReader {
   readonly #text: string;
   /** Where the last character stands in the text. */
   start = 0;
