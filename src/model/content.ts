@@ -52,3 +52,7 @@ export type ContentBlock =
   | AudioContent
   | ResourceContent
   | ResourceLinkContent;
+
+/** What a reader is shown of a result without content. */
+export const EMPTY_RESULT = "(empty result)";
+export const EMPTY_ERROR = "(the tool reported an error without details)";

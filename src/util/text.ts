@@ -79,3 +79,9 @@ export function byteSize(bytes: number): string {
 function trimZero(number: string): string {
   return number.replace(/\.0$/, "");
 }
+
+/** A name as part of a command that a person pastes into a shell. A tool's name is its server's choice. */
+export function shellWord(name: string): string {
+  const line = oneLine(name);
+  return /^[\w@./-]+$/.test(line) ? line : `'${line.replaceAll("'", "'\\''")}'`;
+}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { compose } from "../../src/guard/compose.ts";
+import { compose } from "../../src/board/guarded-calls.ts";
 import type { Next, StageFor } from "../../src/model/guard.ts";
-import { callOf, OUTCOME, subject } from "./subjects.ts";
+import { callOf, OUTCOME, subject } from "../guard/subjects.ts";
 
 const SUBJECT = subject("docs/read");
 

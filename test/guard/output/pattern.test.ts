@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { RE2JS, RE2JSException } from "re2js";
 import { describe, expect, it } from "vitest";
-import { programSize } from "../../../src/guard/output/program-size.ts";
+import { programSize } from "../../../src/guard/output/pattern.ts";
 
 describe("the size of a pattern's program", () => {
   it.each([

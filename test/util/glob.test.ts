@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compileGlob } from "../../src/guard/glob.ts";
+import { compileGlob } from "../../src/util/glob.ts";
 
 describe("a pattern", () => {
   it.each([

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:f
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { SpillDirectory, type Spilled } from "../../src/guard/spill.ts";
+import { SpillDirectory, type Spilled } from "../../../src/guard/present/spill.ts";
 
 let root = "";
 
@@ -74,7 +74,7 @@ describe("what is spilled", () => {
     const kept = pathOf(await spill.write("t", "txt", "abc"));
     expect(await spill.write("t", "txt", "éé")).toEqual({
       kind: "failed",
-      reason: "it is larger than all that may be kept",
+      reason: "it is larger than the total that may be kept",
     });
     expect(await readFile(kept, "utf8")).toBe("abc");
   });

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { describeArguments, keepArguments } from "../../../src/guard/audit/arguments.ts";
+import { describeArguments, keepArguments } from "../../../src/guard/audit/record.ts";
 import type { JsonObject } from "../../../src/model/json.ts";
 
 const hashOf = (json: string): string =>
