@@ -52,3 +52,7 @@ export type ContentBlock =
   | AudioContent
   | ResourceContent
   | ResourceLinkContent;
+
+/** Stands in for a result without content: some model APIs refuse an empty one. */
+export const EMPTY_RESULT = "(empty result)";
+export const EMPTY_ERROR = "(the tool reported an error without details)";

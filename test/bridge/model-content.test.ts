@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { marked, toParts, toText } from "../../../src/faces/adapters/shared-parts.ts";
-import type { ContentBlock } from "../../../src/model/content.ts";
+import { markFailure, toParts, toText } from "../../src/bridge/model-content.ts";
+import type { ContentBlock } from "../../src/model/content.ts";
 
 const ALL = { image: true, document: true, audio: true };
 
@@ -81,8 +81,8 @@ it("toText has words for everything", () => {
   expect(toText([text("a"), image("iVBORw0KGgoA")])).toBe("a\n[image result: image/png, 9 B]");
 });
 
-it("marked says in words that a call failed", () => {
+it("markFailure says in words that a call failed", () => {
   const content = [text("a")];
-  expect(marked({ content })).toBe(content);
-  expect(toText(marked({ content, isError: true }))).toBe("The call failed:\na");
+  expect(markFailure({ content })).toBe(content);
+  expect(toText(markFailure({ content, isError: true }))).toBe("The call failed:\na");
 });
