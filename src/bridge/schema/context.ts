@@ -1,22 +1,22 @@
-// What one conversion carries along: the rules, the place it is at, what it may still spend, what it noted.
+// The state of one conversion: the rules, the current place, the remaining budget and the notes.
 
 import type { JsonObject } from "../../model/json.ts";
 import { oneLine } from "../../util/text.ts";
-import type { Piece } from "./piece.ts";
-import type { Rules } from "./rules.ts";
+import type { Converted } from "./converted.ts";
+import type { Rules } from "./provider-rules.ts";
 
-/** `$ref`s that were followed to get here. */
+/** The `$ref`s that were followed to get here. */
 export interface Trail {
   refs: Set<string>;
   parent: Trail | undefined;
 }
 
 export interface Place {
-  /** JSON pointer into the server's schema; through a `$ref`, as if it stood there in full. */
+  /** JSON pointer into the server's schema, as if references were replaced by their targets. */
   path: string;
-  /** Objects and arrays around it in the result. */
+  /** The number of objects and arrays around it in the result. */
   level: number;
-  /** Conversions around it. */
+  /** The number of conversions around it. */
   depth: number;
   trail: Trail | undefined;
 }
@@ -27,21 +27,21 @@ export interface Context {
   budget: Budget;
   notes: Notes;
   totals: { properties: number; enumValues: number; characters: number };
-  /** Here and not imported, since what converts the parts of a schema must convert schemas. */
-  convert(schema: unknown, place: Place): Piece;
+  /** Passed along, since objects, arrays and unions convert their parts: importing it would be a cycle. */
+  convert(schema: unknown, place: Place): Converted;
 }
 
-/** References multiply: ten that lead to ten others each are a thousand after three steps. */
+/** References multiply: ten that each lead to ten others are a thousand after three steps. */
 const MAX_STEPS = 50_000;
-/** Text costs too, each time that a reference leads to it. */
-export const CHARACTERS_A_STEP = 32;
+/** Text costs by its length, each time that a reference leads to it. */
+export const CHARACTERS_PER_STEP = 32;
 export const MAX_DEPTH = 40;
 const MAX_NOTES = 100;
 
 export class Budget {
   #left = MAX_STEPS;
 
-  /** Says whether there was enough left. */
+  /** Returns whether enough was left. */
   spend(steps = 1): boolean {
     this.#left -= steps;
     return this.#left >= 0;
@@ -54,16 +54,16 @@ export class Budget {
 
 export class Notes {
   readonly list: string[] = [];
-  #unsaid = 0;
+  #omitted = 0;
 
-  add(place: Place, words: string): void {
+  add(place: Place, note: string): void {
     if (this.list.length < MAX_NOTES) {
-      this.list.push(`${oneLine(place.path, 300) || "/"}: ${oneLine(words, 300)}`);
-    } else this.#unsaid += 1;
+      this.list.push(`${oneLine(place.path, 300) || "/"}: ${oneLine(note, 300)}`);
+    } else this.#omitted += 1;
   }
 
   finish(): string[] {
-    return this.#unsaid === 0 ? this.list : [...this.list, `and ${this.#unsaid} more like these`];
+    return this.#omitted === 0 ? this.list : [...this.list, `and ${this.#omitted} more like these`];
   }
 }
 
@@ -75,7 +75,7 @@ export function below(place: Place, ...keys: (string | number)[]): Place {
   return { ...place, path, depth: place.depth + 1 };
 }
 
-/** `below`, inside another object or array of the result. */
+/** Like `below`, but one object or array deeper in the result. */
 export function inside(place: Place, ...keys: (string | number)[]): Place {
   return { ...below(place, ...keys), level: place.level + 1 };
 }
