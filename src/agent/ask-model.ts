@@ -35,7 +35,7 @@ export type Answer =
   | Exclude<StepEnd, { kind: "broken" }>
   | { kind: "failed"; failure: ModelFailure };
 
-export interface ModelFailure {
+interface ModelFailure {
   error: PlugboardError;
   canRetry: boolean;
   /** The pause in milliseconds that the model asks for. */

@@ -1,6 +1,7 @@
 // A board's tools for LangChain: a `DynamicStructuredTool` for each, made with the caller's own classes, so
 // that there is one copy of the library and we do not depend on it.
 
+import { randomUUID } from "node:crypto";
 import type { Media } from "../../bridge/media.ts";
 import { runModelCall } from "../../bridge/model-call.ts";
 import { isMedia, markFailure, toDataUrl, toParts, toText } from "../../bridge/model-content.ts";
@@ -113,7 +114,7 @@ function call(
     void run?.handleToolEvent?.(update).catch(() => {});
   return runModelCall(
     new Map([[name, modelTool]]),
-    { id: config?.toolCall?.id ?? "", name, input },
+    { id: config?.toolCall?.id ?? randomUUID(), name, input },
     { onUpdate, signal: config?.signal },
   );
 }

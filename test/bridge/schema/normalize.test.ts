@@ -144,7 +144,9 @@ describe("strict mode", () => {
     const two = { type: "object", properties: { a: { enum: many }, b: { enum: many } } };
     const { schema, notes } = normalizeSchema(two, "openai-strict");
     expect(checkers["openai-strict"](schema)).toEqual([]);
-    expect(notes).toEqual(["/properties/b: an enum of 600 values is more than the provider accepts"]);
+    expect(notes).toEqual([
+      "/properties/b: an enum of 600 values is more than the provider accepts",
+    ]);
   });
 
   it.each([
