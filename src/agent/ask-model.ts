@@ -31,7 +31,7 @@ export interface AskOptions extends Omit<StepOptions, "onEvent"> {
   random: () => number;
 }
 
-export type Answer =
+export type ModelAnswer =
   | Exclude<StepEnd, { kind: "broken" }>
   | { kind: "failed"; failure: ModelFailure };
 
@@ -45,7 +45,7 @@ interface ModelFailure {
 }
 
 /** Does not reject. */
-export async function askModel({ clock, random, ...step }: AskOptions): Promise<Answer> {
+export async function askModel({ clock, random, ...step }: AskOptions): Promise<ModelAnswer> {
   const { model, signal, onEvent } = step;
   for (let attempt = 1; ; attempt += 1) {
     const end = await runStep(step);

@@ -17,7 +17,7 @@ export interface Compacted extends Conversation {
   dropped: number;
 }
 
-type Output = ToolResultPart["output"];
+type ResultOutput = ToolResultPart["output"];
 
 /** A shorter result would hardly shrink by being replaced with a note. */
 const SHORTEST = 400;
@@ -137,7 +137,7 @@ function cut(text: string, length: number): string {
   return `${truncate(text, length - TAIL)}${note}${text.slice(-TAIL)}`;
 }
 
-function textOf(output: Output): string {
+function textOf(output: ResultOutput): string {
   if (output.type === "text" || output.type === "error-text") return output.value;
   if (output.type !== "content") return JSON.stringify(output);
   return output.value
@@ -147,7 +147,7 @@ function textOf(output: Output): string {
 
 function mapResults(
   message: ToolModelMessage,
-  change: (output: Output, name: string) => Output,
+  change: (output: ResultOutput, name: string) => ResultOutput,
 ): ToolModelMessage {
   const content = message.content.map((part) =>
     part.type === "tool-result" ? { ...part, output: change(part.output, part.toolName) } : part,

@@ -11,7 +11,7 @@ import { cancelled, PlugboardError } from "../model/errors.ts";
 import type { CallOutcome, Tool, ToolResult, ToolUpdate } from "../model/tool.ts";
 import { untilAborted } from "../util/abort.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
-import { type Answer, askModel, type RetryEvent } from "./ask-model.ts";
+import { type ModelAnswer, askModel, type RetryEvent } from "./ask-model.ts";
 import { type Compacted, type Conversation, sizeOf, totalSize } from "./compact.ts";
 import { ContextWindow } from "./context-window.ts";
 import type { AgentModel } from "./model.ts";
@@ -154,7 +154,7 @@ class Turn {
    * Makes a request that is too large smaller and tries again. If its size was only a guess and a smaller one is
    * refused as well, the conversation is restored.
    */
-  async #answer(tools: ReadonlyMap<string, ModelTool>): Promise<Answer> {
+  async #answer(tools: ReadonlyMap<string, ModelTool>): Promise<ModelAnswer> {
     const fixed = this.#fixedSize(tools);
     this.#leaveOut(this.#window.fit(this.#conversation, fixed));
     this.#reportCompaction();
@@ -186,7 +186,7 @@ class Turn {
     }
   }
 
-  #ask(tools: ReadonlyMap<string, ModelTool>): Promise<Answer> {
+  #ask(tools: ReadonlyMap<string, ModelTool>): Promise<ModelAnswer> {
     const { system, context, random = Math.random } = this.#options;
     const about: ModelMessage[] = context ? [{ role: "user", content: context }] : [];
     return askModel({

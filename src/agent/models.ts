@@ -51,7 +51,7 @@ export class Models {
 
   async #open(id: string): Promise<AgentModel> {
     if (this.#isClosed) throw new PlugboardError("CONNECTION_CLOSED", "the agent is being closed");
-    // Loads the network stack, which a session that never asks a model does not need.
+    // It loads the network stack, which takes as long as everything else that `plugboard acp` loads to start.
     const { openModel } = await import("./model.ts");
     return openModel(id, this.#options);
   }

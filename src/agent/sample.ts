@@ -26,7 +26,7 @@ import type { AgentModel } from "./model.ts";
 import type { MediaSupport } from "./provider.ts";
 import type { StepEnd, StepSettings } from "./step.ts";
 
-export interface SampleOptions {
+export interface SampleModelOptions {
   model: AgentModel;
   clock?: Clock;
   /** 0 ≤ n < 1. */
@@ -46,7 +46,7 @@ interface ModelSamplingTool {
 /** Rejects with a PlugboardError that says why there is no answer. */
 export async function sampleModel(
   request: SamplingRequest,
-  { model, clock = systemClock, random = Math.random }: SampleOptions,
+  { model, clock = systemClock, random = Math.random }: SampleModelOptions,
 ): Promise<SampledMessage> {
   const { systemPrompt, messages, signal } = request;
   const tools = new Map(

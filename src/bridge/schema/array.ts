@@ -3,13 +3,17 @@
 import type { JsonObject } from "../../model/json.ts";
 import { plural, truncate } from "../../util/text.ts";
 import { applyConstraints } from "./constraints.ts";
-import { type Context, inside, type Place } from "./context.ts";
+import { type ConversionContext, inside, type SchemaPlace } from "./context.ts";
 import { type Converted, cutOff, type Mapping, SAME, toProviderSchema } from "./converted.ts";
 import { addToDescription } from "./description.ts";
 import type { FlatSchema } from "./flat-schema.ts";
 import { joinAlternatives } from "./union.ts";
 
-export function convertArray(flat: FlatSchema, place: Place, context: Context): Converted {
+export function convertArray(
+  flat: FlatSchema,
+  place: SchemaPlace,
+  context: ConversionContext,
+): Converted {
   const { rules } = context;
   const { limits } = rules;
   if (limits !== undefined && place.level >= limits.levels) {
@@ -30,7 +34,7 @@ export function convertArray(flat: FlatSchema, place: Place, context: Context): 
   };
 }
 
-function setItems(schema: JsonObject, items: Converted, { rules }: Context): void {
+function setItems(schema: JsonObject, items: Converted, { rules }: ConversionContext): void {
   if (items.only !== "never") schema.items = toProviderSchema(items, rules).schema;
   else {
     schema.items = rules.closed ? { type: "string" } : {};
@@ -41,8 +45,8 @@ function setItems(schema: JsonObject, items: Converted, { rules }: Context): voi
 function convertTuple(
   flat: FlatSchema,
   prefix: unknown[],
-  place: Place,
-  context: Context,
+  place: SchemaPlace,
+  context: ConversionContext,
 ): Converted {
   const { rules } = context;
   const items = prefix.map((each, index) =>

@@ -1,7 +1,7 @@
 // Constraints and annotations: copies those that the provider accepts and moves the rest to the description.
 
 import type { JsonObject } from "../../model/json.ts";
-import type { Context, Place } from "./context.ts";
+import type { ConversionContext, SchemaPlace } from "./context.ts";
 import { addToDescription, inWords } from "./description.ts";
 import type { FlatSchema } from "./flat-schema.ts";
 
@@ -30,8 +30,8 @@ export function applyConstraints(
   schema: JsonObject,
   types: readonly string[],
   flat: FlatSchema,
-  place: Place,
-  context: Context,
+  place: SchemaPlace,
+  context: ConversionContext,
 ): void {
   const described: string[] = [];
   for (const keyword of new Set(types.flatMap((type) => BY_TYPE[type] ?? []))) {
@@ -50,7 +50,7 @@ function isAccepted(
   keyword: string,
   value: unknown,
   types: readonly string[],
-  context: Context,
+  context: ConversionContext,
 ): boolean {
   const { constraints, formats } = context.rules;
   if (!constraints.has(keyword)) return false;
@@ -75,7 +75,7 @@ function tightenBound(
   keyword: string,
   value: unknown,
   types: readonly string[],
-  context: Context,
+  context: ConversionContext,
 ): boolean {
   if (!keyword.startsWith("exclusive") || types.length !== 1 || types[0] !== "integer")
     return false;
@@ -91,7 +91,7 @@ function tightenBound(
 }
 
 /** Adds the description and the annotations; what the provider does not accept follows in the description. */
-export function annotate(schema: JsonObject, flat: FlatSchema, context: Context): void {
+export function annotate(schema: JsonObject, flat: FlatSchema, context: ConversionContext): void {
   const text = (key: string): string => {
     const value = flat.keywords.get(key);
     return typeof value === "string" ? value : "";

@@ -11,7 +11,7 @@ export interface Trail {
   parent: Trail | undefined;
 }
 
-export interface Place {
+export interface SchemaPlace {
   /** JSON pointer into the server's schema, as if references were replaced by their targets. */
   path: string;
   /** The number of objects and arrays around it in the result. */
@@ -21,14 +21,14 @@ export interface Place {
   trail: Trail | undefined;
 }
 
-export interface Context {
+export interface ConversionContext {
   rules: Rules;
   root: JsonObject;
-  budget: Budget;
-  notes: Notes;
+  budget: ConversionBudget;
+  notes: ConversionNotes;
   totals: { properties: number; enumValues: number; characters: number };
   /** Passed along, since objects, arrays and unions convert their parts: importing it would be a cycle. */
-  convert(schema: unknown, place: Place): Converted;
+  convert(schema: unknown, place: SchemaPlace): Converted;
 }
 
 /** References multiply: ten that each lead to ten others are a thousand after three steps. */
@@ -38,7 +38,7 @@ export const CHARACTERS_PER_STEP = 32;
 export const MAX_DEPTH = 40;
 const MAX_NOTES = 100;
 
-export class Budget {
+export class ConversionBudget {
   #left = MAX_STEPS;
 
   /** Returns whether enough was left. */
@@ -52,11 +52,11 @@ export class Budget {
   }
 }
 
-export class Notes {
+export class ConversionNotes {
   readonly list: string[] = [];
   #omitted = 0;
 
-  add(place: Place, note: string): void {
+  add(place: SchemaPlace, note: string): void {
     if (this.list.length < MAX_NOTES) {
       this.list.push(`${oneLine(place.path, 300) || "/"}: ${oneLine(note, 300)}`);
     } else this.#omitted += 1;
@@ -67,7 +67,7 @@ export class Notes {
   }
 }
 
-export function below(place: Place, ...keys: (string | number)[]): Place {
+export function below(place: SchemaPlace, ...keys: (string | number)[]): SchemaPlace {
   let { path } = place;
   for (const key of keys) {
     path += `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
@@ -76,6 +76,6 @@ export function below(place: Place, ...keys: (string | number)[]): Place {
 }
 
 /** Like `below`, but one object or array deeper in the result. */
-export function inside(place: Place, ...keys: (string | number)[]): Place {
+export function inside(place: SchemaPlace, ...keys: (string | number)[]): SchemaPlace {
   return { ...below(place, ...keys), level: place.level + 1 };
 }

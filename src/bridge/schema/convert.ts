@@ -3,7 +3,7 @@
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { convertArray } from "./array.ts";
 import { annotate, applyConstraints, impliedTypes } from "./constraints.ts";
-import { type Context, MAX_DEPTH, type Place } from "./context.ts";
+import { type ConversionContext, MAX_DEPTH, type SchemaPlace } from "./context.ts";
 import { type Converted, cutOff, NEVER, ONLY_NULL, openValue, SAME } from "./converted.ts";
 import { convertEnumeration } from "./enumeration.ts";
 import { type FlatSchema, flatten, resolveReference } from "./flat-schema.ts";
@@ -13,7 +13,11 @@ import { convertUnion, describeRequiredChoices, joinAlternatives } from "./union
 
 const TOO_LARGE = "the schema is too large";
 
-export function convert(schema: unknown, place: Place, context: Context): Converted {
+export function convert(
+  schema: unknown,
+  place: SchemaPlace,
+  context: ConversionContext,
+): Converted {
   if (place.depth > MAX_DEPTH) return cutOff(undefined, place, context, "nested too deep");
   if (!context.budget.spend()) return cutOff(undefined, place, context, TOO_LARGE);
   const flat = flatten(schema, place, context);
@@ -32,7 +36,7 @@ export function convert(schema: unknown, place: Place, context: Context): Conver
   return annotated;
 }
 
-function convertFlat(flat: FlatSchema, place: Place, context: Context): Converted {
+function convertFlat(flat: FlatSchema, place: SchemaPlace, context: ConversionContext): Converted {
   const [union] = flat.unions;
   if (union !== undefined) return convertUnion(flat, union, place, context);
   if (flat.values !== undefined) return convertEnumeration(flat, flat.values, place, context);
@@ -48,7 +52,12 @@ function convertFlat(flat: FlatSchema, place: Place, context: Context): Converte
   return { ...joined, nullable: joined.nullable || types.length < all.length };
 }
 
-function convertType(type: string, flat: FlatSchema, place: Place, context: Context): Converted {
+function convertType(
+  type: string,
+  flat: FlatSchema,
+  place: SchemaPlace,
+  context: ConversionContext,
+): Converted {
   if (type === "object") return convertObject(flat, place, context);
   if (type === "array") return convertArray(flat, place, context);
   return convertScalars([type], flat, place, context);
@@ -61,15 +70,20 @@ function isScalar(type: string): boolean {
 function convertScalars(
   types: string[],
   flat: FlatSchema,
-  place: Place,
-  context: Context,
+  place: SchemaPlace,
+  context: ConversionContext,
 ): Converted {
   const schema: JsonObject = { type: types.length === 1 ? types[0] : types };
   applyConstraints(schema, types, flat, place, context);
   return { schema, mapping: SAME, nullable: false };
 }
 
-function cutCycle(flat: FlatSchema, ref: string, place: Place, context: Context): Converted {
+function cutCycle(
+  flat: FlatSchema,
+  ref: string,
+  place: SchemaPlace,
+  context: ConversionContext,
+): Converted {
   const target = resolveReference(context.root, ref);
   const type = isJsonObject(target) ? target.type : undefined;
   // Most schemas that contain themselves are objects.

@@ -2,7 +2,7 @@
 // that any kind of value can need: nullable, and open (a value whose inside the schema does not describe).
 
 import type { JsonObject } from "../../model/json.ts";
-import type { Context, Place } from "./context.ts";
+import type { ConversionContext, SchemaPlace } from "./context.ts";
 import { addToDescription } from "./description.ts";
 import type { FlatSchema } from "./flat-schema.ts";
 import type { Rules } from "./provider-rules.ts";
@@ -16,12 +16,12 @@ export type Mapping =
   | { kind: "labels"; values: ReadonlyMap<string, unknown> }
   | { kind: "list"; items: Mapping }
   | { kind: "tuple"; items: readonly Mapping[]; rest: Mapping }
-  | { kind: "object"; fields: ReadonlyMap<string, Field>; extra: Mapping }
+  | { kind: "object"; fields: ReadonlyMap<string, MappedField>; extra: Mapping }
   | { kind: "union"; branches: readonly ProviderSchema[] }
   /** The whole value is inside this one property. */
   | { kind: "wrapped"; field: string; mapping: Mapping };
 
-export interface Field {
+export interface MappedField {
   /** The server's name for it. */
   name: string;
   mapping: Mapping;
@@ -100,7 +100,7 @@ function unionWithNull(schema: JsonObject, rules: Rules): JsonObject {
  */
 export function openValue(
   types: readonly string[],
-  context: Context,
+  context: ConversionContext,
   description: string,
 ): Converted {
   const nullable = types.length === 0;
@@ -127,8 +127,8 @@ function withArticles(types: readonly string[]): string {
 /** An open value in place of a schema that cannot be converted any further. */
 export function cutOff(
   flat: FlatSchema | undefined,
-  place: Place,
-  context: Context,
+  place: SchemaPlace,
+  context: ConversionContext,
   reason: string,
 ): Converted {
   context.notes.add(place, `cut here: ${reason}`);

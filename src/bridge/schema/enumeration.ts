@@ -1,7 +1,7 @@
 // Enumerations: the values as they are if the provider accepts them, otherwise texts that stand for them.
 
 import type { JsonObject } from "../../model/json.ts";
-import type { Context, Place } from "./context.ts";
+import type { ConversionContext, SchemaPlace } from "./context.ts";
 import { type Converted, NEVER, ONLY_NULL, SAME } from "./converted.ts";
 import { addToDescription, inWords } from "./description.ts";
 import type { FlatSchema } from "./flat-schema.ts";
@@ -11,8 +11,8 @@ import { isOfType, typeOf } from "./keywords.ts";
 export function convertEnumeration(
   { types: allowed }: FlatSchema,
   all: unknown[],
-  place: Place,
-  context: Context,
+  place: SchemaPlace,
+  context: ConversionContext,
 ): Converted {
   const fitting = all.filter((value) => allowed === undefined || isOfType(value, allowed));
   const values = fitting.filter((value) => value !== null);
@@ -61,7 +61,7 @@ function labelled(values: unknown[]): [string, unknown][] {
   });
 }
 
-function fitsLimits(values: unknown[], context: Context): boolean {
+function fitsLimits(values: unknown[], context: ConversionContext): boolean {
   const { limits } = context.rules;
   if (limits === undefined) return true;
   let characters = 0;

@@ -2,7 +2,12 @@
 
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { followPointer } from "../../util/json-pointer.ts";
-import { CHARACTERS_PER_STEP, type Context, type Place, type Trail } from "./context.ts";
+import {
+  CHARACTERS_PER_STEP,
+  type ConversionContext,
+  type SchemaPlace,
+  type Trail,
+} from "./context.ts";
 import { inWords } from "./description.ts";
 import { DESCRIBED, IGNORED, isKnown, isValid } from "./keywords.ts";
 
@@ -27,16 +32,20 @@ export interface FlatSchema {
 }
 
 /** Where a keyword comes from. */
-interface Source {
+interface KeywordSource {
   schema: JsonObject;
-  place: Place;
-  context: Context;
+  place: SchemaPlace;
+  context: ConversionContext;
 }
 
 const VALUES: ReadonlySet<string> = new Set(["const", "enum", "default", "examples"]);
 const ANNOTATIONS: ReadonlySet<string> = new Set(["title", "description", "default", "examples"]);
 
-export function flatten(schema: unknown, place: Place, context: Context): FlatSchema {
+export function flatten(
+  schema: unknown,
+  place: SchemaPlace,
+  context: ConversionContext,
+): FlatSchema {
   const flat: FlatSchema = {
     types: undefined,
     values: undefined,
@@ -91,7 +100,12 @@ export function resolveReference(root: object, ref: string): unknown {
   return isInside ? followPointer(root, ref) : undefined;
 }
 
-function follow(ref: string, flat: FlatSchema, place: Place, context: Context): unknown[] {
+function follow(
+  ref: string,
+  flat: FlatSchema,
+  place: SchemaPlace,
+  context: ConversionContext,
+): unknown[] {
   if (flat.trail.refs.has(ref)) return [];
   for (let trail = flat.trail.parent; trail !== undefined; trail = trail.parent) {
     if (trail.refs.has(ref)) {
@@ -106,7 +120,7 @@ function follow(ref: string, flat: FlatSchema, place: Place, context: Context): 
   return [];
 }
 
-function mergeSchema(flat: FlatSchema, source: Source): void {
+function mergeSchema(flat: FlatSchema, source: KeywordSource): void {
   const { schema, place, context } = source;
   for (const [keyword, value] of Object.entries(schema)) {
     if (keyword === "$ref" || keyword === "allOf" || IGNORED.has(keyword)) continue;
@@ -135,7 +149,12 @@ function nameCost(name: string): number {
 }
 
 /** `value` is valid for `keyword`. */
-function mergeKeyword(flat: FlatSchema, keyword: string, value: unknown, source: Source): void {
+function mergeKeyword(
+  flat: FlatSchema,
+  keyword: string,
+  value: unknown,
+  source: KeywordSource,
+): void {
   switch (keyword) {
     case "type":
       return mergeTypes(flat, Array.isArray(value) ? (value as string[]) : [value as string]);
@@ -185,7 +204,7 @@ function mergeTypes(flat: FlatSchema, types: string[]): void {
   else flat.types = [...new Set(both)];
 }
 
-function mergeValues(flat: FlatSchema, values: unknown[], { context }: Source): void {
+function mergeValues(flat: FlatSchema, values: unknown[], { context }: KeywordSource): void {
   if (!context.budget.spend(values.length)) return;
   const known = flat.values && new Set(flat.values.map((value) => JSON.stringify(value)));
   const left = new Map<string, unknown>();
@@ -197,7 +216,11 @@ function mergeValues(flat: FlatSchema, values: unknown[], { context }: Source): 
   else flat.values = [...left.values()];
 }
 
-function mergeProperties(flat: FlatSchema, properties: JsonObject, { context }: Source): void {
+function mergeProperties(
+  flat: FlatSchema,
+  properties: JsonObject,
+  { context }: KeywordSource,
+): void {
   for (const [name, schema] of Object.entries(properties)) {
     if (!context.budget.spend(nameCost(name))) return;
     const before = flat.properties.get(name);
@@ -208,7 +231,7 @@ function mergeProperties(flat: FlatSchema, properties: JsonObject, { context }: 
   }
 }
 
-function mergePrefix(flat: FlatSchema, prefix: unknown[], { place, context }: Source): void {
+function mergePrefix(flat: FlatSchema, prefix: unknown[], { place, context }: KeywordSource): void {
   if (!context.budget.spend(prefix.length)) return;
   if (flat.prefix === undefined) flat.prefix = prefix;
   else if (flat.prefix !== prefix) {
@@ -239,7 +262,12 @@ const STRICTER: Readonly<Record<string, (...values: number[]) => number>> = {
   maxProperties: Math.min,
 };
 
-function mergeConstraint(flat: FlatSchema, keyword: string, given: unknown, source: Source): void {
+function mergeConstraint(
+  flat: FlatSchema,
+  keyword: string,
+  given: unknown,
+  source: KeywordSource,
+): void {
   const value = withoutDraft4(keyword, given, source.schema);
   if (value === undefined) return;
   const before = flat.keywords.get(keyword);

@@ -7,7 +7,12 @@
 
 import { PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
-import { Budget, type Context, Notes, type Place } from "./context.ts";
+import {
+  ConversionBudget,
+  type ConversionContext,
+  ConversionNotes,
+  type SchemaPlace,
+} from "./context.ts";
 import { convert } from "./convert.ts";
 import { type ProviderSchema, toProviderSchema } from "./converted.ts";
 import { decode } from "./decode.ts";
@@ -35,11 +40,11 @@ export function normalizeSchema(schema: JsonObject, provider: SchemaProvider): N
   if (rules === undefined) throw unsupported(`there are no rules for provider '${provider}'`);
   if (!isJsonObject(schema)) throw unsupported("the schema is not an object");
   checkBounds(schema);
-  const context: Context = {
+  const context: ConversionContext = {
     rules,
     root: schema,
-    budget: new Budget(),
-    notes: new Notes(),
+    budget: new ConversionBudget(),
+    notes: new ConversionNotes(),
     totals: { properties: 0, enumValues: 0, characters: 0 },
     convert: (each, place) => convert(each, place, context),
   };
@@ -55,12 +60,12 @@ export function normalizeSchema(schema: JsonObject, provider: SchemaProvider): N
   };
 }
 
-function convertRoot(schema: JsonObject, context: Context): ProviderSchema {
+function convertRoot(schema: JsonObject, context: ConversionContext): ProviderSchema {
   const trail = { refs: new Set(["#"]), parent: undefined };
-  const start: Place = { path: "", level: 0, depth: 0, trail };
+  const start: SchemaPlace = { path: "", level: 0, depth: 0, trail };
   // MCP arguments are always an object, and every provider demands one.
   const asObject = { allOf: [schema, { type: "object" }] };
-  const trial = { ...context, budget: new Budget(), notes: new Notes() };
+  const trial = { ...context, budget: new ConversionBudget(), notes: new ConversionNotes() };
   const flat = flatten(asObject, start, trial);
   if (trial.budget.exceeded) throw unsupported("the schema is too large");
   describeRequiredChoices(flat, start, trial);
@@ -88,7 +93,7 @@ function isRoot(schema: JsonObject): boolean {
   return schema.type === "object" && schema.enum === undefined;
 }
 
-function checkLimits({ rules, totals }: Context): void {
+function checkLimits({ rules, totals }: ConversionContext): void {
   const { limits } = rules;
   if (limits === undefined) return;
   if (totals.properties > limits.properties) {

@@ -2,11 +2,11 @@
 
 import type { JsonObject } from "../../model/json.ts";
 import { applyConstraints } from "./constraints.ts";
-import { type Context, inside, type Place } from "./context.ts";
+import { type ConversionContext, inside, type SchemaPlace } from "./context.ts";
 import {
   type Converted,
   cutOff,
-  type Field,
+  type MappedField,
   type Mapping,
   openValue,
   SAME,
@@ -18,7 +18,11 @@ import { isValid } from "./keywords.ts";
 
 const LONGEST_NAME = 64;
 
-export function convertObject(flat: FlatSchema, place: Place, context: Context): Converted {
+export function convertObject(
+  flat: FlatSchema,
+  place: SchemaPlace,
+  context: ConversionContext,
+): Converted {
   const { rules } = context;
   const { limits } = rules;
   if (limits !== undefined && place.level >= limits.levels) {
@@ -35,7 +39,7 @@ export function convertObject(flat: FlatSchema, place: Place, context: Context):
   }
 
   const schema: JsonObject = { type: "object", properties: {} };
-  const fields = new Map<string, Field>();
+  const fields = new Map<string, MappedField>();
   const required = convertProperties(flat, schema, fields, place, context);
   if (fields.size === 0 && rules.filledObjects && !root)
     return convertMap(additional, place, context);
@@ -50,7 +54,7 @@ function isOpen(additional: unknown): boolean {
   return additional !== undefined && additional !== false;
 }
 
-function isSame(name: string, field: Field): boolean {
+function isSame(name: string, field: MappedField): boolean {
   return (
     field.name === name &&
     field.mapping.kind === "same" &&
@@ -63,9 +67,9 @@ function isSame(name: string, field: Field): boolean {
 function convertProperties(
   flat: FlatSchema,
   schema: JsonObject,
-  fields: Map<string, Field>,
-  place: Place,
-  context: Context,
+  fields: Map<string, MappedField>,
+  place: SchemaPlace,
+  context: ConversionContext,
 ): string[] {
   const { rules, totals } = context;
   const properties = schema.properties as JsonObject;
@@ -103,8 +107,8 @@ function convertProperties(
 function convertAdditional(
   flat: FlatSchema,
   schema: JsonObject,
-  place: Place,
-  context: Context,
+  place: SchemaPlace,
+  context: ConversionContext,
 ): Mapping {
   const { rules } = context;
   const additional = flat.keywords.get("additionalProperties");
@@ -129,7 +133,11 @@ function convertAdditional(
 }
 
 /** An object whose keys are not known beforehand, or an empty one. */
-function convertMap(additional: unknown, place: Place, context: Context): Converted {
+function convertMap(
+  additional: unknown,
+  place: SchemaPlace,
+  context: ConversionContext,
+): Converted {
   const converted = openValue(["object"], context, "");
   if (additional === false) addToDescription(converted.schema, "", ["It is always empty."]);
   const type = (additional as JsonObject | undefined)?.type;

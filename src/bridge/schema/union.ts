@@ -3,7 +3,7 @@
 
 import { isJsonObject } from "../../model/json.ts";
 import { oneLine } from "../../util/text.ts";
-import { below, type Context, type Place } from "./context.ts";
+import { below, type ConversionContext, type SchemaPlace } from "./context.ts";
 import { type Converted, NEVER, ONLY_NULL } from "./converted.ts";
 import { type FlatSchema, toSchema } from "./flat-schema.ts";
 import type { Rules } from "./provider-rules.ts";
@@ -13,7 +13,11 @@ type Union = FlatSchema["unions"][number];
 const REQUIRED_ONLY = new Set(["required", "not", "title", "description"]);
 
 /** Removes the unions whose branches only require properties, and describes them instead. */
-export function describeRequiredChoices(flat: FlatSchema, place: Place, context: Context): void {
+export function describeRequiredChoices(
+  flat: FlatSchema,
+  place: SchemaPlace,
+  context: ConversionContext,
+): void {
   flat.unions = flat.unions.filter((union) => {
     if (!union.branches.every(isRequiredOnly)) return true;
     const lists = (union.branches as { required: string[] }[]).map(({ required }) => {
@@ -41,8 +45,8 @@ function isRequiredOnly(branch: unknown): boolean {
 export function convertUnion(
   flat: FlatSchema,
   union: Union,
-  place: Place,
-  context: Context,
+  place: SchemaPlace,
+  context: ConversionContext,
 ): Converted {
   const base = toSchema(flat);
   const others = flat.unions
