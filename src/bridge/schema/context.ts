@@ -8,7 +8,7 @@ import type { Rules } from "./provider-rules.ts";
 /** The `$ref`s that were followed to get here. */
 export interface Trail {
   refs: Set<string>;
-  parent: Trail | undefined;
+  parent?: Trail;
 }
 
 export interface SchemaPlace {
@@ -18,7 +18,7 @@ export interface SchemaPlace {
   level: number;
   /** The number of conversions around it. */
   depth: number;
-  trail: Trail | undefined;
+  trail?: Trail;
 }
 
 export interface ConversionContext {

@@ -12,12 +12,12 @@ import { inWords } from "./description.ts";
 import { DESCRIBED, IGNORED, isKnown, isValid } from "./keywords.ts";
 
 export interface FlatSchema {
-  types: string[] | undefined;
-  values: unknown[] | undefined;
+  types?: string[];
+  values?: unknown[];
   properties: Map<string, unknown>;
   required: Set<string>;
   /** The first items, each with its own schema. */
-  prefix: unknown[] | undefined;
+  prefix?: unknown[];
   /** All other keywords: constraints, annotations, `items`, `additionalProperties`. */
   keywords: Map<string, unknown>;
   /** Lists of alternatives. At least one alternative of each list must hold. */
@@ -27,7 +27,7 @@ export interface FlatSchema {
   /** No value is valid. */
   never: boolean;
   /** A reference that leads back to a schema around this one. */
-  recursive: string | undefined;
+  recursive?: string;
   trail: Trail;
 }
 
@@ -47,16 +47,12 @@ export function flatten(
   context: ConversionContext,
 ): FlatSchema {
   const flat: FlatSchema = {
-    types: undefined,
-    values: undefined,
     properties: new Map(),
     required: new Set(),
-    prefix: undefined,
     keywords: new Map(),
     unions: [],
     described: [],
     never: false,
-    recursive: undefined,
     trail: { refs: new Set(), parent: place.trail },
   };
   // A stack instead of recursion: a chain of references may be as long as the schema.

@@ -61,7 +61,7 @@ export function normalizeSchema(schema: JsonObject, provider: SchemaProvider): N
 }
 
 function convertRoot(schema: JsonObject, context: ConversionContext): ProviderSchema {
-  const trail = { refs: new Set(["#"]), parent: undefined };
+  const trail = { refs: new Set(["#"]) };
   const start: SchemaPlace = { path: "", level: 0, depth: 0, trail };
   // MCP arguments are always an object, and every provider demands one.
   const asObject = { allOf: [schema, { type: "object" }] };

@@ -95,9 +95,7 @@ function convertProperties(
       mapping,
       // In JSON text null is the text `null`, so a bare null can mean that the property is not given.
       dropNull: !needed && (!converted.nullable || (asNull && mapping.kind === "json")),
-      ...(needed &&
-        !converted.nullable &&
-        converted.fixed !== undefined && { fixed: converted.fixed }),
+      fixed: needed && !converted.nullable ? converted.fixed : undefined,
     });
   }
   return required;

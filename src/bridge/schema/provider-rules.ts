@@ -22,11 +22,11 @@ export interface Rules {
   enums: "any" | "scalars" | "strings";
   /** Accepted constraints. The others move to the description. */
   constraints: ReadonlySet<string>;
-  /** Accepted formats by type. Undefined: all of them. */
-  formats: Readonly<Record<string, ReadonlySet<string>>> | undefined;
+  /** Accepted formats by type. Absent: all of them. */
+  formats?: Readonly<Record<string, ReadonlySet<string>>>;
   /** `default`, `examples` and `title` are accepted. */
   annotations: boolean;
-  limits: Limits | undefined;
+  limits?: Limits;
 }
 
 interface Limits {
@@ -66,9 +66,7 @@ const DEFAULT_RULES = {
   loneUnions: false,
   enums: "any",
   constraints: CONSTRAINTS,
-  formats: undefined,
   annotations: true,
-  limits: undefined,
 } as const;
 
 const PORTABLE_NAME = /^(?!__proto__$)[a-zA-Z0-9_.-]{1,64}$/;
