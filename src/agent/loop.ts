@@ -1,7 +1,7 @@
 // The agent loop, which answers a prompt: it asks the model, runs the tools that the model calls, and asks again with
 // their results until the model makes no more calls.
 
-import type { ModelMessage, ToolModelMessage } from "ai";
+import type { ModelMessage, ToolResultPart } from "ai";
 import { toPromptContent, toResultOutput } from "../bridge/ai-sdk-content.ts";
 import { failedResult, type ModelCall, runModelCall } from "../bridge/model-call.ts";
 import { type ModelTool, ModelTools } from "../bridge/model-tools.ts";
@@ -145,7 +145,8 @@ class Turn {
         return { reason: finish === "length" ? "max_tokens" : "refusal" };
       }
       if (calls.length === 0) return { reason: "end_turn" };
-      this.#add(await this.#callTools(calls, tools));
+      const results = await Promise.all(calls.map((call) => this.#callTool(call, tools)));
+      this.#add({ role: "tool", content: results });
     }
     return { reason: this.#signal.aborted ? "cancelled" : "max_turn_requests" };
   }
@@ -204,21 +205,13 @@ class Turn {
     });
   }
 
-  async #callTools(
-    calls: readonly ModelCall[],
-    tools: ReadonlyMap<string, ModelTool>,
-  ): Promise<ToolModelMessage> {
-    const results = await Promise.all(calls.map((call) => this.#callTool(call, tools)));
-    return toToolMessage(calls, results, this.#model);
-  }
-
-  async #callTool(call: ModelCall, tools: ReadonlyMap<string, ModelTool>): Promise<ToolResult> {
+  async #callTool(call: ModelCall, tools: ReadonlyMap<string, ModelTool>): Promise<ToolResultPart> {
     const { id, name, input } = call;
     this.#emit({ type: "tool_call", id, name, input, tool: tools.get(name)?.tool });
     const result = await this.#runCall(call, tools);
     const { content, isError = false } = result;
     this.#emit({ type: "tool_result", id, name, isError, outcome: outcomeOf(result), content });
-    return result;
+    return toResultPart(call, result, this.#model);
   }
 
   /** Does not reject, and ends with the signal even if the tool ignores it. */
@@ -285,29 +278,21 @@ function outcomeOf({ content, isError, details }: ToolResult): CallOutcome {
   return (details as CallOutcome | undefined) ?? { content, ...(isError && { isError }) };
 }
 
-function toToolMessage(
-  calls: readonly ModelCall[],
-  results: readonly ToolResult[],
+function toResultPart(
+  { id, name }: ModelCall,
+  result: ToolResult,
   { media }: AgentModel,
-): ToolModelMessage {
-  const content = calls.flatMap(({ id, name }, index) => {
-    const result = results[index];
-    if (result === undefined) return [];
-    const output = toResultOutput(result, media.results);
-    return [{ type: "tool-result" as const, toolCallId: id, toolName: safeName(name), output }];
-  });
-  return { role: "tool", content };
+): ToolResultPart {
+  const output = toResultOutput(result, media.results);
+  return { type: "tool-result", toolCallId: id, toolName: safeName(name), output };
 }
 
 /** Every call needs a result, or the provider refuses the conversation. */
 function unanswered(calls: readonly ModelCall[], model: AgentModel): ModelMessage[] {
   if (calls.length === 0) return [];
-  const reason = new PlugboardError(
-    "INVALID_ARGUMENTS",
-    "the tool was not called, since the answer was cut off",
-  );
-  const results = calls.map(() => failedResult(reason));
-  return [toToolMessage(calls, results, model)];
+  const message = "the tool was not called, since the answer was cut off";
+  const result = failedResult(new PlugboardError("INVALID_ARGUMENTS", message));
+  return [{ role: "tool", content: calls.map((call) => toResultPart(call, result, model)) }];
 }
 
 /** The answer up to the moment it was cancelled. */
