@@ -3,30 +3,27 @@
 import type { JsonObject } from "../../model/json.ts";
 import { plural, truncate } from "../../util/text.ts";
 import { applyConstraints } from "./constraints.ts";
-import { type ConversionContext, inside, type SchemaPlace } from "./context.ts";
+import { type SchemaConversion, inside } from "./conversion.ts";
 import { type Converted, cutOff, type Mapping, SAME, toProviderSchema } from "./converted.ts";
 import { addToDescription } from "./description.ts";
 import type { FlatSchema } from "./flat-schema.ts";
 import { joinAlternatives } from "./union.ts";
 
-export function convertArray(
-  flat: FlatSchema,
-  place: SchemaPlace,
-  context: ConversionContext,
-): Converted {
+export function convertArray(flat: FlatSchema, context: SchemaConversion): Converted {
   const { rules } = context;
   const { limits } = rules;
+  const { place } = flat;
   if (limits !== undefined && place.level >= limits.levels) {
-    return cutOff(flat, place, context, "nested deeper than the provider accepts");
+    return cutOff(place, context, "nested deeper than the provider accepts", flat);
   }
   if (flat.prefix !== undefined && flat.prefix.length > 0) {
-    return convertTuple(flat, flat.prefix, place, context);
+    return convertTuple(flat, flat.prefix, context);
   }
   const items = context.convert(flat.keywords.get("items") ?? true, inside(place, "items"));
   const schema: JsonObject = { type: "array" };
   const { mapping } = toProviderSchema(items, rules);
   setItems(schema, items, context);
-  applyConstraints(schema, ["array"], flat, place, context);
+  applyConstraints(schema, ["array"], flat, context);
   return {
     schema,
     mapping: mapping.kind === "same" ? SAME : { kind: "list", items: mapping },
@@ -34,7 +31,7 @@ export function convertArray(
   };
 }
 
-function setItems(schema: JsonObject, items: Converted, { rules }: ConversionContext): void {
+function setItems(schema: JsonObject, items: Converted, { rules }: SchemaConversion): void {
   if (items.only !== "never") schema.items = toProviderSchema(items, rules).schema;
   else {
     schema.items = rules.closed ? { type: "string" } : {};
@@ -42,13 +39,9 @@ function setItems(schema: JsonObject, items: Converted, { rules }: ConversionCon
   }
 }
 
-function convertTuple(
-  flat: FlatSchema,
-  prefix: unknown[],
-  place: SchemaPlace,
-  context: ConversionContext,
-): Converted {
+function convertTuple(flat: FlatSchema, prefix: unknown[], context: SchemaConversion): Converted {
   const { rules } = context;
+  const { place } = flat;
   const items = prefix.map((each, index) =>
     context.convert(each, inside(place, "prefixItems", index)),
   );
@@ -61,7 +54,7 @@ function convertTuple(
   const all = restItems === undefined ? items : [...items, restItems];
   const schema: JsonObject = { type: "array" };
   setItems(schema, joinAlternatives(all, rules), context);
-  applyConstraints(schema, ["array"], flat, place, context);
+  applyConstraints(schema, ["array"], flat, context);
   if (closed && rules.constraints.has("maxItems")) schema.maxItems = prefix.length;
   const order = items.map((item, index) => `${index + 1}. ${summary(item)}`).join(", ");
   addToDescription(schema, "", [

@@ -1,7 +1,7 @@
 // Constraints and annotations: copies those that the provider accepts and moves the rest to the description.
 
 import type { JsonObject } from "../../model/json.ts";
-import type { ConversionContext, SchemaPlace } from "./context.ts";
+import type { SchemaConversion } from "./conversion.ts";
 import { addToDescription, inWords } from "./description.ts";
 import type { FlatSchema } from "./flat-schema.ts";
 
@@ -30,8 +30,7 @@ export function applyConstraints(
   schema: JsonObject,
   types: readonly string[],
   flat: FlatSchema,
-  place: SchemaPlace,
-  context: ConversionContext,
+  context: SchemaConversion,
 ): void {
   const described: string[] = [];
   for (const keyword of new Set(types.flatMap((type) => BY_TYPE[type] ?? []))) {
@@ -40,7 +39,7 @@ export function applyConstraints(
     if (isAccepted(keyword, value, types, context)) schema[keyword] = value;
     else if (!tightenBound(schema, keyword, value, types, context)) {
       described.push(inWords(keyword, value));
-      context.notes.add(place, `${keyword} moved to the description`);
+      context.notes.add(flat.place, `${keyword} moved to the description`);
     }
   }
   addToDescription(schema, "", described);
@@ -50,7 +49,7 @@ function isAccepted(
   keyword: string,
   value: unknown,
   types: readonly string[],
-  context: ConversionContext,
+  context: SchemaConversion,
 ): boolean {
   const { constraints, formats } = context.rules;
   if (!constraints.has(keyword)) return false;
@@ -75,7 +74,7 @@ function tightenBound(
   keyword: string,
   value: unknown,
   types: readonly string[],
-  context: ConversionContext,
+  context: SchemaConversion,
 ): boolean {
   if (!keyword.startsWith("exclusive") || types.length !== 1 || types[0] !== "integer")
     return false;
@@ -91,7 +90,7 @@ function tightenBound(
 }
 
 /** Adds the description and the annotations; what the provider does not accept follows in the description. */
-export function annotate(schema: JsonObject, flat: FlatSchema, context: ConversionContext): void {
+export function annotate(schema: JsonObject, flat: FlatSchema, context: SchemaConversion): void {
   const text = (key: string): string => {
     const value = flat.keywords.get(key);
     return typeof value === "string" ? value : "";

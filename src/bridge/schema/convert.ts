@@ -3,7 +3,7 @@
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { convertArray } from "./array.ts";
 import { annotate, applyConstraints, impliedTypes } from "./constraints.ts";
-import { type ConversionContext, MAX_DEPTH, type SchemaPlace } from "./context.ts";
+import { type SchemaConversion, MAX_DEPTH, type SchemaPlace } from "./conversion.ts";
 import { type Converted, cutOff, NEVER, ONLY_NULL, openValue, SAME } from "./converted.ts";
 import { convertEnumeration } from "./enumeration.ts";
 import { type FlatSchema, flatten, resolveReference } from "./flat-schema.ts";
@@ -13,20 +13,16 @@ import { convertUnion, describeRequiredChoices, joinAlternatives } from "./union
 
 const TOO_LARGE = "the schema is too large";
 
-export function convert(
-  schema: unknown,
-  place: SchemaPlace,
-  context: ConversionContext,
-): Converted {
-  if (place.depth > MAX_DEPTH) return cutOff(undefined, place, context, "nested too deep");
-  if (!context.budget.spend()) return cutOff(undefined, place, context, TOO_LARGE);
+export function convert(schema: unknown, place: SchemaPlace, context: SchemaConversion): Converted {
+  if (place.depth > MAX_DEPTH) return cutOff(place, context, "nested too deep");
+  if (!context.budget.spend()) return cutOff(place, context, TOO_LARGE);
   const flat = flatten(schema, place, context);
   // The schema was not read to its end, so a conversion would leave out some of it without saying so.
-  if (context.budget.exceeded) return cutOff(flat, place, context, TOO_LARGE);
+  if (context.budget.exceeded) return cutOff(place, context, TOO_LARGE, flat);
   if (flat.never) return NEVER;
-  if (flat.recursive !== undefined) return cutCycle(flat, flat.recursive, place, context);
-  describeRequiredChoices(flat, place, context);
-  const converted = convertFlat(flat, { ...place, trail: flat.trail }, context);
+  if (flat.recursive !== undefined) return cutCycle(flat, flat.recursive, context);
+  describeRequiredChoices(flat, context);
+  const converted = convertFlat(flat, context);
   if (converted.only !== undefined) return converted;
   const annotated = { ...converted, schema: { ...converted.schema } };
   if (context.rules.loneUnions && Array.isArray(annotated.schema.anyOf)) {
@@ -36,58 +32,43 @@ export function convert(
   return annotated;
 }
 
-function convertFlat(flat: FlatSchema, place: SchemaPlace, context: ConversionContext): Converted {
+function convertFlat(flat: FlatSchema, context: SchemaConversion): Converted {
   const [union] = flat.unions;
-  if (union !== undefined) return convertUnion(flat, union, place, context);
-  if (flat.values !== undefined) return convertEnumeration(flat, flat.values, place, context);
+  if (union !== undefined) return convertUnion(flat, union, context);
+  if (flat.values !== undefined) return convertEnumeration(flat, flat.values, context);
 
   const all = flat.types ?? impliedTypes(flat);
   const types = all.filter((type) => type !== "null");
   if (types.length === 0) return all.length > 0 ? ONLY_NULL : openValue([], context, "");
   const alternatives =
     context.rules.typeLists && types.every(isScalar)
-      ? [convertScalars(types, flat, place, context)]
-      : types.map((type) => convertType(type, flat, place, context));
+      ? [convertScalars(types, flat, context)]
+      : types.map((type) => convertType(type, flat, context));
   const joined = joinAlternatives(alternatives, context.rules);
   return { ...joined, nullable: joined.nullable || types.length < all.length };
 }
 
-function convertType(
-  type: string,
-  flat: FlatSchema,
-  place: SchemaPlace,
-  context: ConversionContext,
-): Converted {
-  if (type === "object") return convertObject(flat, place, context);
-  if (type === "array") return convertArray(flat, place, context);
-  return convertScalars([type], flat, place, context);
+function convertType(type: string, flat: FlatSchema, context: SchemaConversion): Converted {
+  if (type === "object") return convertObject(flat, context);
+  if (type === "array") return convertArray(flat, context);
+  return convertScalars([type], flat, context);
 }
 
 function isScalar(type: string): boolean {
   return type !== "object" && type !== "array";
 }
 
-function convertScalars(
-  types: string[],
-  flat: FlatSchema,
-  place: SchemaPlace,
-  context: ConversionContext,
-): Converted {
+function convertScalars(types: string[], flat: FlatSchema, context: SchemaConversion): Converted {
   const schema: JsonObject = { type: types.length === 1 ? types[0] : types };
-  applyConstraints(schema, types, flat, place, context);
+  applyConstraints(schema, types, flat, context);
   return { schema, mapping: SAME, nullable: false };
 }
 
-function cutCycle(
-  flat: FlatSchema,
-  ref: string,
-  place: SchemaPlace,
-  context: ConversionContext,
-): Converted {
+function cutCycle(flat: FlatSchema, ref: string, context: SchemaConversion): Converted {
   const target = resolveReference(context.root, ref);
   const type = isJsonObject(target) ? target.type : undefined;
   // Most schemas that contain themselves are objects.
   flat.types ??= isValid("type", type) ? ([type].flat() as string[]) : ["object"];
   const name = ref === "#" ? "the whole" : (ref.split("/").at(-1) ?? ref);
-  return cutOff(flat, place, context, `recursive: of the same kind as ${name}`);
+  return cutOff(flat.place, context, `recursive: of the same kind as ${name}`, flat);
 }

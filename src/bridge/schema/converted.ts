@@ -2,7 +2,7 @@
 // that any kind of value can need: nullable, and open (a value whose inside the schema does not describe).
 
 import type { JsonObject } from "../../model/json.ts";
-import type { ConversionContext, SchemaPlace } from "./context.ts";
+import type { SchemaConversion, SchemaPlace } from "./conversion.ts";
 import { addToDescription } from "./description.ts";
 import type { FlatSchema } from "./flat-schema.ts";
 import type { Rules } from "./provider-rules.ts";
@@ -100,7 +100,7 @@ function unionWithNull(schema: JsonObject, rules: Rules): JsonObject {
  */
 export function openValue(
   types: readonly string[],
-  context: ConversionContext,
+  context: SchemaConversion,
   description: string,
 ): Converted {
   const nullable = types.length === 0;
@@ -126,10 +126,10 @@ function withArticles(types: readonly string[]): string {
 
 /** An open value in place of a schema that cannot be converted any further. */
 export function cutOff(
-  flat: FlatSchema | undefined,
   place: SchemaPlace,
-  context: ConversionContext,
+  context: SchemaConversion,
   reason: string,
+  flat?: FlatSchema,
 ): Converted {
   context.notes.add(place, `cut here: ${reason}`);
   const types = flat?.types?.filter((type) => type !== "null") ?? [];

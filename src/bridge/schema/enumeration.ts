@@ -1,7 +1,7 @@
 // Enumerations: the values as they are if the provider accepts them, otherwise texts that stand for them.
 
 import type { JsonObject } from "../../model/json.ts";
-import type { ConversionContext, SchemaPlace } from "./context.ts";
+import type { SchemaConversion } from "./conversion.ts";
 import { type Converted, NEVER, ONLY_NULL, SAME } from "./converted.ts";
 import { addToDescription, inWords } from "./description.ts";
 import type { FlatSchema } from "./flat-schema.ts";
@@ -9,10 +9,9 @@ import { isOfType, typeOf } from "./keywords.ts";
 
 /** `all` are the flat schema's values. */
 export function convertEnumeration(
-  { types: allowed }: FlatSchema,
+  { types: allowed, place }: FlatSchema,
   all: unknown[],
-  place: SchemaPlace,
-  context: ConversionContext,
+  context: SchemaConversion,
 ): Converted {
   const fitting = all.filter((value) => allowed === undefined || isOfType(value, allowed));
   const values = fitting.filter((value) => value !== null);
@@ -61,7 +60,7 @@ function labelled(values: unknown[]): [string, unknown][] {
   });
 }
 
-function fitsLimits(values: unknown[], context: ConversionContext): boolean {
+function fitsLimits(values: unknown[], context: SchemaConversion): boolean {
   const { limits } = context.rules;
   if (limits === undefined) return true;
   let characters = 0;

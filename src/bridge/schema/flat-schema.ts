@@ -2,12 +2,7 @@
 
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { followPointer } from "../../util/json-pointer.ts";
-import {
-  CHARACTERS_PER_STEP,
-  type ConversionContext,
-  type SchemaPlace,
-  type Trail,
-} from "./context.ts";
+import { CHARACTERS_PER_STEP, type SchemaConversion, type SchemaPlace } from "./conversion.ts";
 import { inWords } from "./description.ts";
 import { DESCRIBED, IGNORED, isKnown, isValid } from "./keywords.ts";
 
@@ -28,14 +23,13 @@ export interface FlatSchema {
   never: boolean;
   /** A reference that leads back to a schema around this one. */
   recursive?: string;
-  trail: Trail;
+  place: SchemaPlace;
 }
 
 /** Where a keyword comes from. */
 interface KeywordSource {
   schema: JsonObject;
-  place: SchemaPlace;
-  context: ConversionContext;
+  context: SchemaConversion;
 }
 
 const VALUES: ReadonlySet<string> = new Set(["const", "enum", "default", "examples"]);
@@ -44,7 +38,7 @@ const ANNOTATIONS: ReadonlySet<string> = new Set(["title", "description", "defau
 export function flatten(
   schema: unknown,
   place: SchemaPlace,
-  context: ConversionContext,
+  context: SchemaConversion,
 ): FlatSchema {
   const flat: FlatSchema = {
     properties: new Map(),
@@ -53,7 +47,7 @@ export function flatten(
     unions: [],
     described: [],
     never: false,
-    trail: { refs: new Set(), parent: place.trail },
+    place: { ...place, trail: { refs: new Set(), parent: place.trail } },
   };
   // A stack instead of recursion: a chain of references may be as long as the schema.
   const stack: unknown[] = [schema];
@@ -68,9 +62,9 @@ export function flatten(
     }
     if (!context.budget.spend()) break;
     const more: unknown[] = [];
-    if (typeof next.$ref === "string") more.push(...follow(next.$ref, flat, place, context));
+    if (typeof next.$ref === "string") more.push(...follow(next.$ref, flat, context));
     if (Array.isArray(next.allOf)) for (const each of next.allOf) more.push(each);
-    mergeSchema(flat, { schema: next, place, context });
+    mergeSchema(flat, { schema: next, context });
     for (const each of more.toReversed()) stack.push(each);
   }
   return flat;
@@ -96,20 +90,16 @@ export function resolveReference(root: object, ref: string): unknown {
   return isInside ? followPointer(root, ref) : undefined;
 }
 
-function follow(
-  ref: string,
-  flat: FlatSchema,
-  place: SchemaPlace,
-  context: ConversionContext,
-): unknown[] {
-  if (flat.trail.refs.has(ref)) return [];
-  for (let trail = flat.trail.parent; trail !== undefined; trail = trail.parent) {
+function follow(ref: string, flat: FlatSchema, context: SchemaConversion): unknown[] {
+  const { place } = flat;
+  if (place.trail.refs.has(ref)) return [];
+  for (let trail = place.trail.parent; trail !== undefined; trail = trail.parent) {
     if (trail.refs.has(ref)) {
       flat.recursive = ref;
       return [];
     }
   }
-  flat.trail.refs.add(ref);
+  place.trail.refs.add(ref);
   const target = resolveReference(context.root, ref);
   if (target !== undefined) return [target];
   context.notes.add(place, `$ref ${ref} leads nowhere in this schema; any value is accepted`);
@@ -117,7 +107,8 @@ function follow(
 }
 
 function mergeSchema(flat: FlatSchema, source: KeywordSource): void {
-  const { schema, place, context } = source;
+  const { schema, context } = source;
+  const { place } = flat;
   for (const [keyword, value] of Object.entries(schema)) {
     if (keyword === "$ref" || keyword === "allOf" || IGNORED.has(keyword)) continue;
     if (!context.budget.spend(cost(keyword, value))) return;
@@ -227,11 +218,11 @@ function mergeProperties(
   }
 }
 
-function mergePrefix(flat: FlatSchema, prefix: unknown[], { place, context }: KeywordSource): void {
+function mergePrefix(flat: FlatSchema, prefix: unknown[], { context }: KeywordSource): void {
   if (!context.budget.spend(prefix.length)) return;
   if (flat.prefix === undefined) flat.prefix = prefix;
   else if (flat.prefix !== prefix) {
-    context.notes.add(place, "two lists of items; the first one counts");
+    context.notes.add(flat.place, "two lists of items; the first one counts");
   }
 }
 
@@ -273,7 +264,7 @@ function mergeConstraint(
     flat.keywords.set(keyword, stricter(before as number, value as number));
   } else if (!ANNOTATIONS.has(keyword) && before !== value) {
     flat.described.push(inWords(keyword, value));
-    source.context.notes.add(source.place, `a second ${keyword} moved to the description`);
+    source.context.notes.add(flat.place, `a second ${keyword} moved to the description`);
   }
 }
 

@@ -9,10 +9,10 @@ import { PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import {
   ConversionBudget,
-  type ConversionContext,
+  type SchemaConversion,
   ConversionNotes,
   type SchemaPlace,
-} from "./context.ts";
+} from "./conversion.ts";
 import { convert } from "./convert.ts";
 import { type ProviderSchema, toProviderSchema } from "./converted.ts";
 import { decode } from "./decode.ts";
@@ -40,7 +40,7 @@ export function normalizeSchema(schema: JsonObject, provider: SchemaProvider): N
   if (rules === undefined) throw unsupported(`there are no rules for provider '${provider}'`);
   if (!isJsonObject(schema)) throw unsupported("the schema is not an object");
   checkBounds(schema);
-  const context: ConversionContext = {
+  const context: SchemaConversion = {
     rules,
     root: schema,
     budget: new ConversionBudget(),
@@ -60,7 +60,7 @@ export function normalizeSchema(schema: JsonObject, provider: SchemaProvider): N
   };
 }
 
-function convertRoot(schema: JsonObject, context: ConversionContext): ProviderSchema {
+function convertRoot(schema: JsonObject, context: SchemaConversion): ProviderSchema {
   const trail = { refs: new Set(["#"]) };
   const start: SchemaPlace = { path: "", level: 0, depth: 0, trail };
   // MCP arguments are always an object, and every provider demands one.
@@ -68,7 +68,7 @@ function convertRoot(schema: JsonObject, context: ConversionContext): ProviderSc
   const trial = { ...context, budget: new ConversionBudget(), notes: new ConversionNotes() };
   const flat = flatten(asObject, start, trial);
   if (trial.budget.exceeded) throw unsupported("the schema is too large");
-  describeRequiredChoices(flat, start, trial);
+  describeRequiredChoices(flat, trial);
   // Alternatives are not allowed at the root: they move into a property, one level down.
   const level = flat.unions.length > 0 ? 1 : 0;
   const converted = convert(asObject, { ...start, level }, context);
@@ -93,7 +93,7 @@ function isRoot(schema: JsonObject): boolean {
   return schema.type === "object" && schema.enum === undefined;
 }
 
-function checkLimits({ rules, totals }: ConversionContext): void {
+function checkLimits({ rules, totals }: SchemaConversion): void {
   const { limits } = rules;
   if (limits === undefined) return;
   if (totals.properties > limits.properties) {

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "../../model/json.ts";
 import { applyConstraints } from "./constraints.ts";
-import { type ConversionContext, inside, type SchemaPlace } from "./context.ts";
+import { type SchemaConversion, inside, type SchemaPlace } from "./conversion.ts";
 import {
   type Converted,
   cutOff,
@@ -18,15 +18,12 @@ import { isValid } from "./keywords.ts";
 
 const LONGEST_NAME = 64;
 
-export function convertObject(
-  flat: FlatSchema,
-  place: SchemaPlace,
-  context: ConversionContext,
-): Converted {
+export function convertObject(flat: FlatSchema, context: SchemaConversion): Converted {
   const { rules } = context;
   const { limits } = rules;
+  const { place } = flat;
   if (limits !== undefined && place.level >= limits.levels) {
-    return cutOff(flat, place, context, "nested deeper than the provider accepts");
+    return cutOff(place, context, "nested deeper than the provider accepts", flat);
   }
   // A property may be required without being described.
   for (const name of flat.required) {
@@ -40,12 +37,12 @@ export function convertObject(
 
   const schema: JsonObject = { type: "object", properties: {} };
   const fields = new Map<string, MappedField>();
-  const required = convertProperties(flat, schema, fields, place, context);
+  const required = convertProperties(flat, schema, fields, context);
   if (fields.size === 0 && rules.filledObjects && !root)
     return convertMap(additional, place, context);
   if (required.length > 0 || rules.allRequired) schema.required = required;
-  const extra = convertAdditional(flat, schema, place, context);
-  applyConstraints(schema, ["object"], flat, place, context);
+  const extra = convertAdditional(flat, schema, context);
+  applyConstraints(schema, ["object"], flat, context);
   const same = extra.kind === "same" && [...fields].every(([name, field]) => isSame(name, field));
   return { schema, mapping: same ? SAME : { kind: "object", fields, extra }, nullable: false };
 }
@@ -68,14 +65,13 @@ function convertProperties(
   flat: FlatSchema,
   schema: JsonObject,
   fields: Map<string, MappedField>,
-  place: SchemaPlace,
-  context: ConversionContext,
+  context: SchemaConversion,
 ): string[] {
   const { rules, totals } = context;
   const properties = schema.properties as JsonObject;
   const required: string[] = [];
   for (const [name, shown] of providerNames(flat.properties.keys(), rules.names)) {
-    const at = { ...inside(place, "properties", name), trail: flat.trail };
+    const at = inside(flat.place, "properties", name);
     const converted = context.convert(flat.properties.get(name), at);
     if (converted.only === "never") {
       context.notes.add(at, "accepts no value; left out");
@@ -105,14 +101,13 @@ function convertProperties(
 function convertAdditional(
   flat: FlatSchema,
   schema: JsonObject,
-  place: SchemaPlace,
-  context: ConversionContext,
+  context: SchemaConversion,
 ): Mapping {
   const { rules } = context;
   const additional = flat.keywords.get("additionalProperties");
   if (rules.closed) {
     if (rules.allRequired) schema.additionalProperties = false;
-    if (isOpen(additional)) context.notes.add(place, "additional properties are left out");
+    if (isOpen(additional)) context.notes.add(flat.place, "additional properties are left out");
     return SAME;
   }
   if (additional === undefined) return SAME;
@@ -123,19 +118,14 @@ function convertAdditional(
     }
     return SAME;
   }
-  const at = { ...inside(place, "additionalProperties"), trail: flat.trail };
-  const converted = context.convert(additional, at);
+  const converted = context.convert(additional, inside(flat.place, "additionalProperties"));
   const provided = toProviderSchema(converted, rules);
   schema.additionalProperties = converted.only === "never" ? false : provided.schema;
   return provided.mapping;
 }
 
 /** An object whose keys are not known beforehand, or an empty one. */
-function convertMap(
-  additional: unknown,
-  place: SchemaPlace,
-  context: ConversionContext,
-): Converted {
+function convertMap(additional: unknown, place: SchemaPlace, context: SchemaConversion): Converted {
   const converted = openValue(["object"], context, "");
   if (additional === false) addToDescription(converted.schema, "", ["It is always empty."]);
   const type = (additional as JsonObject | undefined)?.type;

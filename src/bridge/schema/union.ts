@@ -3,7 +3,7 @@
 
 import { isJsonObject } from "../../model/json.ts";
 import { oneLine } from "../../util/text.ts";
-import { below, type ConversionContext, type SchemaPlace } from "./context.ts";
+import { below, type SchemaConversion } from "./conversion.ts";
 import { type Converted, NEVER, ONLY_NULL } from "./converted.ts";
 import { type FlatSchema, toSchema } from "./flat-schema.ts";
 import type { Rules } from "./provider-rules.ts";
@@ -13,11 +13,7 @@ type Union = FlatSchema["unions"][number];
 const REQUIRED_ONLY = new Set(["required", "not", "title", "description"]);
 
 /** Removes the unions whose branches only require properties, and describes them instead. */
-export function describeRequiredChoices(
-  flat: FlatSchema,
-  place: SchemaPlace,
-  context: ConversionContext,
-): void {
+export function describeRequiredChoices(flat: FlatSchema, context: SchemaConversion): void {
   flat.unions = flat.unions.filter((union) => {
     if (!union.branches.every(isRequiredOnly)) return true;
     const lists = (union.branches as { required: string[] }[]).map(({ required }) => {
@@ -26,7 +22,7 @@ export function describeRequiredChoices(
     });
     const count = union.keyword === "oneOf" ? "Exactly one" : "At least one";
     flat.described.push(`${count} of these must be given: ${oneLine(lists.join("; "), 500)}.`);
-    context.notes.add(place, `${union.keyword} moved to the description`);
+    context.notes.add(flat.place, `${union.keyword} moved to the description`);
     return false;
   });
 }
@@ -42,20 +38,15 @@ function isRequiredOnly(branch: unknown): boolean {
 }
 
 /** Converts one of the flat schema's unions; the other unions go into every branch. */
-export function convertUnion(
-  flat: FlatSchema,
-  union: Union,
-  place: SchemaPlace,
-  context: ConversionContext,
-): Converted {
+export function convertUnion(flat: FlatSchema, union: Union, context: SchemaConversion): Converted {
   const base = toSchema(flat);
   const others = flat.unions
     .filter((each) => each !== union)
     .map((each) => ({ [each.keyword]: each.branches }));
   const common = Object.keys(base).length > 0 ? [base, ...others] : others;
   const branches = union.branches.map((branch, index) => {
-    const at = { ...below(place, union.keyword, index), trail: flat.trail };
-    return context.convert(common.length > 0 ? { allOf: [...common, branch] } : branch, at);
+    const schema = common.length > 0 ? { allOf: [...common, branch] } : branch;
+    return context.convert(schema, below(flat.place, union.keyword, index));
   });
   return joinAlternatives(branches, context.rules);
 }

@@ -18,10 +18,10 @@ export interface SchemaPlace {
   level: number;
   /** The number of conversions around it. */
   depth: number;
-  trail?: Trail;
+  trail: Trail;
 }
 
-export interface ConversionContext {
+export interface SchemaConversion {
   rules: Rules;
   root: JsonObject;
   budget: ConversionBudget;
