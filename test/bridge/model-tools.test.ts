@@ -44,12 +44,12 @@ describe("names", () => {
     expect(offered.get(name)?.tool.name).toBe(given);
   });
 
-  it("stay apart that differ in what is replaced", () => {
+  it("that differ only in replaced characters stay different", () => {
     const { names } = modelTools([tool("a:b"), tool("a.b"), tool("a_b")]);
     expect(new Set(names()).size).toBe(3);
   });
 
-  it("are given once", () => {
+  it("are given to one tool only", () => {
     const { names, told } = modelTools([tool("same"), tool("same")]);
     expect([names(), names()]).toEqual([["same"], ["same"]]);
     expect(told).toEqual(["same left out: another tool is already named 'same'"]);
@@ -57,7 +57,7 @@ describe("names", () => {
 });
 
 describe("a tool that is kept from models", () => {
-  it("is neither offered nor found, and nothing is said of it", () => {
+  it("is neither listed nor found, and not reported", () => {
     const { offered, told, names } = modelTools([
       { ...tool("purge"), include: "manual" },
       tool("read"),
@@ -69,7 +69,7 @@ describe("a tool that is kept from models", () => {
 });
 
 describe("schemas", () => {
-  it("follow the first provider that takes them, and each change is told once", () => {
+  it("follow the first provider that accepts them, and each change is reported once", () => {
     const wide = Object.fromEntries(
       Array.from({ length: 6000 }, (_, index) => [`p${index}`, { type: "string" }]),
     );
@@ -83,7 +83,7 @@ describe("schemas", () => {
     ]);
   });
 
-  it("cost the tool alone where no provider takes them", () => {
+  it("cost only their own tool if no provider accepts them", () => {
     const { names, told } = modelTools([tool("bad", { type: "string" }), tool("good")]);
     expect(names()).toEqual(["good"]);
     expect(told).toEqual([
@@ -103,7 +103,7 @@ describe("schemas", () => {
     expect(told).toEqual(["bad"]);
   });
 
-  it("are normalised once for each provider, ahead of time where that is asked for", () => {
+  it("are normalised once for each provider, ahead of time on request", () => {
     const schema = { type: "object", properties: { a: { type: "string" } } };
     prepareModelTools([tool("t", schema)], "generic");
     const [first, second] = [0, 1].map(() => modelTools([tool("t", schema)]).offered.get("t"));
@@ -120,13 +120,13 @@ describe("schemas", () => {
 });
 
 describe("the list", () => {
-  it("is cut where the provider would refuse it", () => {
+  it("ends where the provider would refuse more tools", () => {
     const { names, told } = modelTools([tool("a"), tool("b"), tool("c")], { maxTools: 2 });
     expect(names()).toEqual(["a", "b"]);
     expect(told).toEqual(["c left out: the provider takes no more than 2 tools"]);
   });
 
-  it("follows the board, and what was on it is still found", () => {
+  it("follows the board, and tools that have gone are still found", () => {
     const tools = [tool("a")];
     const { offered, names } = modelTools(tools);
     expect(names()).toEqual(["a"]);
@@ -136,7 +136,7 @@ describe("the list", () => {
     expect(offered.get("c")).toBeUndefined();
   });
 
-  it("needs nobody to be told", () => {
+  it("works without listeners", () => {
     const offered = new ModelTools(() => [tool("bad", { type: "string" })], {
       providers: ["generic"],
     });
