@@ -5,11 +5,11 @@ import type { AssistantContent, ModelMessage, ToolContent } from "ai";
 import { toPromptContent, toResultOutput } from "../bridge/ai-sdk-content.ts";
 import { contentInWords } from "../bridge/degrade.ts";
 import { type ModelCall, readArguments } from "../bridge/model-call.ts";
+import type { ModelTool } from "../bridge/model-tools.ts";
 import { providerName, safeName } from "../bridge/provider-name.ts";
 import { normalizeSchema } from "../bridge/schema/normalize.ts";
 import type { ContentBlock } from "../model/content.ts";
 import { cancelled, PlugboardError } from "../model/errors.ts";
-import type { JsonObject } from "../model/json.ts";
 import type {
   SampledMessage,
   SamplingContent,
@@ -34,13 +34,9 @@ export interface SampleModelOptions {
 }
 
 /** A server's tool in the form that the model's provider takes. */
-interface ModelSamplingTool {
-  name: string;
-  description: string;
-  schema: JsonObject;
+interface ModelSamplingTool extends Omit<ModelTool, "tool" | "provider"> {
   /** The server's own name for it. */
   originalName: string;
-  toOriginal: (args: JsonObject) => JsonObject;
 }
 
 /** Rejects with a PlugboardError that says why there is no answer. */
