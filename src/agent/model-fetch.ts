@@ -1,7 +1,7 @@
 // The guarded network as the `fetch` that the AI SDK takes: it uses the proxy, if there is one, and sends the key to
 // no other origin than the model's.
 
-import type { Environment } from "../config/environment.ts";
+import type { Environment } from "../util/environment.ts";
 import { PlugboardError } from "../model/errors.ts";
 import { createFetch, type GuardedResponse } from "../net/fetch.ts";
 import type { Clock, Timer } from "../util/clock.ts";
