@@ -53,6 +53,6 @@ export type ContentBlock =
   | ResourceContent
   | ResourceLinkContent;
 
-/** Stands in for a result without content: some model APIs refuse an empty one. */
+/** What a reader is shown of a result without content. */
 export const EMPTY_RESULT = "(empty result)";
 export const EMPTY_ERROR = "(the tool reported an error without details)";
