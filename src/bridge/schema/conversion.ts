@@ -6,7 +6,7 @@ import type { Converted } from "./converted.ts";
 import type { Rules } from "./provider-rules.ts";
 
 /** The `$ref`s that were followed to get here. */
-export interface Trail {
+interface Trail {
   refs: Set<string>;
   parent?: Trail;
 }
