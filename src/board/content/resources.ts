@@ -1,7 +1,7 @@
 // The resources of a board: lists what its servers have, reads, subscribes, completes.
 
 import { toCompletion } from "../../bridge/completion.ts";
-import { toContents } from "../../bridge/reading.ts";
+import { toContents } from "../../bridge/resource.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import type { ServerContent } from "../../model/server-content.ts";
 import type {

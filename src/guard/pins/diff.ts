@@ -122,7 +122,10 @@ function toChange({ path, before, after }: Pair, max: number): FieldChange {
 function show(value: unknown, max: number): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value === "string") return legible(value, max);
-  return legible(isJsonObject(value) || Array.isArray(value) ? toJson(value) : String(value), max);
+  return legible(
+    isJsonObject(value) || Array.isArray(value) ? toJson(value) : JSON.stringify(value),
+    max,
+  );
 }
 
 /** JSON.stringify throws when a value is nested too deep. */

@@ -1,12 +1,12 @@
-// A server's answer to `resources/read` as contents: whatever is malformed made visible as text instead of
-// being lost or let through.
+// Turns a server's answer to `resources/read` into contents. Malformed content becomes text that says so, so that it is
+// neither lost nor passed on.
 
 import { PlugboardError } from "../model/errors.ts";
 import { isJsonObject } from "../model/json.ts";
 import type { ResourceContents } from "../model/resource.ts";
 import { asText } from "../util/text.ts";
 
-/** Throws where the answer is no result at all. */
+/** Throws if the answer is not a result. */
 export function toContents(result: unknown, uri: string): ResourceContents[] {
   if (!isJsonObject(result) || !Array.isArray(result.contents)) {
     throw new PlugboardError("PROTOCOL", "the server's answer to resources/read has no contents");

@@ -1,5 +1,5 @@
-// A conversation as another model can go on with it: without what only the one that wrote it understands, and
-// in words where the other takes no more.
+// Prepares a conversation for another model: removes what only the previous model's provider understands, and
+// describes media that the new model does not support.
 
 import type { AssistantModelMessage, ModelMessage, ToolModelMessage, UserModelMessage } from "ai";
 import type { MediaSupport } from "./provider.ts";
@@ -8,11 +8,14 @@ type AssistantPart = Exclude<AssistantModelMessage["content"], string>[number];
 type UserPart = Exclude<UserModelMessage["content"], string>[number];
 type ToolPart = ToolModelMessage["content"][number];
 
-/** What every API takes for the id of a call. */
+/** Call ids that every API accepts. */
 const SAFE_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** Leaves what it is given as it is. */
-export function handOver(messages: readonly ModelMessage[], media: MediaSupport): ModelMessage[] {
+/** Does not modify its argument. */
+export function switchModel(
+  messages: readonly ModelMessage[],
+  media: MediaSupport,
+): ModelMessage[] {
   const ids = new Map<string, string>();
   const safeId = (id: string): string => {
     if (SAFE_ID.test(id)) return id;
@@ -36,7 +39,7 @@ export function handOver(messages: readonly ModelMessage[], media: MediaSupport)
   });
 }
 
-/** Thoughts are signed by whoever had them; a message of nothing else is gone. */
+/** Drops reasoning, which its provider has signed; a message of nothing but reasoning is dropped too. */
 function assistantMessage(
   { content }: AssistantModelMessage,
   safeId: (id: string) => string,
@@ -54,25 +57,25 @@ function assistantMessage(
 function toolPart(part: ToolPart, safeId: (id: string) => string, media: MediaSupport): ToolPart {
   if (part.type !== "tool-result") return part;
   const { toolName, toolCallId, output } = part;
-  const isTaken = output.type !== "content" || media === "full";
-  const taken: typeof output = isTaken
-    ? output
-    : {
-        type: "text",
-        value: output.value
-          .map((each) =>
-            each.type === "text" ? each.text : "[a file that this model cannot read]",
-          )
-          .join("\n"),
-      };
-  return { type: "tool-result", toolCallId: safeId(toolCallId), toolName, output: taken };
+  const kept: typeof output =
+    output.type !== "content" || media.results.document
+      ? output
+      : {
+          type: "text",
+          value: output.value
+            .map((each) =>
+              each.type === "text" ? each.text : "[a file that this model cannot read]",
+            )
+            .join("\n"),
+        };
+  return { type: "tool-result", toolCallId: safeId(toolCallId), toolName, output: kept };
 }
 
 function userContent(
   content: UserModelMessage["content"],
   media: MediaSupport,
 ): UserModelMessage["content"] {
-  if (typeof content === "string" || media === "full") return content;
+  if (typeof content === "string" || media.prompts.document) return content;
   return content.map((part): UserPart =>
     part.type === "file"
       ? { type: "text", text: `[${part.filename ?? "a file"}, which this model cannot read]` }

@@ -1,9 +1,9 @@
-// What a provider's schema cannot say is said in its description, where the model reads it.
+// Moves what a provider's schema cannot express into the description, where the model reads it.
 
 import type { JsonObject } from "../../model/json.ts";
 import { oneLine, plainText } from "../../util/text.ts";
 
-const SAID: Readonly<Record<string, string>> = {
+const WORDS: Readonly<Record<string, string>> = {
   minimum: "At least",
   maximum: "At most",
   exclusiveMinimum: "More than",
@@ -25,14 +25,18 @@ const SAID: Readonly<Record<string, string>> = {
   dependentRequired: "Needed together",
 };
 
-export function say(keyword: string, value: unknown): string {
+export function inWords(keyword: string, value: unknown): string {
   if (keyword === "uniqueItems") return "No item twice.";
   const shown = typeof value === "string" ? value : JSON.stringify(value);
-  return `${SAID[keyword] ?? keyword}: ${oneLine(shown, 200)}.`;
+  return `${WORDS[keyword] ?? keyword}: ${oneLine(shown, 200)}.`;
 }
 
-/** The description, in front of it `before`, behind it `after`. Empty parts and repetitions are left out. */
-export function describe(schema: JsonObject, before: string, after: readonly string[] = []): void {
+/** Puts `before` in front of the description and `after` behind it, without blanks and repetitions. */
+export function addToDescription(
+  schema: JsonObject,
+  before: string,
+  after: readonly string[] = [],
+): void {
   const parts: string[] = [];
   const current = typeof schema.description === "string" ? schema.description : "";
   for (const part of [before, current, ...after]) {

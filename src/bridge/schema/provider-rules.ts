@@ -1,48 +1,48 @@
-// What each provider takes in a tool's parameters, as data for the conversion. Where a vendor's documents
-// and its error messages disagree, the narrower of the two stands here.
+// What each provider accepts in the parameters of a tool. If a vendor's documentation and its error messages
+// disagree, the narrower of the two counts.
 
 export type SchemaProvider = "openai" | "openai-strict" | "anthropic" | "google" | "generic";
 
 export interface Rules {
   provider: SchemaProvider;
-  /** Property names that are taken. Others are renamed. */
+  /** Accepted property names. Others are renamed. */
   names: RegExp;
-  /** Every object lists its properties, so what is open (any value, a map) travels as JSON text. */
+  /** Every object must list its properties, so open values (any value, a map) are passed as JSON text. */
   closed: boolean;
-  /** Every property is required; an optional one takes null instead. */
+  /** Every property must be required; an optional one accepts null instead. */
   allRequired: boolean;
-  /** An object without any property is refused, below the root. */
+  /** Below the root, an object without properties is refused. */
   filledObjects: boolean;
-  /** How a schema says that null is taken. */
+  /** How a schema says that null is valid. */
   null: "type" | "branch" | "keyword";
-  /** `type` may be a list of several, beside null. */
+  /** `type` may be a list of several types besides null. */
   typeLists: boolean;
-  /** `anyOf` must be alone in its schema. */
+  /** `anyOf` must be the only keyword of its schema. */
   loneUnions: boolean;
   enums: "any" | "scalars" | "strings";
-  /** Constraints that stay; every other one is put into words. */
+  /** Accepted constraints. The others move to the description. */
   constraints: ReadonlySet<string>;
-  /** Undefined: every format. */
-  formats: Readonly<Record<string, ReadonlySet<string>>> | undefined;
-  /** `default`, `examples` and `title` stay. */
+  /** Accepted formats by type. Absent: all of them. */
+  formats?: Readonly<Record<string, ReadonlySet<string>>>;
+  /** `default`, `examples` and `title` are accepted. */
   annotations: boolean;
-  limits: Limits | undefined;
+  limits?: Limits;
 }
 
 interface Limits {
-  /** Objects and arrays inside each other, the root included. */
+  /** Nested objects and arrays, including the root. */
   levels: number;
   properties: number;
   enumValues: number;
-  /** Of property names and enum values together. */
+  /** In property names and enum values together. */
   characters: number;
-  /** One enum of more than `longEnum` strings has at most `longEnumCharacters`. */
+  /** An enum of more than `longEnum` strings may have at most `longEnumCharacters` characters. */
   longEnum: number;
   longEnumCharacters: number;
 }
 
 const NUMERIC = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
-const COMMON = new Set([
+const CONSTRAINTS = new Set([
   ...NUMERIC,
   "minLength",
   "maxLength",
@@ -55,7 +55,7 @@ const COMMON = new Set([
   "maxProperties",
 ]);
 
-const PLAIN = {
+const DEFAULT_RULES = {
   // `__proto__` does not survive every JavaScript client.
   names: /^(?!__proto__$)[^]*$/,
   closed: false,
@@ -65,26 +65,24 @@ const PLAIN = {
   typeLists: true,
   loneUnions: false,
   enums: "any",
-  constraints: COMMON,
-  formats: undefined,
+  constraints: CONSTRAINTS,
   annotations: true,
-  limits: undefined,
 } as const;
 
 const PORTABLE_NAME = /^(?!__proto__$)[a-zA-Z0-9_.-]{1,64}$/;
 
 const RULES: Readonly<Record<SchemaProvider, Rules>> = {
-  openai: { ...PLAIN, provider: "openai" },
-  anthropic: { ...PLAIN, provider: "anthropic", names: PORTABLE_NAME },
+  openai: { ...DEFAULT_RULES, provider: "openai" },
+  anthropic: { ...DEFAULT_RULES, provider: "anthropic", names: PORTABLE_NAME },
   generic: {
-    ...PLAIN,
+    ...DEFAULT_RULES,
     provider: "generic",
     names: PORTABLE_NAME,
     null: "branch",
     typeLists: false,
   },
   "openai-strict": {
-    ...PLAIN,
+    ...DEFAULT_RULES,
     provider: "openai-strict",
     closed: true,
     allRequired: true,
@@ -105,7 +103,7 @@ const RULES: Readonly<Record<SchemaProvider, Rules>> = {
     },
   },
   google: {
-    ...PLAIN,
+    ...DEFAULT_RULES,
     provider: "google",
     names: /^(?!__proto__$)[a-zA-Z_][a-zA-Z0-9_]{0,63}$/,
     closed: true,
@@ -133,7 +131,7 @@ const RULES: Readonly<Record<SchemaProvider, Rules>> = {
   },
 };
 
-/** Undefined for a name that only a program without types can come up with. */
+/** Undefined for an unknown name, which a program without types may pass. */
 export function rulesOf(provider: SchemaProvider): Rules | undefined {
   return Object.hasOwn(RULES, provider) ? RULES[provider] : undefined;
 }

@@ -45,7 +45,7 @@ describe("open values", () => {
   it("beside known properties are left out where objects are closed", () => {
     const root = { type: "object", properties: { a: {} }, additionalProperties: true };
     expect(normalizeSchema(root, "openai-strict").notes).toEqual([
-      "/: properties of other names are left out",
+      "/: additional properties are left out",
     ]);
   });
 

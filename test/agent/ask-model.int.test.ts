@@ -52,7 +52,7 @@ describe("a model that fails", () => {
         code: "HTTP_STATUS",
         status: 500,
         message: "the model scripted/model answered with 500: not now ([key])",
-        hint: "asked 5 times in vain: try again later",
+        hint: "5 attempts failed: try again later",
       },
     });
     expect(model.requests).toHaveLength(5);

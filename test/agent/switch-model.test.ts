@@ -1,6 +1,7 @@
 import type { ModelMessage } from "ai";
 import { describe, expect, it } from "vitest";
-import { handOver } from "../../src/agent/hand-over.ts";
+import { IMAGES_AND_PDF, IMAGES_IN_PROMPTS } from "../../src/agent/provider.ts";
+import { switchModel } from "../../src/agent/switch-model.ts";
 
 const signed = { anthropic: { signature: "abc" } };
 
@@ -35,7 +36,7 @@ describe("a conversation that another model goes on with", () => {
       { role: "assistant", content: "done", providerOptions: signed },
     ];
     const copy = structuredClone(before);
-    expect(handOver(before, "full")).toEqual([
+    expect(switchModel(before, IMAGES_AND_PDF)).toEqual([
       { role: "user", content: "hello" },
       {
         role: "assistant",
@@ -66,13 +67,13 @@ describe("a conversation that another model goes on with", () => {
       content: [{ type: "reasoning", text: "hm" }],
     };
     const system: ModelMessage = { role: "system", content: "be brief" };
-    expect(handOver([system, thoughts], "full")).toEqual([system]);
+    expect(switchModel([system, thoughts], IMAGES_AND_PDF)).toEqual([system]);
   });
 
   it.each(["functions.look:0", "x".repeat(65), "é"])(
     "has ids that every provider takes, in place of %s",
     (id) => {
-      const [asked, answered] = handOver([call(id), result(id), call("ok")], "full");
+      const [asked, answered] = switchModel([call(id), result(id), call("ok")], IMAGES_AND_PDF);
       expect(asked).toMatchObject({ content: [{}, { toolCallId: "renamed_0" }] });
       expect(answered).toMatchObject({ content: [{ toolCallId: "renamed_0" }] });
     },
@@ -109,11 +110,11 @@ describe("a conversation that another model goes on with", () => {
   ];
 
   it("keeps files for a model that reads them", () => {
-    expect(handOver(files, "full")).toEqual(files);
+    expect(switchModel(files, IMAGES_AND_PDF)).toEqual(files);
   });
 
   it("says where a file was for one that does not", () => {
-    const [said, answered] = handOver(files, "prompt-images");
+    const [said, answered] = switchModel(files, IMAGES_IN_PROMPTS);
     expect(said).toMatchObject({
       content: [
         { text: "look" },

@@ -67,7 +67,7 @@ describe("references", () => {
       const { schema, notes } = normalizeSchema(root, "anthropic");
       expect(schema.properties).toEqual({ p: {} });
       expect(notes).toEqual([
-        `/properties/p: $ref ${$ref} leads nowhere in this schema; any value is taken`,
+        `/properties/p: $ref ${$ref} leads nowhere in this schema; any value is accepted`,
       ]);
     },
   );
@@ -132,7 +132,7 @@ describe("allOf", () => {
       "openai",
     );
     expect(schema.properties).toEqual({});
-    expect(notes).toEqual(["/properties/p: takes no value; left out"]);
+    expect(notes).toEqual(["/properties/p: accepts no value; left out"]);
   });
 });
 
@@ -164,8 +164,8 @@ describe("what is malformed", () => {
     const { schema, notes } = normalizeSchema(root, "openai");
     expect(schema).toEqual({ type: "object", properties: { p: {}, q: {} } });
     expect(notes).toEqual([
-      "/properties/p: x-order is no keyword that is known; dropped",
-      "/properties/q: is not a schema; any value is taken",
+      "/properties/p: x-order is not a known keyword; dropped",
+      "/properties/q: is not a schema; any value is accepted",
     ]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { marked, toParts, toText } from "../../../src/faces/adapters/shared-parts.ts";
-import type { ContentBlock } from "../../../src/model/content.ts";
+import { markFailure, toParts, toText } from "../../src/bridge/model-content.ts";
+import type { ContentBlock } from "../../src/model/content.ts";
 
 const ALL = { image: true, document: true, audio: true };
 
@@ -25,34 +25,34 @@ describe("toParts", () => {
     ["audio/mpeg", bytes("ID3", [4, 0, 0])],
     ["audio/mpeg", bytes([0xff, 0xfb, 0x90, 0x64, 0, 0])],
     ["audio/mpeg", bytes([0xff, 0xf3, 0x40, 0xc4, 0, 0])],
-  ])("knows %s by its bytes, whatever the server calls it", (mediaType, data) => {
+  ])("recognises %s by its bytes, whatever the server calls it", (mediaType, data) => {
     expect(toParts([image(data, "image/anything")], ALL)).toMatchObject([{ mediaType, data }]);
   });
 
   it.each([
-    ["what is no base64", "!!!!"],
+    ["text that is not base64", "!!!!"],
     ["base64 that ends early", "iVBORw0KGgo"],
     ["bytes of an unknown kind", bytes("<svg/>")],
     ["nothing", ""],
-  ])("puts %s into words", (_, data) => {
+  ])("describes %s in text", (_, data) => {
     expect(toParts([image(data)], ALL)).toMatchObject([
       { type: "text", text: expect.stringMatching(/^\[image result: image\/png, \d+ B\]$/) },
     ]);
   });
 
-  it("takes base64 with line breaks", () => {
+  it("accepts base64 with line breaks", () => {
     expect(toParts([image("iVBORw0K\r\nGgoA\n")], ALL)).toEqual([
       { type: "image", mediaType: "image/png", data: "iVBORw0KGgoA" },
     ]);
   });
 
-  it.each(["image", "document", "audio"] as const)("needs leave for each kind: %s", (kind) => {
+  it.each(["image", "document", "audio"] as const)("passes on only supported kinds: %s", (kind) => {
     const content = [image("iVBORw0KGgoA"), image(bytes("%PDF-1.7\n")), image(bytes("ID3xxx"))];
     const kinds = toParts(content, { [kind]: true }).map(({ type }) => type);
     expect(kinds.filter((type) => type !== "text")).toEqual([kind]);
   });
 
-  it("says a resource's address beside its bytes, and its text alone", () => {
+  it("gives a resource's address beside its bytes, but not beside its text", () => {
     const blob = { type: "resource", resource: { uri: "a:b", blob: "iVBORw0KGgoA" } } as const;
     const note = { type: "resource", resource: { uri: "a:b", text: "note" } } as const;
     expect(toParts([blob, note], ALL)).toEqual([
@@ -62,7 +62,7 @@ describe("toParts", () => {
     ]);
   });
 
-  it("joins text that stands together, without blank ones", () => {
+  it("joins adjacent texts and drops blank ones", () => {
     const content = [text("a"), text(" \n"), text("b"), image("iVBORw0KGgoA"), text("c")];
     expect(toParts(content, ALL).map((part) => (part.type === "text" ? part.text : ""))).toEqual([
       "a\nb",
@@ -77,12 +77,12 @@ describe("toParts", () => {
   });
 });
 
-it("toText has words for everything", () => {
+it("toText describes everything in text", () => {
   expect(toText([text("a"), image("iVBORw0KGgoA")])).toBe("a\n[image result: image/png, 9 B]");
 });
 
-it("marked says in words that a call failed", () => {
+it("markFailure says in the text that a call failed", () => {
   const content = [text("a")];
-  expect(marked({ content })).toBe(content);
-  expect(toText(marked({ content, isError: true }))).toBe("The call failed:\na");
+  expect(markFailure({ content })).toBe(content);
+  expect(toText(markFailure({ content, isError: true }))).toBe("The call failed:\na");
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { toContents } from "../../src/bridge/reading.ts";
+import { toContents } from "../../src/bridge/resource.ts";
 
 describe("what was read", () => {
   it("is text and blobs, as they came", () => {
