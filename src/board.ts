@@ -7,14 +7,13 @@ import { CatalogCache } from "./catalog/catalog-cache.ts";
 import { type BoardConfig, parseAgentConfig } from "./config/parse.ts";
 import { formatProblem } from "./config/issue.ts";
 import type { AgentConfig } from "./model/agent-config.ts";
-import type { Board, BoardCallOptions } from "./model/board.ts";
-import type { BoardOptions } from "./model/board-options.ts";
+import type { Board, BoardCallOptions, SessionBoard } from "./model/board.ts";
+import type { BoardOptions, SessionOptions } from "./model/board-options.ts";
 import type { BoardEvents } from "./model/events.ts";
 import type { JsonObject } from "./model/json.ts";
 import type { BoardPrompts } from "./model/prompt.ts";
 import type { BoardResources } from "./model/resource.ts";
 import type { ServerStatus } from "./model/server-status.ts";
-import type { SessionBoard, SessionOptions } from "./model/session-board.ts";
 import type { CallOutcome, Tool } from "./model/tool.ts";
 
 /**

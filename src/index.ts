@@ -1,12 +1,14 @@
 // The public surface. What is not exported here is free to change.
 
 export { openBoard } from "./board.ts";
-export { degradeContent } from "./bridge/degrade.ts";
-export { normalizeSchema } from "./bridge/schema/normalize.ts";
+export { degradeContent, type Carries } from "./bridge/degrade.ts";
+export {
+  normalizeSchema,
+  type NormalizedSchema,
+  type SchemaProvider,
+} from "./bridge/schema/normalize.ts";
 export { loadConfig } from "./config/load.ts";
-export { PlugboardError } from "./model/errors.ts";
-export type { Carries } from "./bridge/degrade.ts";
-export type { NormalizedSchema, SchemaProvider } from "./bridge/schema/normalize.ts";
+export { PlugboardError, type ConfigProblem, type ErrorCode } from "./model/errors.ts";
 export type { BoardConfig } from "./config/parse.ts";
 export type { AgentConfig } from "./model/agent-config.ts";
 export type {
@@ -14,9 +16,8 @@ export type {
   OAuthSettings,
   OnAuthorization,
 } from "./model/authorization.ts";
-export type { Board, BoardCallOptions } from "./model/board.ts";
-export type { BoardOptions } from "./model/board-options.ts";
-export type { ConfigProblem } from "./model/config-problem.ts";
+export type { Board, BoardCallOptions, SessionBoard } from "./model/board.ts";
+export type { BoardOptions, SessionOptions } from "./model/board-options.ts";
 export type { ProtocolEra, ServerIdentity } from "./model/connection.ts";
 export type {
   AudioContent,
@@ -34,7 +35,6 @@ export type {
   OnElicitation,
   UrlElicitation,
 } from "./model/elicitation.ts";
-export type { ErrorCode } from "./model/errors.ts";
 export type {
   BoardEvents,
   CallEvent,
@@ -43,7 +43,22 @@ export type {
   ServerEvent,
   ToolsEvent,
 } from "./model/events.ts";
-export type { ExternalContent, ModelDetails } from "./model/external-content.ts";
+export type {
+  ExternalContent,
+  ModelDetails,
+  CallFailure,
+  CallOutcome,
+  NativeTool,
+  NativeToolContext,
+  NativeToolFactory,
+  NativeToolResult,
+  Progress,
+  Tool,
+  ToolResult,
+  ToolSource,
+  ToolUpdate,
+  UpdateListener,
+} from "./model/tool.ts";
 export type { JsonObject } from "./model/json.ts";
 export type { Logger, LogLevel } from "./model/logger.ts";
 export type {
@@ -81,22 +96,7 @@ export type {
 } from "./model/resource.ts";
 export type { ServerConfig, SessionDefaults } from "./model/server-config.ts";
 export type { ServerDefinition } from "./model/server-definition.ts";
-export type { RequestHandlers } from "./model/server-request.ts";
+export type { RequestHandlers } from "./model/request-handlers.ts";
 export type { ServerState, ServerStateKind } from "./model/server-state.ts";
 export type { ServerStatus } from "./model/server-status.ts";
-export type { SessionBoard, SessionOptions } from "./model/session-board.ts";
-export type {
-  CallFailure,
-  CallOutcome,
-  NativeTool,
-  NativeToolContext,
-  NativeToolFactory,
-  NativeToolResult,
-  Progress,
-  Tool,
-  ToolResult,
-  ToolSource,
-  ToolUpdate,
-  UpdateListener,
-} from "./model/tool.ts";
 export type { Clock } from "./util/clock.ts";

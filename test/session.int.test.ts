@@ -4,7 +4,7 @@
 import { mkdir, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { SessionOptions } from "../src/model/session-board.ts";
+import type { SessionOptions } from "../src/model/board-options.ts";
 import type { NativeTool } from "../src/model/tool.ts";
 import { cwd, marked, reached, statusIn } from "./board/session/sessions.ts";
 import { cleanUp, directory, load, openWith } from "./guard/boards.ts";

@@ -4,7 +4,7 @@
 import { isProviderName, providerName } from "../bridge/provider-name.ts";
 import { normalizeSchema, type SchemaProvider } from "../bridge/schema/normalize.ts";
 import { PlugboardError } from "../model/errors.ts";
-import { isOffered } from "../model/include.ts";
+import { isShownToModels } from "../model/include.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Tool } from "../model/tool.ts";
 import type { AgentModel } from "./model.ts";
@@ -37,7 +37,7 @@ export class Offer {
   list(tools: readonly Tool[]): Map<string, OfferedTool> {
     const { schemas, maxTools } = this.#model;
     const listed = new Map<string, OfferedTool>();
-    for (const tool of tools.filter(isOffered)) {
+    for (const tool of tools.filter(isShownToModels)) {
       const offered = offerTool(tool, schemas);
       if (typeof offered === "string") {
         this.#leaveOut(tool, offered);
@@ -64,7 +64,7 @@ export function prepareOffer(
   tools: readonly Tool[],
   { schemas }: Pick<AgentModel, "schemas">,
 ): void {
-  for (const { parameters } of tools.filter(isOffered)) normalize(parameters, schemas);
+  for (const { parameters } of tools.filter(isShownToModels)) normalize(parameters, schemas);
 }
 
 type Normalized = ReturnType<typeof normalizeSchema>;

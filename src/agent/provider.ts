@@ -4,7 +4,7 @@
 import type { LanguageModel } from "ai";
 import type { SchemaProvider } from "../bridge/schema/normalize.ts";
 import { PlugboardError } from "../model/errors.ts";
-import type { ModelProvider, ModelProviderType } from "../model/model-provider.ts";
+import type { ModelProvider, ModelProviderType } from "../model/agent-config.ts";
 
 /** Images and PDF wherever they are, or nothing but images in what a person says. */
 export type MediaSupport = "full" | "prompt-images";

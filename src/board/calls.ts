@@ -11,7 +11,7 @@ import type { BoardEvents } from "../model/events.ts";
 import type { Decision, GuardedCall } from "../model/guard.ts";
 import type { JsonObject } from "../model/json.ts";
 import { type Logger, silentLogger } from "../model/logger.ts";
-import type { RequestHandlers } from "../model/server-request.ts";
+import type { RequestHandlers } from "../model/request-handlers.ts";
 import type {
   CallOutcome,
   NativeTool,

@@ -5,7 +5,7 @@ import type { Environment } from "../util/environment.ts";
 import { resolveEndpoint } from "../config/resolve.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { RemoteEndpoint, ServerDefinition } from "../model/server-definition.ts";
-import { signInHint } from "../model/sign-in-hint.ts";
+import { signInHint } from "../model/authorization.ts";
 import { strictestGuard, strictestInclude } from "../guard/strictest.ts";
 
 /**

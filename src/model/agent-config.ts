@@ -1,9 +1,8 @@
 // What a configuration says for one agent, merged and checked: the input of a board.
 
 import type { ServerDefinition } from "./server-definition.ts";
-import type { ConfigProblem } from "./config-problem.ts";
+import type { ConfigProblem } from "./errors.ts";
 import type { AgentGuard, AuditSettings, PlacedRules } from "./guard-settings.ts";
-import type { ModelProvider } from "./model-provider.ts";
 import type { SessionDefaults } from "./server-config.ts";
 
 export interface AgentConfig {
@@ -41,4 +40,17 @@ export interface AgentConfig {
   untrusted?: { remedy: string };
   /** Where it was read from. */
   file?: string;
+}
+
+/** The API it speaks. */
+export type ModelProviderType = "anthropic" | "openai" | "google" | "openai-compatible";
+
+export interface ModelProvider {
+  type: ModelProviderType;
+  /** Up to and with the version, as in `http://localhost:11434/v1`. May hold `${VAR}`. */
+  baseUrl?: string;
+  /** May hold `${VAR}`. Default: the variable that the API's own tools read. */
+  apiKey?: string;
+  /** Tokens that fit into one request. */
+  contextWindow?: number;
 }

@@ -59,3 +59,7 @@ export interface OAuthSettings {
   /** Default: a free port on 127.0.0.1. */
   redirectUri?: string;
 }
+
+export function signInHint(server: string): string {
+  return `run: plugboard login ${/^[\w.-]+$/.test(server) ? server : JSON.stringify(server)}`;
+}

@@ -3,8 +3,10 @@
 import type { Clock } from "../util/clock.ts";
 import type { AskApproval } from "./approval.ts";
 import type { OnAuthorization } from "./authorization.ts";
+import type { ApprovalMode } from "./guard-settings.ts";
 import type { Logger, LogLevel } from "./logger.ts";
-import type { RequestHandlers } from "./server-request.ts";
+import type { RequestHandlers } from "./request-handlers.ts";
+import type { ServerConfig } from "./server-config.ts";
 import type { NativeTool, NativeToolFactory, Tool } from "./tool.ts";
 
 /**
@@ -59,4 +61,29 @@ export interface BoardOptions extends RequestHandlers {
   clock?: Clock;
   /** 0 ≤ n < 1. */
   random?: () => number;
+}
+
+/**
+ * `onElicitation` and `onSampling` answer what the session's calls cause. A server that is shared asks only
+ * for what the board it belongs to offers.
+ */
+export interface SessionOptions extends RequestHandlers {
+  /** The session's own, by name. One that has the name of an agent's server takes its place. */
+  servers?: Readonly<Record<string, ServerConfig>>;
+  /** Absolute: where the session's servers run, and their root. */
+  cwd: string;
+  /** For the audit. Default: a random one. */
+  id?: string;
+  /** Tools of this session alone, beside the board's. */
+  native?: readonly (NativeTool | NativeToolFactory)[];
+  /** Asked before a call whose `approval` says so. Default: the board's. */
+  onApproval?: AskApproval;
+  /** Whether to ask before a call, where the configuration has no word on it. Default "never". */
+  approval?: ApprovalMode;
+  /** Whether the session's user is the owner. Default: as on the board. */
+  owner?: boolean;
+  /** Directories, or `file:` URLs, that the session's servers may ask for. Default: `cwd`. */
+  roots?: readonly string[];
+  /** Milliseconds to wait for the session's servers. Default 2000. */
+  startupWait?: number;
 }

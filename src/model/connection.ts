@@ -3,7 +3,7 @@
 import type { PlugboardError } from "./errors.ts";
 import type { JsonObject } from "./json.ts";
 import type { ServerContent } from "./server-content.ts";
-import type { RequestHandlers } from "./server-request.ts";
+import type { RequestHandlers } from "./request-handlers.ts";
 import type { Progress, ToolDefinition } from "./tool.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 

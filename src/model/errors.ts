@@ -1,7 +1,5 @@
 // The one error class and its table of codes. Callers branch on `code`, never on the text.
 
-import type { ConfigProblem } from "./config-problem.ts";
-
 export type ErrorCode =
   /** The configuration is wrong; nothing was started. */
   | "CONFIG_INVALID"
@@ -59,6 +57,18 @@ export type ErrorCode =
   | "INVALID_RESULT"
   /** The configuration that wants to start it has not been approved. */
   | "UNTRUSTED";
+
+export interface ConfigProblem {
+  /** Absent where the configuration came from code. */
+  file?: string;
+  line?: number;
+  column?: number;
+  /** Keys from the root, as in `agents.defaults.mcp.servers.docs.url`. */
+  path: string;
+  message: string;
+  /** The nearest valid key, for a typo. */
+  suggestion?: string;
+}
 
 export interface ErrorDetails {
   cause?: unknown;

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "./json.ts";
 import type { ServerScope } from "./server-definition.ts";
-import type { RequestHandlers } from "./server-request.ts";
+import type { RequestHandlers } from "./request-handlers.ts";
 import type { CallOutcome, ToolSource, UpdateListener } from "./tool.ts";
 
 /** A tool as rules see it. Made once per tool, so that stages can prepare for it. */

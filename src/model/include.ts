@@ -15,6 +15,6 @@ export function isManual(tool: string, { default: general, tools = {} }: Include
 }
 
 /** Whether a model is to know of it. */
-export function isOffered({ include }: Pick<Tool, "include">): boolean {
+export function isShownToModels({ include }: Pick<Tool, "include">): boolean {
   return include !== "manual";
 }

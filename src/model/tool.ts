@@ -110,3 +110,20 @@ export interface NativeToolContext {
 
 /** Makes a tool for one board; `undefined` leaves it out. */
 export type NativeToolFactory = (context: NativeToolContext) => NativeTool | undefined;
+
+export interface ExternalContent {
+  untrusted: true;
+  source: "mcp_server";
+  server: string;
+  /** By the server's own name for it. */
+  tool: string;
+  /** The text stands between markers. */
+  wrapped: boolean;
+  /** What there is besides text, by kind: markers say nothing about the inside of an image. */
+  kinds: Partial<Record<Exclude<ContentBlock["type"], "text">, number>>;
+}
+
+/** The raw outcome; for a server's tool with what the host says of it. */
+export interface ModelDetails extends CallOutcome {
+  externalContent?: ExternalContent;
+}

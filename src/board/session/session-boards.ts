@@ -1,7 +1,8 @@
 // The session boards that are open over a board: they close with it.
 
 import { PlugboardError } from "../../model/errors.ts";
-import type { SessionBoard, SessionOptions } from "../../model/session-board.ts";
+import type { SessionBoard } from "../../model/board.ts";
+import type { SessionOptions } from "../../model/board-options.ts";
 import type { BoardCore } from "../core.ts";
 import type { LiveSession } from "./session.ts";
 

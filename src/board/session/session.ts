@@ -12,18 +12,17 @@ import {
   type SessionLimits,
 } from "../../guard/session-limits.ts";
 import type { AgentConfig } from "../../model/agent-config.ts";
-import type { BoardCallOptions } from "../../model/board-use.ts";
+import type { BoardCallOptions, SessionBoard } from "../../model/board.ts";
 import type { BoardOptions } from "../../model/board-options.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import type { BoardEvents } from "../../model/events.ts";
-import { isOffered } from "../../model/include.ts";
+import { isShownToModels } from "../../model/include.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { BoardPrompts } from "../../model/prompt.ts";
 import type { BoardResources } from "../../model/resource.ts";
 import type { ServerConfig } from "../../model/server-config.ts";
 import type { ServerDefinition } from "../../model/server-definition.ts";
 import type { ServerStatus } from "../../model/server-status.ts";
-import type { SessionBoard } from "../../model/session-board.ts";
 import type { CallOutcome, Tool } from "../../model/tool.ts";
 import { BoardCore } from "../core.ts";
 import { withMatchingServer } from "../matching-server.ts";
@@ -244,7 +243,7 @@ export class LiveSession implements SessionBoard {
       .list()
       .filter(({ source }) => source.kind === "mcp" && brought.has(source.server))
       // The limit is about what a model has to read.
-      .filter(isOffered);
+      .filter(isShownToModels);
     return selectTools(tools, this.#settings.limits, canonicalOf);
   }
 

@@ -6,7 +6,7 @@ import { normalizeSchema, type SchemaProvider } from "../../bridge/schema/normal
 import type { Board } from "../../model/board.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { PlugboardError } from "../../model/errors.ts";
-import { isOffered } from "../../model/include.ts";
+import { isShownToModels } from "../../model/include.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { Tool } from "../../model/tool.ts";
 
@@ -54,7 +54,7 @@ export class Offer {
   list(): OfferedTool[] {
     const { maxTools = Infinity } = this.#rules;
     const listed = new Map<string, OfferedTool>();
-    for (const tool of this.#board.tools().filter(isOffered)) {
+    for (const tool of this.#board.tools().filter(isShownToModels)) {
       const offered = this.#offer(tool);
       if (offered === undefined) continue;
       if (listed.has(offered.name)) {

@@ -3,10 +3,9 @@
 
 import type { ContentBlock } from "../../model/content.ts";
 import type { ErrorCode } from "../../model/errors.ts";
-import type { ExternalContent, ModelDetails } from "../../model/external-content.ts";
+import type { ExternalContent, ModelDetails, CallOutcome, ToolResult } from "../../model/tool.ts";
 import type { ToolSubject } from "../../model/guard.ts";
 import type { FramingMode } from "../../model/guard-settings.ts";
-import type { CallOutcome, ToolResult } from "../../model/tool.ts";
 import type { SpillDirectory } from "../spill.ts";
 import { emptyText, isEmpty } from "./empty.ts";
 import { fit } from "./fit.ts";

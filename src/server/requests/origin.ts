@@ -1,7 +1,7 @@
 // Which call a request of the server's belongs to. Up to 2025-11-25 nothing in the request says so: it is
 // certain while exactly one call is in flight. Whose it is, is certain while all of them are one caller's.
 
-import type { RequestHandlers } from "../../model/server-request.ts";
+import type { RequestHandlers } from "../../model/request-handlers.ts";
 
 /** A call as the requests that it causes see it. */
 export interface CausingCall {
