@@ -1,4 +1,4 @@
-// The board of one agent and the board of one session, as their users see them.
+// The board of one agent and the board of one session, as you use them.
 
 import type { SessionOptions } from "./board-options.ts";
 import type { BoardEvents } from "./events.ts";
@@ -11,37 +11,40 @@ import type { ServerStatus } from "./server-status.ts";
 import type { CallOutcome, Tool, UpdateListener } from "./tool.ts";
 
 /**
- * `onElicitation` and `onSampling` go before the board's own for what this call causes, where that is
- * certain; what is offered to servers is decided by the board's.
+ * `onElicitation` and `onSampling` replace the board's handlers for questions that this call certainly caused.
+ * They do not change which capabilities the board advertises to servers.
  */
 export interface BoardCallOptions extends RequestHandlers {
   /**
-   * Your own id for the call, made up where you give none. Native tools get it as their first argument;
-   * approval requests and the questions a server asks because of the call carry it.
+   * Your own id for the call. Default: a random one. Native tools get it as their first argument; approval
+   * requests, and questions that a server asks because of the call, carry it.
    */
   callId?: string;
   signal?: AbortSignal;
+  /** Called with the progress of the call. */
   onUpdate?: UpdateListener;
 }
 
+/** What an agent's board and a session's board have in common. */
 export interface BoardBase extends AsyncDisposable {
   readonly resources: BoardResources;
   readonly prompts: BoardPrompts;
   /**
-   * Native tools first, then every server's in the order of the configuration; a session's own servers
-   * come last.
+   * Native tools first, then those of each server in the order of the configuration, then those of the
+   * session's own servers.
    */
   tools(): Tool[];
   /**
-   * The tool of that name: its public name, `server/tool`, or the tool's own name where only one has it.
-   * Servers whose tools are not known yet are started and waited for. A tool that the rules hide is found as
-   * well; its call is refused. Rejects with UNKNOWN_TOOL and the nearest names, with SERVER_UNAVAILABLE where
-   * a server that cannot be asked may have it, or with CANCELLED.
+   * Finds a tool by its public name, by `server/tool`, or by its own name if no other tool has it. Starts and
+   * waits for servers whose tools are not known yet. Also finds tools that the rules hide; calling one is
+   * refused. Rejects with UNKNOWN_TOOL and the closest names, with SERVER_UNAVAILABLE if a server that is down
+   * may have the tool, or with CANCELLED.
    */
   find(name: string, options?: { signal?: AbortSignal }): Promise<Tool>;
-  /** Calls by public name, or by `server/tool`. Never rejects: failures are outcomes with `isError`. */
+  /** Calls a tool by its public name or by `server/tool`. Never rejects: a failure has `isError` set. */
   call(name: string, args?: JsonObject, options?: BoardCallOptions): Promise<CallOutcome>;
   status(): ServerStatus[];
+  /** Returns a function that removes the listener. */
   on<Name extends keyof BoardEvents>(
     event: Name,
     listener: (event: BoardEvents[Name]) => void,
@@ -49,55 +52,59 @@ export interface BoardBase extends AsyncDisposable {
 }
 
 export interface Board extends BoardBase {
-  /** Stops and starts one server; resolves when it is ready or has failed. */
+  /** Stops and starts a server. Resolves when it is ready or has failed. */
   restart(server: string): Promise<ServerStatus>;
-  /** Signs in to a remote server, through `onAuthorization`, and starts it with what was granted. */
+  /** Signs in to a remote server through `onAuthorization`, then restarts it with the new login. */
   signIn(server: string): Promise<ServerStatus>;
-  /** Gives back and forgets its tokens. Resolves to whether there were any, and who was told. */
+  /**
+   * Deletes the server's stored tokens. Resolves to `none` if there were none, to `revoked` if the
+   * authorization server has revoked them, else to `forgotten`.
+   */
   signOut(server: string): Promise<"none" | "forgotten" | "revoked">;
-  /** Asks every server for its tools again, starting those that are down; resolves when all have answered. */
+  /** Asks every server for its tools again and starts those that are down. Resolves when all have answered. */
   refresh(): Promise<ServerStatus[]>;
-  /** Other directories, or `file:` URLs, as roots from now on; servers are told. */
+  /** Replaces the roots with other directories or `file:` URLs, and tells the servers. */
   setRoots(roots: readonly string[]): void;
   /**
-   * Lays a board of its own over this one for one session. Resolves when the session's servers are ready,
-   * have failed or `startupWait` has passed; a bad server never rejects it, a bad option does, with
-   * CONFIG_INVALID or INVALID_ARGUMENTS and before anything has started.
+   * Opens a board for one session on top of this one. Resolves when the session's servers are ready, have
+   * failed, or `startupWait` has passed. A server that fails does not reject it. Invalid options do, with
+   * CONFIG_INVALID or INVALID_ARGUMENTS, before anything starts.
    */
   openSession(options: SessionOptions): Promise<SessionBoard>;
-  /** Ends its sessions too. Idempotent; resolves when no process of the board's is left. */
+  /** Also closes the sessions. Idempotent; resolves when no process of the board is left. */
   close(): Promise<void>;
 }
 
+/** A board for one session on top of an agent's board. Adds or replaces servers; other sessions see none of it. */
 export interface SessionBoard extends BoardBase {
   readonly id: string;
   readonly cwd: string;
-  /** What was left out or takes the place of something else, as it is now: one sentence each. */
+  /** What was left out of the session and what it replaces, one sentence each. Changes with the servers. */
   readonly notices: readonly string[];
   /**
-   * Stops and starts a server of the session's own. One that is shared is started where it is down; while it
-   * runs it is not the session's to restart.
+   * Stops and starts a server of this session. A shared server is only started if it is down: while it runs,
+   * other sessions use it, so this rejects with UNSUPPORTED.
    */
   restart(server: string): Promise<ServerStatus>;
   /**
-   * Whether this session uses the server. A disabled one has no tools here: it is stopped if it is the
-   * session's own, and goes on for others if it is shared. Rejects with UNSUPPORTED for one that the
-   * configuration disables.
+   * Enables or disables a server for this session. A disabled server has no tools here; it is stopped if it
+   * belongs to this session, and keeps running for others if it is shared. Rejects with UNSUPPORTED if the
+   * configuration disables the server.
    */
   setEnabled(server: string, enabled: boolean): Promise<ServerStatus>;
   /**
-   * Starts the session's own servers that were stopped for being idle, without waiting for them, and tries
-   * every server again that somebody has signed in to since it was refused. Resolves when these have been
-   * tried; does not reject.
+   * Starts this session's servers that were stopped for being idle, without waiting for them. Tries servers
+   * again that needed a sign-in and that you have signed in to since, and resolves when those attempts have
+   * ended. Does not reject.
    */
   wake(): Promise<void>;
   /**
-   * Plugs in another server; resolves when it is ready, has failed or `startupWait` has passed. Rejects
-   * with CONFIG_INVALID or INVALID_ARGUMENTS, and then nothing has started.
+   * Adds a server. Resolves when it is ready, has failed, or `startupWait` has passed. Rejects with
+   * CONFIG_INVALID or INVALID_ARGUMENTS; then nothing has started.
    */
   add(name: string, config: ServerConfig): Promise<ServerStatus>;
-  /** Resolves when nothing of the server is left. An agent's server whose place it took is back. */
+  /** Resolves when no process of the server is left. If it had replaced a server of the agent, that is back. */
   remove(name: string): Promise<void>;
-  /** Idempotent; resolves when no process of the session's own is left. */
+  /** Idempotent; resolves when no process of this session is left. */
   close(): Promise<void>;
 }

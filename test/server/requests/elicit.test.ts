@@ -116,7 +116,7 @@ describe("a question", () => {
     [{ message: "?", requestedSchema: [] }, "it is of a kind that was not offered"],
     [
       { message: "?", requestedSchema: { properties: { a: { type: "object" } } } },
-      "it is no form: the field 'a' is none that a form can have",
+      "it is no form: the field 'a' has a type that forms do not support",
     ],
     [
       { message: "?", requestedSchema: { ...SCHEMA, title: "x".repeat(300_000) } },
