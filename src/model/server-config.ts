@@ -6,7 +6,7 @@ import type { Include, IncludeMode } from "./include.ts";
 import type { SamplingMode } from "./sampling.ts";
 import type { ProtocolChoice } from "./server-definition.ts";
 
-export type Transport = "stdio" | "http" | "sse";
+export type ServerTransport = "stdio" | "http" | "sse";
 
 export type ServerAuth =
   | { type: "bearer"; token: string }
@@ -29,9 +29,9 @@ export interface ServerConfig {
   /** `false` keeps the configuration but never starts the server. Default true. */
   enabled?: boolean;
   /** Default: found out from `command` or `url`. */
-  transport?: Transport | "streamable-http";
+  transport?: ServerTransport | "streamable-http";
   /** Another name for `transport`. */
-  type?: Transport | "streamable-http";
+  type?: ServerTransport | "streamable-http";
   /** The program to start. No shell is involved. */
   command?: string;
   args?: string[];
