@@ -1,4 +1,4 @@
-// The session boards that are open over a board: they close with it.
+// The open session boards of an agent's board. They close with it.
 
 import { PlugboardError } from "../../model/errors.ts";
 import type { SessionBoard } from "../../model/board.ts";
@@ -16,6 +16,7 @@ export class SessionBoards {
   }
 
   async open(options: SessionOptions): Promise<SessionBoard> {
+    // Loaded with the first session: boards without sessions start faster.
     const { openSession } = await import("./open-session.ts");
     if (this.#isClosed) throw isClosed();
     const session = openSession(options, this.#base, () => this.#open.delete(session));
