@@ -147,7 +147,7 @@ describe("plugboard login", () => {
     [
       ["login", "echo"],
       3,
-      "plugboard: 'echo' is a program, so there is nothing to sign in to\nhint: give it its credentials in env\n",
+      "plugboard: 'echo' is a program, so there is nothing to sign in to\nhint: pass its credentials in env\n",
     ],
     [["login"], 2, "plugboard: missing required argument 'server'"],
     [["logout", "doc"], 2, "plugboard: no server is named 'doc'"],
@@ -169,7 +169,7 @@ describe("plugboard login", () => {
     });
     const off = await scratch.run(["login", "off"]);
     expect(off.stderr).toBe(
-      "plugboard: 'off' is not signed in to: \"oauth\" is false\nhint: change its configuration first\n",
+      "plugboard: you cannot sign in to 'off': \"oauth\" is false\nhint: change its configuration first\n",
     );
   });
 });

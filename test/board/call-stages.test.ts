@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { compose } from "../../src/board/guarded-calls.ts";
+import { compose } from "../../src/board/call-stages.ts";
 import type { Next, StageFor } from "../../src/model/guard.ts";
 import { callOf, OUTCOME, subject } from "../guard/subjects.ts";
 

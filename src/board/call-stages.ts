@@ -1,5 +1,5 @@
-// What the guard does when a tool is called: its stages in their order, the chain around each tool's calls,
-// and what a model gets to read of an answer. Loaded with the first call: a list of tools needs none of it.
+// The guard's stages around the calls of a board, and how results are presented to a model. guard.ts loads this
+// file with the first call.
 
 import { join } from "node:path";
 import type { Present } from "../bridge/tool.ts";
@@ -23,15 +23,15 @@ import type { BoardGuardOptions, SessionGuard } from "./guard.ts";
 
 const MAX_RESULT_BYTES = 256 * 1024;
 
-export interface GuardedCallsOptions extends BoardGuardOptions {
+export interface CallStagesOptions extends BoardGuardOptions {
   servers: ServerGuards;
-  /** What decides about a tool as such, before any limit is counted. */
+  /** Stages that decide about the tool itself, before any limit counts the call. */
   first: readonly StageFor[];
-  /** Of the board that a session's is laid over. */
-  shared?: GuardedCalls;
+  /** For a session's board: the stages of the agent's board. */
+  shared?: CallStages;
 }
 
-export class GuardedCalls {
+export class CallStages {
   readonly #agent: AgentConfig;
   readonly #logger: Logger;
   readonly #servers: ServerGuards;
@@ -44,7 +44,7 @@ export class GuardedCalls {
   readonly #stages: readonly StageFor[];
   readonly #contentStages: readonly StageFor[];
 
-  constructor(given: GuardedCallsOptions) {
+  constructor(given: CallStagesOptions) {
     const { agent, options, clock, logger, redactor, servers, first, session, shared } = given;
     const { stateDir, onApproval } = options;
     this.#agent = agent;
@@ -55,7 +55,7 @@ export class GuardedCalls {
     this.#audit = shared ? shared.#audit : openAudit(agent, stateDir, clock, logger);
     this.#spill = stateDir === undefined ? undefined : new SpillDirectory(join(stateDir, "spill"));
     const approvals = new ApprovalStore({
-      ...(stateDir !== undefined && { stateDir }),
+      stateDir,
       clock,
       onWriteError: (error) =>
         logger.warn("an approval could not be saved", { reason: String(error) }),
@@ -65,7 +65,7 @@ export class GuardedCalls {
       this.#audit &&
       auditStage(this.#audit, {
         agent: agent.agentId,
-        ...(session !== undefined && { session: session.id }),
+        session: session?.id,
         arguments: agent.audit?.arguments ?? false,
         redact: redactor,
         clock,
@@ -73,17 +73,18 @@ export class GuardedCalls {
     this.#rateLimit = rateLimitStage({
       servers,
       clock,
-      ...(session !== undefined && { perMinute: SESSION_RATE_LIMIT }),
+      perMinute: session && SESSION_RATE_LIMIT,
     });
     this.#concurrency = concurrencyStage(servers);
-    const lower = (subject: ToolSubject): GuardedCalls | undefined =>
+    const sharedStages = (subject: ToolSubject): CallStages | undefined =>
       session?.isShared(subject) ? shared : undefined;
     this.#contentStages = [() => audited, () => redact];
-    // The outermost first. Nobody holds a slot while a person thinks.
+    // The outermost stage comes first. Approval comes before concurrency, so that a call does not keep others
+    // waiting while a person decides.
     this.#stages = [
       ...this.#contentStages,
       ...first,
-      (subject) => lower(subject)?.limitRate(subject),
+      (subject) => sharedStages(subject)?.limitRate(subject),
       this.#rateLimit,
       approvalStage({
         ...approvalModes(servers, agent.guard?.approval),
@@ -91,12 +92,12 @@ export class GuardedCalls {
         remembered: (subject) => approvals.has(subject),
         remember: (subject) => approvals.add(subject),
       }),
-      (subject) => (lower(subject) ?? this).limitConcurrency(subject),
+      (subject) => (sharedStages(subject) ?? this).limitConcurrency(subject),
       outputStage(logger),
     ];
   }
 
-  /** Counted for all boards that share a server. */
+  /** Also called by the boards of sessions, so that the limit counts the calls of all of them. */
   limitRate(subject: ToolSubject): Stage | undefined {
     return this.#rateLimit(subject);
   }
@@ -118,10 +119,10 @@ export class GuardedCalls {
     const settings: PresentSettings = {
       framing: own.framing ?? this.#agent.guard?.framing ?? "full",
       maxResultBytes: own.maxResultBytes ?? MAX_RESULT_BYTES,
-      ...(this.#spill !== undefined && { spill: this.#spill }),
+      spill: this.#spill,
       onSuspicious: (patterns) => {
         const { source } = subject;
-        if (source.kind === "mcp") this.suspect(source, patterns);
+        if (source.kind === "mcp") this.reportSuspicious(source, patterns);
       },
     };
     return (outcome) => presentToModel(outcome, subject, settings);
@@ -132,16 +133,15 @@ export class GuardedCalls {
     await Promise.all([audit?.close(), this.#spill?.remove()]);
   }
 
-  /** Told, never acted upon. */
-  suspect({ server, tool }: { server: string; tool: string }, patterns: string[]): void {
+  /** Only reports: the content stays as it is. */
+  reportSuspicious({ server, tool }: { server: string; tool: string }, patterns: string[]): void {
     this.#logger.info("a result looks like an attempt to steer the model", {
       tool: `${server}/${tool}`,
       patterns,
     });
-    const session = this.#session?.id;
     this.#audit?.suspect({
       agent: this.#agent.agentId,
-      ...(session !== undefined && { session }),
+      session: this.#session?.id,
       server,
       tool,
       patterns,

@@ -1,4 +1,4 @@
-// Who answers what a server asks for in the middle of a call.
+// The handlers of what a server asks in the middle of a call.
 
 import type { OnElicitation } from "./elicitation.ts";
 import type { OnSampling } from "./sampling.ts";
@@ -6,6 +6,6 @@ import type { OnSampling } from "./sampling.ts";
 export interface RequestHandlers {
   /** Called when a server asks a person something. */
   onElicitation?: OnElicitation;
-  /** Called when a server asks for the host's model, where its `sampling` lets it. */
+  /** Called when a server asks for your model. Its `sampling` setting must allow that. */
   onSampling?: OnSampling;
 }
