@@ -3,15 +3,15 @@
 import { Command as Parser, CommanderError, InvalidArgumentError, Option } from "commander";
 import { closest } from "../../util/closest.ts";
 import { packageVersion } from "../../util/version.ts";
-import { describeAsk } from "./ask-command.ts";
-import { describeAudit } from "./audit-command.ts";
+import { describeAsk } from "./ask/command.ts";
+import { describeAudit } from "./audit/command.ts";
 import { EXIT } from "./exit-code.ts";
 import { ACP_HELP, CALL_HELP, OVERVIEW_HELP, TOOLS_HELP } from "./help.ts";
 import type { Command, GlobalOptions, Invocation } from "./invocation.ts";
-import { LOG_LEVELS, type LogThreshold } from "./log.ts";
-import { describeOffers } from "./offers-command.ts";
-import { describePins } from "./pins-command.ts";
-import { describeTrust } from "./trust-command.ts";
+import { LOG_LEVELS, type LogThreshold } from "./terminal/log.ts";
+import { describeOffers } from "./content/command.ts";
+import { describePins } from "./pins/command.ts";
+import { describeTrust } from "./trust/command.ts";
 import { isVersionFlag } from "./version-flag.ts";
 
 export interface CommandLineOutput {

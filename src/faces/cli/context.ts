@@ -4,7 +4,7 @@ import type { Logger } from "../../model/logger.ts";
 import type { Clock } from "../../util/clock.ts";
 import type { CliIo } from "./io.ts";
 import type { GlobalOptions } from "./invocation.ts";
-import type { Screen } from "./screen.ts";
+import type { Screen } from "./terminal/screen.ts";
 
 export interface CliContext {
   io: CliIo;

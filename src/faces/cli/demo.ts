@@ -3,16 +3,16 @@
 import type { Board } from "../../model/board.ts";
 import { assembleArguments } from "./args/assemble.ts";
 import { readTokens } from "./args/tokens.ts";
-import { printOutcome } from "./call.ts";
-import { CallView } from "./call-view.ts";
+import { printOutcome } from "./call/call.ts";
+import { CallView } from "./call/call-view.ts";
 import type { CliContext } from "./context.ts";
 import { EXIT, exitCodeOf } from "./exit-code.ts";
-import { canonicalName } from "./find-tool.ts";
-import { locateTool } from "./locate-tool.ts";
+import { canonicalName } from "./tools/find-tool.ts";
+import { locateTool } from "./call/locate-tool.ts";
 import { withBoard } from "./open.ts";
-import { EXAMPLE_CONFIG, overviewTable } from "./overview.ts";
-import { untilStarted } from "./starting.ts";
-import { toolList } from "./tool-list.ts";
+import { EXAMPLE_CONFIG, overviewTable } from "./status/overview.ts";
+import { untilStarted } from "./status/starting.ts";
+import { toolList } from "./tools/tool-list.ts";
 
 const CALLS: readonly (readonly [tool: string, ...args: string[]])[] = [
   ["demo/convert_units", "value=98.6", "from=°F", "to=°C"],

@@ -2,7 +2,7 @@
 
 import type { PlugboardError } from "../../model/errors.ts";
 import { plainText } from "../../util/text.ts";
-import type { Paint } from "./paint.ts";
+import type { Paint } from "./terminal/paint.ts";
 
 export function failureLines(error: PlugboardError, paint: Paint): string[] {
   const lines = [`${paint("red", "plugboard:")} ${plainText(error.message)}`];

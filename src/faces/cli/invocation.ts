@@ -1,7 +1,7 @@
 // What a command line asks for, once it has been read.
 
-import type { Since } from "./audit-time.ts";
-import type { LogThreshold } from "./log.ts";
+import type { Since } from "./audit/time.ts";
+import type { LogThreshold } from "./terminal/log.ts";
 
 export interface GlobalOptions {
   config?: string;

@@ -8,9 +8,9 @@ import { failureLines, faultLines } from "./failure.ts";
 import type { CliIo } from "./io.ts";
 import type { Command, GlobalOptions } from "./invocation.ts";
 import { Lifetime } from "./lifetime.ts";
-import { createLog } from "./log.ts";
-import { Screen } from "./screen.ts";
-import { describeTerminal } from "./terminal.ts";
+import { createLog } from "./terminal/log.ts";
+import { Screen } from "./terminal/screen.ts";
+import { describeTerminal } from "./terminal/terminal.ts";
 
 /** Resolves to the exit code when nothing is left running. Never rejects. */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
@@ -64,35 +64,35 @@ function createContext(
 async function run(command: Command, context: CliContext): Promise<number> {
   switch (command.kind) {
     case "overview":
-      return (await import("./overview.ts")).runOverview(context);
+      return (await import("./status/overview.ts")).runOverview(context);
     case "tools":
-      return (await import("./tools.ts")).runTools(command, context);
+      return (await import("./tools/tools.ts")).runTools(command, context);
     case "call":
-      return (await import("./call.ts")).runCall(command, context);
+      return (await import("./call/call.ts")).runCall(command, context);
     case "ask":
-      return (await import("./run-ask.ts")).runAsk(command, context);
+      return (await import("./ask/ask.ts")).runAsk(command, context);
     case "resources":
-      return (await import("./resources.ts")).runResources(command, context);
+      return (await import("./content/resources.ts")).runResources(command, context);
     case "read":
-      return (await import("./read.ts")).runRead(command, context);
+      return (await import("./content/read.ts")).runRead(command, context);
     case "prompts":
-      return (await import("./prompts.ts")).runPrompts(command, context);
+      return (await import("./content/prompts.ts")).runPrompts(command, context);
     case "prompt":
-      return (await import("./prompt.ts")).runPrompt(command, context);
+      return (await import("./content/prompt.ts")).runPrompt(command, context);
     case "status":
-      return (await import("./status.ts")).runStatus(command, context);
+      return (await import("./status/status.ts")).runStatus(command, context);
     case "login":
-      return (await import("./login.ts")).runLogin(command, context);
+      return (await import("./login/login.ts")).runLogin(command, context);
     case "logout":
-      return (await import("./login.ts")).runLogout(command, context);
+      return (await import("./login/login.ts")).runLogout(command, context);
     case "pins":
-      return (await import("./pins.ts")).runPins(command, context);
+      return (await import("./pins/pins.ts")).runPins(command, context);
     case "audit":
-      return (await import("./audit.ts")).runAudit(command, context);
+      return (await import("./audit/audit.ts")).runAudit(command, context);
     case "trust":
-      return (await import("./trust.ts")).runTrust(command, context);
+      return (await import("./trust/trust.ts")).runTrust(command, context);
     case "acp":
-      return (await import("./acp.ts")).runAcp(context);
+      return (await import("./acp/acp.ts")).runAcp(context);
     case "demo":
       return (await import("./demo.ts")).runDemo(context);
   }

@@ -52,7 +52,7 @@ export async function withBoard<Result>(
       });
   const loaded = await readConfig(source, context);
   if (source.kind === "file" && source.from === "directory") {
-    await (await import("./require-trust.ts")).requireTrust(source.path, loaded, io);
+    await (await import("./trust/require-trust.ts")).requireTrust(source.path, loaded, io);
   }
   const agent = adjust(loaded);
   const { onAuthorization, onElicitation, onSampling } = handlers;
@@ -114,5 +114,5 @@ function approvalPrompt(context: CliContext): AskApproval | undefined {
   const { io, screen } = context;
   if (io.stdin.isTTY !== true || !screen.terminal.err.isTerminal) return undefined;
   return async (request, gone) =>
-    (await import("./approve.ts")).askApproval(request, gone, context);
+    (await import("./questions/approve.ts")).askApproval(request, gone, context);
 }

@@ -4,8 +4,8 @@
 import { isJsonObject, type JsonObject } from "../../../model/json.ts";
 import { closest } from "../../../util/closest.ts";
 import { oneLine, plural } from "../../../util/text.ts";
-import { type Parameter, SchemaView } from "../schema-view.ts";
-import { choicesOf, listChoices, typeName, typesOf } from "../type-name.ts";
+import { type Parameter, SchemaView } from "./schema-view.ts";
+import { choicesOf, listChoices, typeName, typesOf } from "./type-name.ts";
 import { invalidArguments } from "./invalid.ts";
 import type { GivenArguments, GivenValue } from "./tokens.ts";
 import { itemSchema, typed } from "./typed.ts";

@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { JsonObject } from "../../../model/json.ts";
 import type { CliIo } from "../io.ts";
-import { readStdin } from "../read-stdin.ts";
+import { readStdin } from "../terminal/read-stdin.ts";
 import { invalidArguments } from "./invalid.ts";
 import { parseJson, parseJsonObject } from "./json-text.ts";
 

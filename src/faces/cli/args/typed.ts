@@ -3,8 +3,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { isJsonObject, type JsonObject } from "../../../model/json.ts";
 import { oneLine } from "../../../util/text.ts";
-import type { SchemaView } from "../schema-view.ts";
-import { choicesOf, listChoices, typeName, typesOf } from "../type-name.ts";
+import type { SchemaView } from "./schema-view.ts";
+import { choicesOf, listChoices, typeName, typesOf } from "./type-name.ts";
 
 export type Typed = { ok: true; value: unknown } | { ok: false; problem: string };
 

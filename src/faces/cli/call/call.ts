@@ -1,0 +1,78 @@
+// `plugboard call`: one call, its answer on stdout, its fate in the exit code.
+
+import type { AgentConfig } from "../../../model/agent-config.ts";
+import type { CallOutcome, Tool } from "../../../model/tool.ts";
+import { oneLine, plainText } from "../../../util/text.ts";
+import { assembleArguments } from "../args/assemble.ts";
+import { readTokens } from "../args/tokens.ts";
+import { CallView } from "./call-view.ts";
+import type { CliContext } from "../context.ts";
+import { elicitationPrompt } from "../questions/elicit.ts";
+import { EXIT, exitCodeOf } from "../exit-code.ts";
+import { canonicalName } from "../tools/find-tool.ts";
+import type { CallCommand } from "../invocation.ts";
+import { locateTool } from "./locate-tool.ts";
+import { withBoard } from "../open.ts";
+import { resultText } from "./result.ts";
+import { ensureDirectory, saveBinary } from "./save.ts";
+
+export async function runCall(command: CallCommand, context: CliContext): Promise<number> {
+  const { io, signal, screen } = context;
+  // First, since no server need be started for arguments that cannot be read.
+  const given = await readTokens(command.args, {
+    io,
+    signal,
+    onPrompt: () => screen.note("reading from the terminal; Ctrl-D ends it"),
+  });
+  if (command.output !== undefined) await ensureDirectory(command.output, io.cwd);
+  const adjust = withTimeout(command.timeout);
+  const onElicitation = elicitationPrompt(context);
+  const open = { start: "none", adjust, ...(onElicitation && { onElicitation }) } as const;
+  return withBoard(context, open, async ({ board }) => {
+    const view = new CallView(board, context);
+    try {
+      const tool = await locateTool(board, command.tool, signal);
+      const args = assembleArguments(given, tool.parameters, canonicalName(tool));
+      view.calling(canonicalName(tool));
+      const outcome = await board.call(tool.name, args, {
+        signal,
+        onUpdate: ({ progress }) => progress !== undefined && view.progress(progress),
+      });
+      view.stop();
+      await printOutcome(outcome, tool, command, context);
+      return exitCodeOf(outcome);
+    } finally {
+      view.stop();
+    }
+  });
+}
+
+function withTimeout(timeout: number | undefined): (agent: AgentConfig) => AgentConfig {
+  if (timeout === undefined) return (agent) => agent;
+  return (agent) => ({
+    ...agent,
+    servers: agent.servers.map((server) => ({ ...server, toolTimeout: timeout })),
+  });
+}
+
+/** Errors go to stderr, so that what a script reads from stdout is an answer. */
+export async function printOutcome(
+  outcome: CallOutcome,
+  tool: Tool,
+  { output }: Pick<CallCommand, "output">,
+  { screen, options, io }: CliContext,
+): Promise<void> {
+  const saved =
+    output === undefined
+      ? undefined
+      : await saveBinary(outcome, { directory: output, cwd: io.cwd, name: canonicalName(tool) });
+  if (options.json) return screen.json(outcome);
+  if (exitCodeOf(outcome) === EXIT.interrupted) return;
+  const text = resultText(outcome, saved);
+  const { out, err } = screen.terminal;
+  if (!outcome.isError) return screen.out(out.isTerminal ? plainText(text) : text);
+  const what =
+    outcome.failure === undefined ? `${oneLine(canonicalName(tool))} reported an error:\n` : "";
+  const shown = err.isTerminal ? plainText(text) : text;
+  screen.note(`${err.paint("red", "plugboard:")} ${what}${shown.trimEnd()}`);
+}

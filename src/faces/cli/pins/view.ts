@@ -1,0 +1,127 @@
+// Pins as tables, pages and JSON.
+
+import { diffText, diffTools, type FieldChange } from "../../../guard/pins/diff.ts";
+import type { PinnedTool } from "../../../guard/pins/hash.ts";
+import type { Pin, ServerPins } from "../../../guard/pins/pin.ts";
+import { oneLine } from "../../../util/text.ts";
+import { localTime } from "../audit/time.ts";
+import type { Tone } from "../terminal/paint.ts";
+import { nameOf, type PinEntry } from "./target.ts";
+import { type Column, renderTable, type Row } from "../terminal/table.ts";
+import type { OutputView } from "../terminal/terminal.ts";
+
+/** Characters of each side of a change: enough to judge it by. */
+const EXCERPT = 2000;
+
+/** With its keys in the order they are shown in. */
+const NOTHING: PinnedTool = { name: "", title: undefined, description: undefined, inputSchema: {} };
+
+const COLUMNS: readonly Column[] = [
+  { title: "TOOL", min: 12 },
+  { title: "STATE" },
+  { title: "FIRST SEEN", min: 10 },
+  { title: "CHANGED", min: 10 },
+];
+
+const TONES: Readonly<Record<Pin<unknown>["kind"], Tone>> = {
+  pinned: "green",
+  changed: "yellow",
+  new: "yellow",
+};
+
+export function pinTable(
+  entries: readonly PinEntry[],
+  all: readonly ServerPins[],
+  { width, paint }: OutputView,
+): string[] {
+  const rows = entries.map((entry): Row => {
+    const { pin } = entry;
+    return {
+      cells: [
+        entry.kind === "tool" ? nameOf(entry, all) : `${nameOf(entry, all)} (instructions)`,
+        { text: pin.kind, tone: TONES[pin.kind] },
+        localTime(pin.firstSeen),
+        pin.kind === "pinned" ? "" : localTime(pin.pending.seen),
+      ],
+    };
+  });
+  return renderTable(COLUMNS, rows, { width, paint });
+}
+
+/** What is pinned, or what changed since. */
+export function pinPage(
+  entry: PinEntry,
+  all: readonly ServerPins[],
+  { paint }: OutputView,
+): string[] {
+  const { pin } = entry;
+  const what = entry.kind === "tool" ? "" : " (instructions)";
+  const times = [`first seen ${localTime(pin.firstSeen)}`];
+  if (pin.kind === "changed") times.push(`changed ${localTime(pin.pending.seen)}`);
+  return [
+    `${paint("bold", oneLine(nameOf(entry, all)) + what)}  ${paint(TONES[pin.kind], pin.kind)}`,
+    `  ${paint("dim", times.join(", "))}`,
+    ...changesOf(entry).flatMap((change) => changeLines(change, pin.kind, paint)),
+  ];
+}
+
+export function pinJson(entry: PinEntry): object {
+  const { pin, pins } = entry;
+  return {
+    server: pins.server,
+    key: pins.key,
+    tool: entry.kind === "tool" ? entry.tool : null,
+    state: pin.kind,
+    firstSeen: new Date(pin.firstSeen).toISOString(),
+    ...(pin.kind !== "pinned" && { changedAt: new Date(pin.pending.seen).toISOString() }),
+  };
+}
+
+/** With both definitions, whole. */
+export function pinJsonInFull(entry: PinEntry): object {
+  const { pin } = entry;
+  return {
+    ...pinJson(entry),
+    pinned: pin.kind === "new" ? null : pin.approved.value,
+    pending: pin.kind === "pinned" ? null : pin.pending.value,
+    changes: pin.kind === "changed" ? changesOf(entry) : [],
+  };
+}
+
+/** From what was approved to what waits; from nothing where there is but one. */
+function changesOf(entry: PinEntry): FieldChange[] {
+  if (entry.kind === "instructions") {
+    const [before, after] = sides(entry.pin, "");
+    return [diffText("instructions", before, after, EXCERPT)];
+  }
+  const [before, after] = sides(entry.pin, NOTHING);
+  const { changes, isCut } = diffTools(before, after, { excerpt: EXCERPT });
+  const told = changes.filter(({ path }) => path !== "name");
+  return isCut ? [...told, { path: "… and more; --json shows both in full" }] : told;
+}
+
+function sides<Value>(pin: Pin<Value>, nothing: Value): [before: Value, after: Value] {
+  switch (pin.kind) {
+    case "pinned":
+      return [nothing, pin.approved.value];
+    case "changed":
+      return [pin.approved.value, pin.pending.value];
+    case "new":
+      return [nothing, pin.pending.value];
+  }
+}
+
+function changeLines(
+  { path, before, after }: FieldChange,
+  kind: Pin<unknown>["kind"],
+  paint: OutputView["paint"],
+): string[] {
+  const marked = (sign: string, tone: Tone, text: string | undefined): string[] =>
+    text === undefined || text === ""
+      ? []
+      : text.split("\n").map((line) => `    ${paint(tone, `${sign} ${line}`)}`);
+  if (kind === "pinned") {
+    return [`  ${path}`, ...(after ?? "").split("\n").map((line) => `    ${line}`)];
+  }
+  return [`  ${path}`, ...marked("-", "red", before), ...marked("+", "green", after)];
+}

@@ -1,0 +1,91 @@
+// `plugboard tools`: what can be called.
+
+import type { ServerStatus } from "../../../model/server-status.ts";
+import type { Tool } from "../../../model/tool.ts";
+import { duration, plainText, plural } from "../../../util/text.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { didYouMean, nearestTools } from "./find-tool.ts";
+import type { ToolsCommand } from "../invocation.ts";
+import { onlyServer, withBoard } from "../open.ts";
+import { unavailableNotes } from "../status/server-state.ts";
+import { untilStarted, whileStarting } from "../status/starting.ts";
+import { stateToJson } from "../status/state-json.ts";
+import { toolList } from "./tool-list.ts";
+import { toolPages } from "./tool-page.ts";
+
+export async function runTools(command: ToolsCommand, context: CliContext): Promise<number> {
+  const { screen, options } = context;
+  const { server, refresh, long, query } = command;
+  const adjust = server === undefined ? {} : { adjust: onlyServer(server) };
+  return withBoard(context, { start: refresh ? "none" : "unknown", ...adjust }, async (opened) => {
+    const { board, agent } = opened;
+    if (refresh) await whileStarting(board, context, board.refresh());
+    else await untilStarted(board, context, agent.startupWait);
+    const all = board.tools();
+    const tools = all.filter((tool) => matches(tool, query));
+    const servers = board.status();
+    if (options.json) {
+      screen.json({ tools: tools.map(toolJson), servers: servers.map(serverJson) });
+      return EXIT.ok;
+    }
+    const { out } = screen.terminal;
+    screen.lines(long ? toolPages(tools, out) : toolList(tools, out));
+    const { isTerminal, paint } = screen.terminal.err;
+    for (const note of unavailableNotes(servers)) screen.note(note);
+    if (tools.length === 0) emptyNotes(query, all).forEach((note) => screen.note(note));
+    else if (isTerminal) {
+      const now = context.clock.now();
+      for (const note of cacheNotes(tools, servers, now)) screen.note(paint("dim", note));
+    }
+    return EXIT.ok;
+  });
+}
+
+/** Every word is somewhere in what the tool says of itself. */
+function matches({ name, label, description }: Tool, words: readonly string[]): boolean {
+  const text = `${name}\n${label}\n${description}`.toLowerCase();
+  return words.every((word) => text.includes(word.toLowerCase()));
+}
+
+function emptyNotes(query: readonly string[], all: readonly Tool[]): string[] {
+  if (all.length === 0) return ["no tools"];
+  const wanted = query.join(" ");
+  const meant = didYouMean(nearestTools(wanted, all));
+  const hint = meant === undefined ? [] : [`hint: ${plainText(meant)}`];
+  return [`no tool matches '${wanted}'`, ...hint];
+}
+
+function cacheNotes(
+  tools: readonly Tool[],
+  servers: readonly ServerStatus[],
+  now: number,
+): string[] {
+  const listed = servers.filter((server) => server.tools > 0);
+  const cached = listed.filter((server) => server.cached);
+  if (cached.length === 0) return [];
+  const names = cached.map(({ name }) => name).join(", ");
+  const which = cached.length === listed.length ? "" : ` (${names})`;
+  const oldest = Math.min(...cached.map(({ cachedAt = now }) => cachedAt));
+  const age = duration(Math.max(0, now - oldest));
+  const count = plural(tools.length, "tool");
+  return [`${count}, from the cache${which}, ${age} old; --refresh asks the servers`];
+}
+
+function toolJson(tool: Tool): object {
+  const { name, label, description, parameters, annotations, outputSchema, include, source } = tool;
+  return {
+    name,
+    label,
+    description,
+    parameters,
+    ...(annotations !== undefined && { annotations }),
+    ...(outputSchema !== undefined && { outputSchema }),
+    ...(include !== undefined && { include }),
+    source,
+  };
+}
+
+function serverJson({ name, state, tools, cached }: ServerStatus): object {
+  return { name, state: stateToJson(state), tools, cached };
+}
