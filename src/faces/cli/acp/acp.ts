@@ -1,12 +1,10 @@
-// `plugboard acp`: this agent's board behind an ACP agent on stdio, until the editor is gone.
+// `plugboard acp`: runs an ACP agent over this agent's board on stdio, until the editor disconnects.
 
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { Models } from "../../../agent/models.ts";
 import { openBoard } from "../../../board.ts";
-import { findConfig } from "../../../config/find.ts";
 import { plugboardHome } from "../../../config/home.ts";
-import { loadConfig } from "../../../config/load.ts";
 import { parseAgentConfig } from "../../../config/parse.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import { PlugboardError } from "../../../model/errors.ts";
@@ -18,11 +16,12 @@ import { type AcpOptions, serveAcp } from "../../acp/serve.ts";
 import { claimStdout } from "../../acp/wire/stdout.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
+import { findSource, loadAgent } from "../open.ts";
 import { requireTrust } from "../trust/require-trust.ts";
 
 const FOR_EDITORS =
-  "This is an agent for editors: one that speaks the Agent Client Protocol starts it and talks to it here. " +
-  "plugboard ask puts a prompt to the same agent; Ctrl-C ends this.";
+  "This command is for editors that speak the Agent Client Protocol: they start it and talk to it here. " +
+  "To ask the same agent yourself, use plugboard ask. Press Ctrl-C to stop.";
 
 export async function runAcp(context: CliContext): Promise<number> {
   const { io, logger, clock, signal, options, screen } = context;
@@ -30,7 +29,7 @@ export async function runAcp(context: CliContext): Promise<number> {
   const stdin = io.stdin as Readable;
   if (io.stdin.isTTY) screen.note(FOR_EDITORS);
   const ending = new AbortController();
-  // At once, and waited for by the servers that are programs alone.
+  // Starts at once; only servers that are programs wait for it.
   const programPath = findLoginPath({ env: io.env, clock, logger, signal: ending.signal });
   try {
     const agent = await readAgent(context).catch(async (error: unknown) => {
@@ -39,7 +38,7 @@ export async function runAcp(context: CliContext): Promise<number> {
     });
     const stateDir = plugboardHome(io.env, io.homedir);
     await using board = await openBoard(
-      // A session never waits for the agent's own servers: its first prompt does.
+      // Opening a session does not wait for the agent's own servers; its first prompt does.
       { ...agent, startupWait: 0 },
       {
         start: "eager",
@@ -49,16 +48,16 @@ export async function runAcp(context: CliContext): Promise<number> {
         logger,
         stateDir,
         workspaceDir: agent.workspace ?? io.cwd,
-        // A session's own answer goes first, for what its calls cause.
+        // Questions caused by a session's calls go to that session's handlers instead.
         ...askNobody(logger),
-        ...(options.logLevel !== "silent" && { serverLogLevel: options.logLevel }),
+        serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
       },
     );
     await using models = modelsOf(agent, context);
     await serveAcp({
       input: Readable.toWeb(stdin) as ReadableStream<Uint8Array>,
       output,
-      // The person at the editor is the owner, and is asked before a tool is called.
+      // The person at the editor is the owner, and approves calls.
       openSession: (request) => board.openSession({ ...request, owner: true, approval: "ask" }),
       ...(models !== undefined && answeredBy(models, agent, context)),
       modelAdvice: modelAdvice(agent, stateDir),
@@ -70,12 +69,12 @@ export async function runAcp(context: CliContext): Promise<number> {
     return EXIT.ok;
   } finally {
     ending.abort();
-    // Otherwise an editor that keeps the pipe open would keep the process.
+    // An editor that keeps the pipe open would otherwise keep the process alive.
     stdin.destroy();
   }
 }
 
-/** Undefined without a model. Nothing is loaded for it yet. */
+/** Undefined without a configured model. The model itself is loaded later. */
 function modelsOf(
   { models = [], modelProviders: providers, networkProxy: proxy }: AgentConfig,
   { io, clock }: CliContext,
@@ -85,8 +84,8 @@ function modelsOf(
   return new Models([first, ...others], {
     env: io.env,
     clock,
-    ...(providers && { providers }),
-    ...(proxy && { proxy }),
+    providers,
+    proxy,
   });
 }
 
@@ -95,51 +94,35 @@ function answeredBy(
   { maxSteps, systemPrompt }: AgentConfig,
   { clock }: CliContext,
 ): Pick<AcpOptions, "newResponder"> {
-  const options = { models, systemPrompt, clock, ...(maxSteps !== undefined && { maxSteps }) };
+  const options = { models, systemPrompt, clock, maxSteps };
   return { newResponder: (past, chosen) => modelResponder(past, options, chosen) };
 }
 
-/** What gives an agent without a model one. */
+/** Tells the person how to configure a model. */
 function modelAdvice({ file, untrusted }: AgentConfig, home: string): string {
-  if (untrusted !== undefined) return `Nothing of the configuration is used: ${untrusted.remedy}.`;
+  if (untrusted !== undefined) return `The configuration is not used: ${untrusted.remedy}.`;
   const example = '"model": "anthropic/claude-sonnet-4-5"';
   const where =
     file === undefined
       ? `put \`{ "agents": { "defaults": { ${example} } } }\` into ${join(home, "plugboard.json")}`
       : `set \`${example}\` in agents.defaults of ${file}`;
-  return `For answers, ${where}, see to the provider's key, and start the agent again.`;
+  return `To get answers, ${where}, set the provider's API key, and restart the agent.`;
 }
 
-/** Without a configuration the agent has no servers of its own: the demo is for people at a terminal. */
-async function readAgent({ io, options }: CliContext): Promise<AgentConfig> {
-  const { env, cwd, homedir } = io;
-  const { config, agent: agentId } = options;
-  const source = findConfig({ env, cwd, homedir, ...(config !== undefined && { flag: config }) });
-  if (source.kind === "demo") {
-    if (agentId === undefined) return parseAgentConfig({ servers: {} });
-    throw new PlugboardError(
-      "CONFIG_INVALID",
-      `there is no agent '${agentId}', since there is no configuration`,
-      { hint: "name a configuration with --config <file>" },
-    );
-  }
-  const agent = await loadConfig(source.path, agentId, { cwd, homedir });
-  if (source.from !== "directory") return agent;
+/** Without a configuration the agent has no servers of its own: the demo is only for people at a terminal. */
+async function readAgent(context: CliContext): Promise<AgentConfig> {
+  const source = findSource(context);
+  const agent = await loadAgent(source, context, () => parseAgentConfig({ servers: {} }));
+  if (source.kind !== "file" || source.from !== "directory") return agent;
   try {
-    await requireTrust(source.path, agent, io);
+    await requireTrust(source.path, agent, context.io);
     return agent;
   } catch (error) {
     if (!(error instanceof PlugboardError) || error.code !== "UNTRUSTED") throw error;
     const remedy = `${source.path} is not trusted; if you trust it, run plugboard trust in its directory`;
-    // Its servers are shown. A model, a system prompt or a rule of its would be as much of a start as they.
-    const { agentId: id, servers, toolNames, warnings, file } = agent;
-    return {
-      agentId: id,
-      servers,
-      toolNames,
-      warnings,
-      ...(file && { file }),
-      untrusted: { remedy },
-    };
+    // Its servers are listed as untrusted. Its model, system prompt and rules are left out: using them would
+    // already be acting on a file that nobody has trusted.
+    const { agentId, servers, toolNames, warnings, file } = agent;
+    return { agentId, servers, toolNames, warnings, file, untrusted: { remedy } };
   }
 }

@@ -1,8 +1,10 @@
-// A JSON Schema as the command line understands it: which parameters there are and what goes into them.
-// Only what helps a person to write a call; the server has the last word. Every part of a schema is looked
-// at once at most, so that one which refers to itself or repeats itself costs no more than its size.
+// A JSON Schema as the command line needs it: which parameters there are, and their types in a word or two.
+// It only helps a person to write a call; the server checks the arguments. Each part of a schema is visited at
+// most once, so that a schema which refers to itself costs no more than its size.
 
 import { isJsonObject, type JsonObject } from "../../../model/json.ts";
+import { followPointer } from "../../../util/json-pointer.ts";
+import { oneLine } from "../../../util/text.ts";
 
 export interface Parameter {
   name: string;
@@ -10,8 +12,10 @@ export interface Parameter {
   required: boolean;
 }
 
-/** References in a row. */
+/** How many references in a row are followed. */
 const LONGEST_CHAIN = 16;
+const MOST_CHOICES = 6;
+const DEEPEST_ARRAY = 3;
 
 export class SchemaView {
   readonly #root: JsonObject;
@@ -29,12 +33,12 @@ export class SchemaView {
     return this.#own().get(name);
   }
 
-  /** One of the keys of a parameter that is an object. */
+  /** A property of a parameter that is an object. */
   part(name: string, schema: JsonObject): Parameter | undefined {
     return this.#collect(schema).get(name);
   }
 
-  /** Whether keys that it does not name are welcome in so many words. */
+  /** Whether it says that keys which it does not name are welcome. */
   get isOpen(): boolean {
     const { additionalProperties, patternProperties } = this.resolve(this.#root);
     if (isJsonObject(patternProperties)) return true;
@@ -75,12 +79,31 @@ export class SchemaView {
     return found;
   }
 
+  /** `number`, `string[]`, `"asc" | "desc"` */
+  typeName(schema: JsonObject, depth = 0): string {
+    const alternatives = this.alternatives(schema).slice(0, MOST_CHOICES);
+    const names = alternatives.flatMap((each) => this.#typeNames(each, depth));
+    return [...new Set(names)].join(" | ") || "any";
+  }
+
+  #typeNames(schema: JsonObject, depth: number): string[] {
+    const choices = choicesOf(schema);
+    if (choices !== undefined) return [listChoices(choices)];
+    return typesOf(schema).map((type) => {
+      if (type !== "array") return oneLine(type, 20);
+      const { items } = schema;
+      if (!isJsonObject(items) || depth >= DEEPEST_ARRAY) return "array";
+      const item = this.typeName(items, depth + 1);
+      return item.includes(" ") ? `(${item})[]` : `${item}[]`;
+    });
+  }
+
   #own(): ReadonlyMap<string, Parameter> {
     this.#parameters ??= this.#collect(this.#root);
     return this.#parameters;
   }
 
-  /** The keys of every alternative are counted in, but only what all of them need is required. */
+  /** Includes the keys of every alternative; required are those that all alternatives require. */
   #collect(schema: JsonObject): Map<string, Parameter> {
     const found = new Map<string, Parameter>();
     const required = new Set<unknown>();
@@ -108,18 +131,31 @@ export class SchemaView {
   }
 
   #target(reference: unknown): JsonObject | undefined {
-    if (typeof reference !== "string" || !reference.startsWith("#")) return undefined;
-    const keys = reference
-      .slice(1)
-      .split("/")
-      .filter((key) => key !== "")
-      .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
-    let value: unknown = this.#root;
-    for (const key of keys) {
-      value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-    }
+    if (typeof reference !== "string" || !/^#(?:\/|$)/.test(reference)) return undefined;
+    const value = followPointer(this.#root, reference);
     return isJsonObject(value) ? value : undefined;
   }
+}
+
+/** The values a schema allows, where it lists them. */
+export function choicesOf(schema: JsonObject): readonly unknown[] | undefined {
+  if (Array.isArray(schema["enum"])) return schema["enum"];
+  return Object.hasOwn(schema, "const") ? [schema["const"]] : undefined;
+}
+
+/** The types a schema names; empty where it names none. */
+export function typesOf(schema: JsonObject): string[] {
+  const { type } = schema;
+  if (typeof type === "string") return [type];
+  if (Array.isArray(type)) return type.filter((each) => typeof each === "string");
+  if (isJsonObject(schema["properties"])) return ["object"];
+  return isJsonObject(schema["items"]) ? ["array"] : [];
+}
+
+export function listChoices(choices: readonly unknown[]): string {
+  const shown = choices.slice(0, MOST_CHOICES).map((each) => oneLine(JSON.stringify(each), 40));
+  if (choices.length > shown.length) shown.push(`… ${choices.length - shown.length} more`);
+  return shown.join(" | ");
 }
 
 function parts(schema: JsonObject, key: "allOf" | "anyOf" | "oneOf"): JsonObject[] {
@@ -127,7 +163,7 @@ function parts(schema: JsonObject, key: "allOf" | "anyOf" | "oneOf"): JsonObject
   return Array.isArray(list) ? list.filter(isJsonObject) : [];
 }
 
-/** Some generators wrap a reference, so that a description can stand beside it. */
+/** Some generators wrap a reference in `allOf`, to put a description next to it. */
 function onlyPart(schema: JsonObject): JsonObject | undefined {
   const [first, second] = parts(schema, "allOf");
   const isWrapper = second === undefined && !("properties" in schema) && !("type" in schema);

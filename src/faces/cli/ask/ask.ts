@@ -1,48 +1,43 @@
-// `plugboard ask`: one prompt through the agent's loop, its answer on stdout.
+// `plugboard ask`: runs one prompt through the agent's loop; the answer goes to stdout.
 
-import type { TurnEnd } from "../../../agent/loop.ts";
+import { runTurn, type TurnEnd } from "../../../agent/loop.ts";
 import { type AgentModel, openModel } from "../../../agent/model.ts";
 import { systemPrompt } from "../../../agent/system-prompt.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import { PlugboardError } from "../../../model/errors.ts";
-import { untilAborted } from "../../../util/abort.ts";
 import type { CliContext } from "../context.ts";
 import { elicitationPrompt } from "../questions/elicit.ts";
 import { EXIT } from "../exit-code.ts";
-import { interrupted } from "../interrupted.ts";
-import type { AskCommand } from "../invocation.ts";
+import { untilInterrupted } from "../lifetime.ts";
 import { withBoard } from "../open.ts";
-import { readStdin } from "../terminal/read-stdin.ts";
+import { readStdin } from "../terminal/input.ts";
 import { samplingPrompt } from "../questions/sample.ts";
 import { untilStarted } from "../status/starting.ts";
+import type { AskCommand } from "./command.ts";
 import { TurnView } from "./turn-view.ts";
 
-/** A prompt does not wait longer for servers; those that come later are used from then on. */
+/** A prompt waits no longer for servers; tools of slower ones are added once they are ready. */
 const START_WAIT_MS = 15_000;
 
 export async function runAsk(command: AskCommand, context: CliContext): Promise<number> {
   const { signal, io, clock } = context;
   const prompt = await readPrompt(command, context);
-  const onElicitation = elicitationPrompt(context);
-  // Servers start before it is there; what they ask for until then is declined.
-  const asked: { model?: AgentModel } = {};
+  // Servers start before the model is open; what they ask it until then is declined.
+  let opened: AgentModel | undefined;
   const open = {
-    onSampling: samplingPrompt(context, { yes: command.yes, model: () => asked.model }),
     start: "eager",
-    adjust: (agent: AgentConfig) => toBeAsked(agent, command),
-    ...(onElicitation && { onElicitation }),
-    ...(command.yes && { onApproval: () => "once" as const }),
+    adjust: (agent: AgentConfig) => withModel(agent, command),
+    onElicitation: elicitationPrompt(context),
+    onSampling: samplingPrompt(context, { yes: command.yes, model: () => opened }),
+    onApproval: command.yes ? () => "once" as const : undefined,
   } as const;
   return withBoard(context, open, async ({ board, agent }) => {
     const { modelProviders: providers, networkProxy: proxy, maxSteps } = agent;
-    const from = { env: io.env, clock, ...(providers && { providers }), ...(proxy && { proxy }) };
-    const model = await openModel(agent.model ?? "", from);
-    asked.model = model;
+    const model = await openModel(agent.model ?? "", { env: io.env, clock, providers, proxy });
+    opened = model;
     try {
       await untilStarted(board, context, agent.startupWait ?? START_WAIT_MS);
-      const resources = await untilAborted(board.resources.context(), signal, interrupted);
-      // Not before the packages it needs are known to be there.
-      const { runTurn } = await import("../../../agent/loop.ts");
+      const resources = await untilInterrupted(board.resources.context(), signal);
       const view = new TurnView(context);
       const turn = await runTurn({
         model,
@@ -50,7 +45,7 @@ export async function runAsk(command: AskCommand, context: CliContext): Promise<
         context: resources,
         prompt: [{ type: "text", text: prompt }],
         tools: () => board.tools(),
-        ...(maxSteps !== undefined && { maxSteps }),
+        maxSteps,
         signal,
         onEvent: (event) => view.on(event),
         clock,
@@ -63,29 +58,21 @@ export async function runAsk(command: AskCommand, context: CliContext): Promise<
   });
 }
 
-async function readPrompt(
-  { prompt }: AskCommand,
-  { io, screen, signal }: CliContext,
-): Promise<string> {
+async function readPrompt({ prompt }: AskCommand, context: CliContext): Promise<string> {
   const words = prompt.join(" ");
-  if (words !== "-") return requireText(words);
-  const onPrompt = (): void => screen.note("reading from the terminal; Ctrl-D ends it");
-  return requireText(await readStdin(io.stdin, signal, onPrompt));
-}
-
-function requireText(prompt: string): string {
-  if (prompt.trim() !== "") return prompt;
+  const text = words === "-" ? await readStdin(context) : words;
+  if (text.trim() !== "") return text;
   throw new PlugboardError("INVALID_ARGUMENTS", "the prompt is empty", {
     hint: 'plugboard ask "What can you do?"',
   });
 }
 
-/** The one who decides on the calls is a model: what may change something is asked about. */
-function toBeAsked(agent: AgentConfig, command: AskCommand): AgentConfig {
+/** A model decides which calls are made, so by default those that may change something need approval. */
+function withModel(agent: AgentConfig, command: AskCommand): AgentConfig {
   const model = command.model ?? agent.model;
   if (model === undefined) {
     throw new PlugboardError("CONFIG_INVALID", "no model is configured", {
-      hint: 'set "model" in agents.defaults, as in "anthropic/claude-sonnet-4-5" or "ollama/qwen3", or give --model',
+      hint: 'set "model" in agents.defaults, for example "anthropic/claude-sonnet-4-5" or "ollama/qwen3", or use --model',
     });
   }
   const approval = agent.guard?.approval ?? "destructive";

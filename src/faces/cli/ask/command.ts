@@ -1,15 +1,25 @@
 // `plugboard ask` on the command line.
 
 import type { Command as Parser } from "commander";
-import type { AskCommand } from "../invocation.ts";
 
-const ASK_HELP = `
-The answer goes to stdout, the tools that were called to stderr. With --json
-every event is one line of JSON on stdout.
+export interface AskCommand {
+  kind: "ask";
+  /** Words of the prompt; `-` alone is stdin. */
+  prompt: string[];
+  /** `provider/model` */
+  model?: string;
+  /** Every call may be made. */
+  yes: boolean;
+}
 
-A call that may change something is asked about, unless the configuration says
-otherwise; so is a server that wants to ask the model, where its "sampling" lets
-it. Where nobody can be asked it is refused. --yes answers yes.
+const HELP = `
+The answer goes to stdout, the tool calls to stderr. With --json every event is
+one line of JSON on stdout.
+
+You are asked before a call that may change something, unless the configuration
+says otherwise, and before a server uses the model, where its "sampling" setting
+allows that at all. Without a terminal to ask on, both are refused. --yes allows
+everything.
 
 Examples:
   plugboard ask "What time is it in Tokyo?" --yes
@@ -18,17 +28,12 @@ Examples:
 export function describeAsk(program: Parser, choose: (command: AskCommand) => void): void {
   program
     .command("ask")
-    .description("put a prompt to a model that has the tools of all servers")
-    .argument("<prompt...>", "what to ask; - reads it from stdin")
-    .option("--model <provider/model>", "instead of the one in the configuration")
-    .option("--yes", "let every call be made without asking")
-    .addHelpText("after", ASK_HELP)
-    .action((prompt: string[], options: Record<string, unknown>) =>
-      choose({
-        kind: "ask",
-        prompt,
-        ...(typeof options["model"] === "string" && { model: options["model"] }),
-        yes: options["yes"] === true,
-      }),
+    .description("send a prompt to a model that can use the tools of all servers")
+    .argument("<prompt...>", "the prompt; - reads it from stdin")
+    .option("--model <provider/model>", "use this model instead of the configured one")
+    .option("--yes", "allow every call without asking")
+    .addHelpText("after", HELP)
+    .action((prompt: string[], { model, yes }: { model?: string; yes?: true }) =>
+      choose({ kind: "ask", prompt, model, yes: yes === true }),
     );
 }

@@ -1,5 +1,5 @@
-// A turn of the agent's loop as it happens: the answer on stdout and a line for each call on stderr, or every
-// event as a line of JSON.
+// Prints a turn while it runs: the answer on stdout and a line for each call on stderr, or every event as a line
+// of JSON.
 
 import type { TurnEnd, TurnResult } from "../../../agent/loop.ts";
 import type { TurnEvent } from "../../../agent/turn-event.ts";
@@ -27,12 +27,12 @@ export class TurnView {
     else this.#show(event);
   }
 
-  /** A failure is the caller's to tell. */
+  /** The caller reports a failure. */
   end({ end, usage }: TurnResult): void {
     if (this.#context.options.json) {
       const error =
         end.reason === "failed" ? { code: end.error.code, message: end.error.message } : undefined;
-      return this.#line({ type: "end", reason: end.reason, usage, ...(error && { error }) });
+      return this.#line({ type: "end", reason: end.reason, usage, error });
     }
     this.#endLine();
     const why = incomplete(end);
@@ -70,7 +70,7 @@ export class TurnView {
       case "notice":
         return this.#note(plainText(event.text));
       case "step":
-        // What is said after the calls is a paragraph of its own.
+        // Text after the calls starts a new paragraph.
         return this.#endLine();
       case "thought":
       case "usage":
@@ -96,7 +96,7 @@ export class TurnView {
   #json(event: TurnEvent): void {
     if (event.type !== "tool_call") return this.#line(event);
     const { tool, ...rest } = event;
-    this.#line({ ...rest, ...(tool !== undefined && { source: tool.source }) });
+    this.#line({ ...rest, source: tool?.source });
   }
 
   #line(value: object): void {
@@ -109,16 +109,16 @@ function compactionText({ results, messages }: { results: number; messages: numb
     ...(results > 0 ? [plural(results, "tool result")] : []),
     ...(messages > 0 ? [plural(messages, "earlier message")] : []),
   ];
-  return `the conversation has outgrown the model: ${parts.join(" and ")} left out`;
+  return `the conversation no longer fits the model: ${parts.join(" and ")} left out`;
 }
 
-/** Undefined for an answer that is whole. */
+/** Undefined for a complete answer. */
 function incomplete({ reason }: TurnEnd): string | undefined {
   switch (reason) {
     case "max_tokens":
-      return "plugboard: the answer is cut off: the model may not say more at once";
+      return "plugboard: the answer is cut off: it reached the model's limit for one answer";
     case "max_turn_requests":
-      return "plugboard: stopped before the model was done: maxSteps is reached";
+      return "plugboard: stopped before the model was done: it reached maxSteps";
     case "refusal":
       return "plugboard: the model's provider refused to answer";
     case "end_turn":

@@ -1,13 +1,12 @@
-// Lines of an audit as a table for people.
+// Lines of the audit as a table.
 
 import type { AuditEntry, AuditLine } from "../../../guard/audit/entry.ts";
 import { byteSize, duration, oneLine, plural } from "../../../util/text.ts";
-import { localTime } from "./time.ts";
-import type { Tone } from "../terminal/paint.ts";
+import { localTime } from "../terminal/local-time.ts";
 import { type Cell, type Column, renderTable, type Row } from "../terminal/table.ts";
-import type { OutputView } from "../terminal/terminal.ts";
+import type { OutputView, Tone } from "../terminal/terminal.ts";
 
-/** Cells that a column keeps when lines come one by one, so that they stand below each other. */
+/** The width of the tool column when lines come one by one, so that they line up. */
 const NAME_WIDTH = 28;
 
 const COLUMNS: readonly Column[] = [
@@ -25,7 +24,7 @@ export function auditTable(lines: readonly AuditLine[], { width, paint }: Output
   return renderTable(COLUMNS, lines.map(toRow), { width, paint });
 }
 
-/** For one that arrives alone. */
+/** A line that is printed as it arrives. */
 export function auditRow(line: AuditLine, { paint }: OutputView): string {
   const cells = toRow(line).cells.map((cell): Cell =>
     typeof cell === "string" ? { text: oneLine(cell) } : { ...cell, text: oneLine(cell.text) },

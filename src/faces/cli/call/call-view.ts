@@ -1,4 +1,4 @@
-// What a person sees while a call is under way: servers that start, then the call and its progress.
+// What a person sees during a call: the servers that start, then the call and its progress.
 
 import type { Board } from "../../../model/board.ts";
 import type { Progress } from "../../../model/tool.ts";
@@ -8,7 +8,7 @@ import type { Frame, LiveRows } from "../terminal/screen.ts";
 import { startingRows } from "../status/starting.ts";
 import { renderTable } from "../terminal/table.ts";
 
-/** Plain lines come no faster than this. */
+/** Without a live terminal, progress is printed at most this often. */
 const LINE_EVERY_MS = 1000;
 
 type ViewContext = Pick<CliContext, "screen" | "clock">;

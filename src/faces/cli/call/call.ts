@@ -1,50 +1,58 @@
-// `plugboard call`: one call, its answer on stdout, its fate in the exit code.
+// `plugboard call`: calls one tool; the result goes to stdout, and the exit code says whether it succeeded.
 
 import type { AgentConfig } from "../../../model/agent-config.ts";
+import type { Board } from "../../../model/board.ts";
 import type { CallOutcome, Tool } from "../../../model/tool.ts";
 import { oneLine, plainText } from "../../../util/text.ts";
 import { assembleArguments } from "../args/assemble.ts";
-import { readTokens } from "../args/tokens.ts";
+import { type GivenArguments, readTokens } from "../args/tokens.ts";
 import { CallView } from "./call-view.ts";
 import type { CliContext } from "../context.ts";
 import { elicitationPrompt } from "../questions/elicit.ts";
 import { EXIT, exitCodeOf } from "../exit-code.ts";
 import { canonicalName } from "../tools/find-tool.ts";
-import type { CallCommand } from "../invocation.ts";
+import type { CallCommand } from "./command.ts";
 import { locateTool } from "./locate-tool.ts";
 import { withBoard } from "../open.ts";
 import { resultText } from "./result.ts";
 import { ensureDirectory, saveBinary } from "./save.ts";
 
 export async function runCall(command: CallCommand, context: CliContext): Promise<number> {
-  const { io, signal, screen } = context;
-  // First, since no server need be started for arguments that cannot be read.
-  const given = await readTokens(command.args, {
-    io,
-    signal,
-    onPrompt: () => screen.note("reading from the terminal; Ctrl-D ends it"),
-  });
+  const { io, signal } = context;
+  // Before the board opens: arguments that cannot be read must not start a server.
+  const given = await readTokens(command.args, context);
   if (command.output !== undefined) await ensureDirectory(command.output, io.cwd);
-  const adjust = withTimeout(command.timeout);
-  const onElicitation = elicitationPrompt(context);
-  const open = { start: "none", adjust, ...(onElicitation && { onElicitation }) } as const;
-  return withBoard(context, open, async ({ board }) => {
-    const view = new CallView(board, context);
-    try {
-      const tool = await locateTool(board, command.tool, signal);
-      const args = assembleArguments(given, tool.parameters, canonicalName(tool));
-      view.calling(canonicalName(tool));
-      const outcome = await board.call(tool.name, args, {
-        signal,
-        onUpdate: ({ progress }) => progress !== undefined && view.progress(progress),
-      });
-      view.stop();
-      await printOutcome(outcome, tool, command, context);
-      return exitCodeOf(outcome);
-    } finally {
-      view.stop();
-    }
-  });
+  const open = {
+    start: "none",
+    adjust: withTimeout(command.timeout),
+    onElicitation: elicitationPrompt(context),
+  } as const;
+  return withBoard(context, open, ({ board }) => callTool(board, command, given, context));
+}
+
+/** Calls the tool, shows progress, prints the outcome, and gives the exit code. */
+export async function callTool(
+  board: Board,
+  { tool: name, output }: Pick<CallCommand, "tool" | "output">,
+  given: GivenArguments,
+  context: CliContext,
+): Promise<number> {
+  const { signal } = context;
+  const view = new CallView(board, context);
+  try {
+    const tool = await locateTool(board, name, signal);
+    const args = assembleArguments(given, tool.parameters, canonicalName(tool));
+    view.calling(canonicalName(tool));
+    const outcome = await board.call(tool.name, args, {
+      signal,
+      onUpdate: ({ progress }) => progress !== undefined && view.progress(progress),
+    });
+    view.stop();
+    await printOutcome(outcome, tool, output, context);
+    return exitCodeOf(outcome);
+  } finally {
+    view.stop();
+  }
 }
 
 function withTimeout(timeout: number | undefined): (agent: AgentConfig) => AgentConfig {
@@ -55,11 +63,11 @@ function withTimeout(timeout: number | undefined): (agent: AgentConfig) => Agent
   });
 }
 
-/** Errors go to stderr, so that what a script reads from stdout is an answer. */
-export async function printOutcome(
+/** Errors go to stderr: what a script reads from stdout is always a result. */
+async function printOutcome(
   outcome: CallOutcome,
   tool: Tool,
-  { output }: Pick<CallCommand, "output">,
+  output: string | undefined,
   { screen, options, io }: CliContext,
 ): Promise<void> {
   const saved =

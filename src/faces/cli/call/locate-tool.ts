@@ -4,9 +4,8 @@ import type { Board } from "../../../model/board.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
 import type { Tool } from "../../../model/tool.ts";
-import { untilAborted } from "../../../util/abort.ts";
 import { findExactly, findTool } from "../tools/find-tool.ts";
-import { interrupted } from "../interrupted.ts";
+import { untilInterrupted } from "../lifetime.ts";
 import { stateNotes } from "../status/server-state.ts";
 
 type Searched = Pick<Board, "status" | "tools" | "restart" | "call">;
@@ -30,7 +29,7 @@ export async function locateTool(
     unknown.map(({ name: server }) => [server, board.restart(server).then(() => server)] as const),
   );
   while (waiting.size > 0) {
-    const started = await untilAborted(Promise.race(waiting.values()), signal, interrupted);
+    const started = await untilInterrupted(Promise.race(waiting.values()), signal);
     waiting.delete(started);
     const tool = findExactly(name, board.tools());
     if (tool !== undefined) return tool;

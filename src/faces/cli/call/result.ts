@@ -1,17 +1,17 @@
-// A call's outcome as text: what is text as it is, everything else as a line that says what it was.
+// A call's outcome as text. Content that is not text becomes a line that describes it.
 
 import type { ContentBlock } from "../../../model/content.ts";
 import type { CallOutcome } from "../../../model/tool.ts";
 import { byteSize, oneLine } from "../../../util/text.ts";
 
-/** A block's bytes, where it has any. */
+/** The bytes of an image, audio or binary resource. */
 export interface BinaryContent {
   mimeType: string;
   /** base64 */
   data: string;
 }
 
-/** `saved` names the file that a block was saved to. */
+/** `saved` maps a block to the file it was saved to. */
 export function resultText(
   { content, structuredContent, isError }: CallOutcome,
   saved: ReadonlyMap<ContentBlock, string> = new Map(),

@@ -1,4 +1,4 @@
-// Saves the binary parts of a result to files, and never over one that exists.
+// Saves the binary parts of a result to new files; never overwrites one.
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -19,13 +19,13 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
 
 export interface SaveOptions {
   directory: string;
-  /** What a relative directory is relative to. */
+  /** The base of a relative `directory`. */
   cwd: string;
-  /** What the files are named after. */
+  /** The files are named after it. */
   name: string;
 }
 
-/** To be called before the call is made: its result must not be lost to a directory that cannot be. */
+/** To be called before the call is made, so that its result is not lost because it cannot be saved. */
 export async function ensureDirectory(directory: string, cwd: string): Promise<void> {
   const path = resolve(cwd, directory);
   try {
@@ -35,7 +35,7 @@ export async function ensureDirectory(directory: string, cwd: string): Promise<v
   }
 }
 
-/** The files by block, as paths below `directory`, which exists. */
+/** Resolves to the path of each saved block. `directory` must exist. */
 export async function saveBinary(
   { content }: CallOutcome,
   { directory, cwd, name }: SaveOptions,
@@ -59,7 +59,7 @@ export async function saveBinary(
   return saved;
 }
 
-/** False where the file exists already. */
+/** Resolves to false where the file already exists. */
 async function writeNew(path: string, bytes: Buffer): Promise<boolean> {
   try {
     await writeFile(path, bytes, { flag: "wx" });

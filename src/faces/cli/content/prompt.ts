@@ -1,4 +1,4 @@
-// `plugboard prompt`: one prompt, filled in, as a server words it.
+// `plugboard prompt`: has a server fill in one prompt, and prints it.
 
 import type { PromptMessage } from "../../../model/prompt.ts";
 import { plainText } from "../../../util/text.ts";
@@ -6,23 +6,18 @@ import { invalidArguments } from "../args/invalid.ts";
 import { type GivenArguments, type GivenValue, readTokens } from "../args/tokens.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import type { PromptCommand } from "../invocation.ts";
 import { withBoard } from "../open.ts";
 import { resultText } from "../call/result.ts";
 import { whileStarting } from "../status/starting.ts";
+import type { PromptCommand } from "./command.ts";
 
 export async function runPrompt(
   { name, args }: PromptCommand,
   context: CliContext,
 ): Promise<number> {
-  const { io, signal, screen, options } = context;
-  // First, since no server need be started for arguments that cannot be read.
-  const given = await readTokens(args, {
-    io,
-    signal,
-    onPrompt: () => screen.note("reading from the terminal; Ctrl-D ends it"),
-  });
-  const values = toStrings(given);
+  const { signal, screen, options } = context;
+  // Before the board opens: arguments that cannot be read must not start a server.
+  const values = toStrings(await readTokens(args, context));
   return withBoard(context, { start: "none" }, async ({ board }) => {
     const getting = board.prompts.get(name, values, { signal });
     const result = await whileStarting(board, context, getting);
@@ -35,7 +30,7 @@ export async function runPrompt(
   });
 }
 
-/** A prompt takes nothing but texts. */
+/** The arguments of a prompt are always texts. */
 function toStrings({ whole, pairs }: GivenArguments): Record<string, string> {
   const values: Record<string, string> = Object.create(null);
   for (const [key, value] of Object.entries(whole)) values[key] = asString(value);
@@ -56,7 +51,7 @@ function asString(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** Who speaks is said where it is not the user alone. */
+/** Names the role of each message, unless the user is the only one. */
 function messagesText(messages: readonly PromptMessage[]): string {
   const isOne = messages.every(({ role }) => role === "user");
   const parts = messages.map(({ role, content }) => {

@@ -1,15 +1,15 @@
-// `plugboard read`: one resource, its text on stdout, its bytes in files.
+// `plugboard read`: reads one resource; its text goes to stdout, its binary content to files.
 
 import type { ResourceReading } from "../../../model/resource.ts";
 import type { CallOutcome } from "../../../model/tool.ts";
 import { plainText } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import type { ReadCommand } from "../invocation.ts";
-import { onlyServer, withBoard } from "../open.ts";
+import { withBoard } from "../open.ts";
 import { binaryOf, resultText } from "../call/result.ts";
 import { ensureDirectory, saveBinary } from "../call/save.ts";
 import { whileStarting } from "../status/starting.ts";
+import type { ReadCommand } from "./command.ts";
 
 export async function runRead(
   { uri, server, output }: ReadCommand,
@@ -17,10 +17,8 @@ export async function runRead(
 ): Promise<number> {
   const { io, signal } = context;
   if (output !== undefined) await ensureDirectory(output, io.cwd);
-  const adjust = server === undefined ? {} : { adjust: onlyServer(server) };
-  return withBoard(context, { start: "none", ...adjust }, async ({ board }) => {
-    const named = server === undefined ? {} : { server };
-    const reading = board.resources.read(uri, { ...named, signal });
+  return withBoard(context, { start: "none", server }, async ({ board }) => {
+    const reading = board.resources.read(uri, { server, signal });
     await print(await whileStarting(board, context, reading), output, context);
     return EXIT.ok;
   });

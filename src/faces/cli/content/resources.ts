@@ -1,23 +1,21 @@
-// `plugboard resources`: what can be read.
+// `plugboard resources`: lists the resources and resource templates of all servers.
 
 import type { Resource, ResourceTemplate } from "../../../model/resource.ts";
 import { byteSize } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import type { ResourcesCommand } from "../invocation.ts";
-import { hasWords, type OfferLine, offerList } from "./content-list.ts";
-import { onlyServer, withBoard } from "../open.ts";
-import { unavailableNotes } from "../status/server-state.ts";
+import { withBoard } from "../open.ts";
+import { stateToJson, unavailableNotes } from "../status/server-state.ts";
 import { whileStarting } from "../status/starting.ts";
-import { stateToJson } from "../status/state-json.ts";
+import { hasWords, listByServer, type ListLine } from "../terminal/list.ts";
+import type { ResourcesCommand } from "./command.ts";
 
 export async function runResources(
   { server, query }: ResourcesCommand,
   context: CliContext,
 ): Promise<number> {
   const { screen, options } = context;
-  const adjust = server === undefined ? {} : { adjust: onlyServer(server) };
-  return withBoard(context, { start: "none", ...adjust }, async ({ board }) => {
+  return withBoard(context, { start: "none", server }, async ({ board }) => {
     const listed = await whileStarting(board, context, board.resources.list());
     const resources = listed.filter((each) => matches(each, each.uri, query));
     const templates = (await board.resources.templates()).filter((each) =>
@@ -35,7 +33,7 @@ export async function runResources(
         .filter((each) => each.server === name)
         .map((each) => line(each, each.uriTemplate)),
     ]);
-    screen.lines(offerList(lines, "resource", screen.terminal.out));
+    screen.lines(listByServer(lines, "resource", screen.terminal.out));
     for (const note of unavailableNotes(servers)) screen.note(note);
     if (lines.length === 0) {
       screen.note(query.length === 0 ? "no resources" : `no resource matches '${query.join(" ")}'`);
@@ -50,10 +48,10 @@ function matches(each: Listed, uri: string, query: readonly string[]): boolean {
   return hasWords([uri, each.server, each.name, each.title, each.description], query);
 }
 
-function line(each: Listed, id: string): OfferLine {
+function line(each: Listed, uri: string): ListLine {
   const { server, name, title, description, mimeType } = each;
   const size = "size" in each && each.size !== undefined ? byteSize(each.size) : undefined;
   const kind = [mimeType, size].filter((part) => part !== undefined).join(", ");
   const about = [title ?? name, ...(kind === "" ? [] : [`(${kind})`]), description ?? ""].join(" ");
-  return { server, id, about: about.trim() };
+  return { server, name: uri, about: about.trim() };
 }

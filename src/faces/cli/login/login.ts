@@ -1,4 +1,4 @@
-// `plugboard login` and `plugboard logout`: signs a person in to a remote server, and out again.
+// `plugboard login` and `plugboard logout`: signs you in to a remote server, and out again.
 
 import { createInterface } from "node:readline";
 import type { AuthorizationRequest } from "../../../model/authorization.ts";
@@ -7,9 +7,9 @@ import { plural } from "../../../util/text.ts";
 import { openBrowser } from "../terminal/browser.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import type { LoginCommand, LogoutCommand } from "../invocation.ts";
-import { onlyServer, withBoard } from "../open.ts";
-import { stateToJson } from "../status/state-json.ts";
+import { withBoard } from "../open.ts";
+import { stateToJson } from "../status/server-state.ts";
+import type { LoginCommand, LogoutCommand } from "./command.ts";
 
 export async function runLogin(
   { server, browser }: LoginCommand,
@@ -18,7 +18,7 @@ export async function runLogin(
   const { screen, options, signal } = context;
   const onAuthorization = (request: AuthorizationRequest): Promise<string | void> =>
     showPage(request, browser, context);
-  const open = { start: "none", adjust: onlyServer(server), onAuthorization } as const;
+  const open = { start: "none", server, onAuthorization } as const;
   return withBoard(context, open, async ({ board }) => {
     signal.addEventListener("abort", () => void board.close(), { once: true });
     const status = await board.signIn(server);
@@ -38,19 +38,19 @@ export async function runLogin(
 
 export async function runLogout({ server }: LogoutCommand, context: CliContext): Promise<number> {
   const { screen, options } = context;
-  return withBoard(context, { start: "none", adjust: onlyServer(server) }, async ({ board }) => {
+  return withBoard(context, { start: "none", server }, async ({ board }) => {
     const outcome = await board.signOut(server);
     if (options.json) screen.json({ server, outcome });
-    else screen.lines([SAID[outcome].replace("{server}", server)]);
+    else screen.lines([SIGNED_OUT[outcome].replace("{server}", server)]);
     return EXIT.ok;
   });
 }
 
-const SAID = {
-  none: "nobody is signed in to {server}",
+const SIGNED_OUT = {
+  none: "you are not signed in to {server}",
   forgotten:
-    "signed out of {server}: its tokens are forgotten here; the authorization server was not told",
-  revoked: "signed out of {server}: its tokens are revoked and forgotten",
+    "signed out of {server}: its tokens are deleted here, but could not be revoked at the authorization server",
+  revoked: "signed out of {server}: its tokens are revoked and deleted",
 } as const;
 
 async function showPage(
@@ -62,14 +62,14 @@ async function showPage(
   const opened = browser && (await openBrowser(url, io.env));
   screen.note(
     opened
-      ? `A browser opens to sign in to ${server}${asked}. If it does not, open:`
-      : `To sign in to ${server}${asked}, open:`,
+      ? `Opening a browser to sign in to ${server}${asked}. If none opens, go to:`
+      : `To sign in to ${server}${asked}, go to:`,
   );
   screen.note(`  ${url}`);
   if (!io.stdin.isTTY) return;
-  // The browser may be on another machine, whose own loopback it comes back to.
+  // The browser may run on another machine: the redirect to localhost then does not reach this one.
   screen.note(
-    "Waiting. If the browser ends on a page that cannot be opened, paste its address here:",
+    "Waiting for the browser. If it ends on a page that does not load, paste its address here:",
   );
   return nextLine(io.stdin, signal);
 }
@@ -82,7 +82,8 @@ async function nextLine(input: NodeJS.ReadableStream, signal: AbortSignal): Prom
       lines.on("line", (line) => {
         const text = line.trim();
         if (URL.canParse(text)) resolve(text);
-        else if (text !== "") reject(new PlugboardError("INVALID_ARGUMENTS", "that is no address"));
+        else if (text !== "")
+          reject(new PlugboardError("INVALID_ARGUMENTS", "that is not an address"));
       });
     });
   } finally {

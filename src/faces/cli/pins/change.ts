@@ -21,7 +21,10 @@ export async function approvePins(target: Target, { store, all, context }: Work)
   const approved: PinEntry[] = [];
   for (const entry of waiting) {
     if (await approveEntry(entry, store)) approved.push(entry);
-    else screen.note(`${oneLine(nameOf(entry, all))} has just changed again: look at it first`);
+    else
+      screen.note(
+        `${oneLine(nameOf(entry, all))} has just changed again: look at the change first`,
+      );
   }
   if (options.json) {
     screen.json({ approved: approved.map(toJson) });
@@ -53,7 +56,7 @@ export async function forgetPins(target: Target, { store, all, context }: Work):
   if (lines.length === 0) screen.note("there is nothing to forget");
 }
 
-/** What was looked at, and nothing that came after: false where it changed again. */
+/** Approves only the definition that was shown; resolves to false where it has changed again. */
 async function approveEntry(entry: PinEntry, store: PinStore): Promise<boolean> {
   let isApproved = false;
   await store.update(entry.pins, (pins) => {
@@ -74,14 +77,14 @@ function isSamePending(a: Pin<unknown>, b: Pin<unknown>): boolean {
   return a.kind !== "pinned" && b.kind !== "pinned" && a.pending.hash === b.pending.hash;
 }
 
-/** One name can stand for several definitions, and approving one says nothing of another. */
+/** Several servers can be pinned under one name, and approving one must not approve the others. */
 function refuseSeveral(entries: readonly PinEntry[]): void {
   const servers = new Map(entries.map(({ pins }) => [pins.key, pins]));
   const [first, ...others] = servers.values();
   if (first === undefined || others.length === 0) return;
   const names = [first, ...others].map(fullName).join(", ");
   const message = `several servers were pinned under the name '${first.server}'`;
-  throw new PlugboardError("INVALID_ARGUMENTS", message, { hint: `say which: ${names}` });
+  throw new PlugboardError("INVALID_ARGUMENTS", message, { hint: `name one of them: ${names}` });
 }
 
 function whatOf(entry: PinEntry): string {

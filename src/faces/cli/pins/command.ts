@@ -1,15 +1,22 @@
 // `plugboard pins` on the command line.
 
 import type { Command as Parser } from "commander";
-import type { PinsCommand } from "../invocation.ts";
 
-const PINS_HELP = `
-What a tool says of itself is remembered when it is first seen. With
-"pins": "block" a tool that changed since, or is new, is refused until it is
-approved.
+export interface PinsCommand {
+  kind: "pins";
+  action:
+    | { kind: "list" }
+    /** `target` is `server/tool`, or a server for everything it has. */
+    | { kind: "show" | "approve" | "forget"; target: string }
+    | { kind: "forget-all" };
+}
 
-A forgotten server is pinned anew when it is next seen; a forgotten tool counts
-as new then.`;
+const HELP = `
+A pin is a tool's definition as it was first seen. With "pins": "block", a tool
+that is new or has changed since is refused until you approve it.
+
+After you forget a server, its tools are pinned again when they are next seen;
+after you forget a tool, it counts as new.`;
 
 export function describePins(
   program: Parser,
@@ -18,9 +25,9 @@ export function describePins(
 ): void {
   const pins = program
     .command("pins")
-    .description("what tools were when they were first seen, and what changed since")
+    .description("show pinned tool definitions and what changed since, and approve changes")
     .usage("[options] [command]")
-    .addHelpText("after", PINS_HELP)
+    .addHelpText("after", HELP)
     .allowExcessArguments()
     .action(() => {
       const [word] = pins.args;
@@ -29,23 +36,23 @@ export function describePins(
     });
   pins
     .command("list")
-    .description("every pinned tool and whether it still is what it was")
+    .description("list every pinned tool and whether it has changed")
     .action(() => choose({ kind: "pins", action: { kind: "list" } }));
   pins
     .command("show")
-    .description("a pin, with what changed since")
-    .argument("<target>", "server/tool, or a server for all that changed there")
+    .description("show a pin and what changed since")
+    .argument("<target>", "server/tool, or a server for everything that changed there")
     .action((target: string) => choose({ kind: "pins", action: { kind: "show", target } }));
   pins
     .command("approve")
-    .description("accept what changed or is new")
-    .argument("<target>", "server/tool, or a server for everything of it")
+    .description("approve a tool that is new or has changed")
+    .argument("<target>", "server/tool, or a server for everything it has")
     .action((target: string) => choose({ kind: "pins", action: { kind: "approve", target } }));
   const forget = pins
     .command("forget")
-    .description("drop a pin")
-    .argument("[target]", "server/tool, or a server for everything of it")
-    .option("--all", "every pin of every server")
+    .description("delete a pin")
+    .argument("[target]", "server/tool, or a server for everything it has")
+    .option("--all", "delete every pin of every server")
     .action((target: string | undefined, options: Record<string, unknown>) => {
       const isAll = options["all"] === true;
       if (isAll === (target !== undefined)) {

@@ -1,5 +1,4 @@
-// `plugboard pins`: what tools were when they were first seen, what changed since, and whether that is
-// accepted.
+// `plugboard pins`: shows pinned tool definitions and what changed since, approves and forgets them.
 
 import { plugboardHome } from "../../../config/home.ts";
 import type { ServerPins } from "../../../guard/pins/pin.ts";
@@ -7,7 +6,7 @@ import { PinStore } from "../../../guard/pins/pin-store.ts";
 import { shellWord } from "../../../guard/pins/shell-word.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import type { PinsCommand } from "../invocation.ts";
+import type { PinsCommand } from "./command.ts";
 import { approvePins, forgetPins } from "./change.ts";
 import { entriesOf, findTarget, nameOf, pendingOf } from "./target.ts";
 import { pinJson, pinJsonInFull, pinPage, pinTable } from "./view.ts";
@@ -44,16 +43,16 @@ function listPins(all: readonly ServerPins[], { screen, options }: CliContext): 
     return;
   }
   screen.lines(pinTable(entries, all, screen.terminal.out));
-  if (entries.length === 0) screen.note("no tool has been pinned yet");
+  if (entries.length === 0) screen.note("no tools are pinned yet");
   const waiting = pendingOf(entries);
   const [first] = waiting;
   if (first === undefined) return;
   const count = waiting.length === 1 ? "1 is" : `${waiting.length} are`;
   const command = `plugboard pins show ${shellWord(nameOf(first, all))}`;
-  screen.note(`${count} not what was pinned; to see how: ${command}`);
+  screen.note(`${count} new or changed; to see how: ${command}`);
 }
 
-/** Of a server what changed; of a tool what it is, too. */
+/** For a server, only what changed; for a tool, also an unchanged pin. */
 function showPins(text: string, all: readonly ServerPins[], { screen, options }: CliContext): void {
   const target = findTarget(text, all);
   const entries = entriesOf(target);
@@ -64,8 +63,8 @@ function showPins(text: string, all: readonly ServerPins[], { screen, options }:
   }
   const { out } = screen.terminal;
   screen.lines(shown.flatMap((each, at) => [...(at ? [""] : []), ...pinPage(each, all, out)]));
-  if (shown.length === 0) screen.note("nothing has changed since it was pinned");
+  if (shown.length === 0) screen.note("nothing has changed");
   else if (pendingOf(shown).length > 0) {
-    screen.note(`to accept it: plugboard pins approve ${shellWord(text)}`);
+    screen.note(`to approve it: plugboard pins approve ${shellWord(text)}`);
   }
 }

@@ -1,5 +1,5 @@
-// Which pins somebody means by `server`, `server/tool`, or `server@key` where a name has several
-// definitions.
+// Finds the pins that a person names: `server`, `server/tool`, or `server@key` where several servers were pinned
+// under one name.
 
 import type { PinnedTool } from "../../../guard/pins/hash.ts";
 import type { Pin, ServerPins } from "../../../guard/pins/pin.ts";
@@ -16,13 +16,13 @@ const KEY_LENGTH = 8;
 
 export interface Target {
   servers: readonly ServerPins[];
-  /** Absent: everything of the server. */
+  /** Without it: everything the servers have. */
   tool?: string;
 }
 
-/** Throws UNKNOWN_SERVER or UNKNOWN_TOOL, with what may have been meant. */
+/** Throws UNKNOWN_SERVER or UNKNOWN_TOOL, with a suggestion. */
 export function findTarget(text: string, all: readonly ServerPins[]): Target {
-  // A server's name has no slash; a tool's may have.
+  // A server's name has no slash, a tool's name may have one.
   const at = text.indexOf("/");
   const name = at === -1 ? text : text.slice(0, at);
   const named = all.filter((pins) => pins.server === name || fullName(pins) === name);
@@ -35,14 +35,14 @@ export function findTarget(text: string, all: readonly ServerPins[]): Target {
     tool,
     named.flatMap((pins) => [...pins.tools.keys()]),
   );
-  throw new PlugboardError("UNKNOWN_TOOL", `no tool of '${name}' is pinned as '${tool}'`, {
+  throw new PlugboardError("UNKNOWN_TOOL", `server '${name}' has no pinned tool named '${tool}'`, {
     server: name,
     hint:
       meant === undefined ? "plugboard pins lists them all" : `did you mean '${name}/${meant}'?`,
   });
 }
 
-/** All pins of a target; of a server its instructions first. */
+/** All pins of a target; for a server, its instructions come first. */
 export function entriesOf({ servers, tool }: Target): PinEntry[] {
   return servers.flatMap((pins) => {
     const tools = [...pins.tools]
@@ -53,17 +53,17 @@ export function entriesOf({ servers, tool }: Target): PinEntry[] {
   });
 }
 
-/** What is waiting for somebody to look at it. */
+/** Those that wait for approval. */
 export function pendingOf(entries: readonly PinEntry[]): PinEntry[] {
   return entries.filter(({ pin }) => pin.kind !== "pinned");
 }
 
-/** `docs@1a2b3c4d`: the one definition of a name. */
+/** `docs@1a2b3c4d`: one of several servers with the same name. */
 export function fullName({ server, key }: ServerPins): string {
   return `${server}@${key.slice(0, KEY_LENGTH)}`;
 }
 
-/** As short as it can be told apart from the others. */
+/** The shortest name that is unique. */
 export function nameOf({ pins, ...entry }: PinEntry, all: readonly ServerPins[]): string {
   const isOnly = all.every((each) => each.server !== pins.server || each.key === pins.key);
   const server = isOnly ? pins.server : fullName(pins);
@@ -77,8 +77,9 @@ function isEmpty(pin: Pin<string>): boolean {
 function unknownServer(name: string, all: readonly ServerPins[]): PlugboardError {
   const names = [...new Set(all.map(({ server }) => server))];
   const meant = closest(name, names);
-  const known = names.length === 0 ? "there are none" : `there are: ${names.join(", ")}`;
-  return new PlugboardError("UNKNOWN_SERVER", `there are no pins of a server '${name}'`, {
+  const known =
+    names.length === 0 ? "no server has pins" : `servers with pins: ${names.join(", ")}`;
+  return new PlugboardError("UNKNOWN_SERVER", `server '${name}' has no pins`, {
     server: name,
     hint: meant === undefined ? known : `did you mean '${meant}'?`,
   });

@@ -4,16 +4,15 @@ import { diffText, diffTools, type FieldChange } from "../../../guard/pins/diff.
 import type { PinnedTool } from "../../../guard/pins/hash.ts";
 import type { Pin, ServerPins } from "../../../guard/pins/pin.ts";
 import { oneLine } from "../../../util/text.ts";
-import { localTime } from "../audit/time.ts";
-import type { Tone } from "../terminal/paint.ts";
+import { localTime } from "../terminal/local-time.ts";
 import { nameOf, type PinEntry } from "./target.ts";
 import { type Column, renderTable, type Row } from "../terminal/table.ts";
-import type { OutputView } from "../terminal/terminal.ts";
+import type { OutputView, Tone } from "../terminal/terminal.ts";
 
-/** Characters of each side of a change: enough to judge it by. */
+/** Characters shown of each side of a change: enough to judge it. */
 const EXCERPT = 2000;
 
-/** With its keys in the order they are shown in. */
+/** Its keys are in the order in which they are shown. */
 const NOTHING: PinnedTool = { name: "", title: undefined, description: undefined, inputSchema: {} };
 
 const COLUMNS: readonly Column[] = [
@@ -48,7 +47,7 @@ export function pinTable(
   return renderTable(COLUMNS, rows, { width, paint });
 }
 
-/** What is pinned, or what changed since. */
+/** The pinned definition, or what changed since. */
 export function pinPage(
   entry: PinEntry,
   all: readonly ServerPins[],
@@ -77,7 +76,7 @@ export function pinJson(entry: PinEntry): object {
   };
 }
 
-/** With both definitions, whole. */
+/** With both definitions in full. */
 export function pinJsonInFull(entry: PinEntry): object {
   const { pin } = entry;
   return {
@@ -88,7 +87,7 @@ export function pinJsonInFull(entry: PinEntry): object {
   };
 }
 
-/** From what was approved to what waits; from nothing where there is but one. */
+/** From the approved to the pending definition; from nothing where there is only one. */
 function changesOf(entry: PinEntry): FieldChange[] {
   if (entry.kind === "instructions") {
     const [before, after] = sides(entry.pin, "");

@@ -1,8 +1,8 @@
-// Asks the person at the terminal whether a call may be made.
+// Asks the person at the terminal to approve a call.
 
 import type { ApprovalAnswer, ApprovalRequest } from "../../../model/approval.ts";
 import { truncate } from "../../../util/text.ts";
-import { ask } from "../terminal/input.ts";
+import { askLine } from "../terminal/input.ts";
 import type { CliContext } from "../context.ts";
 import { visible } from "../terminal/visible.ts";
 
@@ -14,11 +14,11 @@ export async function askApproval(
   gone: AbortSignal | undefined,
   { io, screen, signal }: CliContext,
 ): Promise<ApprovalAnswer> {
-  const resume = screen.hush();
+  const resume = screen.pauseLive();
   try {
     for (const line of questionLines(request)) screen.note(line);
     const until = gone === undefined ? signal : AbortSignal.any([signal, gone]);
-    return answerOf(await ask("Call it? [y]es, [a]lways, [N]o ", io, until));
+    return answerOf(await askLine("Allow this call? [y]es, [a]lways, [N]o ", io, until));
   } finally {
     resume();
   }
@@ -33,12 +33,12 @@ function questionLines({
   hints,
   trusted,
 }: ApprovalRequest) {
-  const said = Object.entries(hints).map(([hint, value]) => `${hint}: ${value}`);
-  const source = trusted ? "it says of itself" : "it says of itself, unproven";
+  const claims = Object.entries(hints).map(([hint, value]) => `${hint}: ${value}`);
+  const source = trusted ? "self-described" : "self-described, unverified";
   return [
-    `${visible(tool)} is to be called${title === undefined ? "" : ` (${visible(title)})`}: ${reason}`,
+    `${visible(tool)}${title === undefined ? "" : ` (${visible(title)})`} needs your approval: ${reason}`,
     ...(description === undefined ? [] : [`  ${visible(truncate(description, MAX_DESCRIPTION))}`]),
-    ...(said.length === 0 ? [] : [`  ${source}: ${said.join(", ")}`]),
+    ...(claims.length === 0 ? [] : [`  ${source}: ${claims.join(", ")}`]),
     `  arguments: ${visible(truncate(JSON.stringify(args), MAX_ARGUMENTS))}`,
   ];
 }

@@ -1,4 +1,4 @@
-// Puts a server's question to the person at the terminal: a form field by field, or a page to open.
+// Asks the person at the terminal what a server wants to know: a form field by field, or a page to open.
 
 import type {
   ElicitationAnswer,
@@ -9,29 +9,29 @@ import type {
 import { type FieldValue, type FormField, readForm } from "../../../model/form.ts";
 import type { JsonObject } from "../../../model/json.ts";
 import { truncate } from "../../../util/text.ts";
-import { ask } from "../terminal/input.ts";
+import { askLine } from "../terminal/input.ts";
 import { openBrowser } from "../terminal/browser.ts";
 import type { CliContext } from "../context.ts";
 import { fieldLines, readField } from "./form-field.ts";
 import { visible } from "../terminal/visible.ts";
 
 const MAX_MESSAGE = 2000;
-/** How often a field is asked for before the form counts as left. */
+/** After this many invalid answers to a field, the form counts as cancelled. */
 const ATTEMPTS = 3;
 
-/** One line of theirs, unless it is no longer wanted. */
+/** Asks for one line, until `unless` aborts. */
 type Read = (question: string, unless?: AbortSignal) => Promise<string>;
 
-/** Undefined where nobody sits at a terminal: then servers are not told that they can ask. */
+/** Undefined where no person sits at a terminal: then servers are told that they cannot ask. */
 export function elicitationPrompt(context: CliContext): OnElicitation | undefined {
   const { io, screen, signal } = context;
   if (!isAttended(context)) return undefined;
   return async (request) => {
-    // The arguments may have been typed, up to the end of it.
+    // It has ended if the arguments were typed into it.
     if (!io.stdin.readable) return { action: "cancel" };
-    const resume = screen.hush();
+    const resume = screen.pauseLive();
     const read: Read = (question, unless = signal) =>
-      ask(question, io, AbortSignal.any([signal, request.signal, unless]));
+      askLine(question, io, AbortSignal.any([signal, request.signal, unless]));
     try {
       const { server, tool, message } = request;
       const during = tool === undefined ? "" : ` during ${visible(tool)}`;
@@ -45,7 +45,7 @@ export function elicitationPrompt(context: CliContext): OnElicitation | undefine
   };
 }
 
-/** Whether somebody sits at the terminal who can be asked in the middle of a call. */
+/** Whether a person sits at the terminal who can be asked during a call. */
 export function isAttended({ io, screen, options }: CliContext): boolean {
   return io.stdin.isTTY === true && screen.terminal.err.isTerminal && !options.exitWithStdin;
 }
@@ -56,17 +56,17 @@ async function fillIn(
   { screen }: CliContext,
 ): Promise<ElicitationAnswer> {
   const fields = readForm(schema);
-  // It has been checked before; what cannot be asked is not answered.
+  // A form that cannot be shown was refused before; this satisfies the type.
   if (typeof fields === "string") return { action: "decline" };
   if (fields.length > 0) {
-    screen.note('  * is needed, "-" cancels; give no passwords or keys here');
+    screen.note('  * is required, "-" cancels; do not enter passwords or keys here');
   }
   const content: JsonObject = {};
   for (const field of fields) {
     const answer = await fillInField(field, read, screen);
     if (answer === "cancelled") return { action: "cancel" };
     const { value } = answer;
-    // A name may be `__proto__`, which an assignment would not set.
+    // Assigning would not set a field named `__proto__`.
     if (value !== undefined) {
       Object.defineProperty(content, field.name, { value, enumerable: true });
     }
@@ -101,22 +101,22 @@ async function openPage(
   { screen, io }: CliContext,
 ): Promise<ElicitationAnswer> {
   screen.note(`  ${url}`);
-  const how = (await read(`Open it? [y]es, [m]yself, [N]o `)).trim();
+  const how = (await read("Open it? [y]es, [m]yself, [N]o ")).trim();
   const byItself = /^y(?:es)?$/i.test(how);
   if (!byItself && !/^m(?:yself)?$/i.test(how)) return { action: "decline" };
   if (byItself && !(await openBrowser(url, io.env))) {
-    screen.note("No browser could be started here: open the address above in one.");
+    screen.note("Could not start a browser: open the address above yourself.");
   }
   if (!required) return { action: "accept" };
-  const through = new AbortController();
-  // The server may say so first; then nobody's line is waited for.
-  const said = completed.then(() => "said");
-  const line = read('Press Enter when you are through, "-" cancels ', through.signal);
+  const answered = new AbortController();
+  // The server may report that it is done before the person does.
+  const reported = completed.then(() => "done");
+  const line = read('Press Enter when you are done, "-" cancels ', answered.signal);
   try {
-    const typed = await Promise.race([said, line]);
+    const typed = await Promise.race([reported, line]);
     return typed.trim() === "-" ? { action: "cancel" } : { action: "accept" };
   } finally {
     line.catch(() => {});
-    through.abort();
+    answered.abort();
   }
 }

@@ -1,4 +1,4 @@
-// One field of a form on the terminal: how it is asked for, and what a typed line means for it.
+// One field of a form on the terminal: the question, and how a typed line becomes its value.
 
 import {
   fieldProblem,
@@ -13,7 +13,7 @@ const MAX_TITLE = 100;
 const MAX_DESCRIPTION = 300;
 const MAX_OPTION = 100;
 
-/** The lines before the one that is typed in, which is the last. */
+/** The last line is the prompt after which the person types. */
 export function fieldLines(field: FormField): string[] {
   const { name, title, description, required } = field;
   const label = short(title ?? name, MAX_TITLE);
@@ -27,7 +27,7 @@ export function fieldLines(field: FormField): string[] {
   return [...lines, `  ${hint(field)}> `];
 }
 
-/** A line as a value; undefined for an optional field that is left out, or what is wrong with it. */
+/** The value is undefined for an optional field that is left empty. */
 export function readField(
   field: FormField,
   line: string,
@@ -35,7 +35,7 @@ export function readField(
   const typed = line.trim();
   if (typed === "") {
     const isMissing = field.default === undefined && field.required;
-    return isMissing ? { problem: "is needed" } : { value: field.default };
+    return isMissing ? { problem: "is required" } : { value: field.default };
   }
   const value = toValue(field, typed);
   const problem = fieldProblem(field, value);
@@ -58,7 +58,7 @@ function toValue(field: FormField, typed: string): FieldValue {
   }
 }
 
-/** By its number, its value or its label; what is none of them is no choice. */
+/** By its number, value or label; anything else is returned as typed, and fails the check. */
 function optionOf(options: readonly FieldOption[], typed: string): string {
   const named = options.find(({ value, label }) => value === typed || label === typed);
   const numbered = /^\d{1,3}$/.test(typed) ? options[Number(typed) - 1] : undefined;
@@ -71,7 +71,7 @@ function hint(field: FormField): string {
     case "boolean":
       return field.default === undefined ? "[y/n] " : field.default ? "[Y/n] " : "[y/N] ";
     case "choices":
-      return `numbers, with commas ${preset}`;
+      return `numbers, separated by commas ${preset}`;
     default:
       return preset;
   }

@@ -1,19 +1,19 @@
-// Lets a server ask the model of `plugboard ask`, as far as the configuration or the person at the terminal
-// agrees.
+// Lets a server use the model of `plugboard ask`, if the configuration or the person at the terminal allows it.
 
 import type { AgentModel } from "../../../agent/model.ts";
+import { sampleModel } from "../../../agent/sample.ts";
 import { samplingText } from "../../../agent/sampling-text.ts";
 import type { SamplingOptions, SamplingRequest } from "../../../model/sampling.ts";
 import { Turns } from "../../../server/requests/turns.ts";
-import { ask } from "../terminal/input.ts";
+import { askLine } from "../terminal/input.ts";
 import type { CliContext } from "../context.ts";
 import { isAttended } from "./elicit.ts";
 import { visible } from "../terminal/visible.ts";
 
 export interface SamplingSettings {
-  /** Everything is agreed to. */
+  /** Allow everything without asking. */
   yes: boolean;
-  /** Undefined while there is none. */
+  /** Undefined until the model is open. */
   model: () => AgentModel | undefined;
 }
 
@@ -37,9 +37,8 @@ export function samplingPrompt(
     async handler(request) {
       const asked = model();
       if (asked === undefined) return "declined";
-      // One at a time: what is answered to the first may hold for the next.
+      // One question at a time: an "always" to the first also answers the next.
       if (!(await turns.take(turns, request.signal, () => isAgreed(request)))) return "declined";
-      const { sampleModel } = await import("../../../agent/sample.ts");
       return sampleModel(request, { model: asked, clock });
     },
   };
@@ -50,13 +49,13 @@ async function askPerson(
   { io, screen, signal }: CliContext,
 ): Promise<string> {
   const { server, tool } = request;
-  const resume = screen.hush();
+  const resume = screen.pauseLive();
   try {
     const during = tool === undefined ? "" : ` during ${visible(tool)}`;
-    screen.note(`${visible(server)} wants to ask the model${during}:`);
+    screen.note(`${visible(server)} wants to use the model${during}:`);
     for (const line of samplingText(request).split("\n")) screen.note(`  ${visible(line)}`);
     const until = AbortSignal.any([signal, request.signal]);
-    return (await ask("Let it? [y]es, [a]lways, [N]o ", io, until)).trim();
+    return (await askLine("Allow it? [y]es, [a]lways, [N]o ", io, until)).trim();
   } finally {
     resume();
   }

@@ -1,20 +1,19 @@
-// `plugboard`: what is on the board, how it fares, and what it costs a model.
+// `plugboard`: the servers, their state, and how much of a model's prompt their tools take.
 
 import type { ConfigSource } from "../../../config/find.ts";
 import type { Board } from "../../../model/board.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
+import { isOffered } from "../../../model/include.ts";
 import type { Tool } from "../../../model/tool.ts";
 import { duration, plural } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { type OpenedBoard, withBoard } from "../open.ts";
-import { stateCell, stateNotes } from "./server-state.ts";
+import { stateCell, stateNotes, stateToJson } from "./server-state.ts";
 import { untilStarted } from "./starting.ts";
-import { stateToJson } from "./state-json.ts";
 import { type Column, renderTable, type Row } from "../terminal/table.ts";
-import { formatTokens, promptTokens } from "./tokens.ts";
 
-/** Servers that failed are part of the report, so it succeeds whatever it has to say. */
+/** Succeeds even if servers failed: reporting that is what it is for. */
 export async function runOverview(context: CliContext): Promise<number> {
   const { screen, clock, options } = context;
   const began = clock.monotonic();
@@ -93,16 +92,16 @@ function heading({ agent, source }: OpenedBoard, { screen }: CliContext): string
 
 function demoHints(): string[] {
   return [
-    "There is no configuration yet, so this is the demo that comes with Plugboard.",
+    "There is no configuration yet, so this shows the demo server that comes with Plugboard.",
     "  plugboard demo             a short tour",
-    "  plugboard tools            its tools",
-    "  plugboard --config <file>  your own servers; a file to start from:",
+    "  plugboard tools            the demo's tools",
+    "  plugboard --config <file>  use your own servers, with a file such as:",
     "",
     ...EXAMPLE_CONFIG.map((line) => `    ${line}`),
   ];
 }
 
-/** The smallest configuration that does something. */
+/** The smallest useful configuration. */
 export const EXAMPLE_CONFIG: readonly string[] = [
   `{ "agents": { "defaults": { "mcp": { "servers": {`,
   `  "files": {`,
@@ -114,21 +113,20 @@ export const EXAMPLE_CONFIG: readonly string[] = [
 
 function overviewJson({ board, agent, source }: OpenedBoard, readyMs: number): object {
   const tools = board.tools();
-  const servers = board.status().map((server) => {
-    const own = toolsOf(server, tools);
-    const { name, state, cached } = server;
-    return {
-      name,
-      state: stateToJson(state),
-      tools: own.length,
-      cached,
-      promptTokens: promptTokens(own),
-    };
-  });
+  const servers = board.status();
   return {
     config: configJson(source),
     agent: agent.agentId,
-    servers,
+    servers: servers.map((server) => {
+      const own = toolsOf(server, tools);
+      return {
+        name: server.name,
+        state: stateToJson(server.state),
+        tools: own.length,
+        cached: server.cached,
+        promptTokens: promptTokens(own),
+      };
+    }),
     totals: {
       servers: servers.length,
       ready: servers.filter(({ state }) => state.kind === "ready").length,
@@ -145,4 +143,26 @@ function configJson(source: ConfigSource): { source: string; file?: string } {
 
 function toolsOf(server: ServerStatus, tools: readonly Tool[]): Tool[] {
   return tools.filter(({ source }) => source.kind === "mcp" && source.server === server.name);
+}
+
+/** English and JSON take about four characters per token in all common tokenizers. */
+const CHARACTERS_PER_TOKEN = 4;
+
+/** Roughly how many tokens the definitions of these tools take in a prompt. */
+export function promptTokens(tools: readonly Tool[]): number {
+  const characters = tools
+    .filter(isOffered)
+    .reduce(
+      (sum, tool) =>
+        sum + tool.name.length + tool.description.length + JSON.stringify(tool.parameters).length,
+      0,
+    );
+  return Math.round(characters / CHARACTERS_PER_TOKEN);
+}
+
+/** `~850`, `~5.2k` */
+export function formatTokens(tokens: number): string {
+  if (tokens < 1000) return `~${tokens}`;
+  const thousands = tokens / 1000;
+  return `~${thousands < 100 ? thousands.toFixed(1).replace(/\.0$/, "") : Math.round(thousands)}k`;
 }

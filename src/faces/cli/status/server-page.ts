@@ -1,4 +1,4 @@
-// One server in full.
+// Everything about one server.
 
 import type { ServerState } from "../../../model/server-state.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";

@@ -1,27 +1,28 @@
-// A server's state in words: one for the table, a sign that works without colour, and what to do about it.
+// A server's state for people and programs: a word with a sign that works without colour, why it is not ready
+// and what to do about it, and JSON.
 
+import type { PlugboardError } from "../../../model/errors.ts";
 import type { ServerState, ServerStateKind } from "../../../model/server-state.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
 import { plainText } from "../../../util/text.ts";
-import type { Tone } from "../terminal/paint.ts";
 import type { Cell } from "../terminal/table.ts";
-import type { Terminal } from "../terminal/terminal.ts";
+import type { Terminal, Tone } from "../terminal/terminal.ts";
 
-interface Look {
+interface StateLook {
   word: string;
   tone: Tone;
   sign: string;
   plainSign: string;
 }
 
-const LOOKS: Readonly<Record<ServerStateKind, Look>> = {
+const LOOKS: Readonly<Record<ServerStateKind, StateLook>> = {
   disabled: { word: "disabled", tone: "dim", sign: "○", plainSign: "-" },
   untrusted: { word: "untrusted", tone: "yellow", sign: "!", plainSign: "!" },
   idle: { word: "idle", tone: "dim", sign: "○", plainSign: "-" },
   starting: { word: "starting", tone: "yellow", sign: "◌", plainSign: "~" },
   ready: { word: "ready", tone: "green", sign: "✓", plainSign: "+" },
   backoff: { word: "restarting", tone: "yellow", sign: "↻", plainSign: "~" },
-  "needs-auth": { word: "sign-in needed", tone: "yellow", sign: "!", plainSign: "!" },
+  "needs-auth": { word: "sign-in required", tone: "yellow", sign: "!", plainSign: "!" },
   failed: { word: "failed", tone: "red", sign: "✗", plainSign: "x" },
   stopping: { word: "stopping", tone: "dim", sign: "○", plainSign: "-" },
   stopped: { word: "stopped", tone: "dim", sign: "○", plainSign: "-" },
@@ -33,23 +34,23 @@ export function stateCell(state: ServerState, { unicode }: Terminal): Cell {
   return { text: `${unicode ? sign : plainSign} ${word}`, tone };
 }
 
-/** Why it is not ready and what helps; empty where there is nothing to say. */
+/** Why it is not ready and what helps; empty for a state that needs no explanation. */
 export function stateNotes(state: ServerState): string[] {
   switch (state.kind) {
     case "failed":
     case "backoff":
-      return reason(state.error.message, state.error.hint);
+      return errorNotes(state.error);
     case "untrusted":
     case "needs-auth":
       return [state.remedy];
     case "starting":
-      return ["it has not become ready in time and may still do so"];
+      return ["still starting; it did not become ready in time"];
     default:
       return [];
   }
 }
 
-/** Who could not be asked, and why. */
+/** Which servers could not be asked, and why. */
 export function unavailableNotes(
   servers: readonly Pick<ServerStatus, "name" | "state">[],
 ): string[] {
@@ -59,6 +60,21 @@ export function unavailableNotes(
   });
 }
 
-function reason(message: string, hint: string | undefined): string[] {
+function errorNotes({ message, hint }: PlugboardError): string[] {
   return hint === undefined ? [message] : [message, `hint: ${hint}`];
+}
+
+/** An Error inside the state would come out of JSON.stringify as an empty object. */
+export function stateToJson(state: ServerState): object {
+  switch (state.kind) {
+    case "backoff":
+    case "failed": {
+      const { code, message, hint } = state.error;
+      return { ...state, error: { code, message, hint } };
+    }
+    case "ready":
+      return { ...state, startMs: Math.round(state.startMs) };
+    default:
+      return state;
+  }
 }

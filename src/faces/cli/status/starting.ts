@@ -1,22 +1,23 @@
-// Waiting for servers to start, with a row for each while a person looks on.
+// Waits for servers to start, and shows a row for each while a person watches.
 
 import type { Board } from "../../../model/board.ts";
 import type { ServerState } from "../../../model/server-state.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
-import { untilAborted } from "../../../util/abort.ts";
 import { type Clock, within } from "../../../util/clock.ts";
 import { duration } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
-import { interrupted } from "../interrupted.ts";
+import { untilInterrupted } from "../lifetime.ts";
 import type { Frame } from "../terminal/screen.ts";
 import { stateCell } from "./server-state.ts";
 import { type Cell, renderTable, type Row } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
-type Watched = Pick<Board, "status" | "on">;
-
 /** Resolves as soon as no server is starting, or when `limit` milliseconds have passed. */
-export function untilStarted(board: Watched, context: CliContext, limit?: number): Promise<void> {
+export function untilStarted(
+  board: Pick<Board, "status" | "on">,
+  context: CliContext,
+  limit?: number,
+): Promise<void> {
   const started = new Promise<void>((resolve) => {
     const stopListening = board.on("server", () => look());
     const look = (): void => {
@@ -34,7 +35,7 @@ export function untilStarted(board: Watched, context: CliContext, limit?: number
   );
 }
 
-/** Shows how the servers start until `work` is done. Rejects with CANCELLED when the command must end. */
+/** Shows the servers that start until `work` is done. Rejects with CANCELLED when the command must end. */
 export async function whileStarting<Result>(
   board: Pick<Board, "status">,
   { screen, clock, signal }: CliContext,
@@ -42,13 +43,13 @@ export async function whileStarting<Result>(
 ): Promise<Result> {
   const rows = screen.live((frame) => startingRows(board.status(), frame, clock, screen.terminal));
   try {
-    return await untilAborted(work, signal, interrupted);
+    return await untilInterrupted(work, signal);
   } finally {
     rows.stop();
   }
 }
 
-/** In the order of the configuration; where they do not all fit, those that are starting first. */
+/** In the order of the configuration; if they do not all fit, those still starting come first. */
 export function startingRows(
   servers: readonly ServerStatus[],
   { spinner, width, height }: Frame,

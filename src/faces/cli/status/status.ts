@@ -1,15 +1,14 @@
-// `plugboard status`: every server's state in a row, or everything about one.
+// `plugboard status`: a row for each server, or everything about one.
 
 import type { ServerStatus } from "../../../model/server-status.ts";
 import { duration } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import type { StatusCommand } from "../invocation.ts";
-import { onlyServer, withBoard } from "../open.ts";
+import { withBoard } from "../open.ts";
 import { serverPage } from "./server-page.ts";
-import { stateCell, stateNotes } from "./server-state.ts";
+import type { StatusCommand } from "./command.ts";
+import { stateCell, stateNotes, stateToJson } from "./server-state.ts";
 import { untilStarted } from "./starting.ts";
-import { stateToJson } from "./state-json.ts";
 import { type Column, renderTable, type Row } from "../terminal/table.ts";
 
 const COLUMNS: readonly Column[] = [
@@ -26,8 +25,7 @@ const COLUMNS: readonly Column[] = [
 
 export async function runStatus({ server }: StatusCommand, context: CliContext): Promise<number> {
   const { screen, options, clock } = context;
-  const adjust = server === undefined ? {} : { adjust: onlyServer(server) };
-  return withBoard(context, { start: "eager", ...adjust }, async ({ board, agent }) => {
+  return withBoard(context, { start: "eager", server }, async ({ board, agent }) => {
     await untilStarted(board, context, agent.startupWait);
     const servers = board.status();
     const { out } = screen.terminal;

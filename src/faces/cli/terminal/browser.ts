@@ -1,10 +1,10 @@
-// Opens a page in the person's browser: never through a shell, since the address is somebody else's words.
+// Opens a page in the person's browser. Never through a shell: the address comes from a server.
 
 import { spawn } from "node:child_process";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The program and its arguments; undefined where there is no browser to be had. */
+/** The program and its arguments; undefined where no browser is available. */
 export function browserCommand(
   url: string,
   env: Env,
@@ -19,7 +19,7 @@ export function browserCommand(
   return env["DISPLAY"] || env["WAYLAND_DISPLAY"] ? ["xdg-open", url] : undefined;
 }
 
-/** Resolves to whether the program started; it is not waited for. */
+/** Resolves to whether the program started, without waiting for it to end. */
 export function openBrowser(url: string, env: Env): Promise<boolean> {
   const command = browserCommand(url, env);
   if (command === undefined) return Promise.resolve(false);

@@ -1,59 +1,68 @@
-// One question to a person at the terminal, and their line.
+// What a person types or a program pipes in: one line in answer to a question, or all of stdin.
 
-import { untilAborted } from "../../../util/abort.ts";
-import { interrupted } from "../interrupted.ts";
+import type { CliContext } from "../context.ts";
 import type { CliIo, Input } from "../io.ts";
+import { untilInterrupted } from "../lifetime.ts";
 
-/** More than anybody types before Enter. */
+/** Longer than anything typed before Enter. */
 const LONGEST_LINE = 4096;
 
-/** An empty line where stdin ends first. Rejects with CANCELLED when the command must end. */
-export async function ask(
+/**
+ * Resolves to an empty line where stdin ends before Enter. Rejects with CANCELLED when the command must end.
+ */
+export async function askLine(
   question: string,
   { stdin, stderr }: Pick<CliIo, "stdin" | "stderr">,
   signal: AbortSignal,
 ): Promise<string> {
   stderr.write(question);
-  const line = new LineReader(stdin);
+  let onData: (chunk: Buffer | string) => void = () => {};
+  let onEnd: () => void = () => {};
+  const line = new Promise<string>((resolve) => {
+    let text = "";
+    onData = (chunk) => {
+      text += chunk.toString();
+      const end = text.indexOf("\n");
+      if (end !== -1) resolve(text.slice(0, end));
+      else if (text.length > LONGEST_LINE) resolve("");
+    };
+    onEnd = () => resolve("");
+  });
+  stdin.on("data", onData).on("end", onEnd).on("error", onEnd);
+  // The question before this one paused it, and a listener alone would not resume it.
+  stdin.resume();
   try {
-    return await untilAborted(line.read, signal, interrupted);
+    return await untilInterrupted(line, signal);
   } finally {
-    line.stop();
+    stdin.off("data", onData).off("end", onEnd).off("error", onEnd);
+    stdin.pause();
   }
 }
 
-class LineReader {
-  readonly read: Promise<string>;
-  readonly #stdin: Input;
-  #text = "";
-  #done: (line: string) => void = () => {};
-
-  constructor(stdin: Input) {
-    this.#stdin = stdin;
-    this.read = new Promise((resolve) => {
-      this.#done = resolve;
-    });
-    stdin.on("data", this.#onData);
-    stdin.on("end", this.#onEnd);
-    stdin.on("error", this.#onEnd);
-    // After a question before this one it is paused, and a listener alone would not start it again.
-    stdin.resume();
+/** Rejects with CANCELLED when the command must end. */
+export async function readStdin({
+  io: { stdin },
+  screen,
+  signal,
+}: {
+  io: Pick<CliIo, "stdin">;
+  screen: Pick<CliContext["screen"], "note">;
+  signal: AbortSignal;
+}): Promise<string> {
+  if (stdin.isTTY) screen.note("reading from the terminal; press Ctrl-D to end");
+  try {
+    return await untilInterrupted(readAll(stdin), signal);
+  } finally {
+    // While it flows it keeps the process alive.
+    stdin.pause();
   }
+}
 
-  stop(): void {
-    this.#stdin.off("data", this.#onData);
-    this.#stdin.off("end", this.#onEnd);
-    this.#stdin.off("error", this.#onEnd);
-    this.#stdin.pause();
-  }
-
-  readonly #onData = (chunk: Buffer | string): void => {
-    this.#text += chunk.toString();
-    const end = this.#text.indexOf("\n");
-    if (end !== -1) this.#done(this.#text.slice(0, end));
-    else if (this.#text.length > LONGEST_LINE) this.#done("");
-  };
-
-  /** A line without its Enter is no answer. */
-  readonly #onEnd = (): void => this.#done("");
+function readAll(stdin: Input): Promise<string> {
+  return new Promise((done, fail) => {
+    const chunks: Buffer[] = [];
+    stdin.on("data", (chunk: Buffer | string) => chunks.push(Buffer.from(chunk)));
+    stdin.once("end", () => done(Buffer.concat(chunks).toString("utf8")));
+    stdin.once("error", fail);
+  });
 }

@@ -3,8 +3,8 @@
 import { createRequire } from "node:module";
 import type { Logger as Pino } from "pino";
 import type { LogFields, Logger, LogLevel } from "../../../model/logger.ts";
-import { logLine } from "./log-line.ts";
-import type { Paint } from "./paint.ts";
+import { oneLine, plainText } from "../../../util/text.ts";
+import type { Paint, Tone } from "./terminal.ts";
 
 export type LogThreshold = LogLevel | "silent";
 
@@ -17,14 +17,20 @@ export interface LogOptions {
   write: (line: string) => void;
 }
 
-export function createLog(options: LogOptions): Logger {
-  const { level: threshold, format, paint, write } = options;
-  const json = lazily(() => openPino(write));
+const TONES: Readonly<Record<LogLevel, Tone>> = {
+  debug: "dim",
+  info: "cyan",
+  warn: "yellow",
+  error: "red",
+};
+
+export function createLog({ level: threshold, format, paint, write }: LogOptions): Logger {
+  let pino: Pino | undefined;
   const log = (level: LogLevel, message: string, fields: LogFields = {}): void => {
     if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(threshold)) return;
-    // Every command shows by itself how its servers fared: a line about it is for whoever asked for more.
+    // Every command reports the state of its servers itself, so by default the log does not repeat it.
     if (threshold === "warn" && fields["state"] !== undefined) return;
-    if (format === "json") json()[level](fields, message);
+    if (format === "json") (pino ??= openPino(write))[level](fields, message);
     else write(logLine(level, message, fields, paint));
   };
   return {
@@ -35,7 +41,7 @@ export function createLog(options: LogOptions): Logger {
   };
 }
 
-/** Loaded with the first line that needs it, and in one go, so that no line waits or is lost. */
+/** Loaded with the first line, since most commands log none; synchronously, so that no line is lost. */
 function openPino(write: (line: string) => void): Pino {
   const { pino } = createRequire(import.meta.url)("pino") as typeof import("pino");
   return pino(
@@ -44,7 +50,21 @@ function openPino(write: (line: string) => void): Pino {
   );
 }
 
-function lazily<T>(make: () => T): () => T {
-  let made: { value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
+/** `warn  github: message key=value`; what a server writes to stderr becomes `github | text`. */
+function logLine(level: LogLevel, message: string, fields: LogFields, paint: Paint): string {
+  const { server, stream, ...rest } = fields;
+  if (typeof server === "string" && stream === "stderr") {
+    return `${paint("dim", `${oneLine(server)} |`)} ${plainText(message).replaceAll("\n", " ")}`;
+  }
+  const from = typeof server === "string" ? `${oneLine(server)}: ` : "";
+  const pairs = Object.entries(rest).map(
+    ([key, value]) => ` ${paint("dim", `${key}=${fieldText(value)}`)}`,
+  );
+  return `${paint(TONES[level], level.padEnd(5))} ${from}${oneLine(message)}${pairs.join("")}`;
+}
+
+function fieldText(value: unknown): string {
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
+  const line = oneLine(text, 300);
+  return typeof value === "string" && /[\s"=]/.test(line) ? JSON.stringify(line) : line;
 }

@@ -1,14 +1,14 @@
-// Everything that is printed goes through here, so that lines and rows that redraw themselves never tear
-// each other: results to stdout, everything else to stderr.
+// Everything that is printed goes through here, results to stdout and the rest to stderr, so that lines do not
+// end up in the middle of rows that redraw themselves.
 
 import type { Clock, Timer } from "../../../util/clock.ts";
 import type { Output } from "../io.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface Frame {
-  /** One character of the turning sign. */
+  /** The current character of the spinner. */
   spinner: string;
-  /** No row may be wider: one that wraps could not be erased again. */
+  /** A row that is wider wraps, and could not be erased. */
   width: number;
   /** Rows that fit. */
   height: number;
@@ -22,12 +22,12 @@ export interface LiveRows {
 }
 
 const REDRAW_MS = 80;
-/** What is over sooner than this is not worth a flicker. */
+/** Work that ends sooner shows no rows: they would only flicker. */
 const FIRST_DRAW_MS = 120;
 const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const PLAIN_SPINNER = ["|", "/", "-", "\\"];
 
-/** What JSON leaves as it is, and a terminal obeys or hides. */
+/** Characters that JSON leaves unescaped, and that a terminal obeys or hides. */
 const UNSEEN = /[\u007f-\u009f\u2028\u2029\p{Cf}]/gu;
 
 export class Screen {
@@ -47,7 +47,7 @@ export class Screen {
     this.#clock = clock;
   }
 
-  /** A result. */
+  /** Prints a result. */
   out(text: string): void {
     this.#erase();
     this.#stdout.write(text);
@@ -61,12 +61,12 @@ export class Screen {
     this.out(`${JSON.stringify(value, undefined, 2).replace(UNSEEN, escaped)}\n`);
   }
 
-  /** On one line: one of many. */
+  /** Prints one of many values, on one line. */
   jsonLine(value: unknown): void {
     this.out(`${JSON.stringify(value).replace(UNSEEN, escaped)}\n`);
   }
 
-  /** A line beside the results, above whatever is live. */
+  /** Prints a line to stderr, above the rows that redraw themselves. */
   note(line: string): void {
     const isDrawn = this.#drawn > 0;
     this.#erase();
@@ -74,7 +74,7 @@ export class Screen {
     if (isDrawn) this.#draw();
   }
 
-  /** Shows rows on stderr until they are stopped; nothing where stderr is not a person's terminal. */
+  /** Shows rows on stderr until they are stopped. Does nothing where stderr is not a terminal. */
   live(render: RenderRows): LiveRows {
     if (!this.terminal.live) return { stop() {} };
     this.#render = render;
@@ -89,8 +89,8 @@ export class Screen {
     };
   }
 
-  /** Nothing is live until the returned function is called: somebody types. */
-  hush(): () => void {
+  /** Removes the rows while a person types; the returned function shows them again. */
+  pauseLive(): () => void {
     this.#timer?.cancel();
     this.#erase();
     const render = this.#render;
@@ -112,7 +112,7 @@ export class Screen {
     this.#frame += 1;
     const width = (this.#stderr.columns || 80) - 1;
     const height = Math.max(1, (this.#stderr.rows || 24) - 1);
-    const rows = visible(this.#render?.({ spinner, width, height }) ?? [], height);
+    const rows = fitHeight(this.#render?.({ spinner, width, height }) ?? [], height);
     const text = rows.map((row) => `\u001b[2K${row}\n`).join("");
     this.#stderr.write(`${this.#toTop()}${text}\u001b[J`);
     this.#drawn = rows.length;
@@ -129,14 +129,14 @@ export class Screen {
   }
 }
 
-/** A row that scrolls out could not be erased again. */
-function visible(rows: readonly string[], height: number): string[] {
+/** A row that scrolls out of the window could not be erased. */
+function fitHeight(rows: readonly string[], height: number): string[] {
   if (rows.length <= height) return [...rows];
   const shown = rows.slice(0, height - 1);
   return [...shown, `… and ${rows.length - shown.length} more`];
 }
 
-/** Another way to write the same JSON. */
+/** The same JSON string, with the character written as an escape. */
 function escaped(character: string): string {
   return character
     .split("")

@@ -1,15 +1,15 @@
-// Rows in columns that fit the width they are given; without one, everything is shown in full.
+// Rows in columns that fit the given width; without a width, everything is shown in full.
 
 import { oneLine } from "../../../util/text.ts";
-import type { Paint, Tone } from "./paint.ts";
+import type { Paint, Tone } from "./terminal.ts";
 import { cut, displayWidth, wrap } from "./width.ts";
 
 export interface Column {
   title?: string;
   align?: "right";
-  /** What is too long for the column: cut it, the default, or go on below. */
+  /** A text that is too long for the column is cut, or continues on the next line. */
   overflow?: "wrap";
-  /** Cells it may shrink to; a column without stays as wide as its content. */
+  /** Cells it may shrink to; without it the column stays as wide as its content. */
   min?: number;
 }
 
@@ -20,12 +20,12 @@ export interface Cell {
 
 export interface Row {
   cells: readonly (string | Cell)[];
-  /** Lines of their own below the row. */
+  /** Printed below the row, each on a line of its own. */
   notes?: readonly (string | Cell)[];
 }
 
 export interface TableOptions {
-  width?: number | undefined;
+  width?: number;
   paint: Paint;
   /** Spaces before every line. */
   indent?: number;
@@ -33,10 +33,10 @@ export interface TableOptions {
 
 const GAP = 2;
 const NOTE_INDENT = 4;
-/** The columns that stay even where nothing fits. */
+/** The first columns stay, however narrow the terminal. */
 const LEAST_COLUMNS = 2;
 
-/** Columns without any content are left out. */
+/** Leaves out columns without any content. */
 export function renderTable(
   columns: readonly Column[],
   rows: readonly Row[],
@@ -132,7 +132,7 @@ function renderNotes(notes: readonly (string | Cell)[], room: number, paint: Pai
 
 function toCell(cell: string | Cell): Cell {
   const { text, tone }: Cell = typeof cell === "string" ? { text: cell } : cell;
-  return { text: oneLine(text), ...(tone !== undefined && { tone }) };
+  return { text: oneLine(text), tone };
 }
 
 function pad(text: string, column: FittedColumn): string {

@@ -1,25 +1,37 @@
-// What the outputs can show: whether a person reads along, how wide it is, colour and symbols.
+// What stdout and stderr can show: whether a person reads along, their width, colours and symbols.
 
 import type { CliIo, Output } from "../io.ts";
-import { type Paint, painter } from "./paint.ts";
 
 export interface Terminal {
   out: OutputView;
   err: OutputView;
-  /** Rows that redraw themselves may be shown on stderr. */
+  /** Whether stderr can show rows that redraw themselves. */
   live: boolean;
-  /** Symbols beyond ASCII come out right. */
+  /** Whether symbols beyond ASCII display correctly. */
   unicode: boolean;
 }
 
 export interface OutputView {
   isTerminal: boolean;
-  /** Undefined where nobody's screen limits it: then nothing is cut. */
+  /** Undefined where no screen limits it: then nothing is cut. */
   width: number | undefined;
   paint: Paint;
 }
 
+export type Tone = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
+
+export type Paint = (tone: Tone, text: string) => string;
+
 const DEFAULT_WIDTH = 80;
+
+const COLOR_CODES: Readonly<Record<Tone, readonly [on: number, off: number]>> = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  cyan: [36, 39],
+};
 
 export function describeTerminal(
   { stdout, stderr, env }: Pick<CliIo, "stdout" | "stderr" | "env">,
@@ -38,12 +50,20 @@ export function describeTerminal(
     out: view(stdout),
     err: view(stderr),
     live: stderr.isTTY === true && !dumb && !isSet(env["CI"]),
-    // The Linux console's font has no such glyphs.
+    // The font of the Linux console lacks these symbols.
     unicode: !dumb && env["TERM"] !== "linux",
   };
 }
 
-/** `NO_COLOR` wins over `FORCE_COLOR`, that over what the output is. */
+export function painter(color: boolean): Paint {
+  if (!color) return (_, text) => text;
+  return (tone, text) => {
+    const [on, off] = COLOR_CODES[tone];
+    return text === "" ? "" : `\u001b[${on}m${text}\u001b[${off}m`;
+  };
+}
+
+/** `NO_COLOR` wins over `FORCE_COLOR`, which wins over what the output can do. */
 function hasColor(env: CliIo["env"], capable: boolean): boolean {
   if (isSet(env["NO_COLOR"])) return false;
   const forced = env["FORCE_COLOR"];

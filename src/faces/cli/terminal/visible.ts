@@ -1,5 +1,5 @@
-// Text as it is: what a terminal would obey or hide is written out, so that nobody approves what they
-// could not see.
+// Text that a person decides about: characters that a terminal would obey or hide are written out, so that
+// nobody approves something they could not see.
 
 /** Control and format characters, variation selectors, separators other than a space, lone surrogates. */
 const UNSEEN =
@@ -13,7 +13,7 @@ export function visible(text: string): string {
   });
 }
 
-/** A command line as a shell would need it, so that it shows where an argument begins and ends. */
+/** A command line quoted as for a shell, so that it shows where each argument begins and ends. */
 export function visibleCommand(words: readonly string[]): string {
   return words.map((word) => visible(quoted(word))).join(" ");
 }

@@ -1,9 +1,11 @@
 // Text measured in terminal cells: East Asian wide characters and emoji take two, combining marks none.
+// A sequence of joined emoji counts as its parts. `string-width` would count it as one, but takes longer to
+// load than a list of tools takes to print, and its time grows with the square of a text's length.
+
+import { eastAsianWidth } from "get-east-asian-width";
 
 const ASCII = /^[\x20-\x7e]*$/;
 const NO_CELL = /^[\p{Mn}\p{Me}\p{Cf}]$/u;
-const TWO_CELLS =
-  /^[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}\p{Emoji_Presentation}]$/u;
 
 export function displayWidth(text: string): number {
   if (ASCII.test(text)) return text.length;
@@ -21,7 +23,7 @@ export function cut(text: string, width: number): string {
 
 /** Broken between words into lines of at most `wanted` cells; a longer word is broken inside. */
 export function wrap(text: string, wanted = Infinity): string[] {
-  // Room for one wide character, or it would never end.
+  // A wide character must fit, or the loop would never end.
   const width = Math.max(2, wanted);
   const lines: string[] = [];
   let line = "";
@@ -55,6 +57,5 @@ function split(text: string, width: number): [start: string, end: string] {
 }
 
 function cellsOf(character: string): number {
-  if (NO_CELL.test(character)) return 0;
-  return TWO_CELLS.test(character) ? 2 : 1;
+  return NO_CELL.test(character) ? 0 : eastAsianWidth(character.codePointAt(0) ?? 0);
 }

@@ -1,4 +1,4 @@
-// Tools in full: description and every parameter.
+// Tools in full: the description and every parameter.
 
 import { isOffered } from "../../../model/include.ts";
 import type { Tool } from "../../../model/tool.ts";
@@ -8,7 +8,6 @@ import { type Parameter, SchemaView } from "../args/schema-view.ts";
 import { type Column, renderTable, type Row } from "../terminal/table.ts";
 import type { OutputView } from "../terminal/terminal.ts";
 import { ownDescription } from "./tool-list.ts";
-import { typeName } from "../args/type-name.ts";
 import { wrap } from "../terminal/width.ts";
 
 const COLUMNS: readonly Column[] = [
@@ -38,7 +37,7 @@ function toolPage(tool: Tool, view: OutputView): string[] {
 
 function about(tool: Tool): string {
   const name = oneLine(canonicalName(tool));
-  return isOffered(tool) ? name : `${name}, manual: not offered to a model`;
+  return isOffered(tool) ? name : `${name}, manual: not shown to models`;
 }
 
 function parameterTable(tool: Tool, { paint, width }: OutputView): string[] {
@@ -54,7 +53,7 @@ function parameterRow({ name, schema, required }: Parameter, view: SchemaView): 
   return {
     cells: [
       { text: name, tone: "cyan" },
-      typeName(schema, view),
+      view.typeName(schema),
       required ? "required" : defaultOf(resolved["default"]),
       typeof description === "string" ? description : "",
     ],

@@ -1,4 +1,4 @@
-// `plugboard tools`: what can be called.
+// `plugboard tools`: lists the tools of all servers.
 
 import type { ServerStatus } from "../../../model/server-status.ts";
 import type { Tool } from "../../../model/tool.ts";
@@ -6,24 +6,25 @@ import { duration, plainText, plural } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { didYouMean, nearestTools } from "./find-tool.ts";
-import type { ToolsCommand } from "../invocation.ts";
-import { onlyServer, withBoard } from "../open.ts";
-import { unavailableNotes } from "../status/server-state.ts";
+import { withBoard } from "../open.ts";
+import { stateToJson, unavailableNotes } from "../status/server-state.ts";
 import { untilStarted, whileStarting } from "../status/starting.ts";
-import { stateToJson } from "../status/state-json.ts";
+import { hasWords } from "../terminal/list.ts";
+import type { ToolsCommand } from "./command.ts";
 import { toolList } from "./tool-list.ts";
 import { toolPages } from "./tool-page.ts";
 
 export async function runTools(command: ToolsCommand, context: CliContext): Promise<number> {
   const { screen, options } = context;
   const { server, refresh, long, query } = command;
-  const adjust = server === undefined ? {} : { adjust: onlyServer(server) };
-  return withBoard(context, { start: refresh ? "none" : "unknown", ...adjust }, async (opened) => {
-    const { board, agent } = opened;
+  const start = refresh ? "none" : "unknown";
+  return withBoard(context, { start, server }, async ({ board, agent }) => {
     if (refresh) await whileStarting(board, context, board.refresh());
     else await untilStarted(board, context, agent.startupWait);
     const all = board.tools();
-    const tools = all.filter((tool) => matches(tool, query));
+    const tools = all.filter(({ name, label, description }) =>
+      hasWords([name, label, description], query),
+    );
     const servers = board.status();
     if (options.json) {
       screen.json({ tools: tools.map(toolJson), servers: servers.map(serverJson) });
@@ -40,12 +41,6 @@ export async function runTools(command: ToolsCommand, context: CliContext): Prom
     }
     return EXIT.ok;
   });
-}
-
-/** Every word is somewhere in what the tool says of itself. */
-function matches({ name, label, description }: Tool, words: readonly string[]): boolean {
-  const text = `${name}\n${label}\n${description}`.toLowerCase();
-  return words.every((word) => text.includes(word.toLowerCase()));
 }
 
 function emptyNotes(query: readonly string[], all: readonly Tool[]): string[] {
@@ -69,21 +64,12 @@ function cacheNotes(
   const oldest = Math.min(...cached.map(({ cachedAt = now }) => cachedAt));
   const age = duration(Math.max(0, now - oldest));
   const count = plural(tools.length, "tool");
-  return [`${count}, from the cache${which}, ${age} old; --refresh asks the servers`];
+  return [`${count} from the cache${which}, ${age} old; --refresh asks the servers`];
 }
 
 function toolJson(tool: Tool): object {
   const { name, label, description, parameters, annotations, outputSchema, include, source } = tool;
-  return {
-    name,
-    label,
-    description,
-    parameters,
-    ...(annotations !== undefined && { annotations }),
-    ...(outputSchema !== undefined && { outputSchema }),
-    ...(include !== undefined && { include }),
-    source,
-  };
+  return { name, label, description, parameters, annotations, outputSchema, include, source };
 }
 
 function serverJson({ name, state, tools, cached }: ServerStatus): object {

@@ -1,4 +1,4 @@
-// Lets nothing of a file start that was found in the working directory and that nobody has approved.
+// Refuses a configuration file found in the working directory until a person has approved what it starts.
 
 import { plugboardHome } from "../../../config/home.ts";
 import { judge, type Launches, readLaunches, type Trust } from "../../../config/trust.ts";
@@ -15,7 +15,7 @@ export interface Judgement {
   trust: Trust;
 }
 
-/** The file must have passed `loadConfig`. */
+/** `loadConfig` must have accepted the file. */
 export async function judgeFile(
   file: string,
   { env, homedir }: Pick<CliIo, "env" | "homedir">,
@@ -26,7 +26,7 @@ export async function judgeFile(
   return { store, launches, trust: judge(record?.approved, launches.all) };
 }
 
-/** Rejects with UNTRUSTED, and shows what the file would start. `agent` is what was loaded from it. */
+/** Rejects with UNTRUSTED and a message that shows what the file would start. `agent` was loaded from it. */
 export async function requireTrust(file: string, agent: AgentConfig, io: CliIo): Promise<void> {
   const { launches, trust } = await judgeFile(file, io);
   if (!launches.isSource(agent)) {
@@ -35,12 +35,9 @@ export async function requireTrust(file: string, agent: AgentConfig, io: CliIo):
     });
   }
   if (trust.kind === "trusted") return;
-  const lines = [
-    `${headline(file, trust)}; nothing of it was started.`,
-    ...question(launches, trust),
-  ];
+  const lines = [`${headline(file, trust)}, so nothing was started.`, ...question(launches, trust)];
   throw new PlugboardError("UNTRUSTED", lines.join("\n"), {
-    hint: "if you trust it, run: plugboard trust; to use it this once: --config plugboard.json",
+    hint: "if you trust it, run: plugboard trust; to use it just once: --config plugboard.json",
   });
 }
 
@@ -49,7 +46,7 @@ export function headline(file: string, trust: Trust): string {
   return `${visible(file)} ${why}`;
 }
 
-/** What there is to decide about. */
+/** What there is to decide about: the changes since it was trusted, and everything it would start. */
 export function question({ all }: Launches, trust: Trust): string[] {
   return [...changeLines(trust), "It would start or use:", ...launchLines(all)];
 }

@@ -1,4 +1,4 @@
-// `plugboard trust`: shows what the configuration in this directory would start, asks, and remembers.
+// `plugboard trust`: shows what the configuration in this directory would start, asks, and remembers the answer.
 
 import { resolve } from "node:path";
 import { findConfig } from "../../../config/find.ts";
@@ -7,10 +7,10 @@ import { loadConfig } from "../../../config/load.ts";
 import { TrustStore } from "../../../config/trust-store.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { plural } from "../../../util/text.ts";
-import { ask } from "../terminal/input.ts";
+import { askLine } from "../terminal/input.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import type { TrustCommand } from "../invocation.ts";
+import type { TrustCommand } from "./command.ts";
 import { headline, judgeFile, question } from "./require-trust.ts";
 import { visible } from "../terminal/visible.ts";
 
@@ -32,43 +32,48 @@ async function approve(yes: boolean, context: CliContext): Promise<number> {
   const file = fileToTrust(context);
   await loadConfig(file, undefined, { cwd: io.cwd, homedir: io.homedir });
   const { store, launches, trust } = await judgeFile(file, io);
-  const told = (text: string): number => {
+  const report = (text: string): number => {
     if (options.json) screen.json({ file, trusted: launches.all.map(({ label }) => label) });
     else screen.lines([text]);
     return EXIT.ok;
   };
-  if (trust.kind === "trusted") return told(`${visible(file)} is trusted already`);
+  if (trust.kind === "trusted") return report(`${visible(file)} is already trusted`);
   for (const line of [`${headline(file, trust)}.`, ...question(launches, trust)]) screen.note(line);
   if (!yes && !(await isAgreed(context))) {
-    throw new PlugboardError("UNTRUSTED", "it was not trusted; nothing has changed");
+    throw new PlugboardError("UNTRUSTED", "you did not trust it; nothing has changed");
   }
   await store.approve(file, launches.all, clock.now());
-  return told(`${visible(file)} is trusted now; a change of what it starts asks again`);
+  return report(
+    `${visible(file)} is now trusted; you are asked again when it changes what it starts`,
+  );
 }
 
-/** The one that is named, or the one that other commands would find in this directory. */
+/** The file given with --config, or the one that other commands would find in this directory. */
 function fileToTrust({ io, options }: CliContext): string {
   const { cwd, homedir } = io;
   const env = { ...io.env, PLUGBOARD_CONFIG: undefined };
-  const flag = options.config === undefined ? {} : { flag: options.config };
-  const source = findConfig({ env, cwd, homedir, ...flag });
+  const source = findConfig({ flag: options.config, env, cwd, homedir });
   if (source.kind === "file" && source.from !== "home") return source.path;
   throw new PlugboardError(
     "CONFIG_INVALID",
     `there is no ${FILE_NAME} to trust in ${visible(cwd)}`,
     {
-      hint: "only a file that lies in the working directory needs it",
+      hint: "only a file in the working directory needs to be trusted",
     },
   );
 }
 
 async function isAgreed({ io, screen, signal }: CliContext): Promise<boolean> {
   if (io.stdin.isTTY !== true || !screen.terminal.err.isTerminal) {
-    throw new PlugboardError("UNTRUSTED", "nobody can be asked, since this is no terminal", {
-      hint: "look at the above, then run: plugboard trust --yes",
-    });
+    throw new PlugboardError(
+      "UNTRUSTED",
+      "cannot ask whether to trust it, because this is not a terminal",
+      {
+        hint: "if you trust what is shown above, run: plugboard trust --yes",
+      },
+    );
   }
-  return /^y(?:es)?$/i.test((await ask("Trust it? [y/N] ", io, signal)).trim());
+  return /^y(?:es)?$/i.test((await askLine("Trust it? [y/N] ", io, signal)).trim());
 }
 
 async function list({ io, screen, options }: CliContext): Promise<number> {
@@ -78,7 +83,7 @@ async function list({ io, screen, options }: CliContext): Promise<number> {
       records.map(({ file, at, approved }) => ({ file, at, trusted: [...approved.keys()] })),
     );
   } else if (records.length === 0) {
-    screen.note("no file is trusted");
+    screen.note("no files are trusted");
   } else {
     screen.lines(
       records.map(({ file, at, approved }) => {
@@ -96,12 +101,12 @@ async function revoke(
 ): Promise<number> {
   const file = resolve(io.cwd, given ?? options.config ?? FILE_NAME);
   if (!(await storeOf(io).revoke(file))) {
-    throw new PlugboardError("INVALID_ARGUMENTS", `${visible(file)} was not trusted`, {
-      hint: "plugboard trust --list shows which are",
+    throw new PlugboardError("INVALID_ARGUMENTS", `${visible(file)} is not trusted`, {
+      hint: "plugboard trust --list shows the trusted files",
     });
   }
   if (options.json) screen.json({ file, revoked: true });
-  else screen.lines([`${visible(file)} is not trusted any more`]);
+  else screen.lines([`${visible(file)} is no longer trusted`]);
   return EXIT.ok;
 }
 

@@ -1,5 +1,5 @@
-// What somebody is asked to trust, in full and in words: every command, every address, every setting that
-// decides what runs or where credentials go.
+// What a person is asked to trust, in full: every command, every address, and every setting that decides what
+// runs or where credentials go.
 
 import type { Launch, Trust } from "../../../config/trust.ts";
 import type { PlainServer } from "../../../config/servers.ts";
@@ -13,7 +13,7 @@ export function launchLines(launches: readonly Launch[]): string[] {
   });
 }
 
-/** What is new since it was trusted; empty where it never was. */
+/** The changes since it was trusted; empty where it never was. */
 export function changeLines(trust: Trust): string[] {
   if (trust.kind !== "changed") return [];
   const { added, changed, removed } = trust;

@@ -180,7 +180,7 @@ describe("plugboard acp", () => {
     const { sessionId } = result as unknown as { sessionId: string };
     const prompt = [{ type: "text", text: "What is it?" }];
     await agent.request("session/prompt", { sessionId, prompt });
-    expect(agent.stdout.text).toMatch(/For answers, put .* into \S+plugboard\.json/);
+    expect(agent.stdout.text).toMatch(/To get answers, put .* into \S+plugboard\.json/);
     agent.stdin.end();
     await agent.done;
   });
@@ -218,7 +218,7 @@ describe("plugboard acp", () => {
       const stdin = Object.assign(new PassThrough(), { isTTY: true });
       const { code, stderr } = await scratch.start(["--agent", "nobody", "acp"], { stdin }).done;
       expect(code).toBe(2);
-      expect(stderr).toContain("This is an agent for editors");
+      expect(stderr).toContain("This command is for editors");
     });
   });
 });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { SchemaView } from "../../../../src/faces/cli/args/schema-view.ts";
-import { typeName } from "../../../../src/faces/cli/args/type-name.ts";
 import type { JsonObject } from "../../../../src/model/json.ts";
 
 const names = (schema: JsonObject) =>
@@ -74,6 +73,6 @@ describe("the name of a type", () => {
     [{ properties: {} }, "object"],
     [{ type: 5 }, "any"],
   ])("of %j is %s", (schema, name) => {
-    expect(typeName(schema, new SchemaView({}))).toBe(name);
+    expect(new SchemaView({}).typeName(schema)).toBe(name);
   });
 });

@@ -153,7 +153,7 @@ describe("plugboard ask", () => {
     const config = await configure(() => CALL, { systemPrompt: "You are Kim.", maxSteps: 2 });
     const { code, stderr } = await ask(config, "go", "--yes", "--model", "scripted/other");
     expect(code).toBe(1);
-    expect(stderr).toContain("stopped before the model was done: maxSteps is reached");
+    expect(stderr).toContain("stopped before the model was done: it reached maxSteps");
     expect(model?.requests).toHaveLength(2);
     expect(model?.requests[0]).toMatchObject({ model: "other" });
     expect(model?.requests[0]?.messages[0]?.text).toMatch(/^You are Kim\./);
@@ -181,7 +181,7 @@ describe("plugboard ask", () => {
     ]);
     const { code, stderr } = await ask(config, "go", "--yes");
     expect(code).toBe(0);
-    expect(stderr).toContain("the conversation has outgrown the model: 1 tool result left out");
+    expect(stderr).toContain("the conversation no longer fits the model: 1 tool result left out");
   });
 
   it("tells the model of servers that are down", async () => {

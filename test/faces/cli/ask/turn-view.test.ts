@@ -83,7 +83,7 @@ describe("a turn on the terminal", () => {
     [
       "what was left out",
       [{ type: "compaction", results: 2, messages: 1 }],
-      "the conversation has outgrown the model: 2 tool results and 1 earlier message left out\n",
+      "the conversation no longer fits the model: 2 tool results and 1 earlier message left out\n",
     ],
     ["what is worth knowing", [{ type: "notice", text: "left\u001b[1m out" }], "left out\n"],
     [

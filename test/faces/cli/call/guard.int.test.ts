@@ -102,9 +102,9 @@ describe("a call that must be approved", () => {
       [
         "echo/add is to be called: every call of this tool is asked about",
         "  Adds two numbers.",
-        "  it says of itself, unproven: readOnly: true",
+        "  self-described, unverified: readOnly: true",
         '  arguments: {"a":1,"b":2}',
-        "Call it? [y]es, [a]lways, [N]o ",
+        "Allow this call? [y]es, [a]lways, [N]o ",
       ].join("\n"),
     );
     expect(stderr).toContain("plugboard: echo/add was not approved\n");

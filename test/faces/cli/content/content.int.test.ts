@@ -118,7 +118,7 @@ describe("plugboard read", () => {
   it.each([
     [["lib:///rulez", "--server", "lib"], 1, "server 'lib', read:lib:///rulez: Resource not found"],
     [["zzz"], 2, "no server lists 'zzz'\nhint: say which server has it"],
-    [["lib:///rules", "--server", "lip"], 2, "no server is named 'lip'"],
+    [["lib:///rules", "--server", "lip"], 2, "there is no server named 'lip'"],
     [["gone:///x", "--server", "gone"], 3, "server 'gone'"],
     [["off:///rules", "--server", "off"], 4, "'off:///rules' is not among the resources"],
   ])("says what went wrong: %j", async (argv, expected, message) => {

@@ -51,7 +51,7 @@ describe("plugboard login", () => {
     expect(code).toBe(0);
     expect(stdout).toBe("signed in to docs: 8 tools\n");
     expect(stderr).toContain(
-      "A browser opens to sign in to docs (scope: mcp). If it does not, open:",
+      "A browser opens to sign in to docs (scope: mcp). If none opens, go to:",
     );
     expect(addressIn(stderr)).toContain(`${oauth.issuer}/authorize?`);
     const called = await scratch.run(["call", "docs/echo", "text=hi"]);
@@ -111,7 +111,7 @@ describe("plugboard login", () => {
     await stderr.until("paste its address here:");
     stdin.write("what?\n");
     expect((await done).code).toBe(2);
-    expect(stderr.text).toContain("plugboard: that is no address");
+    expect(stderr.text).toContain("plugboard: that is not an address");
     expect(oauth.count("token")).toBe(0);
   });
 
@@ -143,14 +143,14 @@ describe("plugboard login", () => {
   });
 
   it.each([
-    [["login", "doc"], 2, "plugboard: no server is named 'doc'\nhint: did you mean 'docs'?\n"],
+    [["login", "doc"], 2, "plugboard: there is no server named 'doc'\nhint: did you mean 'docs'?\n"],
     [
       ["login", "echo"],
       3,
       "plugboard: 'echo' is a program, which nobody signs in to\nhint: give it its credentials in env\n",
     ],
     [["login"], 2, "plugboard: missing required argument 'server'"],
-    [["logout", "doc"], 2, "plugboard: no server is named 'doc'"],
+    [["logout", "doc"], 2, "plugboard: there is no server named 'doc'"],
     [["logout", "echo"], 3, "plugboard: 'echo' is a program, which nobody signs in to"],
   ])("%j fails", async (argv, code, message) => {
     await protect();
@@ -180,10 +180,10 @@ describe("plugboard logout", () => {
     await scratch.run(["login", "docs"], { env: { BROWSER: browser } });
     expect(await scratch.run(["logout", "docs"])).toMatchObject({
       code: 0,
-      stdout: "signed out of docs: its tokens are revoked and forgotten\n",
+      stdout: "signed out of docs: its tokens are revoked and deleted\n",
     });
     expect(oauth.tokens.every(({ state }) => state === "revoked")).toBe(true);
-    expect((await scratch.run(["logout", "docs"])).stdout).toBe("nobody is signed in to docs\n");
+    expect((await scratch.run(["logout", "docs"])).stdout).toBe("you are not signed in to docs\n");
     expect((await scratch.run(["call", "docs/echo", "text=x"])).code).toBe(3);
   });
 
@@ -192,7 +192,7 @@ describe("plugboard logout", () => {
     const env = { BROWSER: browser };
     await scratch.run(["login", "docs"], { env });
     expect((await scratch.run(["logout", "docs"])).stdout).toBe(
-      "signed out of docs: its tokens are forgotten here; the authorization server was not told\n",
+      "signed out of docs: its tokens are deleted here, but could not be revoked at the authorization server\n",
     );
     const { stdout } = await scratch.run(["logout", "docs", "--json"]);
     expect(JSON.parse(stdout)).toEqual({ server: "docs", outcome: "none" });

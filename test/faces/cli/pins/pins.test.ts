@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { localTime } from "../../../../src/faces/cli/audit/time.ts";
+import { localTime } from "../../../../src/faces/cli/terminal/local-time.ts";
 import type { CliContext } from "../../../../src/faces/cli/context.ts";
 import { approvePins } from "../../../../src/faces/cli/pins/change.ts";
 import { findTarget } from "../../../../src/faces/cli/pins/target.ts";
@@ -44,11 +44,11 @@ async function seeChanges(): Promise<void> {
 const state = async (name: string) => (await store().list())[0]?.tools.get(name)?.kind;
 
 describe("plugboard pins", () => {
-  it("says when there are none", async () => {
+  it("says when no server has pins", async () => {
     expect(await scratch.run(["pins"])).toEqual({
       code: 0,
       stdout: "",
-      stderr: "no tool has been pinned yet\n",
+      stderr: "no tools are pinned yet\n",
     });
     expect(JSON.parse((await scratch.run(["pins", "--json"])).stdout)).toEqual({ pins: [] });
   });
@@ -66,14 +66,14 @@ describe("plugboard pins", () => {
       `docs/send | new | ${later} | ${later}`,
       "",
     ]);
-    expect(stderr).toBe("3 are not what was pinned; to see how: plugboard pins show docs\n");
+    expect(stderr).toBe("3 are new or changed; to see how: plugboard pins show docs\n");
   });
 
   it("quotes a name that a shell would read otherwise", async () => {
     await see([]);
     await see([{ ...send, name: "x; rm -rf ~" }], { at: LATER });
     expect((await scratch.run(["pins"])).stderr).toBe(
-      "1 is not what was pinned; to see how: plugboard pins show 'docs/x; rm -rf ~'\n",
+      "1 is new or changed; to see how: plugboard pins show 'docs/x; rm -rf ~'\n",
     );
   });
 
@@ -110,7 +110,7 @@ describe("plugboard pins show", () => {
       "    + Then sends it.",
       "",
     ]);
-    expect(stderr).toBe("to accept it: plugboard pins approve docs/read\n");
+    expect(stderr).toBe("to approve it: plugboard pins approve docs/read\n");
   });
 
   it("shows what a pinned tool is", async () => {
@@ -139,13 +139,13 @@ describe("plugboard pins show", () => {
     expect(stdout).toContain("docs/send  new\n");
     expect(stdout).toContain("  title\n    + Send\n");
     expect(stdout).not.toContain("docs/list");
-    expect(stderr).toBe("to accept it: plugboard pins approve docs\n");
+    expect(stderr).toBe("to approve it: plugboard pins approve docs\n");
   });
 
   it("says when nothing did", async () => {
     await see([read]);
     expect((await scratch.run(["pins", "show", "docs"])).stderr).toBe(
-      "nothing has changed since it was pinned\n",
+      "nothing has changed\n",
     );
   });
 
@@ -181,21 +181,21 @@ describe("plugboard pins show", () => {
   it.each([
     [
       "docs/raed",
-      "plugboard: no tool of 'docs' is pinned as 'raed'\nhint: did you mean 'docs/read'?\n",
+      "plugboard: server 'docs' has no pinned tool named 'raed'\nhint: did you mean 'docs/read'?\n",
     ],
     [
       "docs/zzzzzz",
-      "plugboard: no tool of 'docs' is pinned as 'zzzzzz'\nhint: plugboard pins lists them all\n",
+      "plugboard: server 'docs' has no pinned tool named 'zzzzzz'\nhint: plugboard pins lists them all\n",
     ],
-    ["dosc", "plugboard: there are no pins of a server 'dosc'\nhint: did you mean 'docs'?\n"],
-    ["zzzz/x", "plugboard: there are no pins of a server 'zzzz'\nhint: there are: docs\n"],
+    ["dosc", "plugboard: server 'dosc' has no pins\nhint: did you mean 'docs'?\n"],
+    ["zzzz/x", "plugboard: server 'zzzz' has no pins\nhint: servers with pins: docs\n"],
   ])("refuses what there is not: %s", async (target, stderr) => {
     await see([read]);
     expect(await scratch.run(["pins", "show", target])).toEqual({ code: 2, stdout: "", stderr });
   });
 
   it("refuses everything where nothing is pinned", async () => {
-    expect((await scratch.run(["pins", "approve", "docs"])).stderr).toContain("there are none");
+    expect((await scratch.run(["pins", "approve", "docs"])).stderr).toContain("no server has pins");
   });
 });
 
@@ -235,7 +235,7 @@ describe("plugboard pins approve", () => {
     const { code, stderr } = await scratch.run(["pins", "approve", "docs/read"]);
     expect(code).toBe(2);
     expect(stderr).toBe(
-      "plugboard: several servers were pinned under the name 'docs'\nhint: say which: docs@aaaaaaaa, docs@bbbbbbbb\n",
+      "plugboard: several servers were pinned under the name 'docs'\nhint: name one of them: docs@aaaaaaaa, docs@bbbbbbbb\n",
     );
     const one = await scratch.run(["pins", "approve", "docs@bbbbbbbb/read"]);
     expect(one.stdout).toBe("approved docs@bbbbbbbb/read: description\n");
@@ -258,7 +258,7 @@ describe("approving what has changed again since it was looked at", () => {
     const screen = new Screen(stdout, stderr, terminal(), clock);
     const context = { screen, options: { json: false } } as CliContext;
     await approvePins(findTarget(text, all), { store: store(), all, context });
-    expect(stderr.text).toContain("docs/read has just changed again: look at it first\n");
+    expect(stderr.text).toContain("docs/read has just changed again: look at the change first\n");
     expect(stdout.text).not.toContain("docs/read");
     expect(await state("read")).toBe("changed");
   });

@@ -74,8 +74,8 @@ describe("a form", () => {
       "left after three empty lines",
       [
         ["name *", ""],
-        ["is needed", ""],
-        ["is needed", ""],
+        ["is required", ""],
+        ["is required", ""],
       ],
       "cancel",
     ],
@@ -99,7 +99,7 @@ describe("a form", () => {
     const args = { method: "elicitation/create", params };
     const { stdout, stderr } = await call("ask", args, [["Send it", "y"]]);
     expect(JSON.parse(stdout)).toEqual({ action: "accept", content: {} });
-    expect(stderr).not.toContain("is needed");
+    expect(stderr).not.toContain("is required");
   });
 });
 

@@ -31,10 +31,10 @@ describe("a field is asked for", () => {
     [{ type: "boolean", default: true }, ["  it", "  [Y/n] > "]],
     [{ type: "boolean", default: false }, ["  it", "  [y/N] > "]],
     [{ ...COLOURS, default: "g" }, ["  it", "    1) Red", "    2) Green", "  [Green] > "]],
-    [SIDES, ["  it", "    1) left", "    2) right", "  numbers, with commas > "]],
+    [SIDES, ["  it", "    1) left", "    2) right", "  numbers, separated by commas > "]],
     [
       { ...SIDES, default: ["left", "right"] },
-      ["  it", "    1) left", "    2) right", "  numbers, with commas [left, right] > "],
+      ["  it", "    1) left", "    2) right", "  numbers, separated by commas [left, right] > "],
     ],
   ])("%j", (property, lines) => {
     expect(fieldLines(fieldOf(property))).toEqual(lines);
@@ -63,7 +63,7 @@ describe("a line", () => {
   });
 
   it.each<[JsonObject, string, string]>([
-    [{ type: "string" }, " ", "is needed"],
+    [{ type: "string" }, " ", "is required"],
     [{ type: "string", minLength: 3 }, "ab", "is shorter than 3"],
     [{ type: "number" }, "many", "is no number"],
     [{ type: "boolean" }, "perhaps", "is neither true nor false"],

@@ -81,11 +81,11 @@ describe("a server that may ask the model", () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: "done\n" });
     expect(stderr).toContain(
       [
-        "s wants to ask the model during ask:",
+        "s wants to use the model during ask:",
         "  system prompt: You are a poet.",
         "  ",
         "  user: A rhyme for cat?",
-        "Let it? [y]es, [a]lways, [N]o ",
+        "Allow it? [y]es, [a]lways, [N]o ",
       ].join("\n"),
     );
     expect(told()).toContain(answer);

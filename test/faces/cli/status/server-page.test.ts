@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { serverPage } from "../../../../src/faces/cli/status/server-page.ts";
-import { stateCell, stateNotes } from "../../../../src/faces/cli/status/server-state.ts";
+import {
+  stateCell,
+  stateNotes,
+  stateToJson,
+} from "../../../../src/faces/cli/status/server-state.ts";
 import { startingRows } from "../../../../src/faces/cli/status/starting.ts";
-import { stateToJson } from "../../../../src/faces/cli/status/state-json.ts";
 import { PlugboardError } from "../../../../src/model/errors.ts";
 import type { ServerState } from "../../../../src/model/server-state.ts";
 import type { ServerStatus } from "../../../../src/model/server-status.ts";
@@ -49,14 +52,14 @@ describe("a state", () => {
       { kind: "starting", attempt: 1, since: 0 },
       "◌ starting",
       "~ starting",
-      ["it has not become ready in time and may still do so"],
+      ["still starting; it did not become ready in time"],
     ],
     [ready, "✓ ready", "+ ready", []],
     [backoff, "↻ restarting", "~ restarting", ["not found", "hint: install it"]],
     [
       { kind: "needs-auth", remedy: "sign in" },
-      "! sign-in needed",
-      "! sign-in needed",
+      "! sign-in required",
+      "! sign-in required",
       ["sign in"],
     ],
     [{ kind: "failed", error }, "✗ failed", "x failed", ["not found", "hint: install it"]],

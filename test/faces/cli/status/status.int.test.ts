@@ -65,6 +65,6 @@ describe("plugboard status", () => {
     scratch.servers({ echo: fixture("echo") });
     const { code, stdout, stderr } = await scratch.run(["status", "ech", "--json"]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toBe("plugboard: no server is named 'ech'\nhint: did you mean 'echo'?\n");
+    expect(stderr).toBe("plugboard: there is no server named 'ech'\nhint: did you mean 'echo'?\n");
   });
 });

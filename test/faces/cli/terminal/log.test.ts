@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createLog, type LogThreshold } from "../../../../src/faces/cli/terminal/log.ts";
-import { painter } from "../../../../src/faces/cli/terminal/paint.ts";
+import { painter } from "../../../../src/faces/cli/terminal/terminal.ts";
 import type { LogFields, LogLevel } from "../../../../src/model/logger.ts";
 
 function logged(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { painter } from "../../../../src/faces/cli/terminal/paint.ts";
+import { painter } from "../../../../src/faces/cli/terminal/terminal.ts";
 import { type Column, renderTable, type Row } from "../../../../src/faces/cli/terminal/table.ts";
 
 const paint = painter(false);

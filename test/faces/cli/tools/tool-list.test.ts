@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { toolList } from "../../../../src/faces/cli/tools/tool-list.ts";
 import { toolPages } from "../../../../src/faces/cli/tools/tool-page.ts";
-import { formatTokens, promptTokens } from "../../../../src/faces/cli/status/tokens.ts";
+import { formatTokens, promptTokens } from "../../../../src/faces/cli/status/overview.ts";
 import { terminal } from "../harness.ts";
 import { nativeTool, tool } from "../tool.ts";
 
@@ -65,7 +65,7 @@ describe("a tool that no model is offered", () => {
   it("is listed, and its page says so", () => {
     expect(toolList([manual], terminal().out)).toEqual(["mcp__docs__purge  Does purge."]);
     expect(toolPages([manual], terminal().out)[0]).toBe(
-      "mcp__docs__purge  docs/purge, manual: not offered to a model",
+      "mcp__docs__purge  docs/purge, manual: not shown to models",
     );
   });
 

@@ -109,12 +109,12 @@ describe("plugboard tools", () => {
       scratch.run(["tools", ...argv], { stderr: new Sink({ columns: 80 }), env });
     await look();
     expect((await look("add")).stderr).toMatch(
-      /^1 tool, from the cache, [\d.]+ m?s old; --refresh asks the servers\n$/,
+      /^1 tool from the cache, [\d.]+ m?s old; --refresh asks the servers\n$/,
     );
     expect((await look("--refresh")).stderr).toBe("");
     scratch.servers({ ...two(), third: fixture("echo") });
     expect((await look("add")).stderr).toMatch(
-      /^2 tools, from the cache \(echo, swap\), [\d.]+ m?s old; --refresh asks the servers\n$/,
+      /^2 tools from the cache \(echo, swap\), [\d.]+ m?s old; --refresh asks the servers\n$/,
     );
   });
 
@@ -131,7 +131,7 @@ describe("plugboard tools", () => {
     expect(await scratch.run(["tools", "--server", "ecko"])).toEqual({
       code: 2,
       stdout: "",
-      stderr: "plugboard: no server is named 'ecko'\nhint: did you mean 'echo'?\n",
+      stderr: "plugboard: there is no server named 'ecko'\nhint: did you mean 'echo'?\n",
     });
     const { stderr } = await scratch.run(["tools", "--server", "zzzz"]);
     expect(stderr).toContain("hint: there are: echo, swap\n");

@@ -37,7 +37,7 @@ describe("a configuration in the working directory that nobody trusts", () => {
       const { code, stdout, stderr } = await scratch.run(argv);
       expect(code).toBe(2);
       expect(stdout).toBe("");
-      expect(stderr).toContain(`${file} is not trusted yet; nothing of it was started.\n`);
+      expect(stderr).toContain(`${file} is not trusted yet, so nothing was started.\n`);
       expect(stderr).toContain("hint: if you trust it, run: plugboard trust;");
       expect(hasRun()).toBe(false);
     },
@@ -109,7 +109,7 @@ describe("plugboard trust", () => {
     expect(code).toBe(0);
     expect(surroundings.stderr.text).toMatch(/^ {2}echo: .*echo\.mjs$/m);
     expect(surroundings.stderr.text).toContain("Trust it? [y/N] ");
-    expect(stdout).toBe(`${file} is trusted now; a change of what it starts asks again\n`);
+    expect(stdout).toBe(`${file} is now trusted; you are asked again when it changes what it starts\n`);
     expect(await scratch.run(["call", "echo/echo", "text=hi"])).toMatchObject({ code: 0 });
   });
 
@@ -118,7 +118,7 @@ describe("plugboard trust", () => {
     async (answer) => {
       const { code, stderr } = await scratch.run(["trust"], person(answer));
       expect(code).toBe(2);
-      expect(stderr).toContain("it was not trusted; nothing has changed");
+      expect(stderr).toContain("you did not trust it; nothing has changed");
       expect((await scratch.run(["tools"])).code).toBe(2);
     },
   );
@@ -139,7 +139,7 @@ describe("plugboard trust", () => {
   it("does not ask where nobody can answer, and does nothing", async () => {
     const { code, stderr } = await scratch.run(["trust"], { stdin: "y\n" });
     expect(code).toBe(2);
-    expect(stderr).toContain("nobody can be asked, since this is no terminal");
+    expect(stderr).toContain("cannot ask whether to trust it, because this is not a terminal");
     expect(stderr).toContain("plugboard trust --yes");
     expect((await scratch.run(["tools"])).code).toBe(2);
   });
@@ -155,7 +155,7 @@ describe("plugboard trust", () => {
     await scratch.run(["trust", "--yes"]);
     expect(await scratch.run(["trust"])).toEqual({
       code: 0,
-      stdout: `${file} is trusted already\n`,
+      stdout: `${file} is already trusted\n`,
       stderr: "",
     });
   });
@@ -166,7 +166,7 @@ describe("plugboard trust", () => {
     found({ echo: fixture("echo", "--other"), new: touch() });
     const { code, stderr } = await scratch.run(["tools"]);
     expect(code).toBe(2);
-    expect(stderr).toContain(`${file} has changed since it was trusted; nothing of it was started.
+    expect(stderr).toContain(`${file} has changed since it was trusted, so nothing was started.
   added: server new
   changed: server echo
   removed: server old
@@ -183,14 +183,14 @@ It would start or use:
 
   it("lists what is trusted, and takes it back", async () => {
     expect(await scratch.run(["trust", "--list"])).toMatchObject({
-      stderr: "no file is trusted\n",
+      stderr: "no files are trusted\n",
     });
     await scratch.run(["trust", "--yes"]);
     const listed = await scratch.run(["trust", "--list"]);
     expect(listed.stdout).toMatch(/plugboard\.json {2}1 item, since \d{4}-\d\d-\d\d\n$/);
     expect(await scratch.run(["trust", "--revoke"])).toMatchObject({
       code: 0,
-      stdout: `${file} is not trusted any more\n`,
+      stdout: `${file} is no longer trusted\n`,
     });
     expect((await scratch.run(["tools"])).code).toBe(2);
     const again = await scratch.run(["trust", "--revoke", "plugboard.json"]);
@@ -210,7 +210,7 @@ It would start or use:
   it("is for the file that is named, where one is", async () => {
     const other = scratch.file("other.json", scratch.read("plugboard.json"));
     expect(await scratch.run(["trust", "--yes", "--config", "other.json"])).toMatchObject({
-      stdout: `${other} is trusted now; a change of what it starts asks again\n`,
+      stdout: `${other} is now trusted; you are asked again when it changes what it starts\n`,
     });
     expect((await scratch.run(["tools"])).code).toBe(2);
   });

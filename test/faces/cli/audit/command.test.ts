@@ -1,11 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { localTime, readSince } from "../../../../src/faces/cli/audit/time.ts";
-
-describe("localTime", () => {
-  it("is the reader's", () => {
-    expect(localTime(new Date(2026, 0, 5, 7, 8, 9).getTime())).toBe("2026-01-05 07:08:09");
-  });
-});
+import { readSince } from "../../../../src/faces/cli/audit/command.ts";
 
 describe("readSince", () => {
   it.each([

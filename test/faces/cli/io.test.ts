@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { describe, expect, it } from "vitest";
-import { processIo } from "../../../src/faces/cli/process-io.ts";
+import { processIo } from "../../../src/faces/cli/io.ts";
 
 describe("the surroundings of a command", () => {
   it("are those of its process", () => {
