@@ -18,7 +18,7 @@ import { resultText } from "./result.ts";
 import { ensureDirectory, saveBinary } from "./save.ts";
 
 export async function runCall(command: CallCommand, context: CliContext): Promise<number> {
-  const { io, signal } = context;
+  const { io } = context;
   // Before the board opens: arguments that cannot be read must not start a server.
   const given = await readTokens(command.args, context);
   if (command.output !== undefined) await ensureDirectory(command.output, io.cwd);

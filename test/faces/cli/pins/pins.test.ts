@@ -44,7 +44,7 @@ async function seeChanges(): Promise<void> {
 const state = async (name: string) => (await store().list())[0]?.tools.get(name)?.kind;
 
 describe("plugboard pins", () => {
-  it("says when no server has pins", async () => {
+  it("says when there are none", async () => {
     expect(await scratch.run(["pins"])).toEqual({
       code: 0,
       stdout: "",
