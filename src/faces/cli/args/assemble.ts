@@ -1,6 +1,7 @@
 // Builds the arguments object of a call: converts what was given to the types in the tool's schema, and checks
 // what can be checked without the server. All problems are reported together.
 
+import type { PlugboardError } from "../../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../model/json.ts";
 import { closest } from "../../../util/closest.ts";
 import { oneLine, plural } from "../../../util/text.ts";
@@ -9,19 +10,25 @@ import { invalidArguments } from "./invalid.ts";
 import type { GivenArguments, GivenValue } from "./tokens.ts";
 import { itemSchema, typed } from "./typed.ts";
 
-/** Throws INVALID_ARGUMENTS. `tool` is its name for the hint. */
+export interface AssembledArguments {
+  /** Without those that do not fit the schema. */
+  args: JsonObject;
+  problem?: PlugboardError;
+}
+
+/** `tool` is its name for the hint. */
 export function assembleArguments(
   { whole, pairs }: GivenArguments,
   schema: JsonObject,
   tool: string,
-): JsonObject {
+): AssembledArguments {
   const builder = new Builder(schema, whole);
   for (const [key, values] of grouped(pairs)) builder.add(key, values);
   builder.check();
-  if (builder.problems.length > 0) {
-    throw invalidArguments(builder.problems, `plugboard tools --long ${tool} shows its parameters`);
-  }
-  return builder.args;
+  const { args, problems } = builder;
+  if (problems.length === 0) return { args };
+  const hint = `plugboard tools --long ${tool} shows its parameters`;
+  return { args, problem: invalidArguments(problems, hint) };
 }
 
 class Builder {

@@ -7,7 +7,7 @@ import { asText } from "../../../util/as-text.ts";
 import { duration, oneLine, plainText, plural } from "../../../util/text.ts";
 import { progressText } from "../call/call-view.ts";
 import type { CliContext } from "../context.ts";
-import { canonicalName } from "../tools/find-tool.ts";
+import { canonicalName } from "../tools/canonical-name.ts";
 import { resultText } from "../call/result.ts";
 
 const LONGEST_INPUT = 200;

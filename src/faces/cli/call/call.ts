@@ -2,6 +2,7 @@
 
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import type { Board } from "../../../model/board.ts";
+import { PlugboardError } from "../../../model/errors.ts";
 import type { CallOutcome, Tool } from "../../../model/tool.ts";
 import { oneLine, plainText } from "../../../util/text.ts";
 import { assembleArguments } from "../args/assemble.ts";
@@ -10,9 +11,8 @@ import { CallView } from "./call-view.ts";
 import type { CliContext } from "../context.ts";
 import { elicitationPrompt } from "../questions/elicit.ts";
 import { EXIT, exitCodeOf } from "../exit-code.ts";
-import { canonicalName } from "../tools/find-tool.ts";
+import { canonicalName } from "../tools/canonical-name.ts";
 import type { CallCommand } from "./command.ts";
-import { locateTool } from "./locate-tool.ts";
 import { withBoard } from "../open.ts";
 import { resultText } from "./result.ts";
 import { ensureDirectory, saveBinary } from "./save.ts";
@@ -40,8 +40,11 @@ export async function callTool(
   const { signal } = context;
   const view = new CallView(board, context);
   try {
-    const tool = await locateTool(board, name, signal);
-    const args = assembleArguments(given, tool.parameters, canonicalName(tool));
+    const tool = await board.find(name, { signal }).catch(hintAtList);
+    const { args, problem } = assembleArguments(given, tool.parameters, canonicalName(tool));
+    // A tool that a rule hides is refused and audited whatever its arguments are.
+    const isListed = board.tools().some((each) => each.name === tool.name);
+    if (problem !== undefined && isListed) throw problem;
     view.calling(canonicalName(tool));
     const outcome = await board.call(tool.name, args, {
       signal,
@@ -61,6 +64,12 @@ function withTimeout(timeout: number | undefined): (agent: AgentConfig) => Agent
     ...agent,
     servers: agent.servers.map((server) => ({ ...server, toolTimeout: timeout })),
   });
+}
+
+function hintAtList(error: unknown): never {
+  if (!(error instanceof PlugboardError) || error.code !== "UNKNOWN_TOOL") throw error;
+  const { code, message, hint } = error;
+  throw new PlugboardError(code, message, { hint: hint ?? "plugboard tools lists all tools" });
 }
 
 /** Errors go to stderr: what a script reads from stdout is always a result. */

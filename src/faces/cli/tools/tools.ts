@@ -2,10 +2,11 @@
 
 import type { ServerStatus } from "../../../model/server-status.ts";
 import type { Tool } from "../../../model/tool.ts";
+import { closest } from "../../../util/closest.ts";
 import { duration, plainText, plural } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import { didYouMean, nearestTools } from "./find-tool.ts";
+import { canonicalName } from "./canonical-name.ts";
 import { withBoard } from "../open.ts";
 import { stateToJson, unavailableNotes } from "../status/server-state.ts";
 import { untilStarted, whileStarting } from "../status/starting.ts";
@@ -46,8 +47,14 @@ export async function runTools(command: ToolsCommand, context: CliContext): Prom
 function emptyNotes(query: readonly string[], all: readonly Tool[]): string[] {
   if (all.length === 0) return ["no tools"];
   const wanted = query.join(" ");
-  const meant = didYouMean(nearestTools(wanted, all));
-  const hint = meant === undefined ? [] : [`hint: ${plainText(meant)}`];
+  const byName = new Map(
+    all.flatMap((tool) => {
+      const name = canonicalName(tool);
+      return [name, name.slice(name.indexOf("/") + 1), tool.name].map((each) => [each, name]);
+    }),
+  );
+  const meant = byName.get(closest(wanted, byName.keys()) ?? "");
+  const hint = meant === undefined ? [] : [`hint: did you mean ${plainText(meant)}?`];
   return [`no tool matches '${wanted}'`, ...hint];
 }
 

@@ -167,7 +167,7 @@ describe("plugboard acp", () => {
     const { sessionId } = result as unknown as { sessionId: string };
     const prompt = [{ type: "text", text: "What is it?" }];
     await agent.request("session/prompt", { sessionId, prompt });
-    expect(agent.stdout.text).toContain("Nothing of the configuration is used");
+    expect(agent.stdout.text).toContain("The configuration is not used");
     expect(model.requests).toEqual([]);
     agent.stdin.end();
     await agent.done;

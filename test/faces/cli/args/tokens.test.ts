@@ -103,7 +103,10 @@ describe("arguments on the command line", () => {
     [["=x"], "unexpected argument '=x'"],
     [["@nope.json"], "cannot read nope.json (ENOENT)"],
     [["a=@nope.txt"], "cannot read nope.txt (ENOENT)"],
-    [["{}", "@args.json"], "only one JSON object can be given; there are two, from the argument and args.json"],
+    [
+      ["{}", "@args.json"],
+      "only one JSON object can be given; there are two, from the argument and args.json",
+    ],
     [["-", "a=@-"], "stdin can only be read once"],
     [["a:=x"], "the value of 'a' is not valid JSON: unexpected 'x' at line 1, column 1\n  x\n  ^"],
     [

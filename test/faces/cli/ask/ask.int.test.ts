@@ -89,7 +89,7 @@ describe("plugboard ask", () => {
     stdin.isTTY = true;
     const stderr = new Sink({ columns: 80 });
     const running = scratch.start(["--config", config, "ask", "go"], { stdin, stderr });
-    await stderr.until("Call it?");
+    await stderr.until("Allow this call?");
     stdin.write("y\n");
     expect((await running.done).stdout).toBe("done\n");
     expect(model?.requests[1]?.toolResults[0]).toMatchObject({ isError: false });
@@ -137,7 +137,7 @@ describe("plugboard ask", () => {
     expect((await scratch.run(argv, { stdin: "from a file\n" })).code).toBe(0);
     expect(model?.requests[0]?.messages.at(-1)?.text).toBe("from a file\n");
     const both = await scratch.run(["--exit-with-stdin", ...argv]);
-    expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining("stdin cannot both") });
+    expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining("--exit-with-stdin cannot be used") });
     const typed: PassThrough & { isTTY?: boolean } = new PassThrough();
     typed.isTTY = true;
     const running = scratch.start(argv, { stdin: typed });

@@ -110,9 +110,7 @@ describe("plugboard audit", () => {
     });
     const odd = await scratch.run(["audit", "--config", config]);
     expect(odd.code).toBe(2);
-    expect(odd.stderr).toMatch(
-      /cannot read .* \(ENAMETOOLONG\)\nhint: check its permissions, or /,
-    );
+    expect(odd.stderr).toMatch(/cannot read .* \(ENAMETOOLONG\)\nhint: check its permissions, or /);
   });
 
   it.each([

@@ -100,7 +100,7 @@ describe("a call that must be approved", () => {
     const { stderr } = await answering("n\n", "call", "add", "a=1", "b=2");
     expect(stderr).toContain(
       [
-        "echo/add is to be called: every call of this tool is asked about",
+        "echo/add needs your approval: every call of this tool is asked about",
         "  Adds two numbers.",
         "  self-described, unverified: readOnly: true",
         '  arguments: {"a":1,"b":2}',
@@ -195,6 +195,31 @@ describe("plugboard audit", () => {
     ]);
     expect(await lines("--tool", "echo/f*")).toHaveLength(1);
     expect(statSync(join(scratch.directory, "home", "audit.jsonl")).mode & 0o777).toBe(0o600);
+  });
+
+  it.each(["echo/add", "mcp__echo__add", "add"])(
+    "has the arguments of a refused call, once: %s",
+    async (name) => {
+      configure(
+        { echo: fixture("echo") },
+        { tools: { deny: ["echo/add"] } },
+        { audit: { arguments: true } },
+      );
+      expect((await run("call", name, "a=1", "b=2.5")).code).toBe(4);
+      expect(await lines()).toMatchObject([
+        { tool: "add", decision: "refused", arguments: { a: 1, b: 2.5 } },
+      ]);
+      // The rule comes before what is wrong with the arguments.
+      expect((await run("call", name, "a=x")).code).toBe(4);
+    },
+  );
+
+  it("has the hash of a refused call's own arguments", async () => {
+    configure({ echo: fixture("echo") }, { tools: { deny: ["echo/add"] } });
+    await run("call", "echo/add", "a=1", "b=2");
+    await run("call", "echo/add", "a=1", "b=3");
+    const hashes = (await lines()).map(({ argumentsHash }) => argumentsHash);
+    expect(new Set(hashes).size).toBe(2);
   });
 
   it("finds the file that the configuration names", async () => {

@@ -51,7 +51,7 @@ describe("plugboard login", () => {
     expect(code).toBe(0);
     expect(stdout).toBe("signed in to docs: 8 tools\n");
     expect(stderr).toContain(
-      "A browser opens to sign in to docs (scope: mcp). If none opens, go to:",
+      "Opening a browser to sign in to docs (scope: mcp). If none opens, go to:",
     );
     expect(addressIn(stderr)).toContain(`${oauth.issuer}/authorize?`);
     const called = await scratch.run(["call", "docs/echo", "text=hi"]);
@@ -79,7 +79,7 @@ describe("plugboard login", () => {
     const oauth = await protect();
     const { done, stderr } = scratch.start(argv, hasBrowser ? { env: { BROWSER: browser } } : {});
     await stderr.until("\n  http");
-    expect(stderr.text).toContain("To sign in to docs (scope: mcp), open:");
+    expect(stderr.text).toContain("To sign in to docs (scope: mcp), go to:");
     await oauth.approve(addressIn(stderr.text), { visit: true });
     expect(await done).toMatchObject({ code: 0, stdout: "signed in to docs: 8 tools\n" });
   });
@@ -143,7 +143,11 @@ describe("plugboard login", () => {
   });
 
   it.each([
-    [["login", "doc"], 2, "plugboard: there is no server named 'doc'\nhint: did you mean 'docs'?\n"],
+    [
+      ["login", "doc"],
+      2,
+      "plugboard: there is no server named 'doc'\nhint: did you mean 'docs'?\n",
+    ],
     [
       ["login", "echo"],
       3,

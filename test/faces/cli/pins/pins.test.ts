@@ -144,9 +144,7 @@ describe("plugboard pins show", () => {
 
   it("says when nothing did", async () => {
     await see([read]);
-    expect((await scratch.run(["pins", "show", "docs"])).stderr).toBe(
-      "nothing has changed\n",
-    );
+    expect((await scratch.run(["pins", "show", "docs"])).stderr).toBe("nothing has changed\n");
   });
 
   it("says when there is more than it shows", async () => {

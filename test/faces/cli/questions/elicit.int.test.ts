@@ -59,7 +59,7 @@ describe("a form", () => {
       ["Send it to s?", ""],
     ]);
     expect(stderr).toContain("s asks during ask: Who are you?");
-    expect(stderr).toContain("give no passwords");
+    expect(stderr).toContain("do not enter passwords");
     expect(stderr).toContain("name is shorter than 2");
     expect(JSON.parse(stdout)).toEqual({
       action: "accept",
@@ -113,7 +113,7 @@ describe("a page", () => {
     const { stdout, stderr } = await call("ask", PAGE, [["Open it?", line]], { BROWSER });
     expect(stderr).toContain(`  ${URL}\n`);
     expect(JSON.parse(stdout)).toEqual({ action });
-    expect(stderr.includes("No browser")).toBe(what.includes("cannot"));
+    expect(stderr.includes("Could not start a browser")).toBe(what.includes("cannot"));
   });
 
   it.each<[string, object, [string, string][], number, string]>([

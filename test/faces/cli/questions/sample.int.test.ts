@@ -58,7 +58,7 @@ async function attended(config: string, ...lines: string[]) {
   const running = scratch.start(["--config", config, "ask", "go"], { stdin, stderr });
   let seen = 0;
   for (const line of lines) {
-    while (!stderr.text.slice(seen).includes("Let it?")) {
+    while (!stderr.text.slice(seen).includes("Allow it?")) {
       await new Promise((resolve) => stderr.once("said", resolve));
     }
     seen = stderr.text.length;
@@ -96,7 +96,7 @@ describe("a server that may ask the model", () => {
     const flood = { name: "mcp__s__flood", arguments: { ...SAMPLE, count: 2 } };
     const config = await configure("ask", flood, 2);
     const { stderr } = await attended(config, "always");
-    expect(stderr.match(/Let it\?/g)).toHaveLength(1);
+    expect(stderr.match(/Allow it\?/g)).toHaveLength(1);
     expect(told().match(/hat/g)).toHaveLength(2);
   });
 
@@ -104,7 +104,7 @@ describe("a server that may ask the model", () => {
     const config = await configure("ask", {}, 0);
     const { code, stderr } = await scratch.run(["--config", config, "ask", "go"]);
     expect(code).toBe(0);
-    expect(stderr).not.toContain("wants to ask");
+    expect(stderr).not.toContain("wants to use");
     expect(told()).toContain("the request for the model was declined");
   });
 

@@ -134,7 +134,7 @@ describe("plugboard tools", () => {
       stderr: "plugboard: there is no server named 'ecko'\nhint: did you mean 'echo'?\n",
     });
     const { stderr } = await scratch.run(["tools", "--server", "zzzz"]);
-    expect(stderr).toContain("hint: there are: echo, swap\n");
+    expect(stderr).toContain("hint: the servers are: echo, swap\n");
     scratch.servers({});
     expect((await scratch.run(["tools", "--server", "a"])).stderr).toContain(
       "hint: there are none",

@@ -109,7 +109,9 @@ describe("plugboard trust", () => {
     expect(code).toBe(0);
     expect(surroundings.stderr.text).toMatch(/^ {2}echo: .*echo\.mjs$/m);
     expect(surroundings.stderr.text).toContain("Trust it? [y/N] ");
-    expect(stdout).toBe(`${file} is now trusted; you are asked again when it changes what it starts\n`);
+    expect(stdout).toBe(
+      `${file} is now trusted; you are asked again when it changes what it starts\n`,
+    );
     expect(await scratch.run(["call", "echo/echo", "text=hi"])).toMatchObject({ code: 0 });
   });
 
@@ -195,7 +197,7 @@ It would start or use:
     expect((await scratch.run(["tools"])).code).toBe(2);
     const again = await scratch.run(["trust", "--revoke", "plugboard.json"]);
     expect(again.code).toBe(2);
-    expect(again.stderr).toContain("was not trusted");
+    expect(again.stderr).toContain("is not trusted");
   });
 
   it("answers in JSON where that is asked for", async () => {
