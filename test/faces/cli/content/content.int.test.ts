@@ -191,7 +191,7 @@ describe("plugboard prompt", () => {
     [["lib/greet", "who=a", "who=b"], 2, "'who' is given twice"],
     [["gret"], 2, "there is no prompt named 'gret'\nhint: did you mean 'greet'?"],
     [["lib/gret"], 1, "server 'lib', prompt:gret: Unknown prompt: gret"],
-    [["lib/greet", "-", "--exit-with-stdin"], 2, "stdin cannot both"],
+    [["lib/greet", "-", "--exit-with-stdin"], 2, "--exit-with-stdin cannot be used"],
   ])("says what went wrong: %j", async (argv, expected, message) => {
     scratch.servers({ lib: lib() });
     const { code, stdout, stderr } = await scratch.run(["prompt", ...argv]);
