@@ -76,7 +76,7 @@ export async function findTool(
   // All of them are hidden: whichever it is, the call is refused.
   if (only !== undefined) return only;
   const error = unknownTool(name, context);
-  if (silentServers(context.servers).length === 0) throw error;
+  if (silentServers(name, context.servers).length === 0) throw error;
   throw new PlugboardError("SERVER_UNAVAILABLE", error.message, { hint: error.hint });
 }
 
@@ -89,7 +89,7 @@ export function unknownTool(name: string, { tools, servers, clock }: FindContext
   const listed = tools.all().filter(({ isListed }) => isListed);
   const hints = [
     ...didYouMean(nearestNames(name, listed)),
-    ...silentServers(servers).map((entry) => why(entry).message),
+    ...silentServers(name, servers).map((entry) => why(entry).message),
   ];
   return new PlugboardError("UNKNOWN_TOOL", `there is no tool named '${oneLine(name, 200)}'`, {
     hint: hints.length > 0 ? hints.join("; ") : undefined,
@@ -128,8 +128,10 @@ function didYouMean(names: readonly string[]): string[] {
 }
 
 /** Those whose tools nobody has heard of, now or earlier. */
-function silentServers(servers: FindContext["servers"]): ServerEntry[] {
-  return servers.all().filter(({ isKnown, definition }) => !isKnown && definition.enabled);
+function silentServers(name: string, servers: FindContext["servers"]): ServerEntry[] {
+  const named = serverIn(name, servers);
+  const candidates = named === undefined ? servers.all() : [named];
+  return candidates.filter(({ isKnown, definition }) => !isKnown && definition.enabled);
 }
 
 /** A misspelt name must not wake up a server that has failed. */

@@ -137,7 +137,10 @@ describe("plugboard ask", () => {
     expect((await scratch.run(argv, { stdin: "from a file\n" })).code).toBe(0);
     expect(model?.requests[0]?.messages.at(-1)?.text).toBe("from a file\n");
     const both = await scratch.run(["--exit-with-stdin", ...argv]);
-    expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining("--exit-with-stdin cannot be used") });
+    expect(both).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--exit-with-stdin cannot be used"),
+    });
     const typed: PassThrough & { isTTY?: boolean } = new PassThrough();
     typed.isTTY = true;
     const running = scratch.start(argv, { stdin: typed });

@@ -151,11 +151,11 @@ describe("plugboard login", () => {
     [
       ["login", "echo"],
       3,
-      "plugboard: 'echo' is a program, which nobody signs in to\nhint: give it its credentials in env\n",
+      "plugboard: 'echo' is a program, so there is nothing to sign in to\nhint: give it its credentials in env\n",
     ],
     [["login"], 2, "plugboard: missing required argument 'server'"],
     [["logout", "doc"], 2, "plugboard: there is no server named 'doc'"],
-    [["logout", "echo"], 3, "plugboard: 'echo' is a program, which nobody signs in to"],
+    [["logout", "echo"], 3, "plugboard: 'echo' is a program, so there is nothing to sign in to"],
   ])("%j fails", async (argv, code, message) => {
     await protect();
     const result = await scratch.run(argv);

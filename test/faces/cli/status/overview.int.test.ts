@@ -95,7 +95,9 @@ describe("plugboard", () => {
     });
     const { code, stdout } = await scratch.run(["--config", file]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^mute +◌ starting\n {4}still starting; it did not become ready in time/m);
+    expect(stdout).toMatch(
+      /^mute +◌ starting\n {4}still starting; it did not become ready in time/m,
+    );
   });
 
   it("says that there are no servers", async () => {

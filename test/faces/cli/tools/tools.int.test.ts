@@ -137,7 +137,7 @@ describe("plugboard tools", () => {
     expect(stderr).toContain("hint: the servers are: echo, swap\n");
     scratch.servers({});
     expect((await scratch.run(["tools", "--server", "a"])).stderr).toContain(
-      "hint: there are none",
+      "hint: no servers are configured",
     );
   });
 });
