@@ -76,7 +76,7 @@ export async function findTool(
   // All of them are hidden, so the call is refused whichever is meant.
   if (only !== undefined) return only;
   const error = unknownTool(name, context);
-  if (silentServers(context.servers).length === 0) throw error;
+  if (silentServers(name, context.servers).length === 0) throw error;
   throw new PlugboardError("SERVER_UNAVAILABLE", error.message, { hint: error.hint });
 }
 
@@ -89,7 +89,7 @@ export function unknownTool(name: string, { tools, servers, clock }: FindContext
   const listed = tools.all().filter(({ isListed }) => isListed);
   const hints = [
     ...didYouMean(nearestNames(name, listed)),
-    ...silentServers(servers).map((entry) => why(entry).message),
+    ...silentServers(name, servers).map((entry) => why(entry).message),
   ];
   return new PlugboardError("UNKNOWN_TOOL", `there is no tool named '${oneLine(name, 200)}'`, {
     hint: hints.length > 0 ? hints.join("; ") : undefined,
@@ -127,9 +127,11 @@ function didYouMean(names: readonly string[]): string[] {
   return [`did you mean ${quoted.length === 0 ? last : `${quoted.join(", ")} or ${last}`}?`];
 }
 
-/** Servers whose tools are not known, neither from the cache nor from the server. */
-function silentServers(servers: FindContext["servers"]): ServerEntry[] {
-  return servers.all().filter(({ isKnown, definition }) => !isKnown && definition.enabled);
+/** Servers that may have the tool and whose tools are not known, neither from the cache nor from the server. */
+function silentServers(name: string, servers: FindContext["servers"]): ServerEntry[] {
+  const named = serverIn(name, servers);
+  const candidates = named === undefined ? servers.all() : [named];
+  return candidates.filter(({ isKnown, definition }) => !isKnown && definition.enabled);
 }
 
 /** A mistyped name must not start servers that have failed. */

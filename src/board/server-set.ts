@@ -71,7 +71,7 @@ export class ServerSet {
     const entry = this.get(name) ?? (this.#withheld.has(name) ? this.#base?.get(name) : undefined);
     if (entry !== undefined) return entry;
     const meant = closest(name, [...this.#names(), ...this.#withheld]);
-    throw new PlugboardError("UNKNOWN_SERVER", `no server is named '${name}'`, {
+    throw new PlugboardError("UNKNOWN_SERVER", `there is no server named '${name}'`, {
       server: name,
       hint: meant === undefined ? undefined : `did you mean '${meant}'?`,
     });

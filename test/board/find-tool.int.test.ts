@@ -82,6 +82,11 @@ describe("a tool is not found", () => {
     });
   });
 
+  it("on a server that was asked, while others were not", async () => {
+    const board = await open({ one: fixture("echo"), two: fixture("echo") }, { start: "none" });
+    await expect(board.find("one/nothing")).rejects.toMatchObject({ code: "UNKNOWN_TOOL" });
+  });
+
   it("by a caller who has left meanwhile", async () => {
     const board = await open({ slow: fixture("never-initialize") }, { start: "none" });
     const found = board.find("slow/echo", { signal: AbortSignal.timeout(50) });

@@ -162,7 +162,7 @@ describe("read_resource", () => {
     expect(outcome.isError).toBe(true);
     expect(textOf(outcome)).toContain("Resource not found");
     const unknown = await board.call("list_resources", { server: "lip" });
-    expect(textOf(unknown)).toContain("no server is named 'lip' (did you mean 'lib'?)");
+    expect(textOf(unknown)).toContain("there is no server named 'lip' (did you mean 'lib'?)");
     const signal = AbortSignal.abort();
     const { failure } = await board.call("read_resource", { uri: "lib:///rules" }, { signal });
     expect(failure?.code).toBe("CANCELLED");
