@@ -8,7 +8,7 @@ import { plugboardHome } from "../../../config/home.ts";
 import { parseAgentConfig } from "../../../config/parse.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import { PlugboardError } from "../../../model/errors.ts";
-import { findLoginPath } from "../../../server/process/login-path.ts";
+import { findLoginPath } from "./login-path.ts";
 import { modelResponder } from "../../acp/model-responder.ts";
 import { refuseAcp } from "../../acp/refuse.ts";
 import { askNobody } from "../../acp/questions/nobody.ts";

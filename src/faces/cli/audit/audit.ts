@@ -1,11 +1,10 @@
 // `plugboard audit`: shows which calls were made, and their results.
 
 import { join } from "node:path";
+import { queryAudit } from "../../../board/audit.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import { loadConfig } from "../../../config/load.ts";
-import type { AuditLine } from "../../../guard/audit/entry.ts";
-import { readAudit } from "../../../guard/audit/read-audit.ts";
-import { compileGlob } from "../../../guard/glob.ts";
+import type { AuditLine } from "../../../model/audit-entry.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -18,10 +17,11 @@ const LAST_BEFORE_FOLLOWING = 10;
 
 export async function runAudit(command: AuditCommand, context: CliContext): Promise<number> {
   const { screen, options, clock, signal } = context;
-  const { follow, limit = follow ? LAST_BEFORE_FOLLOWING : LAST } = command;
+  const { server, tool, since, follow, limit = follow ? LAST_BEFORE_FOLLOWING : LAST } = command;
   const file = await auditFile(context);
-  const filter = auditFilter(command, clock.now());
-  const lines = readAudit({ file, follow, filter, last: limit, signal, clock });
+  const start = since?.kind === "ago" ? clock.now() - since.ms : since?.ms;
+  const query = { server, tool, since: start };
+  const lines = queryAudit(query, { file, follow, last: limit, signal, clock });
   const { out } = screen.terminal;
   try {
     if (options.json) {
@@ -43,22 +43,6 @@ export async function runAudit(command: AuditCommand, context: CliContext): Prom
     });
   }
   return EXIT.ok;
-}
-
-/** Lines that report lost entries pass any filter but the time: a lost entry may have been any call. */
-export function auditFilter(
-  { server, tool, since }: Pick<AuditCommand, "server" | "tool" | "since">,
-  now: number,
-): (line: AuditLine) => boolean {
-  const start = since === undefined ? undefined : since.kind === "at" ? since.ms : now - since.ms;
-  const matchesTool = tool === undefined ? undefined : compileGlob(tool);
-  return (line) => {
-    if (start !== undefined && !(Date.parse(line.time) >= start)) return false;
-    if (line.type === "lost") return true;
-    if (server !== undefined && line.server !== server) return false;
-    if (matchesTool === undefined) return true;
-    return matchesTool(line.tool) || matchesTool(`${line.server}/${line.tool}`);
-  };
 }
 
 /** As configured; by default in Plugboard's home directory. */

@@ -1,6 +1,6 @@
 // Lines of the audit as a table.
 
-import type { AuditEntry, AuditLine } from "../../../guard/audit/entry.ts";
+import type { AuditEntry, AuditLine } from "../../../model/audit-entry.ts";
 import { byteSize, duration, oneLine, plural } from "../../../util/text.ts";
 import { localTime } from "../terminal/local-time.ts";
 import { type Cell, type Column, renderTable, type Row } from "../terminal/table.ts";

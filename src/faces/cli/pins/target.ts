@@ -1,16 +1,9 @@
 // Finds the pins that a person names: `server`, `server/tool`, or `server@key` where several servers were pinned
 // under one name.
 
-import type { PinnedTool } from "../../../guard/pins/hash.ts";
-import type { Pin, ServerPins } from "../../../guard/pins/pin.ts";
 import { PlugboardError } from "../../../model/errors.ts";
+import type { Pin, PinEntry, ServerPins } from "../../../model/pin.ts";
 import { closest } from "../../../util/closest.ts";
-
-/** One pin with the server it belongs to. */
-export type PinEntry = { pins: ServerPins } & (
-  | { kind: "tool"; tool: string; pin: Pin<PinnedTool> }
-  | { kind: "instructions"; pin: Pin<string> }
-);
 
 const KEY_LENGTH = 8;
 

@@ -3,7 +3,7 @@
 import type { ConfigSource } from "../../../config/find.ts";
 import type { Board } from "../../../model/board.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
-import { isOffered } from "../../../model/include.ts";
+import { isShownToModels } from "../../../model/include.ts";
 import type { Tool } from "../../../model/tool.ts";
 import { duration, plural } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
@@ -151,7 +151,7 @@ const CHARACTERS_PER_TOKEN = 4;
 /** Roughly how many tokens the definitions of these tools take in a prompt. */
 export function promptTokens(tools: readonly Tool[]): number {
   const characters = tools
-    .filter(isOffered)
+    .filter(isShownToModels)
     .reduce(
       (sum, tool) =>
         sum + tool.name.length + tool.description.length + JSON.stringify(tool.parameters).length,

@@ -1,6 +1,6 @@
 // Tools in full: the description and every parameter.
 
-import { isOffered } from "../../../model/include.ts";
+import { isShownToModels } from "../../../model/include.ts";
 import type { Tool } from "../../../model/tool.ts";
 import { oneLine } from "../../../util/text.ts";
 import { canonicalName } from "./canonical-name.ts";
@@ -37,7 +37,7 @@ function toolPage(tool: Tool, view: OutputView): string[] {
 
 function about(tool: Tool): string {
   const name = oneLine(canonicalName(tool));
-  return isOffered(tool) ? name : `${name}, manual: not shown to models`;
+  return isShownToModels(tool) ? name : `${name}, manual: not shown to models`;
 }
 
 function parameterTable(tool: Tool, { paint, width }: OutputView): string[] {

@@ -1,7 +1,12 @@
 // Refuses a configuration file found in the working directory until a person has approved what it starts.
 
 import { plugboardHome } from "../../../config/home.ts";
-import { judgeTrust, type Launches, readLaunches, type Trust } from "../../../config/trust/trust.ts";
+import {
+  judgeTrust,
+  type Launches,
+  readLaunches,
+  type Trust,
+} from "../../../config/trust/trust.ts";
 import { TrustStore } from "../../../config/trust/trust-store.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import { PlugboardError } from "../../../model/errors.ts";

@@ -1,10 +1,8 @@
 import { appendFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { auditFilter } from "../../../../src/faces/cli/audit/audit.ts";
 import { localTime } from "../../../../src/faces/cli/terminal/local-time.ts";
 import { type AuditRecord, lostLine, toLine } from "../../../../src/guard/audit/record.ts";
-import type { AuditLine } from "../../../../src/guard/audit/entry.ts";
 import { record } from "../../../guard/audit/records.ts";
 import { Sink, useScratch } from "../harness.ts";
 
@@ -128,43 +126,5 @@ describe("plugboard audit", () => {
     expect(code).toBe(130);
     expect(text).toMatch(expected);
     expect(stderr).toBe("");
-  });
-});
-
-const noon = Date.UTC(2026, 10, 15, 12);
-const call: AuditLine = {
-  type: "call",
-  time: "2026-11-15T11:00:00.000Z",
-  agent: "default",
-  server: "docs",
-  tool: "read_file",
-  decision: "allowed",
-  durationMs: 1,
-  bytes: 1,
-  outcome: "ok",
-};
-
-describe("auditFilter", () => {
-  it.each<[Parameters<typeof auditFilter>[0], boolean]>([
-    [{}, true],
-    [{ server: "docs" }, true],
-    [{ server: "doc" }, false],
-    [{ tool: "read_file" }, true],
-    [{ tool: "read_*" }, true],
-    [{ tool: "docs/read_*" }, true],
-    [{ tool: "write_*" }, false],
-    [{ server: "other", tool: "read_*" }, false],
-    [{ since: { kind: "ago", ms: 3_600_000 } }, true],
-    [{ since: { kind: "ago", ms: 3_599_999 } }, false],
-    [{ since: { kind: "at", ms: noon - 3_600_000 } }, true],
-    [{ since: { kind: "at", ms: noon } }, false],
-  ])("%j: %s", (command, passes) => {
-    expect(auditFilter(command, noon)(call)).toBe(passes);
-  });
-
-  it("lets pass what says that something is missing, if its time does", () => {
-    const lost: AuditLine = { type: "lost", time: call.time, count: 1 };
-    expect(auditFilter({ server: "x", tool: "y" }, noon)(lost)).toBe(true);
-    expect(auditFilter({ since: { kind: "ago", ms: 1 } }, noon)(lost)).toBe(false);
   });
 });
