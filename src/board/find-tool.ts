@@ -127,7 +127,7 @@ function didYouMean(names: readonly string[]): string[] {
   return [`did you mean ${quoted.length === 0 ? last : `${quoted.join(", ")} or ${last}`}?`];
 }
 
-/** Servers that may have the tool and whose tools are not known, neither from the cache nor from the server. */
+/** Servers whose tools are not known, neither from the cache nor from the server. */
 function silentServers(name: string, servers: FindContext["servers"]): ServerEntry[] {
   const named = serverIn(name, servers);
   const candidates = named === undefined ? servers.all() : [named];

@@ -131,7 +131,7 @@ export class SchemaView {
   }
 
   #target(reference: unknown): JsonObject | undefined {
-    if (typeof reference !== "string" || !/^#(?:\/|$)/.test(reference)) return undefined;
+    if (typeof reference !== "string") return undefined;
     const value = followPointer(this.#root, reference);
     return isJsonObject(value) ? value : undefined;
   }

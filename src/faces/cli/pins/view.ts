@@ -4,9 +4,9 @@ import { changesOf } from "../../../board/pins.ts";
 import type { FieldChange, Pin, PinEntry, ServerPins } from "../../../model/pin.ts";
 import { oneLine } from "../../../util/text.ts";
 import { localTime } from "../terminal/local-time.ts";
+import { nameOf } from "./target.ts";
 import { type Column, renderTable, type Row } from "../terminal/table.ts";
 import type { OutputView, Tone } from "../terminal/terminal.ts";
-import { nameOf } from "./target.ts";
 
 const COLUMNS: readonly Column[] = [
   { title: "TOOL", min: 12 },
@@ -80,7 +80,7 @@ export function pinJsonInFull(entry: PinEntry): object {
   };
 }
 
-/** What a page or a JSON object shows of the differences. */
+/** The differences that a page or a JSON object shows. */
 function shownChanges(entry: PinEntry): FieldChange[] {
   const { changes, isCut } = changesOf(entry);
   return isCut ? [...changes, { path: "… and more; --json shows both in full" }] : changes;

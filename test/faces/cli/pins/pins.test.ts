@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { PinReview } from "../../../../src/board/pins.ts";
 import { localTime } from "../../../../src/faces/cli/terminal/local-time.ts";
 import type { CliContext } from "../../../../src/faces/cli/context.ts";
-import { approvePins } from "../../../../src/faces/cli/pins/change.ts";
+import { approvePins } from "../../../../src/faces/cli/pins/pins.ts";
 import { findTarget } from "../../../../src/faces/cli/pins/target.ts";
 import { Screen } from "../../../../src/faces/cli/terminal/screen.ts";
 import { observe, toSighting } from "../../../../src/guard/pins/pin.ts";
@@ -259,7 +259,7 @@ describe("approving what has changed again since it was looked at", () => {
     const screen = new Screen(stdout, stderr, terminal(), clock);
     const context = { screen, options: { json: false } } as CliContext;
     await approvePins(findTarget(text, all), { review: review(), all, context });
-    expect(stderr.text).toContain("docs/read has just changed again: look at the change first\n");
+    expect(stderr.text).toContain("docs/read has just changed again: look at it first\n");
     expect(stdout.text).not.toContain("docs/read");
     expect(await state("read")).toBe("changed");
   });
