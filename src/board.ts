@@ -68,7 +68,9 @@ class LiveBoard implements Board {
     await servers.open(agent.servers, options.workspaceDir ?? agent.workspace ?? process.cwd());
     const started = servers.start(options.start, agent.startupWait);
     servers.inBackground(
-      import("./server/reap-once.ts").then(({ reapOnce }) => reapOnce(clock, logger)),
+      import("./server/process/reap-orphans.ts").then(({ reapOrphansOnce }) =>
+        reapOrphansOnce(clock, logger),
+      ),
     );
     await started;
     this.#core.opened();

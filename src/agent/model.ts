@@ -7,7 +7,7 @@ import type { Environment } from "../util/environment.ts";
 import { expandValue } from "../config/resolve.ts";
 import { PlugboardError } from "../model/errors.ts";
 import type { ModelProvider } from "../model/model-provider.ts";
-import { behindProxy } from "../net/behind-proxy.ts";
+import { withProxy } from "../net/proxy-env.ts";
 import { closest } from "../util/closest.ts";
 import { oneLine } from "../util/text.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
@@ -77,7 +77,7 @@ export async function openModel(id: string, options: ModelOptions = {}): Promise
   // The SDK writes its warnings to the console, some of them to stdout.
   globalThis.AI_SDK_LOG_WARNINGS ??= false;
   const create = await loadFactory(api, importPackage);
-  const { fetch, close } = createModelFetch(behindProxy(env, options.proxy), clock);
+  const { fetch, close } = createModelFetch(withProxy(env, options.proxy), clock);
   const settings = {
     name,
     fetch: options.fetch ?? fetch,

@@ -18,9 +18,8 @@ import type {
   SamplingTool,
   ToolResultContent,
 } from "../model/sampling.ts";
-import { asText } from "../util/as-text.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
-import { oneLine, plainText } from "../util/text.ts";
+import { asText, oneLine, plainText } from "../util/text.ts";
 import { askModel } from "./ask-model.ts";
 import type { AgentModel } from "./model.ts";
 import type { MediaSupport } from "./provider.ts";

@@ -3,8 +3,7 @@
 import { contentInWords } from "../bridge/degrade.ts";
 import type { ContentBlock } from "../model/content.ts";
 import type { SamplingContent, SamplingRequest } from "../model/sampling.ts";
-import { asText } from "../util/as-text.ts";
-import { plainText } from "../util/text.ts";
+import { asText, plainText } from "../util/text.ts";
 
 /** More than anybody reads before deciding. The text says how much is missing. */
 const LONGEST = 8000;

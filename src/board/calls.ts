@@ -20,7 +20,7 @@ import type {
   ToolUpdate,
   UpdateListener,
 } from "../model/tool.ts";
-import type { Supervisor } from "../server/supervisor.ts";
+import type { Supervisor } from "../server/supervisor/supervisor.ts";
 import type { Clock } from "../util/clock.ts";
 import type { Emitter } from "../util/emitter.ts";
 import type { BoardTool } from "./tools.ts";

@@ -13,11 +13,10 @@ import { type Logger, silentLogger } from "../model/logger.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import type { ServerStatus } from "../model/server-status.ts";
 import type { CallOutcome, Tool } from "../model/tool.ts";
-import { redactingLogger } from "../secrets/redacting-logger.ts";
-import { Redactor } from "../secrets/redactor.ts";
-import { Turns } from "../server/requests/turns.ts";
+import { redactingLogger, Redactor } from "../secrets/redactor.ts";
 import { type Clock, systemClock, within } from "../util/clock.ts";
 import { Emitter } from "../util/emitter.ts";
+import { QuestionQueue } from "../util/question-queue.ts";
 import { Calls } from "./calls.ts";
 import { BoardContent } from "./content/board-content.ts";
 import { resourceTools } from "./content/resource-tools.ts";
@@ -97,7 +96,7 @@ export class BoardCore {
     this.servers = new ServerSet({
       ...common,
       roots: this.roots,
-      turns: new Turns(),
+      questions: new QuestionQueue(),
       catalog: new Catalog(agent.toolNames, [], native.keys()),
       guard: this.#guard,
       cache,

@@ -8,16 +8,15 @@ import type { BoardOptions } from "../model/board-options.ts";
 import type { Logger } from "../model/logger.ts";
 import type { RootsSource } from "../model/roots.ts";
 import type { Endpoint, RemoteEndpoint, ServerDefinition } from "../model/server-definition.ts";
-import { behindProxy } from "../net/behind-proxy.ts";
+import { withProxy } from "../net/proxy-env.ts";
 import { collectSecrets } from "../secrets/collect.ts";
 import type { Redactor } from "../secrets/redactor.ts";
-import type { HostAnswers } from "../server/requests/requests.ts";
+import type { Connect, ConnectOptions } from "../server/connect.ts";
 import { SamplingLimits } from "../server/requests/sampling-limits.ts";
-import type { Turns } from "../server/requests/turns.ts";
-import type { ServerOpenerOptions } from "../server/open.ts";
-import type { OpenConnection } from "../server/open-connection.ts";
-import { Supervisor, type SupervisorOptions } from "../server/supervisor.ts";
+import type { HostAnswers } from "../server/requests/server-requests.ts";
+import { Supervisor, type SupervisorOptions } from "../server/supervisor/supervisor.ts";
 import type { Clock } from "../util/clock.ts";
+import type { QuestionQueue } from "../util/question-queue.ts";
 import { sessionAuthHint } from "./matching-server.ts";
 import { ServerEntry } from "./server-entry.ts";
 import { ServerSignIn } from "./sign-in.ts";
@@ -30,7 +29,7 @@ export interface CreateServerContext extends Pick<SupervisorOptions, "onState" |
   /** Is told the secrets that servers are started with. */
   redactor: Redactor;
   roots: RootsSource;
-  turns: Turns;
+  questions: QuestionQueue;
 }
 
 export function createServer(
@@ -42,9 +41,9 @@ export function createServer(
   const { agent, options, clock, logger, redactor, onState, onTools } = context;
   const { env = process.env, random = Math.random, programPath } = options;
   const { networkAllow = [] } = agent;
-  const networkEnv = behindProxy(env, agent.networkProxy);
+  const networkEnv = withProxy(env, agent.networkProxy);
   const signIn = signInFor(definition, env, networkEnv, context);
-  const open = lazyConnector({
+  const connect = lazyConnector({
     definition,
     resolve: () => resolveSecretly(definition, env, redactor),
     cwd,
@@ -64,7 +63,7 @@ export function createServer(
     definition,
     supervisor: new Supervisor({
       definition,
-      open,
+      connect,
       clock,
       random,
       logger,
@@ -81,11 +80,13 @@ export function createServer(
 }
 
 /** Loads the code that starts servers with the first start: a list of tools from the cache needs none of it. */
-function lazyConnector(options: ServerOpenerOptions): OpenConnection {
-  let opener: Promise<OpenConnection> | undefined;
+function lazyConnector(options: ConnectOptions): Connect {
+  let connector: Promise<Connect> | undefined;
   return async (signal, onRemains) => {
-    opener ??= import("../server/open.ts").then(({ createOpener }) => createOpener(options));
-    return (await opener)(signal, onRemains);
+    connector ??= import("../server/connect.ts").then(({ createConnector }) =>
+      createConnector(options),
+    );
+    return (await connector)(signal, onRemains);
   };
 }
 
@@ -107,7 +108,7 @@ export function learnSecrets(
 /** The answers to what the server may ask of this host. */
 function answersFor(
   { name, sampling }: ServerDefinition,
-  { options, roots, turns, clock, logger }: CreateServerContext,
+  { options, roots, questions, clock, logger }: CreateServerContext,
 ): HostAnswers {
   const { onElicitation, onSampling, serverLogLevel = "warn" } = options;
   if (sampling !== undefined && onSampling === undefined) {
@@ -115,7 +116,7 @@ function answersFor(
   }
   return {
     roots,
-    turns,
+    questions,
     logLevel: serverLogLevel,
     onElicitation,
     sampling:

@@ -3,7 +3,7 @@
 
 import { cancelled, PlugboardError } from "../model/errors.ts";
 import { isCallable } from "../model/server-state.ts";
-import { unavailable } from "../server/unavailable.ts";
+import { unavailable } from "../server/supervisor/unavailable.ts";
 import { untilAborted } from "../util/abort.ts";
 import { type Clock, within } from "../util/clock.ts";
 import { closest } from "../util/closest.ts";

@@ -3,12 +3,10 @@
 
 import { join } from "node:path";
 import type { Present } from "../bridge/tool.ts";
-import { approvalModes } from "../guard/approval-mode.ts";
-import { approvalStage } from "../guard/approval.ts";
+import { approvalModes, approvalStage } from "../guard/approval.ts";
 import { ApprovalStore } from "../guard/approval-store.ts";
 import { AuditLog } from "../guard/audit/audit-log.ts";
 import { auditStage } from "../guard/audit/stage.ts";
-import { compose } from "../guard/compose.ts";
 import { concurrencyStage } from "../guard/concurrency.ts";
 import { outputStage } from "../guard/output/stage.ts";
 import { presentToModel, type PresentSettings } from "../guard/present/present.ts";
@@ -16,7 +14,7 @@ import { rateLimitStage } from "../guard/rate-limit.ts";
 import { redactStage } from "../guard/redact.ts";
 import type { ServerGuards } from "../guard/server-guards.ts";
 import { SESSION_RATE_LIMIT } from "../guard/session-limits.ts";
-import { SpillDirectory } from "../guard/spill.ts";
+import { SpillDirectory } from "../guard/present/spill.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { Next, Stage, StageFor, ToolSubject } from "../model/guard.ts";
 import type { Logger } from "../model/logger.ts";
@@ -159,4 +157,11 @@ function openAudit(
 ): AuditLog | undefined {
   const file = audit?.file ?? (stateDir && join(stateDir, "audit.jsonl"));
   return file === undefined ? undefined : new AuditLog({ file, clock, logger });
+}
+
+/** The chain around the calls of one tool, the first stage outermost. A stage that has nothing to do for the tool is not in it. */
+export function compose(stages: readonly StageFor[], subject: ToolSubject, last: Next): Next {
+  return stages
+    .flatMap((stageFor) => stageFor(subject) ?? [])
+    .reduceRight<Next>((next, stage) => (call) => stage(call, next), last);
 }

@@ -9,7 +9,7 @@ import type { Logger } from "../model/logger.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import { isCallable } from "../model/server-state.ts";
 import type { ServerStatus } from "../model/server-status.ts";
-import type { Supervisor } from "../server/supervisor.ts";
+import type { Supervisor } from "../server/supervisor/supervisor.ts";
 import type { ServerSignIn } from "./sign-in.ts";
 
 /** Cached tools this old are asked for again before anybody has to name the server. */

@@ -76,13 +76,13 @@ export class ServerSignIn {
 
   /** With the client certificate, unlike what goes to the authorization server. */
   async #probe(endpoint: RemoteEndpoint): Promise<Challenge | undefined> {
-    const [{ probe }, { endpointFetch }] = await Promise.all([
-      import("../auth/probe.ts"),
+    const [{ requestChallenge }, { endpointFetch }] = await Promise.all([
+      import("../auth/challenge.ts"),
       import("../net/endpoint-fetch.ts"),
     ]);
     const fetch = await endpointFetch(endpoint, this.#options);
     try {
-      return await probe(fetch, endpoint.url, endpoint.headers, this.#over.signal);
+      return await requestChallenge(fetch, endpoint.url, endpoint.headers, this.#over.signal);
     } finally {
       await fetch.close();
     }
@@ -118,7 +118,7 @@ export class ServerSignIn {
       await Promise.all([
         import("../auth/authorizer.ts"),
         import("../auth/store.ts"),
-        import("../auth/http.ts"),
+        import("../auth/oauth-fetch.ts"),
         import("../net/policy.ts"),
         import("../net/endpoint-fetch.ts"),
       ]);

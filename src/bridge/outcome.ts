@@ -5,8 +5,7 @@ import type { ContentBlock } from "../model/content.ts";
 import { PlugboardError } from "../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
 import type { CallOutcome } from "../model/tool.ts";
-import { asText } from "../util/as-text.ts";
-import { oneLine } from "../util/text.ts";
+import { asText, oneLine } from "../util/text.ts";
 
 /** Throws if the answer is not a result. */
 export function toOutcome(result: unknown): CallOutcome {

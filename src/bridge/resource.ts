@@ -4,7 +4,7 @@
 import { PlugboardError } from "../model/errors.ts";
 import { isJsonObject } from "../model/json.ts";
 import type { ResourceContents } from "../model/resource.ts";
-import { asText } from "../util/as-text.ts";
+import { asText } from "../util/text.ts";
 
 /** Throws if the answer is not a result. */
 export function toContents(result: unknown, uri: string): ResourceContents[] {

@@ -89,7 +89,7 @@ describe("block", () => {
     await docs.setTools([changedRead]);
     await board.restart("docs");
     expect(textOf(await board.call("docs/read"))).toMatch(
-      /\(pins are kept in memory alone: a new board accepts it\)$/,
+      /\(pins are kept in memory only: a new board accepts it\)$/,
     );
     const next = await openWith({ pins: "block", servers });
     expect(textOf(await next.call("docs/read"))).toBe("read");

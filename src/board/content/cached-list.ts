@@ -4,7 +4,7 @@
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { type PlugboardError, toPlugboardError } from "../../model/errors.ts";
 import type { ServerContent } from "../../model/server-content.ts";
-import { Relist } from "../../server/relist.ts";
+import { Relist } from "../../server/lists/relist.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import type { Clock } from "../../util/clock.ts";
 

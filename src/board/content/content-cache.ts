@@ -1,7 +1,7 @@
 // What a board knows of one server's resources and prompts, and what it has subscribed to there. Outlives
 // the connections: after a restart everything is asked for again.
 
-import { compileGlob, type Matcher } from "../../guard/glob.ts";
+import { compileGlob, type Matcher } from "../../util/glob.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { PlugboardError } from "../../model/errors.ts";
 import type { PromptsEvent, ResourcesEvent } from "../../model/events.ts";

@@ -2,9 +2,8 @@
 // block.
 
 import { headOf } from "../../guard/present/fit.ts";
-import { quotable } from "../../guard/present/frame.ts";
+import { newFrameId, quotable } from "../../guard/present/frame.ts";
 import { neutralise } from "../../guard/present/neutralise.ts";
-import { randomId } from "../../guard/present/random-id.ts";
 import { type BlockResource, resourceBlock } from "../../guard/present/resource-block.ts";
 import { suspiciousPatterns } from "../../guard/present/suspicious.ts";
 import { toPlugboardError } from "../../model/errors.ts";
@@ -78,7 +77,7 @@ export class ResourceContext {
     const input = JSON.stringify([resources, notes]);
     // The same block for the same content, id included: a prompt cache goes by the text.
     if (input === this.#last.input) return this.#last.block;
-    const block = resourceBlock(resources, notes, randomId());
+    const block = resourceBlock(resources, notes, newFrameId());
     this.#last = { input, block };
     return block;
   }

@@ -1,7 +1,7 @@
 // Finds whose a URI is: what a server lists, what its templates can make, or what its only server may have;
 // and keeps to what the configuration lets be read.
 
-import { compileGlob } from "../../guard/glob.ts";
+import { compileGlob } from "../../util/glob.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import type { ResourceList } from "../../model/server-content.ts";
 import type { ResourceOptions } from "../../model/resource.ts";

@@ -2,8 +2,7 @@
 // event as a line of JSON.
 
 import type { TurnEnd, TurnEvent, TurnResult } from "../../agent/loop.ts";
-import { asText } from "../../util/as-text.ts";
-import { duration, oneLine, plainText, plural } from "../../util/text.ts";
+import { asText, duration, oneLine, plainText, plural } from "../../util/text.ts";
 import { progressText } from "./call-view.ts";
 import type { CliContext } from "./context.ts";
 import { canonicalName } from "./find-tool.ts";

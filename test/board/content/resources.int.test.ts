@@ -169,9 +169,9 @@ describe("a server", () => {
     expect(await board.resources.list()).toHaveLength(2);
     expect(await board.prompts.list()).toHaveLength(1);
     expect(statusOf(board, "liar").diagnostics.map(({ message }) => message)).toEqual([
-      "the server advertises tools and then knows no tools/list",
-      "the server advertises resources and then knows no resources/list",
-      "the server advertises prompts and then knows no prompts/list",
+      "the server advertises tools but does not know tools/list",
+      "the server advertises resources but does not know resources/list",
+      "the server advertises prompts but does not know prompts/list",
     ]);
   });
 

@@ -6,7 +6,7 @@ import { toPromptContent, toResultOutput } from "../../../bridge/ai-sdk-content.
 import type { TurnResult } from "../../../agent/loop.ts";
 import type { AgentModel } from "../../../agent/model.ts";
 import { safeName } from "../../../bridge/provider-name.ts";
-import { presentToModel } from "../../../guard/present/present.ts";
+import { presentPastResult } from "../../../board/past-result.ts";
 import type { ContentBlock } from "../../../model/content.ts";
 import { isJsonObject } from "../../../model/json.ts";
 import type { Tool, ToolResult } from "../../../model/tool.ts";
@@ -15,9 +15,6 @@ import { parseCommand } from "../commands/commands.ts";
 import { fromAcp, isQuoted } from "../content.ts";
 
 type Message = TurnResult["history"][number];
-
-/** Of a result. More than that is worth another call. */
-const MAX_RESULT_BYTES = 16 * 1024;
 
 export interface PastOptions extends Pick<AgentModel, "media"> {
   /** Those there are now: they say whose a result was. */
@@ -153,18 +150,11 @@ class Recollection {
     return { role: "tool", content: await Promise.all(content) };
   }
 
-  /** In a frame whoever it was: what a record holds has no better standing than what a server says. */
   async #present({ name, result }: Call): Promise<ToolResult> {
     if (result === undefined) {
       return { content: [{ type: "text", text: "the call was not seen through" }], isError: true };
     }
-    const known = this.#options.tools.find((tool) => tool.name === name)?.source;
-    const source =
-      known?.kind === "mcp" ? known : { kind: "mcp" as const, server: "unknown", tool: name };
-    return presentToModel(
-      { content: result.content, ...(result.isError && { isError: true }) },
-      { canonical: `${source.server}/${source.tool}`, source },
-      { framing: "full", maxResultBytes: MAX_RESULT_BYTES },
-    );
+    const source = this.#options.tools.find((tool) => tool.name === name)?.source;
+    return presentPastResult(result, name, source);
   }
 }
