@@ -118,7 +118,7 @@ describe("a server that nobody signs in to", () => {
     const board = await open({ echo: fixture("echo") });
     await expect(board.signIn("echo")).rejects.toMatchObject({
       code: "UNSUPPORTED",
-      message: "'echo' is a program, which nobody signs in to",
+      message: "'echo' is a program, so there is nothing to sign in to",
     });
     await expect(board.signOut("nobody")).rejects.toMatchObject({ code: "UNKNOWN_SERVER" });
   });

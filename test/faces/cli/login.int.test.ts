@@ -151,7 +151,7 @@ describe("plugboard login", () => {
     ],
     [["login"], 2, "plugboard: missing required argument 'server'"],
     [["logout", "doc"], 2, "plugboard: no server is named 'doc'"],
-    [["logout", "echo"], 3, "plugboard: 'echo' is a program, which nobody signs in to"],
+    [["logout", "echo"], 3, "plugboard: 'echo' is a program, so there is nothing to sign in to"],
   ])("%j fails", async (argv, code, message) => {
     await protect();
     const result = await scratch.run(argv);
