@@ -18,7 +18,7 @@ import { createServer, type CreateServerContext } from "./create-server.ts";
 import type { BoardGuard } from "./guard.ts";
 import type { ServerEntry } from "./server-entry.ts";
 
-/** Added to a server's timeout when the board waits for it, so that the board sees the timeout as its error. */
+/** The board waits this much longer than a server's timeout, so that it sees the timeout as the server's error. */
 const REPORT_MS = 500;
 
 const DISABLED: ServerState = { kind: "disabled" };
