@@ -5,7 +5,7 @@ export { degradeContent } from "./bridge/degrade.ts";
 export { normalizeSchema } from "./bridge/schema/normalize.ts";
 export { loadConfig } from "./config/load.ts";
 export { PlugboardError } from "./model/errors.ts";
-export type { Carries } from "./bridge/degrade.ts";
+export type { SupportedContent } from "./bridge/degrade.ts";
 export type { NormalizedSchema, SchemaProvider } from "./bridge/schema/normalize.ts";
 export type { BoardConfig } from "./config/parse.ts";
 export type { AgentConfig } from "./model/agent-config.ts";

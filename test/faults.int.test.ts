@@ -2,7 +2,7 @@
 // beside a healthy server that must not notice.
 
 import { describe, expect, it } from "vitest";
-import type { ServerConfig } from "../src/config/server-config.ts";
+import type { ServerConfig } from "../src/model/server-config.ts";
 import type { Board } from "../src/model/board.ts";
 import { recordingLogger } from "./support/logger.ts";
 import { closeBoards, fixture, open, reaches, statusOf, textOf } from "./support/boards.ts";
@@ -303,7 +303,7 @@ describe("lists that are not what they should be", () => {
     });
     expect(statusOf(board, "none")).toMatchObject({ state: { kind: "ready" }, tools: 0 });
     expect(statusOf(board, "refuses")).toMatchObject({ state: { kind: "ready" }, tools: 0 });
-    expect(statusOf(board, "refuses").diagnostics[0]?.message).toContain("knows no tools/list");
+    expect(statusOf(board, "refuses").diagnostics[0]?.message).toContain("does not know tools/list");
   });
 });
 

@@ -2,11 +2,10 @@
 // in it as the editor's updates.
 
 import type { SessionUpdate, StopReason } from "@agentclientprotocol/sdk";
-import type { TurnOptions, TurnResult } from "../../agent/loop.ts";
+import type { TurnEvent, TurnOptions, TurnResult } from "../../agent/loop.ts";
 import type { AgentModel } from "../../agent/model.ts";
 import type { Models } from "../../agent/models.ts";
 import { systemPrompt } from "../../agent/system-prompt.ts";
-import type { TurnEvent } from "../../agent/turn-event.ts";
 import { cancelled, PlugboardError } from "../../model/errors.ts";
 import type { SamplingOptions } from "../../model/sampling.ts";
 import { untilAborted } from "../../util/abort.ts";
@@ -43,8 +42,8 @@ export function modelResponder(
       return toHistory(past, { media: model.media, tools: turn.board.tools() });
     }
     if (conversation.model === model.id) return conversation.messages;
-    const { handOver } = await import("../../agent/hand-over.ts");
-    return handOver(conversation.messages, model.media);
+    const { switchModel } = await import("../../agent/switch-model.ts");
+    return switchModel(conversation.messages, model.media);
   };
 
   const answer = async (turn: Turn): Promise<StopReason> => {
@@ -95,8 +94,8 @@ export function modelResponder(
     },
     warmUp: () => models.warmUp(current),
     prepare(tools) {
-      void Promise.all([models.open(current), import("../../agent/offer.ts")]).then(
-        ([model, { prepareOffer }]) => prepareOffer(tools, model),
+      void Promise.all([models.open(current), import("../../bridge/model-tools.ts")]).then(
+        ([model, { prepareModelTools }]) => prepareModelTools(tools, model.schemas),
         // Told of where somebody asks it.
         () => {},
       );

@@ -9,7 +9,7 @@ import type { AddressInfo } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ServerConfig } from "../../../src/config/server-config.ts";
+import type { ServerConfig } from "../../../src/model/server-config.ts";
 import type { Board } from "../../../src/model/board.ts";
 import type { ElicitationRequest } from "../../../src/model/elicitation.ts";
 import type { SamplingRequest } from "../../../src/model/sampling.ts";
@@ -105,7 +105,7 @@ describe.each<[string, () => Promise<ServerConfig>]>([
     await board.close();
   });
 
-  it("there are the tools that need a client which answers", () => {
+  it("the tools that need a client's answers are listed", () => {
     const names = board.tools().map(({ source }) => (source.kind === "mcp" ? source.tool : ""));
     for (const tool of [
       "get-roots-list",
@@ -129,7 +129,7 @@ describe.each<[string, () => Promise<ServerConfig>]>([
     });
   });
 
-  it("a page is opened, also where the call is refused until it was", async () => {
+  it("a page is opened, also if the call is refused until then", async () => {
     const url = "https://example.com/sign";
     const text = textOf(await board.call("all/trigger-url-elicitation", { url }));
     expect(text).toContain("User completed the URL elicitation flow");
@@ -158,7 +158,7 @@ describe.each<[string, () => Promise<ServerConfig>]>([
     ]);
   });
 
-  it("the roots are known, and their change is", async () => {
+  it("the roots and their changes are known", async () => {
     const roots = async (): Promise<string> => textOf(await board.call("all/get-roots-list"));
     expect(await roots()).toContain(pathToFileURL(WORKSPACE).href);
     board.setRoots(["/srv/elsewhere"]);
@@ -167,7 +167,7 @@ describe.each<[string, () => Promise<ServerConfig>]>([
     }
   });
 
-  it("what it says is logged", async () => {
+  it("its log messages are logged", async () => {
     await board.call("all/toggle-simulated-logging");
     await eventually(() =>
       logger.lines.some(({ message }) => /(?:level[ -]message|Roots updated)/.test(message)),

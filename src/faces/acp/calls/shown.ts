@@ -2,7 +2,7 @@
 // over it. Clients give up on messages of 32 MiB; a character may take six bytes of one.
 
 import type { ContentBlock, SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
-import { isTooDeep } from "../../../server/schema-bounds.ts";
+import { isTooDeep } from "../../../util/json-depth.ts";
 import { byteSize } from "../../../util/text.ts";
 import { textBlock } from "../content.ts";
 

@@ -2,10 +2,11 @@
 
 import { cancelled, PlugboardError } from "../../../model/errors.ts";
 import type { ServerConfig } from "../../../model/server-config.ts";
+import type { Endpoint } from "../../../model/server-definition.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
 import { untilAborted } from "../../../util/abort.ts";
 import { oneLine, plural } from "../../../util/text.ts";
-import { secretsOf } from "../servers/secrets.ts";
+import { toEndpoint } from "../servers/endpoints.ts";
 import { trouble } from "../servers/health.ts";
 import { listLine } from "./list-line.ts";
 import type { Turn } from "../ports.ts";
@@ -50,11 +51,11 @@ export async function runMcp(
   );
 }
 
-/** What a line that adds a server has in it that must not be kept. */
-export function secretsIn([action, , target, ...args]: readonly string[]): string[] {
+/** The server that a line adds: its credentials must not be kept. */
+export function endpointsIn([action, , target, ...args]: readonly string[]): Endpoint[] {
   if (action !== "add" || target === undefined) return [];
   const { url, command } = toConfig(target, args);
-  return secretsOf([url === undefined ? { command, args } : { url }]);
+  return [toEndpoint(url === undefined ? { command, args } : { url })];
 }
 
 function toConfig(target: string, args: readonly string[]): ServerConfig {

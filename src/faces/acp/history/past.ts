@@ -2,10 +2,10 @@
 // marked as untrusted as it was the first time. Commands that no model has seen are left out, as they were then.
 
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
-import { toPromptContent, toResultOutput } from "../../../agent/content.ts";
+import { toPromptContent, toResultOutput } from "../../../bridge/ai-sdk-content.ts";
 import type { TurnResult } from "../../../agent/loop.ts";
 import type { AgentModel } from "../../../agent/model.ts";
-import { safeName } from "../../../agent/offer.ts";
+import { safeName } from "../../../bridge/provider-name.ts";
 import { presentPastResult } from "../../../board/past-result.ts";
 import type { ContentBlock } from "../../../model/content.ts";
 import { isJsonObject } from "../../../model/json.ts";
@@ -117,7 +117,7 @@ class Recollection {
     this.#isCommand = parseCommand(text.trim(), []) !== undefined;
     if (this.#isCommand) return;
     const isText = texts.length === prompt.length;
-    const content = isText ? text : toPromptContent(prompt, this.#options.media);
+    const content = isText ? text : toPromptContent(prompt, this.#options.media.prompts);
     this.#messages.push({ role: "user", content });
   }
 
@@ -145,7 +145,7 @@ class Recollection {
       type: "tool-result" as const,
       toolCallId,
       toolName,
-      output: toResultOutput(await this.#present(call), this.#options.media),
+      output: toResultOutput(await this.#present(call), this.#options.media.results),
     }));
     return { role: "tool", content: await Promise.all(content) };
   }

@@ -3,7 +3,8 @@
 
 import type { FileHandle } from "node:fs/promises";
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
-import type { RedactingStream, Redactor } from "../../../secrets/redactor.ts";
+import type { SessionRedactor } from "../../../board/session-redactor.ts";
+import type { Endpoint } from "../../../model/server-definition.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { isOver } from "../calls/tool-calls.ts";
 import { isQuoted, textBlock } from "../content.ts";
@@ -30,13 +31,13 @@ type StreamKind = "agent_message_chunk" | "agent_thought_chunk";
 interface Streamed {
   kind: StreamKind;
   /** A secret may come in pieces: its beginning is held back. */
-  redacting: RedactingStream;
+  redacting: ReturnType<SessionRedactor["stream"]>;
   /** Not written yet. */
   told: string;
 }
 
 export interface RecordOptions {
-  redactor: Redactor;
+  redactor: SessionRedactor;
   clock: Clock;
   onFailure: (error: unknown) => void;
 }
@@ -54,9 +55,9 @@ export class SessionRecord {
     this.#options = options;
   }
 
-  /** Not to be written from now on. */
-  hide(secrets: readonly string[]): void {
-    for (const secret of secrets) this.#options.redactor.add(secret);
+  /** Writes none of the credentials in these endpoints from now on. */
+  hide(endpoints: readonly Endpoint[]): void {
+    this.#options.redactor.hide(endpoints);
   }
 
   add(update: SessionUpdate): void {

@@ -10,7 +10,7 @@ import {
 } from "@agentclientprotocol/sdk";
 import { sampledText, samplingText } from "../../../agent/sampling-text.ts";
 import type { SampledMessage, SamplingOptions, SamplingRequest } from "../../../model/sampling.ts";
-import { Turns } from "../../../server/requests/turns.ts";
+import { QuestionQueue } from "../../../util/question-queue.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { Asking } from "./asking.ts";
 import { textContent } from "../content.ts";
@@ -32,7 +32,7 @@ export function samplingPrompt(
 ): SamplingOptions {
   const allowed = new Set<string>();
   const rejected = new Set<string>();
-  const turns = new Turns();
+  const questions = new QuestionQueue();
 
   const isAgreed = async (request: SamplingRequest, shown: SamplingView): Promise<boolean> => {
     const { server, approvalRequired } = request;
@@ -59,7 +59,7 @@ export function samplingPrompt(
     const shown = new SamplingView(request, asking);
     try {
       // One at a time: what is decided on the first may hold for the next.
-      const agreed = await turns.take(turns, request.signal, () => isAgreed(request, shown));
+      const agreed = await questions.ask(questions, request.signal, () => isAgreed(request, shown));
       if (agreed !== true) return shown.end("declined");
       shown.begin();
       return shown.end(await model.handler(request));

@@ -7,7 +7,7 @@ import { type Clock, type Timer, within } from "../../../util/clock.ts";
 import { CommandList } from "../commands/list.ts";
 import { type Command, parseCommand } from "../commands/commands.ts";
 import { fromAcp, promptText } from "../content.ts";
-import { secretsIn } from "../commands/mcp.ts";
+import { endpointsIn } from "../commands/mcp.ts";
 import { answerWithoutModel, promptForModel, runCommand } from "../commands/direct.ts";
 import { Health } from "../servers/health.ts";
 import type { Mode } from "./mode.ts";
@@ -188,7 +188,7 @@ export class Session {
     const { record } = this.#context;
     const text = promptText(prompt);
     const typed = parseCommand(text, []);
-    if (typed?.kind === "mcp") record?.hide(secretsIn(typed.words));
+    if (typed?.kind === "mcp") record?.hide(endpointsIn(typed.words));
     for (const content of prompt) {
       record?.add({ sessionUpdate: "user_message_chunk", content });
     }

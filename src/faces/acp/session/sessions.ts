@@ -3,14 +3,14 @@
 import { randomUUID } from "node:crypto";
 import { RequestError, type SessionUpdate } from "@agentclientprotocol/sdk";
 import type { Logger } from "../../../model/logger.ts";
-import { Redactor } from "../../../secrets/redactor.ts";
+import { SessionRedactor } from "../../../board/session-redactor.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
-import { OneByOne } from "../../../util/one-by-one.ts";
+import { KeyedQueue } from "../../../util/keyed-queue.ts";
 import { oneLine } from "../../../util/text.ts";
 import { endOfCalls } from "../history/interrupted-calls.ts";
 import type { History, HistoryPage, Recorded } from "../history/history.ts";
 import { readMcpServers } from "../servers/mcp-servers.ts";
-import { secretsOf } from "../servers/secrets.ts";
+import { toEndpoint } from "../servers/endpoints.ts";
 import type { McpServerParams } from "../wire/params.ts";
 import type { NewResponder } from "../ports.ts";
 import { modeAgain } from "./mode.ts";
@@ -41,7 +41,7 @@ export class Sessions {
   readonly #options: SessionsOptions;
   readonly #live = new Map<string, Live>();
   /** One change of a session after the other. */
-  readonly #changes = new OneByOne();
+  readonly #changes = new KeyedQueue();
   #isClosed = false;
 
   constructor(options: SessionsOptions) {
@@ -141,8 +141,8 @@ export class Sessions {
     const { history, logger, newResponder, ...context } = this.#options;
     const { servers, skipped } = readMcpServers(opening.mcpServers);
     const { cwd, additionalDirectories } = opening;
-    const redactor = new Redactor();
-    for (const secret of secretsOf(opening.mcpServers)) redactor.add(secret);
+    const redactor = new SessionRedactor();
+    redactor.hide(opening.mcpServers.map(toEndpoint));
     const unkept = (error: unknown): undefined => {
       const reason = oneLine(String(error), LONGEST_REASON);
       logger.warn("the session's history cannot be kept", { session: id, reason });
