@@ -5,7 +5,7 @@ it("the same page is completed for all who asked", async () => {
   const completions = new Completions();
   const both = Promise.all([completions.of("a"), completions.of("a")]);
   completions.heard("a");
-  await both;
+  await expect(both).resolves.toHaveLength(2);
 });
 
 it("pages that are never completed are forgotten, the oldest first", async () => {
