@@ -23,6 +23,8 @@ const startsProcesses = {
 export default defineConfig({
   test: {
     allowOnly: false,
+    // A test that reaches no assertion cannot fail.
+    expect: { requireAssertions: true },
     // Nothing is read at import or kept in modules, so files can share a process: a third less work.
     isolate: false,
     projects: [
