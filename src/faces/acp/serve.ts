@@ -13,11 +13,11 @@ import { PlugboardError } from "../../model/errors.ts";
 import { type Logger, silentLogger } from "../../model/logger.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { packageVersion } from "../../util/version.ts";
-import { ClientSide } from "./client-side.ts";
+import { ClientSide } from "./wire/client.ts";
 import { History } from "./history/history.ts";
-import { boundLines, TOO_LARGE, tooLarge } from "./wire/long-lines.ts";
+import { boundLines, TOO_LARGE, tooLarge } from "./wire/stdio.ts";
 import { modeState } from "./session/mode.ts";
-import { changeMode, changeOption, configOptions, optionsUpdate } from "./session/options.ts";
+import { changeMode, changeOption, configOptions, optionsUpdate } from "./session/settings.ts";
 import {
   invalidParams,
   parseConfigOption,
@@ -29,9 +29,9 @@ import {
   parseResume,
   parseSession,
 } from "./wire/params.ts";
-import type { NewResponder, OpenSession } from "./ports.ts";
+import type { NewResponder, OpenSession } from "./responder/responder.ts";
 import type { Session } from "./session/session.ts";
-import { Sessions } from "./session/sessions.ts";
+import { Sessions } from "./session/acp-sessions.ts";
 
 export interface AcpOptions {
   input: ReadableStream<Uint8Array>;

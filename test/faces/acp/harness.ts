@@ -19,8 +19,8 @@ import {
 } from "@agentclientprotocol/sdk";
 import { afterEach, beforeEach } from "vitest";
 import { openBoard } from "../../../src/board.ts";
-import { askNobody } from "../../../src/faces/acp/questions/nobody.ts";
-import type { NewResponder } from "../../../src/faces/acp/ports.ts";
+import { askNobody } from "../../../src/faces/acp/questions/decline-unattributed.ts";
+import type { NewResponder } from "../../../src/faces/acp/responder/responder.ts";
 import { serveAcp } from "../../../src/faces/acp/serve.ts";
 import type { BoardConfig } from "../../../src/config/parse.ts";
 import type { Board } from "../../../src/model/board.ts";

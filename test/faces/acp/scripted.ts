@@ -2,8 +2,8 @@
 
 import { afterEach } from "vitest";
 import { Models } from "../../../src/agent/models.ts";
-import { modelResponder } from "../../../src/faces/acp/model-responder.ts";
-import type { NewResponder } from "../../../src/faces/acp/ports.ts";
+import { modelResponder } from "../../../src/faces/acp/responder/model-responder.ts";
+import type { NewResponder } from "../../../src/faces/acp/responder/responder.ts";
 import { type Model, type ModelOptions, startModel } from "../../support/model/start.mjs";
 
 export interface Scripted {

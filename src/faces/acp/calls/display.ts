@@ -4,7 +4,7 @@ import type { AsyncLocalStorage } from "node:async_hooks";
 import { resolve } from "node:path";
 import type { SessionUpdate, ToolCallContent, ToolCallLocation } from "@agentclientprotocol/sdk";
 import { contains } from "../../../util/contains.ts";
-import { textContent } from "../content.ts";
+import { textContent } from "../wire/content.ts";
 import { splitDiffs } from "./diff.ts";
 import { isOver } from "./tool-calls.ts";
 

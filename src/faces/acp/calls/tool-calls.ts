@@ -7,9 +7,9 @@ import type { SessionUpdate, ToolCallStatus } from "@agentclientprotocol/sdk";
 import { isJsonObject, type JsonObject } from "../../../model/json.ts";
 import type { CallOutcome, Tool, ToolUpdate } from "../../../model/tool.ts";
 import { oneLine } from "../../../util/text.ts";
-import { outcomeContent, textContent } from "../content.ts";
+import { outcomeContent, textContent } from "../wire/content.ts";
 import { type Mode, permits } from "../session/mode.ts";
-import type { SessionBoard } from "../ports.ts";
+import type { SessionBoard } from "../responder/responder.ts";
 import { toolKind, toolTitle } from "./tool-view.ts";
 
 const LONGEST_PROGRESS = 200;

@@ -6,9 +6,9 @@ import type { ServerStatus } from "../../../model/server-status.ts";
 import { untilAborted } from "../../../util/abort.ts";
 import { oneLine, plural } from "../../../util/text.ts";
 import { secretsOf } from "../servers/secrets.ts";
-import { trouble } from "../servers/health.ts";
+import { trouble } from "../servers/server-watcher.ts";
 import { listLine } from "./list-line.ts";
-import type { Turn } from "../ports.ts";
+import type { Turn } from "../responder/responder.ts";
 
 const USAGE =
   "/mcp shows the servers; /mcp reconnect, enable or disable <server>; " +

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { methods, RequestError, type ToolCallContent } from "@agentclientprotocol/sdk";
 import { cancelled } from "../../../model/errors.ts";
 import { byteSize } from "../../../util/text.ts";
-import { textContent } from "../content.ts";
+import { textContent } from "../wire/content.ts";
 import type { EditorContext } from "./editor-tool.ts";
 import { firstLines } from "./first-lines.ts";
 

@@ -7,7 +7,7 @@ import type { NativeTool } from "../../../model/tool.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { CallDisplay } from "../calls/display.ts";
-import type { Peer } from "../peer.ts";
+import type { Peer } from "../wire/peer.ts";
 import type { Preview } from "../questions/permission.ts";
 import type { Workspace } from "./workspace.ts";
 

@@ -5,7 +5,7 @@ import { z } from "zod";
 import type { ContentBlock } from "../../../model/content.ts";
 import { cancelled } from "../../../model/errors.ts";
 import type { JsonObject } from "../../../model/json.ts";
-import { textContent } from "../content.ts";
+import { textContent } from "../wire/content.ts";
 import { parametersOf, readArguments } from "./arguments.ts";
 import { type EditorContext, type EditorTool, ofEditor, textIn } from "./editor-tool.ts";
 import { firstLines } from "./first-lines.ts";

@@ -4,7 +4,7 @@ import type { ToolCallContent } from "@agentclientprotocol/sdk";
 import { z } from "zod";
 import type { JsonObject } from "../../../model/json.ts";
 import { duration, oneLine, plainText } from "../../../util/text.ts";
-import { textContent } from "../content.ts";
+import { textContent } from "../wire/content.ts";
 import { parametersOf, readArguments } from "./arguments.ts";
 import type { EditorContext, EditorTool } from "./editor-tool.ts";
 import { type Ran, runInTerminal } from "./terminal.ts";

@@ -8,7 +8,7 @@ import type { SessionInfo, SessionUpdate } from "@agentclientprotocol/sdk";
 import { isJsonObject } from "../../../model/json.ts";
 import { type Clock, systemClock } from "../../../util/clock.ts";
 import type { Redactor } from "../../../secrets/redactor.ts";
-import { promptText } from "../content.ts";
+import { promptText } from "../wire/content.ts";
 import { parseLines, readHead, repair } from "./lines.ts";
 import { isKept, SessionRecord } from "./record.ts";
 import { isMode, type Mode } from "../session/mode.ts";

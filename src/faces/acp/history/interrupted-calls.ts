@@ -2,7 +2,7 @@
 
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import { isOver } from "../calls/tool-calls.ts";
-import { textContent } from "../content.ts";
+import { textContent } from "../wire/content.ts";
 
 const WORDS = "The agent ended before this call did, so it is not known what became of it.";
 

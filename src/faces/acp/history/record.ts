@@ -6,7 +6,7 @@ import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import type { RedactingStream, Redactor } from "../../../secrets/redactor.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { isOver } from "../calls/tool-calls.ts";
-import { isQuoted, textBlock } from "../content.ts";
+import { isQuoted, textBlock } from "../wire/content.ts";
 
 /** The rest is about the moment. */
 const KEPT: ReadonlySet<string> = new Set([

@@ -17,7 +17,7 @@ import type {
 import { readForm } from "../../../model/form.ts";
 import { isJsonObject } from "../../../model/json.ts";
 import { oneLine } from "../../../util/text.ts";
-import type { Asking } from "./asking.ts";
+import type { Asking } from "./question-context.ts";
 import { toAcpForm } from "./form.ts";
 
 const LONGEST_NAME = 80;

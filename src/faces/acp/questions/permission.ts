@@ -12,7 +12,7 @@ import type { ApprovalAnswer, ApprovalRequest, AskApproval } from "../../../mode
 import { isJsonObject } from "../../../model/json.ts";
 import { capitalised, oneLine, visibleJson } from "../../../util/text.ts";
 import { toolTitle } from "../calls/tool-view.ts";
-import { textContent } from "../content.ts";
+import { textContent } from "../wire/content.ts";
 import type { Mode } from "../session/mode.ts";
 
 const OPTIONS: PermissionOption[] = [

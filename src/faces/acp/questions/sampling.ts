@@ -12,8 +12,8 @@ import { sampledText, samplingText } from "../../../agent/sampling-text.ts";
 import type { SampledMessage, SamplingOptions, SamplingRequest } from "../../../model/sampling.ts";
 import { Turns } from "../../../server/requests/turns.ts";
 import { oneLine } from "../../../util/text.ts";
-import type { Asking } from "./asking.ts";
-import { textContent } from "../content.ts";
+import type { Asking } from "./question-context.ts";
+import { textContent } from "../wire/content.ts";
 
 const LONGEST_NAME = 80;
 const LONGEST_REASON = 300;

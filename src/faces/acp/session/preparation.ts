@@ -2,7 +2,7 @@
 
 import type { Tool } from "../../../model/tool.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
-import type { Responder } from "../ports.ts";
+import type { Responder } from "../responder/responder.ts";
 
 /** Servers that start together come one by one. */
 const AFTER_MS = 50;

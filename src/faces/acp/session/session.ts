@@ -4,19 +4,25 @@ import { type ContentBlock, RequestError, type StopReason } from "@agentclientpr
 import { cancelled } from "../../../model/errors.ts";
 import { untilAborted } from "../../../util/abort.ts";
 import { type Clock, type Timer, within } from "../../../util/clock.ts";
-import { CommandList } from "../commands/list.ts";
+import { CommandList } from "../commands/command-list.ts";
 import { type Command, parseCommand } from "../commands/commands.ts";
-import { fromAcp, promptText } from "../content.ts";
+import { fromAcp, promptText } from "../wire/content.ts";
 import { secretsIn } from "../commands/mcp.ts";
-import { answerWithoutModel, promptForModel, runCommand } from "../commands/direct.ts";
-import { Health } from "../servers/health.ts";
+import { answerWithoutModel, promptForModel, runCommand } from "../commands/run.ts";
+import { Health } from "../servers/server-watcher.ts";
 import type { Mode } from "./mode.ts";
-import { type Peer, takesNotices } from "../peer.ts";
-import type { ModelChoice, OpenSession, Responder, SessionBoard, Turn } from "../ports.ts";
+import { type Peer, takesNotices } from "../wire/peer.ts";
+import type {
+  ModelChoice,
+  OpenSession,
+  Responder,
+  SessionBoard,
+  Turn,
+} from "../responder/responder.ts";
 import type { SessionRecord } from "../history/record.ts";
-import type { Outlet } from "./outlet.ts";
+import type { Outlet } from "./session-output.ts";
 import { Preparation } from "./preparation.ts";
-import { type BareRequest, type Shared, sharedBy, withHandlers } from "./request.ts";
+import { type BareRequest, type Shared, sharedBy, withHandlers } from "./session-handlers.ts";
 import { ToolCalls } from "../calls/tool-calls.ts";
 
 /** How long the first prompt waits for servers that are still starting. */

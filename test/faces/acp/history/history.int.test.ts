@@ -12,7 +12,7 @@ import {
 import { join } from "node:path";
 import { methods } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
-import type { NewResponder } from "../../../../src/faces/acp/ports.ts";
+import type { NewResponder } from "../../../../src/faces/acp/responder/responder.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { History } from "../../../../src/faces/acp/history/history.ts";
 import { mcpServer, useDesk } from "../harness.ts";

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { textBlock } from "../../../../src/faces/acp/content.ts";
+import { textBlock } from "../../../../src/faces/acp/wire/content.ts";
 import { History } from "../../../../src/faces/acp/history/history.ts";
 import type { SessionRecord } from "../../../../src/faces/acp/history/record.ts";
 import { Redactor } from "../../../../src/secrets/redactor.ts";

@@ -3,7 +3,7 @@
 
 import { type McpServer, methods } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
-import type { NewResponder } from "../../../../src/faces/acp/ports.ts";
+import type { NewResponder } from "../../../../src/faces/acp/responder/responder.ts";
 import { fixture } from "../../../support/boards.ts";
 import { eventually, isAlive } from "../../../support/processes.ts";
 import { mcpServer, useDesk } from "../harness.ts";

@@ -9,8 +9,8 @@ import {
 } from "@agentclientprotocol/sdk";
 import { afterEach, describe, expect, it } from "vitest";
 import { Models } from "../../../../src/agent/models.ts";
-import { modelResponder } from "../../../../src/faces/acp/model-responder.ts";
-import type { NewResponder } from "../../../../src/faces/acp/ports.ts";
+import { modelResponder } from "../../../../src/faces/acp/responder/model-responder.ts";
+import type { NewResponder } from "../../../../src/faces/acp/responder/responder.ts";
 import { type Model, startModel, type Turn } from "../../../support/model/start.mjs";
 import { useDesk } from "../harness.ts";
 

@@ -1,11 +1,11 @@
 // What the ACP face needs of the rest: a board per session, and somebody who answers a prompt.
 
 import type { SessionUpdate, StopReason } from "@agentclientprotocol/sdk";
-import type { ContentBlock } from "../../model/content.ts";
-import type { JsonObject } from "../../model/json.ts";
-import type { SamplingOptions } from "../../model/sampling.ts";
-import type { SessionBoard as WholeBoard, SessionOptions } from "../../model/session-board.ts";
-import type { CallOutcome, Tool } from "../../model/tool.ts";
+import type { ContentBlock } from "../../../model/content.ts";
+import type { JsonObject } from "../../../model/json.ts";
+import type { SamplingOptions } from "../../../model/sampling.ts";
+import type { SessionBoard as WholeBoard, SessionOptions } from "../../../model/session-board.ts";
+import type { CallOutcome, Tool } from "../../../model/tool.ts";
 
 /** The slice of a session's board that this face uses. */
 export type SessionBoard = Pick<

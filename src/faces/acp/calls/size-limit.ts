@@ -4,7 +4,7 @@
 import type { ContentBlock, SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
 import { isTooDeep } from "../../../server/schema-bounds.ts";
 import { byteSize } from "../../../util/text.ts";
-import { textBlock } from "../content.ts";
+import { textBlock } from "../wire/content.ts";
 
 const TEXT_CHARS = 2 * 2 ** 20;
 const MEDIA_CHARS = 16 * 2 ** 20;

@@ -3,13 +3,13 @@
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import type { Clock } from "../../../util/clock.ts";
 import type { CallDisplay } from "../calls/display.ts";
-import { Pace } from "../calls/pace.ts";
-import { shownUpdate } from "../calls/shown.ts";
+import { Pace } from "../calls/progress-throttle.ts";
+import { shownUpdate } from "../calls/size-limit.ts";
 import { isOver } from "../calls/tool-calls.ts";
-import { quoted, textBlock } from "../content.ts";
+import { quoted, textBlock } from "../wire/content.ts";
 import type { SessionRecord } from "../history/record.ts";
-import { type Peer, takesNotices } from "../peer.ts";
-import { noticeUpdate } from "../servers/health.ts";
+import { type Peer, takesNotices } from "../wire/peer.ts";
+import { noticeUpdate } from "../servers/server-watcher.ts";
 import { titleOf } from "./title.ts";
 
 interface OutletOptions {

@@ -2,8 +2,13 @@
 
 import type { ContentBlock as AcpBlock } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
-import { fromAcp, outcomeContent, promptText, toAcp } from "../../../src/faces/acp/content.ts";
-import type { ContentBlock } from "../../../src/model/content.ts";
+import {
+  fromAcp,
+  outcomeContent,
+  promptText,
+  toAcp,
+} from "../../../../src/faces/acp/wire/content.ts";
+import type { ContentBlock } from "../../../../src/model/content.ts";
 
 const uri = "file:///a";
 

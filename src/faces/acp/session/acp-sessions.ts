@@ -12,7 +12,7 @@ import type { History, HistoryPage, Recorded } from "../history/history.ts";
 import { readMcpServers } from "../servers/mcp-servers.ts";
 import { secretsOf } from "../servers/secrets.ts";
 import type { McpServerParams } from "../wire/params.ts";
-import type { NewResponder } from "../ports.ts";
+import type { NewResponder } from "../responder/responder.ts";
 import { modeAgain } from "./mode.ts";
 import { Session, type SessionContext } from "./session.ts";
 

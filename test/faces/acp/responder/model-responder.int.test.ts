@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { methods } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
-import { choose, mcpServer, useDesk } from "./harness.ts";
-import { useScripted } from "./scripted.ts";
+import { choose, mcpServer, useDesk } from "../harness.ts";
+import { useScripted } from "../scripted.ts";
 
 const desk = useDesk();
 const scripted = useScripted();

@@ -3,7 +3,7 @@
 
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import type { Mode } from "../session/mode.ts";
-import type { Peer } from "../peer.ts";
+import type { Peer } from "../wire/peer.ts";
 
 export interface Asking {
   sessionId: string;

@@ -7,8 +7,8 @@ import { type Clock, within } from "../../../util/clock.ts";
 import { untilAborted } from "../../../util/abort.ts";
 import { cancelled } from "../../../model/errors.ts";
 import { capitalised, oneLine } from "../../../util/text.ts";
-import { textBlock } from "../content.ts";
-import type { SessionBoard } from "../ports.ts";
+import { textBlock } from "../wire/content.ts";
+import type { SessionBoard } from "../responder/responder.ts";
 
 const LONGEST = 600;
 

@@ -10,10 +10,10 @@ import { untilAborted } from "../../../util/abort.ts";
 import { closest } from "../../../util/closest.ts";
 import { oneLine, plural } from "../../../util/text.ts";
 import type { Command, PromptCommand } from "./commands.ts";
-import { quoted, toAcp } from "../content.ts";
+import { quoted, toAcp } from "../wire/content.ts";
 import { runMcp } from "./mcp.ts";
 import { listLine } from "./list-line.ts";
-import type { Turn } from "../ports.ts";
+import type { Turn } from "../responder/responder.ts";
 import { promptArguments } from "./prompt-arguments.ts";
 
 const MODEL_ADVICE = "For answers, set `model` in agents.defaults of plugboard.json.";

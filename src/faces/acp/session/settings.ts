@@ -5,7 +5,7 @@ import { PlugboardError, withHint } from "../../../model/errors.ts";
 import { oneLine } from "../../../util/text.ts";
 import { isMode, MODE_OPTION, MODES, modeOption } from "./mode.ts";
 import { invalidParams } from "../wire/params.ts";
-import type { ModelChoice } from "../ports.ts";
+import type { ModelChoice } from "../responder/responder.ts";
 import type { Session } from "./session.ts";
 
 type Settings = Pick<Session, "mode" | "models" | "chooseModel">;

@@ -5,7 +5,7 @@ import type { AvailableCommand } from "@agentclientprotocol/sdk";
 import type { Prompt } from "../../../model/prompt.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { availableCommands } from "./commands.ts";
-import type { SessionBoard } from "../ports.ts";
+import type { SessionBoard } from "../responder/responder.ts";
 
 export interface CommandListOptions {
   board: Pick<SessionBoard, "status" | "prompts">;

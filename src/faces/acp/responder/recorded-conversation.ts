@@ -12,7 +12,7 @@ import { isJsonObject } from "../../../model/json.ts";
 import type { Tool, ToolResult } from "../../../model/tool.ts";
 import { isOver } from "../calls/tool-calls.ts";
 import { parseCommand } from "../commands/commands.ts";
-import { fromAcp, isQuoted } from "../content.ts";
+import { fromAcp, isQuoted } from "../wire/content.ts";
 
 type Message = TurnResult["history"][number];
 

@@ -1,7 +1,7 @@
 // Lines that are longer than a message may be.
 
 import { describe, expect, it } from "vitest";
-import { boundLines, TOO_LARGE } from "../../../../src/faces/acp/wire/long-lines.ts";
+import { boundLines, TOO_LARGE } from "../../../../src/faces/acp/wire/stdio.ts";
 
 const MAX = 2 ** 20;
 const LONG = "x".repeat(MAX);

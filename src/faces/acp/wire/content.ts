@@ -5,11 +5,11 @@ import type {
   SessionUpdate,
   ToolCallContent,
 } from "@agentclientprotocol/sdk";
-import type { ContentBlock } from "../../model/content.ts";
-import { isJsonObject } from "../../model/json.ts";
-import type { CallOutcome } from "../../model/tool.ts";
-import { asText } from "../../util/as-text.ts";
-import { oneLine, plainText } from "../../util/text.ts";
+import type { ContentBlock } from "../../../model/content.ts";
+import { isJsonObject } from "../../../model/json.ts";
+import type { CallOutcome } from "../../../model/tool.ts";
+import { asText } from "../../../util/as-text.ts";
+import { oneLine, plainText } from "../../../util/text.ts";
 
 const META = "plugboard";
 const LONGEST_WORDS = 2000;

@@ -2,7 +2,7 @@
 
 import type { ContentBlock, SessionUpdate } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
-import { shownUpdate } from "../../../../src/faces/acp/calls/shown.ts";
+import { shownUpdate } from "../../../../src/faces/acp/calls/size-limit.ts";
 
 const MIB = 2 ** 20;
 /** What the SDK's client takes. */

@@ -2,18 +2,18 @@
 // in it as the editor's updates.
 
 import type { SessionUpdate, StopReason } from "@agentclientprotocol/sdk";
-import type { TurnOptions, TurnResult } from "../../agent/loop.ts";
-import type { AgentModel } from "../../agent/model.ts";
-import type { Models } from "../../agent/models.ts";
-import { systemPrompt } from "../../agent/system-prompt.ts";
-import type { TurnEvent } from "../../agent/turn-event.ts";
-import { cancelled, PlugboardError } from "../../model/errors.ts";
-import type { SamplingOptions } from "../../model/sampling.ts";
-import { untilAborted } from "../../util/abort.ts";
-import { capitalised, duration, plural } from "../../util/text.ts";
-import { textBlock } from "./content.ts";
-import type { ModelChoice, Responder, Turn } from "./ports.ts";
-import { callEnded, callProgressed, callStarted } from "./calls/tool-calls.ts";
+import type { TurnOptions, TurnResult } from "../../../agent/loop.ts";
+import type { AgentModel } from "../../../agent/model.ts";
+import type { Models } from "../../../agent/models.ts";
+import { systemPrompt } from "../../../agent/system-prompt.ts";
+import type { TurnEvent } from "../../../agent/turn-event.ts";
+import { cancelled, PlugboardError } from "../../../model/errors.ts";
+import type { SamplingOptions } from "../../../model/sampling.ts";
+import { untilAborted } from "../../../util/abort.ts";
+import { capitalised, duration, plural } from "../../../util/text.ts";
+import { textBlock } from "../wire/content.ts";
+import type { ModelChoice, Responder, Turn } from "./responder.ts";
+import { callEnded, callProgressed, callStarted } from "../calls/tool-calls.ts";
 
 export interface ModelResponderOptions extends Pick<TurnOptions, "maxSteps" | "clock"> {
   models: Pick<Models, "ids" | "open" | "warmUp">;
@@ -39,17 +39,17 @@ export function modelResponder(
   const goOn = async (model: AgentModel, turn: Turn): Promise<TurnResult["history"]> => {
     if (conversation === undefined) {
       if (past.length === 0) return [];
-      const { toHistory } = await import("./history/past.ts");
+      const { toHistory } = await import("./recorded-conversation.ts");
       return toHistory(past, { media: model.media, tools: turn.board.tools() });
     }
     if (conversation.model === model.id) return conversation.messages;
-    const { handOver } = await import("../../agent/hand-over.ts");
+    const { handOver } = await import("../../../agent/hand-over.ts");
     return handOver(conversation.messages, model.media);
   };
 
   const answer = async (turn: Turn): Promise<StopReason> => {
     const { board, signal, prompt } = turn;
-    const opening = Promise.all([models.open(current), import("../../agent/loop.ts")]);
+    const opening = Promise.all([models.open(current), import("../../../agent/loop.ts")]);
     const [model, { runTurn }] = await untilAborted(opening, signal, cancelled);
     const context = await untilAborted(board.resources.context(), signal, cancelled);
     let isSilent = true;
@@ -75,7 +75,7 @@ export function modelResponder(
   const sampling: SamplingOptions = {
     tools: true,
     async handler(request) {
-      const asking = Promise.all([models.open(current), import("../../agent/sample.ts")]);
+      const asking = Promise.all([models.open(current), import("../../../agent/sample.ts")]);
       const [model, { sampleModel }] = await untilAborted(asking, request.signal, cancelled);
       const { clock } = options;
       return sampleModel(request, { model, ...(clock !== undefined && { clock }) });
@@ -95,7 +95,7 @@ export function modelResponder(
     },
     warmUp: () => models.warmUp(current),
     prepare(tools) {
-      void Promise.all([models.open(current), import("../../agent/offer.ts")]).then(
+      void Promise.all([models.open(current), import("../../../agent/offer.ts")]).then(
         ([model, { prepareOffer }]) => prepareOffer(tools, model),
         // Told of where somebody asks it.
         () => {},

@@ -1,6 +1,6 @@
 import type { ContentBlock, SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
-import { toHistory } from "../../../../src/faces/acp/history/past.ts";
+import { toHistory } from "../../../../src/faces/acp/responder/recorded-conversation.ts";
 import type { Tool } from "../../../../src/model/tool.ts";
 
 const user = (text: string): SessionUpdate => ({

@@ -1,7 +1,7 @@
 // How often a call's progress is told.
 
 import { expect, it } from "vitest";
-import { Pace } from "../../../../src/faces/acp/calls/pace.ts";
+import { Pace } from "../../../../src/faces/acp/calls/progress-throttle.ts";
 import { isOver } from "../../../../src/faces/acp/calls/tool-calls.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
