@@ -13,9 +13,9 @@ import { PlugboardError } from "../../model/errors.ts";
 import { findLoginPath } from "../../server/process/login-path.ts";
 import { modelResponder } from "../acp/responder/model-responder.ts";
 import { refuseAcp } from "../acp/refuse.ts";
-import { askNobody } from "../acp/questions/decline-unattributed.ts";
+import { declineUnattributed } from "../acp/questions/decline-unattributed.ts";
 import { type AcpOptions, serveAcp } from "../acp/serve.ts";
-import { claimStdout } from "../acp/wire/stdout.ts";
+import { claimStdout } from "../acp/wire/stdio.ts";
 import type { CliContext } from "./context.ts";
 import { EXIT } from "./exit-code.ts";
 import { requireTrust } from "./require-trust.ts";
@@ -50,7 +50,7 @@ export async function runAcp(context: CliContext): Promise<number> {
         stateDir,
         workspaceDir: agent.workspace ?? io.cwd,
         // A session's own answer goes first, for what its calls cause.
-        ...askNobody(logger),
+        ...declineUnattributed(logger),
         ...(options.logLevel !== "silent" && { serverLogLevel: options.logLevel }),
       },
     );

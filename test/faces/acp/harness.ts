@@ -19,7 +19,7 @@ import {
 } from "@agentclientprotocol/sdk";
 import { afterEach, beforeEach } from "vitest";
 import { openBoard } from "../../../src/board.ts";
-import { askNobody } from "../../../src/faces/acp/questions/decline-unattributed.ts";
+import { declineUnattributed } from "../../../src/faces/acp/questions/decline-unattributed.ts";
 import type { NewResponder } from "../../../src/faces/acp/responder/responder.ts";
 import { serveAcp } from "../../../src/faces/acp/serve.ts";
 import type { BoardConfig } from "../../../src/config/parse.ts";
@@ -122,7 +122,10 @@ class Editor extends AcpClient {
 
   static async open(options: Options, directory: string): Promise<Editor> {
     const { servers = {}, config, board: given } = options;
-    const board = await openBoard({ ...config, servers }, { ...askNobody(silentLogger), ...given });
+    const board = await openBoard(
+      { ...config, servers },
+      { ...declineUnattributed(silentLogger), ...given },
+    );
     const editor = new Editor(board, options, directory);
     if (options.raw !== true) await editor.initialize(options.capabilities);
     return editor;

@@ -1,54 +1,49 @@
-// How often an editor is told how far a call has come: a server may say so a thousand times a second, and
-// nobody reads more than a few.
+// Limits how often the editor is told about a call's progress: a server may report it a thousand times a second,
+// and nobody can read that.
 
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import type { Clock, Timer } from "../../../util/clock.ts";
 
-const SPACING_MS = 100;
+const INTERVAL_MS = 100;
 
 type CallUpdate = Extract<SessionUpdate, { sessionUpdate: "tool_call_update" }>;
 
-interface Running {
-  timer: Timer;
-  /** Not told yet. */
-  latest?: CallUpdate;
-}
-
-export class Pace {
+export class ProgressThrottle {
   readonly #clock: Clock;
-  readonly #tell: (update: CallUpdate) => void;
-  readonly #running = new Map<string, Running>();
+  readonly #send: (update: CallUpdate) => void;
+  /** By call: the interval that is running, and the latest update that waits for its end. */
+  readonly #intervals = new Map<string, { timer: Timer; latest?: CallUpdate }>();
 
-  constructor(clock: Clock, tell: (update: CallUpdate) => void) {
+  constructor(clock: Clock, send: (update: CallUpdate) => void) {
     this.#clock = clock;
-    this.#tell = tell;
+    this.#send = send;
   }
 
-  /** Told at once, or with the next one if the one before was told a moment ago: the latest counts. */
+  /** Sends the update at once, or, within an interval of the one before, the latest when it has passed. */
   add(update: CallUpdate): void {
-    const running = this.#running.get(update.toolCallId);
-    if (running === undefined) this.#next(update);
-    else running.latest = update;
+    const interval = this.#intervals.get(update.toolCallId);
+    if (interval === undefined) this.#sendNow(update);
+    else interval.latest = update;
   }
 
-  /** Of this call nothing is told any more. */
+  /** Drops what has not been sent for this call. */
   end(toolCallId: string): void {
-    this.#running.get(toolCallId)?.timer.cancel();
-    this.#running.delete(toolCallId);
+    this.#intervals.get(toolCallId)?.timer.cancel();
+    this.#intervals.delete(toolCallId);
   }
 
   close(): void {
-    for (const toolCallId of this.#running.keys()) this.end(toolCallId);
+    for (const toolCallId of this.#intervals.keys()) this.end(toolCallId);
   }
 
-  #next(update: CallUpdate): void {
+  #sendNow(update: CallUpdate): void {
     const { toolCallId } = update;
-    const timer = this.#clock.later(SPACING_MS, () => {
-      const latest = this.#running.get(toolCallId)?.latest;
-      this.#running.delete(toolCallId);
-      if (latest !== undefined) this.#next(latest);
+    const timer = this.#clock.later(INTERVAL_MS, () => {
+      const latest = this.#intervals.get(toolCallId)?.latest;
+      this.#intervals.delete(toolCallId);
+      if (latest !== undefined) this.#sendNow(latest);
     });
-    this.#running.set(toolCallId, { timer });
-    this.#tell(update);
+    this.#intervals.set(toolCallId, { timer });
+    this.#send(update);
   }
 }

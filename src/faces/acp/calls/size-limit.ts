@@ -1,5 +1,5 @@
-// How much of an answer is shown: all of it, unless it is so large that a client would drop the connection
-// over it. Clients give up on messages of 32 MiB; a character may take six bytes of one.
+// Keeps updates to the editor below the size at which clients drop the connection. They give up on messages of
+// 32 MiB, and a character can take six bytes in one.
 
 import type { ContentBlock, SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
 import { isTooDeep } from "../../../server/schema-bounds.ts";
@@ -9,63 +9,62 @@ import { textBlock } from "../wire/content.ts";
 const TEXT_CHARS = 2 * 2 ** 20;
 const MEDIA_CHARS = 16 * 2 ** 20;
 const RAW_CHARS = 2 ** 20;
-/** Bytes in a character of it. */
-const BASE64 = 3 / 4;
+const BYTES_PER_BASE64_CHAR = 3 / 4;
 
-interface Room {
+/** How many characters of one update are left. */
+interface SizeBudget {
   text: number;
   media: number;
 }
 
-export function shownUpdate(update: SessionUpdate): SessionUpdate {
-  const room: Room = { text: TEXT_CHARS, media: MEDIA_CHARS };
+export function limitSize(update: SessionUpdate): SessionUpdate {
+  const budget: SizeBudget = { text: TEXT_CHARS, media: MEDIA_CHARS };
   switch (update.sessionUpdate) {
     case "agent_message_chunk":
-      return { ...update, content: shownBlock(update.content, room) };
-    case "tool_call": {
-      const { rawInput, ...rest } = update;
-      return { ...rest, ...(!isTooLarge(rawInput) && { rawInput }) };
-    }
-    case "tool_call_update": {
-      const { content, rawOutput, ...rest } = update;
+      return { ...update, content: limitBlock(update.content, budget) };
+    case "tool_call":
+      return { ...update, rawInput: limitRaw(update.rawInput) };
+    case "tool_call_update":
       return {
-        ...rest,
-        ...(content && { content: content.map((each) => shownContent(each, room)) }),
-        // For programs, and of no use to them in part.
-        ...(!isTooLarge(rawOutput) && { rawOutput }),
+        ...update,
+        content: update.content?.map((each) => limitContent(each, budget)),
+        rawOutput: limitRaw(update.rawOutput),
       };
-    }
     default:
       return update;
   }
 }
 
-function shownContent(content: ToolCallContent, room: Room): ToolCallContent {
+function limitContent(content: ToolCallContent, budget: SizeBudget): ToolCallContent {
   return content.type === "content"
-    ? { ...content, content: shownBlock(content.content, room) }
+    ? { ...content, content: limitBlock(content.content, budget) }
     : content;
 }
 
-/** Text is cut, and media left out with a word, when there is no more room. */
-function shownBlock(block: ContentBlock, room: Room): ContentBlock {
+/** Cuts text that exceeds the budget. A text block takes the place of media that does. */
+function limitBlock(block: ContentBlock, budget: SizeBudget): ContentBlock {
   const text = textOf(block);
   if (text !== undefined) {
-    const left = room.text;
-    room.text = Math.max(0, left - text.length);
+    const left = budget.text;
+    budget.text = Math.max(0, left - text.length);
     if (text.length <= left) return block;
     return textBlock(`${text.slice(0, left)}\n(${byteSize(text.length - left)} more not shown)`);
   }
   const { length } = dataOf(block);
-  if (length > room.media) {
-    return textBlock(`(${block.type} of ${byteSize(length * BASE64)}, too large to be shown)`);
+  if (length > budget.media) {
+    return textBlock(
+      `(${block.type} of ${byteSize(length * BYTES_PER_BASE64_CHAR)}, too large to show)`,
+    );
   }
-  room.media -= length;
+  budget.media -= length;
   return block;
 }
 
-/** Or nested so deep that it cannot even be written. */
-function isTooLarge(raw: unknown): boolean {
-  return raw === undefined || isTooDeep(raw) || JSON.stringify(raw).length > RAW_CHARS;
+/** All or nothing: programs read this value, and a part of it would be useless to them. */
+function limitRaw(raw: unknown): unknown {
+  // A value that is nested too deeply cannot even be serialized.
+  if (raw === undefined || isTooDeep(raw)) return undefined;
+  return JSON.stringify(raw).length > RAW_CHARS ? undefined : raw;
 }
 
 function textOf(block: ContentBlock): string | undefined {

@@ -1,22 +1,21 @@
-// The commands that a session has now: its own and the prompts of the servers that are up, told to the client
-// whenever they change.
+// Keeps the client's list of commands up to date: our own, and the prompts of the servers that are ready.
 
 import type { AvailableCommand } from "@agentclientprotocol/sdk";
 import type { Prompt } from "../../../model/prompt.ts";
+import type { SessionBoard } from "../../../model/session-board.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { availableCommands } from "./commands.ts";
-import type { SessionBoard } from "../responder/responder.ts";
 
 export interface CommandListOptions {
   board: Pick<SessionBoard, "status" | "prompts">;
   clock: Clock;
-  tell: (commands: AvailableCommand[]) => void;
+  send: (commands: AvailableCommand[]) => void;
 }
 
 export class CommandList {
   readonly #options: CommandListOptions;
   #prompts: Prompt[] = [];
-  #told = "";
+  #sent = "";
   #soon: Timer | undefined;
   #isClosed = false;
 
@@ -24,12 +23,12 @@ export class CommandList {
     this.#options = options;
   }
 
-  /** As they were read last. */
+  /** The servers' prompts as they were read last. */
   get prompts(): readonly Prompt[] {
     return this.#prompts;
   }
 
-  /** Of the servers that are up: nothing is started for a list of commands. */
+  /** Asks only servers that are ready: a list of commands must not start any. */
   async read(): Promise<void> {
     const { board } = this.#options;
     const ready = board.status().filter(({ state }) => state.kind === "ready");
@@ -42,22 +41,22 @@ export class CommandList {
   async announce(): Promise<void> {
     await this.read();
     const commands = availableCommands(this.#prompts);
-    const told = JSON.stringify(commands);
-    // A server may say without end that they have changed.
-    if (this.#isClosed || told === this.#told) return;
-    this.#told = told;
-    this.#options.tell(commands);
+    const sent = JSON.stringify(commands);
+    // A server may announce changes forever; only real ones are sent.
+    if (this.#isClosed || sent === this.#sent) return;
+    this.#sent = sent;
+    this.#options.send(commands);
   }
 
-  /** Once for all changes that come together, and where there are any. */
+  /** Sends the list once for all changes that come together. */
   announceSoon(): void {
     this.#soon?.cancel();
     this.#soon = this.#options.clock.after(0, () => void this.announce());
   }
 
-  /** For a client that may have forgotten them. */
+  /** Sends the list even if it has not changed: the client may have forgotten it. */
   repeatSoon(): void {
-    this.#told = "";
+    this.#sent = "";
     this.announceSoon();
   }
 

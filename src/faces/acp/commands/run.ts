@@ -1,94 +1,102 @@
-// Answers commands without a model: what a person asks of the board goes straight to it.
+// Runs the slash commands. They go straight to the board, without a model.
 
-import type { StopReason } from "@agentclientprotocol/sdk";
+import type { SessionUpdate, StopReason } from "@agentclientprotocol/sdk";
 import { cancelled, PlugboardError, withHint } from "../../../model/errors.ts";
-import { isJsonObject, type JsonObject } from "../../../model/json.ts";
 import type { ContentBlock } from "../../../model/content.ts";
+import { isJsonObject, type JsonObject } from "../../../model/json.ts";
 import type { PromptResult } from "../../../model/prompt.ts";
-import type { Tool } from "../../../model/tool.ts";
+import type { SessionBoard } from "../../../model/session-board.ts";
+import type { CallOutcome, Tool } from "../../../model/tool.ts";
 import { untilAborted } from "../../../util/abort.ts";
 import { closest } from "../../../util/closest.ts";
 import { oneLine, plural } from "../../../util/text.ts";
-import type { Command, PromptCommand } from "./commands.ts";
 import { quoted, toAcp } from "../wire/content.ts";
-import { runMcp } from "./mcp.ts";
-import { listLine } from "./list-line.ts";
-import type { Turn } from "../responder/responder.ts";
-import { promptArguments } from "./prompt-arguments.ts";
+import { type Command, type PromptCommand, promptArguments } from "./commands.ts";
+import { type McpContext, runMcp } from "./mcp.ts";
+
+const LONGEST_IN_LIST = 160;
+
+/** What a command needs of the session it was typed in. */
+export interface CommandContext extends McpContext {
+  readonly board: McpContext["board"] & Pick<SessionBoard, "tools" | "resources" | "prompts">;
+  /** Shows an update and keeps it in the history. */
+  readonly emit: (update: SessionUpdate) => void;
+  /** Calls the tool, and shows the call from start to end. */
+  readonly call: (tool: Tool, args: JsonObject) => Promise<CallOutcome>;
+}
 
 const MODEL_ADVICE = "For answers, set `model` in agents.defaults of plugboard.json.";
 
-/** What an agent without a model says to a question. */
+/** The answer of an agent without a model to anything that is not a command. */
 export async function answerWithoutModel(
-  turn: Turn,
+  { board, say }: Pick<CommandContext, "board" | "say">,
   advice: string = MODEL_ADVICE,
 ): Promise<StopReason> {
-  const count = plural(turn.board.tools().length, "tool");
-  turn.say(
-    `This agent has no model, so it answers commands alone. ${count} can be used: ` +
+  const count = plural(board.tools().length, "tool");
+  say(
+    `This agent has no model, so it answers only commands. ${count} can be used: ` +
       "`/tools` lists them, `/call <tool> {json}` calls one, `/mcp` shows the servers, " +
-      `\`/resources\` and \`/read <uri>\` show what they offer to read. ${advice}`,
+      `\`/resources\` and \`/read <uri>\` show their resources. ${advice}`,
   );
   return "end_turn";
 }
 
-export async function runCommand(command: Command, turn: Turn): Promise<StopReason> {
+export async function runCommand(command: Command, context: CommandContext): Promise<StopReason> {
   try {
-    await run(command, turn);
+    await run(command, context);
   } catch (error) {
     if (!(error instanceof PlugboardError)) throw error;
-    if (!turn.signal.aborted) turn.say(withHint(error));
+    if (!context.signal.aborted) context.say(withHint(error));
   }
-  return turn.signal.aborted ? "cancelled" : "end_turn";
+  return context.signal.aborted ? "cancelled" : "end_turn";
 }
 
-async function run(command: Command, turn: Turn): Promise<void> {
+async function run(command: Command, context: CommandContext): Promise<void> {
   switch (command.kind) {
     case "tools":
-      return listTools(command.query, turn);
+      return listTools(command.query, context);
     case "mcp":
-      return runMcp(command.words, turn);
+      return runMcp(command.words, context);
     case "call":
-      return callTool(command.tool, command.json, turn);
+      return callTool(command.tool, command.json, context);
     case "resources":
-      return listResources(turn);
+      return listResources(context);
     case "read":
-      return readResource(command.uri, turn);
+      return readResource(command.uri, context);
     case "prompt": {
-      const { messages } = await getPrompt(command, turn);
-      if (messages.length === 0) turn.say("(empty prompt)");
+      const { messages } = await getPrompt(command, context);
+      if (messages.length === 0) context.say("(empty prompt)");
       for (const { content } of messages) {
-        turn.emit(quoted(toAcp(content)));
+        context.emit(quoted(toAcp(content)));
       }
     }
   }
 }
 
-/** Marked as untrusted; undefined where it cannot be had, and that has been said. */
+/** A server's prompt, marked as untrusted. Undefined if the server did not give it; the user has been told why. */
 export async function promptForModel(
   command: PromptCommand,
-  turn: Turn,
+  context: CommandContext,
 ): Promise<ContentBlock[] | undefined> {
   try {
-    const result = await getPrompt(command, turn);
-    return turn.board.prompts.forModel(result).map(({ content }) => content);
+    const result = await getPrompt(command, context);
+    return context.board.prompts.forModel(result).map(({ content }) => content);
   } catch (error) {
     if (!(error instanceof PlugboardError)) throw error;
-    if (!turn.signal.aborted) turn.say(withHint(error));
+    if (!context.signal.aborted) context.say(withHint(error));
     return undefined;
   }
 }
 
-/** Filled in, as a server words it. */
 async function getPrompt(
   { prompt, words }: PromptCommand,
-  { board, signal }: Turn,
+  { board, signal }: CommandContext,
 ): Promise<PromptResult> {
   const args = promptArguments(prompt, words);
   return board.prompts.get(`${prompt.server}/${prompt.name}`, args, { signal });
 }
 
-function listTools(query: readonly string[], { board, say }: Turn): void {
+function listTools(query: readonly string[], { board, say }: CommandContext): void {
   const words = query.map((word) => word.toLowerCase());
   const found = board.tools().filter((tool) => {
     const text = `${tool.name} ${tool.description}`.toLowerCase();
@@ -99,14 +107,14 @@ function listTools(query: readonly string[], { board, say }: Turn): void {
   say(found.map(({ name, description }) => listLine(name, description)).join("\n"));
 }
 
-async function callTool(name: string, json: string, turn: Turn): Promise<void> {
+async function callTool(name: string, json: string, context: CommandContext): Promise<void> {
   if (name === "") {
     throw new PlugboardError("INVALID_ARGUMENTS", "/call needs the name of a tool", {
       hint: '/call <tool> {"key": "value"}',
     });
   }
-  const outcome = await turn.call(findTool(name, turn.board.tools()), parseArguments(json));
-  if (!turn.signal.aborted) turn.say(outcome.isError ? "The call failed." : "Done.");
+  const outcome = await context.call(findTool(name, context.board.tools()), parseArguments(json));
+  if (!context.signal.aborted) context.say(outcome.isError ? "The call failed." : "Done.");
 }
 
 /** By its public name or `server/tool`. */
@@ -131,20 +139,20 @@ function parseArguments(json: string): JsonObject {
   try {
     value = json === "" ? {} : JSON.parse(json);
   } catch (cause) {
-    throw notAnObject("are not valid JSON", cause);
+    throw badArguments("are not valid JSON", cause);
   }
   if (isJsonObject(value)) return value;
-  throw notAnObject("are no JSON object");
+  throw badArguments("are not a JSON object");
 }
 
-function notAnObject(what: string, cause?: unknown): PlugboardError {
+function badArguments(what: string, cause?: unknown): PlugboardError {
   return new PlugboardError("INVALID_ARGUMENTS", `the arguments ${what}`, {
     hint: 'write them as {"key": "value"}',
     cause,
   });
 }
 
-async function listResources({ board, say, signal }: Turn): Promise<void> {
+async function listResources({ board, say, signal }: CommandContext): Promise<void> {
   const listing = Promise.all([board.resources.list(), board.resources.templates()]);
   const [resources, templates] = await untilAborted(listing, signal, cancelled);
   const lines = [
@@ -155,18 +163,18 @@ async function listResources({ board, say, signal }: Turn): Promise<void> {
       listLine(uriTemplate, `[${server}] ${title ?? name}`),
     ),
   ];
-  say(lines.length === 0 ? "The servers offer nothing to read." : lines.join("\n"));
+  say(lines.length === 0 ? "The servers have no resources." : lines.join("\n"));
 }
 
-/** The URI alone, or behind the name of the server that has it. */
-async function readResource(what: string, { board, emit, signal }: Turn): Promise<void> {
+/** `what` is a URI, or a server's name and a URI. */
+async function readResource(what: string, { board, emit, signal }: CommandContext): Promise<void> {
   const [, server, uri = ""] = /^(?:(\S+)\s+)?(\S+)$/.exec(what) ?? [];
   if (uri === "") {
     throw new PlugboardError("INVALID_ARGUMENTS", "/read needs a URI", {
       hint: "/read <uri>, or /read <server> <uri>",
     });
   }
-  const { contents } = await board.resources.read(uri, { signal, ...(server && { server }) });
+  const { contents } = await board.resources.read(uri, { signal, server });
   for (const resource of contents) {
     const content = toAcp(
       resource.text === undefined
@@ -175,4 +183,8 @@ async function readResource(what: string, { board, emit, signal }: Turn): Promis
     );
     emit(quoted(content));
   }
+}
+
+function listLine(name: string, about: string): string {
+  return `- ${oneLine(name, LONGEST_IN_LIST)}: ${oneLine(about, LONGEST_IN_LIST)}`;
 }

@@ -1,22 +1,22 @@
-// What the agent's own servers ask without a session that it is certainly about: nobody is there to answer,
-// and no other session's person is asked.
+// Declines questions from shared servers when we cannot tell which session they belong to. Asking the user of some
+// other session would show one session's data in another.
 
 import type { Logger } from "../../../model/logger.ts";
 import type { RequestHandlers } from "../../../model/server-request.ts";
 
-/** To be given to the board that sessions are laid over: without it its servers could not ask at all. */
-export function askNobody(logger: Logger): Required<RequestHandlers> {
-  const tell = (server: string): void =>
-    logger.warn("a question was declined: it cannot be told whose session it is about", { server });
+/** For the board below the sessions. Without handlers its servers would not be told that they may ask at all. */
+export function declineUnattributed(logger: Logger): Required<RequestHandlers> {
+  const warn = (server: string): void =>
+    logger.warn("declined a question: it is not clear which session it belongs to", { server });
   return {
     onElicitation({ server }) {
-      tell(server);
+      warn(server);
       return { action: "decline" };
     },
     onSampling: {
       tools: true,
       handler({ server }) {
-        tell(server);
+        warn(server);
         return "declined";
       },
     },

@@ -1,43 +1,42 @@
-// How the person at the editor is reached while a prompt is answered: what a server's questions need to know
-// of the session whose call caused them.
+// What a server's question needs to know of the session whose call caused it, to reach the user at the editor.
 
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
-import type { Mode } from "../session/mode.ts";
-import type { Peer } from "../wire/peer.ts";
+import type { AcpClient } from "../wire/client.ts";
 
-export interface Asking {
+export interface QuestionContext {
   sessionId: string;
-  peer: Peer;
-  mode: () => Mode;
+  client: Pick<AcpClient, "capabilities" | "request" | "completeElicitation">;
+  /** Whether the session calls tools without asking. */
+  isAutomatic: () => boolean;
   /**
-   * Aborts when the prompt is cancelled. Undefined between prompts, when nobody expects a question; the
-   * editor may not even know the session yet.
+   * Aborts when the prompt is cancelled. Undefined between prompts: then nobody expects a question, and the editor
+   * may not even know the session yet.
    */
-  turn: () => AbortSignal | undefined;
-  /** The call that the code is part of, as the editor knows it. */
+  promptSignal: () => AbortSignal | undefined;
+  /** The call that is running, as the editor knows it. */
   toolCallId: () => string | undefined;
-  /** About the moment: not kept. */
-  tell: (text: string) => void;
-  /** Shows an update, and keeps it. */
+  /** Shows a notice without keeping it in the history. */
+  notify: (text: string) => void;
+  /** Shows an update and keeps it in the history. */
   emit: (update: SessionUpdate) => void;
 }
 
 /** A server may ask in a loop. */
-const MOST_TOLD = 10;
+const MAX_NOTICES = 10;
 
-/** Tells each thing once in a prompt. */
-export function tellOnce(
-  turn: Asking["turn"],
-  tell: (text: string) => void,
-): (text: string) => void {
-  const told = new WeakMap<AbortSignal, Set<string>>();
+/** Shows each notice once per prompt. */
+export function notifyOnce({
+  promptSignal,
+  notify,
+}: Pick<QuestionContext, "promptSignal" | "notify">): (text: string) => void {
+  const noticesOf = new WeakMap<AbortSignal, Set<string>>();
   return (text) => {
-    const now = turn();
-    if (now === undefined) return;
-    const before = told.get(now) ?? new Set();
-    told.set(now, before);
-    if (before.has(text) || before.size >= MOST_TOLD) return;
-    before.add(text);
-    tell(text);
+    const prompt = promptSignal();
+    if (prompt === undefined) return;
+    const notices = noticesOf.get(prompt) ?? new Set();
+    noticesOf.set(prompt, notices);
+    if (notices.has(text) || notices.size >= MAX_NOTICES) return;
+    notices.add(text);
+    notify(text);
   };
 }

@@ -1,5 +1,4 @@
-// Answers a prompt through the agent's loop, with the model that the session has chosen, and shows what happens
-// in it as the editor's updates.
+// Answers prompts through the agent's loop with the session's model, and shows what happens as updates to the editor.
 
 import type { SessionUpdate, StopReason } from "@agentclientprotocol/sdk";
 import type { TurnOptions, TurnResult } from "../../../agent/loop.ts";
@@ -11,22 +10,22 @@ import { cancelled, PlugboardError } from "../../../model/errors.ts";
 import type { SamplingOptions } from "../../../model/sampling.ts";
 import { untilAborted } from "../../../util/abort.ts";
 import { capitalised, duration, plural } from "../../../util/text.ts";
-import { textBlock } from "../wire/content.ts";
-import type { ModelChoice, Responder, Turn } from "./responder.ts";
 import { callEnded, callProgressed, callStarted } from "../calls/tool-calls.ts";
+import { textBlock } from "../wire/content.ts";
+import type { ModelChoice, PromptContext, Responder } from "./responder.ts";
 
 export interface ModelResponderOptions extends Pick<TurnOptions, "maxSteps" | "clock"> {
   models: Pick<Models, "ids" | "open" | "warmUp">;
   systemPrompt: string | undefined;
 }
 
-/** The conversation, and the model that it was written for. */
+/** The conversation so far, and the model that it was written for. */
 interface Conversation {
   model: string;
   messages: TurnResult["history"];
 }
 
-/** For one session: it remembers what was said. `chosen` counts where there still is such a model. */
+/** For one session: remembers its conversation. `chosen` is ignored if there is no such model any more. */
 export function modelResponder(
   past: readonly SessionUpdate[],
   { models, systemPrompt: configured, ...options }: ModelResponderOptions,
@@ -36,40 +35,43 @@ export function modelResponder(
   let choices = 0;
   let conversation: Conversation | undefined;
 
-  const goOn = async (model: AgentModel, turn: Turn): Promise<TurnResult["history"]> => {
+  const historyFor = async (
+    model: AgentModel,
+    { board }: PromptContext,
+  ): Promise<TurnResult["history"]> => {
     if (conversation === undefined) {
       if (past.length === 0) return [];
       const { toHistory } = await import("./recorded-conversation.ts");
-      return toHistory(past, { media: model.media, tools: turn.board.tools() });
+      return toHistory(past, { media: model.media, tools: board.tools() });
     }
     if (conversation.model === model.id) return conversation.messages;
     const { handOver } = await import("../../../agent/hand-over.ts");
     return handOver(conversation.messages, model.media);
   };
 
-  const answer = async (turn: Turn): Promise<StopReason> => {
-    const { board, signal, prompt } = turn;
+  const answer = async (context: PromptContext): Promise<StopReason> => {
+    const { board, signal, prompt, tools, notify } = context;
     const opening = Promise.all([models.open(current), import("../../../agent/loop.ts")]);
     const [model, { runTurn }] = await untilAborted(opening, signal, cancelled);
-    const context = await untilAborted(board.resources.context(), signal, cancelled);
+    const resources = await untilAborted(board.resources.context(), signal, cancelled);
     let isSilent = true;
     const result = await runTurn({
       ...options,
       model,
       system: systemPrompt(configured, board.status()),
-      context,
-      history: await goOn(model, turn),
+      context: resources,
+      history: await historyFor(model, context),
       prompt,
-      tools: () => turn.tools(),
+      tools,
       signal,
       onEvent: (event) => {
         if (event.type === "text" || event.type === "tool_call") isSilent = false;
-        show(event, turn);
+        show(event, context);
       },
     });
-    if (isSilent && result.end.reason === "end_turn") turn.notify("The model's answer is empty.");
+    if (isSilent && result.end.reason === "end_turn") notify("The model's answer is empty.");
     conversation = { model: model.id, messages: result.history };
-    return stopReason(result, turn);
+    return stopReason(result, context);
   };
 
   const sampling: SamplingOptions = {
@@ -77,19 +79,18 @@ export function modelResponder(
     async handler(request) {
       const asking = Promise.all([models.open(current), import("../../../agent/sample.ts")]);
       const [model, { sampleModel }] = await untilAborted(asking, request.signal, cancelled);
-      const { clock } = options;
-      return sampleModel(request, { model, ...(clock !== undefined && { clock }) });
+      return sampleModel(request, { model, clock: options.clock });
     },
   };
 
   return {
-    async answer(turn) {
+    async answer(context) {
       try {
-        return await answer(turn);
+        return await answer(context);
       } catch (error) {
-        if (!(error instanceof PlugboardError) || turn.signal.aborted) throw error;
-        // The model cannot be used: commands work on.
-        turn.say(inSentences(error));
+        if (!(error instanceof PlugboardError) || context.signal.aborted) throw error;
+        // The model cannot be used; the session's commands still work.
+        context.say(inSentences(error));
         return "end_turn";
       }
     },
@@ -97,7 +98,7 @@ export function modelResponder(
     prepare(tools) {
       void Promise.all([models.open(current), import("../../../agent/offer.ts")]).then(
         ([model, { prepareOffer }]) => prepareOffer(tools, model),
-        // Told of where somebody asks it.
+        // The next prompt reports why the model cannot be used.
         () => {},
       );
     },
@@ -109,28 +110,27 @@ export function modelResponder(
       options: models.ids.map((id) => ({ id, name: id })),
       async choose(id) {
         choices += 1;
-        const mine = choices;
+        const choice = choices;
         await models.open(id);
-        // Another may have been chosen since, and opened sooner.
-        if (mine === choices) current = id;
+        // The user may have chosen another model while this one was opening.
+        if (choice === choices) current = id;
       },
     },
   };
 }
 
-function stopReason({ end }: TurnResult, turn: Turn): StopReason {
+function stopReason({ end }: TurnResult, { say }: PromptContext): StopReason {
   if (end.reason !== "failed") return end.reason;
-  turn.say(inSentences(end.error));
+  say(inSentences(end.error));
   return "end_turn";
 }
 
-/** In sentences, since it is said in a conversation. */
 function inSentences({ message, hint }: PlugboardError): string {
   const what = capitalised(message);
   return hint === undefined ? `${what}.` : `${what}. ${capitalised(hint)}`;
 }
 
-function show(event: TurnEvent, { board, emit, notify }: Turn): void {
+function show(event: TurnEvent, { board, emit, notify }: PromptContext): void {
   switch (event.type) {
     case "text":
       return emit({ sessionUpdate: "agent_message_chunk", content: textBlock(event.text) });
@@ -148,8 +148,8 @@ function show(event: TurnEvent, { board, emit, notify }: Turn): void {
       return notify(`${capitalised(event.reason)}. Asking again in ${duration(event.delayMs)} …`);
     case "compaction":
       return notify(
-        `The conversation has outgrown the model: ${plural(event.results, "tool result")} and ` +
-          `${plural(event.messages, "earlier message")} left out`,
+        `The conversation no longer fits into the model's context window: left out ` +
+          `${plural(event.results, "tool result")} and ${plural(event.messages, "earlier message")}`,
       );
     case "notice":
       return notify(event.text);

@@ -1,5 +1,5 @@
-// A session's record as the conversation that a model goes on with: what was said, and what tools answered,
-// marked as untrusted as it was the first time. Commands that no model has seen are left out, as they were then.
+// Turns a session's record into the conversation that a model continues: what was said, and what tools answered,
+// marked as untrusted again. Commands are left out, because no model saw them the first time.
 
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import { toPromptContent, toResultOutput } from "../../../agent/content.ts";
@@ -10,31 +10,30 @@ import { presentToModel } from "../../../guard/present/present.ts";
 import type { ContentBlock } from "../../../model/content.ts";
 import { isJsonObject } from "../../../model/json.ts";
 import type { Tool, ToolResult } from "../../../model/tool.ts";
-import { isOver } from "../calls/tool-calls.ts";
 import { parseCommand } from "../commands/commands.ts";
-import { fromAcp, isQuoted } from "../wire/content.ts";
+import { fromAcp, hasEnded, isQuoted } from "../wire/content.ts";
 
 type Message = TurnResult["history"][number];
 
-/** Of a result. More than that is worth another call. */
+/** Of one result. If the model needs more, it can call the tool again. */
 const MAX_RESULT_BYTES = 16 * 1024;
 
-export interface PastOptions extends Pick<AgentModel, "media"> {
-  /** Those there are now: they say whose a result was. */
+export interface ConversationOptions extends Pick<AgentModel, "media"> {
+  /** The current tools, which tell where a result came from. */
   tools: readonly Tool[];
 }
 
 export function toHistory(
   past: readonly SessionUpdate[],
-  options: PastOptions,
+  options: ConversationOptions,
 ): Promise<Message[]> {
-  const history = new Recollection(options);
+  const history = new RecordedConversation(options);
   for (const update of past) history.add(update);
   return history.end();
 }
 
 interface Call {
-  /** In the record: not unique there, since some models count from 0 in every answer. */
+  /** The id in the record. It is not unique: some models count from 0 in every answer. */
   recordedId: string;
   name: string;
   input: unknown;
@@ -42,26 +41,26 @@ interface Call {
 }
 
 interface MadeCall extends Call {
-  /** In the conversation. */
+  /** The id in the conversation. */
   toolCallId: string;
   toolName: string;
 }
 
-/** One answer of the model: what it said, and then the calls it made. */
+/** One answer of the model: what it said, then the calls it made. */
 interface Step {
   text: string;
   calls: Call[];
 }
 
-class Recollection {
-  readonly #options: PastOptions;
+class RecordedConversation {
+  readonly #options: ConversationOptions;
   readonly #messages: (Message | Promise<Message>)[] = [];
   #prompt: ContentBlock[] = [];
   #step: Step = { text: "", calls: [] };
   #calls = 0;
   #isCommand = false;
 
-  constructor(options: PastOptions) {
+  constructor(options: ConversationOptions) {
     this.#options = options;
   }
 
@@ -82,7 +81,7 @@ class Recollection {
         return;
       case "tool_call": {
         const { toolCallId: recordedId, name, title, kind, rawInput: input } = update;
-        // What a server asked of a model is shown like a call, and is none: no tool has a part in it.
+        // A server's request to the model is shown like a call, but no tool takes part in it.
         if (kind === "think" && typeof name !== "string") return;
         if (calls.length > 0 && calls.every(({ result }) => result !== undefined)) this.#endStep();
         this.#step.calls.push({ recordedId, name: name ?? title, input });
@@ -91,7 +90,7 @@ class Recollection {
       case "tool_call_update": {
         const call = calls.find((each) => each.recordedId === update.toolCallId);
         const { status, content } = update;
-        if (call === undefined || !isOver(status)) return;
+        if (call === undefined || !hasEnded(status)) return;
         const blocks = (content ?? []).flatMap((each) =>
           each.type === "content" ? fromAcp(each.content) : [],
         );
@@ -116,7 +115,7 @@ class Recollection {
     this.#prompt = [];
     const texts = prompt.flatMap((block) => (block.type === "text" ? [block.text] : []));
     const text = texts.join("\n");
-    // A server's prompt is none of these: it went to the model.
+    // A server's prompt does not count as a command here: it went to the model.
     this.#isCommand = parseCommand(text.trim(), []) !== undefined;
     if (this.#isCommand) return;
     const isText = texts.length === prompt.length;
@@ -153,16 +152,16 @@ class Recollection {
     return { role: "tool", content: await Promise.all(content) };
   }
 
-  /** In a frame whoever it was: what a record holds has no better standing than what a server says. */
+  /** Always framed, even for native tools: a record is no more trustworthy than a server. */
   async #present({ name, result }: Call): Promise<ToolResult> {
     if (result === undefined) {
-      return { content: [{ type: "text", text: "the call was not seen through" }], isError: true };
+      return { content: [{ type: "text", text: "the call was interrupted" }], isError: true };
     }
     const known = this.#options.tools.find((tool) => tool.name === name)?.source;
     const source =
       known?.kind === "mcp" ? known : { kind: "mcp" as const, server: "unknown", tool: name };
     return presentToModel(
-      { content: result.content, ...(result.isError && { isError: true }) },
+      result,
       { canonical: `${source.server}/${source.tool}`, source },
       { framing: "full", maxResultBytes: MAX_RESULT_BYTES },
     );

@@ -1,4 +1,4 @@
-// What a client sends, held against a schema of the configuration: the first mistake is −32602 with its path.
+// Checks what a client sends against a schema of the configuration: the first mistake is −32602 with its path.
 
 import type { Path } from "../../../config/finding.ts";
 import { check, type Schema } from "../../../config/kit.ts";

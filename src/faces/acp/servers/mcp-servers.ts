@@ -1,4 +1,4 @@
-// The servers that a client brings with a session, as definitions a board understands.
+// Reads the servers that a client sends with a session, as configurations for its board.
 
 import { nameProblem } from "../../../config/names.ts";
 import { mentionsSecret } from "../../../config/secret-reference.ts";
@@ -11,13 +11,13 @@ import { readServerMeta } from "./server-meta.ts";
 
 export interface SessionServers {
   servers: Record<string, ServerConfig>;
-  /** Why one was left out, each a sentence for a person. */
+  /** Why a server was left out: a sentence each, for the user. */
   skipped: string[];
 }
 
 /**
- * Throws −32602 for an entry that is wrong. A name that is right in ACP and none here leaves its server
- * out, with a word: the rest of the session must not suffer for it.
+ * Throws −32602 for an invalid entry. A name that ACP allows and we do not leaves out only that server, with a notice:
+ * the rest of the session still works.
  */
 export function readMcpServers(entries: readonly McpServerParams[]): SessionServers {
   const servers: Record<string, ServerConfig> = Object.create(null);
@@ -41,7 +41,7 @@ export function readMcpServers(entries: readonly McpServerParams[]): SessionServ
   return { servers, skipped };
 }
 
-/** A `type` is optional for stdio alone; some clients send "stdio". */
+/** ACP has no `type` for stdio, but some clients send "stdio". */
 function toConfig(entry: McpServerParams, at: string): ServerConfig {
   switch (entry.type) {
     case undefined:
@@ -84,13 +84,13 @@ function toRecord(
 }
 
 /**
- * What a client sends is meant as it stands: a `${VAR}` or `secret://` in it must not fetch a value of the
- * agent's own for a server that the operator never named.
+ * What a client sends is taken literally. If `${VAR}` or `secret://` were expanded, the client could send the
+ * agent's own secrets to a server that the operator never configured.
  */
 function literal(value: string, path: string): string {
   if (mentionsSecret(value)) {
-    throw invalidParams(path, "secret:// is for the agent's own configuration");
+    throw invalidParams(path, "secret:// is allowed only in the agent's own configuration");
   }
-  // A function, since `$$` in a replacement stands for one `$`.
+  // A function, because `$$` in a replacement string stands for one `$`.
   return value.replaceAll("${", () => "$${");
 }

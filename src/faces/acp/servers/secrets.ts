@@ -1,20 +1,20 @@
-// What a session's history must not hold, among what its servers are reached with.
+// Finds the secrets in what a client sends about its servers, so that the session's history does not keep them.
 
 import type { Endpoint } from "../../../model/server-definition.ts";
 import { collectSecrets } from "../../../secrets/collect.ts";
 import type { McpServerParams } from "../wire/params.ts";
 
-type Reached = Pick<McpServerParams, "command" | "args" | "env" | "url" | "headers">;
+type SentServer = Pick<McpServerParams, "command" | "args" | "env" | "url" | "headers">;
 
-export function secretsOf(servers: readonly Reached[]): string[] {
+export function secretsOf(servers: readonly SentServer[]): string[] {
   return servers.flatMap((server) => {
     const endpoint = toEndpoint(server);
     return collectSecrets(endpoint, endpoint);
   });
 }
 
-/** As it was sent: what is a secret is told by where it stands. */
-function toEndpoint(server: Reached): Endpoint {
+/** With the values as they were sent: their position tells which of them are secrets. */
+function toEndpoint(server: SentServer): Endpoint {
   const { command = "", args = [], env = [], url, headers = [] } = server;
   if (url === undefined) return { kind: "stdio", command, args, env: toRecord(env) };
   return {

@@ -1,5 +1,5 @@
-// What a client may say of one of its servers beside how to reach it, under `_meta.plugboard`: how long it
-// may take to start, and which of its tools the model is offered. Everything else is the operator's.
+// What a client can set for one of its servers under `_meta.plugboard`: how long it may take to start, and which of its
+// tools the model gets. Only the operator can set anything else.
 
 import { object } from "../../../config/compound.ts";
 import { milliseconds } from "../../../config/fields.ts";
@@ -15,7 +15,7 @@ const schema = object({ timeout: milliseconds().optional(), include: include().o
 
 type ServerMeta = Infer<typeof schema>;
 
-/** Throws −32602 with the path to what is wrong. `path` leads to the server. */
+/** Throws −32602 with the path to the mistake. `path` leads to the server. */
 export function readServerMeta(meta: unknown, path: Path): ServerMeta {
   const given = isJsonObject(meta) ? meta[KEY] : undefined;
   return given === undefined || given === null

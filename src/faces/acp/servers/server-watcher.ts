@@ -1,21 +1,23 @@
-// How a session's servers fare, told once each: what is starting, what failed, and what helps.
+// Watches the state of a session's servers: reports each problem once with its remedy, and waits for servers that are
+// starting.
 
-import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import type { ServerState } from "../../../model/server-state.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
+import type { SessionBoard } from "../../../model/session-board.ts";
 import { type Clock, within } from "../../../util/clock.ts";
 import { untilAborted } from "../../../util/abort.ts";
 import { cancelled } from "../../../model/errors.ts";
 import { capitalised, oneLine } from "../../../util/text.ts";
-import { textBlock } from "../wire/content.ts";
-import type { SessionBoard } from "../responder/responder.ts";
 
-const LONGEST = 600;
+const LONGEST_REASON = 600;
 
-/** Why the server's tools cannot be used now, and what helps; undefined where they can. */
-export function trouble({ name, state }: Pick<ServerStatus, "name" | "state">): string | undefined {
+/** Why the server's tools cannot be used now, and the remedy. Undefined if they can be used. */
+export function problemOf({
+  name,
+  state,
+}: Pick<ServerStatus, "name" | "state">): string | undefined {
   const why = reasonOf(state);
-  return why === undefined ? undefined : `${oneLine(name, 80)}: ${oneLine(why, LONGEST)}`;
+  return why === undefined ? undefined : `${oneLine(name, 80)}: ${oneLine(why, LONGEST_REASON)}`;
 }
 
 function reasonOf(state: ServerState): string | undefined {
@@ -33,25 +35,28 @@ function reasonOf(state: ServerState): string | undefined {
   }
 }
 
-export class Health {
+export class ServerWatcher {
   readonly #board: Pick<SessionBoard, "status" | "on">;
-  readonly #told = new Set<string>();
-  readonly #tell: (problem: string) => void;
+  readonly #reported = new Set<string>();
+  readonly #send: (problem: string) => void;
 
-  constructor(board: Pick<SessionBoard, "status" | "on">, tell: (problem: string) => void) {
+  constructor(board: Pick<SessionBoard, "status" | "on">, send: (problem: string) => void) {
     this.#board = board;
-    this.#tell = tell;
+    this.#send = send;
   }
 
-  /** Tells what has not been told; a server that recovered may be told of again. `isKnown`: it is being told anyway. */
-  report(isKnown = false): void {
+  /**
+   * Reports each problem once, and again only after the server was ready in between. With `isShown` the user sees
+   * the problems anyway, and they only count as reported.
+   */
+  report(isShown = false): void {
     for (const status of this.#board.status()) {
-      const problem = trouble(status);
+      const problem = problemOf(status);
       if (problem === undefined) {
-        if (status.state.kind === "ready") this.#told.delete(status.name);
-      } else if (!this.#told.has(status.name)) {
-        this.#told.add(status.name);
-        if (!isKnown) this.#tell(problem);
+        if (status.state.kind === "ready") this.#reported.delete(status.name);
+      } else if (!this.#reported.has(status.name)) {
+        this.#reported.add(status.name);
+        if (!isShown) this.#send(problem);
       }
     }
   }
@@ -63,15 +68,15 @@ export class Health {
       .map(({ name }) => name);
   }
 
-  /** Resolves when nothing is starting any more, or after `ms`. Rejects with CANCELLED on abort. */
+  /** Resolves when no server is starting any more, or after `ms`. Rejects with CANCELLED on abort. */
   async settled(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
     let off = (): void => {};
     const settled = new Promise<void>((resolve) => {
-      const look = (): void => {
+      const check = (): void => {
         if (this.starting().length === 0) resolve();
       };
-      off = this.#board.on("server", look);
-      look();
+      off = this.#board.on("server", check);
+      check();
     });
     try {
       await untilAborted(within(clock, ms, settled), signal, cancelled);
@@ -79,11 +84,4 @@ export class Health {
       off();
     }
   }
-}
-
-/** A notice where the client shows them, else a message of the agent's. */
-export function noticeUpdate(text: string, takesNotices: boolean): SessionUpdate {
-  return takesNotices
-    ? { sessionUpdate: "notice", severity: "warning", title: text }
-    : { sessionUpdate: "agent_message_chunk", content: textBlock(`${text}\n\n`) };
 }

@@ -1,4 +1,4 @@
-// All sessions of one client: opened, loaded, resumed, listed, closed and deleted, each under its own lock.
+// All sessions of one client. Opening, loading, closing and deleting a session happen one after the other.
 
 import { randomUUID } from "node:crypto";
 import { RequestError, type SessionUpdate } from "@agentclientprotocol/sdk";
@@ -7,105 +7,107 @@ import { Redactor } from "../../../secrets/redactor.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
 import { OneByOne } from "../../../util/one-by-one.ts";
 import { oneLine } from "../../../util/text.ts";
-import { endOfCalls } from "../history/interrupted-calls.ts";
-import type { History, HistoryPage, Recorded } from "../history/history.ts";
+import {
+  endInterruptedCalls,
+  type History,
+  type HistoryPage,
+  type Recorded,
+  type SessionFilter,
+} from "../history/history.ts";
+import type { NewResponder } from "../responder/responder.ts";
 import { readMcpServers } from "../servers/mcp-servers.ts";
 import { secretsOf } from "../servers/secrets.ts";
 import type { McpServerParams } from "../wire/params.ts";
-import type { NewResponder } from "../responder/responder.ts";
-import { modeAgain } from "./mode.ts";
 import { Session, type SessionContext } from "./session.ts";
+import { reopenedMode } from "./settings.ts";
 
 const LONGEST_REASON = 300;
-const UNKEPT = "This session cannot be kept: it is not there to be loaded later";
+const UNKEPT = "This session cannot be saved, so you cannot load it later";
 
-export interface SessionsOptions extends Omit<SessionContext, "record" | "responder"> {
+export interface AcpSessionsOptions extends Omit<SessionContext, "record" | "responder"> {
   newResponder: NewResponder | undefined;
   history: History | undefined;
   logger: Logger;
 }
 
-export interface Opening {
+export interface SessionParams {
   cwd: string;
   additionalDirectories: readonly string[];
   mcpServers: readonly McpServerParams[];
 }
 
-interface Live {
+interface OpenedSession {
   session: Session;
-  /** What it was opened with, to tell whether a load asks for the same. */
+  /** Tells whether a load asks for the same directories and servers. */
   setup: string;
 }
 
-export class Sessions {
-  readonly #options: SessionsOptions;
-  readonly #live = new Map<string, Live>();
-  /** One change of a session after the other. */
+export class AcpSessions {
+  readonly #options: AcpSessionsOptions;
+  readonly #opened = new Map<string, OpenedSession>();
+  /** Changes of one session happen one after the other. */
   readonly #changes = new OneByOne();
   #isClosed = false;
 
-  constructor(options: SessionsOptions) {
+  constructor(options: AcpSessionsOptions) {
     this.#options = options;
   }
 
   /** Throws −32002 for a session that is not open. */
   get(sessionId: string): Session {
-    const live = this.#live.get(sessionId);
-    if (live === undefined) throw RequestError.sessionNotFound(sessionId);
-    return live.session;
+    const opened = this.#opened.get(sessionId);
+    if (opened === undefined) throw RequestError.sessionNotFound(sessionId);
+    return opened.session;
   }
 
   cancel(sessionId: string): void {
-    this.#live.get(sessionId)?.session.cancel();
+    this.#opened.get(sessionId)?.session.cancel();
   }
 
-  create(opening: Opening): Promise<Session> {
+  create(params: SessionParams): Promise<Session> {
     const id = randomUUID();
     return this.#changes.run(id, async () => {
       try {
-        return await this.#open(id, opening, undefined);
+        return await this.#open(id, params, undefined);
       } catch (error) {
-        // A session that never was must not be listed.
+        // A session that did not open must not be listed.
         await this.#options.history?.delete(id).catch(() => {});
         throw error;
       }
     });
   }
 
-  /** With `replay`, tells the client everything that was said before it resolves. */
-  reopen(sessionId: string, opening: Opening, replay: boolean): Promise<Session> {
+  /** With `replay`, the client is sent everything that was said in the session before this resolves. */
+  reopen(sessionId: string, params: SessionParams, replay: boolean): Promise<Session> {
     return this.#changes.run(sessionId, async () => {
-      const live = this.#live.get(sessionId);
-      await live?.session.catchUp();
+      const opened = this.#opened.get(sessionId);
+      await opened?.session.catchUp();
       const recorded = await this.#options.history?.read(sessionId);
-      if (recorded === undefined && live === undefined)
+      if (recorded === undefined && opened === undefined)
         throw RequestError.sessionNotFound(sessionId);
-      // What is wrong with them must not cost the session that is there.
-      readMcpServers(opening.mcpServers);
+      // Throws for invalid servers before anything happens to the session that is open.
+      readMcpServers(params.mcpServers);
       const past = recorded?.updates ?? [];
-      const ended = live === undefined ? endOfCalls(past) : [];
+      const ended = opened === undefined ? endInterruptedCalls(past) : [];
       if (replay) {
         for (const update of [...past, ...ended]) {
-          await this.#options.peer.update(sessionId, update);
+          await this.#options.client.update(sessionId, update);
         }
       }
-      // The same servers in the same place: their connections go on.
-      if (live !== undefined && live.setup === setupKey(opening)) {
-        live.session.reintroduce();
-        return live.session;
+      // With the same directories and servers, their connections stay.
+      if (opened !== undefined && opened.setup === setupKey(params)) {
+        opened.session.reintroduce();
+        return opened.session;
       }
-      if (live === undefined) return this.#open(sessionId, opening, recorded, ended);
+      if (opened === undefined) return this.#open(sessionId, params, recorded, ended);
       await this.#close(sessionId);
-      // The end of a turn that was under way is on record now.
+      // By now the record has the end of the prompt that was being answered.
       const whole = await this.#options.history?.read(sessionId);
-      return this.#open(sessionId, opening, whole);
+      return this.#open(sessionId, params, whole);
     });
   }
 
-  async list(filter: {
-    cwd?: string | undefined;
-    cursor?: string | undefined;
-  }): Promise<HistoryPage> {
+  async list(filter: SessionFilter): Promise<HistoryPage> {
     return (await this.#options.history?.list(filter)) ?? { sessions: [] };
   }
 
@@ -116,7 +118,7 @@ export class Sessions {
     });
   }
 
-  /** Of a session that is not open too. */
+  /** The session need not be open. */
   delete(sessionId: string): Promise<void> {
     return this.#changes.run(sessionId, async () => {
       await this.#close(sessionId);
@@ -124,36 +126,36 @@ export class Sessions {
     });
   }
 
-  /** Resolves when nothing of any session is left; what is still opening is closed as well. */
+  /** Resolves when nothing of any session is left, including sessions that are still opening. */
   async closeAll(): Promise<void> {
     this.#isClosed = true;
-    await Promise.allSettled([...this.#live.keys()].map((id) => this.#close(id)));
+    await Promise.allSettled([...this.#opened.keys()].map((id) => this.#close(id)));
     await this.#changes.settled();
   }
 
-  /** `ended` is what has to be added to what is kept. */
+  /** `ended` are updates that the record does not have yet. */
   async #open(
     id: string,
-    opening: Opening,
+    params: SessionParams,
     recorded: Recorded | undefined,
     ended: readonly SessionUpdate[] = [],
   ): Promise<Session> {
     const { history, logger, newResponder, ...context } = this.#options;
-    const { servers, skipped } = readMcpServers(opening.mcpServers);
-    const { cwd, additionalDirectories } = opening;
+    const { servers, skipped } = readMcpServers(params.mcpServers);
+    const { cwd, additionalDirectories } = params;
     const redactor = new Redactor();
-    for (const secret of secretsOf(opening.mcpServers)) redactor.add(secret);
-    const unkept = (error: unknown): undefined => {
+    for (const secret of secretsOf(params.mcpServers)) redactor.add(secret);
+    const warnUnkept = (error: unknown): undefined => {
       const reason = oneLine(String(error), LONGEST_REASON);
-      logger.warn("the session's history cannot be kept", { session: id, reason });
+      logger.warn("the session cannot be saved", { session: id, reason });
     };
-    const record = await history?.record(id, cwd, redactor, unkept).catch(unkept);
-    const isLost = history !== undefined && record === undefined;
+    const record = await history?.record(id, cwd, redactor, warnUnkept).catch(warnUnkept);
+    const isUnkept = history !== undefined && record === undefined;
     const roots = [cwd, ...additionalDirectories];
     const past = [...(recorded?.updates ?? []), ...ended];
     const hasTitle = past.length > 0;
-    const mode = modeAgain(recorded?.mode);
-    const notices = isLost ? [...skipped, UNKEPT] : skipped;
+    const mode = reopenedMode(recorded?.modes ?? []);
+    const notices = isUnkept ? [...skipped, UNKEPT] : skipped;
     const setup = { id, cwd, roots, servers, notices, mode, hasTitle };
     let session: Session;
     try {
@@ -167,18 +169,18 @@ export class Sessions {
       throw error;
     }
     for (const update of ended) record?.add(update);
-    this.#live.set(id, { session, setup: setupKey(opening) });
+    this.#opened.set(id, { session, setup: setupKey(params) });
     if (this.#isClosed) await this.#close(id);
     return session;
   }
 
   async #close(sessionId: string): Promise<void> {
-    const live = this.#live.get(sessionId);
-    this.#live.delete(sessionId);
-    await live?.session.close();
+    const opened = this.#opened.get(sessionId);
+    this.#opened.delete(sessionId);
+    await opened?.session.close();
   }
 }
 
-function setupKey({ cwd, additionalDirectories, mcpServers }: Opening): string {
+function setupKey({ cwd, additionalDirectories, mcpServers }: SessionParams): string {
   return canonicalJson([cwd, additionalDirectories, mcpServers]);
 }

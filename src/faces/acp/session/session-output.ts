@@ -1,80 +1,88 @@
-// What a session tells its client: shown, and kept where it is more than about the moment.
+// What a session shows to its client. Everything but passing notices is kept in the history as well.
 
+import type { AsyncLocalStorage } from "node:async_hooks";
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import type { Clock } from "../../../util/clock.ts";
-import type { CallDisplay } from "../calls/display.ts";
-import { Pace } from "../calls/progress-throttle.ts";
-import { shownUpdate } from "../calls/size-limit.ts";
-import { isOver } from "../calls/tool-calls.ts";
-import { quoted, textBlock } from "../wire/content.ts";
+import { CallDisplay } from "../calls/display.ts";
+import { ProgressThrottle } from "../calls/progress-throttle.ts";
+import { limitSize } from "../calls/size-limit.ts";
+import { titleOf } from "../history/history.ts";
 import type { SessionRecord } from "../history/record.ts";
-import { type Peer, takesNotices } from "../wire/peer.ts";
-import { noticeUpdate } from "../servers/server-watcher.ts";
-import { titleOf } from "./title.ts";
+import type { AcpClient } from "../wire/client.ts";
+import { hasEnded, quoted, textBlock } from "../wire/content.ts";
 
-interface OutletOptions {
+interface SessionOutputOptions {
   sessionId: string;
-  peer: Pick<Peer, "update" | "capabilities">;
+  client: Pick<AcpClient, "update" | "showsNotices">;
   clock: Clock;
-  /** Undefined where nothing is kept. */
+  /** Undefined if nothing is kept. */
   record: SessionRecord | undefined;
-  display: CallDisplay;
-  /** Something was said in it before. */
+  /** The session's directories, absolute: `cwd` is one of `roots`. */
+  cwd: string;
+  roots: readonly string[];
+  calling: AsyncLocalStorage<string>;
   hasTitle: boolean;
 }
 
-export class Outlet {
-  readonly #options: OutletOptions;
-  readonly #pace: Pace;
+export class SessionOutput {
+  /** What the session's calls show besides their answers. */
+  readonly display: CallDisplay;
+  readonly #options: SessionOutputOptions;
+  readonly #throttle: ProgressThrottle;
   #hasTitle: boolean;
-  /** The last that was said was a piece of a message, and no end of a paragraph. */
+  /** Whether the last update was part of a message whose paragraph has not ended. */
   #isMidMessage = false;
 
-  constructor(options: OutletOptions) {
+  constructor(options: SessionOutputOptions) {
+    const { clock, cwd, roots, hasTitle, calling } = options;
     this.#options = options;
-    this.#pace = new Pace(options.clock, (update) => this.#emit(update));
-    this.#hasTitle = options.hasTitle;
+    this.#hasTitle = hasTitle;
+    this.#throttle = new ProgressThrottle(clock, (update) => this.#emit(update));
+    this.display = new CallDisplay({ cwd, roots, calling, send: (update) => this.show(update) });
   }
 
-  /** Shown as it is, and not kept. */
+  /** Shows an update as it is, without keeping it. */
   show(update: SessionUpdate): void {
-    const { sessionId, peer } = this.#options;
-    void peer.update(sessionId, update);
+    const { sessionId, client } = this.#options;
+    void client.update(sessionId, update);
   }
 
   beginAnswer(): void {
     this.#isMidMessage = false;
   }
 
-  /** Signs of life from a call come as fast as anybody can read them, and no faster. */
+  /** Shows an update and keeps it. Progress of a call is throttled. */
   emit(update: SessionUpdate): void {
     if (update.sessionUpdate === "tool_call_update") {
-      if (!isOver(update.status)) return this.#pace.add(update);
-      this.#pace.end(update.toolCallId);
+      if (!hasEnded(update.status)) return this.#throttle.add(update);
+      this.#throttle.end(update.toolCallId);
     }
     this.#emit(update);
   }
 
-  /** The agent's own words, which no model has said. */
+  /** Says something in the agent's own words, which are not the model's. */
   say(text: string): void {
-    this.emit(quoted(textBlock(this.#apart(text))));
+    this.emit(quoted(textBlock(this.#asParagraph(text))));
   }
 
-  /** About the moment, so that it is not kept. */
+  /** Shows a thought without keeping it. */
   think(text: string): void {
     this.show({ sessionUpdate: "agent_thought_chunk", content: textBlock(text) });
   }
 
-  /** About the moment, so that it is not kept. */
+  /** Shows a notice without keeping it: as a message if the client does not show notices. */
   notify(text: string): void {
-    const isNotice = takesNotices(this.#options.peer);
-    this.show(noticeUpdate(isNotice ? text : this.#apart(text), isNotice));
-    // A notice stands beside the message, anything else has ended a paragraph of it.
-    if (!isNotice) this.#isMidMessage = false;
+    if (this.#options.client.showsNotices()) {
+      this.show({ sessionUpdate: "notice", severity: "warning", title: text });
+      return;
+    }
+    const content = textBlock(`${this.#asParagraph(text)}\n\n`);
+    this.show({ sessionUpdate: "agent_message_chunk", content });
+    this.#isMidMessage = false;
   }
 
-  /** Once, as the list of sessions will have it. */
-  entitle(prompt: string): void {
+  /** Sends the session's title once: the one that a list of sessions shows. */
+  sendTitle(prompt: string): void {
     const title = titleOf(prompt);
     if (this.#hasTitle || title === undefined) return;
     this.#hasTitle = true;
@@ -82,19 +90,18 @@ export class Outlet {
   }
 
   close(): void {
-    this.#pace.close();
+    this.#throttle.close();
   }
 
   #emit(update: SessionUpdate): void {
-    const { display, record } = this.#options;
     this.#isMidMessage = endsMidMessage(update);
-    const { shown, kept } = display.complete(shownUpdate(update));
+    const { shown, kept } = this.display.complete(limitSize(update));
     this.show(shown);
-    record?.add(kept);
+    this.#options.record?.add(kept);
   }
 
-  /** Chunks of a message are shown as one text: what is not the model's begins a paragraph. */
-  #apart(text: string): string {
+  /** Clients join the chunks of a message, so text that is not the model's starts a new paragraph. */
+  #asParagraph(text: string): string {
     return this.#isMidMessage ? `\n\n${text}` : text;
   }
 }

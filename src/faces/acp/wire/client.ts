@@ -1,4 +1,4 @@
-// The client over the SDK's connection: what it can do, how it is told and how it is asked.
+// The ACP client at the other end of the connection: what it can do, how to notify it and how to ask it.
 
 import {
   type AgentConnection,
@@ -11,30 +11,37 @@ import {
   RequestError,
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
-import type { Peer } from "./peer.ts";
 
-export class ClientSide implements Peer {
+export class AcpClient {
   #capabilities: ClientCapabilities = {};
   #connection: AgentConnection | undefined;
 
-  /** To be called before the first message is read. */
+  /** Call it before the first message is read. */
   connect(connection: AgentConnection): void {
     this.#connection = connection;
   }
 
-  introduce(capabilities: ClientCapabilities): void {
+  initialize(capabilities: ClientCapabilities): void {
     this.#capabilities = capabilities;
   }
 
+  /** As the client declared them in `initialize`. */
   capabilities(): ClientCapabilities {
     return this.#capabilities;
   }
 
+  /** Whether the client shows notices apart from messages. */
+  showsNotices(): boolean {
+    return Boolean(this.#capabilities.session?.notices);
+  }
+
+  /** Updates arrive in order. Never rejects: sessions end by themselves when the client is gone. */
   async update(sessionId: string, update: SessionUpdate): Promise<void> {
     const params = { sessionId, update };
     await this.#connection?.client.notify(methods.client.session.update, params).catch(ignore);
   }
 
+  /** Rejects as soon as the signal aborts, and when the client is gone or answers with an error. */
   request<Method extends ClientRequestMethod>(
     method: Method,
     params: ClientRequestParamsByMethod[Method],
@@ -45,11 +52,11 @@ export class ClientSide implements Peer {
     return this.#connection.client.request(method, params, options);
   }
 
+  /** Tells the client that the user has finished on a page it showed. Never rejects. */
   async completeElicitation(params: CompleteElicitationNotification): Promise<void> {
     const { complete } = methods.client.elicitation;
     await this.#connection?.client.notify(complete, params).catch(ignore);
   }
 }
 
-/** It rejects when the connection is gone, and then its sessions are being closed. */
 function ignore(): void {}

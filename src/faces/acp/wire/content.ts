@@ -1,9 +1,11 @@
-// MCP's content as an editor shows it, and a prompt's blocks as text.
+// Content between MCP and ACP: what a server or a tool says as the editor shows it, and what the editor sends as a
+// model reads it.
 
 import type {
   ContentBlock as AcpBlock,
   SessionUpdate,
   ToolCallContent,
+  ToolCallStatus,
 } from "@agentclientprotocol/sdk";
 import type { ContentBlock } from "../../../model/content.ts";
 import { isJsonObject } from "../../../model/json.ts";
@@ -12,20 +14,20 @@ import { asText } from "../../../util/as-text.ts";
 import { oneLine, plainText } from "../../../util/text.ts";
 
 const META = "plugboard";
-const LONGEST_WORDS = 2000;
+const LONGEST_STRING = 2000;
 
 export function textBlock(text: string): AcpBlock {
   return { type: "text", text };
 }
 
-/** Words in a call. */
+/** Text in a tool call. */
 export function textContent(text: string): ToolCallContent {
   return { type: "content", content: textBlock(text) };
 }
 
 /**
- * A message that no model has said: the agent's own words, and a server's. It is marked, so that a model that goes on
- * with the session is not told that it did.
+ * A message that does not come from the model: the agent's own words, or a server's. The mark keeps it out of the
+ * conversation when a model continues the session; the model would take it for its own words.
  */
 export function quoted(content: AcpBlock): SessionUpdate {
   return { sessionUpdate: "agent_message_chunk", content, _meta: { [META]: { quoted: true } } };
@@ -36,7 +38,11 @@ export function isQuoted(update: SessionUpdate): boolean {
   return isJsonObject(own) && own["quoted"] === true;
 }
 
-/** What a call came to; never empty, so that an editor has something to show. */
+export function hasEnded(status: ToolCallStatus | null | undefined): boolean {
+  return status === "completed" || status === "failed";
+}
+
+/** A call's outcome. Never empty, so that the editor has something to show. */
 export function outcomeContent(outcome: CallOutcome): ToolCallContent[] {
   const blocks = outcome.content.map(toAcp);
   const hasText = outcome.content.some((block) => block.type === "text" && block.text !== "");
@@ -44,15 +50,16 @@ export function outcomeContent(outcome: CallOutcome): ToolCallContent[] {
     blocks.push(textBlock(asText(outcome.structuredContent)));
   }
   if (blocks.length === 0) {
-    const words = outcome.isError
-      ? "(the tool reported an error without details)"
-      : "(empty result)";
-    blocks.push(textBlock(words));
+    blocks.push(
+      textBlock(
+        outcome.isError ? "(the tool reported an error without details)" : "(empty result)",
+      ),
+    );
   }
   return blocks.map((content) => ({ type: "content", content }));
 }
 
-/** Only the keys that ACP has: what a server put beside them is not the editor's. */
+/** Takes only the keys that ACP defines; whatever else a server added is dropped. */
 export function toAcp(block: ContentBlock): AcpBlock {
   switch (block.type) {
     case "text":
@@ -62,7 +69,7 @@ export function toAcp(block: ContentBlock): AcpBlock {
       return { type: block.type, data: block.data, mimeType: block.mimeType };
     case "resource": {
       const { mimeType, text, blob } = block.resource;
-      const about = { uri: oneLine(block.resource.uri), ...wordsIn({ mimeType }) };
+      const about = { uri: oneLine(block.resource.uri), ...stringsIn({ mimeType }) };
       return typeof blob === "string"
         ? { type: "resource", resource: { ...about, blob } }
         : { type: "resource", resource: { ...about, text: plainText(asText(text ?? "")) } };
@@ -74,24 +81,24 @@ export function toAcp(block: ContentBlock): AcpBlock {
         type: "resource_link",
         uri,
         name: uri,
-        ...wordsIn({ name, title, description, mimeType }),
+        ...stringsIn({ name, title, description, mimeType }),
         ...(Number.isSafeInteger(size) && { size }),
       };
     }
   }
 }
 
-/** What a server says of something, as far as it is words: an editor may refuse an update for one that is none. */
-function wordsIn<Key extends string>(given: Record<Key, unknown>): Partial<Record<Key, string>> {
-  const told: Partial<Record<Key, string>> = {};
+/** Drops values that are not strings: an editor may refuse the whole update for one of them. */
+function stringsIn<Key extends string>(given: Record<Key, unknown>): Partial<Record<Key, string>> {
+  const strings: Partial<Record<Key, string>> = {};
   for (const key in given) {
     const value = given[key];
-    if (typeof value === "string") told[key] = oneLine(value, LONGEST_WORDS);
+    if (typeof value === "string") strings[key] = oneLine(value, LONGEST_STRING);
   }
-  return told;
+  return strings;
 }
 
-/** What somebody typed: the text blocks, on lines of their own. */
+/** What the user typed: the text blocks, each on its own line. */
 export function promptText(prompt: readonly AcpBlock[]): string {
   return prompt
     .flatMap((block) => (block.type === "text" ? [block.text] : []))
@@ -99,7 +106,7 @@ export function promptText(prompt: readonly AcpBlock[]): string {
     .trim();
 }
 
-/** The other way round: what a client sent, for a model. */
+/** What the client sent, for a model. */
 export function fromAcp(block: AcpBlock): ContentBlock {
   switch (block.type) {
     case "text":
@@ -109,9 +116,9 @@ export function fromAcp(block: AcpBlock): ContentBlock {
       return { type: block.type, data: block.data, mimeType: block.mimeType };
     case "resource": {
       const { uri, mimeType, ...body } = block.resource;
+      const contents = "text" in body ? { text: body.text } : { blob: body.blob };
       const about = { uri, ...(typeof mimeType === "string" && { mimeType }) };
-      const held = "text" in body ? { text: body.text } : { blob: body.blob };
-      return { type: "resource", resource: { ...about, ...held } };
+      return { type: "resource", resource: { ...about, ...contents } };
     }
     case "resource_link": {
       const { uri, name, title, description, mimeType, size } = block;

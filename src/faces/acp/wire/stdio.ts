@@ -1,29 +1,49 @@
-// Keeps one message that is too large from ending the connection, and every session with it: what came is
-// dropped as it comes, and a short line takes its place, so that whoever waits for an answer gets one.
+// Stdin and stdout as the protocol's streams: only protocol messages go to stdout, and a message that is too large
+// is replaced by a short one. Otherwise it would end the connection, and every session with it.
 
+import type { Writable } from "node:stream";
 import { RequestError } from "@agentclientprotocol/sdk";
 
-/** The method of the request that stands in for one that was too large. */
+type Output = Pick<NodeJS.WritableStream, "write">;
+
+/**
+ * Returns the only way to the real stdout; everything else that prints there goes to stderr from now on.
+ * `console.log` and libraries write through the stream's `write`, so replacing it catches them all. It is never put
+ * back, because the client still reads while the process ends.
+ */
+export function claimStdout(stdout: Output, stderr: Output): WritableStream<Uint8Array> {
+  const write = stdout.write.bind(stdout) as Writable["write"];
+  stdout.write = stderr.write.bind(stderr);
+  return new WritableStream<Uint8Array>({
+    write: (chunk) =>
+      new Promise((resolve, reject) => {
+        write(chunk, (error) => (error ? reject(error) : resolve()));
+      }),
+  });
+}
+
+/** The method of the short request that replaces one that was too large. */
 export const TOO_LARGE = "_plugboard/message_too_large";
 
 const NEWLINE = 0x0a;
-/** Enough for what stands before `params` or `result`, which is where clients put a message's id. */
+/** Clients put a message's id before `params` or `result`, so its beginning is enough to find the id. */
 const HEAD_BYTES = 1024;
 
-export interface LineLimit {
+interface LineLimit {
   maxBytes: number;
   onDropped: () => void;
 }
 
 export function tooLarge(maxBytes: number): RequestError {
-  return RequestError.invalidRequest({ maxBytes }, words(maxBytes));
+  const message = `the message is larger than ${Math.floor(maxBytes / 2 ** 20)} MiB`;
+  return RequestError.invalidRequest({ maxBytes }, message);
 }
 
 export function boundLines({
   maxBytes,
   onDropped,
 }: LineLimit): TransformStream<Uint8Array, Uint8Array> {
-  /** Of the line that has not ended yet; its head alone once it is too long. */
+  /** The line that has not ended yet; only its first bytes once it is too long. */
   let held: Uint8Array[] = [];
   let size = 0;
 
@@ -62,7 +82,7 @@ export function boundLines({
   });
 }
 
-/** `null`, which is answered as no request at all, where the id is not in the head. */
+/** `null` if the id is not in the head; the SDK answers that as an invalid request. */
 function standIn(head: string, maxBytes: number): object | null {
   const { id, next } = readHead(head);
   if (id === undefined) return null;
@@ -75,7 +95,7 @@ function standIn(head: string, maxBytes: number): object | null {
   };
 }
 
-/** The message's id, and the first of its keys whose value is more than a word. */
+/** The message's id, and the first key whose value is not a plain string or number. */
 function readHead(head: string): { id: unknown; next: string | undefined } {
   const member = /\s*[{,]\s*"(\w+)"\s*:\s*(?:("[^"\\]*"|-?\d+)\s*(?=,))?/y;
   let id: unknown;
@@ -85,8 +105,4 @@ function readHead(head: string): { id: unknown; next: string | undefined } {
     if (key === "id") id = JSON.parse(value);
   }
   return { id, next: undefined };
-}
-
-function words(maxBytes: number): string {
-  return `the message is larger than ${Math.floor(maxBytes / 2 ** 20)} MiB`;
 }

@@ -3,13 +3,13 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
-import { CallDisplay, type Shown } from "../../../../src/faces/acp/calls/display.ts";
+import { CallDisplay, type CallAttachments } from "../../../../src/faces/acp/calls/display.ts";
 
 const terminal: ToolCallContent = { type: "terminal", terminalId: "t" };
 const diff: ToolCallContent = { type: "diff", path: "/p/a", oldText: null, newText: "x" };
 const words: ToolCallContent = { type: "content", content: { type: "text", text: "said" } };
 
-function displayWith(shown: Shown) {
+function displayWith(attachments: CallAttachments) {
   const sent: SessionUpdate[] = [];
   const calling = new AsyncLocalStorage<string>();
   const display = new CallDisplay({
@@ -18,7 +18,7 @@ function displayWith(shown: Shown) {
     calling,
     send: (each) => sent.push(each),
   });
-  calling.run("c", () => display.show(shown));
+  calling.run("c", () => display.attach(attachments));
   return { display, sent };
 }
 

@@ -1,8 +1,7 @@
-// How often a call's progress is told.
+// How often a call's progress is sent.
 
 import { expect, it } from "vitest";
-import { Pace } from "../../../../src/faces/acp/calls/progress-throttle.ts";
-import { isOver } from "../../../../src/faces/acp/calls/tool-calls.ts";
+import { ProgressThrottle } from "../../../../src/faces/acp/calls/progress-throttle.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
 const progress = (toolCallId: string, title: string) => ({
@@ -11,45 +10,35 @@ const progress = (toolCallId: string, title: string) => ({
   title,
 });
 
-function paced() {
+function throttled() {
   const clock = new ManualClock();
-  const told: unknown[] = [];
-  const pace = new Pace(clock, ({ title }) => told.push(title));
-  return { clock, told, pace };
+  const sent: unknown[] = [];
+  const throttle = new ProgressThrottle(clock, ({ title }) => sent.push(title));
+  return { clock, sent, throttle };
 }
 
-it("the first is told at once, and then the latest after a moment, each call by itself", async () => {
-  const { clock, told, pace } = paced();
-  for (const title of ["a1", "a2", "a3"]) pace.add(progress("a", title));
-  pace.add(progress("b", "b1"));
-  expect(told).toEqual(["a1", "b1"]);
+it("the first update is sent at once, then the latest after an interval, for each call by itself", async () => {
+  const { clock, sent, throttle } = throttled();
+  for (const title of ["a1", "a2", "a3"]) throttle.add(progress("a", title));
+  throttle.add(progress("b", "b1"));
+  expect(sent).toEqual(["a1", "b1"]);
   await clock.advance(99);
-  expect(told).toEqual(["a1", "b1"]);
+  expect(sent).toEqual(["a1", "b1"]);
   await clock.advance(1);
-  expect(told).toEqual(["a1", "b1", "a3"]);
-  pace.add(progress("b", "b2"));
-  pace.add(progress("a", "a4"));
-  expect(told).toEqual(["a1", "b1", "a3", "b2"]);
+  expect(sent).toEqual(["a1", "b1", "a3"]);
+  throttle.add(progress("b", "b2"));
+  throttle.add(progress("a", "a4"));
+  expect(sent).toEqual(["a1", "b1", "a3", "b2"]);
   await clock.advance(1000);
-  expect(told).toEqual(["a1", "b1", "a3", "b2", "a4"]);
+  expect(sent).toEqual(["a1", "b1", "a3", "b2", "a4"]);
   expect(clock.next()).toBeUndefined();
 });
 
-it("nothing is told of a call that has ended, nor of any when it is closed", async () => {
-  const { clock, told, pace } = paced();
-  for (const id of ["a", "b"]) for (const n of [1, 2]) pace.add(progress(id, `${id}${n}`));
-  pace.end("a");
-  pace.close();
+it("nothing is sent for a call that has ended, nor for any after it is closed", async () => {
+  const { clock, sent, throttle } = throttled();
+  for (const id of ["a", "b"]) for (const n of [1, 2]) throttle.add(progress(id, `${id}${n}`));
+  throttle.end("a");
+  throttle.close();
   await clock.advance(1000);
-  expect(told).toEqual(["a1", "b1"]);
-});
-
-it.each([
-  ["completed", true],
-  ["failed", true],
-  ["in_progress", false],
-  ["pending", false],
-  [undefined, false],
-] as const)("%s is the end of a call: %s", (status, over) => {
-  expect(isOver(status)).toBe(over);
+  expect(sent).toEqual(["a1", "b1"]);
 });

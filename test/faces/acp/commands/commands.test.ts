@@ -1,8 +1,11 @@
 // What a line that begins with a slash asks for, and the arguments of a prompt.
 
 import { describe, expect, it } from "vitest";
-import { availableCommands, parseCommand } from "../../../../src/faces/acp/commands/commands.ts";
-import { promptArguments } from "../../../../src/faces/acp/commands/prompt-arguments.ts";
+import {
+  availableCommands,
+  parseCommand,
+  promptArguments,
+} from "../../../../src/faces/acp/commands/commands.ts";
 import type { Prompt } from "../../../../src/model/prompt.ts";
 
 const prompt: Prompt = {
@@ -41,7 +44,7 @@ describe("availableCommands", () => {
         description: "Explains something",
         input: { hint: "topic=… [tone=…]" },
       },
-      { name: "a:b", description: "A prompt of the server's" },
+      { name: "a:b", description: "A prompt of this server" },
     ]);
   });
 });

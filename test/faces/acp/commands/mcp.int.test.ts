@@ -24,7 +24,7 @@ describe("/mcp disable and enable", () => {
 
   it.each([
     ["/mcp disable owm", "no server is named 'owm': did you mean 'own'?"],
-    ["/mcp enable", '/mcp does not know "enable": /mcp shows the servers; /mcp reconnect, enable'],
+    ["/mcp enable", 'unknown /mcp command: "enable": use /mcp, /mcp reconnect <server>'],
   ])("%s", async (line, answer) => {
     const editor = await desk.open();
     const sessionId = await editor.newSession([mcpServer("own", "crlf")]);

@@ -41,7 +41,7 @@ describe.each([null, 5, "text", {}, []])("with %j", (answer) => {
     await editor.call(sessionId, "run_command", { command: "ls" });
     const { status, rawOutput } = editor.of(sessionId, "tool_call_update").at(-1) ?? {};
     expect(status).toBe("completed");
-    expect(JSON.stringify(rawOutput)).toContain("ended\\n(the editor did not give its output)");
+    expect(JSON.stringify(rawOutput)).toContain("ended\\n(the editor did not return its output)");
   });
 });
 

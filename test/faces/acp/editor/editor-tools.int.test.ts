@@ -87,7 +87,7 @@ describe("read_file", () => {
     [
       "some lines, and says how to go on",
       { line: 1, limit: 2 },
-      "one\ntwo\n\nThere is more: go on with line 3.",
+      "one\ntwo\n\nThe file has more lines: continue with line 3.",
     ],
     ["the last lines", { line: 2, limit: 2 }, "two\nthree\n"],
   ])("%s", async (_, args, text) => {
@@ -192,7 +192,7 @@ describe("write_file", () => {
     const { call } = await sit();
     const { content } = await call("write_file", { path: "b.txt", content: after });
     expect(content.map(({ type }) => type)).toEqual(["content", "content"]);
-    expect(textOf(content)).toContain("too long to be shown as a diff");
+    expect(textOf(content)).toContain("too long to show as a diff");
     expect(readFileSync(join(cwd, "b.txt"), "utf8")).toBe(after);
   });
 
@@ -274,7 +274,7 @@ describe("run_command", () => {
     await turn;
     const last = editor.of(sessionId, "tool_call_update").at(-1);
     expect(last?.status).toBe("failed");
-    expect(textOf(last?.content ?? [])).toBe("ended after 7 s, which is its timeout\nbegun");
+    expect(textOf(last?.content ?? [])).toBe("stopped after its timeout of 7 s\nbegun");
     expect(station.log.slice(2)).toEqual([
       "terminal/kill t1",
       "terminal/output t1",
@@ -342,7 +342,7 @@ describe("run_command", () => {
     [
       "no output",
       { "terminal/output": () => Promise.reject(new Error("gone")) },
-      "exit code 0\\n(the editor did not give its output)",
+      "exit code 0\\n(the editor did not return its output)",
     ],
     [
       "part of the output",
@@ -434,9 +434,9 @@ describe("under the guard", () => {
   });
 
   it.each([
-    ["the place in a file", "read_file", { path: "a", line: 5, limit: 2 }, "lines 5 to 6 at most"],
+    ["the place in a file", "read_file", { path: "a", line: 5, limit: 2 }, "lines 5 to 6"],
     ["the command and where it runs", "run_command", { command: "ls\u202e" }, "ls\nin "],
-    ["that something cannot be seen", "run_command", { command: "ls\u202e" }, "are left out here"],
+    ["that something cannot be seen", "run_command", { command: "ls\u202e" }, "are not shown here"],
   ])("the question shows %s", async (_, tool, args, words) => {
     const { call, editor } = await sit({ decide: () => choose("reject") }, "ask");
     await call(tool, args);

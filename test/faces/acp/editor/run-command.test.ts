@@ -19,7 +19,7 @@ it.each<[NodeJS.Platform, string, string[]]>([
   const context = {
     sessionId: "s",
     workspace: new Workspace("/project", ["/project"]),
-    peer: {
+    client: {
       capabilities: () => ({ terminal: true }),
       // An editor on another system than this one cannot be had here.
       request: (_method: string, params: unknown) => {

@@ -234,7 +234,7 @@ describe("what is kept", () => {
     const editor = await desk.open({ keeps: true });
     const sessionId = await editor.newSession();
     await editor.until(() => editor.said(sessionId) !== "");
-    expect(editor.said(sessionId)).toContain("This session cannot be kept");
+    expect(editor.said(sessionId)).toContain("This session cannot be saved");
     expect(await editor.ask(sessionId, "/mcp")).toBe("There are no servers.");
   });
 

@@ -134,14 +134,14 @@ describe("a page", () => {
     });
 
   it.each([
-    ["through", "let in"],
+    ["done", "let in"],
     ["cancel", "open the page first"],
   ])("that a call waits for goes on with the person's word: %s", async (word, result) => {
     const editor = await desk.open({
       capabilities: SHOWS,
       elicit: () => ({ action: "accept" }),
       decide: ({ options }) =>
-        choose(options.some(({ optionId }) => optionId === "through") ? word : "allow"),
+        choose(options.some(({ optionId }) => optionId === "done") ? word : "allow"),
     });
     const sessionId = await editor.newSession([asks()]);
     await editor.prompt(sessionId, required());
@@ -154,7 +154,7 @@ describe("a page", () => {
       capabilities: SHOWS,
       elicit: () => ({ action: "accept" }),
       decide: ({ options }) =>
-        options.some(({ optionId }) => optionId === "through")
+        options.some(({ optionId }) => optionId === "done")
           ? new Promise(() => {})
           : choose("allow"),
     });
@@ -171,20 +171,20 @@ describe("an editor that cannot show it", () => {
       "no form",
       FORM,
       { elicitation: { url: {} } },
-      's asks "Who are you?" with a form, which this editor cannot show; it was declined',
+      's asks "Who are you?" with a form, which this editor cannot show; the question was declined',
     ],
     [
       "no page",
       PAGE,
       { elicitation: { form: {} } },
-      's wants a page to be opened ("Sign here"), which this editor cannot show; it was declined. ' +
+      's asks you to open a page ("Sign here"), which this editor cannot show; the question was declined. ' +
         "If you trust s, open it yourself: <https://example.com/a?b=1>",
     ],
     [
       "nothing",
       FORM,
       { elicitation: null },
-      's asks "Who are you?" with a form, which this editor cannot show; it was declined',
+      's asks "Who are you?" with a form, which this editor cannot show; the question was declined',
     ],
   ])("declines, and says so: %s", async (_, question, capabilities, words) => {
     const editor = await desk.open({ capabilities: { ...NOTICES, ...capabilities } });
@@ -215,7 +215,7 @@ describe("an editor that cannot show it", () => {
       expect(JSON.parse(resultOf(editor, sessionId))).toEqual({ action: "decline" });
     }
     const [form, page] = editor.of(sessionId, "notice").map(({ title }) => title);
-    expect(form).toContain("and the editor did not show it (no window); it was declined");
+    expect(form).toContain("but the editor did not show it (no window); the question was declined");
     expect(page).toContain(PAGE.url);
   });
 });

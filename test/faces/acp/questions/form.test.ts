@@ -117,7 +117,7 @@ describe("a form", () => {
   it("asks for no secrets, and keeps the order", () => {
     const form = converted({ b: { type: "string" }, a: { type: "boolean" } }, ["a", "nobody"]);
     expect(form).toMatchObject({ type: "object", required: ["a"] });
-    expect(form.description).toContain("no passwords");
+    expect(form.description).toContain("Do not enter passwords");
     expect(Object.keys(form.properties ?? {})).toEqual(["b", "a"]);
   });
 });

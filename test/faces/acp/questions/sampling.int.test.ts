@@ -211,7 +211,7 @@ describe("a request for the model", () => {
     await editor.prompt(sessionId, `/call s/flood ${JSON.stringify({ ...ASK, count: 2 })}`);
     expect(resultOf(editor, sessionId)).toContain("the request for the model was declined");
     expect(editor.of(sessionId, "notice").map(({ title }) => title)).toEqual([
-      's wants to ask a model, and there is none here (set "model" in the configuration); it was declined',
+      's wants to ask a model, but this agent has none (set "model" in the configuration); the request was declined',
     ]);
   });
 

@@ -4,6 +4,7 @@ import type { ContentBlock as AcpBlock } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
 import {
   fromAcp,
+  hasEnded,
   outcomeContent,
   promptText,
   toAcp,
@@ -77,4 +78,14 @@ describe("promptText", () => {
     const blocks: AcpBlock[] = [{ type: "text", text: " a" }, link, { type: "text", text: "b\n" }];
     expect(promptText(blocks)).toBe("a\nb");
   });
+});
+
+it.each([
+  ["completed", true],
+  ["failed", true],
+  ["in_progress", false],
+  ["pending", false],
+  [undefined, false],
+] as const)("a call that is %s has ended: %s", (status, ended) => {
+  expect(hasEnded(status)).toBe(ended);
 });

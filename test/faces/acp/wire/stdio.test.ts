@@ -1,7 +1,9 @@
-// Lines that are longer than a message may be.
+// Who may write to stdout, and lines on stdin that are longer than a message may be.
 
+import { Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { boundLines, TOO_LARGE } from "../../../../src/faces/acp/wire/stdio.ts";
+import { boundLines, claimStdout, TOO_LARGE } from "../../../../src/faces/acp/wire/stdio.ts";
+import { Sink } from "../../cli/harness.ts";
 
 const MAX = 2 ** 20;
 const LONG = "x".repeat(MAX);
@@ -61,5 +63,23 @@ describe("boundLines", () => {
     expect([lines[0], lines[2], lines[4]]).toEqual(["first", "last", ""]);
     expect(JSON.parse(lines[1] ?? "")).toEqual(expected);
     expect(lines[3]).toBe(lines[1]);
+  });
+});
+
+describe("claimStdout", () => {
+  it("lets only the protocol through", async () => {
+    const [stdout, stderr] = [new Sink(), new Sink()];
+    const writer = claimStdout(stdout, stderr).getWriter();
+    stdout.write("chatter");
+    await writer.write(new TextEncoder().encode("protocol"));
+    expect([stdout.text, stderr.text]).toEqual(["protocol", "chatter"]);
+  });
+
+  it("rejects a write when nobody reads any more", async () => {
+    const broken = new Writable({ write: (_, __, done) => done(new Error("gone")) });
+    broken.on("error", () => {});
+    const writer = claimStdout(broken, new Sink()).getWriter();
+    writer.closed.catch(() => {});
+    await expect(writer.write(new Uint8Array(1))).rejects.toThrow("gone");
   });
 });

@@ -1,8 +1,8 @@
-// Calls that nobody saw the end of.
+// Calls that were running when the agent was killed.
 
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import { expect, it } from "vitest";
-import { endOfCalls } from "../../../../src/faces/acp/history/interrupted-calls.ts";
+import { endInterruptedCalls } from "../../../../src/faces/acp/history/history.ts";
 
 const call = (toolCallId: string): SessionUpdate => ({
   sessionUpdate: "tool_call",
@@ -20,7 +20,7 @@ it.each<[string, SessionUpdate[], string[]]>([
   ["one that never did", [call("a"), update("a", "in_progress")], ["a"]],
   ["some of many", [call("a"), call("b"), call("c"), update("b", "completed")], ["a", "c"]],
 ])("of %s", (_, past, ended) => {
-  const ends = endOfCalls(past);
+  const ends = endInterruptedCalls(past);
   expect(ends).toMatchObject(ended.map((toolCallId) => update(toolCallId, "failed")));
-  expect(endOfCalls([...past, ...ends])).toEqual([]);
+  expect(endInterruptedCalls([...past, ...ends])).toEqual([]);
 });
