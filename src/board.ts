@@ -86,6 +86,10 @@ class LiveBoard implements Board {
     return this.#core.call(name, args, options);
   }
 
+  find(name: string, options: { signal?: AbortSignal } = {}): Promise<Tool> {
+    return this.#core.find(name, options.signal);
+  }
+
   status(): ServerStatus[] {
     const { slots, servers } = this.#core;
     return [...slots.values()].map((slot) => servers.status(slot));

@@ -47,11 +47,12 @@ export class Calls {
   async run(
     { guarded, subject }: PluggedTool,
     args: JsonObject,
-    { signal, onUpdate, onElicitation, onSampling }: BoardCallOptions,
+    { callId = randomUUID(), signal, onUpdate, onElicitation, onSampling }: BoardCallOptions,
   ): Promise<CallOutcome> {
     const started = this.#clock.monotonic();
     const { source, publicName } = subject;
     const call: GuardedCall = {
+      callId,
       subject,
       args,
       signal,
@@ -84,18 +85,18 @@ export class Calls {
   async server(
     supervisor: Supervisor,
     tool: string,
-    { args, signal, onUpdate, handlers }: GuardedCall,
+    call: GuardedCall,
     confirm: () => Promise<void> | undefined,
   ): Promise<CallOutcome> {
     const started = this.#clock.monotonic();
     let outcome: CallOutcome;
     supervisor.enter();
     try {
-      const connection = supervisor.live ?? (await supervisor.acquire(signal));
+      const connection = supervisor.live ?? (await supervisor.acquire(call.signal));
       const doubt = confirm();
       if (doubt !== undefined) await doubt;
-      const options = callOptions(supervisor, signal, onUpdate, handlers);
-      outcome = toOutcome(await connection.callTool(tool, args, options));
+      const options = callOptions(supervisor, call);
+      outcome = toOutcome(await connection.callTool(tool, call.args, options));
     } catch (error) {
       outcome = toFailure(error, { server: supervisor.definition.name, tool });
     }
@@ -103,10 +104,13 @@ export class Calls {
     return outcome;
   }
 
-  async native(tool: NativeTool, { args, signal, onUpdate }: GuardedCall): Promise<CallOutcome> {
+  async native(
+    tool: NativeTool,
+    { callId, args, signal, onUpdate }: GuardedCall,
+  ): Promise<CallOutcome> {
     try {
       if (signal?.aborted) throw cancelled();
-      const { details: _, ...outcome } = await tool.execute(randomUUID(), args, signal, onUpdate);
+      const { details: _, ...outcome } = await tool.execute(callId, args, signal, onUpdate);
       return outcome;
     } catch (error) {
       return toFailure(toPlugboardError(error, signal?.aborted ? "CANCELLED" : "TOOL_FAILED"));
@@ -139,15 +143,16 @@ export class Calls {
 
 function callOptions(
   { definition }: Supervisor,
-  signal: AbortSignal | undefined,
-  onUpdate: UpdateListener | undefined,
-  handlers: RequestHandlers | undefined,
+  { callId, signal, onUpdate, handlers }: GuardedCall,
 ): CallOptions {
-  const options: CallOptions = { timeout: definition.toolTimeout, ceiling: CALL_CEILING_MS };
-  if (signal !== undefined) options.signal = signal;
-  if (handlers !== undefined) options.handlers = handlers;
-  if (onUpdate !== undefined) options.onProgress = (each) => onUpdate(progressUpdate(each));
-  return options;
+  return {
+    callId,
+    timeout: definition.toolTimeout,
+    ceiling: CALL_CEILING_MS,
+    signal,
+    handlers,
+    onProgress: onUpdate && ((each) => onUpdate(progressUpdate(each))),
+  };
 }
 
 function handlersOf(
@@ -155,10 +160,7 @@ function handlersOf(
   onSampling: RequestHandlers["onSampling"],
 ): RequestHandlers | undefined {
   if (onElicitation === undefined && onSampling === undefined) return undefined;
-  return {
-    ...(onElicitation !== undefined && { onElicitation }),
-    ...(onSampling !== undefined && { onSampling }),
-  };
+  return { onElicitation, onSampling };
 }
 
 function progressUpdate(progress: Progress): ToolUpdate {

@@ -1,6 +1,7 @@
 // Requests to a server that are no call of a tool: on record and without secrets like one, under no rule
 // for tools. They wait for a start, count as use and have the server's `toolTimeout`.
 
+import { randomUUID } from "node:crypto";
 import type { GuardedCall } from "../model/guard.ts";
 import { PlugboardError, toPlugboardError } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
@@ -45,6 +46,7 @@ export class ContentRequests {
     };
     const guarded = this.#guard.aside(subject, () => this.#ask(aside));
     return guarded({
+      callId: randomUUID(),
       subject,
       args,
       signal,

@@ -1,5 +1,6 @@
 // What a board is made of, wired together: the same for an agent's board and for one that is laid over it.
 
+import { toFailure } from "../bridge/failure.ts";
 import { collectNative } from "../bridge/native.ts";
 import type { CatalogCache } from "../catalog/catalog-cache.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
@@ -8,7 +9,7 @@ import type { BoardOptions } from "../model/board-options.ts";
 import type { BoardEvents } from "../model/events.ts";
 import type { JsonObject } from "../model/json.ts";
 import { type Logger, silentLogger } from "../model/logger.ts";
-import type { CallOutcome } from "../model/tool.ts";
+import type { CallOutcome, Tool } from "../model/tool.ts";
 import { redactingLogger } from "../secrets/redacting-logger.ts";
 import { Redactor } from "../secrets/redactor.ts";
 import { Turns } from "../server/requests/turns.ts";
@@ -16,7 +17,7 @@ import { type Clock, systemClock, within } from "../util/clock.ts";
 import { Emitter } from "../util/emitter.ts";
 import { Calls } from "./calls.ts";
 import { BoardGuard, type SessionGuard } from "./guard.ts";
-import { discoverTool, type LookupContext, unknownTool } from "./lookup.ts";
+import { findByFullName, type FindContext, findTool, unknownTool } from "./find-tool.ts";
 import { createOffering, type Offering } from "./offering.ts";
 import { learnSecrets } from "./plug.ts";
 import { resourceTools } from "./resource-tools.ts";
@@ -54,7 +55,7 @@ export class BoardCore {
   readonly prompts: Offering["prompts"];
   readonly guard: BoardGuard;
   readonly #calls: Calls;
-  readonly #lookup: LookupContext;
+  readonly #find: FindContext;
 
   constructor({ agent, options, cache, call, over }: BoardCoreOptions) {
     this.agent = agent;
@@ -90,7 +91,7 @@ export class BoardCore {
       guard: this.guard,
       execute: call,
     });
-    this.#lookup = { catalog: this.tools.catalog, slots: this.slots, clock: this.clock };
+    this.#find = { tools: this.tools, slots: this.slots, clock: this.clock };
     const parts = { ...common, slots: this.slots, events: this.events, guard: this.guard };
     const { redactor } = this;
     const shared = over?.core.contents;
@@ -111,11 +112,18 @@ export class BoardCore {
   }
 
   async call(name: string, args: JsonObject, options: BoardCallOptions): Promise<CallOutcome> {
-    const known = this.tools.find(name);
-    if (known !== undefined) return this.#calls.run(known, args, options);
-    const found = await discoverTool(name, this.#lookup, options.signal);
-    if (found !== undefined) return this.#calls.run(this.tools.at(found), args, options);
-    return unknownTool(name, this.tools.names(), this.#lookup);
+    try {
+      const tool =
+        this.tools.find(name) ?? (await findByFullName(name, this.#find, options.signal));
+      if (tool === undefined) return toFailure(unknownTool(name, this.#find));
+      return await this.#calls.run(tool, args, options);
+    } catch (error) {
+      return toFailure(error);
+    }
+  }
+
+  async find(name: string, signal: AbortSignal | undefined): Promise<Tool> {
+    return (await findTool(name, this.#find, signal)).tool;
   }
 
   /** Resolves when nothing that was plugged in here is left. The guard ends after `others` that use it. */

@@ -47,14 +47,9 @@ export class BoardTools {
     ).length;
   }
 
-  /** Every name that a listed tool can be called by. */
-  names(): string[] {
-    return [...this.#native.values(), ...this.#listed()].flatMap(
-      ({ subject: { publicName, canonical, source }, isListed }) => {
-        if (!isListed) return [];
-        return source.kind === "mcp" ? [publicName, canonical] : [publicName];
-      },
-    );
+  /** Those that the rules hide included. */
+  all(): PluggedTool[] {
+    return [...this.#native.values(), ...this.catalog.entries().map((entry) => this.at(entry))];
   }
 
   /** By public name, `server/tool` or `native/tool`, listed or not. */

@@ -36,13 +36,8 @@ export function toUnified(tool: NativeTool, call: Execute, present: Present): To
     ...(tool.outputSchema !== undefined && { outputSchema: tool.outputSchema }),
     ...(tool.ownerOnly !== undefined && { ownerOnly: tool.ownerOnly }),
     source: { kind: "native" },
-    async execute(_toolCallId, params, signal, onUpdate) {
-      return present(
-        await call(tool.name, params, {
-          ...(signal !== undefined && { signal }),
-          ...(onUpdate !== undefined && { onUpdate }),
-        }),
-      );
+    async execute(callId, params, signal, onUpdate) {
+      return present(await call(tool.name, params, { callId, signal, onUpdate }));
     },
   };
 }

@@ -20,7 +20,7 @@ export interface BridgedTool {
 export type Execute = (
   name: string,
   params: JsonObject,
-  options: { signal?: AbortSignal; onUpdate?: UpdateListener },
+  options: { callId: string; signal?: AbortSignal; onUpdate?: UpdateListener },
 ) => Promise<CallOutcome>;
 
 /** Makes of an outcome what a model reads. Must not throw or reject. */
@@ -39,13 +39,8 @@ export function toTool(source: BridgedTool, call: Execute, present: Present): To
     ...(tool.annotations !== undefined && { annotations: tool.annotations }),
     ...(tool.outputSchema !== undefined && { outputSchema: tool.outputSchema }),
     source: { kind: "mcp", server, tool: tool.name },
-    async execute(_toolCallId, params, signal, onUpdate) {
-      return present(
-        await call(publicName, params, {
-          ...(signal !== undefined && { signal }),
-          ...(onUpdate !== undefined && { onUpdate }),
-        }),
-      );
+    async execute(callId, params, signal, onUpdate) {
+      return present(await call(publicName, params, { callId, signal, onUpdate }));
     },
   };
 }

@@ -87,6 +87,7 @@ async function asked(
 function toRequest(call: GuardedCall, reason: string, trusted: boolean): ApprovalRequest {
   const { canonical, publicName, source, title, description } = call.subject;
   return {
+    callId: call.callId,
     tool: canonical,
     publicName,
     ...(source.kind === "mcp" && { server: source.server }),

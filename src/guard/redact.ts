@@ -29,9 +29,10 @@ export function redactStage(redact: Redact): Stage {
 
 /** The same call to everybody but its listener: what later stages decide is decided for all. */
 function withUpdates(call: GuardedCall, redact: Redact): GuardedCall {
-  const { subject, args, signal, onUpdate, handlers } = call;
+  const { callId, subject, args, signal, onUpdate, handlers } = call;
   if (onUpdate === undefined) return call;
   return {
+    callId,
     subject,
     args,
     signal,

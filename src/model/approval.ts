@@ -11,6 +11,8 @@ export interface ToolHints {
 }
 
 export interface ApprovalRequest {
+  /** Of the call that waits for the answer: the caller's own id, where it gave one. */
+  callId: string;
   /** The canonical `server/tool` or `native/tool`. */
   tool: string;
   publicName: string;

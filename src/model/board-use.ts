@@ -13,6 +13,11 @@ import type { ServerStatus } from "./server-status.ts";
  * certain; what is offered to servers is decided by the board's.
  */
 export interface BoardCallOptions extends RequestHandlers {
+  /**
+   * Your own id for the call, made up where you give none. Native tools get it as their first argument;
+   * approval requests and the questions a server asks because of the call carry it.
+   */
+  callId?: string;
   signal?: AbortSignal;
   onUpdate?: UpdateListener;
 }
@@ -25,6 +30,13 @@ export interface BoardUse extends AsyncDisposable {
    * come last.
    */
   tools(): Tool[];
+  /**
+   * The tool of that name: its public name, `server/tool`, or the tool's own name where only one has it.
+   * Servers whose tools are not known yet are started and waited for. A tool that the rules hide is found as
+   * well; its call is refused. Rejects with UNKNOWN_TOOL and the nearest names, with SERVER_UNAVAILABLE where
+   * a server that cannot be asked may have it, or with CANCELLED.
+   */
+  find(name: string, options?: { signal?: AbortSignal }): Promise<Tool>;
   /** Calls by public name, or by `server/tool`. Never rejects: failures are outcomes with `isError`. */
   call(name: string, args?: JsonObject, options?: BoardCallOptions): Promise<CallOutcome>;
   status(): ServerStatus[];

@@ -12,6 +12,8 @@ export type ProtocolEra = "legacy" | "modern";
 export type RemoteTransportKind = "http" | "sse";
 
 export interface CallOptions {
+  /** Handed on with what the server asks because of the call. */
+  callId?: string;
   signal?: AbortSignal;
   onProgress?: (progress: Progress) => void;
   /** Milliseconds without an answer or progress. */

@@ -6,6 +6,8 @@ interface Question {
   server: string;
   /** The tool whose call it is about, by the server's own name; absent where that cannot be told. */
   tool?: string;
+  /** The id of that call; absent where several calls may have caused the request. */
+  callId?: string;
   /** In the server's words: show whose they are. */
   message: string;
   /** Aborts when nobody waits for the answer any more. */

@@ -31,6 +31,8 @@ export interface Decision {
 }
 
 export interface GuardedCall {
+  /** The caller's own, or one that was made up for it. */
+  readonly callId: string;
   readonly subject: ToolSubject;
   readonly args: JsonObject;
   readonly signal: AbortSignal | undefined;

@@ -55,6 +55,8 @@ export interface SamplingRequest {
   server: string;
   /** The tool whose call it is about, by the server's own name; absent where that cannot be told. */
   tool?: string;
+  /** The id of that call; absent where several calls may have caused the request. */
+  callId?: string;
   /** The configuration says `ask`: somebody has to agree before a model reads it. */
   approvalRequired: boolean;
   /** The server's words, like the system prompt: untrusted. */

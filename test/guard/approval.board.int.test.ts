@@ -31,6 +31,7 @@ describe("the question", () => {
     expect(textOf(await board.call("mcp__echo__add", { a: 1, b: 2 }))).toBe("3");
     expect(asked).toEqual([
       {
+        callId: expect.any(String) as string,
         tool: "echo/add",
         publicName: "mcp__echo__add",
         server: "echo",

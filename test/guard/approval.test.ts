@@ -183,6 +183,7 @@ describe("a question", () => {
     await settle();
     const { request, answer } = only();
     expect(request).toEqual({
+      callId: "call_1",
       tool: "docs/write",
       publicName: "mcp__docs__write",
       server: "docs",

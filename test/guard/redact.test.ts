@@ -13,6 +13,7 @@ const stage = redactStage(redactor);
 
 function call(onUpdate?: UpdateListener): GuardedCall {
   return {
+    callId: "call_1",
     subject: {
       canonical: "docs/search",
       publicName: "mcp__docs__search",

@@ -25,6 +25,7 @@ export function subject(name: string, overrides: Partial<ToolSubject> = {}): Too
 
 export function callOf(of: ToolSubject, overrides: Partial<GuardedCall> = {}): GuardedCall {
   return {
+    callId: "call_1",
     subject: of,
     args: {},
     signal: undefined,

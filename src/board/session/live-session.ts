@@ -143,6 +143,11 @@ export class LiveSession implements SessionBoard {
     );
   }
 
+  async find(name: string, options: { signal?: AbortSignal } = {}): Promise<Tool> {
+    if (this.#closing !== undefined) throw isClosed();
+    return this.#core.find(name, options.signal);
+  }
+
   status(): ServerStatus[] {
     const { slots, servers } = this.#core;
     const shared = [...slots.values(), ...this.#shared.withheld.values()].filter(

@@ -81,9 +81,10 @@ export class Dialogue {
     const { wire } = this.#options;
     // The short way, where nobody could be asked anything.
     if (era === "legacy" && !this.requests.needsOrigin) return wire.callTool(name, args, options);
-    const { handlers } = options;
+    const { callId, handlers } = options;
     const call: CausingCall = {
       tool: name,
+      callId,
       handlers,
       samples: 0,
       ...(handlers !== undefined && { inCall: AsyncLocalStorage.snapshot() }),
@@ -100,7 +101,7 @@ export class Dialogue {
   /** Of 2026-07-28. Sends a request, and again with what the server wants to know first. */
   inRounds(
     send: (extra: JsonObject | undefined) => Promise<unknown>,
-    call: CausingCall = { tool: undefined, handlers: undefined, samples: 0 },
+    call: CausingCall = { tool: undefined, callId: undefined, handlers: undefined, samples: 0 },
     signal?: AbortSignal,
   ): Promise<unknown> {
     return callInRounds(send, (method, params) => {

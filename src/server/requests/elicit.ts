@@ -85,7 +85,8 @@ export class Elicitor {
     const words = plainText(typeof message === "string" ? message.slice(0, MAX_MESSAGE * 2) : "");
     const question = {
       server,
-      ...(call?.tool !== undefined && { tool: call.tool }),
+      tool: call?.tool,
+      callId: call?.callId,
       message: truncate(redact(words), MAX_MESSAGE),
       signal,
     };

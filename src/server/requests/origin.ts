@@ -7,6 +7,8 @@ import type { RequestHandlers } from "../../model/server-request.ts";
 export interface CausingCall {
   /** Undefined where it is no tool that is called. */
   tool: string | undefined;
+  /** The caller's id of it; undefined for what is no call of a tool. */
+  callId: string | undefined;
   /** The caller's own, before the board's. */
   handlers: RequestHandlers | undefined;
   /** How often it has asked for the model. */
@@ -67,7 +69,7 @@ export class CallsInFlight {
       (call) =>
         call.handlers?.onElicitation === onElicitation && call.handlers?.onSampling === onSampling,
     );
-    return isTheirs ? { tool: undefined, handlers, samples: 0 } : undefined;
+    return isTheirs ? { tool: undefined, callId: undefined, handlers, samples: 0 } : undefined;
   }
 
   #whenAllFailed(): AbortSignal {

@@ -64,7 +64,8 @@ export async function sample(
   }
   const request: SamplingRequest = {
     server,
-    ...(call?.tool !== undefined && { tool: call.tool }),
+    tool: call?.tool,
+    callId: call?.callId,
     approvalRequired,
     ...withoutSecrets(words, options.redact),
     signal,

@@ -10,6 +10,7 @@ const redact = { value: <T>(value: T): T => value };
 
 function guarded(subject: Partial<ToolSubject> = {}): GuardedCall {
   return {
+    callId: "call_1",
     subject: {
       canonical: "docs/read",
       publicName: "mcp__docs__read",

@@ -34,6 +34,7 @@ async function pass(
   const stage = stageFor(tool);
   if (stage === undefined) throw new Error("there is no stage");
   const call: GuardedCall = {
+    callId: "call_1",
     subject: tool,
     args: {},
     signal: undefined,

@@ -44,6 +44,7 @@ function subject(name: string): ToolSubject {
 async function call(pins: Pins, name: string) {
   const about = subject(name);
   const guarded: GuardedCall = {
+    callId: "call_1",
     subject: about,
     args: {},
     signal: undefined,

@@ -5,7 +5,7 @@ import { CallsInFlight, type CausingCall } from "../../../src/server/requests/or
 const open = new AbortController().signal;
 
 function start(calls: CallsInFlight, tool: string, handlers?: RequestHandlers) {
-  const call: CausingCall = { tool, handlers, samples: 0 };
+  const call: CausingCall = { tool, callId: undefined, handlers, samples: 0 };
   let succeed: () => void = () => {};
   let fail: () => void = () => {};
   const run = new Promise<void>((resolve, reject) => {

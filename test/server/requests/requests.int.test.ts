@@ -370,7 +370,7 @@ describe("up to 2025-11-25", () => {
     giveUp.abort();
     await other;
     expect(asked).toHaveLength(1);
-    expect(asked[0]).not.toHaveProperty("tool");
+    expect(asked[0]?.tool).toBeUndefined();
     expect(own).not.toHaveBeenCalled();
     expect(others).not.toHaveBeenCalled();
   });
@@ -385,7 +385,7 @@ describe("up to 2025-11-25", () => {
     giveUp.abort();
     await other;
     expect(own).toHaveBeenCalledTimes(1);
-    expect(own.mock.calls[0]?.[0]).not.toHaveProperty("tool");
+    expect(own.mock.calls[0]?.[0]?.tool).toBeUndefined();
     expect(onElicitation).not.toHaveBeenCalled();
   });
 

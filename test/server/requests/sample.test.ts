@@ -248,7 +248,7 @@ describe("the limit", () => {
 
   it("of a call is its own", async () => {
     const limits = new SamplingLimits(new ManualClock());
-    const call = { tool: "t", handlers: undefined, samples: 0 };
+    const call = { tool: "t", callId: undefined, handlers: undefined, samples: 0 };
     for (let each = 0; each < 5; each += 1) expect(limits.take(call)).toBeUndefined();
     expect(limits.take(call)?.refusal.message).toContain("at most 5 in one call");
     expect(limits.take({ ...call, samples: 0 })).toBeUndefined();

@@ -1,0 +1,149 @@
+// Finds the tool that a name means, starting servers that have not been heard of yet, and says what may be
+// meant where no tool has the name.
+
+import { cancelled, PlugboardError } from "../model/errors.ts";
+import { isCallable } from "../model/server-state.ts";
+import { unavailable } from "../server/unavailable.ts";
+import { untilAborted } from "../util/abort.ts";
+import { type Clock, within } from "../util/clock.ts";
+import { closest } from "../util/closest.ts";
+import { oneLine } from "../util/text.ts";
+import type { PluggedTool } from "./plugged-tool.ts";
+import type { Slot } from "./slot.ts";
+import type { BoardTools } from "./tools.ts";
+
+const MOST_SUGGESTIONS = 3;
+
+export interface FindContext {
+  tools: BoardTools;
+  slots: ReadonlyMap<string, Slot>;
+  clock: Clock;
+}
+
+/**
+ * By a full name: the public name, `server/tool` or `native/tool`. Starts and waits for as many unknown
+ * servers as it takes, for `server/tool` that one alone. Rejects with CANCELLED alone.
+ */
+export async function findByFullName(
+  name: string,
+  { tools, slots, clock }: FindContext,
+  signal: AbortSignal | undefined,
+): Promise<PluggedTool | undefined> {
+  const known = tools.find(name);
+  if (known !== undefined) return known;
+  const named = serverIn(name, slots);
+  const asked = named === undefined ? [...slots.values()].filter(isWaking) : [named];
+  const waiting = new Map<Slot, Promise<Slot>>();
+  for (const slot of asked) {
+    const { supervisor, definition } = slot;
+    // Whoever names a server that needs a sign-in may have signed in elsewhere.
+    const mayStart = isCallable(supervisor.state) || supervisor.state.kind === "needs-auth";
+    if (slot.knowledge !== "none" || !mayStart) continue;
+    const start = supervisor.start(definition.lazy);
+    waiting.set(
+      slot,
+      within(clock, definition.timeout, start).then(() => slot),
+    );
+  }
+  while (waiting.size > 0 && tools.find(name) === undefined) {
+    waiting.delete(await untilAborted(Promise.race(waiting.values()), signal, cancelled));
+  }
+  return tools.find(name);
+}
+
+/**
+ * By a full name, or by the tool's own name where only one tool has it. A tool that the rules hide is found
+ * too, and refused when it is called: so the refusal is about the real arguments, and audited with them.
+ * Rejects with UNKNOWN_TOOL, SERVER_UNAVAILABLE where a server that cannot be asked may have it, or CANCELLED.
+ */
+export async function findTool(
+  name: string,
+  context: FindContext,
+  signal: AbortSignal | undefined,
+): Promise<PluggedTool> {
+  const found = await findByFullName(name, context, signal);
+  if (found !== undefined) return found;
+  const named = context.tools.all().filter((each) => ownName(each) === name);
+  const listed = named.filter(({ isListed }) => isListed);
+  const [only, ...others] = listed.length > 0 ? listed : named;
+  if (only !== undefined && others.length === 0) return only;
+  if (listed.length > 1) {
+    const names = listed.map(({ subject }) => subject.canonical).join(", ");
+    throw new PlugboardError("UNKNOWN_TOOL", `several tools are named '${oneLine(name, 200)}'`, {
+      hint: `say which: ${names}`,
+    });
+  }
+  // All of them are hidden: whichever it is, the call is refused.
+  if (only !== undefined) return only;
+  const error = unknownTool(name, context);
+  if (silentServers(context.slots).length === 0) throw error;
+  throw new PlugboardError("SERVER_UNAVAILABLE", error.message, { hint: error.hint });
+}
+
+/** Names the nearest tools and the servers that could not be asked: one of these may have it. */
+export function unknownTool(name: string, { tools, slots, clock }: FindContext): PlugboardError {
+  const why = ({ definition, supervisor }: Slot): PlugboardError =>
+    unavailable(definition, supervisor.state, clock);
+  const named = serverIn(name, slots);
+  if (named?.knowledge === "none") return why(named);
+  const listed = tools.all().filter(({ isListed }) => isListed);
+  const hints = [
+    ...didYouMean(nearestNames(name, listed)),
+    ...silentServers(slots).map((slot) => why(slot).message),
+  ];
+  return new PlugboardError("UNKNOWN_TOOL", `there is no tool named '${oneLine(name, 200)}'`, {
+    hint: hints.length > 0 ? hints.join("; ") : undefined,
+  });
+}
+
+/** In the form the name has: `server/tool` for that and for a tool's own name, else the public name. */
+function nearestNames(name: string, tools: readonly PluggedTool[]): string[] {
+  const publicNames = new Set(tools.map(({ subject }) => subject.publicName));
+  const names = new Map<string, string>();
+  for (const each of tools) {
+    const { canonical, publicName, source } = each.subject;
+    const shown = source.kind === "mcp" ? canonical : publicName;
+    // Compared with its like: half of a full name says nothing about a tool.
+    names.set(name.includes("/") ? shown : ownName(each), shown);
+  }
+  if (!name.includes("/")) for (const each of publicNames) names.set(each, each);
+  const nearest: string[] = [];
+  while (nearest.length < MOST_SUGGESTIONS) {
+    const alias = closest(name, names.keys());
+    if (alias === undefined) break;
+    const meant = names.get(alias) ?? alias;
+    if (!nearest.includes(meant)) nearest.push(meant);
+    // Public names are long and alike: the next nearest ones mean nothing.
+    if (publicNames.has(alias)) break;
+    names.delete(alias);
+  }
+  return nearest;
+}
+
+function didYouMean(names: readonly string[]): string[] {
+  const quoted = names.map((name) => `'${name}'`);
+  const last = quoted.pop();
+  if (last === undefined) return [];
+  return [`did you mean ${quoted.length === 0 ? last : `${quoted.join(", ")} or ${last}`}?`];
+}
+
+/** Those whose tools nobody has heard of, now or earlier. */
+function silentServers(slots: ReadonlyMap<string, Slot>): Slot[] {
+  return [...slots.values()].filter(
+    ({ knowledge, definition }) => knowledge === "none" && definition.enabled,
+  );
+}
+
+/** A misspelt name must not wake up a server that has failed. */
+function isWaking({ supervisor }: Slot): boolean {
+  return supervisor.state.kind === "idle" || supervisor.state.kind === "starting";
+}
+
+function serverIn(name: string, slots: ReadonlyMap<string, Slot>): Slot | undefined {
+  const slash = name.indexOf("/");
+  return slash === -1 ? undefined : slots.get(name.slice(0, slash));
+}
+
+function ownName({ subject: { source, publicName } }: PluggedTool): string {
+  return source.kind === "mcp" ? source.tool : publicName;
+}

@@ -1,0 +1,114 @@
+// One way to find a tool, for every face.
+
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { openBoard } from "../../src/board.ts";
+import type { NativeTool } from "../../src/model/tool.ts";
+import { closeBoards, fixture, open, textOf } from "../support/boards.ts";
+
+closeBoards();
+
+const shout: NativeTool = {
+  name: "shout",
+  description: "Says it loudly.",
+  parameters: { type: "object" },
+  execute: () => ({ content: [{ type: "text", text: "HI" }] }),
+};
+
+describe("a tool is found", () => {
+  it.each([
+    ["by its public name", "mcp__one__echo", "mcp__one__echo"],
+    ["by server and tool", "two/add", "mcp__two__add"],
+    ["by its own name, if only one has it", "slow", "mcp__lib__slow"],
+    ["as a native tool", "shout", "shout"],
+    ["as a native tool, by its full name", "native/shout", "shout"],
+  ])("%s: %s", async (_, name, expected) => {
+    const board = await open(
+      { one: fixture("echo"), two: fixture("echo"), lib: fixture("late-reply") },
+      { native: [shout], start: "none" },
+    );
+    expect((await board.find(name)).name).toBe(expected);
+  });
+
+  it("by server and tool without starting any other server", async () => {
+    const board = await open({ one: fixture("echo"), two: fixture("echo") }, { start: "none" });
+    await board.find("one/echo");
+    expect(board.status().map(({ state }) => state.kind)).toEqual(["ready", "idle"]);
+  });
+
+  it("on a session's board, its own tools included", async () => {
+    const board = await open({ one: fixture("echo") });
+    const session = await board.openSession({
+      cwd: tmpdir(),
+      servers: { mine: fixture("late-reply") },
+    });
+    expect((await session.find("one/echo")).name).toBe("mcp__one__echo");
+    expect((await session.find("mine/slow")).name).toBe("mcp__mine__slow");
+    await session.close();
+    await expect(session.find("one/echo")).rejects.toMatchObject({ code: "SERVER_UNAVAILABLE" });
+  });
+});
+
+describe("a tool is not found", () => {
+  it.each([
+    [
+      "mcp__one__ecoh",
+      "UNKNOWN_TOOL",
+      "there is no tool named 'mcp__one__ecoh'",
+      "did you mean 'mcp__one__echo'?",
+    ],
+    ["one/ecoh", "UNKNOWN_TOOL", "there is no tool named 'one/ecoh'", "did you mean 'one/echo'"],
+    ["shuot", "UNKNOWN_TOOL", "there is no tool named 'shuot'", "did you mean 'shout'?"],
+    ["echo", "UNKNOWN_TOOL", "several tools are named 'echo'", "say which: one/echo, two/echo"],
+  ])("%s", async (name, code, message, hint) => {
+    const board = await open({ one: fixture("echo"), two: fixture("echo") }, { native: [shout] });
+    await expect(board.find(name)).rejects.toMatchObject({
+      code,
+      message,
+      hint: expect.stringContaining(hint) as string,
+    });
+  });
+
+  it.each([
+    ["broken/anything", "server 'broken' has failed"],
+    ["anything", "there is no tool named 'anything'"],
+  ])("%s, where a server cannot be asked", async (name, message) => {
+    const board = await open({ broken: { command: "no-such-command-anywhere" } });
+    await expect(board.find(name)).rejects.toMatchObject({
+      code: "SERVER_UNAVAILABLE",
+      message: expect.stringContaining(message) as string,
+    });
+  });
+
+  it("by a caller who has left meanwhile", async () => {
+    const board = await open({ slow: fixture("never-initialize") }, { start: "none" });
+    const found = board.find("slow/echo", { signal: AbortSignal.timeout(50) });
+    await expect(found).rejects.toMatchObject({ code: "CANCELLED" });
+  });
+});
+
+it("finds a tool that the rules hide; its call is refused and audited with its arguments", async () => {
+  const stateDir = await mkdtemp(join(tmpdir(), "plugboard-find-"));
+  const audit = join(stateDir, "audit.jsonl");
+  const board = await openBoard(
+    {
+      servers: { one: { ...fixture("echo"), tools: { deny: ["echo"] } } },
+      audit: { arguments: true },
+    },
+    { stateDir },
+  );
+  try {
+    const tool = await board.find("one/echo");
+    const outcome = await board.call(tool.name, { text: "secret plans" });
+    expect(outcome.failure?.code).toBe("REFUSED_BY_POLICY");
+    expect(textOf(outcome)).toContain("one/echo");
+  } finally {
+    await board.close();
+  }
+  const lines = (await readFile(audit, "utf8")).trim().split("\n");
+  await rm(stateDir, { recursive: true });
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain("secret plans");
+});
