@@ -29,7 +29,7 @@ describe("without a model", () => {
     ["/mcp reconnect nobody", "nobody"],
     ["/mcp dance", 'unknown /mcp command: "dance"'],
     ["/call", "/call needs the name of a tool"],
-    ["/call mcp__echo__ad", "did you mean mcp__echo__add?"],
+    ["/call mcp__echo__ad", "did you mean 'mcp__echo__add'?"],
     ["/call echo/add {a: 1}", "the arguments are not valid JSON"],
     ["/call echo/add [1]", "the arguments are not a JSON object"],
     ["/resources", "The servers have no resources."],

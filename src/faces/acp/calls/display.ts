@@ -1,6 +1,5 @@
 // What the editor shows with a session's calls besides their answers: file locations, diffs and terminals.
 
-import type { AsyncLocalStorage } from "node:async_hooks";
 import { resolve } from "node:path";
 import type { SessionUpdate, ToolCallContent, ToolCallLocation } from "@agentclientprotocol/sdk";
 import { contains } from "../../../util/contains.ts";
@@ -17,8 +16,6 @@ export interface CallDisplayOptions {
   cwd: string;
   /** Absolute. A diff of a file outside stays text: a server must not appear to have changed such a file. */
   roots: readonly string[];
-  /** Holds the id of a call for as long as it runs. */
-  calling: AsyncLocalStorage<string>;
   /** Sends an update to the client without keeping it in the history. */
   send: (update: SessionUpdate) => void;
 }
@@ -31,13 +28,10 @@ export class CallDisplay {
     this.#options = options;
   }
 
-  /** Shows the attachments with the running call, from now until it ends. */
-  attach({ content = [], locations = [] }: CallAttachments): void {
-    const { calling, send } = this.#options;
-    const toolCallId = calling.getStore();
-    if (toolCallId === undefined) return;
+  /** Shows the attachments with a running call, from now until it ends. */
+  attach(toolCallId: string, { content = [], locations = [] }: CallAttachments): void {
     this.#attachments.set(toolCallId, { content, locations });
-    send({
+    this.#options.send({
       sessionUpdate: "tool_call_update",
       toolCallId,
       status: "in_progress",

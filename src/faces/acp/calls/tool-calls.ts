@@ -1,7 +1,6 @@
 // Makes a session's tool calls, and describes each to the editor from start to end. The editor gets the raw outcome;
 // framing is only for models.
 
-import type { AsyncLocalStorage } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import { isJsonObject, type JsonObject } from "../../../model/json.ts";
@@ -15,8 +14,6 @@ const LONGEST_PROGRESS = 200;
 
 export interface ToolCallsOptions {
   board: Pick<SessionBoard, "call" | "tools" | "cwd">;
-  /** Holds the id of a call for as long as it runs. */
-  calling: AsyncLocalStorage<string>;
   /** Whether the session's mode lets the tool be called. The guard decides after that. */
   permits: (tool: Tool) => boolean;
   emit: (update: SessionUpdate) => void;
@@ -31,26 +28,24 @@ export class ToolCalls {
 
   /** A call that the user typed, shown from start to end. */
   async run(tool: Tool, args: JsonObject, signal: AbortSignal): Promise<CallOutcome> {
-    const { board, permits, emit, calling } = this.#options;
-    const id = randomUUID();
-    emit(callStarted({ id, name: tool.name, input: args, tool }, board.cwd));
-    const onUpdate = (update: ToolUpdate): void => callProgressed(id, update).forEach(emit);
+    const { board, permits, emit } = this.#options;
+    const callId = randomUUID();
+    emit(callStarted({ id: callId, name: tool.name, input: args, tool }, board.cwd));
+    const onUpdate = (update: ToolUpdate): void => callProgressed(callId, update).forEach(emit);
     const outcome = permits(tool)
-      ? await calling.run(id, () => board.call(tool.name, args, { signal, onUpdate }))
+      ? await board.call(tool.name, args, { callId, signal, onUpdate })
       : refusedByMode(tool);
-    emit(callEnded(id, outcome));
+    emit(callEnded(callId, outcome));
     return outcome;
   }
 
   /** The board's tools for a model, under the session's mode. The agent's loop shows their calls. */
   tools(): Tool[] {
-    const { board, permits, calling } = this.#options;
+    const { board, permits } = this.#options;
     return board.tools().map((tool) => ({
       ...tool,
-      async execute(id, params, signal, onUpdate) {
-        if (permits(tool)) {
-          return calling.run(id, () => tool.execute(id, params, signal, onUpdate));
-        }
+      async execute(callId, params, signal, onUpdate) {
+        if (permits(tool)) return tool.execute(callId, params, signal, onUpdate);
         const outcome = refusedByMode(tool);
         return { content: outcome.content, isError: true, details: outcome };
       },

@@ -8,7 +8,6 @@ import type { PromptResult } from "../../../model/prompt.ts";
 import type { SessionBoard } from "../../../model/session-board.ts";
 import type { CallOutcome, Tool } from "../../../model/tool.ts";
 import { untilAborted } from "../../../util/abort.ts";
-import { closest } from "../../../util/closest.ts";
 import { oneLine, plural } from "../../../util/text.ts";
 import { quoted, toAcp } from "../wire/content.ts";
 import { type Command, type PromptCommand, promptArguments } from "./commands.ts";
@@ -18,7 +17,8 @@ const LONGEST_IN_LIST = 160;
 
 /** What a command needs of the session it was typed in. */
 export interface CommandContext extends McpContext {
-  readonly board: McpContext["board"] & Pick<SessionBoard, "tools" | "resources" | "prompts">;
+  readonly board: McpContext["board"] &
+    Pick<SessionBoard, "tools" | "find" | "resources" | "prompts">;
   /** Shows an update and keeps it in the history. */
   readonly emit: (update: SessionUpdate) => void;
   /** Calls the tool, and shows the call from start to end. */
@@ -113,25 +113,10 @@ async function callTool(name: string, json: string, context: CommandContext): Pr
       hint: '/call <tool> {"key": "value"}',
     });
   }
-  const outcome = await context.call(findTool(name, context.board.tools()), parseArguments(json));
-  if (!context.signal.aborted) context.say(outcome.isError ? "The call failed." : "Done.");
-}
-
-/** By its public name or `server/tool`. */
-function findTool(name: string, tools: readonly Tool[]): Tool {
-  const found = tools.find(
-    (tool) =>
-      tool.name === name ||
-      (tool.source.kind === "mcp" && `${tool.source.server}/${tool.source.tool}` === name),
-  );
-  if (found !== undefined) return found;
-  const meant = closest(
-    name,
-    tools.map((tool) => tool.name),
-  );
-  throw new PlugboardError("UNKNOWN_TOOL", `there is no tool "${oneLine(name, 80)}"`, {
-    hint: meant === undefined ? "/tools lists them" : `did you mean ${meant}?`,
-  });
+  const { board, call, signal, say } = context;
+  const args = parseArguments(json);
+  const outcome = await call(await board.find(name, { signal }), args);
+  if (!signal.aborted) say(outcome.isError ? "The call failed." : "Done.");
 }
 
 function parseArguments(json: string): JsonObject {

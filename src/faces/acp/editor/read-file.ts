@@ -48,10 +48,10 @@ export function readFileTool({ sessionId, workspace, client, display }: EditorCo
         "Reads a text file in the session's directories, including changes that are not saved in the editor yet.",
       parameters: parametersOf(schema),
       annotations: { title: "read", readOnlyHint: true, openWorldHint: false },
-      async execute(_id, args, signal) {
+      async execute(callId, args, signal) {
         const { path, limit, line, location } = await locate(args);
         if (signal?.aborted) throw cancelled();
-        display.attach({ locations: [location] });
+        display.attach(callId, { locations: [location] });
         // One line more than wanted tells whether there are more.
         const params = { sessionId, ...location, limit: limit + 1 };
         const request = client.request(methods.client.fs.readTextFile, params, signal);

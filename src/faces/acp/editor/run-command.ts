@@ -51,11 +51,11 @@ export function runCommandTool(
         destructiveHint: true,
         openWorldHint: true,
       },
-      async execute(_id, args, signal) {
+      async execute(callId, args, signal) {
         const { line, cwd, timeoutMs } = read(args);
         const command = { ...shellFor(line, platform), cwd, outputByteLimit: OUTPUT_BYTES };
         const onOpen = (terminalId: string): void =>
-          display.attach({ content: [{ type: "terminal", terminalId }] });
+          display.attach(callId, { content: [{ type: "terminal", terminalId }] });
         const ran = await runInTerminal({ command, timeoutMs, onOpen }, context, signal);
         const content = [{ type: "text" as const, text: report(ran, timeoutMs) }];
         return ran.end.kind === "timeout" ? { content, isError: true } : { content };

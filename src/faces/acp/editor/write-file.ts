@@ -47,10 +47,10 @@ export function writeFileTool(context: EditorContext): EditorTool {
         idempotentHint: true,
         openWorldHint: false,
       },
-      async execute(_id, args, signal) {
+      async execute(callId, args, signal) {
         const { path, file, content, shown } = await change(args, signal);
         if (signal?.aborted) throw cancelled();
-        display.attach({ content: shown, locations: [{ path: file }] });
+        display.attach(callId, { content: shown, locations: [{ path: file }] });
         const params = { sessionId, path: file, content };
         const request = client.request(methods.client.fs.writeTextFile, params, signal);
         await answerOfEditor(`write ${path}`, request, signal);

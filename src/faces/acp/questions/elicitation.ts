@@ -81,7 +81,8 @@ async function openPage(
       await context.client.request(methods.client.elicitation.create, params, signal),
     );
     isOpen = answer.action === "accept";
-    if (!isOpen || !required || (await hasFinished(finished, signal, context))) return answer;
+    if (!isOpen || !required || (await hasFinished(request, finished, signal, context)))
+      return answer;
     return { action: "cancel" };
   } catch (error) {
     isOpen = false;
@@ -91,16 +92,16 @@ async function openPage(
 
 /** Asks the user. If the server says first that the page is finished, the question is withdrawn. */
 async function hasFinished(
+  { callId }: UrlElicitation,
   finished: Promise<void>,
   signal: AbortSignal,
-  { client, sessionId, toolCallId }: QuestionContext,
+  { client, sessionId }: QuestionContext,
 ): Promise<boolean> {
   const withdrawn = new AbortController();
-  const id = toolCallId();
   const toolCall =
-    id === undefined
+    callId === undefined
       ? { toolCallId: randomUUID(), title: "Open a page first" }
-      : { toolCallId: id };
+      : { toolCallId: callId };
   const asked = client.request(
     methods.client.session.requestPermission,
     { sessionId, toolCall, options: PAGE_OPTIONS },
@@ -119,14 +120,12 @@ function isDone({ outcome }: RequestPermissionResponse): boolean {
 }
 
 /** The message names the server, so that the user knows who asks. */
-function commonParams(request: ElicitationRequest, { sessionId, toolCallId }: QuestionContext) {
-  const { server, tool, message } = request;
+function commonParams(request: ElicitationRequest, { sessionId }: QuestionContext) {
+  const { server, tool, callId, message } = request;
   const during = tool === undefined ? "" : ` during ${oneLine(tool, LONGEST_NAME)}`;
-  // We know which call it belongs to only if we know the tool.
-  const id = tool === undefined ? undefined : toolCallId();
   return {
     sessionId,
-    ...(id !== undefined && { toolCallId: id }),
+    toolCallId: callId,
     message: `${oneLine(server, LONGEST_NAME)} asks${during}: ${message}`,
   };
 }

@@ -23,10 +23,7 @@ const OPTIONS: PermissionOption[] = [
 const LONGEST_REASON = 300;
 const LONGEST_TITLE = 300;
 
-export interface PermissionContext extends Pick<
-  QuestionContext,
-  "sessionId" | "isAutomatic" | "toolCallId"
-> {
+export interface PermissionContext extends Pick<QuestionContext, "sessionId" | "isAutomatic"> {
   client: Pick<AcpClient, "request">;
   /** Paths below it are shown relative to it. */
   cwd: string;
@@ -81,7 +78,7 @@ function toParams(
   return {
     sessionId: context.sessionId,
     toolCall: {
-      toolCallId: context.toolCallId() ?? tool,
+      toolCallId: request.callId,
       // The editor keeps this title for the call, so it says what happens and not why we ask.
       title: oneLine(title, LONGEST_TITLE),
       name: request.publicName,

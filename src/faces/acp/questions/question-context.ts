@@ -13,8 +13,6 @@ export interface QuestionContext {
    * may not even know the session yet.
    */
   promptSignal: () => AbortSignal | undefined;
-  /** The call that is running, as the editor knows it. */
-  toolCallId: () => string | undefined;
   /** Shows a notice without keeping it in the history. */
   notify: (text: string) => void;
   /** Shows an update and keeps it in the history. */

@@ -1,7 +1,6 @@
 // Connects a session's board to the user at the editor: answers what comes up in the session's calls, and adds the
 // editor's files and terminals as tools.
 
-import type { AsyncLocalStorage } from "node:async_hooks";
 import type { SessionOptions } from "../../../model/session-board.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { editorTools } from "../editor/editor-tools.ts";
@@ -22,8 +21,6 @@ export interface SessionState {
   mode: Mode;
   /** Aborts when the prompt is cancelled. Undefined between prompts. */
   promptSignal?: AbortSignal;
-  /** The id of the call that the code is part of. */
-  calling: AsyncLocalStorage<string>;
 }
 
 interface HandlerContext {
@@ -45,7 +42,6 @@ export function withHandlers(
     client,
     isAutomatic: () => state.mode === "auto",
     promptSignal,
-    toolCallId: () => state.calling.getStore(),
     notify: notifyOnce({ promptSignal, notify: (text) => output.notify(text) }),
     emit: (update) => output.emit(update),
   };

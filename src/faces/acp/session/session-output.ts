@@ -1,6 +1,5 @@
 // What a session shows to its client. Everything but passing notices is kept in the history as well.
 
-import type { AsyncLocalStorage } from "node:async_hooks";
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import type { Clock } from "../../../util/clock.ts";
 import { CallDisplay } from "../calls/display.ts";
@@ -20,7 +19,6 @@ interface SessionOutputOptions {
   /** The session's directories, absolute: `cwd` is one of `roots`. */
   cwd: string;
   roots: readonly string[];
-  calling: AsyncLocalStorage<string>;
   hasTitle: boolean;
 }
 
@@ -34,11 +32,11 @@ export class SessionOutput {
   #isMidMessage = false;
 
   constructor(options: SessionOutputOptions) {
-    const { clock, cwd, roots, hasTitle, calling } = options;
+    const { clock, cwd, roots, hasTitle } = options;
     this.#options = options;
     this.#hasTitle = hasTitle;
     this.#throttle = new ProgressThrottle(clock, (update) => this.#emit(update));
-    this.display = new CallDisplay({ cwd, roots, calling, send: (update) => this.show(update) });
+    this.display = new CallDisplay({ cwd, roots, send: (update) => this.show(update) });
   }
 
   /** Shows an update as it is, without keeping it. */

@@ -1,6 +1,5 @@
 // One open session: its board, its settings, and the prompt that is being answered.
 
-import { AsyncLocalStorage } from "node:async_hooks";
 import { type ContentBlock, RequestError, type StopReason } from "@agentclientprotocol/sdk";
 import { cancelled } from "../../../model/errors.ts";
 import type { SessionBoard, SessionOptions } from "../../../model/session-board.ts";
@@ -72,7 +71,7 @@ export class Session implements SessionSettings {
     const { notices, mode, hasTitle, ...boardSetup } = setup;
     const { client, clock, record, responder } = context;
     const { id: sessionId, cwd, roots } = boardSetup;
-    const state = { mode, calling: new AsyncLocalStorage<string>() };
+    const state = { mode };
     const output = new SessionOutput({
       sessionId,
       client,
@@ -81,7 +80,6 @@ export class Session implements SessionSettings {
       cwd,
       roots,
       hasTitle,
-      calling: state.calling,
     });
     const options = withHandlers(boardSetup, { client, clock, responder, output, state });
     const [board] = await Promise.all([
@@ -108,7 +106,6 @@ export class Session implements SessionSettings {
     this.#servers = new ServerWatcher(board, (problem) => output.notify(problem));
     this.#calls = new ToolCalls({
       board,
-      calling: state.calling,
       permits: (tool) => permits(state.mode, tool),
       emit: (update) => output.emit(update),
     });

@@ -1,6 +1,5 @@
 // What is shown with a call, while it runs and when it has ended.
 
-import { AsyncLocalStorage } from "node:async_hooks";
 import type { SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
 import { CallDisplay, type CallAttachments } from "../../../../src/faces/acp/calls/display.ts";
@@ -11,14 +10,12 @@ const words: ToolCallContent = { type: "content", content: { type: "text", text:
 
 function displayWith(attachments: CallAttachments) {
   const sent: SessionUpdate[] = [];
-  const calling = new AsyncLocalStorage<string>();
   const display = new CallDisplay({
     cwd: "/p",
     roots: ["/p", "/q"],
-    calling,
     send: (each) => sent.push(each),
   });
-  calling.run("c", () => display.attach(attachments));
+  display.attach("c", attachments);
   return { display, sent };
 }
 
