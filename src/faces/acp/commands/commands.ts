@@ -9,19 +9,19 @@ const LONGEST_NAME = 128;
 const LONGEST_DESCRIPTION = 200;
 const MAX_PROMPTS_PER_SERVER = 100;
 
-export interface PromptCommand {
+export interface ServerPromptCommand {
   kind: "prompt";
   prompt: Prompt;
   words: string[];
 }
 
-export type Command =
+export type SlashCommand =
   | { kind: "tools"; query: string[] }
   | { kind: "mcp"; words: string[] }
   | { kind: "call"; tool: string; json: string }
   | { kind: "resources" }
   | { kind: "read"; uri: string }
-  | PromptCommand;
+  | ServerPromptCommand;
 
 const OWN_COMMANDS: readonly AvailableCommand[] = [
   {
@@ -61,7 +61,7 @@ function promptCommandName({ server, name }: Pick<Prompt, "server" | "name">): s
 }
 
 /** Undefined if the text is not a command: a path or a question may begin with a slash too. */
-export function parseCommand(text: string, prompts: readonly Prompt[]): Command | undefined {
+export function parseCommand(text: string, prompts: readonly Prompt[]): SlashCommand | undefined {
   const match = /^\/(\S+)\s*([^]*)$/.exec(text);
   if (match === null) return undefined;
   const [, name = "", rest = ""] = match;

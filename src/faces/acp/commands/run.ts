@@ -10,7 +10,7 @@ import type { CallOutcome, Tool } from "../../../model/tool.ts";
 import { untilAborted } from "../../../util/abort.ts";
 import { oneLine, plural } from "../../../util/text.ts";
 import { quoted, toAcp } from "../wire/content.ts";
-import { type Command, type PromptCommand, promptArguments } from "./commands.ts";
+import { type SlashCommand, type ServerPromptCommand, promptArguments } from "./commands.ts";
 import { type McpContext, runMcp } from "./mcp.ts";
 
 const LONGEST_IN_LIST = 160;
@@ -41,7 +41,10 @@ export async function answerWithoutModel(
   return "end_turn";
 }
 
-export async function runCommand(command: Command, context: CommandContext): Promise<StopReason> {
+export async function runCommand(
+  command: SlashCommand,
+  context: CommandContext,
+): Promise<StopReason> {
   try {
     await run(command, context);
   } catch (error) {
@@ -51,7 +54,7 @@ export async function runCommand(command: Command, context: CommandContext): Pro
   return context.signal.aborted ? "cancelled" : "end_turn";
 }
 
-async function run(command: Command, context: CommandContext): Promise<void> {
+async function run(command: SlashCommand, context: CommandContext): Promise<void> {
   switch (command.kind) {
     case "tools":
       return listTools(command.query, context);
@@ -75,7 +78,7 @@ async function run(command: Command, context: CommandContext): Promise<void> {
 
 /** A server's prompt, marked as untrusted. Undefined if the server did not give it; the user has been told why. */
 export async function promptForModel(
-  command: PromptCommand,
+  command: ServerPromptCommand,
   context: CommandContext,
 ): Promise<ContentBlock[] | undefined> {
   try {
@@ -89,7 +92,7 @@ export async function promptForModel(
 }
 
 async function getPrompt(
-  { prompt, words }: PromptCommand,
+  { prompt, words }: ServerPromptCommand,
   { board, signal }: CommandContext,
 ): Promise<PromptResult> {
   const args = promptArguments(prompt, words);

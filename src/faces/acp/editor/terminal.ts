@@ -31,12 +31,12 @@ export interface TerminalResult {
   output: { text: string; isCut: boolean } | undefined;
 }
 
-type Context = Pick<EditorContext, "sessionId" | "client" | "clock">;
+type TerminalContext = Pick<EditorContext, "sessionId" | "client" | "clock">;
 
 /** Rejects with CANCELLED when the signal aborts, and with TOOL_FAILED if the editor cannot run the command. */
 export async function runInTerminal(
   { command, timeoutMs, onOpen }: TerminalOptions,
-  context: Context,
+  context: TerminalContext,
   signal: AbortSignal | undefined,
 ): Promise<TerminalResult> {
   const { sessionId, client } = context;
@@ -68,7 +68,7 @@ export async function runInTerminal(
 /** Without a signal: if the request were cancelled, a terminal created anyway would never be released. */
 function openTerminal(
   command: TerminalOptions["command"],
-  { sessionId, client }: Context,
+  { sessionId, client }: TerminalContext,
 ): Promise<unknown> {
   return client.request(terminal.create, { sessionId, ...command }, undefined);
 }
@@ -81,7 +81,7 @@ function toOutput(given: unknown): TerminalResult["output"] {
 async function waitForExit(
   terminalId: string,
   timeoutMs: number,
-  { sessionId, client, clock }: Context,
+  { sessionId, client, clock }: TerminalContext,
   signal: AbortSignal | undefined,
 ): Promise<TerminalResult["end"]> {
   const late = new AbortController();
@@ -102,14 +102,17 @@ async function waitForExit(
 }
 
 /** Releasing a terminal should also stop its command, but not every editor does that. */
-async function discard(terminalId: string, context: Context): Promise<void> {
+async function discard(terminalId: string, context: TerminalContext): Promise<void> {
   const about = { sessionId: context.sessionId, terminalId };
   await quiet(context.client.request(terminal.kill, about, undefined), context);
   await quiet(context.client.request(terminal.release, about, undefined), context);
 }
 
 /** Undefined if the editor refuses, takes too long or is gone. */
-function quiet<Result>(request: Promise<Result>, { clock }: Context): Promise<Result | undefined> {
+function quiet<Result>(
+  request: Promise<Result>,
+  { clock }: TerminalContext,
+): Promise<Result | undefined> {
   return within(
     clock,
     GRACE_MS,

@@ -1,9 +1,12 @@
 // Answers prompts through the agent's loop with the session's model, and shows what happens as updates to the editor.
 
 import type { SessionUpdate, StopReason } from "@agentclientprotocol/sdk";
-import type { TurnOptions, TurnResult } from "../../../agent/loop.ts";
+import { handOver } from "../../../agent/hand-over.ts";
+import { runTurn, type TurnOptions, type TurnResult } from "../../../agent/loop.ts";
 import type { AgentModel } from "../../../agent/model.ts";
 import type { Models } from "../../../agent/models.ts";
+import { prepareOffer } from "../../../agent/offer.ts";
+import { sampleModel } from "../../../agent/sample.ts";
 import { systemPrompt } from "../../../agent/system-prompt.ts";
 import type { TurnEvent } from "../../../agent/turn-event.ts";
 import { cancelled, PlugboardError } from "../../../model/errors.ts";
@@ -12,6 +15,7 @@ import { untilAborted } from "../../../util/abort.ts";
 import { capitalised, duration, plural } from "../../../util/text.ts";
 import { callEnded, callProgressed, callStarted } from "../calls/tool-calls.ts";
 import { textBlock } from "../wire/content.ts";
+import { toHistory } from "./recorded-conversation.ts";
 import type { ModelChoice, PromptContext, Responder } from "./responder.ts";
 
 export interface ModelResponderOptions extends Pick<TurnOptions, "maxSteps" | "clock"> {
@@ -20,7 +24,7 @@ export interface ModelResponderOptions extends Pick<TurnOptions, "maxSteps" | "c
 }
 
 /** The conversation so far, and the model that it was written for. */
-interface Conversation {
+interface ModelConversation {
   model: string;
   messages: TurnResult["history"];
 }
@@ -33,26 +37,22 @@ export function modelResponder(
 ): Responder & { models: ModelChoice } {
   let current = models.ids.find((id) => id === chosen) ?? models.ids[0];
   let choices = 0;
-  let conversation: Conversation | undefined;
+  let conversation: ModelConversation | undefined;
 
   const historyFor = async (
     model: AgentModel,
     { board }: PromptContext,
   ): Promise<TurnResult["history"]> => {
     if (conversation === undefined) {
-      if (past.length === 0) return [];
-      const { toHistory } = await import("./recorded-conversation.ts");
       return toHistory(past, { media: model.media, tools: board.tools() });
     }
     if (conversation.model === model.id) return conversation.messages;
-    const { handOver } = await import("../../../agent/hand-over.ts");
     return handOver(conversation.messages, model.media);
   };
 
   const answer = async (context: PromptContext): Promise<StopReason> => {
     const { board, signal, prompt, tools, notify } = context;
-    const opening = Promise.all([models.open(current), import("../../../agent/loop.ts")]);
-    const [model, { runTurn }] = await untilAborted(opening, signal, cancelled);
+    const model = await untilAborted(models.open(current), signal, cancelled);
     const resources = await untilAborted(board.resources.context(), signal, cancelled);
     let isSilent = true;
     const result = await runTurn({
@@ -77,8 +77,7 @@ export function modelResponder(
   const sampling: SamplingOptions = {
     tools: true,
     async handler(request) {
-      const asking = Promise.all([models.open(current), import("../../../agent/sample.ts")]);
-      const [model, { sampleModel }] = await untilAborted(asking, request.signal, cancelled);
+      const model = await untilAborted(models.open(current), request.signal, cancelled);
       return sampleModel(request, { model, clock: options.clock });
     },
   };
@@ -96,8 +95,8 @@ export function modelResponder(
     },
     warmUp: () => models.warmUp(current),
     prepare(tools) {
-      void Promise.all([models.open(current), import("../../../agent/offer.ts")]).then(
-        ([model, { prepareOffer }]) => prepareOffer(tools, model),
+      void models.open(current).then(
+        (model) => prepareOffer(tools, model),
         // The next prompt reports why the model cannot be used.
         () => {},
       );

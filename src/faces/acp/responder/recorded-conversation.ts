@@ -32,7 +32,7 @@ export function toHistory(
   return history.end();
 }
 
-interface Call {
+interface RecordedCall {
   /** The id in the record. It is not unique: some models count from 0 in every answer. */
   recordedId: string;
   name: string;
@@ -40,23 +40,23 @@ interface Call {
   result?: { content: ContentBlock[]; isError: boolean };
 }
 
-interface MadeCall extends Call {
+interface MadeCall extends RecordedCall {
   /** The id in the conversation. */
   toolCallId: string;
   toolName: string;
 }
 
 /** One answer of the model: what it said, then the calls it made. */
-interface Step {
+interface RecordedStep {
   text: string;
-  calls: Call[];
+  calls: RecordedCall[];
 }
 
 class RecordedConversation {
   readonly #options: ConversationOptions;
   readonly #messages: (Message | Promise<Message>)[] = [];
   #prompt: ContentBlock[] = [];
-  #step: Step = { text: "", calls: [] };
+  #step: RecordedStep = { text: "", calls: [] };
   #calls = 0;
   #isCommand = false;
 
@@ -153,7 +153,7 @@ class RecordedConversation {
   }
 
   /** Always framed, even for native tools: a record is no more trustworthy than a server. */
-  async #present({ name, result }: Call): Promise<ToolResult> {
+  async #present({ name, result }: RecordedCall): Promise<ToolResult> {
     if (result === undefined) {
       return { content: [{ type: "text", text: "the call was interrupted" }], isError: true };
     }

@@ -9,7 +9,7 @@ import { checked } from "./checked.ts";
 import { invalidParams, type McpServerParams } from "../wire/params.ts";
 import { readServerMeta } from "./server-meta.ts";
 
-export interface SessionServers {
+export interface AcceptedServers {
   servers: Record<string, ServerConfig>;
   /** Why a server was left out: a sentence each, for the user. */
   skipped: string[];
@@ -19,7 +19,7 @@ export interface SessionServers {
  * Throws −32602 for an invalid entry. A name that ACP allows and we do not leaves out only that server, with a notice:
  * the rest of the session still works.
  */
-export function readMcpServers(entries: readonly McpServerParams[]): SessionServers {
+export function readMcpServers(entries: readonly McpServerParams[]): AcceptedServers {
   const servers: Record<string, ServerConfig> = Object.create(null);
   const skipped: string[] = [];
   entries.forEach((entry, index) => {

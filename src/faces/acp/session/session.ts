@@ -7,7 +7,7 @@ import { untilAborted } from "../../../util/abort.ts";
 import { type Clock, type Timer, within } from "../../../util/clock.ts";
 import { ToolCalls } from "../calls/tool-calls.ts";
 import { CommandList } from "../commands/command-list.ts";
-import { type Command, parseCommand } from "../commands/commands.ts";
+import { type SlashCommand, parseCommand } from "../commands/commands.ts";
 import { secretsIn } from "../commands/mcp.ts";
 import { answerWithoutModel, promptForModel, runCommand } from "../commands/run.ts";
 import type { SessionRecord } from "../history/record.ts";
@@ -233,7 +233,7 @@ export class Session implements SessionSettings {
     }
   }
 
-  async #respond(command: Command | undefined, prompt: PromptContext): Promise<StopReason> {
+  async #respond(command: SlashCommand | undefined, prompt: PromptContext): Promise<StopReason> {
     const { responder, modelAdvice } = this.#context;
     if (responder === undefined) {
       return command === undefined

@@ -4,14 +4,17 @@
 import type { Writable } from "node:stream";
 import { RequestError } from "@agentclientprotocol/sdk";
 
-type Output = Pick<NodeJS.WritableStream, "write">;
+type StandardStream = Pick<NodeJS.WritableStream, "write">;
 
 /**
  * Returns the only way to the real stdout; everything else that prints there goes to stderr from now on.
  * `console.log` and libraries write through the stream's `write`, so replacing it catches them all. It is never put
  * back, because the client still reads while the process ends.
  */
-export function claimStdout(stdout: Output, stderr: Output): WritableStream<Uint8Array> {
+export function claimStdout(
+  stdout: StandardStream,
+  stderr: StandardStream,
+): WritableStream<Uint8Array> {
   const write = stdout.write.bind(stdout) as Writable["write"];
   stdout.write = stderr.write.bind(stderr);
   return new WritableStream<Uint8Array>({
@@ -29,11 +32,6 @@ const NEWLINE = 0x0a;
 /** Clients put a message's id before `params` or `result`, so its beginning is enough to find the id. */
 const HEAD_BYTES = 1024;
 
-interface LineLimit {
-  maxBytes: number;
-  onDropped: () => void;
-}
-
 export function tooLarge(maxBytes: number): RequestError {
   const message = `the message is larger than ${Math.floor(maxBytes / 2 ** 20)} MiB`;
   return RequestError.invalidRequest({ maxBytes }, message);
@@ -42,7 +40,10 @@ export function tooLarge(maxBytes: number): RequestError {
 export function boundLines({
   maxBytes,
   onDropped,
-}: LineLimit): TransformStream<Uint8Array, Uint8Array> {
+}: {
+  maxBytes: number;
+  onDropped: () => void;
+}): TransformStream<Uint8Array, Uint8Array> {
   /** The line that has not ended yet; only its first bytes once it is too long. */
   let held: Uint8Array[] = [];
   let size = 0;
