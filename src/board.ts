@@ -1,12 +1,11 @@
-// A board over the servers of one agent: opens them, hands out what they have, ends them. How its parts are
-// wired is in board/core.ts. The file to read first.
+// A board over the servers of one agent: opens them, hands out their tools, resources and prompts, and closes
+// them. board/core.ts wires its parts. Read this file first.
 
 import { BoardCore } from "./board/core.ts";
-import { Sessions } from "./board/session/sessions.ts";
-import { signInOf, slotNamed } from "./board/slot.ts";
+import { SessionBoards } from "./board/session/session-boards.ts";
 import { CatalogCache } from "./catalog/catalog-cache.ts";
 import { type BoardConfig, parseAgentConfig } from "./config/parse.ts";
-import { formatProblem } from "./config/report.ts";
+import { formatProblem } from "./config/issue.ts";
 import type { AgentConfig } from "./model/agent-config.ts";
 import type { Board, BoardCallOptions } from "./model/board.ts";
 import type { BoardOptions } from "./model/board-options.ts";
@@ -41,7 +40,7 @@ class LiveBoard implements Board {
   readonly resources: BoardResources;
   readonly prompts: BoardPrompts;
   readonly #core: BoardCore;
-  readonly #sessions: Sessions;
+  readonly #sessions: SessionBoards;
   readonly #onAbort = (): void => void this.close();
   #closing: Promise<void> | undefined;
 
@@ -53,8 +52,8 @@ class LiveBoard implements Board {
       cache: stateDir === undefined ? undefined : new CatalogCache(stateDir),
       call: (name, args, call) => this.call(name, args, call),
     });
-    this.#sessions = new Sessions(this.#core);
-    ({ resources: this.resources, prompts: this.prompts } = this.#core);
+    this.#sessions = new SessionBoards(this.#core);
+    ({ resources: this.resources, prompts: this.prompts } = this.#core.content);
     if (onToolsChanged) this.on("tools", () => onToolsChanged(this.tools()));
   }
 
@@ -72,7 +71,7 @@ class LiveBoard implements Board {
       import("./server/reap-once.ts").then(({ reapOnce }) => reapOnce(clock, logger)),
     );
     await started;
-    servers.announces = true;
+    this.#core.opened();
     if (!signal?.aborted) return;
     await this.close();
     signal.throwIfAborted();
@@ -91,41 +90,38 @@ class LiveBoard implements Board {
   }
 
   status(): ServerStatus[] {
-    const { slots, servers } = this.#core;
-    return [...slots.values()].map((slot) => servers.status(slot));
+    return this.#core.servers.own().map((entry) => this.#core.status(entry));
   }
 
   on<Name extends keyof BoardEvents>(
     event: Name,
     listener: (event: BoardEvents[Name]) => void,
   ): () => void {
-    return this.#core.events.on(event, listener);
+    return this.#core.on(event, listener);
   }
 
   async restart(server: string): Promise<ServerStatus> {
-    const { slots, servers } = this.#core;
-    const slot = slotNamed(server, slots);
-    await slot.supervisor.restart();
-    return servers.status(slot);
+    const entry = this.#core.servers.named(server);
+    await entry.supervisor.restart();
+    return this.#core.status(entry);
   }
 
   async signIn(server: string): Promise<ServerStatus> {
-    const { slots, servers } = this.#core;
-    const slot = slotNamed(server, slots);
-    await signInOf(slot).signIn();
-    await slot.supervisor.restart();
-    return servers.status(slot);
+    const entry = this.#core.servers.named(server);
+    await entry.requireSignIn().signIn();
+    await entry.supervisor.restart();
+    return this.#core.status(entry);
   }
 
   async signOut(server: string): Promise<"none" | "forgotten" | "revoked"> {
-    const slot = slotNamed(server, this.#core.slots);
-    const outcome = await signInOf(slot).signOut();
-    if (slot.supervisor.live !== undefined) await slot.supervisor.restart();
+    const entry = this.#core.servers.named(server);
+    const outcome = await entry.requireSignIn().signOut();
+    if (entry.supervisor.live !== undefined) await entry.supervisor.restart();
     return outcome;
   }
 
   async refresh(): Promise<ServerStatus[]> {
-    await Promise.all([...this.#core.slots.values()].map((slot) => slot.supervisor.refresh()));
+    await Promise.all(this.#core.servers.own().map(({ supervisor }) => supervisor.refresh()));
     return this.status();
   }
 

@@ -2,7 +2,7 @@
 // beside a healthy server that must not notice.
 
 import { describe, expect, it } from "vitest";
-import type { ServerConfig } from "../src/config/server-config.ts";
+import type { ServerConfig } from "../src/model/server-config.ts";
 import type { Board } from "../src/model/board.ts";
 import { recordingLogger } from "./support/logger.ts";
 import { closeBoards, fixture, open, reaches, statusOf, textOf } from "./support/boards.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openBoard } from "../src/board.ts";
-import type { ServerConfig } from "../src/config/server-config.ts";
+import type { ServerConfig } from "../src/model/server-config.ts";
 import type { Board } from "../src/model/board.ts";
 import type { ToolUpdate } from "../src/model/tool.ts";
 import { statusOf, textOf } from "./support/boards.ts";

@@ -9,7 +9,7 @@ import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { openBoard } from "../src/board.ts";
 import { parseAgentConfig } from "../src/config/parse.ts";
 import type { Board } from "../src/model/board.ts";
-import type { ServerConfig } from "../src/config/server-config.ts";
+import type { ServerConfig } from "../src/model/server-config.ts";
 import { closeAll, owned, serve, until } from "./fixtures/http/client.ts";
 import type { McpHttpOptions } from "./fixtures/http/mcp.ts";
 import { startSse } from "./fixtures/http/sse.ts";

@@ -1,7 +1,7 @@
 // The guarded way to a model, in the form of `fetch` that the AI SDK takes: through the proxy, if there is one,
 // and with a key that stays with the origin it was meant for.
 
-import type { Environment } from "../config/environment.ts";
+import type { Environment } from "../util/environment.ts";
 import { PlugboardError } from "../model/errors.ts";
 import { createFetch, type GuardedResponse } from "../net/fetch.ts";
 import type { Clock, Timer } from "../util/clock.ts";

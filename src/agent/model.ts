@@ -2,14 +2,14 @@
 
 import type { LanguageModel } from "ai";
 import type { SchemaProvider } from "../bridge/schema/normalize.ts";
-import type { Environment } from "../config/environment.ts";
+import type { Environment } from "../util/environment.ts";
+import { expandValue } from "../config/resolve.ts";
 import { PlugboardError } from "../model/errors.ts";
 import type { ModelProvider } from "../model/model-provider.ts";
 import { behindProxy } from "../net/behind-proxy.ts";
 import { closest } from "../util/closest.ts";
 import { oneLine } from "../util/text.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
-import { expandSetting } from "./expand-setting.ts";
 import { createModelFetch } from "./model-fetch.ts";
 import {
   APIS,
@@ -140,5 +140,5 @@ function setting(
   value: string | undefined,
   env: Environment,
 ): string | undefined {
-  return value && expandSetting(value, `models.providers.${name}.${key}`, env);
+  return value && expandValue(value, `models.providers.${name}.${key}`, env);
 }

@@ -1,5 +1,5 @@
-// Makes the calls: to a server through its supervisor, or to the host's own tool. Every way a call can end
-// is an outcome.
+// Makes the calls: to a server through its supervisor, or to a native tool. However a call ends, it has an
+// outcome.
 
 import { randomUUID } from "node:crypto";
 import { toFailure } from "../bridge/failure.ts";
@@ -23,7 +23,7 @@ import type {
 import type { Supervisor } from "../server/supervisor.ts";
 import type { Clock } from "../util/clock.ts";
 import type { Emitter } from "../util/emitter.ts";
-import type { PluggedTool } from "./plugged-tool.ts";
+import type { BoardTool } from "./tools.ts";
 
 /** What a call begins with; a stage that decides otherwise puts another in its place. */
 const ALLOWED: Decision = { verdict: "allowed" };
@@ -45,7 +45,7 @@ export class Calls {
   }
 
   async run(
-    { guarded, subject }: PluggedTool,
+    { guarded, subject }: BoardTool,
     args: JsonObject,
     { callId = randomUUID(), signal, onUpdate, onElicitation, onSampling }: BoardCallOptions,
   ): Promise<CallOutcome> {

@@ -1,7 +1,8 @@
-// What a board is made of, wired together: the same for an agent's board and for one that is laid over it.
+// The parts of a board, wired together: the same for an agent's board and for a session's that is laid over it.
 
 import { toFailure } from "../bridge/failure.ts";
 import { collectNative } from "../bridge/native.ts";
+import { Catalog } from "../catalog/catalog.ts";
 import type { CatalogCache } from "../catalog/catalog-cache.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { BoardCallOptions } from "../model/board.ts";
@@ -9,6 +10,8 @@ import type { BoardOptions } from "../model/board-options.ts";
 import type { BoardEvents } from "../model/events.ts";
 import type { JsonObject } from "../model/json.ts";
 import { type Logger, silentLogger } from "../model/logger.ts";
+import type { ServerDefinition } from "../model/server-definition.ts";
+import type { ServerStatus } from "../model/server-status.ts";
 import type { CallOutcome, Tool } from "../model/tool.ts";
 import { redactingLogger } from "../secrets/redacting-logger.ts";
 import { Redactor } from "../secrets/redactor.ts";
@@ -16,27 +19,27 @@ import { Turns } from "../server/requests/turns.ts";
 import { type Clock, systemClock, within } from "../util/clock.ts";
 import { Emitter } from "../util/emitter.ts";
 import { Calls } from "./calls.ts";
-import { BoardGuard, type SessionGuard } from "./guard.ts";
+import { BoardContent } from "./content/board-content.ts";
+import { resourceTools } from "./content/resource-tools.ts";
+import { learnSecrets } from "./create-server.ts";
 import { findByFullName, type FindContext, findTool, unknownTool } from "./find-tool.ts";
-import { createOffering, type Offering } from "./offering.ts";
-import { learnSecrets } from "./plug.ts";
-import { resourceTools } from "./resource-tools.ts";
+import { BoardGuard, type SessionGuard } from "./guard.ts";
 import { BoardRoots } from "./roots.ts";
-import { BoardServers } from "./servers.ts";
-import type { Slot } from "./slot.ts";
+import type { ServerEntry } from "./server-entry.ts";
+import { ServerSet } from "./server-set.ts";
 import { BoardTools } from "./tools.ts";
 
-/** How long a closing board waits for what its calls came to. */
-const LAST_WORDS_MS = 1000;
+/** How long a closing board waits for the outcomes of its calls. */
+const LAST_CALLS_MS = 1000;
 
 export interface BoardCoreOptions {
   agent: AgentConfig;
   options: BoardOptions;
   cache: CatalogCache | undefined;
-  /** Answers who calls a tool by way of the tool itself. */
+  /** Runs a call that somebody makes through a tool's `execute`. */
   call: (name: string, args: JsonObject, options: BoardCallOptions) => Promise<CallOutcome>;
-  /** What the board is laid over, where it is a session's. */
-  over?: { core: BoardCore; session: Omit<SessionGuard, "guard"> };
+  /** For a session's board: the agent's, which it is laid over. */
+  over?: { base: BoardCore; session: Pick<SessionGuard, "id" | "servers"> };
 }
 
 export class BoardCore {
@@ -44,71 +47,86 @@ export class BoardCore {
   readonly options: BoardOptions;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly redactor: Redactor;
-  readonly slots = new Map<string, Slot>();
-  readonly roots: BoardRoots;
-  readonly events: Emitter<BoardEvents>;
+  readonly servers: ServerSet;
   readonly tools: BoardTools;
-  readonly servers: BoardServers;
-  readonly contents: Offering["contents"];
-  readonly resources: Offering["resources"];
-  readonly prompts: Offering["prompts"];
-  readonly guard: BoardGuard;
+  readonly content: BoardContent;
+  readonly roots: BoardRoots;
+  readonly #redactor: Redactor;
+  readonly #events: Emitter<BoardEvents>;
+  readonly #guard: BoardGuard;
   readonly #calls: Calls;
   readonly #find: FindContext;
+  readonly #offBase: (() => void)[] = [];
+  #isOpen = false;
 
   constructor({ agent, options, cache, call, over }: BoardCoreOptions) {
+    const base = over?.base;
     this.agent = agent;
     this.options = options;
     this.clock = options.clock ?? systemClock;
-    this.redactor = new Redactor(over?.core.redactor);
-    this.logger = redactingLogger(options.logger ?? silentLogger, this.redactor);
-    const { workspaceDir = agent.workspace } = options;
-    const hasTools = options.resourceTools ?? agent.resourceTools ?? false;
-    const own = [
-      ...(options.native ?? []),
-      ...(hasTools ? resourceTools(() => this.resources) : []),
-    ];
-    const native = collectNative(own, workspaceDir ? { workspaceDir } : {});
-    const { roots = workspaceDir === undefined ? undefined : [workspaceDir] } = options;
-    this.roots = new BoardRoots(roots, workspaceDir ?? process.cwd());
-    this.events = new Emitter((error) =>
+    this.#redactor = new Redactor(base && base.#redactor);
+    this.logger = redactingLogger(options.logger ?? silentLogger, this.#redactor);
+    this.#events = new Emitter((error) =>
       this.logger.error("a listener threw", { reason: String(error) }),
     );
-    this.#calls = new Calls(this.clock, this.logger, this.events);
-    const common = { agent, options, clock: this.clock, logger: this.logger };
-    this.guard = new BoardGuard({
-      ...common,
-      redactor: this.redactor,
-      learnSecrets: () => learnSecrets(agent.servers, options.env ?? process.env, this.redactor),
-      ...(over !== undefined && { session: { ...over.session, guard: over.core.guard } }),
-    });
-    this.tools = new BoardTools({
+    const { workspaceDir = agent.workspace } = options;
+    const { roots = workspaceDir === undefined ? undefined : [workspaceDir] } = options;
+    this.roots = new BoardRoots(roots, workspaceDir ?? process.cwd());
+    const hasTools = options.resourceTools ?? agent.resourceTools ?? false;
+    const given = [
+      ...(options.native ?? []),
+      ...(hasTools ? resourceTools(() => this.content.resources) : []),
+    ];
+    const native = collectNative(given, workspaceDir ? { workspaceDir } : {});
+    const common = {
       agent,
-      native,
-      slots: this.slots,
-      calls: this.#calls,
-      guard: this.guard,
-      execute: call,
+      options,
+      clock: this.clock,
+      logger: this.logger,
+      redactor: this.#redactor,
+    };
+    this.#guard = new BoardGuard({
+      ...common,
+      learnSecrets: () => this.learnSecrets(agent.servers),
+      session: over && {
+        ...over.session,
+        guard: over.base.#guard,
+        isShared: (subject) => over.base.servers.isSharedWithSessions(subject),
+      },
     });
-    this.#find = { tools: this.tools, slots: this.slots, clock: this.clock };
-    const parts = { ...common, slots: this.slots, events: this.events, guard: this.guard };
-    const { redactor } = this;
-    const shared = over?.core.contents;
-    ({
-      contents: this.contents,
-      resources: this.resources,
-      prompts: this.prompts,
-    } = createOffering({ ...parts, redactor, hasTools, ...(shared && { shared }) }));
-    this.servers = new BoardServers({
-      ...parts,
-      redactor,
+    this.servers = new ServerSet({
+      ...common,
       roots: this.roots,
       turns: new Turns(),
-      tools: this.tools,
-      contents: this.contents,
+      catalog: new Catalog(agent.toolNames, [], native.keys()),
+      guard: this.#guard,
       cache,
+      base: base?.servers,
     });
+    this.#calls = new Calls(this.clock, this.logger, this.#events);
+    this.tools = new BoardTools({
+      native,
+      servers: this.servers,
+      calls: this.#calls,
+      guard: this.#guard,
+      execute: call,
+    });
+    this.content = new BoardContent({
+      ...common,
+      servers: this.servers,
+      events: this.#events,
+      guard: this.#guard,
+      hasTools,
+      base: base?.content,
+    });
+    this.#find = { tools: this.tools, servers: this.servers, clock: this.clock };
+    this.#announce();
+    if (base !== undefined) this.#forward(base);
+  }
+
+  /** From here on changes are news. Until then, whoever opens the board learns of them anyway. */
+  opened(): void {
+    this.#isOpen = true;
   }
 
   async call(name: string, args: JsonObject, options: BoardCallOptions): Promise<CallOutcome> {
@@ -126,13 +144,62 @@ export class BoardCore {
     return (await findTool(name, this.#find, signal)).tool;
   }
 
-  /** Resolves when nothing that was plugged in here is left. The guard ends after `others` that use it. */
+  status(entry: ServerEntry): ServerStatus {
+    const status = entry.status(this.tools.count(entry.name), [
+      ...this.content.diagnostics(entry),
+      ...this.servers.diagnostics(entry),
+    ]);
+    return this.#redactor.value(status);
+  }
+
+  on<Name extends keyof BoardEvents>(
+    event: Name,
+    listener: (event: BoardEvents[Name]) => void,
+  ): () => void {
+    return this.#events.on(event, listener);
+  }
+
+  /** So that nothing repeats the secrets of servers that may never start. */
+  learnSecrets(servers: readonly ServerDefinition[]): void {
+    learnSecrets(servers, this.options.env ?? process.env, this.#redactor);
+  }
+
+  /** Resolves when nothing of its own servers is left. The guard ends after `others` that use it. */
   async close(others?: Promise<void>): Promise<void> {
-    this.contents.close();
+    for (const off of this.#offBase) off();
+    this.content.close();
     await Promise.all([this.servers.close(), others]);
-    // Without their servers they end at once; one that waits for a person is not waited for.
-    await within(this.clock, LAST_WORDS_MS, this.#calls.idle());
-    await this.guard.close();
-    this.events.clear();
+    // Without their servers calls end at once; one that waits for a person is not waited for.
+    await within(this.clock, LAST_CALLS_MS, this.#calls.idle());
+    await this.#guard.close();
+    this.#events.clear();
+  }
+
+  #announce(): void {
+    this.servers.events.on("tools", (event) => {
+      const change = this.tools.listedChange(event);
+      if (this.#isOpen && change !== undefined) this.#events.emit("tools", change);
+    });
+    this.servers.events.on("state", ({ entry, state, previous }) => {
+      this.#events.emit("server", this.#redactor.value({ server: entry.name, state, previous }));
+    });
+  }
+
+  /** Shared servers' resources and prompts change on the agent's board. */
+  #forward(base: BoardCore): void {
+    const isShared = (server: string): boolean =>
+      this.servers.shared().some(({ name }) => name === server);
+    const onPrompts = base.on("prompts", (event) => {
+      if (isShared(event.server)) this.#events.emit("prompts", event);
+    });
+    const onResources = base.on("resources", (event) => {
+      if (!isShared(event.server)) return;
+      if (event.change === "list") return this.#events.emit("resources", event);
+      // What another session has subscribed to is no news to this one.
+      const { resources } = this.content;
+      const uris = event.uris.filter((uri) => resources.hears(event.server, uri));
+      if (uris.length > 0) this.#events.emit("resources", { ...event, uris });
+    });
+    this.#offBase.push(onPrompts, onResources);
   }
 }

@@ -8,15 +8,15 @@ import { untilAborted } from "../util/abort.ts";
 import { type Clock, within } from "../util/clock.ts";
 import { closest } from "../util/closest.ts";
 import { oneLine } from "../util/text.ts";
-import type { PluggedTool } from "./plugged-tool.ts";
-import type { Slot } from "./slot.ts";
-import type { BoardTools } from "./tools.ts";
+import type { ServerEntry } from "./server-entry.ts";
+import type { ServerSet } from "./server-set.ts";
+import type { BoardTool, BoardTools } from "./tools.ts";
 
 const MOST_SUGGESTIONS = 3;
 
 export interface FindContext {
   tools: BoardTools;
-  slots: ReadonlyMap<string, Slot>;
+  servers: Pick<ServerSet, "get" | "all">;
   clock: Clock;
 }
 
@@ -26,23 +26,23 @@ export interface FindContext {
  */
 export async function findByFullName(
   name: string,
-  { tools, slots, clock }: FindContext,
+  { tools, servers, clock }: FindContext,
   signal: AbortSignal | undefined,
-): Promise<PluggedTool | undefined> {
+): Promise<BoardTool | undefined> {
   const known = tools.find(name);
   if (known !== undefined) return known;
-  const named = serverIn(name, slots);
-  const asked = named === undefined ? [...slots.values()].filter(isWaking) : [named];
-  const waiting = new Map<Slot, Promise<Slot>>();
-  for (const slot of asked) {
-    const { supervisor, definition } = slot;
+  const named = serverIn(name, servers);
+  const asked = named === undefined ? servers.all().filter(isWaking) : [named];
+  const waiting = new Map<ServerEntry, Promise<ServerEntry>>();
+  for (const entry of asked) {
+    const { supervisor, definition } = entry;
     // Whoever names a server that needs a sign-in may have signed in elsewhere.
     const mayStart = isCallable(supervisor.state) || supervisor.state.kind === "needs-auth";
-    if (slot.knowledge !== "none" || !mayStart) continue;
+    if (entry.isKnown || !mayStart) continue;
     const start = supervisor.start(definition.lazy);
     waiting.set(
-      slot,
-      within(clock, definition.timeout, start).then(() => slot),
+      entry,
+      within(clock, definition.timeout, start).then(() => entry),
     );
   }
   while (waiting.size > 0 && tools.find(name) === undefined) {
@@ -60,7 +60,7 @@ export async function findTool(
   name: string,
   context: FindContext,
   signal: AbortSignal | undefined,
-): Promise<PluggedTool> {
+): Promise<BoardTool> {
   const found = await findByFullName(name, context, signal);
   if (found !== undefined) return found;
   const named = context.tools.all().filter((each) => ownName(each) === name);
@@ -76,20 +76,20 @@ export async function findTool(
   // All of them are hidden: whichever it is, the call is refused.
   if (only !== undefined) return only;
   const error = unknownTool(name, context);
-  if (silentServers(context.slots).length === 0) throw error;
+  if (silentServers(context.servers).length === 0) throw error;
   throw new PlugboardError("SERVER_UNAVAILABLE", error.message, { hint: error.hint });
 }
 
 /** Names the nearest tools and the servers that could not be asked: one of these may have it. */
-export function unknownTool(name: string, { tools, slots, clock }: FindContext): PlugboardError {
-  const why = ({ definition, supervisor }: Slot): PlugboardError =>
+export function unknownTool(name: string, { tools, servers, clock }: FindContext): PlugboardError {
+  const why = ({ definition, supervisor }: ServerEntry): PlugboardError =>
     unavailable(definition, supervisor.state, clock);
-  const named = serverIn(name, slots);
-  if (named?.knowledge === "none") return why(named);
+  const named = serverIn(name, servers);
+  if (named?.isKnown === false) return why(named);
   const listed = tools.all().filter(({ isListed }) => isListed);
   const hints = [
     ...didYouMean(nearestNames(name, listed)),
-    ...silentServers(slots).map((slot) => why(slot).message),
+    ...silentServers(servers).map((entry) => why(entry).message),
   ];
   return new PlugboardError("UNKNOWN_TOOL", `there is no tool named '${oneLine(name, 200)}'`, {
     hint: hints.length > 0 ? hints.join("; ") : undefined,
@@ -97,7 +97,7 @@ export function unknownTool(name: string, { tools, slots, clock }: FindContext):
 }
 
 /** In the form the name has: `server/tool` for that and for a tool's own name, else the public name. */
-function nearestNames(name: string, tools: readonly PluggedTool[]): string[] {
+function nearestNames(name: string, tools: readonly BoardTool[]): string[] {
   const publicNames = new Set(tools.map(({ subject }) => subject.publicName));
   const names = new Map<string, string>();
   for (const each of tools) {
@@ -128,22 +128,20 @@ function didYouMean(names: readonly string[]): string[] {
 }
 
 /** Those whose tools nobody has heard of, now or earlier. */
-function silentServers(slots: ReadonlyMap<string, Slot>): Slot[] {
-  return [...slots.values()].filter(
-    ({ knowledge, definition }) => knowledge === "none" && definition.enabled,
-  );
+function silentServers(servers: FindContext["servers"]): ServerEntry[] {
+  return servers.all().filter(({ isKnown, definition }) => !isKnown && definition.enabled);
 }
 
 /** A misspelt name must not wake up a server that has failed. */
-function isWaking({ supervisor }: Slot): boolean {
+function isWaking({ supervisor }: ServerEntry): boolean {
   return supervisor.state.kind === "idle" || supervisor.state.kind === "starting";
 }
 
-function serverIn(name: string, slots: ReadonlyMap<string, Slot>): Slot | undefined {
+function serverIn(name: string, servers: FindContext["servers"]): ServerEntry | undefined {
   const slash = name.indexOf("/");
-  return slash === -1 ? undefined : slots.get(name.slice(0, slash));
+  return slash === -1 ? undefined : servers.get(name.slice(0, slash));
 }
 
-function ownName({ subject: { source, publicName } }: PluggedTool): string {
+function ownName({ subject: { source, publicName } }: BoardTool): string {
   return source.kind === "mcp" ? source.tool : publicName;
 }

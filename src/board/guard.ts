@@ -19,7 +19,7 @@ import type { Redactor } from "../secrets/redactor.ts";
 import type { Clock } from "../util/clock.ts";
 import { oneLine } from "../util/text.ts";
 import type { GuardedCalls } from "./guarded-calls.ts";
-import type { Slot } from "./slot.ts";
+import type { ServerEntry } from "./server-entry.ts";
 
 export interface BoardGuardOptions {
   agent: AgentConfig;
@@ -61,9 +61,9 @@ export class BoardGuard {
   }
 
   /** To be awaited before the first list of tools: what they were is compared with what they are. */
-  async open(slots: Iterable<Slot>): Promise<void> {
+  async open(entries: readonly ServerEntry[]): Promise<void> {
     await Promise.all(
-      [...slots].map(({ definition, pinKey }) => {
+      entries.map(({ definition, pinKey }) => {
         const mode = definition.guard?.pins ?? this.#options.agent.guard?.pins ?? "warn";
         const isOfSession = definition.origin === "session";
         const id = { server: definition.name, key: pinKey };
@@ -107,9 +107,9 @@ export class BoardGuard {
     return (call) => (chain ?? first)(call);
   }
 
-  /** Around what is no call of a tool: on record and without secrets. */
-  aside(subject: ToolSubject, last: Next): Next {
-    return async (call) => (await this.#calls()).aside(subject, last)(call);
+  /** Around a request for a resource or a prompt: audited and redacted, under no rules for tools. */
+  aroundContent(subject: ToolSubject, last: Next): Next {
+    return async (call) => (await this.#calls()).aroundContent(subject, last)(call);
   }
 
   framing({ guard }: Pick<ServerDefinition, "guard">): FramingMode {

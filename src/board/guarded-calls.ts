@@ -44,7 +44,7 @@ export class GuardedCalls {
   readonly #isAuditShared: boolean;
   readonly #spill: SpillDirectory | undefined;
   readonly #stages: readonly StageFor[];
-  readonly #asideStages: readonly StageFor[];
+  readonly #contentStages: readonly StageFor[];
 
   constructor(given: GuardedCallsOptions) {
     const { agent, options, clock, logger, redactor, servers, first, session, shared } = given;
@@ -80,10 +80,10 @@ export class GuardedCalls {
     this.#concurrency = concurrencyStage(servers);
     const lower = (subject: ToolSubject): GuardedCalls | undefined =>
       session?.isShared(subject) ? shared : undefined;
-    this.#asideStages = [() => audited, () => redact];
+    this.#contentStages = [() => audited, () => redact];
     // The outermost first. Nobody holds a slot while a person thinks.
     this.#stages = [
-      ...this.#asideStages,
+      ...this.#contentStages,
       ...first,
       (subject) => lower(subject)?.limitRate(subject),
       this.#rateLimit,
@@ -111,9 +111,8 @@ export class GuardedCalls {
     return compose(this.#stages, subject, last);
   }
 
-  /** Around what is no call of a tool. */
-  aside(subject: ToolSubject, last: Next): Next {
-    return compose(this.#asideStages, subject, last);
+  aroundContent(subject: ToolSubject, last: Next): Next {
+    return compose(this.#contentStages, subject, last);
   }
 
   presenter(subject: ToolSubject): Present {

@@ -1,4 +1,4 @@
-// Signing in to one server: makes its authorizer when it is first needed, with a way to its authorization
+// Signing in to one server: makes its authorizer on first use, with a network of its own to the authorization
 // server, and ends with the board.
 
 import type { ServerAuthorizer } from "../auth/authorizer.ts";
@@ -8,14 +8,14 @@ import { type Logger, loggerFor } from "../model/logger.ts";
 import type { RemoteEndpoint } from "../model/server-definition.ts";
 import type { GuardedFetch } from "../net/fetch.ts";
 import type { Clock } from "../util/clock.ts";
-import { hasOwnCredentials, isSameAddress } from "./lender.ts";
+import { hasOwnCredentials, isSameAddress } from "./matching-server.ts";
 
 export interface ServerSignInOptions {
   server: string;
   /** The endpoint with its values filled in. */
   resolve: () => RemoteEndpoint;
-  /** The tokens are for a server of another definition, as long as it has the same address. */
-  isLent: boolean;
+  /** The login is a matching server's: it is used only while both have the same address. */
+  isOfMatchingServer: boolean;
   stateDir: string | undefined;
   networkAllow: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
@@ -43,7 +43,7 @@ export class ServerSignIn {
   /** Undefined where the configuration says who is calling, or that nobody is to sign in. */
   async authorizer(endpoint: RemoteEndpoint): Promise<Authorizer | undefined> {
     if (endpoint.oauth === false || hasOwnCredentials(endpoint)) return undefined;
-    if (!this.#options.isLent) return (await this.#make(endpoint)).authorizer;
+    if (!this.#options.isOfMatchingServer) return (await this.#make(endpoint)).authorizer;
     const configured = this.#options.resolve();
     // Its address may have a variable in it, which has another value by now.
     if (!isSameAddress(endpoint.url, configured.url)) return undefined;

@@ -1,103 +1,197 @@
-// Every tool on the board, the host's own and those of servers, each with its way through the guard.
+// Every tool on a board, native ones and those of servers, each with its way through the guard.
 
-import type { Execute } from "../bridge/tool.ts";
-import { Catalog, type CatalogChange, type CatalogEntry } from "../catalog/catalog.ts";
-import type { AgentConfig } from "../model/agent-config.ts";
-import type { Next } from "../model/guard.ts";
+import { toUnified } from "../bridge/native.ts";
+import { type Execute, toTool } from "../bridge/tool.ts";
+import type { CatalogEntry } from "../catalog/catalog.ts";
+import { toolHash } from "../guard/pins/hash.ts";
+import type { ToolsEvent } from "../model/events.ts";
+import type { Next, ToolSubject } from "../model/guard.ts";
+import { isManual } from "../model/include.ts";
 import type { NativeTool, Tool, ToolDefinition } from "../model/tool.ts";
 import type { Calls } from "./calls.ts";
 import type { BoardGuard } from "./guard.ts";
-import { plugEntry, type PluggedTool, plugNative } from "./plugged-tool.ts";
-import { type Slot, slotNamed } from "./slot.ts";
+import type { ServerEntry } from "./server-entry.ts";
+import type { ServerSet } from "./server-set.ts";
+
+/** One tool on the board. */
+export interface BoardTool {
+  /** What rules see of it. */
+  subject: ToolSubject;
+  /** Calls it through the guard. */
+  guarded: Next;
+  /** What an agent gets. */
+  tool: Tool;
+  /** A tool that the rules refuse is not listed. */
+  isListed: boolean;
+}
 
 export interface BoardToolsOptions {
-  agent: AgentConfig;
   native: ReadonlyMap<string, NativeTool>;
-  slots: ReadonlyMap<string, Slot>;
+  servers: Pick<ServerSet, "named" | "tools" | "toolsOf" | "findTool">;
   calls: Calls;
   guard: BoardGuard;
   execute: Execute;
 }
 
 export class BoardTools {
-  readonly catalog: Catalog;
   readonly #options: BoardToolsOptions;
-  readonly #native = new Map<string, PluggedTool>();
-  readonly #plugged = new WeakMap<CatalogEntry, PluggedTool>();
+  readonly #native = new Map<string, BoardTool>();
+  readonly #ofServers = new WeakMap<CatalogEntry, BoardTool>();
+  /** Public names of the tools that the rules hide: a change of these is not announced. */
+  readonly #hidden = new Set<string>();
 
   constructor(options: BoardToolsOptions) {
-    const { agent, native, calls, guard, execute } = options;
     this.#options = options;
-    this.catalog = new Catalog(agent.toolNames, agent.servers, native.keys());
-    for (const tool of native.values()) {
-      const last: Next = (call) => calls.native(tool, call);
-      this.#native.set(tool.name, plugNative(tool, guard, last, execute));
-    }
+    for (const tool of options.native.values()) this.#native.set(tool.name, this.#makeNative(tool));
   }
 
   list(): Tool[] {
-    const native = [...this.#native.values()].filter(({ isListed }) => isListed);
-    return [...native, ...this.#listed()].map(({ tool }) => tool);
+    return this.all().flatMap(({ isListed, tool }) => (isListed ? [tool] : []));
   }
 
-  /** Of those that are listed. */
+  /** Hidden ones included. */
+  all(): BoardTool[] {
+    return [
+      ...this.#native.values(),
+      ...this.#options.servers.tools().map((each) => this.#at(each)),
+    ];
+  }
+
+  /** How many tools of the server are listed. */
   count(server: string): number {
-    return this.#listed().filter(
-      ({ subject: { source } }) => source.kind === "mcp" && source.server === server,
-    ).length;
-  }
-
-  /** Those that the rules hide included. */
-  all(): PluggedTool[] {
-    return [...this.#native.values(), ...this.catalog.entries().map((entry) => this.at(entry))];
+    const tools = this.#options.servers.toolsOf(server);
+    return tools.filter((entry) => this.#at(entry).isListed).length;
   }
 
   /** By public name, `server/tool` or `native/tool`, listed or not. */
-  find(name: string): PluggedTool | undefined {
-    const entry = this.catalog.find(name);
-    if (entry !== undefined) return this.at(entry);
+  find(name: string): BoardTool | undefined {
+    const entry = this.#options.servers.findTool(name);
+    if (entry !== undefined) return this.#at(entry);
     return this.#native.get(name.startsWith("native/") ? name.slice(7) : name);
   }
 
-  at(entry: CatalogEntry): PluggedTool {
-    const known = this.#plugged.get(entry);
-    if (known !== undefined) return known;
-    const { slots, calls, guard, execute } = this.#options;
-    const slot = slotNamed(entry.server, slots);
-    const isCurrent = (): boolean => this.catalog.find(entry.publicName) === entry;
-    const last: Next = (call) =>
-      calls.server(slot.supervisor, entry.tool.name, call, () => guard.recheck(call, isCurrent()));
-    const plugged = plugEntry(entry, slot, guard, last, execute);
-    this.#plugged.set(entry, plugged);
-    return plugged;
+  /** Leaves hidden tools out of a change; undefined where nothing is left. To be given every change. */
+  listedChange({ added, removed, changed }: ToolsEvent): ToolsEvent | undefined {
+    const before = new Set(removed.filter((name) => this.#hidden.delete(name)));
+    const isHidden = (name: string): boolean => {
+      const wasHidden = this.#hidden.delete(name);
+      if (this.find(name)?.isListed === false) this.#hidden.add(name);
+      return wasHidden || this.#hidden.has(name);
+    };
+    const listed = {
+      added: added.filter((name) => !isHidden(name)),
+      removed: removed.filter((name) => !before.has(name)),
+      changed: changed.filter((name) => !isHidden(name)),
+    };
+    return Object.values(listed).some(({ length }) => length > 0) ? listed : undefined;
   }
 
-  /** Replaces a server's tools; what is not listed is no news. */
-  set(server: string, tools: readonly ToolDefinition[]): CatalogChange {
-    const hidden = new Set(this.#hidden());
-    const change = this.catalog.set(server, tools);
-    for (const name of this.#hidden()) hidden.add(name);
-    if (hidden.size === 0) return change;
-    const shown = (names: string[]): string[] => names.filter((name) => !hidden.has(name));
-    const { added, removed, changed, diagnostics } = change;
+  #at(entry: CatalogEntry): BoardTool {
+    const known = this.#ofServers.get(entry);
+    if (known !== undefined) return known;
+    const { servers, calls, guard } = this.#options;
+    const server = servers.named(entry.server);
+    const isCurrent = (): boolean => servers.findTool(entry.publicName) === entry;
+    const tool = this.#make(entry, server, (call) =>
+      calls.server(server.supervisor, entry.tool.name, call, () =>
+        guard.recheck(call, isCurrent()),
+      ),
+    );
+    this.#ofServers.set(entry, tool);
+    return tool;
+  }
+
+  #make(entry: CatalogEntry, { definition, pinKey }: ServerEntry, last: Next): BoardTool {
+    const { guard, execute } = this.#options;
+    const { publicName, server, tool } = entry;
+    const subject = new Subject(tool, {
+      canonical: `${server}/${tool.name}`,
+      publicName,
+      source: { kind: "mcp", server, tool: tool.name },
+      origin: definition.origin,
+      ownerOnly: false,
+      key: pinKey,
+    });
     return {
-      added: shown(added),
-      removed: shown(removed),
-      changed: shown(changed),
-      diagnostics,
+      subject,
+      guarded: guard.around(subject, last),
+      tool: {
+        ...toTool(entry, execute, guard.presenter(subject)),
+        ...(isManual(tool.name, definition.include) && { include: "manual" }),
+      },
+      isListed: guard.allows(subject),
     };
   }
 
-  #listed(): PluggedTool[] {
-    return this.catalog.entries().flatMap((entry) => {
-      const plugged = this.at(entry);
-      return plugged.isListed ? [plugged] : [];
+  #makeNative(tool: NativeTool): BoardTool {
+    const { guard, calls, execute } = this.#options;
+    const { name, description, parameters, annotations, outputSchema, ownerOnly = false } = tool;
+    const definition: ToolDefinition = {
+      name,
+      description,
+      inputSchema: parameters,
+      annotations,
+      outputSchema,
+    };
+    const subject = new Subject(definition, {
+      canonical: `native/${name}`,
+      publicName: name,
+      source: { kind: "native" },
+      origin: "native",
+      ownerOnly,
+      key: "native",
     });
+    return {
+      subject,
+      guarded: guard.around(subject, (call) => calls.native(tool, call)),
+      tool: toUnified(tool, execute, guard.presenter(subject)),
+      isListed: guard.allows(subject),
+    };
+  }
+}
+
+interface SubjectIdentity extends Pick<
+  ToolSubject,
+  "canonical" | "publicName" | "source" | "origin" | "ownerOnly"
+> {
+  /** Of the definition of its server. */
+  key: string;
+}
+
+class Subject implements ToolSubject {
+  readonly canonical: string;
+  readonly publicName: string;
+  readonly source: ToolSubject["source"];
+  readonly origin: ToolSubject["origin"];
+  readonly ownerOnly: boolean;
+  readonly title: string | undefined;
+  readonly description: string | undefined;
+  readonly annotations: ToolSubject["annotations"];
+  readonly outputSchema: ToolSubject["outputSchema"];
+  readonly #tool: ToolDefinition;
+  readonly #key: string;
+  #hash: string | undefined;
+
+  constructor(tool: ToolDefinition, identity: SubjectIdentity) {
+    this.canonical = identity.canonical;
+    this.publicName = identity.publicName;
+    this.source = identity.source;
+    this.origin = identity.origin;
+    this.ownerOnly = identity.ownerOnly;
+    this.title = tool.title;
+    this.description = tool.description;
+    this.annotations = tool.annotations;
+    this.outputSchema = tool.outputSchema;
+    this.#tool = tool;
+    this.#key = identity.key;
   }
 
-  #hidden(): string[] {
-    return this.catalog
-      .entries()
-      .flatMap((entry) => (this.at(entry).isListed ? [] : [entry.publicName]));
+  /**
+   * Of the tool and of its server's definition: what you granted to one program is not granted to another of
+   * its name. Made on first use, since few of a thousand tools are ever asked about.
+   */
+  get hash(): string {
+    this.#hash ??= `${toolHash(this.#tool)}-${this.#key}`;
+    return this.#hash;
   }
 }

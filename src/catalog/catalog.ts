@@ -1,4 +1,4 @@
-// What a set of servers offers now, under public names. Routing is a lookup here and nothing else.
+// The tools of a set of servers under their public names. Routing a call is a lookup here and nothing else.
 
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { ToolsEvent } from "../model/events.ts";
@@ -14,7 +14,7 @@ export interface CatalogEntry {
 
 export interface CatalogServer {
   name: string;
-  /** Stands for the name in public names. */
+  /** Replaces the server's name in public names. */
   toolPrefix?: string;
 }
 
@@ -24,9 +24,9 @@ export interface CatalogChange extends ToolsEvent {
 
 export class Catalog {
   readonly #template: string;
-  /** Names that are taken by the host's own tools. */
+  /** Names of native tools. */
   readonly #reserved: ReadonlySet<string>;
-  /** In the order of the configuration. */
+  /** In the order in which they were added. */
   readonly #servers = new Map<string, { prefix: string; entries: CatalogEntry[] }>();
   readonly #byPublicName = new Map<string, CatalogEntry>();
   readonly #byCanonicalName = new Map<string, CatalogEntry>();
@@ -38,7 +38,7 @@ export class Catalog {
   ) {
     this.#template = template;
     this.#reserved = new Set(reserved);
-    for (const each of servers) this.plug(each);
+    for (const each of servers) this.add(each);
   }
 
   /** By public name, or by the canonical `server/tool`. */
@@ -46,30 +46,19 @@ export class Catalog {
     return this.#byPublicName.get(name) ?? this.#byCanonicalName.get(name);
   }
 
-  entries(): CatalogEntry[] {
-    return [...this.#servers.values()].flatMap((server) => server.entries);
+  /** Of these servers, in this order. */
+  entries(servers: Iterable<string> = this.#servers.keys()): CatalogEntry[] {
+    return [...servers].flatMap((server) => this.#servers.get(server)?.entries ?? []);
   }
 
-  count(server: string): number {
-    return this.#servers.get(server)?.entries.length ?? 0;
-  }
-
-  /** What a server has, in its order here. */
-  tools(server: string): ToolDefinition[] {
-    return (this.#servers.get(server)?.entries ?? []).map(({ tool }) => tool);
-  }
-
-  has(server: string): boolean {
-    return this.#servers.has(server);
-  }
-
-  /** Comes after those that are there. */
-  plug({ name, toolPrefix }: CatalogServer): void {
+  /** Without tools to begin with. A server that is there keeps its own. */
+  add({ name, toolPrefix }: CatalogServer): void {
+    if (this.#servers.has(name)) return;
     this.#servers.set(name, { prefix: toolPrefix ?? name, entries: [] });
   }
 
-  /** Names of its tools that are gone with it. */
-  unplug(server: string): string[] {
+  /** Returns the public names that are gone with it. */
+  remove(server: string): string[] {
     const { removed } = this.set(server, []);
     this.#servers.delete(server);
     return removed;
@@ -78,19 +67,19 @@ export class Catalog {
   /** Replaces a server's tools. What stays keeps its place and, if unchanged, its entry. */
   set(server: string, tools: readonly ToolDefinition[]): CatalogChange {
     const change: CatalogChange = { added: [], removed: [], changed: [], diagnostics: [] };
-    const slot = this.#servers.get(server);
-    if (slot === undefined) return change;
-    const before = new Map(slot.entries.map((entry) => [entry.tool.name, entry]));
+    const listed = this.#servers.get(server);
+    if (listed === undefined) return change;
+    const before = new Map(listed.entries.map((entry) => [entry.tool.name, entry]));
     const now = new Map(tools.map((tool) => [tool.name, tool]));
-    for (const entry of slot.entries) this.#forget(entry);
+    for (const entry of listed.entries) this.#forget(entry);
     const kept = [...before.keys()].filter((name) => now.has(name));
     const fresh = [...now.keys()].filter((name) => !before.has(name));
-    slot.entries = [];
+    listed.entries = [];
     for (const name of [...kept, ...fresh]) {
       const tool = now.get(name);
       if (tool === undefined) continue;
       const known = before.get(name);
-      const entry = this.#entry(server, slot.prefix, tool, known);
+      const entry = this.#entry(server, listed.prefix, tool, known);
       if (this.#isTaken(entry.publicName)) {
         const message = `tool left out: its public name ${entry.publicName} is taken`;
         change.diagnostics.push({ server, subject: oneLine(name, 80), message });
@@ -98,7 +87,7 @@ export class Catalog {
       }
       if (known === undefined) change.added.push(entry.publicName);
       else if (entry !== known) change.changed.push(entry.publicName);
-      slot.entries.push(entry);
+      listed.entries.push(entry);
       this.#byPublicName.set(entry.publicName, entry);
       this.#byCanonicalName.set(`${server}/${name}`, entry);
     }

@@ -1,15 +1,15 @@
-// Which configuration a command uses when it is asked to find one.
+// Finds the configuration file that a command uses when it is not told which.
 
 import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Environment } from "./environment.ts";
+import type { Environment } from "../util/environment.ts";
 import { plugboardHome } from "./home.ts";
-import { configInvalid } from "./report.ts";
+import { configInvalid } from "./issue.ts";
 
 export type ConfigSource =
-  /** One from the `directory` was named by nobody: nothing of it may start before it is trusted. */
+  /** Nobody named a file that comes from the `directory`: nothing in it may start before it is trusted. */
   | { kind: "file"; path: string; from: "flag" | "environment" | "directory" | "home" }
-  /** There is no file: the servers that come with Plugboard. */
+  /** There is no file, so the servers that come with Plugboard are used. */
   | { kind: "demo" };
 
 export interface FindOptions {
@@ -44,7 +44,7 @@ function named(path: string, by: string): string {
   throw configInvalid([{ file: path, path: "", message }]);
 }
 
-/** What cannot be looked at counts as there: reading it will say why it cannot be used. */
+/** A file that cannot be looked at counts as existing: reading it will say why it cannot be used. */
 function exists(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined;

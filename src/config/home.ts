@@ -1,7 +1,7 @@
-// Paths that start at somebody's home directory, and Plugboard's own place in it.
+// Paths in the user's home directory, and where Plugboard keeps its files in it.
 
 import { join, resolve } from "node:path";
-import type { Environment } from "./environment.ts";
+import type { Environment } from "../util/environment.ts";
 
 /** Expands a leading `~`; anything else passes unchanged. */
 export function expandHome(path: string, homedir: string): string {

@@ -1,37 +1,39 @@
-// A configuration file as what one agent gets of it: read, checked as a whole, merged.
+// Loads a configuration file for one agent: reads the text (text/), checks all of it (schema/), and merges the
+// defaults with the agent's own settings (layers/). Nothing starts here. A command that found the file by
+// itself asks next whether somebody trusts it (trust/); references such as `${VAR}` are resolved when a server
+// starts (resolve.ts).
 
 import { homedir as systemHome } from "node:os";
 import { dirname, resolve } from "node:path";
 import type { AgentConfig } from "../model/agent-config.ts";
-import type { AuditSettings } from "../model/guard-settings.ts";
-import { isJsonObject, type JsonObject } from "../model/json.ts";
-import type { ModelProvider } from "../model/model-provider.ts";
 import { closest } from "../util/closest.ts";
-import { readAgents } from "./agents.ts";
-import type { AgentLayer, AgentLayers } from "./agents.ts";
-import { familyOf } from "./connection.ts";
-import { toDefinition } from "./definition.ts";
-import { parseText } from "./document.ts";
-import { atKey } from "./finding.ts";
-import type { Finding } from "./finding.ts";
-import { agentGuard, auditSettings } from "./guard.ts";
 import { expandHome } from "./home.ts";
-import { layerFindings, mergeServers, overrideFindings, plainServers } from "./merge.ts";
-import type { MergedServer } from "./merge.ts";
-import { quote } from "./quote.ts";
-import { readConfigText } from "./read.ts";
-import { configInvalid, throwIfAny, toProblems } from "./report.ts";
-import type { Source } from "./report.ts";
-import { ruleWarnings } from "./rule-warnings.ts";
-import type { AgentSettings } from "./schema.ts";
-import { sessionDefaults } from "./session.ts";
-import { DEFAULT_TOOL_NAMES } from "./tool-names.ts";
-import { agentWarnings, defaultsWarnings, rootWarnings, serverWarnings } from "./warnings.ts";
+import { atKey, type Issue, quote, throwIfAny, toProblems } from "./issue.ts";
+import { toDefinition } from "./layers/definition.ts";
+import { agentGuard, auditSettings } from "./layers/guard.ts";
+import {
+  layerIssues,
+  type MergedServer,
+  mergeServers,
+  mergeSessionDefaults,
+  overrideIssues,
+  plainServers,
+} from "./layers/merge.ts";
+import { type AgentLayer, type AgentLayers, readAgents } from "./schema/agents.ts";
+import { type AgentSettings, DEFAULT_TOOL_NAMES } from "./schema/file-schema.ts";
+import { kindOf } from "./schema/servers.ts";
+import {
+  agentWarnings,
+  defaultsWarnings,
+  rootWarnings,
+  serverWarnings,
+} from "./schema/warnings.ts";
+import { readDocument } from "./text/read.ts";
 
 /** The agent that has the defaults and nothing else. */
 const DEFAULT_AGENT = "default";
 
-export interface LoadOptions {
+export interface LoadConfigOptions {
   /** What a relative path is relative to; by default the process's working directory. */
   cwd?: string;
   homedir?: string;
@@ -44,31 +46,42 @@ export interface LoadOptions {
 export async function loadConfig(
   path: string,
   agentId: string = DEFAULT_AGENT,
-  options: LoadOptions = {},
+  { cwd = process.cwd(), homedir = systemHome() }: LoadConfigOptions = {},
 ): Promise<AgentConfig> {
-  const file = resolve(options.cwd ?? process.cwd(), path);
-  const document = parseText(await readConfigText(file));
-  if (document.kind === "malformed") {
-    throw configInvalid([{ file, ...document.place, path: "", message: document.message }]);
-  }
-  const source = { file, locate: document.locate };
+  const file = resolve(cwd, path);
+  const document = await readDocument(file);
   const layers = readAgents(document.value);
   const agent = layers.list.find(({ id }) => id === agentId);
-  const isUnknown = agent === undefined && agentId !== DEFAULT_AGENT;
-  const findings = [...document.findings, ...layers.findings, ...mergeFindings(layers)];
-  throwIfAny(isUnknown ? [...findings, unknownAgent(agentId, layers)] : findings, source);
-  return compose({ layers, agent, source, homedir: options.homedir ?? systemHome() });
+  const isKnown = agent !== undefined || agentId === DEFAULT_AGENT;
+  const source = { file, locate: document.locate };
+  throwIfAny(
+    [
+      ...document.issues,
+      ...layers.issues,
+      ...mergeIssues(layers),
+      ...(isKnown ? [] : [unknownAgent(agentId, layers)]),
+    ],
+    source,
+  );
+  const servers = mergeServers(layers.defaults.servers, agent?.servers);
+  const warnings = warningsOf(layers, agent, servers);
+  return {
+    ...mergeAgent(layers, agent, dirname(file), homedir),
+    servers: servers.map((server) => toDefinition(server, dirname(file))),
+    warnings: toProblems(warnings, source),
+    file,
+  };
 }
 
-/** The agents that are not asked for too: a file is right or wrong as a whole. */
-function mergeFindings({ defaults, list }: AgentLayers): Finding[] {
+/** Those of every agent: a file is right or wrong as a whole. */
+function mergeIssues({ defaults, list }: AgentLayers): Issue[] {
   return [
-    ...layerFindings(defaults.servers),
-    ...list.flatMap((agent) => overrideFindings(defaults.servers, agent.servers)),
+    ...layerIssues(defaults.servers),
+    ...list.flatMap((agent) => overrideIssues(defaults.servers, agent.servers)),
   ];
 }
 
-function unknownAgent(agentId: string, { list }: AgentLayers): Finding {
+function unknownAgent(agentId: string, { list }: AgentLayers): Issue {
   const ids = list.flatMap(({ id }) => id ?? []);
   const known =
     ids.length === 0 ? "the file has none" : `known agents: ${ids.map(quote).join(", ")}`;
@@ -76,83 +89,41 @@ function unknownAgent(agentId: string, { list }: AgentLayers): Finding {
   return atKey(["agents", "list"], message, closest(agentId, ids));
 }
 
-interface Composition {
-  layers: AgentLayers;
-  agent: AgentLayer | undefined;
-  source: Required<Source>;
-  homedir: string;
-}
-
-function compose({ layers, agent, source, homedir }: Composition): AgentConfig {
-  const { defaults, root } = layers;
-  const servers = mergeServers(defaults.servers, agent?.servers);
-  const baseDir = dirname(source.file);
-  const settings = { ...defaults.settings, ...agent?.settings };
+/** Everything but the servers. */
+function mergeAgent(
+  { defaults, root }: AgentLayers,
+  agent: AgentLayer | undefined,
+  baseDir: string,
+  homedir: string,
+): Omit<AgentConfig, "servers" | "warnings"> {
+  const layers = agent === undefined ? [defaults] : [defaults, agent];
+  const settings: AgentSettings = { ...defaults.settings, ...agent?.settings };
   const mcp = { ...defaults.settings.mcp, ...agent?.settings.mcp };
-  const { allow, proxy } = networkBlock(root);
   const toPath = (path: string): string => resolve(baseDir, expandHome(path, homedir));
-  const workspace = settings.workspace && toPath(settings.workspace);
-  const guard = agentGuard(agent === undefined ? [defaults] : [defaults, agent]);
-  // The root has passed its schema.
-  const audit = auditSettings(root["audit"] as AuditSettings | undefined, toPath);
-  const session = sessionDefaults(
-    [defaults, ...(agent === undefined ? [] : [agent])].map(({ settings: { mcp: of }, path }) => ({
-      settings: of?.session,
-      path: [...path, "mcp", "session"],
-    })),
-  );
-  const { providers: modelProviders } = modelsBlock(root);
-  const names = serverNames(layers);
   return {
     agentId: agent?.id ?? DEFAULT_AGENT,
-    servers: servers.map((server) => toDefinition(server, baseDir)),
     toolNames: mcp.toolNames ?? DEFAULT_TOOL_NAMES,
-    ...(mcp.startupWait !== undefined && { startupWait: mcp.startupWait }),
-    ...(mcp.resourceTools !== undefined && { resourceTools: mcp.resourceTools }),
-    ...(workspace !== undefined && { workspace }),
+    startupWait: mcp.startupWait,
+    resourceTools: mcp.resourceTools,
+    workspace: settings.workspace && toPath(settings.workspace),
     ...chosenModels(settings),
-    ...(settings.systemPrompt !== undefined && { systemPrompt: settings.systemPrompt }),
-    ...(settings.maxSteps !== undefined && { maxSteps: settings.maxSteps }),
-    ...(modelProviders !== undefined && { modelProviders }),
-    ...(allow !== undefined && { networkAllow: allow }),
-    ...(proxy !== undefined && { networkProxy: proxy }),
-    ...(guard !== undefined && { guard }),
-    ...(audit !== undefined && { audit }),
-    ...(session !== undefined && { session }),
-    warnings: toProblems(
-      [
-        ...rootWarnings(root),
-        ...defaultsWarnings(defaults.settings, defaults.path),
-        ...layerWarnings(defaults, plainServers(defaults.servers, "defaults"), names),
-        ...(agent === undefined ? [] : layerWarnings(agent, servers, names)),
-      ],
-      source,
+    systemPrompt: settings.systemPrompt,
+    maxSteps: settings.maxSteps,
+    modelProviders: root.models?.providers,
+    networkAllow: root.network?.allow,
+    networkProxy: root.network?.proxy,
+    guard: agentGuard(layers),
+    audit: auditSettings(root.audit, toPath),
+    session: mergeSessionDefaults(
+      layers.map((layer) => ({
+        settings: layer.settings.mcp?.session,
+        path: [...layer.path, "mcp", "session"],
+      })),
     ),
-    file: source.file,
   };
 }
 
-function layerWarnings(
-  layer: AgentLayer,
-  merged: readonly MergedServer[],
-  names: ReadonlySet<string>,
-): Finding[] {
-  const families = new Map(merged.map(({ name, server }) => [name, familyOf(server)]));
-  return [
-    ...agentWarnings(layer.settings, layer.path),
-    ...ruleWarnings(layer.settings.tools, layer.path, names),
-    ...[...layer.servers.servers.values()].flatMap((server) =>
-      serverWarnings(server, families.get(server.name)),
-    ),
-  ];
-}
-
-/** Of every agent: rules in the defaults may be about servers that only some agents have. */
-function serverNames({ defaults, list }: AgentLayers): ReadonlySet<string> {
-  return new Set([defaults, ...list].flatMap(({ servers }) => [...servers.servers.keys()]));
-}
-
-/** The first is the one that answers where nobody chooses. */
+/** The first one answers where nobody chooses. */
 function chosenModels({
   model,
   models = [],
@@ -162,12 +133,25 @@ function chosenModels({
   return first === undefined ? {} : { model: first, models: [...ids] };
 }
 
-/** The root has passed its schema. */
-function networkBlock(root: JsonObject): { allow?: string[]; proxy?: string } {
-  return isJsonObject(root["network"]) ? root["network"] : {};
-}
-
-/** The root has passed its schema. */
-function modelsBlock(root: JsonObject): { providers?: Record<string, ModelProvider> } {
-  return isJsonObject(root["models"]) ? root["models"] : {};
+function warningsOf(
+  { defaults, list, root }: AgentLayers,
+  agent: AgentLayer | undefined,
+  servers: readonly MergedServer[],
+): Issue[] {
+  // Of every agent: rules in the defaults may be about servers that only some agents have.
+  const names = new Set([defaults, ...list].flatMap((layer) => [...layer.servers.servers.keys()]));
+  const layerWarnings = (layer: AgentLayer, merged: readonly MergedServer[]): Issue[] => {
+    const kinds = new Map(merged.map(({ name, server }) => [name, kindOf(server)]));
+    const written = [...layer.servers.servers.values()];
+    return [
+      ...agentWarnings(layer, names),
+      ...written.flatMap((server) => serverWarnings(server, kinds.get(server.name))),
+    ];
+  };
+  return [
+    ...rootWarnings(root),
+    ...defaultsWarnings(defaults),
+    ...layerWarnings(defaults, plainServers(defaults.servers, "defaults")),
+    ...(agent === undefined ? [] : layerWarnings(agent, servers)),
+  ];
 }

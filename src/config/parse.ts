@@ -1,51 +1,82 @@
-// A configuration written in code, checked as a file's would be.
+// Checks a configuration written in code, as loadConfig checks a file.
 
 import type { AgentConfig } from "../model/agent-config.ts";
+import type {
+  AgentGuard,
+  ApprovalMode,
+  AuditSettings,
+  FramingMode,
+  PinMode,
+  ToolRules,
+} from "../model/guard-settings.ts";
 import { isJsonObject } from "../model/json.ts";
-import { check } from "./kit.ts";
-import { familyOf } from "./connection.ts";
-import { toDefinition } from "./definition.ts";
-import { agentGuard, auditSettings } from "./guard.ts";
-import { layerFindings, plainServers } from "./merge.ts";
-import { throwIfAny, toProblems } from "./report.ts";
-import { ruleWarnings } from "./rule-warnings.ts";
-import { boardSchema } from "./schema.ts";
-import type { BoardConfig } from "./server-config.ts";
-import { readServers } from "./servers.ts";
-import { DEFAULT_TOOL_NAMES } from "./tool-names.ts";
-import { sessionDefaults } from "./session.ts";
-import { durationWarnings, serverWarnings, sessionWarnings } from "./warnings.ts";
+import type { ServerConfig, SessionDefaults } from "../model/server-config.ts";
+import { throwIfAny, toProblems } from "./issue.ts";
+import { toDefinition } from "./layers/definition.ts";
+import { agentGuard, auditSettings } from "./layers/guard.ts";
+import { layerIssues, mergeSessionDefaults, plainServers } from "./layers/merge.ts";
+import { boardSchema, DEFAULT_TOOL_NAMES } from "./schema/file-schema.ts";
+import { check } from "./schema/schema.ts";
+import { kindOf, readServers } from "./schema/servers.ts";
+import {
+  durationWarnings,
+  ruleWarnings,
+  serverWarnings,
+  sessionWarnings,
+} from "./schema/warnings.ts";
 
-export type { BoardConfig } from "./server-config.ts";
+/** The servers of one board, and how their tools are named. */
+export interface BoardConfig {
+  /** By name: 1 to 64 characters without "/"; `native` is reserved. */
+  servers: Record<string, ServerConfig>;
+  /** Template of public tool names. Default `mcp__{server}__{tool}`. */
+  toolNames?: string;
+  /** Milliseconds to wait for servers at the start. Default: each server's `timeout`. */
+  startupWait?: number;
+  /** The directory the agent works in. */
+  workspace?: string;
+  /** Gives a model tools to find and read resources by itself. Default false. */
+  resourceTools?: boolean;
+  /** Hosts and address ranges that every server may reach, as `network.allow` in a file. */
+  networkAllow?: string[];
+  /** Which tools may be called, by patterns such as `docs/read_*`, `native/*` or a public name. */
+  tools?: ToolRules;
+  /** Ask before a call. Default "never". */
+  approval?: ApprovalMode;
+  pins?: PinMode;
+  framing?: FramingMode;
+  /** How many servers and tools a session may bring. */
+  limits?: AgentGuard["limits"];
+  /** Settings of every server that a session brings, unless the server has its own. */
+  session?: SessionDefaults;
+  audit?: AuditSettings;
+}
 
 /** Throws CONFIG_INVALID, listing everything that is wrong. */
 export function parseAgentConfig(input: BoardConfig): AgentConfig {
   const checked = check(boardSchema, input, []);
   const layer = readServers(isJsonObject(input) ? input.servers : undefined, ["servers"]);
-  throwIfAny([...checked.findings, ...layer.findings, ...layerFindings(layer)], {});
+  throwIfAny([...checked.issues, ...layer.issues, ...layerIssues(layer)], {});
   const { toolNames, startupWait, workspace, networkAllow, tools, approval, resourceTools } = input;
-  const guard = agentGuard([{ path: [], settings: { ...input, tools: { ...tools, approval } } }]);
-  const audit = auditSettings(input.audit, (file) => file);
-  const session = sessionDefaults([{ settings: input.session, path: ["session"] }]);
   const warnings = [
     ...durationWarnings({ startupWait }, ["startupWait"], []),
     ...ruleWarnings(tools, [], new Set(layer.servers.keys())),
     ...sessionWarnings(input.session, ["session"]),
     ...[...layer.servers.values()].flatMap((server) =>
-      serverWarnings(server, familyOf(server.plain)),
+      serverWarnings(server, kindOf(server.plain)),
     ),
   ];
   return {
     agentId: "default",
     servers: plainServers(layer, "agent").map((server) => toDefinition(server, undefined)),
     toolNames: toolNames ?? DEFAULT_TOOL_NAMES,
-    ...(startupWait !== undefined && { startupWait }),
-    ...(resourceTools !== undefined && { resourceTools }),
-    ...(workspace !== undefined && { workspace }),
-    ...(networkAllow !== undefined && { networkAllow }),
-    ...(guard !== undefined && { guard }),
-    ...(audit !== undefined && { audit }),
-    ...(session !== undefined && { session }),
+    startupWait,
+    resourceTools,
+    workspace,
+    networkAllow,
+    guard: agentGuard([{ path: [], settings: { ...input, tools: { ...tools, approval } } }]),
+    audit: auditSettings(input.audit, (file) => file),
+    session: mergeSessionDefaults([{ settings: input.session, path: ["session"] }]),
     warnings: toProblems(warnings, {}),
   };
 }

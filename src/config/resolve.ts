@@ -1,52 +1,52 @@
-// A definition's endpoint with its references resolved: what is done each time a server starts.
+// Puts in what configured values refer to. This happens late: each time a server starts or a model is opened,
+// so that a changed variable counts without loading the configuration again.
 
 import { homedir as systemHome } from "node:os";
 import { resolve } from "node:path";
 import type { OAuthSettings } from "../model/authorization.ts";
-import { PlugboardError } from "../model/errors.ts";
+import { type ErrorDetails, PlugboardError } from "../model/errors.ts";
 import type { Endpoint, ServerDefinition } from "../model/server-definition.ts";
-import type { Environment } from "./environment.ts";
-import { headerValueProblem } from "./header.ts";
+import type { Environment } from "../util/environment.ts";
 import { expandHome } from "./home.ts";
-import { formatPath } from "./quote.ts";
-import type { Path } from "./finding.ts";
-import { mentionsSecret } from "./secret-reference.ts";
-import { parseTemplate } from "./template.ts";
-import { urlProblem } from "./url.ts";
+import { formatPath, type KeyPath } from "./issue.ts";
+import { mentionsSecret, parseTemplate } from "./schema/references.ts";
+import { headerValueProblem, urlProblem } from "./schema/values.ts";
+
+type Expand = (value: string, path: KeyPath) => string;
 
 /**
  * Throws UNRESOLVED_VALUE for a variable that is not set and for a `secret://` reference, wherever it
  * came from, and CONFIG_INVALID for what expansion made unusable. Both are permanent.
  */
 export function resolveEndpoint(
-  definition: ServerDefinition,
+  { endpoint, name }: ServerDefinition,
   env: Environment = process.env,
   homedir: string = env["HOME"] || systemHome(),
 ): Endpoint {
-  const { endpoint, name } = definition;
-  const expand = (value: string, path: Path) => expandValue(value, path, name, env);
+  const { baseDir } = endpoint;
+  const expand: Expand = (value, path) => expandValue(value, keyOf(name, path), env, name);
+  const toPath = (path: string): string => {
+    const expanded = expandHome(path, homedir);
+    return baseDir === undefined ? expanded : resolve(baseDir, expanded);
+  };
   if (endpoint.kind === "stdio") {
-    const { command, args, cwd, baseDir } = endpoint;
+    const { command, args, cwd } = endpoint;
     return {
       kind: "stdio",
       command: expand(command, ["command"]),
       args: args.map((arg, index) => expand(arg, ["args", index])),
       env: expandMap(endpoint.env, "env", expand),
-      ...(cwd !== undefined && {
-        cwd: toDirectory(expand(cwd, ["cwd"]), homedir, baseDir),
-      }),
+      // Absent rather than undefined: it is spread over the directory that the host chose.
+      ...(cwd !== undefined && { cwd: toPath(expand(cwd, ["cwd"])) }),
     };
   }
   const url = expand(endpoint.url, ["url"]);
-  const wrongUrl = urlProblem(url);
-  if (wrongUrl !== undefined) throw invalid(name, ["url"], wrongUrl);
+  refuse(urlProblem(url), name, ["url"]);
   const headers = expandMap(endpoint.headers, "headers", expand);
   for (const [header, value] of Object.entries(headers)) {
-    const wrongValue = headerValueProblem(value);
-    if (wrongValue !== undefined) throw invalid(name, ["headers", header], wrongValue);
+    refuse(headerValueProblem(value), name, ["headers", header]);
   }
-  const { kind, allowInsecure, allowPrivate, tls, baseDir, oauth } = endpoint;
-  const toPath = (path: string): string => toDirectory(path, homedir, baseDir);
+  const { kind, allowInsecure, allowPrivate, tls, oauth } = endpoint;
   const file = (path: string | undefined, key: string): string | undefined =>
     path && toPath(expand(path, ["tls", key]));
   return {
@@ -55,20 +55,19 @@ export function resolveEndpoint(
     headers,
     allowInsecure,
     allowPrivate,
-    ...(oauth !== undefined && { oauth: oauth && resolveOAuth(oauth, expand, toPath) }),
-    ...(tls !== undefined && {
-      tls: { ca: file(tls.ca, "ca"), cert: file(tls.cert, "cert"), key: file(tls.key, "key") },
-    }),
+    oauth: oauth && resolveOAuth(oauth, expand, toPath),
+    tls: tls && { ca: file(tls.ca, "ca"), cert: file(tls.cert, "cert"), key: file(tls.key, "key") },
   };
 }
 
 function resolveOAuth(
   oauth: OAuthSettings,
-  expand: (value: string, path: Path) => string,
+  expand: Expand,
   toPath: (path: string) => string,
 ): OAuthSettings {
+  const given = Object.entries(oauth).filter(([, value]) => value !== undefined);
   const expanded = Object.fromEntries(
-    Object.entries(oauth).map(([key, value]) => [key, expand(String(value), ["oauth", key])]),
+    given.map(([key, value]) => [key, expand(String(value), ["oauth", key])]),
   ) as OAuthSettings;
   const { privateKey } = expanded;
   if (privateKey === undefined || privateKey.includes("-----BEGIN")) return expanded;
@@ -78,63 +77,50 @@ function resolveOAuth(
 function expandMap(
   map: Record<string, string>,
   key: string,
-  expand: (value: string, path: Path) => string,
+  expand: Expand,
 ): Record<string, string> {
   const expanded: Record<string, string> = Object.create(null);
   for (const [name, value] of Object.entries(map)) expanded[name] = expand(value, [key, name]);
   return expanded;
 }
 
-function expandValue(value: string, path: Path, server: string, env: Environment): string {
+/**
+ * A value with its `${VAR}` filled in. `key` names it in messages. Throws UNRESOLVED_VALUE for a variable that
+ * is not set and for a `secret://` reference, and CONFIG_INVALID for a malformed value.
+ */
+export function expandValue(value: string, key: string, env: Environment, server?: string): string {
+  const details: ErrorDetails = { server, permanent: true };
   const template = parseTemplate(value);
-  // Definitions made by hand have not been through the schema.
-  if (template.kind === "malformed") throw invalid(server, path, template.reason);
+  // A value that was set in code has not been through the schema.
+  if (template.kind === "malformed") {
+    throw new PlugboardError("CONFIG_INVALID", `${key} ${template.reason}`, details);
+  }
   const expanded = template.parts
     .map((part) => {
       if (part.kind === "text") return part.text;
-      const found = Object.hasOwn(env, part.name) ? env[part.name] : undefined;
+      const { name, fallback } = part;
+      const found = Object.hasOwn(env, name) ? env[name] : undefined;
       // As in a shell, `:-` also stands in for an empty value.
-      const result = part.fallback === undefined ? found : found || part.fallback;
-      if (result === undefined) throw unsetVariable(server, path, part.name);
-      return result;
+      const result = fallback === undefined ? found : found || fallback;
+      if (result !== undefined) return result;
+      const message = `${key} needs the variable ${name}, which is not set`;
+      const hint = `export ${name}, or give a default with \${${name}:-…}`;
+      throw new PlugboardError("UNRESOLVED_VALUE", message, { ...details, hint });
     })
     .join("");
-  if (mentionsSecret(expanded)) throw unsupportedSecret(server, path);
-  return expanded;
-}
-
-/** Relative to where the configuration is. */
-function toDirectory(path: string, homedir: string, baseDir: string | undefined): string {
-  const expanded = expandHome(path, homedir);
-  return baseDir === undefined ? expanded : resolve(baseDir, expanded);
-}
-
-function unsetVariable(server: string, path: Path, variable: string): PlugboardError {
-  return new PlugboardError(
-    "UNRESOLVED_VALUE",
-    `${server}: ${formatPath(path)} needs the variable ${variable}, which is not set`,
-    {
-      server,
-      permanent: true,
-      hint: `export ${variable}, or give a default with \${${variable}:-…}`,
-    },
-  );
-}
-
-function unsupportedSecret(server: string, path: Path): PlugboardError {
-  return new PlugboardError(
-    "UNRESOLVED_VALUE",
-    `${server}: ${formatPath(path)} is a secret reference, which cannot be resolved`,
-    {
-      server,
-      permanent: true,
-      hint: "secret references are not supported in this version; use ${VAR}",
-    },
-  );
+  if (!mentionsSecret(expanded)) return expanded;
+  const message = `${key} is a secret reference, which cannot be resolved`;
+  const hint = "secret references are not supported in this version; use ${VAR}";
+  throw new PlugboardError("UNRESOLVED_VALUE", message, { ...details, hint });
 }
 
 /** `problem` never quotes the value: after expansion it may hold a secret. */
-function invalid(server: string, path: Path, problem: string): PlugboardError {
-  const message = `${server}: ${formatPath(path)} ${problem}`;
-  return new PlugboardError("CONFIG_INVALID", message, { server, permanent: true });
+function refuse(problem: string | undefined, server: string, path: KeyPath): void {
+  if (problem === undefined) return;
+  const message = `${keyOf(server, path)} ${problem}`;
+  throw new PlugboardError("CONFIG_INVALID", message, { server, permanent: true });
+}
+
+function keyOf(server: string, path: KeyPath): string {
+  return `${server}: ${formatPath(path)}`;
 }

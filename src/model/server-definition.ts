@@ -76,6 +76,6 @@ export interface ServerDefinition {
   sampling?: Exclude<SamplingMode, "deny">;
   /** Absent where nothing is configured for the guard. */
   guard?: ServerGuard;
-  /** Of a session's server: the configured one that it is as well, whose stored login it uses. */
-  lender?: ServerDefinition;
+  /** Of a session's server: the configured server of the same name and URL, whose stored login it uses. */
+  matchingServer?: ServerDefinition;
 }

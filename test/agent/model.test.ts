@@ -57,7 +57,7 @@ describe("a provider", () => {
     expect(await failure("mine/m", { providers })).toMatchObject({
       code: "UNRESOLVED_VALUE",
       message: "models.providers.mine.apiKey needs the variable MY_KEY, which is not set",
-      hint: "export MY_KEY",
+      hint: "export MY_KEY, or give a default with ${MY_KEY:-…}",
     });
   });
 
@@ -65,7 +65,7 @@ describe("a provider", () => {
     [
       "secret://vault/key",
       "UNRESOLVED_VALUE",
-      "models.providers.mine.apiKey is a secret reference",
+      "models.providers.mine.apiKey is a secret reference, which cannot be resolved",
     ],
     ["${", "CONFIG_INVALID", 'models.providers.mine.apiKey has "${" without a closing "}"'],
   ])("with the key %s cannot be used", async (apiKey, code, message) => {

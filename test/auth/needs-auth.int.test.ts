@@ -4,7 +4,7 @@ import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { OnAuthorization } from "../../src/model/authorization.ts";
-import type { ServerConfig } from "../../src/config/server-config.ts";
+import type { ServerConfig } from "../../src/model/server-config.ts";
 import { closeAll, closers, serve } from "../fixtures/http/client.ts";
 import { startSse } from "../fixtures/http/sse.ts";
 import type { OAuthFixture } from "../fixtures/oauth/oauth.ts";

@@ -128,8 +128,8 @@ describe("a native tool", () => {
     const onUpdate: UpdateListener = () => {};
     await unified.execute("id", {}, signal, onUpdate);
     expect(calls).toEqual([
-      ["clock", { zone: "UTC" }, {}],
-      ["clock", {}, { signal, onUpdate }],
+      ["clock", { zone: "UTC" }, { callId: "id" }],
+      ["clock", {}, { callId: "id", signal, onUpdate }],
     ]);
   });
 

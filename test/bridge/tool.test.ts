@@ -68,10 +68,10 @@ describe("an MCP tool", () => {
     expect(tool.source).toEqual({ kind: "mcp", server: "docs", tool: name });
   });
 
-  it("is called by its public name, with nothing that was not given", async () => {
+  it("is called by its public name and the caller's call id", async () => {
     const { tool, calls } = setUp();
     expect(await tool.execute("id", { q: "x" })).toEqual({ ...outcome, details: outcome });
-    expect(calls).toEqual([["mcp__docs__search", { q: "x" }, {}]]);
+    expect(calls).toEqual([["mcp__docs__search", { q: "x" }, { callId: "id" }]]);
   });
 
   it("passes the signal and the listener on", async () => {
@@ -79,7 +79,7 @@ describe("an MCP tool", () => {
     const { signal } = new AbortController();
     const onUpdate: UpdateListener = () => {};
     await tool.execute("id", {}, signal, onUpdate);
-    expect(calls[0]?.[2]).toEqual({ signal, onUpdate });
+    expect(calls[0]?.[2]).toEqual({ callId: "id", signal, onUpdate });
     expect(calls[0]?.[2].signal).toBe(signal);
   });
 

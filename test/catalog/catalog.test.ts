@@ -146,11 +146,14 @@ describe("finding", () => {
   });
 });
 
-describe("counting", () => {
-  it("goes by server", () => {
+describe("the entries", () => {
+  it("are those of the servers asked for, in that order", () => {
     const catalog = catalogOf("a", "b");
     catalog.set("a", tools("one", "two"));
-    expect([catalog.count("a"), catalog.count("b"), catalog.count("elsewhere")]).toEqual([2, 0, 0]);
+    catalog.set("b", tools("three"));
+    const inOrder = catalog.entries(["b", "elsewhere", "a"]).map(({ tool: each }) => each.name);
+    expect(inOrder).toEqual(["three", "one", "two"]);
+    expect(catalog.entries(["elsewhere"])).toEqual([]);
   });
 });
 
@@ -200,7 +203,7 @@ describe("a name that is taken", () => {
     });
     expect(catalog.find("mcp__p__read")?.server).toBe("one");
     expect(catalog.find("two/read")).toBeUndefined();
-    expect(catalog.count("two")).toBe(1);
+    expect(catalog.entries(["two"])).toHaveLength(1);
   });
 
   it("is no change when it is listed again, and an addition once it is free", () => {
@@ -236,14 +239,13 @@ describe("a server that comes later", () => {
   it("has its tools behind those that are there, until it goes", () => {
     const catalog = catalogOf("one");
     catalog.set("one", tools("read"));
-    expect(catalog.has("two")).toBe(false);
-    catalog.plug({ name: "two", toolPrefix: "b" });
+    catalog.add({ name: "two", toolPrefix: "b" });
     catalog.set("two", tools("read"));
     expect(names(catalog)).toEqual(["mcp__one__read", "mcp__b__read"]);
-    expect(catalog.tools("two").map(({ name }) => name)).toEqual(["read"]);
-    expect(catalog.unplug("two")).toEqual(["mcp__b__read"]);
-    expect(catalog.has("two")).toBe(false);
-    expect(catalog.tools("two")).toEqual([]);
+    catalog.add({ name: "two", toolPrefix: "other" });
+    expect(catalog.entries(["two"]).map(({ publicName }) => publicName)).toEqual(["mcp__b__read"]);
+    expect(catalog.remove("two")).toEqual(["mcp__b__read"]);
+    expect(catalog.entries(["two"])).toEqual([]);
     expect(catalog.find("two/read")).toBeUndefined();
     expect(names(catalog)).toEqual(["mcp__one__read"]);
   });

@@ -3,8 +3,8 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
-import { formatProblem } from "../../src/config/report.ts";
-import type { ServerConfig } from "../../src/config/server-config.ts";
+import { formatProblem } from "../../src/config/issue.ts";
+import type { ServerConfig } from "../../src/model/server-config.ts";
 import type { OAuthSettings } from "../../src/model/authorization.ts";
 import { createPolicy } from "../../src/guard/policy.ts";
 import { serverGuards } from "../../src/guard/server-guards.ts";

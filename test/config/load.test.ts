@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
-import { failure, writeConfig, writeServers } from "./files.ts";
+import { failure, messagesOf, writeConfig, writeServers } from "./files.ts";
 
 describe("loading a configuration", () => {
   it("gives a server with every default filled in", async () => {
@@ -104,7 +104,7 @@ describe("loading a configuration", () => {
     expect((await loadConfig(file)).servers[0]?.endpoint).toMatchObject({ headers });
   });
 
-  it("keeps what the network must know", async () => {
+  it("keeps the network settings", async () => {
     const file =
       await writeConfig(`{ network: { allow: ["10.0.0.0/8"] }, agents: { defaults: { mcp: { servers: {
       a: { url: "https://example.com", allowPrivate: true, allowInsecure: true, tls: { ca: "ca.pem" } } } } } } }`);
@@ -205,5 +205,82 @@ describe("loading a configuration", () => {
     expect(error.message).toBe(
       "The configuration has 1 problem:\n  /no/such/plugboard.json  there is no such file",
     );
+  });
+});
+
+describe("models of a file", () => {
+  it("are for the agent that names them, with the providers of all", async () => {
+    const file = await writeConfig(`{
+      agents: {
+        defaults: { model: "lab/a", systemPrompt: "", maxSteps: 7 },
+        list: [{ id: "b", model: "lab/b/c" }],
+      },
+      models: { providers: { lab: {
+        type: "openai-compatible", baseUrl: "http://\${HOST}/v1", apiKey: "\${KEY}", contextWindow: 8192,
+      } } },
+    }`);
+    const { model, systemPrompt, maxSteps, modelProviders, warnings } = await loadConfig(file);
+    expect({ model, systemPrompt, maxSteps, warnings }).toEqual({
+      model: "lab/a",
+      systemPrompt: "",
+      maxSteps: 7,
+      warnings: [],
+    });
+    expect(modelProviders).toEqual({
+      lab: {
+        type: "openai-compatible",
+        baseUrl: "http://${HOST}/v1",
+        apiKey: "${KEY}",
+        contextWindow: 8192,
+      },
+    });
+    expect(await loadConfig(file, "b")).toMatchObject({ model: "lab/b/c", maxSteps: 7 });
+  });
+
+  it.each([
+    ["{ model: 'a/x' }", "{}", ["a/x"]],
+    ["{ models: ['a/x', 'a/y'] }", "{}", ["a/x", "a/y"]],
+    ["{ model: 'a/z', models: ['a/x', 'a/z', 'a/x'] }", "{}", ["a/z", "a/x"]],
+    ["{ model: 'a/z', models: ['a/x'] }", "{ model: 'b/z' }", ["b/z", "a/x"]],
+    ["{ model: 'a/z', models: ['a/x'] }", "{ models: ['b/x'] }", ["a/z", "b/x"]],
+    ["{ models: [] }", "{}", undefined],
+  ])("can be chosen from: %s, then %s", async (defaults, agent, models) => {
+    const entry = agent.replace("{", "{ id: 'b', ");
+    const file = await writeConfig(`{ agents: { defaults: ${defaults}, list: [${entry}] } }`);
+    const loaded = await loadConfig(file, "b");
+    expect(loaded.models).toEqual(models);
+    expect(loaded.model).toBe(models?.[0]);
+    expect(loaded.warnings).toEqual([]);
+  });
+});
+
+describe("resourceTools in a file", () => {
+  it("is the agent's own, else that of the defaults", async () => {
+    const file = await writeConfig(`{ agents: {
+      defaults: { mcp: { resourceTools: true } },
+      list: [{ id: "it", mcp: { resourceTools: false } }] } }`);
+    expect(await loadConfig(file)).toMatchObject({ resourceTools: true, warnings: [] });
+    expect(await loadConfig(file, "it")).toMatchObject({ resourceTools: false });
+  });
+});
+
+describe("an unknown agent", () => {
+  it("is refused with the known ids", async () => {
+    const text = "{ agents: { list: [{ id: 'research' }, { id: 'review' }] } }";
+    expect(await messagesOf(text, "reserch")).toEqual([
+      'FILE:1:13  agents.list  there is no agent "reserch"; known agents: "research", "review"; did you mean "research"?',
+    ]);
+  });
+
+  it("is refused where there are none", async () => {
+    expect(await messagesOf("{}", "x")).toEqual([
+      'FILE:1:1  agents.list  there is no agent "x"; the file has none',
+    ]);
+  });
+
+  it("is not reported for an agent that has a mistake", async () => {
+    expect(await messagesOf("{ agents: { list: [{ id: 'a', model: 1 }] } }", "a")).toEqual([
+      "FILE:1:38  agents.list[0].model  is a number; expected a string",
+    ]);
   });
 });

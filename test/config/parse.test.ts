@@ -4,7 +4,7 @@ import type { BoardConfig } from "../../src/config/parse.ts";
 import { failure } from "./files.ts";
 
 describe("a configuration in code", () => {
-  it("becomes what a file would", () => {
+  it("gives the same as a file", () => {
     const config = parseAgentConfig({
       servers: {
         files: { command: "npx", args: ["x"], env: { A: "${A}" }, cwd: "data", toolPrefix: "fs" },
@@ -30,8 +30,8 @@ describe("a configuration in code", () => {
         { name: "docs", endpoint: { kind: "http", url: "https://example.com/mcp", headers: {} } },
       ],
     });
-    expect(config.servers[0]?.endpoint).not.toHaveProperty("baseDir");
-    expect(config).not.toHaveProperty("file");
+    expect(config.servers[0]?.endpoint.baseDir).toBeUndefined();
+    expect(config.file).toBeUndefined();
   });
 
   it("needs nothing but servers", () => {
@@ -52,7 +52,7 @@ describe("a configuration in code", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("is not changed afterwards by what the caller does with it", () => {
+  it("does not change when the caller changes what it gave", () => {
     const args = ["a"];
     const env: Record<string, string> = { A: "1" };
     const { servers } = parseAgentConfig({ servers: { a: { command: "x", args, env } } });
@@ -101,5 +101,12 @@ describe("a configuration in code", () => {
     const error = await failure(() => parseAgentConfig(input as BoardConfig));
     expect(error.code).toBe("CONFIG_INVALID");
     expect(error.message.split("\n").slice(1)).toEqual(lines.map((line) => `  ${line}`));
+  });
+});
+
+describe("resourceTools in code", () => {
+  it("is passed on", () => {
+    expect(parseAgentConfig({ servers: {} }).resourceTools).toBeUndefined();
+    expect(parseAgentConfig({ servers: {}, resourceTools: true }).resourceTools).toBe(true);
   });
 });

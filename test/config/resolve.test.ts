@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
 import { parseAgentConfig } from "../../src/config/parse.ts";
 import { resolveEndpoint } from "../../src/config/resolve.ts";
-import type { ServerConfig } from "../../src/config/server-config.ts";
+import type { ServerConfig } from "../../src/model/server-config.ts";
 import type { ServerDefinition } from "../../src/model/server-definition.ts";
 import { failure, writeServers } from "./files.ts";
 
@@ -44,7 +44,7 @@ describe("a value", () => {
     expect(argument(value)).toBe(expanded);
   });
 
-  it("is expanded once: what a variable holds is not looked into", () => {
+  it("is expanded once: a reference inside the value of a variable stays", () => {
     const endpoint = resolveEndpoint(define({ command: "${A}" }), { A: "${B}", B: "b" });
     expect(endpoint).toMatchObject({ command: "${B}" });
   });
@@ -89,7 +89,7 @@ describe("an endpoint", () => {
     });
   });
 
-  it("of a URL has the values to sign in with", () => {
+  it("of a URL has its sign-in settings expanded", () => {
     const oauth = {
       clientId: "${NAME}",
       clientSecret: "${MISSING:-none}",
@@ -109,15 +109,16 @@ describe("an endpoint", () => {
   it.each([
     [false, false],
     [{}, {}],
+    [{ clientId: undefined }, {}],
   ])("of a URL keeps oauth: %j", (oauth, expected) => {
     const endpoint = resolveEndpoint(define({ url: "https://example.com", oauth }), ENV);
     expect(endpoint).toHaveProperty("oauth", expected);
   });
 
-  it("of a URL may be signed in to without being told", () => {
+  it("of a URL has no sign-in settings by default", () => {
     for (const config of [{}, { oauth: true }]) {
       const endpoint = resolveEndpoint(define({ url: "https://example.com", ...config }), ENV);
-      expect(endpoint).not.toHaveProperty("oauth");
+      expect(endpoint).toMatchObject({ kind: "remote", oauth: undefined });
     }
   });
 
@@ -249,7 +250,7 @@ describe("a secret reference", () => {
   });
 });
 
-describe("what expansion made unusable", () => {
+describe("a value that expansion made unusable", () => {
   it.each<[string, ServerConfig, string]>([
     [
       "no URL",
@@ -271,7 +272,7 @@ describe("what expansion made unusable", () => {
     expect(error).toMatchObject({ code: "CONFIG_INVALID", server: "it", permanent: true, message });
   });
 
-  it("is refused in a definition that was never checked", async () => {
+  it("is refused in a definition that was not checked by a schema", async () => {
     const definition = define({ command: "x" });
     const endpoint = { kind: "stdio" as const, command: "${", args: [], env: {} };
     const error = await failure(() => resolveEndpoint({ ...definition, endpoint }, ENV));

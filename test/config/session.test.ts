@@ -1,4 +1,4 @@
-// What becomes of the servers that a session brings, and of the defaults for them.
+// The servers that a session brings, and the defaults for them.
 
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
@@ -43,7 +43,7 @@ describe("the servers of a session", () => {
     expect(servers.map(({ idleTimeout }) => idleTimeout)).toEqual([3_600_000, 0, 0]);
   });
 
-  it("have the defaults of the board where they do not say otherwise", () => {
+  it("have the defaults of the board unless they have their own", () => {
     const { session } = parseAgentConfig({
       servers: {},
       session: {
@@ -88,7 +88,7 @@ describe("the servers of a session", () => {
     ]);
   });
 
-  it("are told what of them has no effect", () => {
+  it("warn about keys without effect", () => {
     const servers = { x: { command: "x", headers: { A: "b" } } };
     expect(parseSessionServers(servers, undefined, HERE).warnings).toEqual([
       "servers.x.headers  has no effect on a stdio server",
@@ -114,11 +114,11 @@ describe("the defaults for them", () => {
     });
   });
 
-  it("are none where nothing is said", async () => {
-    expect(await loadConfig(await writeConfig("{}"))).not.toHaveProperty("session");
+  it("are absent where none are configured", async () => {
+    expect((await loadConfig(await writeConfig("{}"))).session).toBeUndefined();
   });
 
-  it("say nothing of how to reach a server", async () => {
+  it("may not say how to reach a server", async () => {
     const config = { servers: {}, session: { command: "x" } as object };
     expect((await failure(() => parseAgentConfig(config))).problems).toMatchObject([
       { path: "session.command" },

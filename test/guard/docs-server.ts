@@ -3,7 +3,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach } from "vitest";
-import type { ServerConfig } from "../../src/config/server-config.ts";
+import type { ServerConfig } from "../../src/model/server-config.ts";
 import { approve } from "../../src/guard/pins/pin.ts";
 import { PinStore } from "../../src/guard/pins/pin-store.ts";
 import type { Board } from "../../src/model/board.ts";

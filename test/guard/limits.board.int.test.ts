@@ -1,7 +1,7 @@
 // How many calls a minute, and how many at once.
 
 import { describe, expect, it } from "vitest";
-import type { ServerConfig } from "../../src/config/server-config.ts";
+import type { ServerConfig } from "../../src/model/server-config.ts";
 import type { Board } from "../../src/model/board.ts";
 import { type Clock, systemClock } from "../../src/util/clock.ts";
 import { fixture, statusOf, textOf } from "../support/boards.ts";

@@ -8,7 +8,7 @@ import { createRequire } from "node:module";
 import { connect, createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { ServerConfig } from "../../src/config/server-config.ts";
+import type { ServerConfig } from "../../src/model/server-config.ts";
 import type { ToolUpdate } from "../../src/model/tool.ts";
 import { closeBoards, open, reaches, statusOf, textOf } from "../support/boards.ts";
 import { expectAllGone } from "../support/processes.ts";

@@ -3,7 +3,7 @@
 import { fileURLToPath } from "node:url";
 import { afterEach } from "vitest";
 import { openBoard } from "../../src/board.ts";
-import type { ServerConfig } from "../../src/config/server-config.ts";
+import type { ServerConfig } from "../../src/model/server-config.ts";
 import type { Board } from "../../src/model/board.ts";
 import type { BoardOptions } from "../../src/model/board-options.ts";
 import type { ServerStatus } from "../../src/model/server-status.ts";

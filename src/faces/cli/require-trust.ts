@@ -1,8 +1,8 @@
 // Lets nothing of a file start that was found in the working directory and that nobody has approved.
 
 import { plugboardHome } from "../../config/home.ts";
-import { judge, type Launches, readLaunches, type Trust } from "../../config/trust.ts";
-import { TrustStore } from "../../config/trust-store.ts";
+import { judgeTrust, type Launches, readLaunches, type Trust } from "../../config/trust/trust.ts";
+import { TrustStore } from "../../config/trust/trust-store.ts";
 import type { AgentConfig } from "../../model/agent-config.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import type { CliIo } from "./io.ts";
@@ -23,7 +23,7 @@ export async function judgeFile(
   const store = new TrustStore(plugboardHome(env, homedir));
   const launches = await readLaunches(file);
   const record = await store.find(file);
-  return { store, launches, trust: judge(record?.approved, launches.all) };
+  return { store, launches, trust: judgeTrust(record?.approved, launches.all) };
 }
 
 /** Rejects with UNTRUSTED, and shows what the file would start. `agent` is what was loaded from it. */

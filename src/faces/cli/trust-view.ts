@@ -1,8 +1,8 @@
 // What somebody is asked to trust, in full and in words: every command, every address, every setting that
 // decides what runs or where credentials go.
 
-import type { Launch, Trust } from "../../config/trust.ts";
-import type { PlainServer } from "../../config/servers.ts";
+import type { Launch, Trust } from "../../config/trust/trust.ts";
+import type { ServerConfig } from "../../model/server-config.ts";
 import { visible, visibleCommand } from "./visible.ts";
 
 export function launchLines(launches: readonly Launch[]): string[] {
@@ -22,7 +22,7 @@ export function changeLines(trust: Trust): string[] {
   return [...line("added", added), ...line("changed", changed), ...line("removed", removed)];
 }
 
-function serverLines(server: PlainServer): string[] {
+function serverLines(server: ServerConfig): string[] {
   const { command, args = [], env = {}, cwd, transport } = server;
   if (command === undefined || (transport !== undefined && transport !== "stdio")) {
     return remoteLines(server);
@@ -34,7 +34,7 @@ function serverLines(server: PlainServer): string[] {
   ];
 }
 
-function remoteLines({ url = "", headers = {}, ...server }: PlainServer): string[] {
+function remoteLines({ url = "", headers = {}, ...server }: ServerConfig): string[] {
   const settings = (["auth", "oauth", "tls", "allowInsecure", "allowPrivate"] as const).flatMap(
     (key) => (server[key] === undefined ? [] : [`with ${key}: ${json(server[key])}`]),
   );

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { findConfig } from "../../config/find.ts";
 import { plugboardHome } from "../../config/home.ts";
 import { loadConfig } from "../../config/load.ts";
-import { TrustStore } from "../../config/trust-store.ts";
+import { TrustStore } from "../../config/trust/trust-store.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import { plural } from "../../util/text.ts";
 import { ask } from "./ask.ts";

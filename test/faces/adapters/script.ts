@@ -1,7 +1,7 @@
 // One script of 20 tool calls with their results, the same for every adapter: what a model calls on one
 // side, and what it gets to read on the other.
 
-import type { ServerConfig } from "../../../src/config/server-config.ts";
+import type { ServerConfig } from "../../../src/model/server-config.ts";
 import type { JsonObject } from "../../../src/model/json.ts";
 import type { NativeTool } from "../../../src/model/tool.ts";
 import { fixture } from "../../support/boards.ts";

@@ -4,7 +4,7 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { ServerConfig } from "../../../src/config/server-config.ts";
+import type { ServerConfig } from "../../../src/model/server-config.ts";
 import type { JsonObject } from "../../../src/model/json.ts";
 import { fixture } from "../../support/boards.ts";
 import { Sink, useScratch } from "./harness.ts";

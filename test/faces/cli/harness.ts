@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough, Writable } from "node:stream";
 import { afterEach, beforeEach } from "vitest";
-import type { ServerConfig } from "../../../src/config/server-config.ts";
+import type { ServerConfig } from "../../../src/model/server-config.ts";
 import type { CliIo } from "../../../src/faces/cli/io.ts";
 import { runCli } from "../../../src/faces/cli/main.ts";
 import { describeTerminal } from "../../../src/faces/cli/terminal.ts";

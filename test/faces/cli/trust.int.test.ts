@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { PassThrough } from "node:stream";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { ServerConfig } from "../../../src/config/server-config.ts";
+import type { ServerConfig } from "../../../src/model/server-config.ts";
 import { fixture } from "../../support/boards.ts";
 import { Sink, useScratch } from "./harness.ts";
 

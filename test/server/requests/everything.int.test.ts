@@ -9,7 +9,7 @@ import type { AddressInfo } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ServerConfig } from "../../../src/config/server-config.ts";
+import type { ServerConfig } from "../../../src/model/server-config.ts";
 import type { Board } from "../../../src/model/board.ts";
 import type { ElicitationRequest } from "../../../src/model/elicitation.ts";
 import type { SamplingRequest } from "../../../src/model/sampling.ts";

@@ -1,13 +1,9 @@
 // Reads the servers that a client sends with a session, as configurations for its board.
 
-import { nameProblem } from "../../../config/names.ts";
-import { mentionsSecret } from "../../../config/secret-reference.ts";
-import { serverSchema } from "../../../config/server-schema.ts";
+import { escapeReferences, parseClientServer } from "../../../config/client-server.ts";
 import type { ServerConfig } from "../../../model/server-config.ts";
 import { oneLine } from "../../../util/text.ts";
-import { checked } from "./checked.ts";
 import { invalidParams, type McpServerParams } from "../wire/params.ts";
-import { readServerMeta } from "./server-meta.ts";
 
 export interface AcceptedServers {
   servers: Record<string, ServerConfig>;
@@ -28,15 +24,17 @@ export function readMcpServers(entries: readonly McpServerParams[]): AcceptedSer
     if (Object.hasOwn(servers, name)) {
       throw invalidParams(`${at}.name`, `there are two servers named "${oneLine(name, 64)}"`);
     }
-    const meta = readServerMeta(entry["_meta"], ["mcpServers", index]);
-    const config: ServerConfig = { ...toConfig(entry, at), ...meta };
-    checked(serverSchema, config, ["mcpServers", index]);
-    const problem = nameProblem(name, "native");
-    if (problem !== undefined) {
-      skipped.push(`the server "${oneLine(name, 80)}" was left out: it ${problem}`);
-      return;
+    const path = ["mcpServers", index];
+    const server = parseClientServer(name, toConfig(entry, at), entry["_meta"], path);
+    switch (server.kind) {
+      case "invalid":
+        throw invalidParams(server.path, server.message);
+      case "bad-name":
+        skipped.push(`the server "${oneLine(name, 80)}" was left out: it ${server.problem}`);
+        break;
+      case "valid":
+        servers[name] = server.config;
     }
-    servers[name] = config;
   });
   return { servers, skipped };
 }
@@ -83,14 +81,8 @@ function toRecord(
   return record;
 }
 
-/**
- * What a client sends is taken literally. If `${VAR}` or `secret://` were expanded, the client could send the
- * agent's own secrets to a server that the operator never configured.
- */
 function literal(value: string, path: string): string {
-  if (mentionsSecret(value)) {
-    throw invalidParams(path, "secret:// is allowed only in the agent's own configuration");
-  }
-  // A function, because `$$` in a replacement string stands for one `$`.
-  return value.replaceAll("${", () => "$${");
+  const escaped = escapeReferences(value);
+  if (escaped !== undefined) return escaped;
+  throw invalidParams(path, "secret:// is allowed only in the agent's own configuration");
 }

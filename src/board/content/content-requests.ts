@@ -1,0 +1,89 @@
+// Sends resource reads and prompt requests to a server. They are audited and redacted like tool calls; tool
+// rules do not apply. They wait for the server's start, count as use of it and have its `toolTimeout`.
+
+import { randomUUID } from "node:crypto";
+import type { GuardedCall } from "../../model/guard.ts";
+import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
+import type { JsonObject } from "../../model/json.ts";
+import type { ServerContent, ContentRequest } from "../../model/server-content.ts";
+import type { CallOutcome } from "../../model/tool.ts";
+import type { Clock } from "../../util/clock.ts";
+import { oneLine } from "../../util/text.ts";
+import type { BoardGuard } from "../guard.ts";
+import type { ServerEntry } from "../server-entry.ts";
+
+export interface BoardContentRequest {
+  entry: ServerEntry;
+  /** For the audit and for messages: `read:file:///notes.txt`. */
+  what: string;
+  args: JsonObject;
+  signal: AbortSignal | undefined;
+  /** Milliseconds, where the server's own `toolTimeout` is too long. */
+  timeout?: number;
+  ask: (content: ServerContent, request: ContentRequest) => Promise<CallOutcome>;
+}
+
+export class ContentRequests {
+  readonly #guard: Pick<BoardGuard, "aroundContent">;
+  readonly #clock: Clock;
+
+  constructor(guard: Pick<BoardGuard, "aroundContent">, clock: Clock) {
+    this.#guard = guard;
+    this.#clock = clock;
+  }
+
+  /** Rejects with a PlugboardError alone. */
+  async run(request: BoardContentRequest): Promise<CallOutcome> {
+    const { entry, what, args, signal } = request;
+    const { name: server, origin } = entry.definition;
+    const subject: GuardedCall["subject"] = {
+      canonical: `${server}/${what}`,
+      publicName: what,
+      source: { kind: "mcp", server, tool: what },
+      origin,
+      ownerOnly: false,
+      hash: "",
+    };
+    const guarded = this.#guard.aroundContent(subject, () => this.#ask(request));
+    return guarded({
+      callId: randomUUID(),
+      subject,
+      args,
+      signal,
+      onUpdate: undefined,
+      decision: { verdict: "allowed" },
+    });
+  }
+
+  async #ask({ entry, what, signal, timeout, ask }: BoardContentRequest): Promise<CallOutcome> {
+    const { supervisor, definition } = entry;
+    const started = this.#clock.monotonic();
+    let failed = true;
+    supervisor.enter();
+    try {
+      const connection = supervisor.live ?? (await supervisor.acquire(signal));
+      const outcome = await ask(connection.content, {
+        timeout: Math.min(definition.toolTimeout, timeout ?? Infinity),
+        signal,
+      });
+      failed = false;
+      return outcome;
+    } catch (error) {
+      throw named(toPlugboardError(error, "PROTOCOL"), definition.name, what);
+    } finally {
+      supervisor.leave(this.#clock.monotonic() - started, failed);
+    }
+  }
+}
+
+/** Names the server and the request, unless the message does already. */
+function named(error: PlugboardError, server: string, what: string): PlugboardError {
+  if (error.code === "CANCELLED" || error.code === "SERVER_UNAVAILABLE") return error;
+  const message = `server '${server}', ${oneLine(what, 200)}: ${error.message}`;
+  return new PlugboardError(error.code, message, {
+    cause: error,
+    server,
+    hint: error.hint,
+    status: error.status,
+  });
+}

@@ -1,0 +1,89 @@
+// A session server with the same name and URL as a configured one uses that server's stored login, and the
+// configured server's rules apply to it: bringing a server again must not be a way around its rules.
+
+import type { Environment } from "../util/environment.ts";
+import { resolveEndpoint } from "../config/resolve.ts";
+import type { AgentConfig } from "../model/agent-config.ts";
+import type { RemoteEndpoint, ServerDefinition } from "../model/server-definition.ts";
+import { signInHint } from "../model/sign-in-hint.ts";
+import { strictestGuard, strictestInclude } from "../guard/strictest.ts";
+
+/**
+ * The name must match too, since rules go by it: nobody gets a login under a name that no rule knows.
+ * `agent` is the agent as it holds in the session. Returns `definition` unchanged where no server matches.
+ */
+export function withMatchingServer(
+  definition: ServerDefinition,
+  { servers, untrusted, guard: general }: AgentConfig,
+  env: Environment,
+): ServerDefinition {
+  const match = servers.find(({ name }) => name === definition.name);
+  if (match === undefined || untrusted !== undefined || !isMatch(definition, match, env)) {
+    return definition;
+  }
+  const { toolPrefix, resources } = match;
+  const include = strictestInclude(definition.include, match.include);
+  const guard = strictestGuard(definition.guard, match.guard, general?.approval);
+  return {
+    ...definition,
+    matchingServer: match,
+    guard: guard ?? definition.guard,
+    include: include ?? definition.include,
+    toolPrefix: toolPrefix ?? definition.toolPrefix,
+    resources:
+      definition.resources?.enabled === false
+        ? definition.resources
+        : (resources ?? definition.resources),
+  };
+}
+
+/** What you can do where a session's server refuses a request for lack of credentials. */
+export function sessionAuthHint({ name, endpoint, matchingServer }: ServerDefinition): string {
+  const fresh = "give it fresh headers where the session's servers are set up";
+  if (matchingServer !== undefined) return `${fresh}, or ${signInHint(matchingServer.name)}`;
+  if (endpoint.kind === "stdio" || Object.keys(endpoint.headers).length > 0) return fresh;
+  return `${fresh}, or configure a server of its name and URL for the agent and ${signInHint(name)}`;
+}
+
+/** Whether two URLs mean the same. */
+export function isSameAddress(one: string, other: string): boolean {
+  return new URL(one).href === new URL(other).href;
+}
+
+export function hasOwnCredentials({ headers }: RemoteEndpoint): boolean {
+  return Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
+}
+
+function isMatch(definition: ServerDefinition, match: ServerDefinition, env: Environment): boolean {
+  const mine = definition.endpoint;
+  const theirs = match.endpoint;
+  if (mine.kind === "stdio" || theirs.kind === "stdio" || !match.enabled) return false;
+  return isPlain(mine) && hasUserLogin(theirs) && isSameServer(definition, match, env);
+}
+
+/** Headers, certificates and the like can carry credentials or change the target, so none may be set. */
+function isPlain({ headers, oauth, tls, allowInsecure, allowPrivate }: RemoteEndpoint): boolean {
+  const hasSettings = oauth !== undefined || tls !== undefined || allowInsecure || allowPrivate;
+  return !hasSettings && Object.keys(headers).length === 0;
+}
+
+/** A login of a person: credentials of the agent itself are for its own server alone. */
+function hasUserLogin(endpoint: RemoteEndpoint): boolean {
+  const { oauth, tls } = endpoint;
+  if (oauth === false || oauth?.grant === "client_credentials") return false;
+  return tls === undefined && !hasOwnCredentials(endpoint);
+}
+
+function isSameServer(one: ServerDefinition, other: ServerDefinition, env: Environment): boolean {
+  try {
+    return isSameAddress(addressOf(one, env), addressOf(other, env));
+  } catch {
+    // The server's start reports what is missing.
+    return false;
+  }
+}
+
+function addressOf(definition: ServerDefinition, env: Environment): string {
+  const endpoint = resolveEndpoint(definition, env);
+  return endpoint.kind === "stdio" ? "" : endpoint.url;
+}

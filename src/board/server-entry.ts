@@ -1,0 +1,141 @@
+// One server on a board: its definition, its supervisor, and what is known of it.
+
+import type { CachedTools } from "../catalog/catalog-cache.ts";
+import type { BoardOptions } from "../model/board-options.ts";
+import type { ServerIdentity } from "../model/connection.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import { PlugboardError } from "../model/errors.ts";
+import type { Logger } from "../model/logger.ts";
+import type { ServerDefinition } from "../model/server-definition.ts";
+import { isCallable } from "../model/server-state.ts";
+import type { ServerStatus } from "../model/server-status.ts";
+import type { Supervisor } from "../server/supervisor.ts";
+import type { ServerSignIn } from "./sign-in.ts";
+
+/** Cached tools this old are asked for again before anybody has to name the server. */
+const FRESH_MS = 24 * 3_600_000;
+
+export interface ServerEntryParts {
+  definition: ServerDefinition;
+  supervisor: Supervisor;
+  signIn: ServerSignIn | undefined;
+  /** Of the definition and the working directory: both decide which tools it has. */
+  hash: string;
+  /** Of the definition alone: its tools are pinned for this. */
+  pinKey: string;
+  cached: CachedTools | undefined;
+}
+
+export class ServerEntry {
+  readonly definition: ServerDefinition;
+  readonly supervisor: Supervisor;
+  /** Of a remote server. */
+  readonly signIn: ServerSignIn | undefined;
+  readonly hash: string;
+  readonly pinKey: string;
+  #knowledge: "none" | "cached" | "live";
+  readonly #cachedAt: number | undefined;
+  #identity: ServerIdentity | undefined;
+  #diagnostics: Diagnostic[] = [];
+
+  constructor({ definition, supervisor, signIn, hash, pinKey, cached }: ServerEntryParts) {
+    this.definition = definition;
+    this.supervisor = supervisor;
+    this.signIn = signIn;
+    this.hash = hash;
+    this.pinKey = pinKey;
+    this.#knowledge = cached === undefined ? "none" : "cached";
+    this.#cachedAt = cached?.savedAt;
+    this.#identity = cached?.identity;
+  }
+
+  get name(): string {
+    return this.definition.name;
+  }
+
+  /** Whether its tools are known, from an earlier run or from the server itself. */
+  get isKnown(): boolean {
+    return this.#knowledge !== "none";
+  }
+
+  /** The server itself has listed its tools. */
+  learnt(identity: ServerIdentity): void {
+    this.#knowledge = "live";
+    this.#identity = identity;
+  }
+
+  /** Logs only the new ones: a restarted server has the same faults again. */
+  diagnose(diagnostics: Diagnostic[], logger: Logger): void {
+    const known = new Set(this.#diagnostics.map((each) => JSON.stringify(each)));
+    this.#diagnostics = diagnostics;
+    for (const each of diagnostics) {
+      if (known.has(JSON.stringify(each))) continue;
+      const { server, message, subject } = each;
+      logger.warn(message, { server, ...(subject !== undefined && { tool: subject }) });
+    }
+  }
+
+  /** Why it starts with its board, or undefined where it does not. `now` is in milliseconds since the epoch. */
+  startReason(start: BoardOptions["start"], now: number): "eager" | "to-be-known" | undefined {
+    const { enabled, lazy, scope } = this.definition;
+    if (!enabled || start === "none") return undefined;
+    // Session-scoped servers start with their session, so the agent's board starts none of them eagerly.
+    if (start !== "unknown" && !lazy && scope !== "session") return "eager";
+    const age = this.#cachedAt === undefined ? Infinity : now - this.#cachedAt;
+    return !this.isKnown || age > FRESH_MS ? "to-be-known" : undefined;
+  }
+
+  /** Throws UNSUPPORTED for a server that is a process of this machine. */
+  requireSignIn(): ServerSignIn {
+    if (this.signIn !== undefined) return this.signIn;
+    throw new PlugboardError(
+      "UNSUPPORTED",
+      `'${this.name}' is a program, so there is nothing to sign in to`,
+      { server: this.name, hint: "give it its credentials in env" },
+    );
+  }
+
+  /**
+   * Tries a server again that was refused for lack of a sign-in, if you have signed in elsewhere since: once
+   * for each login. Resolves when the attempt has ended; does not reject.
+   */
+  async retryLogin(): Promise<void> {
+    if (this.supervisor.state.kind !== "needs-auth" || !(await this.signIn?.hasNews())) return;
+    await this.supervisor.start();
+  }
+
+  /** Its row in `board.status()`. `tools` are counted, and `more` is known, by the board. */
+  status(tools: number, more: readonly Diagnostic[]): ServerStatus {
+    const { definition, supervisor } = this;
+    const { endpoint, name, origin } = definition;
+    const { state } = supervisor;
+    const isCached = this.#knowledge === "cached";
+    const status: ServerStatus = {
+      name,
+      origin,
+      transport: endpoint.kind,
+      target:
+        endpoint.kind === "stdio" ? [endpoint.command, ...endpoint.args].join(" ") : endpoint.url,
+      state,
+      tools,
+      cached: isCached,
+      available: isCallable(state),
+      restarts: supervisor.restarts,
+      calls: supervisor.stats.snapshot(),
+      diagnostics: [...this.#diagnostics, ...more],
+      stderr: supervisor.stderrTail(),
+    };
+    // Only what there is: the row is printed as JSON, and compared.
+    if (isCached && this.#cachedAt !== undefined) status.cachedAt = this.#cachedAt;
+    if (supervisor.lastError !== undefined) status.lastError = supervisor.lastError.message;
+    if (this.#identity !== undefined) status.identity = this.#identity;
+    if (state.kind === "ready" && state.pid !== undefined) status.pid = state.pid;
+    return status;
+  }
+
+  /** Resolves when nothing of it is left. */
+  async close(): Promise<void> {
+    await this.supervisor.close();
+    await this.signIn?.close();
+  }
+}

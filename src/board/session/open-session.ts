@@ -1,0 +1,77 @@
+// Checks what a session asks for and cuts it to its limits, before anything starts.
+
+import { isAbsolute } from "node:path";
+import { randomUUID } from "node:crypto";
+import { parseSessionServers } from "../../config/session.ts";
+import { selectServers, sessionLimits } from "../../guard/session-limits.ts";
+import type { AgentConfig } from "../../model/agent-config.ts";
+import type { BoardOptions } from "../../model/board-options.ts";
+import { PlugboardError } from "../../model/errors.ts";
+import { loggerWith } from "../../model/logger.ts";
+import type { SessionOptions } from "../../model/session-board.ts";
+import { oneLine } from "../../util/text.ts";
+import type { BoardCore } from "../core.ts";
+import { withMatchingServer } from "../matching-server.ts";
+import { LiveSession } from "./session.ts";
+
+/** Whoever opens a session waits this long; slower servers join later. */
+const STARTUP_WAIT_MS = 2000;
+
+/** Throws CONFIG_INVALID or INVALID_ARGUMENTS. Nothing has started yet. */
+export function openSession(
+  given: SessionOptions,
+  base: BoardCore,
+  onClosed: () => void,
+): LiveSession {
+  const { cwd, servers = {}, id = randomUUID(), startupWait = STARTUP_WAIT_MS } = given;
+  if (typeof cwd !== "string" || !isAbsolute(cwd)) throw notAbsolute(cwd);
+  const { env = process.env } = base.options;
+  const limits = sessionLimits(base.agent.guard, env);
+  const { definitions, warnings } = parseSessionServers(servers, base.agent.session, cwd);
+  const names = definitions.map(({ name }) => name);
+  const { kept, notice } = selectServers(names, limits);
+  const agent = agentFor(given, base.agent);
+  const brought = definitions
+    .filter(({ name }) => kept.includes(name))
+    .map((each) => withMatchingServer(each, agent, env));
+  return new LiveSession({
+    id,
+    cwd,
+    base,
+    agent,
+    options: optionsFor(given, base.options, id),
+    brought,
+    limits,
+    startupWait,
+    notices: [...warnings, ...(notice === undefined ? [] : [notice])],
+    onClosed,
+  });
+}
+
+function notAbsolute(cwd: unknown): PlugboardError {
+  const given = typeof cwd === "string" ? `'${oneLine(cwd, 200)}'` : typeof cwd;
+  const message = `cwd of a session must be an absolute path, not ${given}`;
+  return new PlugboardError("INVALID_ARGUMENTS", message);
+}
+
+function agentFor({ approval }: SessionOptions, agent: AgentConfig): AgentConfig {
+  if (approval === undefined || agent.guard?.approval !== undefined) return agent;
+  return { ...agent, guard: { ...agent.guard, approval } };
+}
+
+/** The board's options, without those about its own servers and listeners. */
+function optionsFor(given: SessionOptions, board: BoardOptions, session: string): BoardOptions {
+  const { onToolsChanged: _, signal: _signal, start: _start, ...inherited } = board;
+  const { cwd, onApproval, onElicitation, onSampling, owner, roots = [cwd] } = given;
+  return {
+    ...inherited,
+    native: [...(board.native ?? []), ...(given.native ?? [])],
+    workspaceDir: cwd,
+    roots,
+    ...(board.logger !== undefined && { logger: loggerWith({ session }, board.logger) }),
+    ...(onApproval !== undefined && { onApproval }),
+    ...(onElicitation !== undefined && { onElicitation }),
+    ...(onSampling !== undefined && { onSampling }),
+    ...(owner !== undefined && { owner }),
+  };
+}

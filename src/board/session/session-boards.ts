@@ -1,0 +1,35 @@
+// The session boards that are open over a board: they close with it.
+
+import { PlugboardError } from "../../model/errors.ts";
+import type { SessionBoard, SessionOptions } from "../../model/session-board.ts";
+import type { BoardCore } from "../core.ts";
+import type { LiveSession } from "./session.ts";
+
+export class SessionBoards {
+  readonly #base: BoardCore;
+  readonly #open = new Set<LiveSession>();
+  #isClosed = false;
+
+  constructor(base: BoardCore) {
+    this.#base = base;
+  }
+
+  async open(options: SessionOptions): Promise<SessionBoard> {
+    const { openSession } = await import("./open-session.ts");
+    if (this.#isClosed) throw isClosed();
+    const session = openSession(options, this.#base, () => this.#open.delete(session));
+    this.#open.add(session);
+    await session.open();
+    if (this.#isClosed) throw isClosed();
+    return session;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#open].map((session) => session.close()));
+  }
+}
+
+function isClosed(): PlugboardError {
+  return new PlugboardError("SERVER_UNAVAILABLE", "the board is closed");
+}

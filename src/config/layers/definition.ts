@@ -1,0 +1,115 @@
+// Turns a merged server into a definition, with every default filled in.
+
+import { isAbsolute } from "node:path";
+import type { ServerAuth } from "../../model/server-config.ts";
+import type {
+  Endpoint,
+  ResourceSettings,
+  ServerDefinition,
+} from "../../model/server-definition.ts";
+import { kindOf, type PlainServer } from "../schema/servers.ts";
+import { serverGuard, toPerTool } from "./guard.ts";
+import type { MergedServer } from "./merge.ts";
+
+const SERVER_DEFAULTS = {
+  enabled: true,
+  timeout: 30_000,
+  toolTimeout: 60_000,
+  restartOnCrash: true,
+  maxRestarts: 5,
+  lazy: false,
+  idleTimeout: 0,
+  protocol: "auto",
+  maxMessageBytes: 64 * 1024 * 1024,
+} as const;
+
+/** For servers of a single session: not every client ends its sessions. */
+export const SESSION_IDLE_MS = 3_600_000;
+
+const RESOURCE_DEFAULTS = { enabled: true, refreshMs: 300_000 } as const;
+
+/** The server must have passed `connectionIssues`. `baseDir` is what a relative `cwd` is relative to. */
+export function toDefinition(
+  { name, origin, server, rules }: MergedServer,
+  baseDir: string | undefined,
+): ServerDefinition {
+  const { sampling } = server;
+  const idleTimeout = server.scope === "session" ? SESSION_IDLE_MS : SERVER_DEFAULTS.idleTimeout;
+  return {
+    name,
+    origin,
+    enabled: server.enabled ?? SERVER_DEFAULTS.enabled,
+    endpoint: toEndpoint(server, baseDir),
+    timeout: server.timeout ?? SERVER_DEFAULTS.timeout,
+    toolTimeout: server.toolTimeout ?? SERVER_DEFAULTS.toolTimeout,
+    restartOnCrash: server.restartOnCrash ?? SERVER_DEFAULTS.restartOnCrash,
+    maxRestarts: server.maxRestarts ?? SERVER_DEFAULTS.maxRestarts,
+    lazy: server.lazy ?? SERVER_DEFAULTS.lazy,
+    idleTimeout: server.idleTimeout ?? idleTimeout,
+    protocol: server.protocol ?? SERVER_DEFAULTS.protocol,
+    maxMessageBytes: server.maxMessageBytes ?? SERVER_DEFAULTS.maxMessageBytes,
+    ...(server.scope === "session" && origin !== "session" && { scope: "session" }),
+    toolPrefix: server.toolPrefix,
+    include: toPerTool(server.include),
+    resources: resourceSettings(server),
+    sampling: sampling === "deny" ? undefined : sampling,
+    guard: serverGuard(server, rules),
+  };
+}
+
+function resourceSettings(server: PlainServer): ResourceSettings | undefined {
+  const { resources, resourceFilter, resourceRefreshMs } = server;
+  if ([resources, resourceFilter, resourceRefreshMs].every((key) => key === undefined)) {
+    return undefined;
+  }
+  return {
+    enabled: resources ?? RESOURCE_DEFAULTS.enabled,
+    filter: [...(resourceFilter ?? [])],
+    refreshMs: resourceRefreshMs ?? RESOURCE_DEFAULTS.refreshMs,
+  };
+}
+
+function toEndpoint(server: PlainServer, baseDir: string | undefined): Endpoint {
+  const { transport, command = "", args = [], env = {}, cwd, url = "", headers = {} } = server;
+  if (kindOf(server) === "stdio") {
+    return {
+      kind: "stdio",
+      command,
+      args: [...args],
+      env: copy(env),
+      cwd,
+      baseDir: cwd === undefined || isAbsolute(cwd) ? undefined : baseDir,
+    };
+  }
+  const { allowInsecure = false, allowPrivate = false, tls, oauth } = server;
+  return {
+    kind: transport === "http" || transport === "sse" ? transport : "remote",
+    url,
+    headers: { ...copy(headers), ...authHeaders(server.auth) },
+    allowInsecure,
+    allowPrivate,
+    oauth: oauth === true ? undefined : oauth && { ...oauth },
+    tls: tls && { ...tls },
+    baseDir: tls !== undefined || hasKeyFile(oauth) ? baseDir : undefined,
+  };
+}
+
+function hasKeyFile(oauth: PlainServer["oauth"]): boolean {
+  return typeof oauth === "object" && oauth.privateKey !== undefined;
+}
+
+function authHeaders(auth: ServerAuth | undefined): Record<string, string> {
+  switch (auth?.type) {
+    case "bearer":
+      return { Authorization: `Bearer ${auth.token}` };
+    case "api-key":
+      return { [auth.header ?? "X-API-Key"]: auth.key };
+    default:
+      return {};
+  }
+}
+
+/** Without a prototype, and a copy: the caller may go on changing what it gave. */
+function copy(map: Record<string, string>): Record<string, string> {
+  return Object.assign(Object.create(null) as Record<string, string>, map);
+}

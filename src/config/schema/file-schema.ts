@@ -1,0 +1,210 @@
+// The schemas of a whole configuration: the root blocks of a file, the settings of one agent, and a board in
+// code. Servers are checked one by one (servers.ts), so that a bad one does not hide what is wrong with the
+// others.
+
+import type { ModelProvider, ModelProviderType } from "../../model/model-provider.ts";
+import { SECRET_PROVIDERS } from "./references.ts";
+import {
+  anyObject,
+  byType,
+  either,
+  flag,
+  type Infer,
+  integer,
+  listOf,
+  mapOf,
+  object,
+  oneOf,
+  text,
+  textOrEmpty,
+  verified,
+} from "./schema.ts";
+import {
+  approval,
+  framing,
+  patterns,
+  pins,
+  sessionDefaultsSchema,
+  tls,
+  toolRules,
+} from "./server-schema.ts";
+import { milliseconds, nameProblem, resolvable, resolvableUrl } from "./values.ts";
+
+/** The template of public tool names where none is given. */
+export const DEFAULT_TOOL_NAMES = "mcp__{server}__{tool}";
+
+const LARGEST_WINDOW = 100_000_000;
+
+const board = {
+  toolNames: verified(toolNamesProblem).optional(),
+  startupWait: milliseconds(0).optional(),
+  resourceTools: flag().optional(),
+};
+
+const guard = {
+  framing: framing.optional(),
+  pins: pins.optional(),
+  limits: object({
+    sessionServers: integer(0, 1000).optional(),
+    sessionTools: integer(0, 10_000).optional(),
+  }).optional(),
+};
+
+const audit = object({ file: text().optional(), arguments: flag().optional() });
+
+// An agent
+
+const toolSearch = either(
+  [(value) => typeof value === "boolean", flag()],
+  [(value) => typeof value === "string", oneOf(["auto"])],
+  "true, false or auto",
+);
+
+const agent = {
+  id: verified(agentIdProblem).optional(),
+  model: verified(modelIdProblem).optional(),
+  models: listOf(verified(modelIdProblem)).optional(),
+  systemPrompt: textOrEmpty().optional(),
+  maxSteps: integer(1, 10_000).optional(),
+  workspace: text().optional(),
+  mcp: object({
+    servers: anyObject().optional(),
+    ...board,
+    toolSearch: toolSearch.optional(),
+    session: sessionDefaultsSchema.optional(),
+  }).optional(),
+  tools: object({
+    ...toolRules,
+    approval: approval.optional(),
+    native: listOf(text()).optional(),
+  }).optional(),
+  ...guard,
+};
+
+const agentAdvice = Object.fromEntries(
+  ["servers", "toolNames", "startupWait", "toolSearch", "resourceTools"].map((key) => [
+    key,
+    `it belongs in mcp.${key}`,
+  ]),
+);
+
+export const defaultsSchema = object(agent, agentAdvice);
+
+export const agentSchema = object({ ...agent, id: verified(agentIdProblem) }, agentAdvice);
+
+export type AgentSettings = Infer<typeof defaultsSchema>;
+
+function agentIdProblem(id: string): string | undefined {
+  return nameProblem(id, "default");
+}
+
+function modelIdProblem(id: string): string | undefined {
+  return /^[^/]+\/./.test(id)
+    ? undefined
+    : "does not name a model; expected provider/model, as in anthropic/claude-sonnet-4-5";
+}
+
+function toolNamesProblem(template: string): string | undefined {
+  for (const placeholder of ["{server}", "{tool}"]) {
+    const count = template.split(placeholder).length - 1;
+    if (count !== 1) {
+      const found = count === 0 ? `has no ${placeholder}` : `has ${placeholder} more than once`;
+      return `${found}; expected {server} and {tool} once each`;
+    }
+  }
+  const rest = template.replace("{server}", "").replace("{tool}", "");
+  if (/[{}]/.test(rest)) {
+    return "has other braces than {server} and {tool}; expected those two once each";
+  }
+  if (!/^[A-Za-z0-9_:-]*$/.test(rest)) {
+    return "has a character that tool names cannot have; expected only A-Z a-z 0-9 _ - : around {server} and {tool}";
+  }
+  return undefined;
+}
+
+// The root of a file
+
+const modelProvider = byType<ModelProvider>(
+  {
+    anthropic: hostedProvider("anthropic"),
+    openai: hostedProvider("openai"),
+    google: hostedProvider("google"),
+    "openai-compatible": object({
+      ...providerKeys("openai-compatible"),
+      baseUrl: resolvableUrl(),
+    }),
+  },
+  'an object such as { type: "openai-compatible", baseUrl }',
+);
+
+function hostedProvider<const Type extends ModelProviderType>(type: Type) {
+  return object({ ...providerKeys(type), baseUrl: resolvableUrl().optional() });
+}
+
+function providerKeys<const Type extends ModelProviderType>(type: Type) {
+  return {
+    type: oneOf([type]),
+    apiKey: resolvable().optional(),
+    contextWindow: integer(1000, LARGEST_WINDOW, " of tokens").optional(),
+  };
+}
+
+const secretProviders = Object.fromEntries(
+  SECRET_PROVIDERS.map((provider) => [provider, anyObject().optional()]),
+);
+
+/** Where other programs keep their servers. */
+const rootAdvice = Object.fromEntries(
+  ["servers", "mcp", "mcpServers", "mcp_servers", "context_servers"].map((key) => [
+    key,
+    "servers belong in agents.defaults.mcp.servers",
+  ]),
+);
+
+export const rootSchema = object(
+  {
+    $schema: textOrEmpty().optional(),
+    agents: object({
+      defaults: anyObject().optional(),
+      list: listOf(anyObject()).optional(),
+    }).optional(),
+    gateway: object({
+      host: text().optional(),
+      port: integer(0, 65_535).optional(),
+      tls: tls.optional(),
+    }).optional(),
+    secrets: object(secretProviders).optional(),
+    network: object({
+      allow: patterns.optional(),
+      proxy: verified(proxyProblem).optional(),
+    }).optional(),
+    audit: audit.optional(),
+    models: object({
+      providers: mapOf(modelProvider, (name) => nameProblem(name, "")).optional(),
+    }).optional(),
+  },
+  rootAdvice,
+);
+
+export type RootSettings = Infer<typeof rootSchema>;
+
+/** Never quotes the value: it may hold a password. */
+function proxyProblem(proxy: string): string | undefined {
+  return URL.canParse(proxy) && /^https?:$/.test(new URL(proxy).protocol)
+    ? undefined
+    : "is not the URL of a proxy; expected one such as http://proxy.example:3128";
+}
+
+// A board in code
+
+export const boardSchema = object({
+  servers: anyObject(),
+  ...board,
+  networkAllow: patterns.optional(),
+  workspace: text().optional(),
+  tools: object(toolRules).optional(),
+  approval: approval.optional(),
+  ...guard,
+  session: sessionDefaultsSchema.optional(),
+  audit: audit.optional(),
+});

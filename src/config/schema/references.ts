@@ -1,0 +1,102 @@
+// What a configured value may refer to: variables as `${NAME}` and `${NAME:-default}`, with `$${` for a
+// literal `${`, and secrets as `secret://<provider>/<path>`. Here is how such references are written;
+// resolve.ts puts in what they refer to.
+
+import { closest } from "../../util/closest.ts";
+import { alternatives, quote } from "../issue.ts";
+
+type TemplatePart =
+  | { kind: "text"; text: string }
+  | { kind: "variable"; name: string; fallback?: string };
+
+export type Template =
+  | { kind: "parts"; parts: TemplatePart[] }
+  /** `offset` is where the reference starts in the value. */
+  | { kind: "malformed"; offset: number; reason: string };
+
+const VARIABLE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([^]*))?$/;
+
+export const SECRET_PROVIDERS = [
+  "env",
+  "file",
+  "exec",
+  "gcp",
+  "aws",
+  "vault",
+  "azure",
+  "keyring",
+] as const;
+
+export function parseTemplate(value: string): Template {
+  const parts: TemplatePart[] = [];
+  let text = "";
+  let position = 0;
+  while (position < value.length) {
+    if (value.startsWith("$${", position)) {
+      text += "${";
+      position += 3;
+      continue;
+    }
+    if (!value.startsWith("${", position)) {
+      const next = value.indexOf("$", position + 1);
+      const end = next === -1 ? value.length : next;
+      text += value.slice(position, end);
+      position = end;
+      continue;
+    }
+    const variable = readVariable(value, position);
+    if (variable.kind === "malformed") return variable;
+    if (text !== "") parts.push({ kind: "text", text });
+    text = "";
+    parts.push(variable.part);
+    position = variable.end;
+  }
+  if (text !== "") parts.push({ kind: "text", text });
+  return { kind: "parts", parts };
+}
+
+function readVariable(value: string, offset: number) {
+  const close = value.indexOf("}", offset);
+  if (close === -1) {
+    return malformed(offset, 'has "${" without a closing "}"');
+  }
+  const inside = value.slice(offset + 2, close);
+  if (inside.includes("${")) return malformed(offset, 'has "${" inside another "${"');
+  const [, name, fallback] = VARIABLE.exec(inside) ?? [];
+  if (name === undefined) return malformed(offset, "has a malformed ${…}");
+  const part: TemplatePart = { kind: "variable", name, fallback };
+  return { kind: "variable" as const, part, end: close + 1 };
+}
+
+function malformed(offset: number, reason: string) {
+  return { kind: "malformed" as const, offset, reason };
+}
+
+/** What is wrong with the references in a value, or undefined. */
+export function referenceProblem(value: string): string | undefined {
+  const template = parseTemplate(value);
+  return template.kind === "malformed"
+    ? `${template.reason} at character ${template.offset + 1}; expected \${NAME} or \${NAME:-default}, or $\${ for a literal \${`
+    : secretProblem(value);
+}
+
+/** True for anything that was meant as a secret reference, malformed ones included. */
+export function mentionsSecret(value: string): boolean {
+  return /secret:\/\//i.test(value);
+}
+
+function secretProblem(value: string): string | undefined {
+  if (!/^secret:\//i.test(value)) {
+    return mentionsSecret(value)
+      ? `has a secret:// reference inside other text; expected the reference to be the whole value`
+      : undefined;
+  }
+  const [, provider, path] = /^secret:\/\/([^/]*)(?:\/([^]*))?$/.exec(value) ?? [];
+  if (!provider || !path || /[\s\p{Cc}]/u.test(path)) {
+    return "is a malformed secret reference; expected secret://<provider>/<path>";
+  }
+  if (SECRET_PROVIDERS.some((known) => known === provider)) return undefined;
+  const meant = closest(provider, SECRET_PROVIDERS);
+  const suggestion = meant === undefined ? "" : `; did you mean "${meant}"?`;
+  return `names the unknown secret provider ${quote(provider)}; expected ${alternatives(SECRET_PROVIDERS)}${suggestion}`;
+}

@@ -1,0 +1,215 @@
+// The schema of one server, key by key, and those of its parts that agents and files have too. Which keys must
+// come together is checked after merging.
+
+import { isJsonObject } from "../../model/json.ts";
+import type { ServerAuth, ServerConfig } from "../../model/server-config.ts";
+import {
+  byType,
+  either,
+  flag,
+  integer,
+  listOf,
+  mapOf,
+  object,
+  oneOf,
+  type Schema,
+  schema,
+  text,
+  verified,
+} from "./schema.ts";
+import {
+  bytes,
+  headerNameProblem,
+  headerValueProblem,
+  milliseconds,
+  resolvable,
+  resolvableOrEmpty,
+  resolvableUrl,
+} from "./values.ts";
+
+const MEBIBYTE = 1024 * 1024;
+
+const LOADS_CODE = /^(NODE_OPTIONS|PYTHONSTARTUP|LD_.*|DYLD_.*|BASH_FUNC_.*)$/i;
+
+const ALGORITHMS = [
+  "ES256",
+  "ES384",
+  "ES512",
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+];
+
+// How to reach a server
+
+const transport = oneOf(["stdio", "http", "sse", "streamable-http"]);
+
+const auth = byType<ServerAuth>(
+  {
+    bearer: object({ type: oneOf(["bearer"]), token: resolvable() }),
+    "api-key": object({
+      type: oneOf(["api-key"]),
+      key: resolvable(),
+      header: verified(headerNameProblem).optional(),
+    }),
+  },
+  'an object { type: "bearer", token } or { type: "api-key", key }',
+);
+
+const oauth = either(
+  [(value) => typeof value === "boolean", flag()],
+  [
+    isJsonObject,
+    object({
+      grant: oneOf(["authorization_code", "client_credentials"]).optional(),
+      clientId: resolvable().optional(),
+      clientSecret: resolvable().optional(),
+      privateKey: resolvable().optional(),
+      algorithm: oneOf(ALGORITHMS).optional(),
+      clientMetadataUrl: verified(metadataUrlProblem).optional(),
+      scope: text().optional(),
+      issuer: resolvableUrl().optional(),
+      redirectUri: verified(redirectUriProblem).optional(),
+    }),
+  ],
+  "true, false or an object",
+);
+
+export const tls = object({
+  ca: resolvable().optional(),
+  cert: resolvable().optional(),
+  key: resolvable().optional(),
+});
+
+const connection = {
+  transport: transport.optional(),
+  type: transport.optional(),
+  command: resolvable().optional(),
+  args: listOf(resolvableOrEmpty()).optional(),
+  env: mapOf(resolvableOrEmpty(), variableNameProblem).optional(),
+  cwd: resolvable().optional(),
+  workingDir: resolvable().optional(),
+  url: resolvableUrl().optional(),
+  headers: mapOf(resolvableOrEmpty(headerValueProblem), headerNameProblem).optional(),
+  auth: auth.optional(),
+  oauth: oauth.optional(),
+  tls: tls.optional(),
+  allowInsecure: flag().optional(),
+  allowPrivate: flag().optional(),
+};
+
+function variableNameProblem(name: string): string | undefined {
+  if (name === "" || /[=\p{Cc}]/u.test(name)) {
+    return 'is not a name for a variable; expected one without "=" and control characters';
+  }
+  if (LOADS_CODE.test(name)) {
+    return "is refused: it can load foreign code into the server; expected it in a wrapper script, where it is needed";
+  }
+  return undefined;
+}
+
+/** The URL is sent as the client's id, so the authorization server must be able to look it up. */
+function metadataUrlProblem(url: string): string | undefined {
+  const isFit =
+    URL.canParse(url) && new URL(url).protocol === "https:" && new URL(url).pathname !== "/";
+  return isFit ? undefined : "is not the address of a document; expected an https URL with a path";
+}
+
+function redirectUriProblem(uri: string): string | undefined {
+  return URL.canParse(uri) && /^https?:$/.test(new URL(uri).protocol)
+    ? undefined
+    : "is not a URL; expected one such as http://127.0.0.1:8123/callback";
+}
+
+// How to treat it
+
+export const patterns = listOf(text());
+
+/** The keys of a block of rules. */
+export const toolRules = {
+  allow: patterns.optional(),
+  deny: patterns.optional(),
+  ownerOnly: either(
+    [(value) => typeof value === "boolean", flag()],
+    [Array.isArray, patterns],
+    "true, false or a list of tools",
+  ).optional(),
+};
+
+export const approval = oneOf(["never", "ask", "destructive"]);
+
+export const framing = oneOf(["full", "compact", "off"]);
+
+export const pins = oneOf(["off", "warn", "block"]);
+
+const includeMode = oneOf(["always", "manual", "agent"]);
+
+export const include = either(
+  [(value) => typeof value === "string", includeMode],
+  [isJsonObject, object({ default: includeMode.optional(), tools: mapOf(includeMode).optional() })],
+  "always, manual, agent or an object { default, tools }",
+);
+
+const rateLimit = either(
+  [(value) => value === false, schema<false>(() => [])],
+  [() => true, integer(1, 1_000_000, " of calls a minute", ", or false")],
+  "a number",
+);
+
+/** One value for all tools of a server, or `{ default, tools }`. */
+function perTool<Value>(value: Schema<Value>) {
+  return either(
+    [isJsonObject, object({ default: value.optional(), tools: mapOf(value).optional() })],
+    [() => true, value],
+    "a value or an object { default, tools }",
+  );
+}
+
+function toolPrefixProblem(prefix: string): string | undefined {
+  return /^[A-Za-z0-9_-]{1,64}$/.test(prefix)
+    ? undefined
+    : "is not a prefix for tool names; expected 1 to 64 of A-Z a-z 0-9 _ -";
+}
+
+const treatment = {
+  enabled: flag().optional(),
+  timeout: milliseconds().optional(),
+  toolTimeout: milliseconds().optional(),
+  restartOnCrash: flag().optional(),
+  maxRestarts: integer(0, 1000).optional(),
+  lazy: flag().optional(),
+  idleTimeout: milliseconds(0).optional(),
+  scope: oneOf(["shared", "session"]).optional(),
+  protocol: oneOf(["auto", "legacy", "2026-07-28"]).optional(),
+  toolPrefix: verified(toolPrefixProblem).optional(),
+  include: include.optional(),
+  tools: object(toolRules).optional(),
+  approval: perTool(approval).optional(),
+  pins: pins.optional(),
+  trusted: flag().optional(),
+  framing: framing.optional(),
+  resources: flag().optional(),
+  resourceFilter: patterns.optional(),
+  resourceRefreshMs: milliseconds(0).optional(),
+  sampling: oneOf(["deny", "ask", "allow"]).optional(),
+  rateLimit: perTool(rateLimit).optional(),
+  concurrency: perTool(integer(1, 10_000)).optional(),
+  maxResultBytes: bytes(1024 * MEBIBYTE).optional(),
+  // A longer message could not become one string.
+  maxMessageBytes: bytes(256 * MEBIBYTE).optional(),
+};
+
+const keys = { ...connection, ...treatment } satisfies {
+  [Key in keyof ServerConfig]-?: Schema<ServerConfig[Key]>;
+};
+
+export const serverSchema: Schema<ServerConfig> = object(keys, {
+  cmd: 'use "command"',
+  disabled: 'use "enabled"',
+});
+
+/** What may be said for all servers of sessions at once. */
+export const sessionDefaultsSchema = object(treatment);

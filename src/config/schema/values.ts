@@ -1,0 +1,84 @@
+// The single values of a configuration that have rules of their own: names, durations, headers, URLs, and
+// values that may hold references. A function named `…Problem` says what is wrong and what was expected.
+
+import { mentionsSecret, referenceProblem } from "./references.ts";
+import { integer, type Schema, textOrEmpty, verified } from "./schema.ts";
+
+const DAY = 24 * 60 * 60 * 1000;
+
+const LONGEST_NAME = 64;
+
+export function milliseconds(min: 0 | 1 = 1): Schema<number> {
+  return integer(min, DAY, " of milliseconds");
+}
+
+export function bytes(max: number): Schema<number> {
+  return integer(1024, max, " of bytes");
+}
+
+export function serverNameProblem(name: string): string | undefined {
+  return nameProblem(name, "native");
+}
+
+/** `reserved` is the one name that means something already. */
+export function nameProblem(name: string, reserved: string): string | undefined {
+  const length = Array.from(name).length;
+  if (length < 1 || length > LONGEST_NAME) {
+    return `is a name of ${length} characters; expected 1 to ${LONGEST_NAME}`;
+  }
+  if (name.includes("/")) return 'has a "/" in its name; expected one without';
+  if (/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(name)) {
+    return "has a control character in its name; expected one without";
+  }
+  if (name !== name.trim()) return "has a space at an end of its name; expected one without";
+  if (name === reserved) return "is a reserved name; expected another one";
+  return undefined;
+}
+
+export function headerNameProblem(name: string): string | undefined {
+  return /^[!#$%&'*+.^_`|~\w-]+$/.test(name)
+    ? undefined
+    : "is not a name for a header; expected letters, digits and hyphens";
+}
+
+/** Never quotes the value. */
+export function headerValueProblem(value: string): string | undefined {
+  return /[\r\n\0]/.test(value) ? "has a line break in it; expected a single line" : undefined;
+}
+
+/** For the URL of a remote server. Never quotes it: it may hold a key. */
+export function urlProblem(url: string): string | undefined {
+  if (!URL.canParse(url)) return "is not a URL; expected one such as https://example.com/mcp";
+  const { protocol, username, password } = new URL(url);
+  if (protocol !== "https:" && protocol !== "http:") {
+    return `is a ${protocol} URL; expected https: or http:`;
+  }
+  if (username !== "" || password !== "") {
+    return "has a user name or password in it; expected them in headers";
+  }
+  return undefined;
+}
+
+/** A value that may hold `${VAR}` or be a `secret://` reference. */
+export function resolvable(): Schema<string> {
+  return verified(resolvableProblem);
+}
+
+/** `alsoWrong` is a further check for values of one kind. */
+export function resolvableOrEmpty(
+  alsoWrong: (value: string) => string | undefined = () => undefined,
+): Schema<string> {
+  return verified((value) => resolvableProblem(value) ?? alsoWrong(value), textOrEmpty());
+}
+
+/** A URL with references in it is checked when they are resolved. */
+export function resolvableUrl(): Schema<string> {
+  return verified((url) => {
+    const isLiteral = !url.includes("${") && !mentionsSecret(url);
+    return resolvableProblem(url) ?? (isLiteral ? urlProblem(url) : undefined);
+  });
+}
+
+function resolvableProblem(value: string): string | undefined {
+  return value.includes("\0") ? "has a NUL character in it" : referenceProblem(value);
+}

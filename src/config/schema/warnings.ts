@@ -1,0 +1,160 @@
+// Warns about what is valid and most likely not meant: keys whose feature this version does not have, keys that
+// do not go with the server's transport, milliseconds that look like seconds, and rules that match nothing. A
+// rule that matches nothing looks just like one that works, and does not stop what it should stop.
+
+import type { ToolRules } from "../../model/guard-settings.ts";
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import { closest } from "../../util/closest.ts";
+import { atKey, atValue, type Issue, type KeyPath, quote } from "../issue.ts";
+import type { AgentLayer } from "./agents.ts";
+import { type CheckedServer, REMOTE_KEYS, type ServerKind, STDIO_KEYS } from "./servers.ts";
+
+const NO_EFFECT = "is accepted, but has no effect in this version";
+
+const AGENT_MODE = 'says "agent", which is "always" in this version';
+
+/** Keys to warn about, with the message for each. */
+type KeyWarnings = Readonly<Record<string, string>>;
+
+const SESSION_KEYS: KeyWarnings = {
+  scope: "has no effect on the servers of a session",
+  pins: "has no effect on the servers of a session",
+};
+
+const TOOLS_KEYS: KeyWarnings = { native: NO_EFFECT };
+
+const MCP_KEYS: KeyWarnings = { toolSearch: NO_EFFECT };
+
+const ROOT_KEYS: KeyWarnings = { gateway: NO_EFFECT, secrets: NO_EFFECT };
+
+/** Values that ask for nothing but what happens anyway. */
+const ASKS_NOTHING: Readonly<Record<string, unknown>> = { toolSearch: false };
+
+/** Keys that a server of each kind ignores. */
+const UNUSED_KEYS: Record<ServerKind, readonly string[]> = {
+  stdio: REMOTE_KEYS,
+  remote: [...STDIO_KEYS, "workingDir"],
+};
+
+/** Nobody means so few milliseconds; 0 has a meaning of its own. */
+const LOOKS_LIKE_SECONDS = 100;
+
+const SERVER_DURATIONS = ["timeout", "toolTimeout", "idleTimeout", "resourceRefreshMs"];
+
+/** `kind` is that of the merged server: an override need not say it. */
+export function serverWarnings(
+  { config, path }: CheckedServer,
+  kind: ServerKind | undefined,
+): Issue[] {
+  const unused = kind === undefined ? [] : UNUSED_KEYS[kind];
+  const used: JsonObject = { ...config };
+  const issues: Issue[] = [];
+  for (const key of unused) {
+    if (used[key] === undefined) continue;
+    issues.push(atKey([...path, key], `has no effect on a ${kind} server`));
+    delete used[key];
+  }
+  return [
+    ...issues,
+    ...includeWarnings(used["include"], path),
+    ...durationWarnings(used, SERVER_DURATIONS, path),
+  ];
+}
+
+/** For the defaults or an entry of `agents.list`; `servers` are the names in the whole configuration. */
+export function agentWarnings(
+  { settings, path }: AgentLayer,
+  servers: ReadonlySet<string>,
+): Issue[] {
+  const { mcp = {}, tools = {} } = settings;
+  return [
+    ...keyWarnings(tools, TOOLS_KEYS, [...path, "tools"]),
+    ...keyWarnings(mcp, MCP_KEYS, [...path, "mcp"]),
+    ...durationWarnings(mcp, ["startupWait"], [...path, "mcp"]),
+    ...sessionWarnings(mcp.session, [...path, "mcp", "session"]),
+    ...ruleWarnings(tools, path, servers),
+  ];
+}
+
+/** For `mcp.session`, the defaults of servers that a session brings. */
+export function sessionWarnings(defaults: JsonObject | undefined, path: KeyPath): Issue[] {
+  if (defaults === undefined) return [];
+  return [
+    ...keyWarnings(defaults, SESSION_KEYS, path),
+    ...includeWarnings(defaults["include"], path),
+    ...durationWarnings(defaults, SERVER_DURATIONS, path),
+  ];
+}
+
+export function rootWarnings(root: JsonObject): Issue[] {
+  return keyWarnings(root, ROOT_KEYS, []);
+}
+
+/** An id names an entry of the list; the defaults belong to all of them. */
+export function defaultsWarnings({ settings, path }: AgentLayer): Issue[] {
+  return settings.id === undefined ? [] : [atKey([...path, "id"], "has no effect in the defaults")];
+}
+
+function includeWarnings(include: unknown, path: KeyPath): Issue[] {
+  const { default: general = include, tools } = isJsonObject(include) ? include : {};
+  const modes = [general, ...(isJsonObject(tools) ? Object.values(tools) : [])];
+  return modes.includes("agent") ? [atKey([...path, "include"], AGENT_MODE)] : [];
+}
+
+function keyWarnings(object: JsonObject, warnings: KeyWarnings, path: KeyPath): Issue[] {
+  return Object.entries(warnings).flatMap(([key, message]) =>
+    asksForSomething(key, object[key]) ? [atKey([...path, key], message)] : [],
+  );
+}
+
+function asksForSomething(key: string, value: unknown): boolean {
+  if (value === undefined) return false;
+  if (Array.isArray(value)) return value.length > 0;
+  if (isJsonObject(value)) return Object.keys(value).length > 0;
+  return ASKS_NOTHING[key] !== value;
+}
+
+export function durationWarnings(
+  object: JsonObject,
+  keys: readonly string[],
+  path: KeyPath,
+): Issue[] {
+  return keys.flatMap((key) => {
+    const value = object[key];
+    if (typeof value !== "number" || value <= 0 || value >= LOOKS_LIKE_SECONDS) return [];
+    const message = `is ${value} milliseconds; did you mean ${value}000?`;
+    return [atKey([...path, key], message)];
+  });
+}
+
+/** For the rules of an agent or a board; `servers` are the names in the whole configuration. */
+export function ruleWarnings(
+  rules: ToolRules | undefined,
+  path: KeyPath,
+  servers: ReadonlySet<string>,
+): Issue[] {
+  return (["allow", "deny", "ownerOnly"] as const).flatMap((key) => {
+    const patterns = rules?.[key];
+    if (!Array.isArray(patterns)) return [];
+    return patterns.flatMap((pattern, index) =>
+      patternWarnings(pattern, [...path, "tools", key, index], servers),
+    );
+  });
+}
+
+function patternWarnings(pattern: string, path: KeyPath, servers: ReadonlySet<string>): Issue[] {
+  const slash = pattern.indexOf("/");
+  if (slash === -1) {
+    const name = pattern.replace(/\*+$/, "");
+    if (!servers.has(name)) return [];
+    const message = `is a pattern for public names; for the tools of the server write ${quote(`${name}/*`)}`;
+    return [atValue(path, message)];
+  }
+  const server = pattern.slice(0, slash);
+  if (server.includes("*") || server === "native" || servers.has(server)) return [];
+  // A name that is like no other may be meant for a server that a session brings.
+  const meant = closest(server, servers);
+  return meant === undefined
+    ? []
+    : [atValue(path, `names the server ${quote(server)}, which does not exist`, meant)];
+}

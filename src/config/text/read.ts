@@ -1,0 +1,72 @@
+// Reads a configuration file, or says clearly why it cannot be read.
+
+import { open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { PlugboardError } from "../../model/errors.ts";
+import { configInvalid } from "../issue.ts";
+import { type ConfigDocument, parseText } from "./document.ts";
+
+const LARGEST = 4 * 1024 * 1024;
+
+/** Rejects with CONFIG_INVALID for a file that cannot be read or is not JSON5. */
+export async function readDocument(file: string): Promise<ConfigDocument> {
+  const parsed = parseText(await readConfigText(file));
+  if (parsed.kind === "document") return parsed;
+  throw configInvalid([{ file, ...parsed.position, path: "", message: parsed.message }]);
+}
+
+/** Rejects with CONFIG_INVALID. A byte order mark is dropped. */
+export async function readConfigText(file: string): Promise<string> {
+  const bytes = await readBytes(file);
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw refuse(file, "is not UTF-8 text; save it as UTF-8", cause);
+  }
+  if (text.trim() === "") {
+    throw refuse(file, "the file is empty; expected an object such as { agents: { … } }");
+  }
+  return text;
+}
+
+/** Reads until the end instead of asking for the size: a pipe (`--config <(…)`) has none. */
+async function readBytes(file: string): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(file, "r");
+    for (;;) {
+      const { bytesRead, buffer } = await handle.read(Buffer.alloc(64 * 1024), 0, 64 * 1024);
+      if (bytesRead === 0) return Buffer.concat(chunks);
+      chunks.push(buffer.subarray(0, bytesRead));
+      size += bytesRead;
+      if (size > LARGEST) throw refuse(file, "is larger than 4 MiB; expected a configuration file");
+    }
+  } catch (error) {
+    throw error instanceof PlugboardError ? error : refuse(file, reason(error), error);
+  } finally {
+    await handle?.close();
+  }
+}
+
+function reason(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+  switch (code) {
+    case "ENOENT":
+    case "ENOTDIR":
+      return "there is no such file";
+    case "EISDIR":
+      return "is a directory; expected a file";
+    case "EACCES":
+    case "EPERM":
+      return "may not be read; check its permissions";
+    default:
+      return `cannot be read (${code})`;
+  }
+}
+
+function refuse(file: string, message: string, cause?: unknown): PlugboardError {
+  return configInvalid([{ file, path: "", message }], cause);
+}

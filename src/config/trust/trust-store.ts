@@ -1,0 +1,100 @@
+// Remembers which configuration files were approved, and what they would have started at that time: `trust.json`
+// in Plugboard's home.
+
+import { realpath } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { isJsonObject } from "../../model/json.ts";
+import { readJsonFile, writeJsonFile } from "../../state/json-file.ts";
+import { withLock } from "../../state/lock.ts";
+import { systemClock } from "../../util/clock.ts";
+import type { Launch } from "./trust.ts";
+
+const FORMAT = 1;
+const MAX_BYTES = 16 * 1024 * 1024;
+
+export interface TrustRecord {
+  file: string;
+  /** When it was approved; milliseconds since the epoch. */
+  at: number;
+  /** Hashes by label. */
+  approved: ReadonlyMap<string, string>;
+}
+
+export class TrustStore {
+  readonly #path: string;
+
+  /** `home` is Plugboard's home. */
+  constructor(home: string) {
+    this.#path = join(home, "trust.json");
+  }
+
+  /** In the order of approval. Empty where `trust.json` cannot be read. */
+  async list(): Promise<TrustRecord[]> {
+    const value = await readJsonFile(this.#path, MAX_BYTES);
+    if (!isJsonObject(value) || value["format"] !== FORMAT) return [];
+    const { files } = value;
+    return Array.isArray(files) ? files.flatMap((each) => toRecord(each) ?? []) : [];
+  }
+
+  async find(file: string): Promise<TrustRecord | undefined> {
+    const place = await placeOf(file);
+    return (await this.list()).find((record) => record.file === place);
+  }
+
+  async approve(file: string, launches: readonly Launch[], at: number): Promise<void> {
+    const place = await placeOf(file);
+    const approved = new Map(launches.map(({ label, hash }) => [label, hash]));
+    await this.#alone(async () =>
+      this.#write([...(await this.#without(place)), { file: place, at, approved }]),
+    );
+  }
+
+  /** False where it was not trusted. */
+  async revoke(file: string): Promise<boolean> {
+    const place = await placeOf(file);
+    return this.#alone(async () => {
+      if (!(await this.list()).some((record) => record.file === place)) return false;
+      await this.#write(await this.#without(place));
+      return true;
+    });
+  }
+
+  /** Another process may change the file at the same time. */
+  #alone<Result>(task: () => Promise<Result>): Promise<Result> {
+    return withLock(`${this.#path}.lock`, systemClock, task);
+  }
+
+  async #without(place: string): Promise<TrustRecord[]> {
+    return (await this.list()).filter((record) => record.file !== place);
+  }
+
+  async #write(records: readonly TrustRecord[]): Promise<void> {
+    const files = records.map(({ file, at, approved }) => ({ file, at, approved: [...approved] }));
+    await writeJsonFile(this.#path, { format: FORMAT, files });
+  }
+}
+
+/**
+ * The real directory and the file's name in it. A link at that name is not followed: servers run in the
+ * directory, so a link to a trusted file must not make another directory trusted.
+ */
+async function placeOf(file: string): Promise<string> {
+  const directory = dirname(file);
+  // A directory that is gone can still be revoked.
+  return join(await realpath(directory).catch(() => directory), basename(file));
+}
+
+function toRecord(value: unknown): TrustRecord | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { file, at, approved } = value;
+  if (typeof file !== "string" || typeof at !== "number" || !Array.isArray(approved)) {
+    return undefined;
+  }
+  return approved.every(isEntry) ? { file, at, approved: new Map(approved) } : undefined;
+}
+
+function isEntry(value: unknown): value is [string, string] {
+  return (
+    Array.isArray(value) && value.length === 2 && value.every((each) => typeof each === "string")
+  );
+}

@@ -1,0 +1,139 @@
+// Lists what a configuration file would start and where it would send credentials, so that a person can approve
+// it once and be asked again when it changes. Values are unresolved: what a `${VAR}` holds is the person's own.
+
+import { createHash } from "node:crypto";
+import { dirname } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import type { AgentConfig } from "../../model/agent-config.ts";
+import type { ServerConfig } from "../../model/server-config.ts";
+import { canonicalJson } from "../../util/canonical-json.ts";
+import { toDefinition } from "../layers/definition.ts";
+import { mergeServers } from "../layers/merge.ts";
+import { type AgentLayer, type AgentLayers, readAgents } from "../schema/agents.ts";
+import { REMOTE_KEYS, STDIO_KEYS } from "../schema/servers.ts";
+import { readDocument } from "../text/read.ts";
+
+/** One thing to approve: a server that would start, or a setting that decides what runs. */
+export type Launch = {
+  /** Unique within a file: `server docs`, `server research/docs`, `setting secrets`. */
+  label: string;
+  hash: string;
+} & (
+  | { kind: "server"; name: string; server: ServerConfig }
+  | { kind: "setting"; name: string; value: unknown }
+);
+
+export interface Launches {
+  all: Launch[];
+  /**
+   * Whether an agent was loaded from the text that is listed here. The file is read twice, and may have changed
+   * in between.
+   */
+  isSource: (agent: AgentConfig) => boolean;
+}
+
+export type Trust =
+  | { kind: "trusted" }
+  | { kind: "new" }
+  | { kind: "changed"; added: string[]; changed: string[]; removed: string[] };
+
+/** The other keys start nothing and send nothing: timeouts, rules, names of tools. */
+const SERVER_KEYS = ["transport", ...STDIO_KEYS, ...REMOTE_KEYS] as const;
+
+/** Blocks of the root that need no approval of their own. */
+const PLAIN_BLOCKS = new Set(["$schema", "agents"]);
+
+/** Lists those of every agent, since any may be used next. The file must have passed `loadConfig`. */
+export async function readLaunches(file: string): Promise<Launches> {
+  const layers = readAgents((await readDocument(file)).value);
+  return {
+    all: launchesOf(layers),
+    isSource: ({ agentId, servers }) => {
+      const agent = layers.list.find(({ id }) => id === agentId);
+      const merged = mergeServers(layers.defaults.servers, agent?.servers);
+      const read = merged.map((server) => toDefinition(server, dirname(file)));
+      return isDeepStrictEqual(read.map(startOf), servers.map(startOf));
+    },
+  };
+}
+
+/** `approved` has the hashes by label, as they were when somebody approved them. */
+export function judgeTrust(
+  approved: ReadonlyMap<string, string> | undefined,
+  launches: readonly Launch[],
+): Trust {
+  if (launches.length === 0) return { kind: "trusted" };
+  if (approved === undefined) return { kind: "new" };
+  const now = new Map(launches.map(({ label, hash }) => [label, hash]));
+  const labels = [...now.keys()];
+  const added = labels.filter((label) => !approved.has(label));
+  const changed = labels.filter(
+    (label) => approved.has(label) && approved.get(label) !== now.get(label),
+  );
+  const removed = [...approved.keys()].filter((label) => !now.has(label));
+  return added.length + changed.length + removed.length === 0
+    ? { kind: "trusted" }
+    : { kind: "changed", added, changed, removed };
+}
+
+function launchesOf(layers: AgentLayers): Launch[] {
+  const shared = serversOf(layers, undefined);
+  const known = new Set(shared.map(({ hash }) => hash));
+  return [
+    ...shared,
+    ...settingsOf(layers.defaults),
+    ...layers.list.flatMap((agent) => [
+      ...serversOf(layers, agent).filter(({ hash }) => !known.has(hash)),
+      ...settingsOf(agent),
+    ]),
+    ...Object.entries(layers.root)
+      .filter(([key]) => !PLAIN_BLOCKS.has(key))
+      .map(([key, value]) => setting(key, value)),
+  ];
+}
+
+function serversOf({ defaults }: AgentLayers, agent: AgentLayer | undefined): Launch[] {
+  return mergeServers(defaults.servers, agent?.servers)
+    .filter(({ server }) => server.enabled !== false)
+    .map(({ name, server }) => {
+      const hash = hashOf([name, ...SERVER_KEYS.map((key) => server[key])]);
+      const path = within(agent, name);
+      return { kind: "server", label: `server ${path}`, name: path, hash, server };
+    });
+}
+
+/**
+ * The directory that servers run in and the modules that are loaded. Also what steers the agent's model or
+ * skips a question: the model has tools of its own even where no server starts.
+ */
+function settingsOf(layer: AgentLayer): Launch[] {
+  const { workspace, tools, systemPrompt, mcp } = layer.settings;
+  const agent = layer.id === undefined ? undefined : layer;
+  const settings: Record<string, unknown> = {
+    workspace,
+    "tools.native": tools?.native,
+    "tools.approval": tools?.approval,
+    "mcp.session": mcp?.session,
+    systemPrompt,
+  };
+  return Object.entries(settings).flatMap(([name, value]) =>
+    value === undefined ? [] : [setting(within(agent, name), value)],
+  );
+}
+
+function setting(name: string, value: unknown): Launch {
+  return { kind: "setting", label: `setting ${name}`, name, value, hash: hashOf(value) };
+}
+
+/** Unambiguous, since no name has a slash in it. */
+function within(agent: AgentLayer | undefined, name: string): string {
+  return agent === undefined ? name : `${agent.id}/${name}`;
+}
+
+function startOf({ name, enabled, endpoint }: AgentConfig["servers"][number]): unknown {
+  return { name, enabled, endpoint };
+}
+
+function hashOf(value: unknown): string {
+  return createHash("sha256").update(canonicalJson(value)).digest("hex");
+}

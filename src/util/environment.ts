@@ -1,0 +1,3 @@
+// Environment variables as an argument: `process.env`, or what a test gives instead.
+
+export type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,0 +1,129 @@
+import { describe, expect, it } from "vitest";
+import { CachedList } from "../../../src/board/content/cached-list.ts";
+import type { PlugboardError } from "../../../src/model/errors.ts";
+import type { ServerContent, PromptList } from "../../../src/model/server-content.ts";
+import { FakeConnection } from "../../support/fake-connection.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+
+const { content } = new FakeConnection();
+
+/** A list over a server that a test speaks for; `down` takes it away. */
+function keep(refreshMs = 1000) {
+  const clock = new ManualClock();
+  const state = {
+    content: content as ServerContent | undefined,
+    names: ["a"],
+    failure: undefined as Error | undefined,
+    asked: 0,
+    changes: 0,
+    errors: [] as PlugboardError[],
+  };
+  const list = new CachedList<PromptList>({
+    clock,
+    refreshMs,
+    async ask() {
+      state.asked += 1;
+      if (state.failure !== undefined) throw state.failure;
+      return { prompts: state.names.map((name) => ({ name })), diagnostics: [] };
+    },
+    content: () => state.content,
+    onChange: () => {
+      state.changes += 1;
+    },
+    onError: (error) => state.errors.push(error),
+  });
+  const names = async () => (await list.fresh())?.prompts.map(({ name }) => name);
+  return { clock, list, state, names };
+}
+
+describe("a kept list", () => {
+  it("is asked for once by all who want it, and again when it is old", async () => {
+    const { clock, state, names } = keep();
+    expect(await Promise.all([names(), names()])).toEqual([["a"], ["a"]]);
+    expect(state.asked).toBe(1);
+    await clock.advance(999);
+    await names();
+    expect(state.asked).toBe(1);
+    await clock.advance(1);
+    await names();
+    expect(state.asked).toBe(2);
+  });
+
+  it("is not known of a server that was never up, and stays known of one that was", async () => {
+    const { clock, state, names } = keep();
+    state.content = undefined;
+    expect(await names()).toBeUndefined();
+    state.content = content;
+    expect(await names()).toEqual(["a"]);
+    state.content = undefined;
+    await clock.advance(5000);
+    expect(await names()).toEqual(["a"]);
+    expect(state.asked).toBe(1);
+  });
+
+  it("that cannot be had is an error, and the old one where there is one", async () => {
+    const { state, names } = keep(0);
+    state.failure = new Error("no");
+    await expect(names()).rejects.toThrow("no");
+    state.failure = undefined;
+    await names();
+    state.failure = new Error("not again");
+    expect(await names()).toEqual(["a"]);
+    expect(state.errors.map(({ message }) => message)).toEqual(["not again"]);
+  });
+});
+
+describe("a change", () => {
+  it("is told where nobody has asked yet, without asking", async () => {
+    const { clock, list, state } = keep();
+    list.changed();
+    await clock.advance(100);
+    expect([state.changes, state.asked]).toEqual([1, 0]);
+  });
+
+  it("is told when it is one", async () => {
+    const { clock, list, state, names } = keep();
+    await names();
+    list.changed();
+    await clock.advance(100);
+    expect([state.changes, state.asked]).toEqual([0, 2]);
+    state.names = ["b"];
+    list.changed();
+    await clock.advance(1000);
+    expect([state.changes, state.asked]).toEqual([1, 3]);
+    expect(await names()).toEqual(["b"]);
+  });
+
+  it("that is cried without end costs a list a second", async () => {
+    const { clock, list, state, names } = keep(1e9);
+    await names();
+    for (let each = 0; each < 1000; each += 1) {
+      list.changed();
+      await clock.advance(10);
+    }
+    expect(state.asked).toBeLessThanOrEqual(12);
+  });
+
+  it("of a server that is down, or fails, leaves what is known", async () => {
+    const { clock, list, state, names } = keep(1e9);
+    await names();
+    state.content = undefined;
+    list.changed();
+    await clock.advance(100);
+    state.content = content;
+    state.failure = new Error("no");
+    list.changed();
+    await clock.advance(2000);
+    expect([state.changes, state.errors.length]).toEqual([0, 1]);
+    expect(await names()).toEqual(["a"]);
+  });
+
+  it("is not followed any more after the end", async () => {
+    const { clock, list, state, names } = keep();
+    await names();
+    list.changed();
+    list.cancel();
+    await clock.advance(5000);
+    expect(state.asked).toBe(1);
+  });
+});

@@ -1,0 +1,244 @@
+import { describe, expect, it } from "vitest";
+import { loadConfig } from "../../../src/config/load.ts";
+import { parseAgentConfig } from "../../../src/config/parse.ts";
+import { formatProblem } from "../../../src/config/issue.ts";
+import { writeConfig } from "../files.ts";
+
+const NO_EFFECT = "is accepted, but has no effect in this version";
+const AGENT_MODE = 'says "agent", which is "always" in this version';
+
+async function warningsOf(text: string, agentId?: string): Promise<string[]> {
+  const file = await writeConfig(text);
+  const { warnings } = await loadConfig(file, agentId);
+  return warnings.map((warning) => formatProblem(warning).replace(file, "FILE"));
+}
+
+/** The keys of the server `x` start at column 48. */
+function server(keys: string): Promise<string[]> {
+  return warningsOf(`{ agents: { defaults: { mcp: { servers: { x: { ${keys} } } } } } }`);
+}
+
+const X = "agents.defaults.mcp.servers.x";
+
+describe("include", () => {
+  it.each([
+    "include: 'agent'",
+    "include: { default: 'agent', tools: { a: 'always' } }",
+    "include: { tools: { a: 'manual', b: 'agent' } }",
+  ])('warns once that "agent" is not built yet: %s', async (keys) => {
+    expect(await server(`command: 'x', ${keys}`)).toEqual([
+      `FILE:1:62  ${X}.include  ${AGENT_MODE}`,
+    ]);
+  });
+
+  it.each([
+    "include: 'always'",
+    "include: 'manual'",
+    "include: {}",
+    "include: { default: 'manual', tools: { agent: 'always' } }",
+  ])("does not warn: %s", async (keys) => {
+    expect(await server(`command: 'x', ${keys}`)).toEqual([]);
+  });
+});
+
+describe("scope", () => {
+  it.each(["scope: 'shared'", "scope: 'session'"])("does not warn: %s", async (keys) => {
+    expect(await server(`command: 'x', ${keys}`)).toEqual([]);
+  });
+});
+
+describe("the guard settings", () => {
+  it.each([
+    "tools: { allow: ['a'], deny: ['b'], ownerOnly: ['c'] }",
+    "sampling: 'ask'",
+    "approval: 'ask'",
+    "approval: { default: 'ask', tools: { a: 'never' } }",
+    "pins: 'block'",
+    "trusted: true",
+    "framing: 'full'",
+    "rateLimit: 100",
+    "rateLimit: { tools: { a: 5, b: false } }",
+    "concurrency: { default: 4 }",
+    "maxResultBytes: 100000",
+  ])("of a server do not warn: %s", async (keys) => {
+    expect(await server(`command: 'x', ${keys}`)).toEqual([]);
+  });
+
+  it.each([
+    "agents: { defaults: { tools: { deny: ['a/b'], approval: 'ask' } } }",
+    "agents: { defaults: { framing: 'full', pins: 'block' } }",
+    "agents: { defaults: { limits: { sessionServers: 10, sessionTools: 100 } } }",
+    "audit: { file: 'x', arguments: false }",
+  ])("of the rest of the file do not warn: %s", async (keys) => {
+    expect(await warningsOf(`{ ${keys} }`)).toEqual([]);
+  });
+});
+
+describe("a rule that is likely to match nothing", () => {
+  const ruled = (pattern: string, key = "deny") =>
+    warningsOf(
+      `{ agents: {
+      defaults: { mcp: { servers: { files: { command: "x" } } } },
+      list: [{ id: "a", tools: { ${key}: ["${pattern}"] } }, { id: "b", mcp: { servers: { docs: { command: "x" } } } }] } }`,
+      "a",
+    );
+
+  it.each([
+    ["files", 'is a pattern for public names; for the tools of the server write "files/*"'],
+    ["files*", 'is a pattern for public names; for the tools of the server write "files/*"'],
+    ["docs", 'is a pattern for public names; for the tools of the server write "docs/*"'],
+    ["flies/*", 'names the server "flies", which does not exist; did you mean "files"?'],
+    ["doc/read", 'names the server "doc", which does not exist; did you mean "docs"?'],
+  ])("warns: %s", async (pattern, message) => {
+    expect(await ruled(pattern)).toEqual([`FILE:3:41  agents.list[0].tools.deny[0]  ${message}`]);
+  });
+
+  it.each(["allow", "ownerOnly"])("warns in %s as well", async (key) => {
+    expect(await ruled("flies/*", key)).toHaveLength(1);
+  });
+
+  it.each([
+    "*",
+    "files/*",
+    "docs/*",
+    "*/read",
+    "flie*/x",
+    "native/files",
+    "mcp__files__*",
+    "zzz/x",
+  ])("that may well match does not warn: %s", async (pattern) => {
+    expect(await ruled(pattern)).toEqual([]);
+  });
+
+  it("warns in code too", () => {
+    const { warnings } = parseAgentConfig({
+      servers: { files: { command: "x" } },
+      tools: { deny: ["native/x", "flies/x"], ownerOnly: true },
+    });
+    expect(warnings).toEqual([
+      {
+        path: "tools.deny[1]",
+        message: 'names the server "flies", which does not exist',
+        suggestion: "files",
+      },
+    ]);
+  });
+});
+
+describe("a remote server", () => {
+  it("is accepted with everything it takes to connect to it and to sign in", async () => {
+    const keys = `url: "https://example.com", headers: { A: "b" }, auth: { type: "api-key", key: "k", header: "X-Key" },
+      oauth: { clientId: "x" }, tls: { ca: "a", cert: "b", key: "c" }, allowInsecure: true, allowPrivate: true`;
+    expect(await server(keys)).toEqual([]);
+  });
+
+  it("warns about keys that only a command needs", async () => {
+    const keys = "url: 'https://example.com', args: [], env: {}, workingDir: '/x'";
+    expect(await server(keys)).toEqual([
+      `FILE:1:76  ${X}.args  has no effect on a remote server`,
+      `FILE:1:86  ${X}.env  has no effect on a remote server`,
+      `FILE:1:95  ${X}.workingDir  has no effect on a remote server`,
+    ]);
+  });
+});
+
+describe("a stdio server", () => {
+  it("warns about keys that only a URL needs", async () => {
+    const keys = "transport: 'stdio', command: 'x', url: 'https://example.com', headers: {}";
+    expect(await server(keys)).toEqual([
+      `FILE:1:82  ${X}.url  has no effect on a stdio server`,
+      `FILE:1:110  ${X}.headers  has no effect on a stdio server`,
+    ]);
+  });
+
+  it("warns about them in an override too", async () => {
+    const text = `{ agents: {
+      defaults: { mcp: { servers: { x: { command: "x" } } } },
+      list: [{ id: "a", mcp: { servers: { x: { headers: { A: "b" } } } } }] } }`;
+    expect(await warningsOf(text)).toEqual([]);
+    expect(await warningsOf(text, "a")).toEqual([
+      "FILE:3:48  agents.list[0].mcp.servers.x.headers  has no effect on a stdio server",
+    ]);
+  });
+});
+
+describe("milliseconds that look like seconds", () => {
+  it.each([
+    ["timeout: 30", "timeout", 30],
+    ["toolTimeout: 99", "toolTimeout", 99],
+    ["idleTimeout: 1", "idleTimeout", 1],
+    ["resourceRefreshMs: 60", "resourceRefreshMs", 60],
+  ])("warn: %s", async (keys, key, value) => {
+    expect(await server(`command: 'x', ${keys}`)).toEqual([
+      `FILE:1:62  ${X}.${key}  is ${value} milliseconds; did you mean ${value}000?`,
+    ]);
+  });
+
+  it.each(["timeout: 100", "toolTimeout: 60000", "idleTimeout: 0"])(
+    "do not warn where they are plausible: %s",
+    async (keys) => {
+      expect(await server(`command: 'x', ${keys}`)).toEqual([]);
+    },
+  );
+});
+
+describe("settings without a feature", () => {
+  it.each([["tools: { native: ['./t.mjs'] }", "tools.native", NO_EFFECT, 34]])(
+    "of an agent warn: %s",
+    async (keys, key, message, column = 25) => {
+      expect(await warningsOf(`{ agents: { defaults: { ${keys} } } }`)).toEqual([
+        `FILE:1:${column}  agents.defaults.${key}  ${message}`,
+      ]);
+    },
+  );
+
+  it.each([
+    ["toolSearch: true", "toolSearch", NO_EFFECT],
+    ["toolSearch: 'auto'", "toolSearch", NO_EFFECT],
+    ["startupWait: 2", "startupWait", "is 2 milliseconds; did you mean 2000?"],
+  ])("of mcp warn: %s", async (keys, key, message) => {
+    expect(await warningsOf(`{ agents: { defaults: { mcp: { ${keys} } } } }`)).toEqual([
+      `FILE:1:32  agents.defaults.mcp.${key}  ${message}`,
+    ]);
+  });
+
+  it.each([
+    ["timeout: 30", "is 30 milliseconds; did you mean 30000?"],
+    ["scope: 'shared'", "has no effect on the servers of a session"],
+    ["pins: 'warn'", "has no effect on the servers of a session"],
+    ["include: 'agent'", AGENT_MODE],
+  ])("of session servers warn: %s", async (keys, message) => {
+    const [key = ""] = keys.split(":");
+    const text = `{ agents: { defaults: { mcp: { session: { ${keys} } } } } }`;
+    const path = `agents.defaults.mcp.session.${key}`;
+    expect(await warningsOf(text)).toEqual([`FILE:1:43  ${path}  ${message}`]);
+  });
+
+  it.each([
+    ["gateway: { host: 'x', port: 0, tls: { cert: 'c', key: 'k' } }", "gateway", NO_EFFECT],
+    ["secrets: { vault: { address: 'x' }, env: {} }", "secrets", NO_EFFECT],
+  ])("of the file warn: %s", async (keys, key, message) => {
+    expect(await warningsOf(`{ ${keys} }`)).toEqual([`FILE:1:3  ${key}  ${message}`]);
+  });
+
+  it("do not include those of the network", async () => {
+    const text = "{ network: { allow: ['example.com'], proxy: 'http://127.0.0.1:1' } }";
+    expect(await warningsOf(text)).toEqual([]);
+  });
+
+  it("of other agents do not warn", async () => {
+    const text = `{ agents: {
+      defaults: { tools: { native: ["./a.mjs"] } },
+      list: [{ id: "a", mcp: { toolSearch: true } }, { id: "b", mcp: { toolSearch: true } }] } }`;
+    expect(await warningsOf(text, "b")).toEqual([
+      `FILE:2:28  agents.defaults.tools.native  ${NO_EFFECT}`,
+      `FILE:3:72  agents.list[1].mcp.toolSearch  ${NO_EFFECT}`,
+    ]);
+  });
+
+  it("include an id of the defaults", async () => {
+    expect(await warningsOf("{ agents: { defaults: { id: 'x' } } }")).toEqual([
+      "FILE:1:25  agents.defaults.id  has no effect in the defaults",
+    ]);
+  });
+});

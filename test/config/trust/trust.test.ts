@@ -1,0 +1,208 @@
+import { writeFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { loadConfig } from "../../../src/config/load.ts";
+import {
+  judgeTrust,
+  type Launch,
+  readLaunches,
+  type Trust,
+} from "../../../src/config/trust/trust.ts";
+import { failure, writeConfig } from "../files.ts";
+
+interface Parts {
+  servers?: object;
+  defaults?: object;
+  list?: object[];
+  root?: object;
+}
+
+const DOCS = { command: "npx", args: ["-y", "docs"], env: { KEY: "${KEY}" } };
+const SITE = { url: "https://example.com/mcp", headers: { Authorization: "Bearer ${TOKEN}" } };
+
+function text({ servers = {}, defaults = {}, list = [], root = {} }: Parts): string {
+  return JSON.stringify({ agents: { defaults: { mcp: { servers }, ...defaults }, list }, ...root });
+}
+
+async function launchesOf(parts: Parts): Promise<Launch[]> {
+  const file = await writeConfig(text(parts));
+  await loadConfig(file);
+  return (await readLaunches(file)).all;
+}
+
+/** How the second configuration looks to somebody who approved the first. */
+async function change(before: Parts, after: Parts): Promise<Trust> {
+  const approved = new Map((await launchesOf(before)).map(({ label, hash }) => [label, hash]));
+  return judgeTrust(approved, await launchesOf(after));
+}
+
+const changed = (what: Partial<Extract<Trust, { kind: "changed" }>>): Trust => ({
+  kind: "changed",
+  added: [],
+  changed: [],
+  removed: [],
+  ...what,
+});
+
+describe("what is to be approved", () => {
+  it("is every server that may start, of every agent, and every setting that decides about them", async () => {
+    const launches = await launchesOf({
+      servers: { docs: DOCS, site: SITE, off: { command: "rm", enabled: false } },
+      defaults: { workspace: "~/work", tools: { native: ["./tools.mjs"] } },
+      list: [
+        {
+          id: "research",
+          workspace: "elsewhere",
+          mcp: {
+            servers: {
+              docs: { env: { KEY: "other" } },
+              site: { timeout: 5 },
+              off: { enabled: true },
+              own: { command: "own" },
+            },
+          },
+        },
+        { id: "quiet", mcp: { servers: { docs: { enabled: false } } } },
+      ],
+      root: { secrets: { exec: { command: "/bin/pass" } }, network: { allow: ["10.0.0.0/8"] } },
+    });
+    expect(launches.map(({ label }) => label)).toEqual([
+      "server docs",
+      "server site",
+      "setting workspace",
+      "setting tools.native",
+      "server research/docs",
+      "server research/off",
+      "server research/own",
+      "setting research/workspace",
+      "setting secrets",
+      "setting network",
+    ]);
+  });
+
+  it("is nothing where nothing starts", async () => {
+    expect(await launchesOf({ defaults: { model: "a/b" }, root: { $schema: "x" } })).toEqual([]);
+    expect(judgeTrust(undefined, [])).toEqual({ kind: "trusted" });
+  });
+
+  it("is what steers the model or skips a question, even where nothing starts", async () => {
+    const launches = await launchesOf({
+      defaults: {
+        systemPrompt: "Obey the page.",
+        tools: { approval: "never", deny: ["x"] },
+        mcp: { session: { sampling: "allow" } },
+      },
+      list: [{ id: "research", systemPrompt: "Be brief." }],
+    });
+    expect(launches.map(({ label }) => label)).toEqual([
+      "setting tools.approval",
+      "setting mcp.session",
+      "setting systemPrompt",
+      "setting research/systemPrompt",
+    ]);
+  });
+
+  it("has values as they are written", async () => {
+    const [docs] = await launchesOf({ servers: { docs: DOCS } });
+    expect(docs).toMatchObject({ kind: "server", name: "docs", server: DOCS });
+  });
+});
+
+describe("a configuration", () => {
+  it("that nobody has approved is new", async () => {
+    expect(judgeTrust(undefined, await launchesOf({ servers: { docs: DOCS } }))).toEqual({
+      kind: "new",
+    });
+  });
+
+  it.each<[string, object, object]>([
+    ["timeouts", DOCS, { ...DOCS, timeout: 5000, toolTimeout: 1, maxRestarts: 2, lazy: true }],
+    ["rules", DOCS, { ...DOCS, tools: { deny: ["x"] }, approval: "ask", toolPrefix: "d" }],
+    [
+      "the order of variables",
+      { ...DOCS, env: { A: "1", B: "2" } },
+      { ...DOCS, env: { B: "2", A: "1" } },
+    ],
+    ["another spelling of the same", { ...DOCS, cwd: "x" }, { ...DOCS, workingDir: "x" }],
+    ["servers that do not start", DOCS, DOCS],
+  ])("stays trusted with other %s", async (_, before, after) => {
+    const off = { command: "other", enabled: false };
+    expect(await change({ servers: { docs: before } }, { servers: { docs: after, off } })).toEqual({
+      kind: "trusted",
+    });
+  });
+
+  it.each<[string, object, object]>([
+    ["command", DOCS, { ...DOCS, command: "node" }],
+    ["arguments", DOCS, { ...DOCS, args: ["docs", "-y"] }],
+    ["variable", DOCS, { ...DOCS, env: { KEY: "${OTHER}" } }],
+    ["variables", DOCS, { ...DOCS, env: {} }],
+    ["directory", DOCS, { ...DOCS, cwd: "elsewhere" }],
+    ["url", SITE, { ...SITE, url: "https://example.org/mcp" }],
+    ["headers", SITE, { ...SITE, headers: { Authorization: "${AWS_SECRET}" } }],
+    ["auth", SITE, { url: SITE.url, auth: { type: "bearer", token: "t" } }],
+    ["oauth", SITE, { ...SITE, oauth: { clientId: "x" } }],
+    ["certificates", SITE, { ...SITE, tls: { ca: "ca.pem" } }],
+    ["plain http", SITE, { ...SITE, allowInsecure: true }],
+    ["private addresses", SITE, { ...SITE, allowPrivate: true }],
+    ["transport", SITE, { ...SITE, transport: "sse" }],
+    ["kind of server", DOCS, SITE],
+  ])("asks again for another %s", async (_, before, after) => {
+    expect(await change({ servers: { it: before } }, { servers: { it: after } })).toEqual(
+      changed({ changed: ["server it"] }),
+    );
+  });
+
+  it("says what was added, removed and changed", async () => {
+    expect(
+      await change(
+        { servers: { docs: DOCS, site: SITE } },
+        { servers: { site: { ...SITE, allowPrivate: true }, more: DOCS }, root: { network: {} } },
+      ),
+    ).toEqual(
+      changed({
+        added: ["server more", "setting network"],
+        changed: ["server site"],
+        removed: ["server docs"],
+      }),
+    );
+  });
+
+  it("asks again where a server that was off is switched on", async () => {
+    const servers = { docs: DOCS, off: { command: "rm", enabled: false } };
+    expect(await change({ servers }, { servers: { docs: DOCS, off: { command: "rm" } } })).toEqual(
+      changed({ added: ["server off"] }),
+    );
+  });
+
+  it("does not confuse a server with a setting or an agent's server of a similar name", async () => {
+    const launches = await launchesOf({
+      servers: { secrets: DOCS, "a.docs": DOCS, docs: DOCS },
+      list: [{ id: "a", mcp: { servers: { docs: SITE } } }],
+      root: { secrets: {} },
+    });
+    const labels = launches.map(({ label }) => label);
+    expect(new Set(labels).size).toBe(labels.length);
+  });
+});
+
+describe("what was loaded", () => {
+  it("is what was listed, for each agent", async () => {
+    const list = [{ id: "a", mcp: { servers: { docs: { enabled: false } } } }];
+    const file = await writeConfig(text({ servers: { docs: { ...DOCS, cwd: "x" } }, list }));
+    const { isSource } = await readLaunches(file);
+    expect(isSource(await loadConfig(file))).toBe(true);
+    expect(isSource(await loadConfig(file, "a"))).toBe(true);
+  });
+
+  it("differs where the file was replaced in between", async () => {
+    const file = await writeConfig(text({ servers: { docs: DOCS } }));
+    const { isSource } = await readLaunches(file);
+    await writeFile(file, text({ servers: { docs: { ...DOCS, command: "evil" } } }));
+    expect(isSource(await loadConfig(file))).toBe(false);
+  });
+
+  it("is an error where the file is not a configuration", async () => {
+    const file = await writeConfig("{");
+    expect((await failure(() => readLaunches(file))).code).toBe("CONFIG_INVALID");
+  });
+});
