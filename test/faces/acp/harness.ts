@@ -151,8 +151,8 @@ class Editor extends AcpClient {
       .join("\n");
   }
 
-  /** Resolves when `/mcp` has that to say of a server. */
-  async fares(sessionId: string, line: string): Promise<void> {
+  /** Resolves when `/mcp` shows this line. */
+  async untilStatus(sessionId: string, line: string): Promise<void> {
     while (!(await this.ask(sessionId, "/mcp")).split("\n").includes(line)) {
       // Nothing here leaves the process, so that timers would never have their turn.
       await new Promise((resolve) => setTimeout(resolve, 5));

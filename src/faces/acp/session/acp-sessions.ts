@@ -1,4 +1,4 @@
-// All sessions of one client. Opening, loading, closing and deleting a session happen one after the other.
+// All sessions of one client: opens, loads, lists, closes and deletes them, one change of a session at a time.
 
 import { randomUUID } from "node:crypto";
 import { RequestError, type SessionUpdate } from "@agentclientprotocol/sdk";

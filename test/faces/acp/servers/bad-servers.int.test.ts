@@ -156,7 +156,7 @@ describe("a server that is late", () => {
     expect(editor.said(sessionId)).toMatch(/late.*: still starting/);
     expect(told[0]).toMatch(/still starting: .*late/);
     writeFileSync(itsTime, "");
-    await editor.fares(sessionId, "- late: ready, 1 tool");
+    await editor.untilStatus(sessionId, "- late: ready, 1 tool");
     await editor.prompt(sessionId, "Hello again");
     expect(told[1]).not.toContain("late");
     expect(await editor.call(sessionId, "late/echo", { text: "here" })).toBe("here");

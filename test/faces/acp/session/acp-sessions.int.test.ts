@@ -228,7 +228,7 @@ describe("a bad server", () => {
       mcpServer("hangs", "never-initialize"),
       mcpServer("echo", "echo"),
     ]);
-    await editor.fares(sessionId, "- echo: ready, 11 tools");
+    await editor.untilStatus(sessionId, "- echo: ready, 11 tools");
     expect(await editor.ask(sessionId, "/mcp")).toContain("- hangs: starting");
     const first = editor.prompt(sessionId, "/call echo/pid");
     await editor.until(() => editor.of(sessionId, "agent_thought_chunk").length > 0);

@@ -145,7 +145,7 @@ describe("a session that is idle", () => {
     const sessionId = await editor.newSession(servers);
     const pid = await pidOf(editor, sessionId);
     await eventually(() => !isAlive(pid));
-    await editor.fares(sessionId, "- echo: idle, 11 tools");
+    await editor.untilStatus(sessionId, "- echo: idle, 11 tools");
     expect(await editor.ask(sessionId, "/tools crash")).toContain("mcp__echo__crash");
     await editor.prompt(sessionId, "Hello again");
     expect(states).toEqual(["starting"]);
@@ -170,7 +170,7 @@ describe("a session that is idle", () => {
     const busy = await pidOf(editor, sessionId, "busy");
     await eventually(() => !pids.some(isAlive));
     await eventually(() => editor.board.status()[0]?.state.kind === "idle");
-    await editor.fares(sessionId, "- echo: idle, 11 tools");
+    await editor.untilStatus(sessionId, "- echo: idle, 11 tools");
     await editor.prompt(sessionId, "Hello again");
     expect(states).toEqual(["shared idle", "busy ready", "echo idle"]);
     expect(isAlive(busy)).toBe(true);

@@ -3,8 +3,8 @@
 import { tmpdir } from "node:os";
 import { methods } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
-import { fixture } from "../../support/boards.ts";
-import { choose, mcpServer, useDesk } from "./harness.ts";
+import { fixture } from "../../../support/boards.ts";
+import { choose, mcpServer, useDesk } from "../harness.ts";
 
 const desk = useDesk();
 const echo = () => mcpServer("echo", "echo");
