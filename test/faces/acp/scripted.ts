@@ -7,13 +7,13 @@ import type { NewResponder } from "../../../src/faces/acp/responder/responder.ts
 import { type Model, type ModelOptions, startModel } from "../../support/model/start.mjs";
 
 export interface Scripted {
-  /** A model that answers in these turns, in place of the one before. */
+  /** Starts a model that gives these answers; it replaces the previous one. */
   script(turns: ModelOptions["turns"], maxSteps?: number): Promise<NewResponder>;
   /** What the latest one was asked. */
   readonly requests: Model["requests"];
 }
 
-/** To be called at the top of a suite, after `useDesk`. */
+/** Call it at the top of a suite, after `useDesk`. */
 export function useScripted(): Scripted {
   const open: { model: Model; models: Models }[] = [];
   afterEach(async () => {

@@ -1,11 +1,11 @@
-// How large what is shown may become.
+// How large an update to the editor can become.
 
 import type { ContentBlock, SessionUpdate } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
 import { limitSize } from "../../../../src/faces/acp/calls/size-limit.ts";
 
 const MIB = 2 ** 20;
-/** What the SDK's client takes. */
+/** The largest message that the SDK's client accepts. */
 const LIMIT = 32 * MIB;
 
 const message = (content: ContentBlock): SessionUpdate => ({
@@ -33,7 +33,7 @@ const resource = (body: { text: string } | { blob: string }): ContentBlock => ({
   resource: { uri: "file:///a", ...body },
 });
 
-describe("what is not too large is shown as it is", () => {
+describe("an update within the limits is unchanged", () => {
   it.each<[string, SessionUpdate]>([
     ["a message", message(text(2 * MIB))],
     ["an image", message(image(16 * MIB))],
@@ -58,7 +58,7 @@ describe("what is not too large is shown as it is", () => {
   });
 });
 
-describe("what is too large", () => {
+describe("an update that is too large", () => {
   it.each<[string, SessionUpdate, SessionUpdate]>([
     [
       "text is cut",
@@ -85,7 +85,7 @@ describe("what is too large", () => {
     expect(limitSize(update)).toEqual(expected);
   });
 
-  it("is measured for all blocks of a message together, in the worst of encodings", () => {
+  it("is limited over all its blocks, even if every character takes six bytes", () => {
     const blocks = Array.from({ length: 8 }, () => [text(MIB, "\u0001"), image(4 * MIB)]).flat();
     const raw = { text: "\u00e9".repeat(MIB - 11) };
     const size = Buffer.byteLength(JSON.stringify(limitSize(ended(blocks, raw))));
@@ -94,7 +94,7 @@ describe("what is too large", () => {
   });
 });
 
-it("the arguments of a call are left out where they are too large or too deep to be sent", () => {
+it("the arguments of a call are left out if they are too large or nested too deeply", () => {
   const started = (rawInput: unknown): SessionUpdate => ({
     sessionUpdate: "tool_call",
     toolCallId: "1",

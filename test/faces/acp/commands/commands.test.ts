@@ -1,4 +1,4 @@
-// What a line that begins with a slash asks for, and the arguments of a prompt.
+// What a line that begins with a slash means, and the arguments of a prompt.
 
 import { describe, expect, it } from "vitest";
 import {
@@ -36,7 +36,7 @@ describe("parseCommand", () => {
 });
 
 describe("availableCommands", () => {
-  it("has the agent's own first, and prompts with what they take", () => {
+  it("lists our own commands first, then prompts with their arguments", () => {
     const commands = availableCommands([prompt, { server: "a", name: "b", available: true }]);
     expect(commands.slice(-2)).toEqual([
       {
@@ -65,7 +65,7 @@ describe("promptArguments", () => {
   });
 });
 
-it("a server with prompts without end has a hundred commands, each of them once", () => {
+it("a server with very many prompts gets a hundred commands, each once", () => {
   const many = Array.from({ length: 300 }, (_, at) => ({
     server: "a",
     name: at < 5 ? "same" : `p${at}`,

@@ -1,4 +1,4 @@
-// `/mcp`, as somebody types it: changes to the servers of this session.
+// `/mcp` changes the servers of this session.
 
 import { describe, expect, it } from "vitest";
 import { fixture } from "../../../support/boards.ts";
@@ -7,7 +7,7 @@ import { mcpServer, useDesk } from "../harness.ts";
 const desk = useDesk();
 
 describe("/mcp disable and enable", () => {
-  it("switch a server off and on, for this session alone", async () => {
+  it("switch a server off and on, only for this session", async () => {
     const editor = await desk.open({ servers: { shared: fixture("crlf") } });
     const sessionId = await editor.newSession([mcpServer("own", "crlf")]);
     const other = await editor.newSession();

@@ -1,4 +1,4 @@
-// The editor's files and terminals as tools, called by a person: real files, real programs, and the guard
+// The editor's files and terminals as tools that the user calls: real files, real programs, and the guard in
 // between.
 
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
@@ -50,20 +50,20 @@ function textOf(content: readonly ToolCallContent[]): string {
     .join("\n");
 }
 
-describe("which there are", () => {
+describe("the tools", () => {
   it.each([
     ["none", {}, []],
     ["read_file", { fs: { readTextFile: true } }, ["read_file"]],
     ["write_file", { fs: { writeTextFile: true } }, ["write_file"]],
     ["run_command", { terminal: true }, ["run_command"]],
     ["all", ALL_CAPABILITIES, ["read_file", "write_file", "run_command"]],
-  ])("%s, by what the client can do", async (_, capabilities, names) => {
+  ])("%s, depending on the client's capabilities", async (_, capabilities, names) => {
     const { editor, sessionId } = await sit({ capabilities });
     const said = await editor.ask(sessionId, "/tools");
     expect(said.match(/\b(?:read_file|write_file|run_command)\b/g) ?? []).toEqual(names);
   });
 
-  it("a tool of the agent's own with the same name stays", async () => {
+  it("are left out if the agent has one with the same name", async () => {
     const own = {
       name: "run_command",
       description: "Mine",
@@ -101,7 +101,7 @@ describe("read_file", () => {
     ]);
   });
 
-  it("tells where in the file it looks", async () => {
+  it("shows the place in the file", async () => {
     const { call } = await sit();
     const { updates } = await call("read_file", { path: "a.txt", line: 3 });
     const locations = [{ path: join(cwd, "a.txt"), line: 3 }];
@@ -111,7 +111,7 @@ describe("read_file", () => {
     ]);
   });
 
-  it("in another directory that the session was opened with", async () => {
+  it("reads in an additional directory of the session", async () => {
     const other = join(desk.directory, "other");
     mkdirSync(other);
     writeFileSync(join(other, "b.txt"), "there");
@@ -125,7 +125,7 @@ describe("read_file", () => {
     expect(textOf(editor.of(sessionId, "tool_call_update").at(-1)?.content ?? [])).toBe("there");
   });
 
-  it("a diff that stands in a file is its text", async () => {
+  it("shows a diff that is a file's text as text", async () => {
     const diff = "--- a\n+++ a\n@@ -1 +1 @@\n-x\n+y\n";
     writeFileSync(join(cwd, "a.patch"), diff);
     const { call } = await sit();
@@ -175,7 +175,7 @@ describe("write_file", () => {
     expect(readFileSync(path, "utf8")).toBe("new\n");
   });
 
-  it("says where it could not read what was there", async () => {
+  it("says that it could not read the current text", async () => {
     writeFileSync(join(cwd, "b.txt"), "old");
     const { call } = await sit({ capabilities: { fs: { writeTextFile: true } } });
     const { content } = await call("write_file", { path: "b.txt", content: "" });
@@ -187,7 +187,7 @@ describe("write_file", () => {
     ["new", "", "x".repeat(300_000)],
     ["old", "x".repeat(300_000), "short"],
     ["old, by its lines,", "\n".repeat(20_001), "short"],
-  ])("shows no diff where the %s text is too long", async (_, before, after) => {
+  ])("shows no diff if the %s text is too long", async (_, before, after) => {
     writeFileSync(join(cwd, "b.txt"), before);
     const { call } = await sit();
     const { content } = await call("write_file", { path: "b.txt", content: after });
@@ -196,7 +196,7 @@ describe("write_file", () => {
     expect(readFileSync(join(cwd, "b.txt"), "utf8")).toBe(after);
   });
 
-  it("takes a file that is nowhere for a new one, whatever words the editor has for it", async () => {
+  it("treats a missing file as new, whatever error the editor returns", async () => {
     station = new Workstation({
       "fs/read_text_file": () => Promise.reject(new Error("ENOENT")),
       "fs/write_text_file": () => ({}),
@@ -206,7 +206,7 @@ describe("write_file", () => {
     expect(textOf(content)).toBe("Wrote c.txt: 1 line.");
   });
 
-  it("fails with the editor's words", async () => {
+  it("fails with the editor's reason", async () => {
     station = new Workstation({
       "fs/read_text_file": () => Promise.reject(new Error("no such window")),
       "fs/write_text_file": () => Promise.reject(new Error("the disk is full")),
@@ -219,7 +219,7 @@ describe("write_file", () => {
     expect(textOf(content)).toContain("could not write b.txt: Internal error: the disk is full");
   });
 
-  it("leaves files outside alone, whatever the mode", async () => {
+  it("refuses files outside of the session's directories in every mode", async () => {
     const { call } = await sit();
     const { status } = await call("write_file", { path: "../evil", content: "x" });
     expect(status).toBe("failed");
@@ -229,7 +229,7 @@ describe("write_file", () => {
 });
 
 describe("run_command", () => {
-  it("is a line of shell in a terminal that is shown, and given back", async () => {
+  it("runs in a terminal that is shown, and released", async () => {
     const { call, editor, sessionId } = await sit();
     const { status, content, last, updates } = await call("run_command", {
       command: "echo $((1 + 1)) | tr 2 3; echo oops >&2; exit 4",
@@ -262,7 +262,7 @@ describe("run_command", () => {
     expect(JSON.stringify(last?.rawOutput)).toContain(`\\n${found}`);
   });
 
-  it("is ended when its time is up, with what it had said", async () => {
+  it("is stopped after its timeout, and its output so far is returned", async () => {
     const clock = new ManualClock();
     const { editor, sessionId } = await sit({ clock });
     const turn = editor.prompt(
@@ -294,7 +294,7 @@ describe("run_command", () => {
     expect(station.log.slice(2)).toEqual(["terminal/kill t1", "terminal/release t1"]);
   });
 
-  it("a terminal that comes after the cancel is given back all the same", async () => {
+  it("releases a terminal that the editor creates after the cancel", async () => {
     let open = (): void => {};
     const opened = new Promise<void>((resolve) => {
       open = resolve;
@@ -358,7 +358,7 @@ describe("run_command", () => {
     expect(JSON.stringify(last)).toContain(words);
   });
 
-  it("an editor that is gone leaves nothing waiting", async () => {
+  it("does not wait for an editor that is gone", async () => {
     const { editor, sessionId } = await sit();
     const turn = editor.prompt(sessionId, '/call run_command {"command":"exec sleep 60"}');
     turn.catch(() => {});
@@ -388,7 +388,7 @@ describe("under the guard", () => {
     ["read_file", { path: "a" }],
     ["write_file", { path: "a", content: "x" }],
     ["run_command", { command: "touch made" }],
-  ])("%s is asked about, and not done where the answer is no", async (tool, args) => {
+  ])("%s asks for permission, and does nothing if it is refused", async (tool, args) => {
     const { call, editor } = await sit({ decide: () => choose("reject") }, "ask");
     const { status } = await call(tool, args);
     expect(status).toBe("failed");
@@ -408,7 +408,7 @@ describe("under the guard", () => {
     expect(existsSync(join(cwd, "made"))).toBe(false);
   });
 
-  it("every call is on record, with what was decided", async () => {
+  it("the audit has every call with the decision", async () => {
     const file = join(desk.directory, "audit.jsonl");
     const decide = () => choose("reject");
     const { call, editor } = await sit({ config: { audit: { file } }, decide }, "ask");
@@ -443,14 +443,14 @@ describe("under the guard", () => {
     expect(textOf(editor.questions[0]?.toolCall.content ?? [])).toContain(words);
   });
 
-  it("nobody is asked about what cannot be done", async () => {
+  it("there is no question about a call that cannot be made", async () => {
     const { call, editor } = await sit({}, "ask");
     const { content } = await call("read_file", { path: "/etc/hosts" });
     expect(textOf(content)).toContain("outside of the session's directories");
     expect(editor.questions).toEqual([]);
   });
 
-  it("always, of a command, is about this very command", async () => {
+  it('"always" for a command covers only this command', async () => {
     const { call, editor } = await sit({ decide: () => choose("always") }, "ask");
     for (const command of ["true", "true", "exit 0"]) {
       expect((await call("run_command", { command })).status).toBe("completed");
@@ -464,7 +464,7 @@ describe("under the guard", () => {
     );
   });
 
-  it("always, of a file, is about the tool", async () => {
+  it('"always" for a file covers the tool', async () => {
     const { call, editor } = await sit({ decide: () => choose("always") }, "ask");
     await call("write_file", { path: "a", content: "1" });
     await call("write_file", { path: "b", content: "2" });

@@ -1,4 +1,4 @@
-// Which program a line of shell is given to.
+// Which shell a command runs in.
 
 import type { CreateTerminalRequest } from "@agentclientprotocol/sdk";
 import { expect, it } from "vitest";
@@ -20,7 +20,7 @@ it.each<[NodeJS.Platform, string, string[]]>([
     workspace: new Workspace("/project", ["/project"]),
     client: {
       capabilities: () => ({ terminal: true }),
-      // An editor on another system than this one cannot be had here.
+      // We cannot run an editor on another operating system here.
       request: (_method: string, params: unknown) => {
         asked.push(params);
         return Promise.resolve(answer as never);

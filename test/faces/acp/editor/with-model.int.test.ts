@@ -1,5 +1,4 @@
-// A turn in which a model uses the editor's files and terminals, what is kept of it, and the diffs that
-// servers answer with.
+// A model that uses the editor's files and terminals, what the history keeps of it, and diffs in servers' answers.
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +33,7 @@ const sit = async (newResponder: NewResponder) =>
   desk.open({ capabilities: ALL_CAPABILITIES, equip: station.equip, keeps: true, newResponder });
 
 describe("a model with an editor", () => {
-  it("reads, writes and runs, and every step can be seen", async () => {
+  it("reads, writes and runs, and the editor shows every step", async () => {
     writeFileSync(join(cwd, "sum.sh"), "echo $((1 + 1))\n");
     const editor = await sit(
       await scripted.script([
@@ -71,7 +70,7 @@ describe("a model with an editor", () => {
     expect(readFileSync(join(cwd, "sum.sh"), "utf8")).toBe("echo $((2 + 3))\n");
   });
 
-  it("has its diffs and outputs again when the session is loaded, and no dead terminal", async () => {
+  it("gets its diffs and outputs back when the session is loaded, but no dead terminal", async () => {
     const editor = await sit(
       await scripted.script([
         call("c1", "write_file", { path: "a", content: "x" }),
@@ -95,7 +94,7 @@ describe("a model with an editor", () => {
     ]);
   });
 
-  it("reads of a long file what a result may hold", async () => {
+  it("reads as much of a long file as a result may hold", async () => {
     writeFileSync(join(cwd, "long"), "x".repeat(400_000));
     const editor = await sit(
       await scripted.script([call("c1", "read_file", { path: "long" }), { text: "long" }]),
@@ -126,7 +125,7 @@ describe("a model with an editor", () => {
 });
 
 describe("a server's diff", () => {
-  it("is shown as one, with an absolute path and the words around it", async () => {
+  it("is shown as a diff with an absolute path, between the text around it", async () => {
     writeFileSync(join(cwd, "a.txt"), "one\ntwo\n");
     const server = {
       name: "fs",
@@ -148,7 +147,7 @@ describe("a server's diff", () => {
     ]);
   });
 
-  it("has paths from the session's directory, and text stays text", async () => {
+  it("has paths relative to the session's directory, and other text is unchanged", async () => {
     const editor = await desk.open({
       board: {
         native: [

@@ -1,5 +1,4 @@
-// What a server asks the person at the editor in the middle of a call: forms and pages, shown in the session
-// whose call caused them.
+// What a server asks the user during a call: forms and pages, shown in the session whose call caused them.
 
 import {
   type ClientCapabilities,
@@ -39,7 +38,7 @@ const ada = (): CreateElicitationResponse => ({ action: "accept", content: { nam
 const call = (tool: string, args: object): string => `/call s/${tool} ${JSON.stringify(args)}`;
 const ask = (params: object): string => call("ask", { method: "elicitation/create", params });
 
-/** What came of the last call in the session, as the editor shows it. */
+/** The result of the session's last call, as the editor shows it. */
 function resultOf(editor: Editor, sessionId: string): string {
   const last = editor.of(sessionId, "tool_call_update").at(-1);
   return (last?.content ?? [])
@@ -80,7 +79,7 @@ describe("a form", () => {
     ]);
   });
 
-  it("knows its call in the newer revision, too", async () => {
+  it("has the id of its call in the newer revision too", async () => {
     const editor = await desk.open({ capabilities: SHOWS, elicit: ada });
     const sessionId = await editor.newSession([mcpServer("s", "asks-modern")]);
     const inputRequests = { it: { method: "elicitation/create", params: FORM } };
@@ -101,7 +100,7 @@ describe("a form", () => {
 });
 
 describe("a page", () => {
-  it("is shown under an id of the agent's own, and the editor hears when the person is through", async () => {
+  it("is shown under an id of our own, and the editor is told when the user has finished", async () => {
     const editor = await desk.open({ capabilities: SHOWS, elicit: () => ({ action: "accept" }) });
     const sessionId = await editor.newSession([asks()]);
     await editor.prompt(sessionId, ask(PAGE));
@@ -116,7 +115,7 @@ describe("a page", () => {
     expect(editor.elicitations).toMatchObject([{ elicitationId: editor.completed[0] }]);
   });
 
-  it("that was declined is nobody's to be through with", async () => {
+  it("that was declined is not reported as finished", async () => {
     const editor = await desk.open({ capabilities: SHOWS });
     const sessionId = await editor.newSession([asks()]);
     await editor.prompt(sessionId, ask(PAGE));
@@ -136,7 +135,7 @@ describe("a page", () => {
   it.each([
     ["done", "let in"],
     ["cancel", "open the page first"],
-  ])("that a call waits for goes on with the person's word: %s", async (word, result) => {
+  ])("that a call waits for: the user answers %s", async (word, result) => {
     const editor = await desk.open({
       capabilities: SHOWS,
       elicit: () => ({ action: "accept" }),
@@ -149,7 +148,7 @@ describe("a page", () => {
     expect(editor.questions.at(-1)?.toolCall).toEqual({ toolCallId: lastCall(editor, sessionId) });
   });
 
-  it("that a call waits for goes on when the server says so", async () => {
+  it("that a call waits for: the server says that it is finished", async () => {
     const editor = await desk.open({
       capabilities: SHOWS,
       elicit: () => ({ action: "accept" }),
@@ -186,7 +185,7 @@ describe("an editor that cannot show it", () => {
       { elicitation: null },
       's asks "Who are you?" with a form, which this editor cannot show; the question was declined',
     ],
-  ])("declines, and says so: %s", async (_, question, capabilities, words) => {
+  ])("declines with a notice: %s", async (_, question, capabilities, words) => {
     const editor = await desk.open({ capabilities: { ...NOTICES, ...capabilities } });
     const sessionId = await editor.newSession([asks()]);
     await editor.prompt(sessionId, ask(question));
@@ -195,7 +194,7 @@ describe("an editor that cannot show it", () => {
     expect(editor.of(sessionId, "notice").map(({ title }) => title)).toEqual([words]);
   });
 
-  it("says it as a message without notices, and the same thing once in a prompt", async () => {
+  it("gets a message if it shows no notices, once per prompt", async () => {
     const editor = await desk.open();
     const sessionId = await editor.newSession([asks()]);
     const flood = { method: "elicitation/create", params: FORM, count: 3 };
@@ -266,7 +265,7 @@ describe("two sessions on one server of the agent's", () => {
     expect(editor.elicitations).toMatchObject([one, two, one].map((sessionId) => ({ sessionId })));
   });
 
-  it("get no question that may be the other one's", async () => {
+  it("get no question that may belong to the other one", async () => {
     const editor = await desk.open({
       servers: { s: fixture("asks") },
       capabilities: SHOWS,
@@ -284,7 +283,7 @@ describe("two sessions on one server of the agent's", () => {
 });
 
 describe("roots", () => {
-  it("are the session's directories, for the servers it brings", async () => {
+  it("are the session's directories, for its own servers", async () => {
     const editor = await desk.open();
     const cwd = desk.directory;
     const { sessionId } = await editor.agent.request(session.new, {

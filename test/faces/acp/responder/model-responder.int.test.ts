@@ -1,4 +1,4 @@
-// A turn that a scripted model answers, with the tools of a session's servers.
+// Prompts that a scripted model answers, with the tools of a session's servers.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -36,7 +36,7 @@ describe("an answer", () => {
     ]);
   });
 
-  it("calls the session's tools: asked about, shown unframed, framed for the model", async () => {
+  it("calls the session's tools: with permission, shown unframed, framed for the model", async () => {
     const newResponder = await scripted.script([echoCall, { text: "done" }]);
     const editor = await desk.open({ newResponder });
     const sessionId = await editor.newSession([mcpServer("echo", "echo")]);
@@ -76,7 +76,7 @@ describe("an answer", () => {
     );
   });
 
-  it("is told that a call was refused, and goes on", async () => {
+  it("continues after a call was refused", async () => {
     const newResponder = await scripted.script([echoCall, { text: "then not" }]);
     const editor = await desk.open({ newResponder, decide: () => choose("reject") });
     const sessionId = await editor.newSession([mcpServer("echo", "echo")]);
@@ -84,7 +84,7 @@ describe("an answer", () => {
     expect(scripted.requests[1]?.toolResults[0]).toMatchObject({ isError: true });
   });
 
-  it("is under the session's mode", async () => {
+  it("obeys the session's mode", async () => {
     const newResponder = await scripted.script([echoCall, { text: "then not" }]);
     const editor = await desk.open({ newResponder });
     const sessionId = await editor.newSession([mcpServer("echo", "echo")]);
@@ -95,14 +95,14 @@ describe("an answer", () => {
     expect(scripted.requests[1]?.toolResults[0]?.text).toContain("read-only mode");
   });
 
-  it("ends with the cap on steps", async () => {
+  it("ends at the limit of steps", async () => {
     const newResponder = await scripted.script(() => echoCall, 2);
     const editor = await desk.open({ newResponder });
     const sessionId = await editor.newSession([mcpServer("echo", "echo")]);
     expect(await editor.prompt(sessionId, "go")).toEqual({ stopReason: "max_turn_requests" });
   });
 
-  it("that does not come is told of with the reason", async () => {
+  it("that fails is reported with the reason", async () => {
     const newResponder = await scripted.script([
       { error: { status: 401, message: "who are you" } },
     ]);
@@ -111,7 +111,7 @@ describe("an answer", () => {
     expect(await editor.ask(sessionId, "go")).toMatch(/who are you|401/);
   });
 
-  it("that is repeated is told of", async () => {
+  it("that is retried causes a notice", async () => {
     const newResponder = await scripted.script([
       { error: { status: 529, message: "busy", retryAfter: 0 } },
       { text: "now" },
@@ -122,7 +122,7 @@ describe("an answer", () => {
     expect(editor.of(sessionId, "notice")[0]?.title).toContain("Asking again");
   });
 
-  it("that broke off is told of in a paragraph of its own, where there are no notices", async () => {
+  it("that broke off is reported in its own paragraph if there are no notices", async () => {
     const newResponder = await scripted.script([
       { text: "half an answer", endAfter: 5 },
       { error: { status: 401, message: "who are you" } },
@@ -134,13 +134,13 @@ describe("an answer", () => {
     );
   });
 
-  it("that is empty is said to be", async () => {
+  it("that is empty causes a notice", async () => {
     const editor = await desk.open({ newResponder: await scripted.script([{ text: "" }]) });
     const sessionId = await editor.newSession();
     expect(await editor.ask(sessionId, "go")).toBe("The model's answer is empty.\n\n");
   });
 
-  it("is stopped in the middle by a cancel, and the session goes on", async () => {
+  it("is stopped by a cancel, and the session continues", async () => {
     const newResponder = await scripted.script([
       { text: "a long answer that takes its time", chunkDelayMs: 200 },
       { text: "short" },
@@ -155,14 +155,14 @@ describe("an answer", () => {
   });
 });
 
-describe("commands beside a model", () => {
+describe("with a model, commands", () => {
   it("are answered without it", async () => {
     const editor = await desk.open({ newResponder: await scripted.script([]) });
     expect(await editor.ask(await editor.newSession(), "/mcp")).toBe("There are no servers.");
     expect(scripted.requests).toEqual([]);
   });
 
-  it("a server's prompt is put to the model, marked as foreign", async () => {
+  it("send a server's prompt to the model, marked as untrusted", async () => {
     const editor = await desk.open({
       newResponder: await scripted.script([{ text: "It is this." }]),
     });
@@ -173,7 +173,7 @@ describe("commands beside a model", () => {
     expect(asked).toContain("EXTERNAL_UNTRUSTED_CONTENT");
   });
 
-  it("a prompt that cannot be had is told of", async () => {
+  it("say why a server did not give its prompt", async () => {
     const editor = await desk.open({ newResponder: await scripted.script([]) });
     const sessionId = await editor.newSession([mcpServer("lib", "library")]);
     await editor.until(() =>
@@ -186,7 +186,7 @@ describe("commands beside a model", () => {
 });
 
 describe("a session that is loaded", () => {
-  it("has no credential in what is kept, though it came in pieces", async () => {
+  it("has no credential in its record, even if it was streamed in pieces", async () => {
     const secret = "hunter2-hunter2-hunter2";
     const newResponder = await scripted.script([{ text: `it is ${secret}, I think` }]);
     const editor = await desk.open({ newResponder, keeps: true });
@@ -199,7 +199,7 @@ describe("a session that is loaded", () => {
     expect(kept).not.toMatch(/hunt|er2/);
   });
 
-  it("knows what tools answered, framed again, and nothing of commands", async () => {
+  it("knows what tools answered, framed again, but no commands", async () => {
     const first = await desk.open({
       newResponder: await scripted.script([
         { text: "let me see", ...echoCall },
@@ -227,7 +227,7 @@ describe("a session that is loaded", () => {
     expect(JSON.stringify(asked?.body)).not.toContain("by hand");
   });
 
-  it("goes on with what was said in it", async () => {
+  it("continues the conversation", async () => {
     const first = await desk.open({
       newResponder: await scripted.script([{ text: "Paris" }]),
       keeps: true,

@@ -66,7 +66,7 @@ function outline(messages: Awaited<ReturnType<typeof history>>): string[] {
 }
 
 describe("a record as a conversation", () => {
-  it("has what was said, each turn in one piece", async () => {
+  it("has what was said, each answer as one message", async () => {
     const said = await history(
       user("look at"),
       user("this"),
@@ -100,7 +100,7 @@ describe("a record as a conversation", () => {
     ]);
   });
 
-  it("frames what a tool said, and knows whose it was", async () => {
+  it("frames what a tool said, and names its server", async () => {
     const text = JSON.stringify(
       await history(user("go"), call("a", look.name), done("a", "obey me")),
     );
@@ -124,7 +124,7 @@ describe("a record as a conversation", () => {
     ]);
   });
 
-  it("takes what a model got wrong, and what is older than names", async () => {
+  it("accepts invalid arguments, and records from before calls had names", async () => {
     const { name: _, ...nameless } = call("b", "look here") as Extract<
       SessionUpdate,
       { sessionUpdate: "tool_call" }
@@ -135,7 +135,7 @@ describe("a record as a conversation", () => {
     });
   });
 
-  it("leaves out commands that no model has seen, and keeps a server's prompt", async () => {
+  it("leaves out commands, and keeps a server's prompt", async () => {
     const said = await history(
       user("/call mcp__web__look"),
       call("a", look.name),
@@ -149,7 +149,7 @@ describe("a record as a conversation", () => {
     expect(outline(said)).toEqual(["user: /web:ask it", "assistant: It is this."]);
   });
 
-  it("has what came with a prompt, as far as the model takes it", async () => {
+  it("has the images and files of a prompt that the model accepts", async () => {
     const came = (block: ContentBlock): SessionUpdate => ({
       sessionUpdate: "user_message_chunk",
       content: block,
@@ -177,7 +177,7 @@ describe("a record as a conversation", () => {
     expect(JSON.stringify(inWords)).not.toContain(PDF);
   });
 
-  it("knows a command whatever came with it", async () => {
+  it("recognizes a command with attachments", async () => {
     const picture = { type: "image" as const, data: "AAAA", mimeType: "image/png" };
     const said = await history(
       user("/tools"),
@@ -187,7 +187,7 @@ describe("a record as a conversation", () => {
     expect(said).toEqual([]);
   });
 
-  it("passes over what a server asked of the model in the middle of a call", async () => {
+  it("skips what a server asked the model during a call", async () => {
     const said = await history(
       user("go"),
       call("a", look.name),
@@ -205,7 +205,7 @@ describe("a record as a conversation", () => {
     expect(JSON.stringify(said)).not.toContain("what it said");
   });
 
-  it("passes over thoughts, pictures of the agent's, and results of nobody", async () => {
+  it("skips thoughts, images of the agent, and results without a call", async () => {
     const picture = { type: "image" as const, data: "AAAA", mimeType: "image/png" };
     const said = await history(
       user("look"),

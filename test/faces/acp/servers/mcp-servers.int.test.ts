@@ -1,5 +1,4 @@
-// The servers that a client brings: every way to name them, what is refused, what is left out with a word,
-// and what may be said of them under `_meta`.
+// The servers that a client sends: all forms, what is refused, what is left out with a notice, and `_meta`.
 
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +11,7 @@ import { useScripted } from "../scripted.ts";
 const desk = useDesk();
 const scripted = useScripted();
 
-/** What the model was offered first. */
+/** The tools that the model got first. */
 const offered = (): string[] => (scripted.requests[0]?.tools ?? []).map(({ name }) => name);
 
 const stdio = { name: "a", command: "x", args: [], env: [] };
@@ -24,7 +23,7 @@ describe("a list of servers", () => {
     expect(await editor.ask(sessionId, "/mcp")).toBe("There are no servers.");
   });
 
-  it("past the limit is cut, and says which were left out", async () => {
+  it("beyond the limit is cut, and a notice says which were left out", async () => {
     const editor = await desk.open({ config: { limits: { sessionServers: 1 } } });
     const servers = ["one", "two", "three"].map((name) => mcpServer(name, "echo"));
     const sessionId = await editor.newSession(servers);
@@ -48,7 +47,7 @@ describe("a list of servers", () => {
 });
 
 describe("a command", () => {
-  it("is looked up on PATH by its bare name, and from the session's directory otherwise", async () => {
+  it("is looked up on PATH by its bare name, otherwise relative to the session's directory", async () => {
     const cwd = join(realpathSync(desk.directory), "project");
     mkdirSync(cwd);
     const { args = [] } = fixture("echo");
@@ -86,7 +85,7 @@ describe("a command", () => {
       "gone",
       /^a: working directory '.*gone' does not exist\. Create it, or correct 'cwd'/,
     ],
-  ])("%s is reported, and the session goes on", async (_, server, under, words) => {
+  ])("%s is reported, and the session continues", async (_, server, under, words) => {
     const editor = await desk.open({ servers: { other: fixture("echo") } });
     const sessionId = await editor.newSession([server], join(desk.directory, under));
     await editor.until(() => editor.said(sessionId) !== "");
@@ -140,7 +139,7 @@ describe("_meta.plugboard", () => {
     expect(editor.said(sessionId)).toMatch(/^hangs: .*200 ms/);
   });
 
-  it("sets what the model is offered, whatever a person may call", async () => {
+  it("sets which tools the model gets; the user can still call all of them", async () => {
     const newResponder = await scripted.script([{ text: "ok" }]);
     const editor = await desk.open({
       newResponder,
@@ -166,7 +165,7 @@ describe("_meta.plugboard", () => {
     expect(await editor.ask(sessionId, "/tools hidden")).toContain("mcp__hidden__echo");
   });
 
-  it("goes before the configuration, and agent is always, with a word", async () => {
+  it("overrides the configuration; `agent` means always, with a notice", async () => {
     const newResponder = await scripted.script([{ text: "ok" }]);
     const editor = await desk.open({ newResponder, config: { session: { include: "manual" } } });
     const sessionId = await editor.newSession([

@@ -1,4 +1,4 @@
-// Sessions with servers of their own: what a client may send, what it gets, and what is left afterwards.
+// Sessions with their own servers: what a client can send, what it gets, and that nothing is left afterwards.
 
 import { mkdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ describe("initialize", () => {
     });
   });
 
-  it.each([0, 2, 99])("answers version %i with the one it speaks", async (protocolVersion) => {
+  it.each([0, 2, 99])("answers version %i with the supported one", async (protocolVersion) => {
     const editor = await desk.open({ raw: true });
     const answer = await editor.agent.request(methods.agent.initialize, { protocolVersion });
     expect(answer.protocolVersion).toBe(1);
@@ -111,7 +111,7 @@ describe("what a client may not send", () => {
     const editor = await desk.open({ keeps: true });
     const sessionId = "11111111-2222-3333-4444-555555555555";
     const answer = editor.agent.request<unknown, object>(method, { ...params, sessionId });
-    // The SDK's client takes a session that is gone for one that was closed.
+    // The SDK's client treats a session that does not exist like one that was closed.
     if (method === "session/close") await expect(answer).resolves.toEqual({});
     else await expect(answer).rejects.toMatchObject({ code: -32002, data: { sessionId } });
   });
@@ -146,7 +146,7 @@ describe("servers of a session", () => {
     expect(results).toEqual([shown, shown]);
   });
 
-  it("get their environment as it was sent", async () => {
+  it("get their environment literally", async () => {
     const editor = await desk.open();
     const server = {
       ...mcpServer("echo", "echo"),
@@ -167,7 +167,7 @@ describe("servers of a session", () => {
     expect(remote.requests.every((request) => header(request, "x-given") === "yes")).toBe(true);
   });
 
-  it("whose name cannot be used are left out with a word", async () => {
+  it("with an invalid name are left out with a notice", async () => {
     const editor = await desk.open();
     const sessionId = await editor.newSession([
       mcpServer("a/b", "echo"),
@@ -177,14 +177,14 @@ describe("servers of a session", () => {
     expect(await editor.ask(sessionId, "/mcp")).toBe("- echo: ready, 11 tools");
   });
 
-  it("take the place of the agent's of that name, with a word", async () => {
+  it("replace the agent's servers of the same name, with a notice", async () => {
     const editor = await desk.open({ servers: { echo: fixture("slow-start", "--ms=0") } });
     const sessionId = await editor.newSession([mcpServer("echo", "echo")]);
     await editor.until(() => /echo/.test(editor.said(sessionId)));
     expect(await editor.ask(sessionId, "/tools crash")).toContain("mcp__echo__crash");
   });
 
-  it("never meet those of another session, and end with their own", async () => {
+  it("are separate from those of another session, and end with their own", async () => {
     const editor = await desk.open();
     const pidIn = async (sessionId: string): Promise<number> => {
       await editor.prompt(sessionId, "/call echo/pid");
@@ -203,7 +203,7 @@ describe("servers of a session", () => {
     await expect(editor.prompt(first, "/mcp")).rejects.toMatchObject({ code: -32002 });
   });
 
-  it("twenty sessions at once have twenty servers, and none when the client is gone", async () => {
+  it("twenty sessions at once have twenty servers, and none after the client is gone", async () => {
     const editor = await desk.open({ servers: { shared: fixture("echo") } });
     const ids = await Promise.all(
       Array.from({ length: 20 }, () => editor.newSession([mcpServer("own", "echo")])),
@@ -222,7 +222,7 @@ describe("servers of a session", () => {
 });
 
 describe("a bad server", () => {
-  it("that never answers keeps neither the session nor the others waiting", async () => {
+  it("that never answers delays neither the session nor other servers", async () => {
     const editor = await desk.open({ startupWait: 200 });
     const sessionId = await editor.newSession([
       mcpServer("hangs", "never-initialize"),
@@ -240,13 +240,13 @@ describe("a bad server", () => {
     expect(await editor.ask(sessionId, "/call echo/pid")).toContain("Done.");
   });
 
-  it("that is slow is there for the first prompt", async () => {
+  it("that is slow is ready for the first prompt", async () => {
     const editor = await desk.open({ startupWait: 0 });
     const sessionId = await editor.newSession([mcpServer("slow", "slow-start", "--ms=100")]);
     expect(await editor.ask(sessionId, '/call slow/echo {"text": "late"}')).toBe("Done.");
   });
 
-  it("that is still not there after the wait is told of, and the prompt goes on", async () => {
+  it("that is still starting after the wait is reported, and the prompt continues", async () => {
     const clock = {
       ...systemClock,
       after: (ms: number, task: () => void) => systemClock.after(ms / 1000, task),
@@ -280,7 +280,7 @@ describe("a bad server", () => {
     expect(sessions).toEqual([]);
   });
 
-  it("that is missing is told of once, with the cause", async () => {
+  it("that is missing is reported once with the cause", async () => {
     const editor = await desk.open();
     const missing = { name: "gone", command: "/no/such/program", args: [], env: [] };
     const sessionId = await editor.newSession([missing]);
@@ -289,7 +289,7 @@ describe("a bad server", () => {
     expect(await editor.ask(sessionId, "/tools")).toBe("There are no tools.");
   });
 
-  it("is a notice to a client that shows them", async () => {
+  it("is reported in a notice if the client shows notices", async () => {
     const editor = await desk.open({ capabilities: { session: { notices: {} } } });
     const missing = { name: "gone", command: "/no/such/program", args: [], env: [] };
     const sessionId = await editor.newSession([missing]);
@@ -298,7 +298,7 @@ describe("a bad server", () => {
     expect(editor.said(sessionId)).toBe("");
   });
 
-  it("that crashes in a call fails that call alone", async () => {
+  it("that crashes in a call fails only that call", async () => {
     const editor = await desk.open();
     const sessionId = await editor.newSession([mcpServer("a", "echo"), mcpServer("b", "echo")]);
     expect(await editor.ask(sessionId, "/call a/crash")).toBe("The call failed.");

@@ -1,4 +1,4 @@
-// What happens in a turn: commands, calls as an editor shows them, permission, modes and cancelling.
+// What happens in a prompt: commands, calls as an editor shows them, permission, modes and cancelling.
 
 import { tmpdir } from "node:os";
 import { methods } from "@agentclientprotocol/sdk";
@@ -10,7 +10,7 @@ const desk = useDesk();
 const echo = () => mcpServer("echo", "echo");
 
 describe("without a model", () => {
-  it("a question is answered with what can be done, and how to set one", async () => {
+  it("the answer to a question says what can be done, and how to set a model", async () => {
     const editor = await desk.open();
     const sessionId = await editor.newSession([echo()]);
     const said = await editor.ask(sessionId, "How are you?");
@@ -42,7 +42,7 @@ describe("without a model", () => {
     expect(await editor.ask(sessionId, line)).toContain(answer);
   });
 
-  it("/mcp says so where there are no servers", async () => {
+  it("/mcp says that there are no servers", async () => {
     const editor = await desk.open();
     expect(await editor.ask(await editor.newSession(), "/mcp")).toBe("There are no servers.");
   });
@@ -72,7 +72,7 @@ describe("without a model", () => {
     expect(await editor.ask(sessionId, `/read elsewhere ${uri}`)).toContain("elsewhere");
   });
 
-  it("a failure that /mcp shows is not said beside it, nor again later", async () => {
+  it("a failure that /mcp shows is not reported again", async () => {
     const editor = await desk.open();
     const sessionId = await editor.newSession();
     await editor.prompt(sessionId, "/mcp add gone http://127.0.0.1:1/");
@@ -82,7 +82,7 @@ describe("without a model", () => {
     expect(await editor.ask(sessionId, "/tools")).toBe("There are no tools.");
   });
 
-  it("the commands are told again where they have changed, and else not", async () => {
+  it("the commands are sent again only if they have changed", async () => {
     const editor = await desk.open();
     const sessionId = await editor.newSession();
     await editor.until(() => editor.of(sessionId, "available_commands_update").length > 0);
@@ -98,7 +98,7 @@ describe("without a model", () => {
     await editor.until(() => told().length === 3);
   });
 
-  it("prompts of servers are commands, told of as servers come", async () => {
+  it("prompts of servers become commands when the servers are ready", async () => {
     const editor = await desk.open();
     const sessionId = await editor.newSession([mcpServer("lib", "library")]);
     const named = () =>
@@ -118,7 +118,7 @@ describe("without a model", () => {
 });
 
 describe("a call", () => {
-  it("is shown from its start to its end, with its progress", async () => {
+  it("is shown from start to end, with its progress", async () => {
     const editor = await desk.open();
     const sessionId = await editor.newSession([echo()]);
     await editor.prompt(sessionId, '/call echo/progress {"steps": 2, "ms": 1}');
@@ -139,7 +139,7 @@ describe("a call", () => {
     });
   });
 
-  it("shows what a person may read, unframed, and its structured content", async () => {
+  it("shows its result unframed, and its structured content", async () => {
     const editor = await desk.open();
     const sessionId = await editor.newSession([echo()]);
     await editor.prompt(sessionId, '/call echo/add {"a": 1, "b": 2}');
@@ -177,7 +177,7 @@ describe("a call", () => {
 });
 
 describe("permission", () => {
-  it("is asked for with the call it is about, and four answers", async () => {
+  it("is asked for with the id of the call, and four answers", async () => {
     const editor = await desk.open();
     const sessionId = await editor.newSession([echo()]);
     await editor.prompt(sessionId, '/call echo/echo {"text": "hi"}');
@@ -214,7 +214,7 @@ describe("permission", () => {
     expect(ends).toEqual([status, status]);
   });
 
-  it("that is cancelled at the editor refuses", async () => {
+  it("that is cancelled at the editor means no", async () => {
     const editor = await desk.open({ decide: () => ({ outcome: { outcome: "cancelled" } }) });
     const sessionId = await editor.newSession([echo()]);
     expect(await editor.ask(sessionId, "/call echo/pid")).toBe("The call failed.");
@@ -222,7 +222,7 @@ describe("permission", () => {
 });
 
 describe("modes", () => {
-  it("are offered with a new session, as modes and as an option", async () => {
+  it("are sent with a new session, as modes and as an option", async () => {
     const editor = await desk.open();
     const answer = await editor.agent.request(methods.agent.session.new, {
       cwd: desk.directory,
@@ -232,7 +232,7 @@ describe("modes", () => {
     expect(answer.configOptions).toMatchObject([{ id: "mode", currentValue: "ask" }]);
   });
 
-  it("auto asks nobody", async () => {
+  it("auto does not ask", async () => {
     const editor = await desk.open();
     const sessionId = await editor.newSession([echo()]);
     await editor.agent.request(methods.agent.session.setMode, { sessionId, modeId: "auto" });
@@ -241,7 +241,7 @@ describe("modes", () => {
     expect(editor.questions).toEqual([]);
   });
 
-  it("read-only refuses what does not say that it only reads, and asks about the rest", async () => {
+  it("read-only refuses tools that are not marked as read-only, and asks about the rest", async () => {
     const editor = await desk.open();
     const sessionId = await editor.newSession([echo()]);
     const set = { sessionId, configId: "mode", value: "read-only" };
@@ -269,7 +269,7 @@ describe("modes", () => {
 });
 
 describe("cancelling", () => {
-  it("ends the running call and the turn, and the session goes on", async () => {
+  it("ends the running call and the prompt, and the session continues", async () => {
     const editor = await desk.open();
     const sessionId = await editor.newSession([echo()]);
     await editor.agent.request(methods.agent.session.setMode, { sessionId, modeId: "auto" });
@@ -281,7 +281,7 @@ describe("cancelling", () => {
     expect(await editor.ask(sessionId, "/call echo/pid")).toBe("Done.");
   });
 
-  it("ends a question that nobody has answered", async () => {
+  it("withdraws a question that is not answered yet", async () => {
     const editor = await desk.open({ decide: () => new Promise(() => {}) });
     const sessionId = await editor.newSession([echo()]);
     const turn = editor.prompt(sessionId, "/call echo/pid");
@@ -290,7 +290,7 @@ describe("cancelling", () => {
     expect(await turn).toEqual({ stopReason: "cancelled" });
   });
 
-  it("of a session that does not exist, or rests, does nothing", async () => {
+  it("does nothing for a session that does not exist or has no prompt", async () => {
     const editor = await desk.open();
     const sessionId = await editor.newSession([echo()]);
     await editor.agent.notify(methods.agent.session.cancel, { sessionId });
@@ -298,7 +298,7 @@ describe("cancelling", () => {
     expect(await editor.ask(sessionId, "/call echo/pid")).toBe("Done.");
   });
 
-  it("a second prompt in the middle of the first is refused", async () => {
+  it("a second prompt during the first is refused", async () => {
     const editor = await desk.open();
     const sessionId = await editor.newSession([echo()]);
     const first = editor.prompt(sessionId, '/call echo/sleep {"ms": 600000}');

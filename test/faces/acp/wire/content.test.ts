@@ -67,13 +67,13 @@ describe("outcomeContent", () => {
       "(the tool reported an error without details)",
     ],
     ["structured content alone", { content: [], structuredContent: { a: 1 } }, '{"a":1}'],
-  ])("%s is shown in words", (_, outcome, text) => {
+  ])("%s is shown as text", (_, outcome, text) => {
     expect(outcomeContent(outcome)).toEqual([{ type: "content", content: { type: "text", text } }]);
   });
 });
 
 describe("promptText", () => {
-  it("is what was typed, whatever stands between", () => {
+  it("is what the user typed, without other blocks", () => {
     const link: AcpBlock = { type: "resource_link", uri, name: "a" };
     const blocks: AcpBlock[] = [{ type: "text", text: " a" }, link, { type: "text", text: "b\n" }];
     expect(promptText(blocks)).toBe("a\nb");

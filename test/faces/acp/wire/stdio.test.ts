@@ -8,7 +8,7 @@ import { Sink } from "../../cli/harness.ts";
 const MAX = 2 ** 20;
 const LONG = "x".repeat(MAX);
 
-/** What comes out for what goes in, in chunks of `size`. */
+/** Passes the input through in chunks of `size`. */
 async function through(input: string, size = 4096): Promise<{ lines: string[]; dropped: number }> {
   let dropped = 0;
   const bytes = new TextEncoder().encode(input);
@@ -30,10 +30,13 @@ async function through(input: string, size = 4096): Promise<{ lines: string[]; d
 }
 
 describe("boundLines", () => {
-  it.each([1, 3, 7, 4096])("changes nothing of lines that fit, in chunks of %i", async (size) => {
-    const input = '{"a":1}\n\n{"é":"ü"}\r\nlast';
-    expect(await through(input, size)).toEqual({ lines: input.split("\n"), dropped: 0 });
-  });
+  it.each([1, 3, 7, 4096])(
+    "does not change lines within the limit, in chunks of %i",
+    async (size) => {
+      const input = '{"a":1}\n\n{"é":"ü"}\r\nlast';
+      expect(await through(input, size)).toEqual({ lines: input.split("\n"), dropped: 0 });
+    },
+  );
 
   const refused = { code: -32600, message: expect.stringContaining("larger than 1 MiB") };
   const cases: [string, string, unknown][] = [
@@ -57,7 +60,7 @@ describe("boundLines", () => {
     ["nor what is no JSON", LONG.repeat(3), null],
     ["nor an id that is none", `{"id":"${LONG}","method":"m"}`, null],
   ];
-  it.each(cases)("of one that does not: %s", async (_, line, expected) => {
+  it.each(cases)("replaces a line that is too long: %s", async (_, line, expected) => {
     const { lines, dropped } = await through(`first\n${line}\nlast\n${line}`);
     expect(dropped).toBe(2);
     expect([lines[0], lines[2], lines[4]]).toEqual(["first", "last", ""]);
