@@ -44,7 +44,7 @@ export const CHECKS = [
     },
   },
   {
-    name: "without a model: a question is answered with how to set one",
+    name: "without a model: a question is answered with how to configure one",
     async run({ acpx }) {
       const { code, stdout } = await acpx([], ["direct", "exec", "What is this?"]);
       assert.equal(code, EXIT.ok);
@@ -52,7 +52,7 @@ export const CHECKS = [
     },
   },
   {
-    name: "servers that fail are reported, and the rest works",
+    name: "servers that fail are reported, and the others work",
     async run({ acpx, servers: { echo } }) {
       const missing = { name: "missing", command: "no-such-program", args: [], env: [] };
       const dying = { ...echo, name: "dying", args: ["-e", "process.exit(3)"] };
@@ -124,7 +124,7 @@ export const CHECKS = [
       }),
   },
   {
-    name: "a session that was closed is taken up again, with what was said in it",
+    name: "a closed session is resumed with its conversation",
     async run({ acpx, left, servers: { echo } }) {
       const flags = ["--approve-all", "modelled"];
       const first = await inSession(acpx, [echo], flags, async ({ prompt }) => {
@@ -163,7 +163,7 @@ export const CHECKS = [
       }),
   },
   {
-    name: "cancel ends a call, and the session goes on",
+    name: "cancel ends a call, and the session continues",
     run: ({ acpx, servers: { echo } }) =>
       inSession(acpx, [echo], ["--approve-all", "direct"], async ({ agent, prompt }) => {
         let isRunning = () => {};
@@ -180,7 +180,7 @@ export const CHECKS = [
       }),
   },
   {
-    name: "a prompt that is given up leaves nothing behind",
+    name: "an aborted prompt leaves no process behind",
     async run({ acpx, left, servers: { echo } }) {
       const line = '/call echo/sleep {"ms": 600000}';
       const args = ["--timeout", "3", "--approve-all", "direct", "exec", line];
@@ -189,7 +189,7 @@ export const CHECKS = [
     },
   },
   {
-    name: "after all of them no process is left",
+    name: "after all checks no process is left",
     async run({ left }) {
       assert.deepEqual(await left(GONE_MS), []);
     },

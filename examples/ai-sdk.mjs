@@ -1,6 +1,6 @@
 // A board behind the AI SDK, which runs the loop itself. Run it after `npm ci`:
 //   node examples/ai-sdk.mjs
-// The model is a script on this machine; any other of the SDK's will do.
+// The model is a local script; replace it with any model of the SDK.
 import { fileURLToPath } from "node:url";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { generateText, stepCountIs } from "ai";

@@ -1,7 +1,7 @@
-// MCP servers in a registry of clawtools. Run it after `npm ci`:
+// MCP servers in a clawtools registry. Run it after `npm ci`:
 //   node examples/clawtools.mjs
-// The registry here is the least that will do; `createClawtools().tools` can stand in its place. The model
-// is a script on this machine, asked by hand.
+// This is the smallest possible registry; `createClawtools().tools` can replace it. The model is a local script,
+// which the example asks itself.
 import { fileURLToPath } from "node:url";
 import { loadMCPServers } from "plugboard/clawtools";
 import { startModel } from "../test/support/model/start.mjs";

@@ -1,6 +1,6 @@
 // A board behind LangChain's agent. Run it after `npm ci`:
 //   node examples/langchain.mjs
-// The model is a script on this machine; leave out `baseURL` and name a real one to go on from here.
+// The model is a local script; remove `baseURL` and name a real model to use that instead.
 import { fileURLToPath } from "node:url";
 import { HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { DynamicStructuredTool } from "@langchain/core/tools";

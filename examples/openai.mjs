@@ -1,6 +1,6 @@
 // A board behind OpenAI's responses API and, further down, its chat API. Run it after `npm ci`:
 //   node examples/openai.mjs
-// The model is a script on this machine; leave out `baseURL` and name a real one to go on from here.
+// The model is a local script; remove `baseURL` and name a real model to use that instead.
 import { fileURLToPath } from "node:url";
 import OpenAI from "openai";
 import { openBoard } from "plugboard";

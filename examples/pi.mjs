@@ -1,6 +1,6 @@
 // A board behind pi's agent loop. Run it after `npm ci`:
 //   node examples/pi.mjs
-// The model is a script on this machine; put one of `getModel` of pi-ai in its place to go on from here.
+// The model is a local script; replace it with a model from pi-ai's `getModel`.
 import { fileURLToPath } from "node:url";
 import { Agent } from "@mariozechner/pi-agent-core";
 import { openBoard } from "plugboard";

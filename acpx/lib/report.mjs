@@ -18,9 +18,9 @@ export function page({ outcomes, facts }) {
   ]);
   return `# acpx
 
-The ACP agent driven by [acpx](https://github.com/openclaw/acpx), the client that OpenClaw uses, as a person would: real
-processes, a real stdio and a real http server, and a scripted model. \`npm run e2e:acpx\` runs it; how it works is in
-[acpx/README.md](../acpx/README.md). This page is written by \`npm run e2e:acpx -- --write\`.
+These checks drive the ACP agent with [acpx](https://github.com/openclaw/acpx), the client that OpenClaw uses, as a user
+would: with real processes, a real stdio and a real http server, and a scripted model. \`npm run e2e:acpx\` runs them; see
+[acpx/README.md](../acpx/README.md). \`npm run e2e:acpx -- --write\` writes this page.
 
 Last run: ${facts.date}, acpx ${facts.acpx} on Node ${facts.acpxNode}, Plugboard ${facts.plugboard} on Node ${facts.node}, ${facts.cores} cores.
 

@@ -41,9 +41,9 @@ export function page({ outcomes, expected, required, facts }) {
     ]);
   return `# Conformance
 
-The official suite of the Model Context Protocol against Plugboard as a client. \`npm run conformance:client\` runs it
-and fails where a scenario does not pass that should, or the other way round; how it works is in
-[conformance/README.md](../conformance/README.md). This page is written by \`npm run conformance:client -- --write\`.
+This page shows how Plugboard, as a client, does in the official suite of the Model Context Protocol.
+\`npm run conformance:client\` runs the suite and fails if a scenario has another result than expected; see
+[conformance/README.md](../conformance/README.md). \`npm run conformance:client -- --write\` writes this page.
 
 Last run: ${facts.date}, suite \`@modelcontextprotocol/conformance\` ${facts.suite}, Plugboard ${facts.plugboard} on
 Node ${facts.node}, ${facts.cores} cores.
@@ -52,8 +52,8 @@ ${table(["", "passed"], sums)}
 
 ## Scenarios
 
-\`n/n\` are the suite's checks. **Bold** is required of a client of that revision; the rest is optional, or came to the
-suite later. "Other" is an older revision where the scenario is about that alone, or an extension.
+\`n/n\` counts the suite's checks. **Bold** scenarios are required of a client of that revision; the others are optional or
+were added to the suite later. "Other" is an older revision that the scenario is written for, or an extension.
 
 ${table(["scenario", ...revisions, "other"], scenarioRows(outcomes, required))}
 
@@ -61,7 +61,7 @@ ${table(["scenario", ...revisions, "other"], scenarioRows(outcomes, required))}
 
 ${failures.length === 0 ? "Nothing." : table(["scenario", "version", "", "why"], failures)}
 
-"untested" means that the suite had nothing to object to because the client never used the feature.
+"untested" means that the suite found no fault because the client never used the feature.
 `;
 }
 

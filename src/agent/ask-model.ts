@@ -1,62 +1,165 @@
-// Asks the model for a step, and again where that can help: with growing pauses, or the one it asks for.
+// Asks the model for a step, and retries failures that may pass: with growing pauses, or after the time that the
+// model asks for. Other failures become errors that tell the user what to do.
 
 import { PlugboardError } from "../model/errors.ts";
+import { isJsonObject } from "../model/json.ts";
 import { type Clock, pause } from "../util/clock.ts";
-import { duration } from "../util/text.ts";
+import { duration, oneLine } from "../util/text.ts";
 import type { AgentModel } from "./model.ts";
-import { type ModelFailure, toModelFailure } from "./model-failure.ts";
-import type { StepEnd } from "./step.ts";
-import type { TurnEvent } from "./turn-event.ts";
+import { runStep, type StepEnd, type StepEvent, type StepOptions } from "./step.ts";
 
 const ATTEMPTS = 5;
-const FIRST_MS = 1000;
-const LONGEST_MS = 30_000;
-/** Nobody sits through more than this. */
+const FIRST_DELAY_MS = 1000;
+const LONGEST_DELAY_MS = 30_000;
+/** If the model asks for a longer pause, the turn fails: nobody waits that long. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
 const JITTER = 0.2;
+const LONGEST_REASON = 500;
 
-export interface AskOptions {
-  model: AgentModel;
-  signal: AbortSignal;
+/** Text streamed in this step does not count: the model is asked again after `delayMs`. */
+export interface RetryEvent {
+  type: "retry";
+  attempt: number;
+  delayMs: number;
+  reason: string;
+}
+
+export interface AskOptions extends Omit<StepOptions, "onEvent"> {
+  onEvent: (event: StepEvent | RetryEvent) => void;
   clock: Clock;
   /** 0 ≤ n < 1. */
   random: () => number;
-  onEvent: (event: Extract<TurnEvent, { type: "retry" }>) => void;
 }
 
-export type Answer =
+export type ModelAnswer =
   | Exclude<StepEnd, { kind: "broken" }>
   | { kind: "failed"; failure: ModelFailure };
 
-/** Does not reject, as `ask` must not. */
-export async function askModel(
-  ask: () => Promise<StepEnd>,
-  { model, signal, clock, random, onEvent }: AskOptions,
-): Promise<Answer> {
+interface ModelFailure {
+  error: PlugboardError;
+  canRetry: boolean;
+  /** The pause in milliseconds that the model asks for. */
+  retryAfter?: number;
+  /** Whether the request was too large: `certain` if the model says so. */
+  tooLarge: "no" | "maybe" | "certain";
+}
+
+/** Does not reject. */
+export async function askModel({ clock, random, ...step }: AskOptions): Promise<ModelAnswer> {
+  const { model, signal, onEvent } = step;
   for (let attempt = 1; ; attempt += 1) {
-    const end = await ask();
+    const end = await runStep(step);
     if (end.kind !== "broken") return end;
-    const failure = await toModelFailure(end.error, model, clock.now());
+    const failure = toModelFailure(end.error, model, clock.now());
     const { canRetry, retryAfter, error } = failure;
     if (!canRetry) return { kind: "failed", failure };
-    if (attempt === ATTEMPTS) return { kind: "failed", failure: gaveUp(failure) };
+    if (attempt === ATTEMPTS) {
+      const hint = `${ATTEMPTS} attempts failed: try again later`;
+      return { kind: "failed", failure: withHint(failure, hint) };
+    }
     if (retryAfter !== undefined && retryAfter > LONGEST_RETRY_AFTER_MS) {
       return { kind: "failed", failure: withHint(failure, `try again in ${duration(retryAfter)}`) };
     }
     const spread = 1 + JITTER * (2 * random() - 1);
-    const delayMs = retryAfter ?? Math.min(LONGEST_MS, FIRST_MS * 2 ** (attempt - 1)) * spread;
+    const backoff = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1)) * spread;
+    const delayMs = retryAfter ?? backoff;
     onEvent({ type: "retry", attempt, delayMs, reason: error.message });
     await pause(clock, delayMs, signal);
     if (signal.aborted) return { kind: "cancelled", text: "" };
   }
 }
 
-function gaveUp(failure: ModelFailure): ModelFailure {
-  return withHint(failure, `asked ${ATTEMPTS} times in vain: try again later`);
-}
-
 function withHint(failure: ModelFailure, hint: string): ModelFailure {
   const { code, message, cause, status } = failure.error;
-  const details = { cause, hint, ...(status !== undefined && { status }) };
-  return { ...failure, error: new PlugboardError(code, message, details) };
+  return { ...failure, error: new PlugboardError(code, message, { cause, hint, status }) };
+}
+
+/** `given` is undefined for an answer that stopped without a finish reason. */
+function toModelFailure(
+  given: unknown,
+  { id, sdk, redact }: Pick<AgentModel, "id" | "sdk" | "redact">,
+  now: number,
+): ModelFailure {
+  const error = networkErrorIn(given) ?? given;
+  const reason = oneLine(redact(reasonOf(error)), LONGEST_REASON).replace(/\.$/, "");
+  const because = reason === "" ? "" : `: ${reason}`;
+  const aboutRequest = [
+    sdk.InvalidPromptError,
+    sdk.InvalidArgumentError,
+    sdk.UnsupportedFunctionalityError,
+  ];
+  if (aboutRequest.some((each) => each.isInstance(error))) {
+    const message = `the model ${id} does not support this request${because}`;
+    const unsupported = new PlugboardError("UNSUPPORTED", message, { cause: error });
+    return { error: unsupported, canRetry: false, tooLarge: "no" };
+  }
+  if (error instanceof PlugboardError) {
+    const { code, permanent, cause, hint } = error;
+    const details = { cause, hint: hint ?? "check the network, and baseUrl of its provider" };
+    const message = `the connection to the model ${id} failed${because}`;
+    return {
+      error: new PlugboardError(code, message, details),
+      canRetry: !permanent && code !== "REFUSED_ADDRESS",
+      tooLarge: "no",
+    };
+  }
+  if (!sdk.APICallError.isInstance(error) || error.statusCode === undefined) {
+    const message = `the answer of the model ${id} broke off${because}`;
+    const broken = new PlugboardError("PROTOCOL", message, { cause: error });
+    return { error: broken, canRetry: true, tooLarge: "no" };
+  }
+  const { statusCode: status, responseHeaders: headers = {}, isRetryable } = error;
+  const code = status === 401 || status === 403 ? "NEEDS_AUTH" : "HTTP_STATUS";
+  const message = `the model ${id} answered with ${status}${because}`;
+  return {
+    error: new PlugboardError(code, message, { status, hint: hintFor(status) }),
+    canRetry: isRetryable && headers["x-should-retry"] !== "false",
+    retryAfter: retryAfterOf(headers, now),
+    tooLarge: isTooLarge(status, error.data),
+  };
+}
+
+/** The SDK may wrap the error that our network gave it. */
+function networkErrorIn(error: unknown): PlugboardError | undefined {
+  if (error instanceof PlugboardError) return error;
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof PlugboardError ? cause : undefined;
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof Error) return error.message;
+  if (typeof error === "string") return error;
+  const message = isJsonObject(error) ? error["message"] : undefined;
+  return typeof message === "string" ? message : "";
+}
+
+function hintFor(status: number): string | undefined {
+  switch (status) {
+    case 401:
+    case 403:
+      return "check the API key";
+    case 404:
+      return "check the name of the model";
+    case 429:
+      return "the limit of the account is reached: try again later";
+    default:
+      return undefined;
+  }
+}
+
+function isTooLarge(status: number, data: unknown): ModelFailure["tooLarge"] {
+  if (status === 413) return "certain";
+  if (status !== 400) return "no";
+  const error = isJsonObject(data) && isJsonObject(data["error"]) ? data["error"] : {};
+  return error["code"] === "context_length_exceeded" ? "certain" : "maybe";
+}
+
+/** `retry-after` is in seconds or a date, `retry-after-ms` in milliseconds. */
+function retryAfterOf(headers: Record<string, string>, now: number): number | undefined {
+  const exact = Number.parseFloat(headers["retry-after-ms"] ?? "");
+  if (exact >= 0) return exact;
+  const given = headers["retry-after"];
+  if (given === undefined) return undefined;
+  const ms = /^\s*\d+(\.\d+)?\s*$/.test(given) ? Number(given) * 1000 : Date.parse(given) - now;
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }

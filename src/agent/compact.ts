@@ -1,36 +1,37 @@
-// Makes a conversation fit: the oldest tool results go first, then the oldest turns, and last the newest
-// results are cut. What has gone leaves a note.
+// Makes a conversation smaller: removes the oldest tool results first, then the oldest turns, and finally cuts the
+// newest results. A note replaces whatever was removed.
 
 import type { ModelMessage, ToolModelMessage, ToolResultPart } from "ai";
 import { byteSize, truncate } from "../util/text.ts";
-import { sizeOf } from "./message-size.ts";
 
 export interface Conversation {
   messages: ModelMessage[];
-  /** Where the turn that is running begins: what it was asked is never left out. */
+  /** Index of the running turn's first message. The prompt there is never left out. */
   turnStart: number;
 }
 
 export interface Compacted extends Conversation {
   /** Results that were replaced or cut. */
   results: number;
-  /** Messages of earlier turns that are gone. */
+  /** Messages of earlier turns that were left out. */
   dropped: number;
 }
 
-type Output = ToolResultPart["output"];
+type ResultOutput = ToolResultPart["output"];
 
-/** A shorter result is not worth a note. */
+/** A shorter result would hardly shrink by being replaced with a note. */
 const SHORTEST = 400;
-/** Of a cut result: where a frame ends, so that what follows stays outside of it. */
+/** Kept from the end of a cut result, so that the marker which closes untrusted content stays. */
 const TAIL = 600;
+/** What an image or a page costs, whatever its size in bytes. */
+const MEDIA_SIZE = 6000;
 
 const LEFT_OUT: ModelMessage = {
   role: "user",
   content: "[The beginning of this conversation has been left out to make room.]",
 };
 
-/** Down to `budget` characters, or as near as it gets. Leaves what it is given as it is. */
+/** Down to `budget` characters, or as near to it as possible. Does not modify its argument. */
 export function compact({ messages, turnStart }: Conversation, budget: number): Compacted {
   const state: Compacted = { messages: [...messages], turnStart, results: 0, dropped: 0 };
   clearOldResults(state, budget);
@@ -41,6 +42,29 @@ export function compact({ messages, turnStart }: Conversation, budget: number): 
 
 export function totalSize(messages: readonly ModelMessage[]): number {
   return messages.reduce((sum, message) => sum + sizeOf(message), 0);
+}
+
+const sizes = new WeakMap<object, number>();
+
+/** Characters, for estimating tokens. Messages never change once they are made, so each is measured once. */
+export function sizeOf(value: object): number {
+  const known = sizes.get(value);
+  if (known !== undefined) return known;
+  let media = 0;
+  const text = JSON.stringify(value, function (this: unknown, key: string, each: unknown) {
+    if (!isMediaData(this, key, each)) return each;
+    media += 1;
+    return "";
+  });
+  const size = text.length + media * MEDIA_SIZE;
+  sizes.set(value, size);
+  return size;
+}
+
+/** The AI SDK puts the media type beside the bytes. */
+function isMediaData(holder: unknown, key: string, value: unknown): boolean {
+  if (typeof value !== "string" || (key !== "data" && key !== "image")) return false;
+  return typeof holder === "object" && holder !== null && "mediaType" in holder;
 }
 
 function clearOldResults(state: Compacted, budget: number): void {
@@ -65,7 +89,7 @@ function clearOldResults(state: Compacted, budget: number): void {
   }
 }
 
-/** A turn reaches from what a person said to what the next one says. */
+/** A turn starts with a user message and ends before the next one. */
 function dropOldTurns(state: Compacted, budget: number): void {
   const { messages } = state;
   let excess = totalSize(messages) - budget;
@@ -76,7 +100,7 @@ function dropOldTurns(state: Compacted, budget: number): void {
       end += 1;
     } while (end < state.turnStart && messages[end]?.role !== "user");
   }
-  // The note of an earlier time is no message, and gives way to the new one.
+  // A note from an earlier compaction is not one of the messages, and the new note replaces it.
   const dropped = end - (messages[0]?.content === LEFT_OUT.content ? 1 : 0);
   if (dropped <= 0) return;
   state.messages = [LEFT_OUT, ...messages.slice(end)];
@@ -84,7 +108,7 @@ function dropOldTurns(state: Compacted, budget: number): void {
   state.dropped = dropped;
 }
 
-/** Each by the same share. */
+/** Cuts each of them by the same share. */
 function cutNewResults(state: Compacted, budget: number): void {
   const excess = totalSize(state.messages) - budget;
   const newest = newestResults(state);
@@ -94,26 +118,26 @@ function cutNewResults(state: Compacted, budget: number): void {
   const share = Math.max(0, size - excess) / size;
   state.messages[newest] = mapResults(message, (output) => {
     const text = textOf(output);
-    const room = Math.max(SHORTEST + TAIL, Math.floor(text.length * share));
-    if (text.length <= room && output.type !== "content") return output;
+    const length = Math.max(SHORTEST + TAIL, Math.floor(text.length * share));
+    if (text.length <= length && output.type !== "content") return output;
     state.results += 1;
-    return { type: output.type === "error-text" ? "error-text" : "text", value: cut(text, room) };
+    return { type: output.type === "error-text" ? "error-text" : "text", value: cut(text, length) };
   });
 }
 
-/** Of this turn: those that the model has not seen yet. */
+/** Index of the results that the model has not seen yet, or -1: only those of the running turn. */
 function newestResults({ messages, turnStart }: Conversation): number {
   const newest = messages.findLastIndex(({ role }) => role === "tool");
   return newest < turnStart ? -1 : newest;
 }
 
-function cut(text: string, room: number): string {
-  if (text.length <= room) return text;
-  const note = `\n[… ${byteSize(text.length - room)} have been left out to make room …]\n`;
-  return `${truncate(text, room - TAIL)}${note}${text.slice(-TAIL)}`;
+function cut(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const note = `\n[… ${byteSize(text.length - length)} have been left out to make room …]\n`;
+  return `${truncate(text, length - TAIL)}${note}${text.slice(-TAIL)}`;
 }
 
-function textOf(output: Output): string {
+function textOf(output: ResultOutput): string {
   if (output.type === "text" || output.type === "error-text") return output.value;
   if (output.type !== "content") return JSON.stringify(output);
   return output.value
@@ -123,7 +147,7 @@ function textOf(output: Output): string {
 
 function mapResults(
   message: ToolModelMessage,
-  change: (output: Output, name: string) => Output,
+  change: (output: ResultOutput, name: string) => ResultOutput,
 ): ToolModelMessage {
   const content = message.content.map((part) =>
     part.type === "tool-result" ? { ...part, output: change(part.output, part.toolName) } : part,

@@ -1,34 +1,33 @@
-// The loop that answers a prompt: the model is asked, the tools it calls are run, and it is asked again with
-// their results, until it has no more calls to make.
+// The agent loop, which answers a prompt: it asks the model, runs the tools that the model calls, and asks again with
+// their results until the model makes no more calls.
 
-import type { ModelMessage, ToolModelMessage } from "ai";
-import { failedResult } from "../bridge/model-call.ts";
-import { PlugboardError } from "../model/errors.ts";
+import type { ModelMessage, ToolResultPart } from "ai";
+import { toPromptContent, toResultOutput } from "../bridge/ai-sdk-content.ts";
+import { failedResult, type ModelCall, runModelCall } from "../bridge/model-call.ts";
+import { type ModelTool, ModelTools } from "../bridge/model-tools.ts";
+import { safeName } from "../bridge/provider-name.ts";
 import type { ContentBlock } from "../model/content.ts";
-import type { CallOutcome, Tool, ToolResult } from "../model/tool.ts";
+import { cancelled, PlugboardError } from "../model/errors.ts";
+import type { CallOutcome, Tool, ToolResult, ToolUpdate } from "../model/tool.ts";
+import { untilAborted } from "../util/abort.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
-import { type Answer, askModel } from "./ask-model.ts";
-import { type ModelCall, runCall } from "./call.ts";
-import { type Compacted, type Conversation, totalSize } from "./compact.ts";
-import { toPromptContent, toResultOutput } from "./content.ts";
-import { sizeOf } from "./message-size.ts";
+import { type ModelAnswer, askModel, type RetryEvent } from "./ask-model.ts";
+import { type Compacted, type Conversation, sizeOf, totalSize } from "./compact.ts";
+import { ContextWindow } from "./context-window.ts";
 import type { AgentModel } from "./model.ts";
-import { Offer, type OfferedTool, safeName } from "./offer.ts";
-import { Room } from "./room.ts";
-import { runStep } from "./step.ts";
-import type { TokenUsage, TurnEvent } from "./turn-event.ts";
+import type { StepEvent, TokenUsage } from "./step.ts";
 
 export interface TurnOptions {
   model: AgentModel;
   system?: string;
   /** Untrusted text for the model, between the system prompt and the history. */
   context?: string;
-  /** What the turn before gave. */
+  /** The history that the previous turn returned. */
   history?: readonly ModelMessage[];
   prompt: readonly ContentBlock[];
-  /** Read before every step: a server that comes late is used from the next one on. */
+  /** Called before every step, so that the tools of a server that starts late are used from the next step on. */
   tools: () => readonly Tool[];
-  /** Requests to the model. Default 50. */
+  /** The most requests to the model. Default: 50. */
   maxSteps?: number;
   signal?: AbortSignal;
   /** Must not throw. */
@@ -38,21 +37,46 @@ export interface TurnOptions {
   random?: () => number;
 }
 
-/** The names are ACP's, but for `failed`: then the model stayed away. */
+/** What a turn reports while it runs. */
+export type TurnEvent =
+  /** The model is asked; `step` counts from 1. */
+  | { type: "step"; step: number }
+  | StepEvent
+  | RetryEvent
+  /** `tool` is absent if the model made the name up. */
+  | { type: "tool_call"; id: string; name: string; input: unknown; tool?: Tool }
+  | { type: "tool_update"; id: string; name: string; update: ToolUpdate }
+  /** `outcome` is for people; `content` is what the model reads. */
+  | {
+      type: "tool_result";
+      id: string;
+      name: string;
+      isError: boolean;
+      outcome: CallOutcome;
+      content: ContentBlock[];
+    }
+  /** After this step, `used` tokens of the context window are taken. */
+  | { type: "usage"; usage: TokenUsage; used: number; window: number }
+  /** Parts of the conversation were left out, so that it fits the context window. */
+  | { type: "compaction"; results: number; messages: number }
+  /** Something the user should know that did not stop the turn. */
+  | { type: "notice"; text: string };
+
+/** ACP's stop reasons, and `failed` if the model could not be reached or refused the request. */
 export type TurnEnd =
   | { reason: "end_turn" | "max_tokens" | "max_turn_requests" | "refusal" | "cancelled" }
   | { reason: "failed"; error: PlugboardError };
 
 export interface TurnResult {
   end: TurnEnd;
-  /** The conversation so far, fit to be gone on with however the turn ended. JSON all through. */
+  /** The conversation so far, which can be continued however the turn ended. Plain JSON. */
   history: ModelMessage[];
-  /** Of all steps together. */
+  /** The total of all steps. */
   usage: TokenUsage;
 }
 
 const DEFAULT_MAX_STEPS = 50;
-/** How often a request that is too large is made smaller. */
+/** How many times a request that is too large is made smaller. */
 const SHRINKS = 3;
 
 /** Does not reject. */
@@ -66,12 +90,12 @@ class Turn {
   readonly #signal: AbortSignal;
   readonly #clock: Clock;
   readonly #emit: (event: TurnEvent) => void;
-  readonly #offer: Offer;
-  readonly #room: Room;
+  readonly #tools: ModelTools;
+  readonly #window: ContextWindow;
   readonly #usage: TokenUsage = { input: 0, output: 0, cached: 0, reasoning: 0 };
   #conversation: Conversation;
-  /** Of what was left out. */
-  #untold = { results: 0, messages: 0 };
+  /** What was left out and not reported yet. */
+  #unreported = { results: 0, messages: 0 };
 
   constructor(options: TurnOptions) {
     const { model, history = [], prompt } = options;
@@ -80,9 +104,17 @@ class Turn {
     this.#signal = options.signal ?? new AbortController().signal;
     this.#clock = options.clock ?? systemClock;
     this.#emit = options.onEvent ?? (() => {});
-    this.#offer = new Offer(model, (text) => this.#emit({ type: "notice", text }));
-    this.#room = new Room(model.contextWindow);
-    const content = toPromptContent(prompt, model.media);
+    this.#tools = new ModelTools(options.tools, {
+      providers: [model.schemas],
+      maxTools: model.maxTools,
+      onLeftOut: ({ name }, reason) =>
+        this.#emit({
+          type: "notice",
+          text: `the tool '${name}' is not offered to the model: ${reason}`,
+        }),
+    });
+    this.#window = new ContextWindow(model.contextWindow);
+    const content = toPromptContent(prompt, model.media.prompts);
     this.#conversation = {
       messages: [...history, { role: "user", content }],
       turnStart: history.length,
@@ -95,12 +127,12 @@ class Turn {
   }
 
   async #run(): Promise<TurnEnd> {
-    const { maxSteps = DEFAULT_MAX_STEPS, tools } = this.#options;
+    const { maxSteps = DEFAULT_MAX_STEPS } = this.#options;
     for (let step = 1; step <= maxSteps; step += 1) {
       if (this.#signal.aborted) return { reason: "cancelled" };
       this.#emit({ type: "step", step });
-      const offered = this.#offer.list(tools());
-      const answer = await this.#answer(offered);
+      const tools = this.#tools.list();
+      const answer = await this.#answer(tools);
       if (answer.kind === "failed") return { reason: "failed", error: answer.failure.error };
       if (answer.kind === "cancelled") {
         this.#add(...partial(answer.text));
@@ -113,25 +145,26 @@ class Turn {
         return { reason: finish === "length" ? "max_tokens" : "refusal" };
       }
       if (calls.length === 0) return { reason: "end_turn" };
-      this.#add(await this.#callTools(calls, offered));
+      const results = await Promise.all(calls.map((call) => this.#callTool(call, tools)));
+      this.#add({ role: "tool", content: results });
     }
     return { reason: this.#signal.aborted ? "cancelled" : "max_turn_requests" };
   }
 
   /**
-   * A request that turns out too large is made smaller, which is no failure. Where that was a guess and does not
-   * help, nothing has been left out.
+   * Makes a request that is too large smaller and tries again. If its size was only a guess and a smaller one is
+   * refused as well, the conversation is restored.
    */
-  async #answer(offered: ReadonlyMap<string, OfferedTool>): Promise<Answer> {
-    const fixed = this.#fixedSize(offered);
-    this.#leaveOut(this.#room.fit(this.#conversation, fixed));
-    this.#tellOfCompaction();
+  async #answer(tools: ReadonlyMap<string, ModelTool>): Promise<ModelAnswer> {
+    const fixed = this.#fixedSize(tools);
+    this.#leaveOut(this.#window.fit(this.#conversation, fixed));
+    this.#reportCompaction();
     const whole = this.#conversation;
     let isCertain = false;
     for (let shrinks = 0; ; shrinks += 1) {
-      const answer = await this.#ask(offered);
+      const answer = await this.#ask(tools);
       if (answer.kind !== "failed") {
-        this.#tellOfCompaction();
+        this.#reportCompaction();
         if (answer.kind === "answered") this.#account(answer.usage, fixed);
         return answer;
       }
@@ -140,74 +173,81 @@ class Turn {
       const smaller =
         tooLarge === "no" || shrinks === SHRINKS
           ? undefined
-          : this.#room.shrink(this.#conversation, fixed, tooLarge === "certain");
+          : this.#window.shrink(this.#conversation, fixed, tooLarge === "certain");
       if (smaller !== undefined) {
         this.#leaveOut(smaller);
         continue;
       }
-      if (isCertain) this.#tellOfCompaction();
+      if (isCertain) this.#reportCompaction();
       else {
         this.#conversation = whole;
-        this.#untold = { results: 0, messages: 0 };
+        this.#unreported = { results: 0, messages: 0 };
       }
       return answer;
     }
   }
 
-  #ask(offered: ReadonlyMap<string, OfferedTool>): Promise<Answer> {
+  #ask(tools: ReadonlyMap<string, ModelTool>): Promise<ModelAnswer> {
     const { system, context, random = Math.random } = this.#options;
-    const common = {
+    const about: ModelMessage[] = context ? [{ role: "user", content: context }] : [];
+    return askModel({
       model: this.#model,
+      system,
+      messages: [...about, ...this.#conversation.messages],
+      tools,
       signal: this.#signal,
-      onEvent: (event: TurnEvent) => {
-        if (event.type !== "retry") this.#tellOfCompaction();
+      onEvent: (event) => {
+        if (event.type !== "retry") this.#reportCompaction();
         this.#emit(event);
       },
-    };
-    const about: ModelMessage[] = context ? [{ role: "user", content: context }] : [];
-    const messages = [...about, ...this.#conversation.messages];
-    return askModel(() => runStep({ ...common, system, messages, offered }), {
-      ...common,
       clock: this.#clock,
       random,
     });
   }
 
-  async #callTools(
-    calls: readonly ModelCall[],
-    offered: ReadonlyMap<string, OfferedTool>,
-  ): Promise<ToolModelMessage> {
-    const results = await Promise.all(calls.map((call) => this.#callTool(call, offered)));
-    return toToolMessage(calls, results, this.#model);
-  }
-
-  async #callTool(call: ModelCall, offered: ReadonlyMap<string, OfferedTool>): Promise<ToolResult> {
+  async #callTool(call: ModelCall, tools: ReadonlyMap<string, ModelTool>): Promise<ToolResultPart> {
     const { id, name, input } = call;
-    const tool = offered.get(name)?.tool;
-    this.#emit({ type: "tool_call", id, name, input, ...(tool !== undefined && { tool }) });
-    const result = await runCall(call, {
-      offered,
-      signal: this.#signal,
-      onUpdate: (update) => this.#emit({ type: "tool_update", id, name, update }),
-    });
+    this.#emit({ type: "tool_call", id, name, input, tool: tools.get(name)?.tool });
+    const result = await this.#runCall(call, tools);
     const { content, isError = false } = result;
     this.#emit({ type: "tool_result", id, name, isError, outcome: outcomeOf(result), content });
-    return result;
+    return toResultPart(call, result, this.#model);
+  }
+
+  /** Does not reject, and ends with the signal even if the tool ignores it. */
+  async #runCall(call: ModelCall, tools: ReadonlyMap<string, ModelTool>): Promise<ToolResult> {
+    const { id, name } = call;
+    const signal = this.#signal;
+    if (signal.aborted) return failedResult(cancelled());
+    let isOver = false;
+    const running = runModelCall(tools, call, {
+      signal,
+      onUpdate: (update) => {
+        if (!isOver) this.#emit({ type: "tool_update", id, name, update });
+      },
+    });
+    try {
+      return await untilAborted(running, signal, cancelled);
+    } catch (error) {
+      return failedResult(error);
+    } finally {
+      isOver = true;
+    }
   }
 
   #account(usage: TokenUsage, fixed: number): void {
     for (const key of ["input", "output", "cached", "reasoning"] as const) {
       this.#usage[key] += usage[key];
     }
-    this.#room.learn(totalSize(this.#conversation.messages) + fixed, usage.input);
+    this.#window.learn(totalSize(this.#conversation.messages) + fixed, usage.input);
     const window = this.#model.contextWindow;
     this.#emit({ type: "usage", usage, used: usage.input + usage.output, window });
   }
 
-  #fixedSize(offered: ReadonlyMap<string, OfferedTool>): number {
+  #fixedSize(tools: ReadonlyMap<string, ModelTool>): number {
     const { system = "", context = "" } = this.#options;
     let size = system.length + context.length;
-    for (const { name, description, schema } of offered.values()) {
+    for (const { name, description, schema } of tools.values()) {
       size += name.length + description.length + sizeOf(schema);
     }
     return size;
@@ -217,15 +257,15 @@ class Turn {
     if (compacted === undefined) return;
     const { messages, turnStart, results, dropped } = compacted;
     this.#conversation = { messages, turnStart };
-    this.#untold.results += results;
-    this.#untold.messages += dropped;
+    this.#unreported.results += results;
+    this.#unreported.messages += dropped;
   }
 
-  /** Once the model answers: before that it may prove to have been for nothing. */
-  #tellOfCompaction(): void {
-    const { results, messages } = this.#untold;
+  /** Called once the model answers: until then, leaving something out may turn out not to have helped. */
+  #reportCompaction(): void {
+    const { results, messages } = this.#unreported;
     if (results + messages === 0) return;
-    this.#untold = { results: 0, messages: 0 };
+    this.#unreported = { results: 0, messages: 0 };
     this.#emit({ type: "compaction", results, messages });
   }
 
@@ -238,37 +278,24 @@ function outcomeOf({ content, isError, details }: ToolResult): CallOutcome {
   return (details as CallOutcome | undefined) ?? { content, ...(isError && { isError }) };
 }
 
-function toToolMessage(
-  calls: readonly ModelCall[],
-  results: readonly ToolResult[],
+function toResultPart(
+  { id, name }: ModelCall,
+  result: ToolResult,
   { media }: AgentModel,
-): ToolModelMessage {
-  const content = calls.flatMap(({ id, name }, index) => {
-    const result = results[index];
-    if (result === undefined) return [];
-    const output = toResultOutput(result, media);
-    return [{ type: "tool-result" as const, toolCallId: id, toolName: safeName(name), output }];
-  });
-  return { role: "tool", content };
+): ToolResultPart {
+  const output = toResultOutput(result, media.results);
+  return { type: "tool-result", toolCallId: id, toolName: safeName(name), output };
 }
 
-/** Every call needs a result, or the conversation cannot be gone on with. */
+/** Every call needs a result, or the provider refuses the conversation. */
 function unanswered(calls: readonly ModelCall[], model: AgentModel): ModelMessage[] {
   if (calls.length === 0) return [];
-  const reason = new PlugboardError(
-    "INVALID_ARGUMENTS",
-    "the tool was not called, since the answer was cut off",
-  );
-  return [
-    toToolMessage(
-      calls,
-      calls.map(() => failedResult(reason)),
-      model,
-    ),
-  ];
+  const message = "the tool was not called, since the answer was cut off";
+  const result = failedResult(new PlugboardError("INVALID_ARGUMENTS", message));
+  return [{ role: "tool", content: calls.map((call) => toResultPart(call, result, model)) }];
 }
 
-/** What had been said when it was cancelled. */
+/** The answer up to the moment it was cancelled. */
 function partial(text: string): ModelMessage[] {
   return text.trim() === "" ? [] : [{ role: "assistant", content: text }];
 }

@@ -1,5 +1,5 @@
-// The guarded way to a model, in the form of `fetch` that the AI SDK takes: through the proxy, if there is one,
-// and with a key that stays with the origin it was meant for.
+// The guarded network as the `fetch` that the AI SDK takes: it uses the proxy, if there is one, and sends the key to
+// no other origin than the model's.
 
 import type { Environment } from "../util/environment.ts";
 import { PlugboardError } from "../model/errors.ts";
@@ -9,17 +9,17 @@ import { duration } from "../util/text.ts";
 
 export interface ModelFetch {
   fetch: typeof globalThis.fetch;
-  /** Ends every connection, idempotent. */
+  /** Ends every connection; idempotent. */
   close: () => Promise<void>;
 }
 
-/** A model may think for long before its first word, or in mid-sentence; after this it has been lost. */
+/** A model may think for minutes before or in the middle of its answer. After this silence we give up. */
 const LONGEST_SILENCE_MS = 300_000;
 
-/** Whoever configured the address has chosen it: a model on this machine or in this network is the rule. */
+/** Models often run on this machine or in the local network, and the user configured the address. */
 const POLICY = { allowInsecure: true, allowPrivate: true, allow: [] };
 
-/** Carries what the AI SDK sends: POST, with a text as its body. */
+/** Supports what the AI SDK sends: POST requests with a text body. */
 export function createModelFetch(env: Environment, clock: Clock): ModelFetch {
   const guarded = createFetch({ policy: POLICY, env, clock });
   return {
@@ -28,10 +28,10 @@ export function createModelFetch(env: Environment, clock: Clock): ModelFetch {
       const { body, signal, headers } = init;
       const response = await guarded(url, {
         method: "POST",
-        // Each provider has its own header for the key, so none goes to another origin.
+        // Each provider has its own header for the key, so we send none of them to another origin.
         privateHeaders: Object.fromEntries(new Headers(headers)),
-        ...(typeof body === "string" && { body }),
-        ...(signal && { signal }),
+        body: typeof body === "string" ? body : undefined,
+        signal: signal ?? undefined,
         headersTimeout: LONGEST_SILENCE_MS,
         maxBodyBytes: Infinity,
       });

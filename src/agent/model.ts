@@ -1,42 +1,49 @@
-// A model by its id, `provider/model`, ready to be asked: whose it is, the key, the address.
+// Opens a model by its id, `provider/model`: finds the provider, reads the key and loads the AI SDK. The SDK's
+// packages are optional dependencies, so this is the one place that imports them.
 
 import type { LanguageModel } from "ai";
 import type { SchemaProvider } from "../bridge/schema/normalize.ts";
 import type { Environment } from "../util/environment.ts";
 import { expandValue } from "../config/resolve.ts";
 import { PlugboardError } from "../model/errors.ts";
-import type { ModelProvider } from "../model/model-provider.ts";
-import { behindProxy } from "../net/behind-proxy.ts";
+import type { ModelProvider } from "../model/agent-config.ts";
+import { withProxy } from "../net/proxy-env.ts";
 import { closest } from "../util/closest.ts";
 import { oneLine } from "../util/text.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
 import { createModelFetch } from "./model-fetch.ts";
-import {
-  APIS,
-  type Api,
-  type ImportPackage,
-  loadFactory,
-  loadPackage,
-  type MediaSupport,
-  PROVIDERS,
-  SDK,
-} from "./provider.ts";
+import { type Api, APIS, type MediaSupport, PROVIDERS } from "./provider.ts";
+
+type AiSdk = typeof import("ai");
+type ImportPackage = (name: string) => Promise<object>;
+
+interface FactorySettings {
+  name: string;
+  apiKey?: string;
+  baseURL?: string;
+  fetch: typeof globalThis.fetch;
+  /** The chat completions API reports usage only on request. */
+  includeUsage: true;
+}
+
+type Factory = (settings: FactorySettings) => (modelId: string) => LanguageModel;
 
 export interface AgentModel {
-  /** As it was asked for. */
+  /** As configured: `provider/model`. */
   id: string;
+  sdk: AiSdk;
   languageModel: LanguageModel;
-  /** Whose rules the schemas of tools follow. */
+  /** Whose rules the tool schemas follow. */
   schemas: SchemaProvider;
   media: MediaSupport;
-  /** A request with more is refused. */
+  /** The API refuses a request with more tools. */
   maxTools: number;
   /** Tokens that fit into one request. */
   contextWindow: number;
   options: Api["options"];
-  /** Takes the key out of a text. */
+  /** Removes the key from a text. */
   redact: (text: string) => string;
-  /** Ends its connections, idempotent. It is not asked after that. */
+  /** Ends its connections; idempotent. The model must not be used afterwards. */
   close: () => Promise<void>;
 }
 
@@ -44,10 +51,10 @@ export interface ModelOptions {
   /** `models.providers` of the configuration. */
   providers?: Readonly<Record<string, ModelProvider>>;
   env?: Environment;
-  /** `network.proxy` of the configuration, instead of what the environment says. */
+  /** `network.proxy` of the configuration; overrides the environment. */
   proxy?: string;
   importPackage?: ImportPackage;
-  /** Instead of the guarded way to the provider. */
+  /** Replaces the guarded fetch. */
   fetch?: typeof globalThis.fetch;
   clock?: Clock;
 }
@@ -55,8 +62,8 @@ export interface ModelOptions {
 const EXAMPLE = "anthropic/claude-sonnet-4-5";
 
 /**
- * Rejects with CONFIG_INVALID for an id, a provider or a package that is not there, and with
- * UNRESOLVED_VALUE for a missing key. Asks nobody.
+ * Rejects with CONFIG_INVALID for an unknown id, provider or package, and with UNRESOLVED_VALUE for a missing
+ * key. Sends no request.
  */
 export async function openModel(id: string, options: ModelOptions = {}): Promise<AgentModel> {
   const { env = process.env, clock = systemClock } = options;
@@ -66,18 +73,21 @@ export async function openModel(id: string, options: ModelOptions = {}): Promise
   const api = APIS[provider.type];
   const apiKey = readKey(name, provider, api, env);
   const baseURL = setting(name, "baseUrl", provider.baseUrl, env);
-  await loadPackage(SDK, importPackage);
+  const sdk = (await loadPackage(SDK, importPackage)) as AiSdk;
+  // The SDK writes its warnings to the console, some of them to stdout.
+  globalThis.AI_SDK_LOG_WARNINGS ??= false;
   const create = await loadFactory(api, importPackage);
-  const { fetch, close } = createModelFetch(behindProxy(env, options.proxy), clock);
+  const { fetch, close } = createModelFetch(withProxy(env, options.proxy), clock);
   const settings = {
     name,
     fetch: options.fetch ?? fetch,
     includeUsage: true as const,
-    ...(apiKey !== undefined && { apiKey }),
-    ...(baseURL !== undefined && { baseURL }),
+    apiKey,
+    baseURL,
   };
   return {
     id,
+    sdk,
     languageModel: create(settings)(model),
     schemas: api.schemas,
     media: api.media,
@@ -89,7 +99,7 @@ export async function openModel(id: string, options: ModelOptions = {}): Promise
   };
 }
 
-/** The model's own name may have slashes in it. */
+/** The model's own name may contain slashes. */
 function readId(id: string): { name: string; model: string } {
   const [, name, model] = /^([^/]+)\/(.+)$/s.exec(id) ?? [];
   if (name !== undefined && model !== undefined) return { name, model };
@@ -141,4 +151,34 @@ function setting(
   env: Environment,
 ): string | undefined {
   return value && expandValue(value, `models.providers.${name}.${key}`, env);
+}
+
+/** The package that all providers build on. */
+const SDK = "ai";
+
+/** Rejects with CONFIG_INVALID and the command to run if the package is not installed. */
+async function loadPackage(name: string, importPackage: ImportPackage): Promise<object> {
+  try {
+    return await importPackage(name);
+  } catch (cause) {
+    if (!isMissing(cause)) throw cause;
+    throw new PlugboardError("CONFIG_INVALID", `the package ${name} is not installed`, {
+      cause,
+      hint: `npm install ${name === SDK ? SDK : `${name} ${SDK}`}, with -g if Plugboard was installed so`,
+    });
+  }
+}
+
+async function loadFactory(api: Api, importPackage: ImportPackage): Promise<Factory> {
+  const loaded = await loadPackage(api.package, importPackage);
+  const factory = (loaded as Record<string, Factory | undefined>)[api.factory];
+  if (factory !== undefined) return factory;
+  const message = `the installed version of ${api.package} does not work with Plugboard`;
+  throw new PlugboardError("CONFIG_INVALID", message, {
+    hint: `npm install ${api.package}@latest ai@latest`,
+  });
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
 }

@@ -1,11 +1,10 @@
-// The models that an agent may ask: each is opened when it is first needed, shared by all sessions and closed
-// with the rest.
+// The models of an agent: opened when they are first needed, shared by all sessions and closed together.
 
 import { PlugboardError } from "../model/errors.ts";
 import type { AgentModel, ModelOptions } from "./model.ts";
 
 export class Models {
-  /** The first is asked where nobody has chosen another. Never empty. */
+  /** Never empty. The first is the default. */
   readonly ids: readonly [string, ...string[]];
   readonly #options: ModelOptions;
   readonly #opened = new Map<string, Promise<AgentModel>>();
@@ -17,7 +16,7 @@ export class Models {
     this.#options = options;
   }
 
-  /** Rejects as `openModel` does. A failure is not remembered: the package may have been installed since. */
+  /** Rejects as `openModel` does. The next call tries again, since the user may have installed the package by then. */
   open(id: string): Promise<AgentModel> {
     const known = this.#opened.get(id);
     if (known !== undefined) return known;
@@ -33,7 +32,7 @@ export class Models {
     return this.#warm;
   }
 
-  /** Ends every connection, idempotent. Models that are still being opened are closed as well. */
+  /** Ends every connection, also of models that are still being opened; idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const opened = [...this.#opened.values()];
@@ -52,7 +51,7 @@ export class Models {
 
   async #open(id: string): Promise<AgentModel> {
     if (this.#isClosed) throw new PlugboardError("CONNECTION_CLOSED", "the agent is being closed");
-    // With it comes the network, which nobody needs who never asks a model.
+    // It loads the network stack, which takes as long as everything else that `plugboard acp` loads to start.
     const { openModel } = await import("./model.ts");
     return openModel(id, this.#options);
   }

@@ -1,36 +1,33 @@
-// The APIs that models are asked through: the package that speaks each of them, loaded when it is needed,
-// and what its models take.
+// The model APIs that are supported: the package for each, and what its models accept.
 
-import type { LanguageModel } from "ai";
+import type { SupportedMedia } from "../bridge/model-content.ts";
 import type { SchemaProvider } from "../bridge/schema/normalize.ts";
-import { PlugboardError } from "../model/errors.ts";
-import type { ModelProvider, ModelProviderType } from "../model/model-provider.ts";
+import type { ModelProvider, ModelProviderType } from "../model/agent-config.ts";
 
-/** Images and PDF wherever they are, or nothing but images in what a person says. */
-export type MediaSupport = "full" | "prompt-images";
-
-interface FactorySettings {
-  name: string;
-  apiKey?: string;
-  baseURL?: string;
-  fetch: typeof globalThis.fetch;
-  /** One API tells what was used only when asked. */
-  includeUsage: true;
+/** What a model reads beside text, in prompts and in tool results. */
+export interface MediaSupport {
+  prompts: SupportedMedia;
+  results: SupportedMedia;
 }
 
-type Factory = (settings: FactorySettings) => (modelId: string) => LanguageModel;
+export const IMAGES_AND_PDF: MediaSupport = {
+  prompts: { image: true, document: true },
+  results: { image: true, document: true },
+};
+/** Tool results of the chat completions API are text only: the SDK would write the bytes out. */
+export const IMAGES_IN_PROMPTS: MediaSupport = { prompts: { image: true }, results: {} };
 
 export interface Api {
   package: string;
   factory: string;
-  /** Absent where a key is not always needed. */
+  /** Absent if the API may work without a key. */
   keyVariable?: string;
   schemas: SchemaProvider;
   media: MediaSupport;
-  /** A request with more is refused. */
+  /** The API refuses a request with more tools. */
   maxTools?: number;
   contextWindow: number;
-  /** By the provider's own name for itself. */
+  /** Provider options of the AI SDK, by the provider's name there. */
   options: Record<string, Record<string, boolean>>;
 }
 
@@ -40,7 +37,7 @@ export const APIS: Readonly<Record<ModelProviderType, Api>> = {
     factory: "createAnthropic",
     keyVariable: "ANTHROPIC_API_KEY",
     schemas: "anthropic",
-    media: "full",
+    media: IMAGES_AND_PDF,
     contextWindow: 200_000,
     options: {},
   },
@@ -49,10 +46,10 @@ export const APIS: Readonly<Record<ModelProviderType, Api>> = {
     factory: "createOpenAI",
     keyVariable: "OPENAI_API_KEY",
     schemas: "openai",
-    media: "full",
+    media: IMAGES_AND_PDF,
     maxTools: 128,
     contextWindow: 128_000,
-    // The conversation is kept here, and must not depend on what is still kept there.
+    // We keep the conversation ourselves, so the provider does not need to store it.
     options: { openai: { store: false } },
   },
   google: {
@@ -60,7 +57,7 @@ export const APIS: Readonly<Record<ModelProviderType, Api>> = {
     factory: "createGoogleGenerativeAI",
     keyVariable: "GOOGLE_GENERATIVE_AI_API_KEY",
     schemas: "google",
-    media: "full",
+    media: IMAGES_AND_PDF,
     contextWindow: 1_000_000,
     options: {},
   },
@@ -68,50 +65,16 @@ export const APIS: Readonly<Record<ModelProviderType, Api>> = {
     package: "@ai-sdk/openai-compatible",
     factory: "createOpenAICompatible",
     schemas: "generic",
-    // In a tool's result its chat API has text alone: the bytes would be written out.
-    media: "prompt-images",
+    media: IMAGES_IN_PROMPTS,
     contextWindow: 32_000,
     options: {},
   },
 };
 
-/** Known without being configured. An entry of the configuration with such a name replaces it. */
+/** The providers that need no configuration. A configured provider of the same name replaces one. */
 export const PROVIDERS: Readonly<Record<string, ModelProvider>> = {
   anthropic: { type: "anthropic" },
   openai: { type: "openai" },
   google: { type: "google" },
   ollama: { type: "openai-compatible", baseUrl: "${OLLAMA_BASE_URL:-http://127.0.0.1:11434/v1}" },
 };
-
-/** What all the others are used through. */
-export const SDK = "ai";
-
-export type ImportPackage = (name: string) => Promise<object>;
-
-/** Rejects with CONFIG_INVALID, and the command to run, where the package is not installed. */
-export async function loadFactory(api: Api, importPackage: ImportPackage): Promise<Factory> {
-  const loaded = await loadPackage(api.package, importPackage);
-  return (loaded as Record<string, Factory | undefined>)[api.factory] ?? unfit(api.package);
-}
-
-export async function loadPackage(name: string, importPackage: ImportPackage): Promise<object> {
-  try {
-    return await importPackage(name);
-  } catch (cause) {
-    if (!isMissing(cause)) throw cause;
-    throw new PlugboardError("CONFIG_INVALID", `the package ${name} is not installed`, {
-      cause,
-      hint: `npm install ${name === SDK ? SDK : `${name} ${SDK}`}, with -g if Plugboard was installed so`,
-    });
-  }
-}
-
-function unfit(name: string): never {
-  throw new PlugboardError("CONFIG_INVALID", `the installed ${name} is not one that fits`, {
-    hint: `npm install ${name}@latest ai@latest`,
-  });
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
-}

@@ -1,65 +1,70 @@
-// Asks a model once for a server: its words alone, nothing of any other conversation, and no tool but its own.
+// Asks a model once on behalf of a server: with the server's messages and tools only, nothing of any other
+// conversation. Messages are plain text throughout, so that the model reads what the user was shown.
 
-import type { ModelMessage } from "ai";
-import { providerName } from "../bridge/provider-name.ts";
+import type { AssistantContent, ModelMessage, ToolContent } from "ai";
+import { toPromptContent, toResultOutput } from "../bridge/ai-sdk-content.ts";
+import { contentInWords } from "../bridge/degrade.ts";
+import { type ModelCall, readArguments } from "../bridge/model-call.ts";
+import type { ModelTool } from "../bridge/model-tools.ts";
+import { providerName, safeName } from "../bridge/provider-name.ts";
 import { normalizeSchema } from "../bridge/schema/normalize.ts";
+import type { ContentBlock } from "../model/content.ts";
 import { cancelled, PlugboardError } from "../model/errors.ts";
-import { isJsonObject, type JsonObject } from "../model/json.ts";
 import type {
   SampledMessage,
   SamplingContent,
+  SamplingMessage,
   SamplingRequest,
   SamplingTool,
+  ToolResultContent,
 } from "../model/sampling.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
-import { oneLine, plainText } from "../util/text.ts";
+import { asText, oneLine, plainText } from "../util/text.ts";
 import { askModel } from "./ask-model.ts";
-import type { ModelCall } from "./call.ts";
 import type { AgentModel } from "./model.ts";
-import { toModelMessages } from "./sampling-messages.ts";
-import { runStep, type StepEnd, type StepSettings } from "./step.ts";
+import type { MediaSupport } from "./provider.ts";
+import type { StepEnd, StepSettings } from "./step.ts";
 
-export interface SampleOptions {
+export interface SampleModelOptions {
   model: AgentModel;
   clock?: Clock;
   /** 0 ≤ n < 1. */
   random?: () => number;
 }
 
-/** A server's tool as the model's provider takes it. */
-interface Offered {
-  name: string;
-  description: string;
-  schema: JsonObject;
+/** A server's tool in the form that the model's provider takes. */
+interface ModelSamplingTool extends Omit<ModelTool, "tool" | "provider"> {
   /** The server's own name for it. */
-  original: string;
-  toOriginal: (args: JsonObject) => JsonObject;
+  originalName: string;
 }
 
 /** Rejects with a PlugboardError that says why there is no answer. */
 export async function sampleModel(
   request: SamplingRequest,
-  { model, clock = systemClock, random = Math.random }: SampleOptions,
+  { model, clock = systemClock, random = Math.random }: SampleModelOptions,
 ): Promise<SampledMessage> {
-  const { systemPrompt, messages, tools = [], signal } = request;
-  const offered = new Map(tools.map((tool) => [providerName(tool.name), toOffered(tool, model)]));
-  const step = {
+  const { systemPrompt, messages, signal } = request;
+  const tools = new Map(
+    (request.tools ?? []).map((tool) => [providerName(tool.name), toModelTool(tool, model)]),
+  );
+  const answer = await askModel({
     model,
     system: systemPrompt && plainText(systemPrompt),
     messages: toModelMessages(messages, model.media),
-    offered,
+    tools,
     settings: settingsOf(request),
     signal,
     onEvent: () => {},
-  };
-  const answer = await askModel(() => runStep(step), { ...step, clock, random });
+    clock,
+    random,
+  });
   switch (answer.kind) {
     case "failed":
       throw answer.failure.error;
     case "cancelled":
       throw cancelled();
     case "answered":
-      return { model: model.id, ...toSampled(answer, offered) };
+      return { model: model.id, ...toSampled(answer, tools) };
   }
 }
 
@@ -67,33 +72,97 @@ function settingsOf(request: SamplingRequest): StepSettings {
   const { maxTokens, temperature, stopSequences, tools = [], toolChoice } = request;
   return {
     maxOutputTokens: maxTokens,
-    ...(temperature !== undefined && { temperature }),
-    ...(stopSequences !== undefined && { stopSequences }),
-    ...(toolChoice !== undefined && tools.length > 0 && { toolChoice }),
+    temperature,
+    stopSequences,
+    toolChoice: tools.length > 0 ? toolChoice : undefined,
   };
 }
 
-function toOffered(
+function toModelTool(
   { name, description = "", inputSchema }: SamplingTool,
   { schemas }: AgentModel,
-): Offered {
+): ModelSamplingTool {
   const normalized = normalizeSchema(inputSchema, schemas);
   return {
     name: providerName(name),
     description: plainText(description),
     schema: normalized.schema,
-    original: name,
+    originalName: name,
     toOriginal: (args) => normalized.toOriginal(args),
   };
 }
 
+function toModelMessages(
+  messages: readonly SamplingMessage[],
+  media: MediaSupport,
+): ModelMessage[] {
+  /** Tool names by call id: a result has only the id. */
+  const called = new Map<string, string>();
+  return messages.flatMap(({ role, content }): ModelMessage[] => {
+    if (role === "assistant") {
+      return [{ role, content: content.flatMap((block) => assistantParts(block, called)) }];
+    }
+    const results = content.flatMap((block) =>
+      block.type === "tool_result" ? [toResultPart(block, called, media)] : [],
+    );
+    const said = content.filter(isContent).map(toPlain);
+    return [
+      ...(results.length > 0 ? [{ role: "tool" as const, content: results }] : []),
+      ...(said.length > 0 || results.length === 0
+        ? [{ role: "user" as const, content: toPromptContent(said, media.prompts) }]
+        : []),
+    ];
+  });
+}
+
+/** Providers do not take media in the model's own messages, so they are described in text. */
+function assistantParts(
+  block: SamplingContent,
+  called: Map<string, string>,
+): Exclude<AssistantContent, string> {
+  if (block.type === "tool_use") {
+    const toolName = safeName(providerName(block.name));
+    called.set(block.id, toolName);
+    return [{ type: "tool-call", toolCallId: block.id, toolName, input: block.input }];
+  }
+  const text = isContent(block) ? contentInWords(toPlain(block)) : undefined;
+  return text === undefined ? [] : [{ type: "text", text }];
+}
+
+function toResultPart(
+  { toolUseId, content, structuredContent, isError = false }: ToolResultContent,
+  called: ReadonlyMap<string, string>,
+  media: MediaSupport,
+): ToolContent[number] {
+  const blocks: ContentBlock[] =
+    content.length > 0 || structuredContent === undefined
+      ? content.map(toPlain)
+      : [{ type: "text", text: asText(structuredContent) }];
+  return {
+    type: "tool-result",
+    toolCallId: toolUseId,
+    toolName: called.get(toolUseId) ?? safeName(""),
+    output: toResultOutput({ content: blocks, isError }, media.results),
+  };
+}
+
+function toPlain<Block extends ContentBlock>(block: Block): Block {
+  return block.type === "text" ? { ...block, text: plainText(block.text) } : block;
+}
+
+function isContent(
+  block: SamplingContent,
+): block is Extract<SamplingContent, { type: "text" | "image" | "audio" }> {
+  return block.type !== "tool_use" && block.type !== "tool_result";
+}
+
 function toSampled(
   { messages, calls, finish }: Extract<StepEnd, { kind: "answered" }>,
-  offered: ReadonlyMap<string, Offered>,
+  tools: ReadonlyMap<string, ModelSamplingTool>,
 ): Pick<SampledMessage, "content" | "stopReason"> {
   const text = messages.map(textOf).join("");
-  // A call in an answer that was cut may be cut itself.
-  const uses = finish === "stop" ? calls.map((call) => toToolUse(call, offered)) : [];
+  // If the answer was cut off, so may be the arguments of its calls.
+  const uses = finish === "stop" ? calls.map((call) => toToolUse(call, tools)) : [];
   const content: SamplingContent[] =
     text === "" && uses.length > 0 ? uses : [{ type: "text", text }, ...uses];
   return { content, stopReason: uses.length > 0 ? "toolUse" : STOP_REASONS[finish] };
@@ -108,16 +177,18 @@ function textOf({ content }: ModelMessage): string {
 
 function toToolUse(
   { id, name, input }: ModelCall,
-  offered: ReadonlyMap<string, Offered>,
+  tools: ReadonlyMap<string, ModelSamplingTool>,
 ): SamplingContent {
-  const tool = offered.get(name);
-  if (tool === undefined) throw unfit(`calls '${oneLine(name, 100)}', which is no tool of it`);
-  // What some models send to a tool without parameters.
-  const args = input === undefined || input === null || input === "" ? {} : input;
-  if (!isJsonObject(args)) throw unfit(`calls '${tool.original}' with what is no JSON object`);
-  return { type: "tool_use", id, name: tool.original, input: tool.toOriginal(args) };
+  const tool = tools.get(name);
+  if (tool === undefined) {
+    throw invalidAnswer(`calls '${oneLine(name, 100)}', which is not one of its tools`);
+  }
+  const args = readArguments(input);
+  if (typeof args === "string")
+    throw invalidAnswer(`calls '${tool.originalName}': its arguments ${args}`);
+  return { type: "tool_use", id, name: tool.originalName, input: tool.toOriginal(args) };
 }
 
-function unfit(what: string): PlugboardError {
-  return new PlugboardError("PROTOCOL", `the model's answer to the server ${what}`);
+function invalidAnswer(problem: string): PlugboardError {
+  return new PlugboardError("PROTOCOL", `the model's answer to the server ${problem}`);
 }

@@ -1,15 +1,12 @@
-// What a server wants to ask the model, as text for the person who decides on it.
+// A server's sampling request as text, for the user who decides on it.
 
-import { degradeContent } from "../bridge/degrade.ts";
+import { contentInWords } from "../bridge/degrade.ts";
 import type { ContentBlock } from "../model/content.ts";
 import type { SamplingContent, SamplingRequest } from "../model/sampling.ts";
-import { asText } from "../util/as-text.ts";
-import { plainText } from "../util/text.ts";
+import { asText, plainText } from "../util/text.ts";
 
-/** More than anybody reads before they decide; how much is missing is said. */
+/** More than anybody reads before deciding. The text says how much is missing. */
 const LONGEST = 8000;
-
-const IN_WORDS = { image: false, audio: false, resource: false, resource_link: false };
 
 export function samplingText({ systemPrompt, messages, tools = [] }: SamplingRequest): string {
   const parts = [
@@ -22,25 +19,19 @@ export function samplingText({ systemPrompt, messages, tools = [] }: SamplingReq
   return `${text.slice(0, LONGEST)}\n\n(and ${text.length - LONGEST} more characters)`;
 }
 
-/** The answer's words, to be shown beside the question. */
+/** The model's answer, to be shown beside the request. */
 export function sampledText(content: SamplingContent | readonly SamplingContent[]): string {
   const blocks: readonly SamplingContent[] = [content].flat();
   return plainText(blocks.map(inWords).join("\n"));
 }
 
-function inWords(block: SamplingContent): string {
+function inWords(block: SamplingContent | ContentBlock): string {
   switch (block.type) {
     case "tool_use":
       return `[calls ${block.name} ${asText(block.input)}]`;
     case "tool_result":
-      return `[result: ${contentInWords(block.content)}]`;
+      return `[result: ${block.content.map(inWords).join("\n")}]`;
     default:
-      return contentInWords([block]);
+      return contentInWords(block) ?? `[${block.type}]`;
   }
-}
-
-function contentInWords(content: readonly ContentBlock[]): string {
-  return degradeContent(content, IN_WORDS)
-    .map((block) => (block.type === "text" ? block.text : `[${block.type}]`))
-    .join("\n");
 }

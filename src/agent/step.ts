@@ -1,22 +1,22 @@
 // One request to the model and its streamed answer.
 
 import type { AssistantModelMessage, ModelMessage, ToolSet } from "ai";
-import type { ModelCall } from "./call.ts";
+import type { ModelCall } from "../bridge/model-call.ts";
+import type { ModelTool } from "../bridge/model-tools.ts";
+import { safeName } from "../bridge/provider-name.ts";
 import type { AgentModel } from "./model.ts";
-import { type OfferedTool, safeName } from "./offer.ts";
-import type { TokenUsage, TurnEvent } from "./turn-event.ts";
 
 export interface StepOptions {
   model: AgentModel;
-  system: string | undefined;
+  system?: string;
   messages: ModelMessage[];
-  offered: ReadonlyMap<string, Pick<OfferedTool, "name" | "description" | "schema">>;
+  tools: ReadonlyMap<string, Pick<ModelTool, "name" | "description" | "schema">>;
   settings?: StepSettings;
   signal: AbortSignal;
-  onEvent: (event: Extract<TurnEvent, { type: "text" | "thought" }>) => void;
+  onEvent: (event: StepEvent) => void;
 }
 
-/** Where they are absent the model's own hold. */
+/** Without a setting, the model's default applies. */
 export interface StepSettings {
   maxOutputTokens?: number;
   temperature?: number;
@@ -24,17 +24,28 @@ export interface StepSettings {
   toolChoice?: "auto" | "required" | "none";
 }
 
+export type StepEvent = { type: "text"; text: string } | { type: "thought"; text: string };
+
+export interface TokenUsage {
+  input: number;
+  output: number;
+  /** Included in the input. */
+  cached: number;
+  /** Included in the output. */
+  reasoning: number;
+}
+
 export type StepEnd =
   | {
       kind: "answered";
-      /** The assistant's, to be sent back as they are. */
+      /** The assistant's messages, to be sent back unchanged. */
       messages: ModelMessage[];
       calls: ModelCall[];
       finish: "stop" | "length" | "refusal";
       usage: TokenUsage;
     }
   | { kind: "broken"; error: unknown }
-  /** `text` is what had been said. */
+  /** `text` is the answer up to then. */
   | { kind: "cancelled"; text: string };
 
 /** Does not reject. */
@@ -52,31 +63,29 @@ export async function runStep(options: StepOptions): Promise<StepEnd> {
     return over.signal.aborted ? { kind: "cancelled", text: said.text } : { kind: "broken", error };
   } finally {
     signal.removeEventListener("abort", onAbort);
-    // A stream that is left early would keep its connection.
+    // A stream that we leave early would keep its connection open.
     over.abort();
   }
 }
 
 async function stream(
-  { model, system, messages, offered, settings, signal, onEvent }: StepOptions,
+  { model, system, messages, tools, settings, signal, onEvent }: StepOptions,
   said: { text: string },
 ): Promise<StepEnd> {
-  const { streamText, jsonSchema } = await import("ai");
-  // Its warnings would go to the console, some of them to stdout.
-  globalThis.AI_SDK_LOG_WARNINGS ??= false;
-  const tools: ToolSet = Object.create(null) as ToolSet;
-  // Without a way to run them the SDK leaves the calls to us.
-  for (const { name, description, schema } of offered.values()) {
-    tools[name] = { description, inputSchema: jsonSchema(schema) };
+  const { streamText, jsonSchema } = model.sdk;
+  const toolSet: ToolSet = Object.create(null) as ToolSet;
+  // Without `execute`, the SDK leaves the calls to us.
+  for (const { name, description, schema } of tools.values()) {
+    toolSet[name] = { description, inputSchema: jsonSchema(schema) };
   }
   const result = streamText({
     model: model.languageModel,
     ...(system && { system }),
     messages: withBreakpoint(messages),
-    ...(offered.size > 0 && { tools }),
+    ...(tools.size > 0 && { tools: toolSet }),
     ...settings,
     providerOptions: model.options,
-    // Retrying is this loop's own: it can be seen and cancelled.
+    // We retry ourselves, where retries can be shown and cancelled.
     maxRetries: 0,
     abortSignal: signal,
     onError: () => {},
@@ -111,7 +120,7 @@ async function stream(
       default:
     }
   }
-  // An answer without an end has been cut, however well its last byte was formed.
+  // An answer without a finish reason was cut off, even if its last chunk looks complete.
   if (finish === undefined) return { kind: "broken", error: undefined };
   const answer = (await result.response).messages.flatMap((message) =>
     message.role === "assistant" ? withSafeNames(message) : [],
@@ -132,12 +141,12 @@ function toFinish(
     case "tool-calls":
       return "stop";
     default:
-      // A reason of the provider's own is an end all the same.
+      // A finish reason that the SDK does not know still ends the answer.
       return raw === undefined ? undefined : "stop";
   }
 }
 
-/** One API remembers only what it is told to: all up to here, which the next request begins with. */
+/** Anthropic caches only up to a marked message. The next request starts with everything up to this one. */
 function withBreakpoint(messages: readonly ModelMessage[]): ModelMessage[] {
   return messages.map((message, index) =>
     index === messages.length - 1
@@ -146,7 +155,6 @@ function withBreakpoint(messages: readonly ModelMessage[]): ModelMessage[] {
   );
 }
 
-/** A name that the model made up would have the whole conversation refused, if it is no name at all. */
 function withSafeNames(message: AssistantModelMessage): AssistantModelMessage {
   if (typeof message.content === "string") return message;
   const content = message.content.map((part) =>

@@ -1,30 +1,30 @@
-// One server's tokens: found, renewed in a single flight within and across processes, and asked for where
-// only a person can give them.
+// Holds one server's tokens: loads them, renews them once for all callers and processes, and asks a person to sign
+// in when nothing else helps.
 
 import { computeScopeUnion, type FetchLike } from "@modelcontextprotocol/client";
-import type {
-  Authorizer,
-  Challenge,
-  OAuthSettings,
-  OnAuthorization,
+import {
+  type Authorizer,
+  type Challenge,
+  type OAuthSettings,
+  type OnAuthorization,
+  signInHint,
 } from "../model/authorization.ts";
 import { PlugboardError } from "../model/errors.ts";
 import type { Logger } from "../model/logger.ts";
-import { signInHint } from "../model/sign-in-hint.ts";
 import type { Clock } from "../util/clock.ts";
 import { parseChallenge, type ParsedChallenge } from "./challenge.ts";
-import { type Client, type ClientOptions, knownClient } from "./client.ts";
+import { knownClient, type OAuthClient } from "./client.ts";
 import { discover } from "./discover.ts";
 import { clientCredentials, refresh, revoke, toGrant } from "./grants.ts";
-import { refusedSignIn } from "./refused.ts";
+import { signInError } from "./sign-in-error.ts";
 import { covers, scopeFor } from "./scope.ts";
 import { signIn } from "./sign-in.ts";
 import { type AuthStore, type Discovery, type Grant, grantKey, keyOf } from "./store.ts";
 
-/** A token this close to its end would expire on the way. */
+/** A token this close to its expiry would expire before it arrives. */
 const SLACK_MS = 10_000;
 
-/** A server that publishes nothing about signing in more likely wants a key. */
+/** A server that publishes nothing about signing in probably expects a key. */
 const TOKEN_HINT = 'give it a token in headers, such as { Authorization: "Bearer ${TOKEN}" }, or ';
 
 export interface ServerAuthorizerOptions {
@@ -33,7 +33,7 @@ export interface ServerAuthorizerOptions {
   settings: OAuthSettings;
   store: AuthStore;
   fetch: FetchLike;
-  /** Throws for an address that no browser should be sent to. */
+  /** Throws for a URL that must not be opened in a browser. */
   checkUrl: (url: URL) => void;
   onAuthorization: OnAuthorization | undefined;
   clock: Clock;
@@ -48,11 +48,14 @@ export class ServerAuthorizer implements Authorizer {
   #grant: Grant | undefined;
   #loading: Promise<void> | undefined;
   #renewing: Promise<unknown> | undefined;
-  /** Requests that wait for another token. */
+  /** How many requests wait for another token. */
   #waiting = 0;
-  /** What a person was asked for last, and what came of it. `unproven`: by those who waited for it alone. */
-  #asked: { scope: string | undefined; token: string; unproven: number } | undefined;
-  /** Nobody is asked to sign in again who has just signed out. */
+  /**
+   * The last sign-in of a person: what was asked for, and its token. `untried` counts down from the number of
+   * requests that waited for the token. A refusal before it is negative means that the token never worked.
+   */
+  #lastSignIn: { scope: string | undefined; token: string; untried: number } | undefined;
+  /** After a sign-out nobody is asked to sign in again. */
   #signedOut = false;
 
   constructor(options: ServerAuthorizerOptions) {
@@ -65,11 +68,11 @@ export class ServerAuthorizer implements Authorizer {
     const grant = this.#grant;
     if (grant !== undefined && this.#isExpired(grant) && this.#discovery !== undefined) {
       const discovery = this.#discovery;
-      // Where it cannot be renewed now, the server's refusal leads to the same place with more to say.
+      // If that fails, the server will refuse the request, and its challenge says what to do.
       await this.#once(() => this.#renewSilently(discovery, grant)).catch(() => {});
     }
     const token = this.#grant?.tokens.access_token;
-    if (token !== undefined && token === this.#asked?.token) this.#asked.unproven -= 1;
+    if (token !== undefined && token === this.#lastSignIn?.token) this.#lastSignIn.untried -= 1;
     return token;
   }
 
@@ -84,7 +87,7 @@ export class ServerAuthorizer implements Authorizer {
     }
   }
 
-  /** Whether another process has left a token since; the next request is made with it. */
+  /** Whether another process has stored a new token. The next request uses it. */
   async hasNews(): Promise<boolean> {
     const before = this.#grant?.tokens.access_token;
     await (this.#loading = this.#load());
@@ -92,7 +95,7 @@ export class ServerAuthorizer implements Authorizer {
     return now !== undefined && now !== before;
   }
 
-  /** Asks a person, whatever there is already. */
+  /** Asks a person to sign in, even if there is a token already. */
   async signIn(challenge: Challenge | undefined): Promise<void> {
     await (this.#loading ??= this.#load());
     const parsed = challenge && parseChallenge(challenge);
@@ -101,7 +104,7 @@ export class ServerAuthorizer implements Authorizer {
     const discovery = await this.#discover(parsed);
     if (challenge === undefined && discovery.resource === undefined && !discovery.metadata) {
       const { server } = this.#options;
-      throw new PlugboardError("UNSUPPORTED", `'${server}' does not ask for a sign-in`, { server });
+      throw new PlugboardError("UNSUPPORTED", `'${server}' does not require a sign-in`, { server });
     }
     if (this.#options.settings.grant === "client_credentials") {
       await this.#useCredentials(discovery, parsed?.scope);
@@ -111,9 +114,9 @@ export class ServerAuthorizer implements Authorizer {
     }
   }
 
-  /** Resolves to what there was to forget, and whether the authorization server was told. */
+  /** `revoked`: the authorization server was told. `forgotten`: it was not. `none`: there was no token. */
   async signOut(): Promise<"none" | "forgotten" | "revoked"> {
-    // Another process may have signed in, or have other tokens by now.
+    // Another process may have signed in or renewed the tokens.
     await (this.#loading = this.#load());
     const { store } = this.#options;
     const discovery = this.#discovery;
@@ -122,12 +125,12 @@ export class ServerAuthorizer implements Authorizer {
     if (discovery === undefined || grant === undefined) return "none";
     this.#signedOut = true;
     const client = await this.#client(discovery);
-    const told =
+    const isRevoked =
       client !== undefined &&
       (await revoke({ discovery, client, fetch: this.#options.fetch }, grant).catch(() => false));
     await store.remove("grant", this.#grantKey(discovery));
     await store.remove("server", this.#serverKey);
-    return told ? "revoked" : "forgotten";
+    return isRevoked ? "revoked" : "forgotten";
   }
 
   async #load(): Promise<void> {
@@ -137,7 +140,7 @@ export class ServerAuthorizer implements Authorizer {
     this.#grant = await this.#options.store.read("grant", this.#grantKey(known.discovery));
   }
 
-  /** One at a time: what the first finds out serves the others. */
+  /** Runs one renewal at a time; all callers get the result of the first. */
   #once(task: () => Promise<unknown>): Promise<unknown> {
     this.#renewing ??= task().finally(() => {
       this.#renewing = undefined;
@@ -156,16 +159,20 @@ export class ServerAuthorizer implements Authorizer {
     if (insufficientScope) {
       if (await this.#adopt(discovery, used, scope)) return;
       if (scope === undefined || covers(granted, scope)) {
-        throw this.#needs("the token was refused for its scope, and no other is asked for", 403);
+        throw this.#needs(
+          "the token was refused for its scope, and the server asks for no other scope",
+          403,
+        );
       }
-      if (this.#asked !== undefined && covers(this.#asked.scope, scope)) {
-        throw this.#needs(`the scope it wants (${scope}) was asked for and not granted`, 403);
+      if (this.#lastSignIn !== undefined && covers(this.#lastSignIn.scope, scope)) {
+        throw this.#needs(`the scope it requires (${scope}) was asked for and not granted`, 403);
       }
       return this.#askPerson(discovery, scope, granted, 403);
     }
     if (await this.#renewSilently(discovery, this.#grant, used)) return;
-    if (used !== undefined && used === this.#asked?.token && this.#asked.unproven >= 0) {
-      throw this.#needs("the server refuses the token that it was just signed in for", 401);
+    const last = this.#lastSignIn;
+    if (used !== undefined && used === last?.token && last.untried >= 0) {
+      throw this.#needs("the server refuses the token of the sign-in just now", 401);
     }
     await this.#askPerson(discovery, scope, undefined);
   }
@@ -184,7 +191,7 @@ export class ServerAuthorizer implements Authorizer {
     return discovery;
   }
 
-  /** True when there is a token other than `used`: another process's, or a renewed one. */
+  /** True if there is now a token other than `used`: renewed here or by another process. */
   async #renewSilently(
     discovery: Discovery,
     grant: Grant | undefined,
@@ -201,7 +208,7 @@ export class ServerAuthorizer implements Authorizer {
         (error: unknown) => {
           throw error instanceof PlugboardError
             ? error
-            : refusedSignIn(server, "the token could not be renewed", error);
+            : signInError(server, "the token could not be renewed", error);
         },
       );
       if (typeof renewed === "object") {
@@ -209,7 +216,7 @@ export class ServerAuthorizer implements Authorizer {
         return true;
       }
       this.#options.logger.info(`the token cannot be renewed: ${renewed}`);
-      // A registration that is forgotten there would fail the next sign-in too.
+      // The authorization server no longer knows this registration, so the next sign-in would fail too.
       if (renewed === "unknown client") await store.remove("client", keyOf(discovery.issuer));
       this.#grant = undefined;
       await store.remove("grant", key);
@@ -217,25 +224,25 @@ export class ServerAuthorizer implements Authorizer {
     });
   }
 
-  /** Takes what another process has left, if it is news. */
+  /** Takes over the stored grant. True if its token is new, valid, and covers the scope. */
   async #adopt(discovery: Discovery, used: string | undefined, scope?: string): Promise<boolean> {
     const stored = await this.#options.store.read("grant", this.#grantKey(discovery));
     if (stored === undefined) return false;
     this.#grant = stored;
-    const isNews = stored.tokens.access_token !== used && !this.#isExpired(stored);
-    return isNews && covers(stored.scope, scope);
+    const isNew = stored.tokens.access_token !== used && !this.#isExpired(stored);
+    return isNew && covers(stored.scope, scope);
   }
 
   async #useCredentials(discovery: Discovery, wanted: string | undefined): Promise<void> {
     const { settings, server, fetch } = this.#options;
     const client = await this.#client(discovery);
     if (client === undefined) {
-      throw refusedSignIn(server, "client credentials need oauth.clientId and a secret or a key");
+      throw signInError(server, "client credentials need oauth.clientId and a secret or a key");
     }
     const scope = scopeFor({ settings, discovery, wanted, granted: undefined });
     const tokens = await clientCredentials({ discovery, client, fetch }, scope).catch(
       (error: unknown) => {
-        throw refusedSignIn(server, `${discovery.issuer} gave no token`, error);
+        throw signInError(server, `${discovery.issuer} gave no token`, error);
       },
     );
     await this.#keep(discovery, toGrant(tokens, scope, this.#now()));
@@ -252,18 +259,15 @@ export class ServerAuthorizer implements Authorizer {
     if (onAuthorization === undefined || this.#signedOut) {
       const known = await store.read("server", this.#serverKey);
       const wantedScope = computeScopeUnion(known?.wantedScope, scope);
-      await store.write("server", this.#serverKey, {
-        discovery,
-        ...(wantedScope !== undefined && { wantedScope }),
-      });
+      await store.write("server", this.#serverKey, { discovery, wantedScope });
       if (discovery.resource === undefined && discovery.metadata === undefined) {
-        throw this.#needs("the server wants to know who is calling", status, TOKEN_HINT);
+        throw this.#needs("the server requires authentication", status, TOKEN_HINT);
       }
-      const more = status === 403 ? `it wants another scope (${wanted})` : "somebody must sign in";
-      throw this.#needs(more, status);
+      const need = status === 403 ? `it requires another scope (${wanted})` : "sign-in required";
+      throw this.#needs(need, status);
     }
     const tokens = await signIn({ ...this.#options, onAuthorization, discovery, scope });
-    this.#asked = { scope, token: tokens.access_token, unproven: this.#waiting };
+    this.#lastSignIn = { scope, token: tokens.access_token, untried: this.#waiting };
     await this.#keep(discovery, toGrant(tokens, scope, this.#now()));
     await store.write("server", this.#serverKey, { discovery });
   }
@@ -273,10 +277,8 @@ export class ServerAuthorizer implements Authorizer {
     await this.#options.store.write("grant", this.#grantKey(discovery), grant);
   }
 
-  #client(discovery: Discovery): Promise<Client | undefined> {
-    const { server, settings, store, fetch } = this.#options;
-    const options: ClientOptions = { server, settings, discovery, store, fetch };
-    return knownClient(options);
+  #client(discovery: Discovery): Promise<OAuthClient | undefined> {
+    return knownClient({ ...this.#options, discovery });
   }
 
   #grantKey(discovery: Discovery): string {

@@ -1,5 +1,5 @@
-// Who Plugboard is to an authorization server: a client the operator registered, one described by a
-// document on the web, or one that it registers itself.
+// Plugboard as a client of an authorization server: registered by the operator, described by a document on the
+// web, or registered by Plugboard itself.
 
 import { readFile } from "node:fs/promises";
 import {
@@ -11,12 +11,12 @@ import {
 } from "@modelcontextprotocol/client";
 import type { OAuthSettings } from "../model/authorization.ts";
 import { PlugboardError } from "../model/errors.ts";
-import { refusedSignIn } from "./refused.ts";
-import { type AuthStore, type Discovery, keyOf, type KnownClient } from "./store.ts";
+import { signInError } from "./sign-in-error.ts";
+import { type AuthStore, type Discovery, keyOf } from "./store.ts";
 
-export interface Client {
+export interface OAuthClient {
   information: OAuthClientInformationMixed;
-  /** Proves who it is by other means than a secret. */
+  /** Authenticates by other means than a secret. */
   authenticate?: OAuthClientProvider["addClientAuthentication"];
 }
 
@@ -28,39 +28,39 @@ export interface ClientOptions {
   fetch: FetchLike;
 }
 
-/** The client without registering one; undefined where that takes a sign-in. */
+/** The client that exists already. Undefined if a sign-in has to register one first. */
 export async function knownClient({
   settings,
   discovery,
   store,
-}: ClientOptions): Promise<Client | undefined> {
-  const configured = await configuredClient(settings);
+}: ClientOptions): Promise<OAuthClient | undefined> {
+  const configured = (await configuredClient(settings)) ?? documentClient(settings, discovery);
   if (configured !== undefined) return configured;
-  const document = documentClient(settings, discovery);
-  if (document !== undefined) return document;
   const known = await store.read("client", keyOf(discovery.issuer));
   return known && { information: known.client };
 }
 
-/** The client for a sign-in that comes back to `redirectUri`. */
-export async function signInClient(options: ClientOptions, redirectUri: string): Promise<Client> {
+/** The client for a sign-in that redirects to `redirectUri`. Registers one if needed. */
+export async function signInClient(
+  options: ClientOptions,
+  redirectUri: string,
+): Promise<OAuthClient> {
   const { settings, discovery, store, fetch, server } = options;
-  const configured =
-    (await configuredClient(settings)) ?? documentClient(settings, discovery) ?? undefined;
+  const configured = (await configuredClient(settings)) ?? documentClient(settings, discovery);
   if (configured !== undefined) return configured;
   const key = keyOf(discovery.issuer);
   const known = await store.read("client", key);
   if (known?.redirectUri === redirectUri) return { information: known.client };
   const { metadata } = discovery;
   if (metadata !== undefined && metadata.registration_endpoint === undefined) {
-    throw refusedSignIn(
+    throw signInError(
       server,
-      `${discovery.issuer} registers no clients by itself; register one there with the redirect URI http://127.0.0.1/callback and set oauth.clientId`,
+      `${discovery.issuer} does not register clients automatically; register one there with the redirect URI http://127.0.0.1/callback and set oauth.clientId`,
     );
   }
   try {
     const client = await registerClient(discovery.authorizationServer, {
-      ...(metadata !== undefined && { metadata }),
+      metadata,
       clientMetadata: {
         client_name: "Plugboard",
         redirect_uris: [redirectUri],
@@ -71,15 +71,14 @@ export async function signInClient(options: ClientOptions, redirectUri: string):
       },
       fetchFn: fetch,
     });
-    const value: KnownClient = { redirectUri, client };
-    await store.write("client", key, value);
+    await store.write("client", key, { redirectUri, client });
     return { information: client };
   } catch (error) {
-    throw refusedSignIn(server, `${discovery.issuer} did not register Plugboard`, error);
+    throw signInError(server, `${discovery.issuer} did not register Plugboard`, error);
   }
 }
 
-/** The port of the last sign-in, so that a registered redirect URI fits again. */
+/** The redirect URI of the last sign-in: with the same port, the registered client can be used again. */
 export async function lastRedirectUri(
   discovery: Discovery,
   store: AuthStore,
@@ -87,13 +86,10 @@ export async function lastRedirectUri(
   return (await store.read("client", keyOf(discovery.issuer)))?.redirectUri;
 }
 
-async function configuredClient(settings: OAuthSettings): Promise<Client | undefined> {
+async function configuredClient(settings: OAuthSettings): Promise<OAuthClient | undefined> {
   const { clientId, clientSecret, privateKey, algorithm = "ES256" } = settings;
   if (clientId === undefined) return undefined;
-  const information = {
-    client_id: clientId,
-    ...(clientSecret !== undefined && { client_secret: clientSecret }),
-  };
+  const information = { client_id: clientId, client_secret: clientSecret };
   if (privateKey === undefined) return { information };
   const authenticate = createPrivateKeyJwtAuth({
     issuer: clientId,
@@ -107,13 +103,13 @@ async function configuredClient(settings: OAuthSettings): Promise<Client | undef
 function documentClient(
   { clientMetadataUrl }: OAuthSettings,
   { metadata }: Discovery,
-): Client | undefined {
+): OAuthClient | undefined {
   if (clientMetadataUrl === undefined) return undefined;
   if (metadata?.client_id_metadata_document_supported !== true) return undefined;
   return { information: { client_id: clientMetadataUrl } };
 }
 
-/** A public client needs no secret; some servers give one all the same. */
+/** A public client needs no secret, but some servers support only methods with one. */
 function authMethod(supported: readonly string[] | undefined): string {
   const known = ["none", "client_secret_basic", "client_secret_post"];
   return known.find((each) => supported?.includes(each)) ?? "none";

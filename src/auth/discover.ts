@@ -1,5 +1,5 @@
-// Finds the authorization server that answers for an MCP server: its own metadata first, and where it
-// publishes none, its origin, as in 2025-03-26.
+// Finds the authorization server of an MCP server: in the metadata that the MCP server publishes, or else at its
+// origin, as in 2025-03-26.
 
 import {
   checkResourceAllowed,
@@ -11,7 +11,7 @@ import {
 import { PlugboardError } from "../model/errors.ts";
 import { oneLine } from "../util/text.ts";
 import type { ParsedChallenge } from "./challenge.ts";
-import { refusedSignIn } from "./refused.ts";
+import { signInError } from "./sign-in-error.ts";
 import type { Discovery } from "./store.ts";
 
 export interface DiscoverOptions {
@@ -19,41 +19,41 @@ export interface DiscoverOptions {
   serverUrl: string;
   challenge: ParsedChallenge | undefined;
   fetch: FetchLike;
-  /** The only issuer that may be used. */
+  /** `oauth.issuer`: the only issuer that may be used. */
   issuer: string | undefined;
 }
 
-/** Rejects with NEEDS_AUTH where what the server says cannot be used. */
+/** Rejects with NEEDS_AUTH if the metadata cannot be used. */
 export async function discover(options: DiscoverOptions): Promise<Discovery> {
   const { server, serverUrl, fetch } = options;
   const resource = await describeResource(options);
   if (resource !== undefined && !isFor(serverUrl, resource.resource)) {
-    throw refusedSignIn(
+    throw signInError(
       server,
       `it describes itself as ${oneLine(resource.resource, 200)}, which is another server`,
     );
   }
   const authorizationServer =
-    pick(resource?.authorization_servers, options.issuer) ?? new URL("/", serverUrl).href;
+    pickIssuer(resource?.authorization_servers, options.issuer) ?? new URL("/", serverUrl).href;
   const metadata = await discoverAuthorizationServerMetadata(authorizationServer, {
     fetchFn: fetch,
   }).catch((error: unknown) => {
-    throw refusedSignIn(server, "its authorization server cannot be used", error);
+    throw signInError(server, "its authorization server cannot be used", error);
   });
   const issuer = metadata?.issuer ?? authorizationServer;
   if (options.issuer !== undefined && !isSame(issuer, options.issuer)) {
-    throw refusedSignIn(server, `oauth.issuer is ${options.issuer}, and it names ${issuer}`);
+    throw signInError(server, `oauth.issuer is ${options.issuer}, but the server names ${issuer}`);
   }
   return {
     issuer,
     authorizationServer,
-    ...(resource !== undefined && { resource: resource.resource }),
-    ...(resource?.scopes_supported !== undefined && { scopesSupported: resource.scopes_supported }),
-    ...(metadata !== undefined && { metadata }),
+    resource: resource?.resource,
+    scopesSupported: resource?.scopes_supported,
+    metadata,
   };
 }
 
-/** Undefined where there is nothing to be had; what must not be fetched is an error. */
+/** Undefined if the server publishes nothing. Rejects for a URL that must not be fetched. */
 async function describeResource({
   server,
   serverUrl,
@@ -62,17 +62,17 @@ async function describeResource({
 }: DiscoverOptions): Promise<OAuthProtectedResourceMetadata | undefined> {
   const named = challenge?.resourceMetadata;
   if (named !== undefined && !URL.canParse(named)) {
-    throw refusedSignIn(server, "the address of its metadata is no URL");
+    throw signInError(server, "the address of its metadata is not a URL");
   }
   try {
     return await discoverOAuthProtectedResourceMetadata(
       serverUrl,
-      named === undefined ? {} : { resourceMetadataUrl: named },
+      { resourceMetadataUrl: named },
       fetch,
     );
   } catch (error) {
     if (error instanceof PlugboardError) throw error;
-    // Nothing there, or nothing that can be read.
+    // It is missing or not valid.
     return undefined;
   }
 }
@@ -84,9 +84,12 @@ function isFor(serverUrl: string, resource: string): boolean {
   );
 }
 
-function pick(offered: readonly string[] | undefined, wanted: string | undefined) {
-  if (wanted === undefined) return offered?.[0];
-  return offered?.find((each) => isSame(each, wanted)) ?? offered?.[0];
+function pickIssuer(
+  issuers: readonly string[] | undefined,
+  wanted: string | undefined,
+): string | undefined {
+  const found = issuers?.find((each) => wanted !== undefined && isSame(each, wanted));
+  return found ?? issuers?.[0];
 }
 
 function isSame(one: string, other: string): boolean {

@@ -1,5 +1,4 @@
-// Tokens without a person: renewed by a refresh token, given to a machine for its own credentials, or
-// given back.
+// Token requests that need no person: refresh, client credentials, revocation.
 
 import {
   type FetchLike,
@@ -10,19 +9,19 @@ import {
   selectClientAuthMethod,
 } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../model/json.ts";
-import type { Client } from "./client.ts";
+import type { OAuthClient } from "./client.ts";
 import type { Discovery, Grant } from "./store.ts";
 
 export interface GrantOptions {
   discovery: Discovery;
-  client: Client;
+  client: OAuthClient;
   fetch: FetchLike;
 }
 
-/** Why no refresh token will do. */
+/** Why the refresh token is of no use any more. */
 export type NotRenewable = "spent grant" | "unknown client";
 
-/** Rejects where trying again may help. */
+/** Rejects if trying again may help. */
 export async function refresh(
   { discovery, client, fetch }: GrantOptions,
   refreshToken: string,
@@ -30,11 +29,11 @@ export async function refresh(
   const { metadata, authorizationServer, resource } = discovery;
   try {
     return await refreshAuthorization(authorizationServer, {
-      ...(metadata !== undefined && { metadata }),
+      metadata,
       clientInformation: client.information,
       refreshToken,
-      ...(resource !== undefined && { resource }),
-      ...(client.authenticate !== undefined && { addClientAuthentication: client.authenticate }),
+      resource,
+      addClientAuthentication: client.authenticate,
       fetchFn: fetch,
     });
   } catch (error) {
@@ -55,7 +54,6 @@ export function clientCredentials(
   scope: string | undefined,
 ): Promise<OAuthTokens> {
   const { metadata, authorizationServer, resource } = discovery;
-  const { authenticate } = client;
   const provider = {
     redirectUrl: undefined,
     clientMetadata: { redirect_uris: [] },
@@ -65,47 +63,39 @@ export function clientCredentials(
         grant_type: "client_credentials",
         ...(scope !== undefined && { scope }),
       }),
-    ...(authenticate !== undefined && { addClientAuthentication: authenticate }),
+    addClientAuthentication: client.authenticate,
     tokens: () => undefined,
     saveTokens: () => {},
     redirectToAuthorization: () => {},
     saveCodeVerifier: () => {},
     codeVerifier: () => "",
   };
-  return fetchToken(provider, authorizationServer, {
-    ...(metadata !== undefined && { metadata }),
-    ...(resource !== undefined && { resource }),
-    fetchFn: fetch,
-  });
+  return fetchToken(provider, authorizationServer, { metadata, resource, fetchFn: fetch });
 }
 
 export function toGrant(tokens: OAuthTokens, scope: string | undefined, now: number): Grant {
   const { expires_in: seconds } = tokens;
-  const granted = tokens.scope ?? scope;
-  return {
-    tokens,
-    ...(seconds !== undefined && { expiresAt: now + seconds * 1000 }),
-    ...(granted !== undefined && { scope: granted }),
-  };
+  const expiresAt = seconds === undefined ? undefined : now + seconds * 1000;
+  return { tokens, expiresAt, scope: tokens.scope ?? scope };
 }
 
-/** RFC 7009. Resolves to whether the authorization server was told. */
+/** RFC 7009. False if the authorization server cannot revoke tokens, or refused to. */
 export async function revoke(options: GrantOptions, { tokens }: Grant): Promise<boolean> {
   const { refresh_token: refreshToken, access_token: accessToken } = tokens;
   const given: Record<string, string>[] = [{ token: accessToken, token_type_hint: "access_token" }];
   if (refreshToken !== undefined) {
     given.unshift({ token: refreshToken, token_type_hint: "refresh_token" });
   }
-  let told = true;
-  for (const each of given) told = (await revokeOne(options, each)) && told;
-  return told;
+  let areRevoked = true;
+  for (const each of given) areRevoked = (await revokeOne(options, each)) && areRevoked;
+  return areRevoked;
 }
 
 async function revokeOne(
   { discovery, client, fetch }: GrantOptions,
   given: Record<string, string>,
 ): Promise<boolean> {
-  // Only one of the two kinds of metadata is declared to have it; both carry it.
+  // Both kinds of metadata have this field, but only one type declares it.
   const metadata = (discovery.metadata ?? {}) as JsonObject;
   const { revocation_endpoint: endpoint } = metadata;
   if (typeof endpoint !== "string") return false;

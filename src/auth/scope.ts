@@ -1,5 +1,5 @@
-// Which scopes to ask for: what the server wants for this request, else what it has, and what is
-// configured; what was granted before is never lost by asking for more.
+// Chooses the scopes to ask for: those that the server requires for this request, or else all that it supports, and
+// those that are configured. Scopes that were granted before stay included.
 
 import { computeScopeUnion } from "@modelcontextprotocol/client";
 import type { OAuthSettings } from "../model/authorization.ts";
@@ -24,9 +24,9 @@ export function scopeFor({
     settings.scope,
     wanted ?? (settings.scope === undefined ? discovery.scopesSupported?.join(" ") : undefined),
   );
-  const offersOffline = discovery.metadata?.scopes_supported?.includes("offline_access") === true;
+  const supportsOffline = discovery.metadata?.scopes_supported?.includes("offline_access") === true;
   const isPerson = settings.grant !== "client_credentials";
-  return base !== undefined && offersOffline && isPerson
+  return base !== undefined && supportsOffline && isPerson
     ? computeScopeUnion(base, "offline_access")
     : base;
 }

@@ -1,4 +1,4 @@
-// A person signs in: the authorization-code grant with PKCE, from the URL they open to the tokens.
+// Lets a person sign in: the authorization-code grant with PKCE, from the URL that they open to the tokens.
 
 import { randomBytes } from "node:crypto";
 import {
@@ -14,11 +14,11 @@ import { untilAborted } from "../util/abort.ts";
 import type { Clock } from "../util/clock.ts";
 import { oneLine } from "../util/text.ts";
 import { lastRedirectUri, signInClient } from "./client.ts";
-import { listenForRedirect, type RedirectListener } from "./redirect.ts";
-import { refusedSignIn } from "./refused.ts";
+import { listenForRedirect, type RedirectListener } from "./redirect-listener.ts";
+import { signInError } from "./sign-in-error.ts";
 import type { AuthStore, Discovery } from "./store.ts";
 
-/** How long a person may take. */
+/** How long a person may take to sign in. */
 const PATIENCE_MS = 5 * 60_000;
 
 export interface SignInOptions {
@@ -28,7 +28,7 @@ export interface SignInOptions {
   scope: string | undefined;
   store: AuthStore;
   fetch: FetchLike;
-  /** Throws for an address that no browser should be sent to. */
+  /** Throws for a URL that must not be opened in a browser. */
   checkUrl: (url: URL) => void;
   onAuthorization: OnAuthorization;
   clock: Clock;
@@ -58,46 +58,41 @@ async function authorize(
   const { metadata, authorizationServer, resource } = discovery;
   const client = await signInClient(options, redirectUri);
   const state = randomBytes(24).toString("base64url");
-  const known = {
-    ...(metadata !== undefined && { metadata }),
-    clientInformation: client.information,
-    ...(resource !== undefined && { resource }),
-  };
+  const known = { metadata, clientInformation: client.information, resource };
   const { authorizationUrl, codeVerifier } = await startAuthorization(authorizationServer, {
     ...known,
     redirectUrl: redirectUri,
     state,
-    ...(scope !== undefined && { scope }),
+    scope,
   }).catch((error: unknown) => {
-    throw refusedSignIn(server, `${discovery.issuer} cannot be used`, error);
+    throw signInError(server, `${discovery.issuer} cannot be used`, error);
   });
   checkAuthorizationUrl(options, authorizationUrl);
   const answer = await ask(options, listener, { url: authorizationUrl.href, redirectUri, state });
   const code = readAnswer(options, answer, state);
-  const iss = answer.get("iss");
   try {
     return await exchangeAuthorization(authorizationServer, {
       ...known,
       authorizationCode: code,
       codeVerifier,
       redirectUri,
-      ...(iss !== null && { iss }),
-      ...(client.authenticate !== undefined && { addClientAuthentication: client.authenticate }),
+      iss: answer.get("iss") ?? undefined,
+      addClientAuthentication: client.authenticate,
       fetchFn: fetch,
     });
   } catch (error) {
-    throw refusedSignIn(server, `${discovery.issuer} gave no token`, error);
+    throw signInError(server, `${discovery.issuer} gave no token`, error);
   }
 }
 
-/** The URL is made of the authorization server's words: it must not be code, nor lead inside. */
+/** The authorization server chose this URL: it must not be `javascript:`, nor lead into a private network. */
 function checkAuthorizationUrl({ server, checkUrl }: SignInOptions, url: URL): void {
   try {
     checkUrl(url);
   } catch (error) {
-    const what = `its sign-in page ${oneLine(url.href, 100)} is not one to be sent to`;
+    const what = `its sign-in page ${oneLine(url.href, 100)} must not be opened`;
     const message = error instanceof Error ? error.message : String(error);
-    throw refusedSignIn(server, `${what} (${message})`);
+    throw signInError(server, `${what} (${message})`);
   }
 }
 
@@ -109,27 +104,26 @@ async function ask(
   const over = new AbortController();
   const late = clock.after(PATIENCE_MS, () => over.abort());
   const waiting = AbortSignal.any([signal, over.signal]);
-  const arrival = listener?.arrival(state);
+  const redirected = listener?.redirected(state);
   const show = async (): Promise<URLSearchParams> => {
-    const returned = await onAuthorization({
-      server,
-      url,
-      redirectUri,
-      signal: waiting,
-      ...(scope !== undefined && { scope }),
-    });
+    const returned = await onAuthorization({ server, url, redirectUri, signal: waiting, scope });
     if (typeof returned === "string") return returnedParams(server, returned);
-    return arrival ?? Promise.reject(refusedSignIn(server, "nobody said how it ended"));
+    return (
+      redirected ??
+      Promise.reject(
+        signInError(server, "the address that the browser was redirected to is missing"),
+      )
+    );
   };
   const shown = show().catch((error: unknown) => {
-    throw refusedSignIn(server, "it was refused here", error);
+    throw signInError(server, "it was refused here", error);
   });
-  const answers = arrival === undefined ? [shown] : [shown, arrival];
+  const answers = redirected === undefined ? [shown] : [shown, redirected];
   try {
     return await untilAborted(Promise.race(answers), waiting, () =>
       signal.aborted
-        ? new PlugboardError("CANCELLED", "the sign-in was given up")
-        : refusedSignIn(server, "nobody signed in within five minutes"),
+        ? new PlugboardError("CANCELLED", "the sign-in was cancelled")
+        : signInError(server, "nobody signed in within five minutes"),
     );
   } finally {
     late.cancel();
@@ -140,17 +134,17 @@ async function ask(
 
 function returnedParams(server: string, url: string): URLSearchParams {
   if (URL.canParse(url)) return new URL(url).searchParams;
-  throw refusedSignIn(server, "the address that the browser came back to is no URL");
+  throw signInError(server, "the address that the browser was redirected to is not a URL");
 }
 
-/** Whose answer it is comes before what it says. */
+/** Checks that the answer belongs to this sign-in before it reads anything else. */
 function readAnswer(
   { server, discovery: { metadata } }: SignInOptions,
   answer: URLSearchParams,
   state: string,
 ): string {
   if (answer.get("state") !== state)
-    throw refusedSignIn(server, "the answer is to another sign-in");
+    throw signInError(server, "the answer belongs to another sign-in");
   try {
     validateAuthorizationResponseIssuer({
       iss: answer.get("iss") ?? undefined,
@@ -158,15 +152,15 @@ function readAnswer(
       issParameterSupported: metadata?.authorization_response_iss_parameter_supported === true,
     });
   } catch (error) {
-    throw refusedSignIn(server, "the answer comes from another authorization server", error);
+    throw signInError(server, "the answer comes from another authorization server", error);
   }
   const error = answer.get("error");
   if (error !== null) {
     const description = answer.get("error_description");
     const why = description === null ? error : `${description} (${error})`;
-    throw refusedSignIn(server, `the authorization server said no: ${oneLine(why, 300)}`);
+    throw signInError(server, `the authorization server refused: ${oneLine(why, 300)}`);
   }
   const code = answer.get("code");
-  if (code === null) throw refusedSignIn(server, "the answer holds no code");
+  if (code === null) throw signInError(server, "the answer has no code");
   return code;
 }

@@ -1,6 +1,6 @@
-// What sign-ins leave behind: which authorization server stands for which server, the clients registered
-// there, and the tokens, by issuer and resource. On disk where there is a state directory, readable by
-// its owner alone; in memory otherwise.
+// Stores what sign-ins produce: the authorization server of each MCP server, the clients registered there, and the
+// tokens by issuer and resource. On disk if there is a state directory, readable only by its owner; otherwise in
+// memory.
 
 import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
@@ -17,11 +17,11 @@ import type { Clock } from "../util/clock.ts";
 
 const MAX_BYTES = 1024 * 1024;
 
-/** Which authorization server answers for an MCP server, and for what. */
+/** The authorization server of an MCP server, and what it supports. */
 export interface Discovery {
   issuer: string;
   authorizationServer: string;
-  /** As the server calls itself; absent where it publishes no metadata. */
+  /** The server's own name for itself; missing if it publishes no metadata. */
   resource?: string;
   scopesSupported?: string[];
   metadata?: AuthorizationServerMetadata;
@@ -29,11 +29,11 @@ export interface Discovery {
 
 interface KnownServer {
   discovery: Discovery;
-  /** Asked for by the server since the last sign-in. */
+  /** The scope that the server has required since the last sign-in. */
   wantedScope?: string;
 }
 
-export interface KnownClient {
+interface KnownClient {
   redirectUri: string;
   client: OAuthClientInformationMixed;
 }
@@ -42,27 +42,27 @@ export interface Grant {
   tokens: OAuthTokens;
   /** Milliseconds since the epoch. */
   expiresAt?: number;
-  /** What was asked for, where the answer does not say what was given. */
+  /** The granted scope, or the requested one if the token response names none. */
   scope?: string;
 }
 
-interface Documents {
+interface AuthDocuments {
   server: KnownServer;
   client: KnownClient;
   grant: Grant;
 }
 
-type Kind = keyof Documents;
+type DocumentKind = keyof AuthDocuments;
 
 export interface AuthStore {
-  read<K extends Kind>(kind: K, key: string): Promise<Documents[K] | undefined>;
-  write<K extends Kind>(kind: K, key: string, value: Documents[K]): Promise<void>;
-  remove(kind: Kind, key: string): Promise<void>;
-  /** While no other process works on that grant. */
+  read<K extends DocumentKind>(kind: K, key: string): Promise<AuthDocuments[K] | undefined>;
+  write<K extends DocumentKind>(kind: K, key: string, value: AuthDocuments[K]): Promise<void>;
+  remove(kind: DocumentKind, key: string): Promise<void>;
+  /** Runs the task while no other process works on this grant. */
   exclusively<Result>(key: string, task: () => Promise<Result>): Promise<Result>;
 }
 
-/** The key of a grant; `client` where the configuration names one. */
+/** The key of a grant. `client` is the configured client id, if there is one. */
 export function grantKey(discovery: Discovery, serverUrl: string, client?: string): string {
   return keyOf(discovery.issuer, discovery.resource ?? serverUrl, client ?? "");
 }
@@ -72,8 +72,8 @@ export function keyOf(...parts: readonly string[]): string {
 }
 
 /**
- * `stateDir` undefined: nothing outlives the process. `onSecret` is told every token and every client's
- * secret before anybody can use it.
+ * Without a `stateDir` nothing outlives the process. `onSecret` is called with every token and client secret
+ * before it can be used.
  */
 export function openAuthStore(
   stateDir: string | undefined,
@@ -97,17 +97,17 @@ export function openAuthStore(
 
 function secretsOf({ tokens, client }: Partial<Grant & KnownClient & KnownServer>): string[] {
   const found = [tokens?.access_token, tokens?.refresh_token, client?.client_secret];
-  // A file may hold anything.
+  // The file may have been edited.
   return found.filter((secret) => typeof secret === "string");
 }
 
 function fileStore(directory: string, clock: Clock): AuthStore {
-  const path = (kind: Kind, key: string): string => join(directory, `${kind}-${key}.json`);
+  const path = (kind: DocumentKind, key: string): string => join(directory, `${kind}-${key}.json`);
   return {
-    async read<K extends Kind>(kind: K, key: string) {
+    async read<K extends DocumentKind>(kind: K, key: string) {
       const value = await readJsonFile(path(kind, key), MAX_BYTES);
       return isJsonObject(value) && isWhole(kind, value)
-        ? (value as unknown as Documents[K])
+        ? (value as unknown as AuthDocuments[K])
         : undefined;
     },
     write: (kind, key, value) => writeJsonFile(path(kind, key), value),
@@ -116,8 +116,8 @@ function fileStore(directory: string, clock: Clock): AuthStore {
   };
 }
 
-/** Files are ours, but may be of another version or broken off. */
-function isWhole(kind: Kind, value: Record<string, unknown>): boolean {
+/** A file may come from another version. */
+function isWhole(kind: DocumentKind, value: Record<string, unknown>): boolean {
   switch (kind) {
     case "server":
       return isJsonObject(value.discovery) && typeof value.discovery.issuer === "string";
@@ -131,8 +131,8 @@ function isWhole(kind: Kind, value: Record<string, unknown>): boolean {
 function memoryStore(): AuthStore {
   const held = new Map<string, unknown>();
   return {
-    read: async <K extends Kind>(kind: K, key: string) =>
-      held.get(`${kind}-${key}`) as Documents[K] | undefined,
+    read: async <K extends DocumentKind>(kind: K, key: string) =>
+      held.get(`${kind}-${key}`) as AuthDocuments[K] | undefined,
     async write(kind, key, value) {
       held.set(`${kind}-${key}`, value);
     },

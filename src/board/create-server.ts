@@ -1,4 +1,4 @@
-// Makes one server of its definition: what opens its connections, its sign-in, and the supervisor over both.
+// Creates a server from its definition: the function that connects to it, its sign-in, and its supervisor.
 
 import { type CachedTools, definitionHash } from "../catalog/catalog-cache.ts";
 import type { Environment } from "../util/environment.ts";
@@ -8,16 +8,15 @@ import type { BoardOptions } from "../model/board-options.ts";
 import type { Logger } from "../model/logger.ts";
 import type { RootsSource } from "../model/roots.ts";
 import type { Endpoint, RemoteEndpoint, ServerDefinition } from "../model/server-definition.ts";
-import { behindProxy } from "../net/behind-proxy.ts";
+import { withProxy } from "../net/proxy-env.ts";
 import { collectSecrets } from "../secrets/collect.ts";
 import type { Redactor } from "../secrets/redactor.ts";
-import type { HostAnswers } from "../server/requests/requests.ts";
+import type { Connect, ConnectOptions } from "../server/connect.ts";
 import { SamplingLimits } from "../server/requests/sampling-limits.ts";
-import type { Turns } from "../server/requests/turns.ts";
-import type { ServerOpenerOptions } from "../server/open.ts";
-import type { OpenConnection } from "../server/open-connection.ts";
-import { Supervisor, type SupervisorOptions } from "../server/supervisor.ts";
+import type { HostAnswers } from "../server/requests/server-requests.ts";
+import { Supervisor, type SupervisorOptions } from "../server/supervisor/supervisor.ts";
 import type { Clock } from "../util/clock.ts";
+import type { QuestionQueue } from "../util/question-queue.ts";
 import { sessionAuthHint } from "./matching-server.ts";
 import { ServerEntry } from "./server-entry.ts";
 import { ServerSignIn } from "./sign-in.ts";
@@ -27,10 +26,10 @@ export interface CreateServerContext extends Pick<SupervisorOptions, "onState" |
   options: BoardOptions;
   clock: Clock;
   logger: Logger;
-  /** Is told the secrets that servers are started with. */
+  /** Learns the secrets that servers start with. */
   redactor: Redactor;
   roots: RootsSource;
-  turns: Turns;
+  questions: QuestionQueue;
 }
 
 export function createServer(
@@ -42,11 +41,11 @@ export function createServer(
   const { agent, options, clock, logger, redactor, onState, onTools } = context;
   const { env = process.env, random = Math.random, programPath } = options;
   const { networkAllow = [] } = agent;
-  const networkEnv = behindProxy(env, agent.networkProxy);
+  const networkEnv = withProxy(env, agent.networkProxy);
   const signIn = signInFor(definition, env, networkEnv, context);
-  const open = lazyConnector({
+  const connect = lazyConnector({
     definition,
-    resolve: () => resolveSecretly(definition, env, redactor),
+    resolve: () => resolveAndRedact(definition, env, redactor),
     cwd,
     env,
     networkEnv,
@@ -64,7 +63,7 @@ export function createServer(
     definition,
     supervisor: new Supervisor({
       definition,
-      open,
+      connect,
       clock,
       random,
       logger,
@@ -80,16 +79,21 @@ export function createServer(
   });
 }
 
-/** Loads the code that starts servers with the first start: a list of tools from the cache needs none of it. */
-function lazyConnector(options: ServerOpenerOptions): OpenConnection {
-  let opener: Promise<OpenConnection> | undefined;
+/** Loads the code that starts servers with the first start. Listing tools from the cache does not need it. */
+function lazyConnector(options: ConnectOptions): Connect {
+  let connector: Promise<Connect> | undefined;
   return async (signal, onRemains) => {
-    opener ??= import("../server/open.ts").then(({ createOpener }) => createOpener(options));
-    return (await opener)(signal, onRemains);
+    connector ??= import("../server/connect.ts").then(({ createConnector }) =>
+      createConnector(options),
+    );
+    return (await connector)(signal, onRemains);
   };
 }
 
-/** A call can be refused before its server has ever started, and its arguments may hold the server's secrets. */
+/**
+ * Redacts the secrets of servers that have not started. A call can be refused before its server starts, and its
+ * arguments may contain the server's secrets.
+ */
 export function learnSecrets(
   servers: readonly ServerDefinition[],
   env: Environment,
@@ -97,25 +101,25 @@ export function learnSecrets(
 ): void {
   for (const definition of servers) {
     try {
-      resolveSecretly(definition, env, redactor);
+      resolveAndRedact(definition, env, redactor);
     } catch {
-      // The server's start reports what is missing.
+      // A value is missing. The server's start reports it.
     }
   }
 }
 
-/** The answers to what the server may ask of this host. */
+/** What the server gets when it asks for roots, for a person or for a model. */
 function answersFor(
   { name, sampling }: ServerDefinition,
-  { options, roots, turns, clock, logger }: CreateServerContext,
+  { options, roots, questions, clock, logger }: CreateServerContext,
 ): HostAnswers {
   const { onElicitation, onSampling, serverLogLevel = "warn" } = options;
   if (sampling !== undefined && onSampling === undefined) {
-    logger.info("sampling is not available: there is no model to ask here", { server: name });
+    logger.info("sampling is not available: the board has no onSampling", { server: name });
   }
   return {
     roots,
-    turns,
+    questions,
     logLevel: serverLogLevel,
     onElicitation,
     sampling:
@@ -129,8 +133,8 @@ function answersFor(
   };
 }
 
-/** Tells the redactor every secret among the values, so that nothing repeats one. */
-function resolveSecretly(
+/** Resolves the endpoint, and redacts the secrets in it from now on. */
+function resolveAndRedact(
   definition: ServerDefinition,
   env: Environment,
   redactor: Redactor,
@@ -147,15 +151,15 @@ function signInFor(
   { agent, options, clock, logger, redactor }: CreateServerContext,
 ): ServerSignIn | undefined {
   if (definition.endpoint.kind === "stdio") return undefined;
-  // A session's server gets no token that was granted to another server, and stores none.
+  // A session's server only gets the tokens of a matching server, and its own are not stored.
   const { matchingServer } = definition;
   const owner = matchingServer ?? definition;
   const { stateDir } = isConfigured(owner) ? options : {};
   const { onAuthorization } = isConfigured(definition) ? options : {};
   return new ServerSignIn({
     server: owner.name,
-    // Resolving fills in values and never changes the kind.
-    resolve: () => resolveSecretly(owner, env, redactor) as RemoteEndpoint,
+    // Resolving an endpoint does not change its kind.
+    resolve: () => resolveAndRedact(owner, env, redactor) as RemoteEndpoint,
     isOfMatchingServer: matchingServer !== undefined,
     onSecret: (secret) => redactor.add(secret),
     stateDir,
@@ -167,7 +171,7 @@ function signInFor(
   });
 }
 
-/** Whether it came from the configuration, and not with a session. */
+/** Whether the server comes from the configuration, not from a session. */
 function isConfigured({ origin }: ServerDefinition): boolean {
   return origin !== "session";
 }

@@ -1,13 +1,13 @@
-// A server's answer to `completion/complete`, within the bounds that the protocol has for it.
+// Reads a server's answer to `completion/complete` and keeps it within the protocol's limits.
 
 import { PlugboardError } from "../model/errors.ts";
 import { isJsonObject } from "../model/json.ts";
 import type { Completion } from "../model/resource.ts";
 
 const MAX_VALUES = 100;
-const MAX_VALUE = 4096;
+const MAX_VALUE_LENGTH = 4096;
 
-/** Throws where the answer is no result at all. What is no text, or too long for a value, is left out. */
+/** Throws if the answer is not a result. Drops values that are not texts or are too long. */
 export function toCompletion(result: unknown): Completion {
   const completion = isJsonObject(result) ? result.completion : undefined;
   if (!isJsonObject(completion) || !Array.isArray(completion.values)) {
@@ -17,7 +17,7 @@ export function toCompletion(result: unknown): Completion {
     );
   }
   const values = completion.values.filter(
-    (value): value is string => typeof value === "string" && value.length <= MAX_VALUE,
+    (value): value is string => typeof value === "string" && value.length <= MAX_VALUE_LENGTH,
   );
   const { total, hasMore } = completion;
   const isCut = values.length > MAX_VALUES;

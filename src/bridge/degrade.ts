@@ -1,35 +1,42 @@
-// Content for a reader that cannot carry every kind of it: what it cannot is put into words.
+// Content for a reader that does not support every kind of it: the other kinds are described in text.
 
 import type { ContentBlock } from "../model/content.ts";
 import { isJsonObject } from "../model/json.ts";
 import { oneLine } from "../util/text.ts";
 
-/** Which kinds of content a reader takes as they are. One that is left out is taken. */
-export type Carries = Partial<Record<ContentBlock["type"], boolean>>;
+/** Which kinds of content a reader supports. A kind that is not listed counts as supported. */
+export type SupportedContent = Partial<Record<ContentBlock["type"], boolean>>;
 
 const LONGEST_NAME = 200;
 const LONGEST_DESCRIPTION = 500;
 const LONGEST_URI = 2000;
 
 /**
- * Blocks that are carried pass by reference; the others become text, which every reader takes. Never
- * throws, whatever is missing from a block: what is not known is left unsaid.
+ * Supported blocks pass by reference; the others become text, which every reader supports. Never throws,
+ * whatever is missing from a block: the description leaves it out.
  */
-export function degradeContent(blocks: readonly ContentBlock[], carries: Carries): ContentBlock[] {
+export function degradeContent(
+  blocks: readonly ContentBlock[],
+  supported: SupportedContent,
+): ContentBlock[] {
   return blocks.map((block) => {
-    if (!isJsonObject(block) || carries[block.type] !== false) return block;
-    const text = inWords(block);
+    if (!isJsonObject(block) || block.type === "text" || supported[block.type] !== false) {
+      return block;
+    }
+    const text = contentInWords(block);
     if (text === undefined) return block;
-    // Whom it is for and how much it matters holds for the words too.
+    // Audience and priority hold for the description too.
     return isJsonObject(block.annotations)
       ? { type: "text", text, annotations: block.annotations }
       : { type: "text", text };
   });
 }
 
-/** Nothing for what has no other form. */
-function inWords(block: ContentBlock): string | undefined {
+/** A text, or the description of any other block. Undefined for a kind that does not exist. */
+export function contentInWords(block: ContentBlock): string | undefined {
   switch (block.type) {
+    case "text":
+      return block.text;
     case "image":
     case "audio":
       return note(`${block.type} result`, [
@@ -61,13 +68,13 @@ function note(what: string, about: (string | undefined)[]): string {
   return known.length === 0 ? `[${what}]` : `[${what}: ${known.join(", ")}]`;
 }
 
-/** On one line, so that a server's words cannot pass for anything but a part of the note. */
+/** On one line, so that a server's text cannot look like anything but a part of the note. */
 function word(value: unknown, longest: number): string | undefined {
   if (typeof value !== "string") return undefined;
   return oneLine(value, longest) || undefined;
 }
 
-/** Of the bytes that base64 stands for, without decoding what may be very long. */
+/** The size of the decoded bytes, without decoding what may be very long. */
 function base64Size(data: unknown): string | undefined {
   if (typeof data !== "string") return undefined;
   const padding = data.endsWith("==") ? 2 : data.endsWith("=") ? 1 : 0;

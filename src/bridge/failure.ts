@@ -1,4 +1,4 @@
-// A call without an answer as an outcome, in words a model can act on.
+// Turns the error of a call that got no answer into an outcome, worded so that a model can act on it.
 
 import { type PlugboardError, toPlugboardError } from "../model/errors.ts";
 import type { CallOutcome } from "../model/tool.ts";
@@ -38,7 +38,7 @@ function sentence(error: PlugboardError, call: FailedCall | undefined): string {
     case "SERVER_ERROR":
       return `${server} refused ${tool}: ${error.message}`;
     case "CANCELLED":
-    // Words of the guard's own, which name the tool.
+    // The guard's messages, which already name the tool.
     case "REFUSED_BY_POLICY":
     case "NOT_APPROVED":
     case "CHANGED_TOOL":

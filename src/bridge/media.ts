@@ -1,10 +1,10 @@
-// Images, documents and recordings as providers take them: base64 of a kind that the bytes really are.
+// Finds the images, documents and recordings that providers accept, by their bytes.
 
 import type { ContentBlock } from "../model/content.ts";
 
 export interface Media {
   type: "image" | "document" | "audio";
-  /** What the bytes are, whatever the server calls them. */
+  /** The type of the bytes, whatever type the server claims. */
   mediaType: MediaType;
   /** base64 */
   data: string;
@@ -14,7 +14,7 @@ export type ImageType = "image/png" | "image/jpeg" | "image/gif" | "image/webp";
 type AudioType = "audio/wav" | "audio/mpeg";
 type MediaType = ImageType | "application/pdf" | AudioType;
 
-/** How the base64 of each begins. A provider refuses the request for a type that the bytes are not of. */
+/** How the base64 of each type begins. A provider refuses the request if type and bytes do not match. */
 const SIGNATURES: readonly [RegExp, Media["type"], MediaType][] = [
   [/^iVBORw0KGgo/, "image", "image/png"],
   [/^\/9j\//, "image", "image/jpeg"],
@@ -27,11 +27,11 @@ const SIGNATURES: readonly [RegExp, Media["type"], MediaType][] = [
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** Undefined for what is not known to be taken by anybody. */
+/** Undefined for content that no provider accepts as media. */
 export function mediaOf(block: ContentBlock): Media | undefined {
   const given = bytesOf(block);
   if (given === undefined) return undefined;
-  // Some encoders break lines.
+  // Some encoders insert line breaks.
   const data = BASE64.test(given) ? given : given.replace(/\s+/g, "");
   if (data.length % 4 !== 0 || !BASE64.test(data)) return undefined;
   const found = SIGNATURES.find(([beginning]) => beginning.test(data));

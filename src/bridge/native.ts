@@ -1,13 +1,18 @@
-// The host's own tools as unified ones: checked once, called like any other.
+// Native tools, which the host brings itself, as unified tools: checked once, called like any other.
 
 import { PlugboardError } from "../model/errors.ts";
-import type { ModelDetails } from "../model/external-content.ts";
-import type { NativeTool, NativeToolContext, NativeToolFactory, Tool } from "../model/tool.ts";
+import type {
+  ModelDetails,
+  NativeTool,
+  NativeToolContext,
+  NativeToolFactory,
+  Tool,
+} from "../model/tool.ts";
 import type { Execute, Present } from "./tool.ts";
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 
-/** Throws CONFIG_INVALID for a name that no provider takes, or that stands twice. */
+/** Throws CONFIG_INVALID for a duplicate name and for one that providers refuse. */
 export function collectNative(
   given: readonly (NativeTool | NativeToolFactory)[],
   context: Omit<NativeToolContext, "has">,

@@ -1,17 +1,16 @@
-// A server's answer to `tools/call` as an outcome: every kind of content kept, whatever is malformed made
-// visible as text instead of being lost or let through.
+// Turns a server's answer to `tools/call` into an outcome. Malformed content becomes text that says so, so that it is
+// neither lost nor passed on.
 
 import type { ContentBlock } from "../model/content.ts";
 import { PlugboardError } from "../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
 import type { CallOutcome } from "../model/tool.ts";
-import { asText } from "../util/as-text.ts";
-import { oneLine } from "../util/text.ts";
+import { asText, oneLine } from "../util/text.ts";
 
-/** Throws where the answer is no result at all. */
+/** Throws if the answer is not a result. */
 export function toOutcome(result: unknown): CallOutcome {
   if (!isJsonObject(result)) {
-    throw new PlugboardError("PROTOCOL", "the server's answer to tools/call is no result");
+    throw new PlugboardError("PROTOCOL", "the server's answer to tools/call is not a result");
   }
   const outcome: CallOutcome = { content: toContent(result) };
   if (result.structuredContent !== undefined && result.structuredContent !== null) {
@@ -27,7 +26,7 @@ function toContent(result: JsonObject): ContentBlock[] {
   if (Array.isArray(content)) {
     return content.every(isContentBlock) ? content : content.map(toBlock);
   }
-  // 2024-10-07 answered with one value of any type.
+  // In the protocol version 2024-10-07 a result is one value of any type.
   if (content === undefined && toolResult !== undefined) {
     return [{ type: "text", text: asText(toolResult) }];
   }
@@ -35,7 +34,7 @@ function toContent(result: JsonObject): ContentBlock[] {
   return [{ type: "text", text: asText(content) }];
 }
 
-/** One block; what is malformed becomes a text that says so. */
+/** Malformed content becomes a text that says so. */
 export function toBlock(block: unknown): ContentBlock {
   if (isContentBlock(block)) return block;
   const type = isJsonObject(block) && typeof block.type === "string" ? block.type : undefined;

@@ -1,5 +1,4 @@
-// A server's answer to `prompts/get` as messages: every kind of content kept, whatever is malformed made
-// visible as text.
+// Turns a server's answer to `prompts/get` into messages. Malformed content becomes text that says so.
 
 import { PlugboardError } from "../model/errors.ts";
 import { isJsonObject } from "../model/json.ts";
@@ -11,7 +10,7 @@ export interface ReadPrompt {
   messages: PromptMessage[];
 }
 
-/** Throws where the answer is no result at all. */
+/** Throws if the answer is not a result. */
 export function toPrompt(result: unknown): ReadPrompt {
   if (!isJsonObject(result) || !Array.isArray(result.messages)) {
     throw new PlugboardError("PROTOCOL", "the server's answer to prompts/get has no messages");
@@ -23,7 +22,7 @@ export function toPrompt(result: unknown): ReadPrompt {
   };
 }
 
-/** One a block: some servers give a message several. */
+/** One message for each block: some servers put several blocks into a message. */
 function toMessages(message: unknown): PromptMessage[] {
   const { role, content } = isJsonObject(message) ? message : { content: message };
   const blocks: unknown[] = Array.isArray(content) ? content : [content];

@@ -1,14 +1,14 @@
-// An MCP tool as the unified one.
+// An MCP tool as a unified tool.
 
-import type { ModelDetails } from "../model/external-content.ts";
-import type { JsonObject } from "../model/json.ts";
 import type {
+  ModelDetails,
   CallOutcome,
   Tool,
   ToolDefinition,
   ToolResult,
   UpdateListener,
 } from "../model/tool.ts";
+import type { JsonObject } from "../model/json.ts";
 import { oneLine, plainText } from "../util/text.ts";
 
 export interface BridgedTool {
@@ -23,7 +23,7 @@ export type Execute = (
   options: { callId: string; signal?: AbortSignal; onUpdate?: UpdateListener },
 ) => Promise<CallOutcome>;
 
-/** Makes of an outcome what a model reads. Must not throw or reject. */
+/** Turns an outcome into what a model reads. Must not throw or reject. */
 export type Present = (
   outcome: CallOutcome,
 ) => ToolResult<ModelDetails> | Promise<ToolResult<ModelDetails>>;

@@ -1,24 +1,25 @@
-// A schema for a loop that checks arguments by itself. Its regular expressions are JavaScript's, which a
-// server's pattern can keep busy for hours: patterns are said in words, and the server checks them.
+// Removes patterns from a schema, for agent loops that check arguments themselves: a hostile pattern can keep
+// JavaScript's regular expressions busy for hours. The description mentions the pattern, and the server checks it.
 
 import { isJsonObject, type JsonObject } from "../model/json.ts";
 import { truncate } from "../util/text.ts";
 
-const ONE = ["items", "additionalProperties", "not", "if", "then", "else", "contains"];
-const LIST = ["anyOf", "oneOf", "allOf", "prefixItems", "items"];
-const MAP = ["properties", "$defs", "definitions", "dependentSchemas"];
+/** Keywords that hold a schema, a list of schemas, or schemas by name. */
+const SCHEMA = ["items", "additionalProperties", "not", "if", "then", "else", "contains"];
+const SCHEMA_LIST = ["anyOf", "oneOf", "allOf", "prefixItems", "items"];
+const SCHEMA_MAP = ["properties", "$defs", "definitions", "dependentSchemas"];
 
-/** Their keys are patterns too, or their values are about keys. */
+/** `patternProperties` has patterns as keys, and `propertyNames` may contain one. */
 const DROPPED = ["pattern", "patternProperties", "propertyNames"];
 
 const LONGEST_PATTERN = 200;
 
-/** By reference where there is no pattern. The schema's depth must be bounded. */
+/** Returns the schema itself if it has no pattern. Recursive, so the depth of the schema must be bounded. */
 export function withoutPatterns(schema: JsonObject): JsonObject {
   const changes: JsonObject = {};
-  for (const key of ONE) take(changes, key, schema[key], inner);
-  for (const key of LIST) take(changes, key, schema[key], innerList);
-  for (const key of MAP) take(changes, key, schema[key], innerMap);
+  for (const key of SCHEMA) change(changes, key, schema[key], inner);
+  for (const key of SCHEMA_LIST) change(changes, key, schema[key], innerList);
+  for (const key of SCHEMA_MAP) change(changes, key, schema[key], innerMap);
   const dropped = DROPPED.filter((key) => Object.hasOwn(schema, key));
   if (dropped.length === 0 && Object.keys(changes).length === 0) return schema;
   const kept = Object.entries(schema).filter(([key]) => !dropped.includes(key));
@@ -30,7 +31,7 @@ export function withoutPatterns(schema: JsonObject): JsonObject {
   };
 }
 
-function take(
+function change(
   changes: JsonObject,
   key: string,
   value: unknown,

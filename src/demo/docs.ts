@@ -1,31 +1,43 @@
-// The documentation that is installed with the package: README, CHANGELOG and docs/*.md. Any of it may be
-// missing.
+// The documentation that is installed with the package (README, CHANGELOG, docs/*.md), and a search in it.
+// Any of these files may be missing.
 
 import { readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import * as z from "zod";
+import { truncate } from "../util/text.ts";
 
 export interface Doc {
-  /** Lower case, without extension: what its URI ends in. */
+  /** The file's name in lower case, without its extension. */
   name: string;
+  uri: string;
   title: string;
   text: string;
 }
 
-export interface Section {
+export const Hit = z.object({
+  doc: z.string(),
+  uri: z.string(),
+  heading: z.string(),
+  excerpt: z.string(),
+});
+
+export type Hit = z.infer<typeof Hit>;
+
+interface Section {
   doc: Doc;
-  /** The headings above the text, outermost first. */
-  headings: string[];
-  text: string;
+  heading: string;
+  lines: string[];
 }
 
-/** The package's directory, from the source as well as from the build. */
+const EXCERPT_LENGTH = 320;
+
+/** A heading says what its section is about, so a word in it counts this often. */
+const HEADING_WEIGHT = 3;
+
+/** The package's directory, for the source and for the build. */
 export function packageRoot(): string {
   return fileURLToPath(new URL("../../", import.meta.url));
-}
-
-export function docUri(name: string): string {
-  return `plugboard://docs/${encodeURIComponent(name)}`;
 }
 
 export async function loadDocs(root: string): Promise<Doc[]> {
@@ -37,40 +49,55 @@ export async function loadDocs(root: string): Promise<Doc[]> {
 }
 
 async function loadDoc(file: string): Promise<Doc | undefined> {
-  try {
-    const text = await readFile(file, "utf8");
-    const name = basename(file, ".md").toLowerCase();
-    return { name, title: titleOf(text) ?? name, text };
-  } catch {
-    return undefined;
-  }
+  const text = await readFile(file, "utf8").catch(() => undefined);
+  if (text === undefined) return undefined;
+  const name = basename(file, ".md").toLowerCase();
+  const title = /^# +(\S.*)$/m.exec(text)?.[1] ?? name;
+  return { name, uri: `plugboard://docs/${encodeURIComponent(name)}`, title, text };
 }
 
-function titleOf(text: string): string | undefined {
-  return /^# +(\S.*)$/mu.exec(text)?.[1]?.trim();
-}
-
-/** Cuts a document at its headings; what looks like one inside a code block is not. */
-export function sectionsOf(doc: Doc): Section[] {
-  const sections: Section[] = [{ doc, headings: [], text: "" }];
-  let path: { level: number; heading: string }[] = [];
-  let fence: string | undefined;
-  for (const line of doc.text.split(/\r?\n/u)) {
-    const mark = /^\s*(```|~~~)/u.exec(line)?.[1];
-    if (mark !== undefined && (fence === undefined || fence === mark)) {
-      fence = fence === undefined ? mark : undefined;
-    }
-    const [, hashes, heading] = fence === undefined ? (/^(#{1,6}) +(\S.*)$/u.exec(line) ?? []) : [];
-    if (hashes !== undefined && heading !== undefined) {
-      path = [
-        ...path.filter(({ level }) => level < hashes.length),
-        { level: hashes.length, heading: heading.replace(/\s+#*\s*$/u, "") },
-      ];
-      sections.push({ doc, headings: path.map((step) => step.heading), text: "" });
-    } else {
-      const current = sections.at(-1);
-      if (current) current.text += `${line}\n`;
+/** The sections that fit the query best. Rare words count more, and so does a section with all the words. */
+export function searchDocs(docs: readonly Doc[], query: string, limit: number): Hit[] {
+  const words = new Set(query.toLowerCase().match(/[\p{L}\p{N}_]+/gu));
+  // Longer words that begin like the one asked for match too: `timeout` finds `timeouts`.
+  const patterns = [...words].map((word) => new RegExp(`(?<![\\p{L}\\p{N}_])${word}`, "iu"));
+  const ranked = docs.flatMap(sectionsOf).map((section) => ({ section, found: 0, score: 0 }));
+  for (const pattern of patterns) {
+    const found = ranked.filter(({ section: { heading, lines } }) =>
+      [heading, ...lines].some((line) => pattern.test(line)),
+    );
+    const rarity = Math.log(1 + ranked.length / (1 + found.length));
+    for (const each of found) {
+      each.found += 1;
+      each.score += rarity * (pattern.test(each.section.heading) ? HEADING_WEIGHT : 1);
     }
   }
-  return sections.filter(({ headings, text }) => headings.length > 0 || text.trim() !== "");
+  return ranked
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score * b.found - a.score * a.found)
+    .slice(0, limit)
+    .map(({ section: { doc, heading, lines } }) => {
+      return { doc: doc.title, uri: doc.uri, heading, excerpt: excerptOf(lines, patterns) };
+    });
+}
+
+/** Cuts a document at its headings. A line in a code block that looks like a heading is not one. */
+function sectionsOf(doc: Doc): Section[] {
+  const sections: Section[] = [{ doc, heading: doc.title, lines: [] }];
+  let isCode = false;
+  for (const line of doc.text.split(/\r?\n/)) {
+    const isFence = line.trimStart().startsWith("```");
+    if (isFence) isCode = !isCode;
+    const heading = isCode ? undefined : /^#+ +(\S.*)$/.exec(line)?.[1];
+    if (heading !== undefined) sections.push({ doc, heading, lines: [] });
+    else if (!isFence && line.trim() !== "") sections.at(-1)?.lines.push(line);
+  }
+  return sections.filter(({ lines }) => lines.length > 0);
+}
+
+/** The text from the line on that has most of the words. */
+function excerptOf(lines: readonly string[], patterns: readonly RegExp[]): string {
+  const hits = lines.map((line) => patterns.filter((pattern) => pattern.test(line)).length);
+  const best = Math.max(0, hits.indexOf(Math.max(...hits)));
+  return truncate(lines.slice(best).join("\n").trim(), EXCERPT_LENGTH);
 }

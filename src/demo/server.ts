@@ -1,4 +1,4 @@
-// The demo server as a program: MCP over stdio, in both eras of the protocol. It ends with its stdin.
+// The demo server as a program: MCP over stdio, in both eras of the protocol. It exits when its stdin closes.
 
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { createDemoServer } from "./create.ts";

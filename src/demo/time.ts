@@ -1,154 +1,106 @@
-// Instants and wall clocks: what the clock on the wall of a zone shows, and when it shows that.
+// Time zones and the times in them, as the runtime's `Intl` knows them.
 
-import type { Attempt } from "./attempt.ts";
-import { problem, success } from "./attempt.ts";
+import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import * as z from "zod";
+import { closest } from "../util/closest.ts";
 
-/** A reading of a wall clock as if it were UTC: milliseconds, so that readings can be subtracted. */
-type Wall = number;
+export const LocalTime = z.object({
+  zone: z.string(),
+  iso: z.string().describe("ISO 8601 with the offset that applies at that time."),
+  weekday: z.string(),
+  offset: z.string().describe("From UTC, as in +05:30."),
+});
 
-export interface Moment {
-  zone: string;
-  /** ISO 8601 with the offset that holds at that moment. */
-  iso: string;
-  weekday: string;
-  /** From UTC, as in `+05:30`. */
-  offset: string;
-  daylightSaving: boolean;
-}
+export type LocalTime = z.infer<typeof LocalTime>;
 
-export interface Instant {
-  /** Milliseconds since the epoch. */
-  epoch: number;
-  /** What was decided where a wall clock shows a time twice or never. */
-  note?: string;
-}
+/** The runtime accepts the new names of these cities, but lists only the old ones. */
+const NEW_NAMES = [
+  "Asia/Ho_Chi_Minh",
+  "Asia/Kathmandu",
+  "Asia/Kolkata",
+  "Asia/Yangon",
+  "Europe/Kyiv",
+];
 
-const MINUTE = 60_000;
-const DAY = 24 * 60 * MINUTE;
-
-/** Before that, zones kept the sun's time and calendars differed. */
-const FIRST_YEAR = 1900;
+const ZONES = ["UTC", ...Intl.supportedValuesOf("timeZone"), ...NEW_NAMES];
 
 const TIME =
-  /^(?:(?<year>\d{4})-(?<month>\d\d)-(?<day>\d\d)(?:[T ]|$))?(?:(?<hour>\d{1,2}):(?<minute>\d\d)(?::(?<second>\d\d)(?:\.\d{1,9})?)?)?\s*(?<offset>Z|[+-]\d\d:?\d\d)?$/iu;
+  /^(?:(\d{4}-\d\d-\d\d)[T ]?)?(?:(\d{1,2}:\d\d)(:\d\d)?(?:\.\d+)?)?\s*(Z|[+-]\d\d:?\d\d)?$/i;
 
-export function momentIn(epoch: number, zone: string): Moment {
-  const wall = wallIn(epoch, zone);
-  const offset = wall - wholeSecond(epoch);
-  const year = new Date(wall).getUTCFullYear();
-  const halves = [Date.UTC(year, 0, 1), Date.UTC(year, 6, 1)].map((at) => offsetAt(at, zone));
-  return {
-    zone,
-    iso: `${new Date(wall).toISOString().slice(0, 19)}${formatOffset(offset)}`,
-    weekday: new Date(wall).toLocaleDateString("en-US", { weekday: "long", timeZone: "UTC" }),
-    offset: formatOffset(offset),
-    daylightSaving: offset > Math.min(...halves),
-  };
+/** Takes an IANA name in any letter case, `UTC` or a city. Throws for an unknown zone. */
+export function findZone(text: string): string {
+  const wanted = text.trim().replace(/\s+/g, "_").toLowerCase();
+  const zone = ZONES.find((each) => each.toLowerCase() === wanted || cityOf(each) === wanted);
+  if (zone !== undefined) return zone;
+  const cities = new Map(ZONES.map((each) => [cityOf(each), each]));
+  const near = cities.get(closest(wanted, cities.keys()) ?? "") ?? closest(wanted, ZONES);
+  const hint =
+    near === undefined ? 'Zones are named like "Europe/Berlin".' : `Did you mean "${near}"?`;
+  throw invalid(`Unknown time zone "${text.trim()}". ${hint}`);
 }
 
-function wallIn(epoch: number, zone: string): Wall {
-  const format = new Intl.DateTimeFormat("en-US", {
+/** The zones whose names contain the text. */
+export function zonesWith(text: string): string[] {
+  const wanted = text.trim().replace(/\s+/g, "_").toLowerCase();
+  return ZONES.filter((zone) => zone.toLowerCase().includes(wanted));
+}
+
+function cityOf(zone: string): string {
+  return zone.slice(zone.lastIndexOf("/") + 1).toLowerCase();
+}
+
+export function timeIn(zone: string, epochMs: number): LocalTime {
+  const format = new Intl.DateTimeFormat("en-GB", {
     timeZone: zone,
     hourCycle: "h23",
+    weekday: "long",
     year: "numeric",
-    month: "numeric",
-    day: "numeric",
-    hour: "numeric",
-    minute: "numeric",
-    second: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    timeZoneName: "longOffset",
   });
-  const parts = new Map(
-    format.formatToParts(epoch).map(({ type, value }) => [type, Number(value)]),
-  );
-  const part = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? 0;
-  return Date.UTC(
-    part("year"),
-    part("month") - 1,
-    part("day"),
-    part("hour"),
-    part("minute"),
-    part("second"),
-  );
-}
-
-export function offsetAt(epoch: number, zone: string): number {
-  return wallIn(epoch, zone) - wholeSecond(epoch);
-}
-
-function wholeSecond(epoch: number): number {
-  return Math.floor(epoch / 1000) * 1000;
-}
-
-export function formatOffset(ms: number): string {
-  const clock = new Date(Math.abs(ms)).toISOString().slice(11, 19);
-  // Some zones kept odd seconds until the 1930s.
-  return (ms < 0 ? "-" : "+") + clock.replace(/:00$/u, "");
+  const parts = new Map(format.formatToParts(epochMs).map(({ type, value }) => [type, value]));
+  const part = (type: Intl.DateTimeFormatPartTypes): string => parts.get(type) ?? "";
+  const offset = part("timeZoneName").replace("GMT", "") || "+00:00";
+  const date = [part("year").padStart(4, "0"), part("month"), part("day")].join("-");
+  const clock = [part("hour"), part("minute"), part("second")].join(":");
+  return { zone, iso: `${date}T${clock}${offset}`, weekday: part("weekday"), offset };
 }
 
 /**
- * When the clock of a zone shows `wall`. A time that a change of clocks skips is read with the offset
- * before the change, one that it repeats is read as the first: what calendars do.
+ * Reads `2026-03-29 14:30`, `2026-03-29T14:30:00Z`, `2026-03-29`, `14:30` (today in the zone) or `now`, and
+ * returns milliseconds since the epoch. An offset in the text wins over `zone`.
  */
-function whenShown(wall: Wall, zone: string): Instant {
-  // A zone changes its offset at most once in two days, so these are all that can apply.
-  const before = wall - offsetAt(wall - DAY, zone);
-  const after = wall - offsetAt(wall + DAY, zone);
-  if (before === after) return { epoch: before };
-  const shown = [before, after].filter((epoch) => wallIn(epoch, zone) === wall);
-  if (shown.length === 0) {
-    return {
-      epoch: before,
-      note: `Clocks in ${zone} skip that time; it was moved on by the skipped interval.`,
-    };
-  }
-  const epoch = Math.min(...shown);
-  return shown.length === 1
-    ? { epoch }
-    : { epoch, note: `Clocks in ${zone} show that time twice; the first one was taken.` };
-}
-
-/**
- * Reads `2026-03-29 14:30`, `2026-03-29T14:30:00Z`, `2026-03-29` or `14:30`. What is missing is taken
- * from the present in `zone`; an offset in the text counts more than `zone`.
- */
-export function parseTime(text: string, zone: string, now: number): Attempt<Instant> {
+export function readTime(text: string, zone: string, now: number): number {
   const trimmed = text.trim();
-  if (trimmed.toLowerCase() === "now") return success({ epoch: now });
-  const groups = TIME.exec(trimmed)?.groups;
-  if (!groups || (groups.year === undefined && groups.hour === undefined)) {
-    return problem(`Cannot read the time "${trimmed}". Write it like 2026-03-29T14:30 or 14:30.`);
+  if (trimmed.toLowerCase() === "now") return now;
+  const [match, day, minutes, seconds = ":00", offset] = TIME.exec(trimmed) ?? [];
+  if (match === undefined || (day === undefined && minutes === undefined)) {
+    throw invalid(`Cannot read the time "${trimmed}". Write it like 2026-03-29T14:30 or 14:30.`);
   }
-  const wall = readWall(groups, wallIn(now, zone));
-  if (wall === undefined) return problem(`There is no such time as "${trimmed}".`);
-  if (new Date(wall).getUTCFullYear() < FIRST_YEAR) {
-    return problem(`Times before ${FIRST_YEAR} are not supported.`);
+  const date = day ?? timeIn(zone, now).iso.slice(0, 10);
+  const iso = `${date}T${(minutes ?? "00:00").padStart(5, "0")}${seconds}`;
+  // Parsed as if it were UTC. The comparison finds days such as 30 February, which the parser moves to March.
+  const asUtc = Date.parse(`${iso}Z`);
+  if (Number.isNaN(asUtc) || new Date(asUtc).toISOString().slice(0, 19) !== iso) {
+    throw invalid(`There is no such time as "${trimmed}".`);
   }
-  return success(
-    groups.offset === undefined
-      ? whenShown(wall, zone)
-      : { epoch: wall - readOffset(groups.offset) },
-  );
+  if (offset !== undefined) {
+    return Date.parse(`${iso}${offset.toUpperCase().replace(/^(...)(\d\d)$/, "$1:$2")}`);
+  }
+  // The offset at the wanted time is not known before that time is, so it is corrected once.
+  const guess = asUtc - offsetMs(zone, asUtc);
+  return asUtc - offsetMs(zone, guess);
 }
 
-/** Undefined for a date or a time of day that does not exist, such as 30 February. */
-function readWall(groups: Record<string, string | undefined>, today: Wall): Wall | undefined {
-  const { year, month, day, hour = "0", minute = "0", second = "0" } = groups;
-  const present = new Date(today);
-  const monthIndex = month === undefined ? present.getUTCMonth() : Number(month) - 1;
-  const wall = new Date(0);
-  wall.setUTCFullYear(
-    year === undefined ? present.getUTCFullYear() : Number(year),
-    monthIndex,
-    day === undefined ? present.getUTCDate() : Number(day),
-  );
-  if (wall.getUTCMonth() !== monthIndex) return undefined;
-  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined;
-  return wall.setUTCHours(Number(hour), Number(minute), Number(second));
+function offsetMs(zone: string, epochMs: number): number {
+  return Date.parse(`${timeIn(zone, epochMs).iso.slice(0, 19)}Z`) - epochMs;
 }
 
-function readOffset(text: string): number {
-  if (text.toUpperCase() === "Z") return 0;
-  const sign = text.startsWith("-") ? -1 : 1;
-  const digits = text.replaceAll(/\D/gu, "");
-  return sign * (Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2))) * MINUTE;
+/** Tools report it as their result, prompts as an error of the protocol. */
+function invalid(message: string): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }

@@ -1,101 +1,67 @@
-// Finds units by any spelling and converts between them.
+// Converts quantities between everyday units.
 
+import * as z from "zod";
 import { closest } from "../util/closest.ts";
-import type { Attempt } from "./attempt.ts";
-import { problem, success } from "./attempt.ts";
-import type { Ratio } from "./ratio.ts";
-import { add, divide, multiply, ratio, subtract, toNumber } from "./ratio.ts";
-import type { Category } from "./unit-table.ts";
-import { ABSOLUTE_ZERO, UNIT_TABLE } from "./unit-table.ts";
 
-export interface Unit {
-  symbol: string;
-  name: string;
-  category: Category;
-  /** To the category's base unit. */
-  factor: string;
-  aliases: readonly string[];
-}
+/** The factor leads to the first unit of the kind. Plurals in -s are understood. */
+type UnitRow = [symbol: string, kind: string, factor: number, ...names: string[]];
 
-export interface Conversion {
-  value: number;
-  from: string;
-  to: string;
-  result: number;
-  category: Category;
-}
+const UNITS: readonly UnitRow[] = [
+  ["m", "length", 1, "metre", "meter"],
+  ["km", "length", 1000, "kilometre", "kilometer"],
+  ["cm", "length", 0.01, "centimetre", "centimeter"],
+  ["mm", "length", 0.001, "millimetre", "millimeter"],
+  ["in", "length", 0.0254, "inch", "inches"],
+  ["ft", "length", 0.3048, "foot", "feet"],
+  ["mi", "length", 1609.344, "mile"],
+  ["kg", "mass", 1, "kilogram"],
+  ["g", "mass", 0.001, "gram"],
+  ["oz", "mass", 0.028349523125, "ounce"],
+  ["lb", "mass", 0.45359237, "pound"],
+  ["l", "volume", 1, "litre", "liter"],
+  ["ml", "volume", 0.001, "millilitre", "milliliter"],
+  ["fl oz", "volume", 0.0295735295625, "fluid ounce"],
+  ["gal", "volume", 3.785411784, "gallon"],
+  ["K", "temperature", 1, "kelvin"],
+  ["°C", "temperature", 1, "celsius", "C"],
+  ["°F", "temperature", 5 / 9, "fahrenheit", "F"],
+];
 
-export const CATEGORIES = Object.keys(UNIT_TABLE) as Category[];
+const ABSOLUTE_ZERO: Record<string, number> = { "°C": -273.15, "°F": -459.67 };
 
-export const UNITS: readonly Unit[] = CATEGORIES.flatMap((category) =>
-  UNIT_TABLE[category].map(([symbol, name, factor, ...aliases]) => ({
-    symbol,
-    name,
-    category,
-    factor,
-    aliases,
-  })),
-);
+/** Fewer digits than a double has, so that 98.6 °F is 37 °C and not 36.99999999999999. */
+const DIGITS = 12;
 
-/** A symbol counts in its own letter case first: Mb is not MB. Then anything goes that is unambiguous. */
-export function findUnit(text: string): Attempt<Unit> {
-  const wanted = text.trim().replace(/\s+/gu, " ");
-  const exact = UNITS.find((unit) => unit.symbol === wanted || unit.aliases.includes(wanted));
-  if (exact) return success(exact);
+export const Conversion = z.object({ from: z.string(), to: z.string(), result: z.number() });
+export type Conversion = z.infer<typeof Conversion>;
 
-  const folded = wanted.toLowerCase();
-  const matches = UNITS.filter((unit) => spellings(unit).includes(folded));
-  const [match] = matches;
-  if (match && matches.length === 1) return success(match);
-  if (match) {
-    const choices = matches.map((unit) => `${unit.symbol} (${unit.name})`).join(" or ");
-    return problem(`The unit "${wanted}" can be read in more than one way: ${choices}?`);
-  }
-  const near = closest(wanted, UNITS.flatMap(spellings));
-  const hint =
-    near === undefined ? `Categories: ${CATEGORIES.join(", ")}.` : `Did you mean "${near}"?`;
-  return problem(`Unknown unit "${wanted}". ${hint}`);
-}
-
-function spellings({ symbol, name, aliases }: Unit): string[] {
-  const words = [symbol, name, ...aliases].map((word) => word.toLowerCase());
-  return [...words, ...words.filter((word) => word.length > 2).map((word) => `${word}s`)];
-}
-
-export function convertUnits(value: number, from: string, to: string): Attempt<Conversion> {
-  const source = findUnit(from);
-  if (!source.ok) return source;
-  const target = findUnit(to);
-  if (!target.ok) return target;
-  const { symbol, name, category } = source.value;
-  if (category !== target.value.category) {
-    return problem(
-      `Cannot convert ${name} (${category}) to ${target.value.name} (${target.value.category}). ` +
-        `Units of ${category}: ${symbolsOf(category).join(", ")}.`,
+/** Throws for an unknown unit, and for two units of different kinds. */
+export function convertUnits(value: number, from: string, to: string): Conversion {
+  const [source, sourceKind, sourceFactor] = findUnit(from);
+  const [target, targetKind, targetFactor] = findUnit(to);
+  if (sourceKind !== targetKind) {
+    const choices = UNITS.filter(([, kind]) => kind === sourceKind).map(([symbol]) => symbol);
+    throw new Error(
+      `Cannot convert ${source} (${sourceKind}) to ${target} (${targetKind}). ` +
+        `Units of ${sourceKind}: ${choices.join(", ")}.`,
     );
   }
-  const base = multiply(
-    subtract(ratio(String(value)), zeroOf(source.value)),
-    factorOf(source.value),
-  );
-  const result = add(divide(base, factorOf(target.value)), zeroOf(target.value));
-  return success({
-    value,
-    from: symbol,
-    to: target.value.symbol,
-    result: toNumber(result),
-    category,
-  });
+  const base = (value - (ABSOLUTE_ZERO[source] ?? 0)) * sourceFactor;
+  const result = base / targetFactor + (ABSOLUTE_ZERO[target] ?? 0);
+  return { from: source, to: target, result: Number(result.toPrecision(DIGITS)) };
 }
 
-export function symbolsOf(category: Category): string[] {
-  return UNIT_TABLE[category].map(([symbol]) => symbol);
+function findUnit(text: string): UnitRow {
+  const wanted = text.trim().replace(/\s+/g, " ");
+  const unit = UNITS.find((each) => spellings(each).includes(wanted.toLowerCase()));
+  if (unit !== undefined) return unit;
+  const near = closest(wanted, UNITS.flatMap(spellings));
+  const known = UNITS.map(([symbol]) => symbol).join(", ");
+  const hint = near === undefined ? `Known units: ${known}.` : `Did you mean "${near}"?`;
+  throw new Error(`Unknown unit "${wanted}". ${hint}`);
 }
 
-function factorOf(unit: Unit): Ratio {
-  return ratio(unit.factor);
-}
-
-function zeroOf(unit: Unit): Ratio {
-  return ratio(ABSOLUTE_ZERO[unit.symbol] ?? "0");
+function spellings([symbol, , , ...names]: UnitRow): string[] {
+  const folded = [symbol, ...names].map((name) => name.toLowerCase());
+  return [...folded, ...folded.map((name) => `${name}s`)];
 }

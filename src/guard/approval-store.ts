@@ -1,5 +1,5 @@
-// Remembers which tools were answered with "always", each by the hash of its definition: a tool that has
-// changed is not remembered. What a session's server was granted ends with the process.
+// Remembers for which tools the answer was "always", by the hash of the tool's definition: when the definition
+// changes, the user is asked again. Approvals for a session's own server end with the process.
 
 import { join } from "node:path";
 import type { ToolSubject } from "../model/guard.ts";
@@ -10,10 +10,10 @@ import { type Clock, systemClock } from "../util/clock.ts";
 
 const FORMAT = 1;
 const MAX_BYTES = 8 * 1024 * 1024;
-/** The oldest go: whoever uses such a tool is asked once more. */
+/** Beyond this, the oldest are dropped, and the user is asked again. */
 const MOST_APPROVALS = 10_000;
 
-/** The call waits for it. */
+/** The call waits while another process holds the lock. */
 const PATIENCE_MS = 2000;
 
 interface Approval {
@@ -24,10 +24,10 @@ interface Approval {
 }
 
 export interface ApprovalStoreOptions {
-  /** Without it nothing outlives the process. */
+  /** Without it, nothing outlives the process. */
   stateDir?: string;
   clock?: Clock;
-  /** What was answered counts for this process all the same. */
+  /** The answer still counts in this process. */
   onWriteError?: (error: unknown) => void;
 }
 
@@ -44,7 +44,7 @@ export class ApprovalStore {
     this.#onWriteError = onWriteError;
   }
 
-  /** Looks into the file each time it does not know: a person is about to be asked, maybe in vain. */
+  /** Reads the file again if it does not know: another process may have the answer, and the user need not be asked. */
   async has(subject: ToolSubject): Promise<boolean> {
     if (this.#granted.has(keyOf(subject))) return true;
     if (this.#file === undefined || subject.origin === "session") return false;
@@ -76,7 +76,7 @@ function keyOf({ canonical, hash, origin }: ToolSubject): string {
   return JSON.stringify([origin === "session", canonical, hash]);
 }
 
-/** Onto what is there now: other processes write to it too. */
+/** Adds to what is in the file now, because other processes write to it too. */
 async function merge(file: string, { tool, hash, at }: Approval): Promise<void> {
   const others = (await readApprovals(file)).filter(
     (each) => each.tool !== tool || each.hash !== hash,

@@ -1,33 +1,55 @@
-// Asks before a call. Questions are asked one at a time; where nobody can be asked, or whoever was does
-// not say yes, the call is refused.
+// Asks the user before a call, one question at a time. If nobody can be asked, or the answer is not a yes, the
+// call is refused.
 
-import type { ApprovalRequest, AskApproval } from "../model/approval.ts";
+import type { ApprovalRequest, AskApproval, ToolHints } from "../model/approval.ts";
 import { cancelled, PlugboardError } from "../model/errors.ts";
+import type { ApprovalMode } from "../model/guard-settings.ts";
 import type { GuardedCall, StageFor, ToolSubject } from "../model/guard.ts";
 import { untilAborted } from "../util/abort.ts";
 import { oneLine } from "../util/text.ts";
-import { type ApprovalModes, hintsOf, reasonToAsk } from "./approval-mode.ts";
-import { Slots } from "./slots.ts";
+import { Semaphore } from "./concurrency.ts";
+import { exceptionFor, type ServerGuards } from "./server-guards.ts";
+
+export interface ApprovalModes {
+  modeFor(subject: ToolSubject): ApprovalMode;
+  /** Whether the hints that the tool gives about itself count. */
+  isTrusted(subject: ToolSubject): boolean;
+}
+
+/** The mode of the tool, or else of its server, or else of the agent. */
+export function approvalModes(
+  servers: ServerGuards,
+  agentMode: ApprovalMode = "never",
+): ApprovalModes {
+  return {
+    modeFor(subject) {
+      const { approval } = servers.own(subject);
+      return exceptionFor(approval, subject) ?? approval?.default ?? agentMode;
+    },
+    isTrusted: (subject) =>
+      subject.source.kind === "native" || servers.own(subject).trusted === true,
+  };
+}
 
 export interface ApprovalSettings extends ApprovalModes {
-  /** Undefined where nobody can be asked. */
+  /** Undefined if nobody can be asked. */
   ask: AskApproval | undefined;
-  /** Whether this very definition of the tool was answered with "always". Must not reject. */
+  /** Whether the answer for this definition of the tool was "always". Must not reject. */
   remembered: (subject: ToolSubject) => Promise<boolean>;
-  /** Must not reject: the answer was a yes. */
+  /** Must not reject: the call was approved, whether that is remembered or not. */
   remember: (subject: ToolSubject) => Promise<void>;
 }
 
-/** What a yes came from: it is written to the call's decision. */
+/** How the call was approved, for the call's decision. */
 type Consent = "once" | "always";
 
 export function approvalStage(settings: ApprovalSettings): StageFor {
   const { ask, remembered, remember } = settings;
-  const turn = new Slots(1);
+  const turn = new Semaphore(1);
 
   async function answerTo(request: ApprovalRequest, call: GuardedCall): Promise<Consent> {
     const { subject } = call;
-    // While this one waited for its turn, another may have been answered for good.
+    // While this call waited for its turn, another one may have been answered with "always".
     if (await remembered(subject)) return "always";
     if (ask === undefined) {
       throw refusal(subject, "must be approved and nobody can be asked", {
@@ -38,17 +60,17 @@ export function approvalStage(settings: ApprovalSettings): StageFor {
     if (answer === "always") await remember(subject);
     else if (answer === "refuse") throw refusal(subject, "was not approved");
     else if (answer !== "once") {
-      throw refusal(subject, "was not approved: the answer was none of once, always, refuse");
+      throw refusal(subject, "was not approved: the answer must be once, always or refuse");
     }
     return answer;
   }
 
   async function consentTo(request: ApprovalRequest, call: GuardedCall): Promise<Consent> {
     if (await remembered(call.subject)) return "always";
-    await turn.enter(call.signal);
-    // The turn ends with the answer, also for a call that is gone: as long as the question is still
-    // there to be seen, a second one must not be put over it.
-    const answer = answerTo(request, call).finally(() => turn.leave());
+    await turn.acquire(call.signal);
+    // The turn ends with the answer, even if the call was cancelled meanwhile: the question is still on the
+    // screen, and a second one must not cover it.
+    const answer = answerTo(request, call).finally(() => turn.release());
     return untilAborted(answer, call.signal, cancelled);
   }
 
@@ -77,7 +99,7 @@ async function asked(
   try {
     return await ask(request, signal);
   } catch (cause) {
-    // Whoever asks may see that there is nothing to ask about, and says why.
+    // The handler may find that there is nothing to ask, and says why in such an error.
     if (cause instanceof PlugboardError) throw cause;
     const why = oneLine(cause instanceof Error ? cause.message : String(cause), 300);
     throw refusal(subject, `was not approved: asking failed: ${why}`, { cause });
@@ -90,9 +112,9 @@ function toRequest(call: GuardedCall, reason: string, trusted: boolean): Approva
     callId: call.callId,
     tool: canonical,
     publicName,
-    ...(source.kind === "mcp" && { server: source.server }),
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
+    server: source.kind === "mcp" ? source.server : undefined,
+    title,
+    description,
     args: call.args,
     hints: hintsOf(call.subject),
     trusted,
@@ -107,6 +129,36 @@ function refusal(
 ): PlugboardError {
   return new PlugboardError("NOT_APPROVED", `${oneLine(canonical, 200)} ${what}`, {
     ...details,
-    ...(source.kind === "mcp" && { server: source.server }),
+    server: source.kind === "mcp" ? source.server : undefined,
   });
+}
+
+/** Why the user must be asked, or undefined. The hints of a server that is not trusted do not count. */
+function reasonToAsk(
+  subject: ToolSubject,
+  mode: ApprovalMode,
+  isTrusted: boolean,
+): string | undefined {
+  switch (mode) {
+    case "never":
+      return undefined;
+    case "ask":
+      return "every call of this tool needs approval";
+    case "destructive": {
+      if (!isTrusted)
+        return "the server is not trusted, so its hints that the tool changes nothing do not count";
+      const { readOnly, destructive } = hintsOf(subject);
+      if (readOnly === true || destructive === false) return undefined;
+      return "the tool may change or delete something";
+    }
+  }
+}
+
+function hintsOf({ annotations = {} }: ToolSubject): ToolHints {
+  const hints: ToolHints = {};
+  for (const hint of ["readOnly", "destructive", "idempotent", "openWorld"] as const) {
+    const value = annotations[`${hint}Hint`];
+    if (typeof value === "boolean") hints[hint] = value;
+  }
+  return hints;
 }

@@ -1,46 +1,94 @@
-// How many calls may be under way at once: to a server, and to one of its tools. More of them wait, in
-// order and before the call is sent, so that the wait is no part of `toolTimeout`.
+// Limits how many calls run at once, per server and per tool. Further calls wait in order, before they are
+// sent, so that the wait does not count towards `toolTimeout`.
 
+import { cancelled } from "../model/errors.ts";
 import type { Stage, StageFor, ToolSubject } from "../model/guard.ts";
 import { countedAs, exceptionFor, type ServerGuards } from "./server-guards.ts";
-import { Slots } from "./slots.ts";
 
 export function concurrencyStage(servers: ServerGuards): StageFor {
-  /** Kept by name: a tool that changes does not get places of its own beside those in use. */
-  const slots = new Map<string, Slots>();
+  /** Kept by name, so that a tool whose definition changes does not get additional permits. */
+  const semaphores = new Map<string, Semaphore>();
 
-  function slotsFor(subject: ToolSubject, name: string, count: number | undefined): Slots[] {
-    if (count === undefined) return [];
+  function limit(subject: ToolSubject, name: string, permits: number | undefined): Semaphore[] {
+    if (permits === undefined) return [];
     const key = countedAs(subject, name);
-    const known = slots.get(key) ?? new Slots(count);
-    slots.set(key, known);
+    const known = semaphores.get(key) ?? new Semaphore(permits);
+    semaphores.set(key, known);
     return [known];
   }
 
   return (subject) => {
     if (subject.source.kind !== "mcp") return undefined;
     const { concurrency } = servers.own(subject);
-    // The tool's first: who waits for that must not keep a place of the server from others.
+    // The tool's comes first: a call that waits for it must not hold a permit of the server meanwhile.
     const needed = [
-      ...slotsFor(subject, subject.canonical, exceptionFor(concurrency, subject)),
-      ...slotsFor(subject, subject.source.server, concurrency?.default),
+      ...limit(subject, subject.canonical, exceptionFor(concurrency, subject)),
+      ...limit(subject, subject.source.server, concurrency?.default),
     ];
-    return needed.length === 0 ? undefined : inSlots(needed);
+    return needed.length === 0 ? undefined : withPermits(needed);
   };
 }
 
-function inSlots(needed: readonly Slots[]): Stage {
+function withPermits(needed: readonly Semaphore[]): Stage {
   return async (call, next) => {
-    const entered: Slots[] = [];
+    const acquired: Semaphore[] = [];
     try {
       for (const each of needed) {
-        const wait = each.enter(call.signal);
+        const wait = each.acquire(call.signal);
         if (wait !== undefined) await wait;
-        entered.push(each);
+        acquired.push(each);
       }
       return await next(call);
     } finally {
-      for (const each of entered) each.leave();
+      for (const each of acquired) each.release();
     }
   };
+}
+
+/** A number of permits, granted in the order in which they were asked for. */
+export class Semaphore {
+  #free: number;
+  /** A set keeps its order, and a call that gives up waiting is removed in constant time. */
+  readonly #waiting = new Set<{ grant: () => void }>();
+
+  constructor(permits: number) {
+    this.#free = permits;
+  }
+
+  /**
+   * Undefined if a permit is free: awaiting a promise would let others overtake a call that needs several
+   * permits. One `release` must follow. Throws or rejects with CANCELLED on abort.
+   */
+  acquire(signal: AbortSignal | undefined): Promise<void> | undefined {
+    if (signal?.aborted) throw cancelled();
+    if (this.#free > 0) {
+      this.#free -= 1;
+      return undefined;
+    }
+    return new Promise<void>((resolve, reject) => {
+      const onAbort = (): void => {
+        this.#waiting.delete(waiter);
+        reject(cancelled());
+      };
+      const waiter = {
+        grant: () => {
+          signal?.removeEventListener("abort", onAbort);
+          resolve();
+        },
+      };
+      this.#waiting.add(waiter);
+      signal?.addEventListener("abort", onAbort, { once: true });
+    });
+  }
+
+  /** Passes the permit on to the next in line. */
+  release(): void {
+    const [next] = this.#waiting;
+    if (next === undefined) {
+      this.#free += 1;
+      return;
+    }
+    this.#waiting.delete(next);
+    next.grant();
+  }
 }

@@ -1,30 +1,39 @@
-// Which tools an agent may call. Every layer of rules is a hurdle of its own: a tool is refused where any
-// layer denies it, keeps it for the owner, or has an allow list that does not name it.
+// Decides which tools an agent may call. A tool must pass every layer of rules: it is refused if any layer
+// denies it, reserves it for the owner, or has an allow list that does not name it.
 
 import { PlugboardError } from "../model/errors.ts";
 import type { PlacedRules } from "../model/guard-settings.ts";
 import type { StageFor, ToolSubject } from "../model/guard.ts";
+import { compileGlob } from "../util/glob.ts";
 import { oneLine } from "../util/text.ts";
 import type { ServerGuards } from "./server-guards.ts";
-import { agentPattern, serverPattern, type ToolPattern } from "./tool-pattern.ts";
 
 export interface PolicySettings {
-  /** Of the defaults, then of the agent. */
+  /** The rules of the defaults, then those of the agent. */
   rules?: readonly PlacedRules[];
   servers: ServerGuards;
   /** Whether the caller is the owner. */
   owner?: boolean;
 }
 
-type Verdict =
+export type PolicyDecision =
   | { kind: "allowed" }
-  /** `rule` is for the audit, `reason` completes the sentence that begins with the tool's name. */
+  /** `rule` is for the audit; `reason` completes a sentence that begins with the tool's name. */
   | { kind: "refused"; rule: string; reason: string; hint?: string };
 
 export interface Policy {
-  /** Judged once per tool. What is refused is not to be listed. */
-  judge: (subject: ToolSubject) => Verdict;
+  /** Decided once per tool. A refused tool is not listed either. */
+  judge: (subject: ToolSubject) => PolicyDecision;
   stage: StageFor;
+}
+
+/** Which tools a rule is about. */
+interface ToolPattern {
+  /** As it stands in the configuration. */
+  text: string;
+  matches(subject: ToolSubject): boolean;
+  /** It does not name a server. Only such a pattern can allow a tool of a session's own server. */
+  isForAnyServer: boolean;
 }
 
 interface Layer {
@@ -34,21 +43,21 @@ interface Layer {
   ownerOnly: ToolPattern[] | true;
 }
 
-/** The layers that count for one tool. */
-interface Hurdles {
+/** The layers that apply to one tool. */
+interface ApplicableLayers {
   subject: ToolSubject;
-  /** Those whose denials count. */
+  /** Layers that can deny it or reserve it. */
   denying: readonly Layer[];
-  /** Those that can allow it, and must where they have a list. */
+  /** Layers whose allow list, if they have one, must name it. */
   allowing: readonly Layer[];
 }
 
-const ALLOWED: Verdict = { kind: "allowed" };
+const ALLOWED: PolicyDecision = { kind: "allowed" };
 
 export function createPolicy({ rules = [], servers, owner = false }: PolicySettings): Policy {
   const agentLayers = rules.map((each) => toLayer(each, agentPattern));
   const compiled = new WeakMap<readonly PlacedRules[], Layer[]>();
-  const verdicts = new WeakMap<ToolSubject, Verdict>();
+  const decisions = new WeakMap<ToolSubject, PolicyDecision>();
 
   function serverLayers(of: readonly PlacedRules[] | undefined): readonly Layer[] {
     if (of === undefined) return [];
@@ -59,40 +68,37 @@ export function createPolicy({ rules = [], servers, owner = false }: PolicySetti
     return layers;
   }
 
-  function decide(subject: ToolSubject): Verdict {
+  function decide(subject: ToolSubject): PolicyDecision {
     const own = serverLayers(servers.own(subject).rules);
     const shadowed = serverLayers(servers.shadowed(subject).rules);
-    const hurdles: Hurdles = {
+    const layers: ApplicableLayers = {
       subject,
       denying: [...agentLayers, ...shadowed, ...own],
       allowing: [...agentLayers, ...own],
     };
-    return (
-      denial(hurdles) ?? (owner ? undefined : reserve(hurdles)) ?? omission(hurdles) ?? ALLOWED
-    );
+    return denial(layers) ?? (owner ? undefined : reserve(layers)) ?? omission(layers) ?? ALLOWED;
   }
 
-  function judge(subject: ToolSubject): Verdict {
-    const known = verdicts.get(subject);
+  function judge(subject: ToolSubject): PolicyDecision {
+    const known = decisions.get(subject);
     if (known !== undefined) return known;
-    const verdict = decide(subject);
-    verdicts.set(subject, verdict);
-    return verdict;
+    const decision = decide(subject);
+    decisions.set(subject, decision);
+    return decision;
   }
 
   return {
     judge,
     stage(subject) {
-      const verdict = judge(subject);
-      if (verdict.kind === "allowed") return undefined;
-      const { rule, reason, hint } = verdict;
+      const decision = judge(subject);
+      if (decision.kind === "allowed") return undefined;
+      const { rule, reason, hint } = decision;
+      const { source } = subject;
       return async (call) => {
         call.decision = { verdict: "refused", rule };
-        throw new PlugboardError(
-          "REFUSED_BY_POLICY",
-          `${oneLine(subject.canonical, 200)} is ${reason}`,
-          { permanent: true, ...serverOf(subject), ...(hint !== undefined && { hint }) },
-        );
+        const message = `${oneLine(subject.canonical, 200)} is ${reason}`;
+        const server = source.kind === "mcp" ? source.server : undefined;
+        throw new PlugboardError("REFUSED_BY_POLICY", message, { permanent: true, server, hint });
       };
     },
   };
@@ -108,7 +114,7 @@ function toLayer(rules: PlacedRules, compile: (text: string) => ToolPattern): La
   };
 }
 
-function denial({ subject, denying }: Hurdles): Verdict | undefined {
+function denial({ subject, denying }: ApplicableLayers): PolicyDecision | undefined {
   for (const { place, deny } of denying) {
     const match = deny.find((pattern) => pattern.matches(subject));
     if (match === undefined) continue;
@@ -118,7 +124,7 @@ function denial({ subject, denying }: Hurdles): Verdict | undefined {
   return undefined;
 }
 
-function reserve({ subject, denying }: Hurdles): Verdict | undefined {
+function reserve({ subject, denying }: ApplicableLayers): PolicyDecision | undefined {
   if (subject.ownerOnly) return forOwner("the tool's own ownerOnly");
   for (const { place, ownerOnly } of denying) {
     const setting = `${place}.ownerOnly`;
@@ -129,7 +135,7 @@ function reserve({ subject, denying }: Hurdles): Verdict | undefined {
   return undefined;
 }
 
-function forOwner(rule: string): Verdict {
+function forOwner(rule: string): PolicyDecision {
   return {
     kind: "refused",
     rule,
@@ -138,7 +144,7 @@ function forOwner(rule: string): Verdict {
   };
 }
 
-function omission({ subject, allowing }: Hurdles): Verdict | undefined {
+function omission({ subject, allowing }: ApplicableLayers): PolicyDecision | undefined {
   const isOfSession = subject.origin === "session";
   for (const { place, allow } of allowing) {
     if (allow === undefined) continue;
@@ -160,6 +166,42 @@ function ruleIn({ text }: ToolPattern, setting: string): string {
   return `"${oneLine(text, 200)}" in ${setting}`;
 }
 
-function serverOf({ source }: ToolSubject): { server?: string } {
-  return source.kind === "mcp" ? { server: source.server } : {};
+/** In the rules of an agent: `server/tool`, `native/tool`, or a public name, which has no slash. */
+function agentPattern(text: string): ToolPattern {
+  const slash = text.indexOf("/");
+  if (slash === -1) {
+    const matches = compileGlob(text);
+    return {
+      text,
+      matches: ({ publicName }) => matches(publicName),
+      isForAnyServer: /^\*+$/.test(text),
+    };
+  }
+  // Matched separately, so that a slash in a tool's name cannot make it pass for a tool of another server.
+  const server = compileGlob(text.slice(0, slash));
+  const tool = compileGlob(text.slice(slash + 1));
+  return {
+    text,
+    matches: (subject) => server(serverPart(subject)) && tool(toolPart(subject)),
+    isForAnyServer: /^\*+$/.test(text.slice(0, slash)),
+  };
+}
+
+/** In the rules of a server: the tool's own name, or any name that a rule of an agent could have for it. */
+function serverPattern(text: string): ToolPattern {
+  const own = compileGlob(text);
+  const full = agentPattern(text);
+  return {
+    text,
+    matches: (subject) => own(toolPart(subject)) || full.matches(subject),
+    isForAnyServer: true,
+  };
+}
+
+function serverPart({ source }: ToolSubject): string {
+  return source.kind === "mcp" ? source.server : "native";
+}
+
+function toolPart({ source, canonical }: ToolSubject): string {
+  return source.kind === "mcp" ? source.tool : canonical.slice("native/".length);
 }

@@ -1,4 +1,4 @@
-// Takes secrets out of what a call answers, reports on its way, or fails with.
+// Takes secrets out of a call's result, its progress updates and its errors.
 
 import type {
   AudioContent,
@@ -9,15 +9,15 @@ import type {
 import type { GuardedCall, Stage } from "../model/guard.ts";
 import type { CallOutcome } from "../model/tool.ts";
 
-/** base64 of this many characters is a picture or a recording, and too long to look for words in. */
+/** Longer base64 is a picture or a recording. Searching it for secrets would take too long. */
 const LARGE = 64 * 1024;
 
-export interface Redact {
-  /** The same value where nothing was found. */
+export interface ValueRedactor {
+  /** Returns the same value if it found nothing. */
   value<T>(value: T): T;
 }
 
-export function redactStage(redact: Redact): Stage {
+export function redactStage(redact: ValueRedactor): Stage {
   return async (call, next) => {
     try {
       return redactOutcome(await next(withUpdates(call, redact)), redact);
@@ -27,8 +27,8 @@ export function redactStage(redact: Redact): Stage {
   };
 }
 
-/** The same call to everybody but its listener: what later stages decide is decided for all. */
-function withUpdates(call: GuardedCall, redact: Redact): GuardedCall {
+/** The same call with another listener. Its decision is shared, so that what later stages decide reaches the audit. */
+function withUpdates(call: GuardedCall, redact: ValueRedactor): GuardedCall {
   const { callId, subject, args, signal, onUpdate, handlers } = call;
   if (onUpdate === undefined) return call;
   return {
@@ -40,7 +40,7 @@ function withUpdates(call: GuardedCall, redact: Redact): GuardedCall {
     onUpdate: (update) => {
       const content = redactBlocks(update.content, redact);
       const { progress } = update;
-      onUpdate({ content, ...(progress !== undefined && { progress: redact.value(progress) }) });
+      onUpdate({ content, progress: progress && redact.value(progress) });
     },
     get decision() {
       return call.decision;
@@ -51,19 +51,19 @@ function withUpdates(call: GuardedCall, redact: Redact): GuardedCall {
   };
 }
 
-function redactOutcome(outcome: CallOutcome, redact: Redact): CallOutcome {
+function redactOutcome(outcome: CallOutcome, redact: ValueRedactor): CallOutcome {
   if (!outcome.content.some(isLarge)) return redact.value(outcome);
   const { content, ...rest } = outcome;
   return { ...redact.value(rest), content: redactBlocks(content, redact) };
 }
 
-function redactBlocks(blocks: ContentBlock[], redact: Redact): ContentBlock[] {
+function redactBlocks(blocks: ContentBlock[], redact: ValueRedactor): ContentBlock[] {
   return blocks.some(isLarge)
     ? blocks.map((block) => redactBlock(block, redact))
     : redact.value(blocks);
 }
 
-function redactBlock(block: ContentBlock, redact: Redact): ContentBlock {
+function redactBlock(block: ContentBlock, redact: ValueRedactor): ContentBlock {
   if (!isLarge(block)) return redact.value(block);
   if (block.type !== "resource") {
     const { data, ...rest } = block;
@@ -71,7 +71,7 @@ function redactBlock(block: ContentBlock, redact: Redact): ContentBlock {
   }
   const { blob, ...resource } = block.resource;
   const rest = redact.value({ ...block, resource });
-  return { ...rest, resource: { ...rest.resource, ...(blob !== undefined && { blob }) } };
+  return { ...rest, resource: { ...rest.resource, blob } };
 }
 
 type Binary = ImageContent | AudioContent | ResourceContent;

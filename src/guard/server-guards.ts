@@ -1,5 +1,5 @@
-// Which settings count for a tool: those of the definition it came from. A session's server that has the
-// name of a configured one is another definition.
+// Finds the settings that apply to a tool: those of the server definition it came from. A session's server with
+// the name of a configured one is another definition.
 
 import type { PerTool, ServerGuard } from "../model/guard-settings.ts";
 import type { ToolSubject } from "../model/guard.ts";
@@ -8,9 +8,9 @@ import type { ServerDefinition } from "../model/server-definition.ts";
 export type GuardedServer = Pick<ServerDefinition, "name" | "origin" | "guard">;
 
 export interface ServerGuards {
-  /** Of the tool's own server; empty for native tools. */
+  /** The settings of the tool's own server; empty for native tools. */
   own(subject: ToolSubject): ServerGuard;
-  /** Of the configured server whose name a session's server has taken. */
+  /** The settings of the configured server that a session's server of the same name replaces. */
   shadowed(subject: ToolSubject): ServerGuard;
 }
 
@@ -28,7 +28,7 @@ export function serverGuards(servers: Iterable<GuardedServer>): ServerGuards {
   };
 }
 
-/** The exception for this very tool. The names in it may be anything, `constructor` too. */
+/** The exception for this tool. A tool may have any name, even `constructor`. */
 export function exceptionFor<Value>(
   setting: PerTool<Value> | undefined,
   { source }: ToolSubject,
@@ -37,7 +37,7 @@ export function exceptionFor<Value>(
   return Object.hasOwn(setting.tools, source.tool) ? setting.tools[source.tool] : undefined;
 }
 
-/** Tells apart what is counted for a configured server and for a session's of its name. */
+/** A key that keeps the counts of a configured server and of a session's server of the same name apart. */
 export function countedAs(subject: ToolSubject, name: string): string {
   return `${subject.origin === "session" ? "session" : "configured"} ${name}`;
 }

@@ -1,5 +1,5 @@
-// How much a session may bring along: which of its servers and tools are past the limits, and the words
-// that name them. Nothing is left out in silence.
+// Limits how many servers and tools a session may have, and names those that are left out, so that the user
+// learns of them.
 
 import { PlugboardError } from "../model/errors.ts";
 import type { AgentGuard } from "../model/guard-settings.ts";
@@ -13,21 +13,21 @@ export interface SessionLimits {
 export interface Selection<Item> {
   kept: Item[];
   leftOut: Item[];
-  /** Absent where everything fits. */
+  /** Absent if everything fits. */
   notice?: string;
 }
 
-/** Calls a minute to each server, for the face whose calls a model makes on its own. */
+/** Calls a minute to each server, for sessions in which a model makes the calls on its own. */
 export const SESSION_RATE_LIMIT = 100;
 
 const SERVERS = { fallback: 10, max: 1000, variable: "PLUGBOARD_MAX_SESSION_SERVERS" } as const;
 const TOOLS = { fallback: 100, max: 10_000, variable: "PLUGBOARD_MAX_SESSION_TOOLS" } as const;
 const MOST_PROCESSES = 5;
 
-/** All of them are in `leftOut`; a longer list in a sentence is not read. */
+/** Nobody reads a longer list in a sentence. `leftOut` has them all. */
 const MOST_NAMED = 50;
 
-/** The environment wins over the configuration. Throws CONFIG_INVALID for a value that is no limit. */
+/** The environment wins over the configuration. Throws CONFIG_INVALID for a value that is not a valid limit. */
 export function sessionLimits(
   guard: AgentGuard | undefined,
   env: Readonly<Record<string, string | undefined>>,
@@ -39,7 +39,7 @@ export function sessionLimits(
   };
 }
 
-/** The first ones stay. */
+/** Keeps the first ones. */
 export function selectServers(
   names: readonly string[],
   { servers }: SessionLimits,
@@ -48,7 +48,7 @@ export function selectServers(
   return select(names, servers, (name) => name, { noun: "server", settings });
 }
 
-/** The first ones stay. `canonicalOf` gives the name to speak of a tool by. */
+/** Keeps the first ones. `canonicalOf` gives the name of a tool in the notice. */
 export function selectTools<Tool>(
   tools: readonly Tool[],
   { tools: limit }: SessionLimits,
@@ -58,7 +58,7 @@ export function selectTools<Tool>(
   return select(tools, limit, canonicalOf, { noun: "tool", settings });
 }
 
-/** Allowed, and worth a word: each takes memory and time to start. */
+/** Many programs are allowed, but each takes memory and time to start, so the user gets a warning. */
 export function processWarning(count: number): string | undefined {
   if (count <= MOST_PROCESSES) return undefined;
   return `the session starts ${plural(count, "program")} of its own; more than ${MOST_PROCESSES} make it slow to start`;

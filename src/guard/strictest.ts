@@ -1,13 +1,13 @@
-// Two settings for one server, where it is to be held to both: of each the stricter counts, and what one of
-// them would loosen stays as it was.
+// Combines two settings for one server that must obey both: the stricter one of each counts, and neither can
+// loosen the other.
 
 import type { ApprovalMode, PerTool, ServerGuard } from "../model/guard-settings.ts";
 import type { Include, IncludeMode } from "../model/include.ts";
 import { SESSION_RATE_LIMIT } from "./session-limits.ts";
 
 /**
- * `other` may add to what `mine` demands of a session's server, and takes nothing away. `agentMode` is what
- * holds where `mine` has no word on approval.
+ * `other` may add to what `mine` demands of a session's server, but takes nothing away. `agentMode` applies
+ * where `mine` does not set an approval mode.
  */
 export function strictestGuard(
   mine: ServerGuard | undefined,
@@ -19,16 +19,10 @@ export function strictestGuard(
   const approval = both(mine?.approval, other.approval, stricterThan(agentMode));
   const rateLimit = both(mine?.rateLimit, other.rateLimit, lowerThan(SESSION_RATE_LIMIT));
   const concurrency = both(mine?.concurrency, other.concurrency, lowerThan(Infinity));
-  return {
-    ...mine,
-    ...(rules.length > 0 && { rules }),
-    ...(approval !== undefined && { approval }),
-    ...(rateLimit !== undefined && { rateLimit }),
-    ...(concurrency !== undefined && { concurrency }),
-  };
+  return { ...mine, rules: rules.length > 0 ? rules : undefined, approval, rateLimit, concurrency };
 }
 
-/** What either of them keeps from a model is kept from it. */
+/** A model gets neither what the one nor what the other keeps from it. */
 export function strictestInclude(
   mine: Include | undefined,
   other: Include | undefined,
@@ -38,7 +32,7 @@ export function strictestInclude(
   return both(mine, other, stricter);
 }
 
-/** Undefined where `mine` says nothing and `other` nothing stricter than what then holds. */
+/** Undefined if `mine` is not set and `other` is not stricter than what applies then. */
 type Stricter<Value> = (mine: Value | undefined, other: Value | undefined) => Value | undefined;
 
 function both<Value>(
@@ -54,10 +48,10 @@ function both<Value>(
   }
   const hasTools = Object.keys(tools).length > 0;
   if (fallback === undefined && !hasTools) return undefined;
-  return { ...(fallback !== undefined && { default: fallback }), ...(hasTools && { tools }) };
+  return { default: fallback, tools: hasTools ? tools : undefined };
 }
 
-/** The names of tools may be anything, `constructor` too. */
+/** A tool may have any name, even `constructor`. */
 function valueFor<Value>(name: string, setting: PerTool<Value>): Value | undefined {
   const { tools } = setting;
   return tools !== undefined && Object.hasOwn(tools, name) ? tools[name] : setting.default;
@@ -65,12 +59,12 @@ function valueFor<Value>(name: string, setting: PerTool<Value>): Value | undefin
 
 const STRICTNESS: Readonly<Record<ApprovalMode, number>> = { never: 0, destructive: 1, ask: 2 };
 
-function stricterThan(unsaid: ApprovalMode): Stricter<ApprovalMode> {
-  return (mine, other = "never") => (STRICTNESS[other] > STRICTNESS[mine ?? unsaid] ? other : mine);
+function stricterThan(unset: ApprovalMode): Stricter<ApprovalMode> {
+  return (mine, other = "never") => (STRICTNESS[other] > STRICTNESS[mine ?? unset] ? other : mine);
 }
 
-function lowerThan<Limit extends number | false>(unsaid: number): Stricter<Limit> {
+function lowerThan<Limit extends number | false>(unset: number): Stricter<Limit> {
   const count = (limit: number | false): number => (limit === false ? Infinity : limit);
   return (mine, other) =>
-    other !== undefined && count(other) < count(mine ?? unsaid) ? other : mine;
+    other !== undefined && count(other) < count(mine ?? unset) ? other : mine;
 }

@@ -1,4 +1,4 @@
-// What a tool answers with: MCP's content blocks, carried without loss.
+// Content blocks of tool results and prompts: those of MCP, without loss.
 
 import type { JsonObject } from "./json.ts";
 
@@ -52,3 +52,7 @@ export type ContentBlock =
   | AudioContent
   | ResourceContent
   | ResourceLinkContent;
+
+/** What a reader is shown of a result without content. */
+export const EMPTY_RESULT = "(empty result)";
+export const EMPTY_ERROR = "(the tool reported an error without details)";

@@ -1,18 +1,18 @@
-// What an IP address is good for: a machine on the internet, this machine, a network behind a wall, or nothing.
+// Classifies IP addresses: on the internet, this machine, a private network, or no machine at all.
 
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
 export interface AddressClass {
-  /** `unusable` is no one machine's address, so no setting can allow it. */
+  /** An `unusable` address belongs to no single machine, so no setting can allow it. */
   kind: "public" | "loopback" | "private" | "unusable";
-  /** As a message says it: "a link-local address". */
+  /** For messages: "a link-local address". */
   label: string;
 }
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Where clouds hand out credentials. Some lie in public ranges, where nothing else would give them away. */
+/** Clouds hand out credentials at these addresses. Some are in public ranges, so the range does not reveal them. */
 const METADATA = new Set([
   "169.254.169.254",
   "169.254.170.2",
@@ -42,11 +42,11 @@ const UNUSABLE: Readonly<Record<string, string>> = {
 
 const RESERVED: AddressClass = { kind: "private", label: "a reserved address" };
 
-/** Of everything in IPv6 only this has been given out as global unicast. */
+/** The only IPv6 range that has been assigned as global unicast. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
 const NAT64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
 
-/** Undefined for anything but an IP address in its usual notation. IPv4-mapped IPv6 comes back as IPv4. */
+/** Undefined for anything but an IP address in its usual notation. IPv4-mapped IPv6 is returned as IPv4. */
 export function parseAddress(text: string): Address | undefined {
   switch (isIP(text)) {
     case 4:
@@ -58,7 +58,7 @@ export function parseAddress(text: string): Address | undefined {
   }
 }
 
-/** Without zone and dotted parts: the parser would take `::10.0.0.1` for `::ffff:10.0.0.1`. */
+/** Removes the zone and dotted parts: the parser would read `::10.0.0.1` as `::ffff:10.0.0.1`. */
 function hexadecimal(text: string): string {
   return new URL(`http://[${text.replace(/%.*$/, "")}]`).hostname.slice(1, -1);
 }
@@ -79,15 +79,15 @@ export function classifyAddress(address: Address): AddressClass {
 
 const PUBLIC: AddressClass = { kind: "public", label: "a public address" };
 
-/** 6to4, Teredo and the like carry an IPv4 address to who knows where: reserved, with all that is not unicast. */
+/** 6to4, Teredo and the like embed an IPv4 address that leads anywhere, so they count as reserved. */
 function classifyIPv6(address: ipaddr.IPv6, range: string): AddressClass {
   return range === "unicast" && address.match(GLOBAL_UNICAST) ? PUBLIC : RESERVED;
 }
 
-/** NAT64: a network without IPv4 reaches public servers by it, so the IPv4 address within decides. */
+/** A network without IPv4 reaches public servers through NAT64, so the embedded IPv4 address decides. */
 function classifyTranslated(address: ipaddr.IPv6): AddressClass {
   const inner = classifyAddress(new ipaddr.IPv4(address.toByteArray().slice(12)));
-  // The loopback of the translator is not this machine's.
+  // The translator's loopback address is not this machine.
   return inner.kind === "loopback" ? RESERVED : inner;
 }
 

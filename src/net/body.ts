@@ -1,4 +1,4 @@
-// A response's body: decoded, counted as it comes, and ended with its exchange.
+// Reads a response's body: decodes it, limits its size, and ends with its exchange.
 
 import { pipeline } from "node:stream";
 import type { Readable, Transform } from "node:stream";
@@ -15,19 +15,19 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
   br: createBrotliDecompress,
 };
 
-/** Nobody needs more layers than this, and each multiplies what a bomb can do. */
-const MOST_LAYERS = 2;
+/** No server needs more layers, and each multiplies the size of a decompression bomb. */
+const MAX_LAYERS = 2;
 
 export interface BodyOptions {
   host: string;
   /** The `content-encoding` header. */
   encoding: string | undefined;
-  /** Of decoded bytes. */
+  /** Counts decoded bytes. */
   maxBytes: number;
   exchange: Exchange;
 }
 
-/** Throws PROTOCOL for an encoding that cannot be decoded. The result can be read once. */
+/** Throws PROTOCOL for an encoding that cannot be decoded. The body can be read once. */
 export function readBody(source: Readable, options: BodyOptions): AsyncGenerator<Buffer, void> {
   return counted(source, decoded(source, options), options);
 }
@@ -46,7 +46,7 @@ async function* counted(
         exchange.fail(
           new PlugboardError(
             "MESSAGE_TOO_LARGE",
-            `the answer of ${host} is larger than ${byteSize(maxBytes)}`,
+            `the response of ${host} is larger than ${byteSize(maxBytes)}`,
             { hint: 'Raise "maxMessageBytes" for this server if that is expected.' },
           ),
         );
@@ -54,7 +54,7 @@ async function* counted(
       }
       yield chunk;
     }
-    // An abort may have ended the stream without an error of its own.
+    // An abort may end the stream without an error.
     if (exchange.failure !== undefined) throw exchange.failure;
   } catch (error) {
     throw exchange.failure ?? networkFailure(error, host);
@@ -72,10 +72,10 @@ function decoded(source: Readable, { host, encoding = "" }: BodyOptions): Readab
     .map((layer) => layer.trim())
     .filter((layer) => layer !== "" && layer !== "identity");
   const decoders = layers.map((layer) => DECODERS[layer]);
-  if (layers.length > MOST_LAYERS || decoders.includes(undefined)) {
-    throw new PlugboardError("PROTOCOL", `${host} answers in an encoding nobody asked for`);
+  if (layers.length > MAX_LAYERS || decoders.includes(undefined)) {
+    throw new PlugboardError("PROTOCOL", `${host} answers in an encoding that was not asked for`);
   }
-  // An error that comes while nobody reads must not end the process; the reader gets it later.
+  // An error before anyone reads must not end the process; the reader gets it later.
   source.on("error", ignore);
   return decoders.reduceRight<Readable>(
     (stream, decoder) => (decoder === undefined ? stream : pipeline(stream, decoder(), ignore)),

@@ -1,4 +1,4 @@
-// The connections of one guarded fetch, and the one place that knows the HTTP client.
+// The connections of one guarded fetch. Only this file knows the HTTP client.
 
 import { X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
@@ -9,7 +9,7 @@ import { guardedLookup } from "./lookup.ts";
 import type { Resolve } from "./lookup.ts";
 import type { AddressRules } from "./policy.ts";
 import { proxyFor } from "./proxy.ts";
-import type { ProxyEnv } from "./proxy.ts";
+import type { ProxyEnv } from "./proxy-env.ts";
 
 /** PEM text. */
 export interface TlsMaterial {
@@ -18,19 +18,19 @@ export interface TlsMaterial {
   key?: string;
 }
 
-export interface Sending {
+export interface OutgoingRequest {
   method: Dispatcher.HttpMethod;
   headers: Record<string, string>;
   body: string | undefined;
   signal: AbortSignal;
-  /** Present the client certificate: for the origin that the caller asked for. */
+  /** Whether to present the client certificate: only to the origin that the caller asked for. */
   identify: boolean;
 }
 
 export interface Dispatchers {
-  /** Sends to exactly that URL; the headers of the answer are name, value, name, value …. */
-  send(url: URL, sending: Sending): Promise<Dispatcher.ResponseData>;
-  /** The host of the proxy that a URL goes through. */
+  /** Sends to exactly this URL. The headers of the response are name, value, name, value …. */
+  send(url: URL, request: OutgoingRequest): Promise<Dispatcher.ResponseData>;
+  /** The host of the proxy for this URL. */
   proxyHost(url: URL): string | undefined;
   destroy(): Promise<void>;
 }
@@ -38,7 +38,7 @@ export interface Dispatchers {
 const CONNECT_TIMEOUT = 10_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 
-/** HTTP/1.1 without pipelining; no timeouts, since the exchange has its own. */
+/** HTTP/1.1 without pipelining. No timeouts, because the exchange has its own. */
 const SETTINGS = {
   pipelining: 1,
   headersTimeout: 0,
@@ -47,7 +47,7 @@ const SETTINGS = {
   allowH2: false,
 } as const;
 
-// Said outright: an environment variable could turn the check off for the whole process.
+// Set explicitly, because an environment variable can turn this check off for the whole process.
 const CONNECT = { timeout: CONNECT_TIMEOUT, rejectUnauthorized: true } as const;
 
 /** Throws CONFIG_INVALID for TLS material that cannot be used. */
@@ -66,8 +66,7 @@ export function openDispatchers(
     const key = `${identify ? "own" : "foreign"} ${proxy?.href ?? "direct"}`;
     const known = open.get(key);
     if (known !== undefined) return known;
-    const trust = tls.ca === undefined ? {} : { ca: tls.ca };
-    const connect = { ...CONNECT, ...(identify ? tls : trust) };
+    const connect = { ...CONNECT, ...(identify ? tls : { ca: tls.ca }) };
     const created =
       proxy === undefined
         ? new Agent({ ...SETTINGS, connect: { ...connect, lookup } })
@@ -83,16 +82,16 @@ export function openDispatchers(
   }
 
   return {
-    // Async, so that whatever the client throws is a rejection.
+    // Async, so that an error thrown by the client becomes a rejection.
     async send(url, { method, headers, body, signal, identify }) {
       return request(url, {
         dispatcher: dispatcherFor(url, identify),
         method,
-        // A copy: on the way through a proxy the client writes into it.
+        // A copy, because the client adds headers for a proxy.
         headers: { ...headers },
         body: body ?? null,
         signal,
-        // Again, for the client that a proxy's agent opens without the settings.
+        // Repeated here, because a ProxyAgent opens its client without the settings.
         headersTimeout: 0,
         bodyTimeout: 0,
         responseHeaders: "raw",
@@ -109,7 +108,7 @@ export function openDispatchers(
 function checkMaterial(tls: TlsMaterial): void {
   try {
     createSecureContext(tls);
-    // The context takes a CA it cannot read for none at all.
+    // The secure context ignores a CA that it cannot read.
     if (tls.ca !== undefined) certificatesIn(tls.ca).forEach((pem) => new X509Certificate(pem));
   } catch (cause) {
     throw new PlugboardError("CONFIG_INVALID", "tls: the certificates or the key cannot be read", {
@@ -120,7 +119,7 @@ function checkMaterial(tls: TlsMaterial): void {
   }
 }
 
-/** At least one, if only the text itself, which then fails to be a certificate. */
+/** A text without certificates is returned as it is, so that parsing it fails. */
 function certificatesIn(pem: string): string[] {
   return pem.match(/-----BEGIN [^-]+-----[^-]*-----END [^-]+-----/g) ?? [pem];
 }

@@ -1,4 +1,4 @@
-// The guarded way to one configured server: its policy, its certificates.
+// Creates the guarded fetch for one configured server, with its policy and its certificates.
 
 import { readFile } from "node:fs/promises";
 import { PlugboardError } from "../model/errors.ts";
@@ -7,12 +7,12 @@ import type { Clock } from "../util/clock.ts";
 import type { TlsMaterial } from "./dispatchers.ts";
 import { createFetch, type GuardedFetch } from "./fetch.ts";
 import type { NetworkPolicy } from "./policy.ts";
-import type { ProxyEnv } from "./proxy.ts";
+import type { ProxyEnv } from "./proxy-env.ts";
 
 export interface EndpointFetchOptions {
-  /** What the operator allows for all servers. */
+  /** `network.allow`: the hosts that the operator allows for all servers. */
   networkAllow: readonly string[];
-  /** Where the proxy variables come from. */
+  /** The environment with the proxy variables. */
   env: ProxyEnv;
   clock: Clock;
 }
@@ -21,13 +21,8 @@ export async function endpointFetch(
   endpoint: RemoteEndpoint,
   { networkAllow, env, clock }: EndpointFetchOptions,
 ): Promise<GuardedFetch> {
-  const { tls } = endpoint;
-  return createFetch({
-    policy: endpointPolicy(endpoint, networkAllow),
-    env,
-    clock,
-    ...(tls !== undefined && { tls: await readTls(tls) }),
-  });
+  const tls = endpoint.tls && (await readTls(endpoint.tls));
+  return createFetch({ policy: endpointPolicy(endpoint, networkAllow), env, clock, tls });
 }
 
 export function endpointPolicy(
@@ -38,7 +33,8 @@ export function endpointPolicy(
 }
 
 async function readTls(files: NonNullable<RemoteEndpoint["tls"]>): Promise<TlsMaterial> {
-  const read = async (path: string): Promise<string> => {
+  const read = async (path: string | undefined): Promise<string | undefined> => {
+    if (!path) return undefined;
     try {
       return await readFile(path, "utf8");
     } catch (error) {
@@ -48,9 +44,6 @@ async function readTls(files: NonNullable<RemoteEndpoint["tls"]>): Promise<TlsMa
       });
     }
   };
-  return {
-    ...(files.ca && { ca: await read(files.ca) }),
-    ...(files.cert && { cert: await read(files.cert) }),
-    ...(files.key && { key: await read(files.key) }),
-  };
+  const [ca, cert, key] = await Promise.all([files.ca, files.cert, files.key].map(read));
+  return { ca, cert, key };
 }

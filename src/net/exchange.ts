@@ -1,4 +1,5 @@
-// The bounds of one request and its response: whatever ends it early does so here, once, with a reason.
+// One request and its response, with their time limits. Whatever ends the exchange early calls `fail` with the
+// reason, and the first reason counts.
 
 import { cancelled, PlugboardError } from "../model/errors.ts";
 import type { Clock, Timer } from "../util/clock.ts";
@@ -41,7 +42,7 @@ export class Exchange {
     return this.#controller.signal;
   }
 
-  /** Why it was ended early. */
+  /** Why it ended early. */
   get failure(): PlugboardError | undefined {
     return this.#failure;
   }
@@ -50,7 +51,7 @@ export class Exchange {
     this.#headersTimer?.cancel();
   }
 
-  /** The first failure stands; after the end there is nothing left to fail. */
+  /** Keeps the first failure. Does nothing after the end. */
   fail(error: PlugboardError): void {
     if (this.#ended) return;
     this.#failure = error;
@@ -58,7 +59,7 @@ export class Exchange {
     this.#controller.abort(error);
   }
 
-  /** Lets go of timers and of the caller's signal. Idempotent. */
+  /** Releases the timers and the caller's signal. Idempotent. */
   end(): void {
     if (this.#ended) return;
     this.#ended = true;

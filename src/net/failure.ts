@@ -1,21 +1,21 @@
-// Why a connection failed, in words that help, by the code of the error below.
+// Explains why a connection failed, by the code of the underlying error.
 
 import { PlugboardError } from "../model/errors.ts";
 import type { ErrorCode } from "../model/errors.ts";
 
 interface Explanation {
-  /** Follows the host's name. */
+  /** Follows the host's name in a sentence. */
   text: string;
   hint?: string;
   code?: ErrorCode;
-  /** Where a proxy is in between, it is the proxy that this happened with. */
+  /** It happened while connecting: with a proxy in between, the proxy is the one that failed. */
   connecting?: true;
 }
 
 const PROXY_HINT = "Check HTTPS_PROXY, the proxy's credentials, and NO_PROXY.";
 
 const UNKNOWN_CA: Explanation = {
-  text: "has a certificate from an authority that is not trusted here",
+  text: "has a certificate from an authority that this machine does not trust",
   hint: 'If it is your own authority, set "tls": { "ca": … } for this server.',
 };
 const NO_NAME: Explanation = {
@@ -26,7 +26,7 @@ const NO_NAME: Explanation = {
 const NO_ROUTE: Explanation = { text: "cannot be reached from this machine", connecting: true };
 const BROKEN: Explanation = { text: "ended the connection before its answer was complete" };
 const NO_CERTIFICATE: Explanation = {
-  text: "does not accept the client's certificate, or wants one",
+  text: "does not accept the client certificate, or requires one",
   hint: 'Set "tls": { "cert": …, "key": … } for this server.',
 };
 const SLOW_CONNECT: Explanation = {
@@ -61,15 +61,15 @@ const BY_CODE: Readonly<Record<string, Explanation>> = {
     text: "sent more headers than are accepted",
     code: "MESSAGE_TOO_LARGE",
   },
-  // Nobody on this side gave up, so it was the proxy that would not open the tunnel.
+  // Nothing was aborted on this side, so the proxy refused to open the tunnel.
   UND_ERR_ABORTED: {
     text: "cannot be reached: the proxy did not connect to it",
     hint: PROXY_HINT,
   },
-  UND_ERR_PRX_TLS: { text: "cannot be reached: the proxy's certificate does not hold" },
+  UND_ERR_PRX_TLS: { text: "cannot be reached: the proxy's certificate is not valid" },
   CERT_HAS_EXPIRED: {
     text: "has a certificate that has expired",
-    hint: "Its operator must renew it. Check the clock of this machine, too.",
+    hint: "Its operator must renew it. Check the clock of this machine too.",
   },
   CERT_NOT_YET_VALID: {
     text: "has a certificate that is not valid yet",
@@ -96,8 +96,8 @@ const BY_CODE: Readonly<Record<string, Explanation>> = {
 };
 
 /**
- * `proxy` is the host of the one in between. Leaves an error of Plugboard's own alone: the address
- * rules speak through the connection, too.
+ * `proxy` is the host of the proxy in between. A PlugboardError is returned unchanged, because the address rules
+ * throw theirs through the connection.
  */
 export function networkFailure(error: unknown, host: string, proxy?: string): PlugboardError {
   if (error instanceof PlugboardError) return error;
@@ -108,7 +108,7 @@ export function networkFailure(error: unknown, host: string, proxy?: string): Pl
   const known = code === undefined ? "" : ` (${code})`;
   return new PlugboardError(facts.code ?? "NETWORK", `${who} ${text}${known}`, {
     cause: error,
-    ...(hint === undefined ? {} : { hint: viaProxy ? PROXY_HINT : hint }),
+    hint: viaProxy && hint !== undefined ? PROXY_HINT : hint,
   });
 }
 
@@ -120,7 +120,7 @@ function explain(code = ""): Explanation {
   return { text: "cannot be reached" };
 }
 
-/** The client's error for what is not HTTP; its code is often undefined. */
+/** The HTTP client's error for a response that is not HTTP; it often has no code. */
 function isParserError(error: unknown): boolean {
   return error instanceof Error && error.name === "HTTPParserError";
 }

@@ -1,12 +1,12 @@
-// Guarded fetch, the only way to a URL: every hop is held against the policy, credentials stay with the
-// origin they were meant for, and size and time have an end.
+// Guarded fetch, the only way to a URL: it checks every redirect against the policy, sends credentials only to
+// the origin they are for, and limits size and time.
 
 import { PlugboardError } from "../model/errors.ts";
 import { systemClock } from "../util/clock.ts";
 import type { Clock } from "../util/clock.ts";
 import { readBody } from "./body.ts";
 import { openDispatchers } from "./dispatchers.ts";
-import type { Dispatchers, Sending, TlsMaterial } from "./dispatchers.ts";
+import type { Dispatchers, OutgoingRequest, TlsMaterial } from "./dispatchers.ts";
 import { Exchange } from "./exchange.ts";
 import { networkFailure } from "./failure.ts";
 import { incomingHeaders, outgoingHeaders } from "./headers.ts";
@@ -14,21 +14,21 @@ import { systemResolve } from "./lookup.ts";
 import type { Resolve } from "./lookup.ts";
 import { addressRules } from "./policy.ts";
 import type { AddressRules, NetworkPolicy } from "./policy.ts";
-import type { ProxyEnv } from "./proxy.ts";
+import type { ProxyEnv } from "./proxy-env.ts";
 import { redirectTarget } from "./redirect.ts";
 
 interface GuardedRequest {
   method: "GET" | "POST" | "DELETE";
   headers?: Record<string, string>;
-  /** Headers with credentials: sent to the first origin alone. */
+  /** Headers with credentials: sent only to the first origin. */
   privateHeaders?: Record<string, string>;
   body?: string;
   signal?: AbortSignal;
-  /** Milliseconds until the response's headers, redirects included; undefined for no limit of its own. */
+  /** Milliseconds until the response's headers, redirects included. Default: no limit. */
   headersTimeout?: number;
-  /** Milliseconds for the whole exchange, body included; undefined for streams. */
+  /** Milliseconds for the whole exchange, body included. Default: no limit, as streams need it. */
   deadline?: number;
-  /** Of decoded bytes, over the whole response: a stream that goes on for days wants Infinity. Default 64 MiB. */
+  /** Decoded bytes of the whole response. Default: 64 MiB; a stream that runs for days needs Infinity. */
   maxBodyBytes?: number;
 }
 
@@ -36,18 +36,18 @@ export interface GuardedResponse {
   status: number;
   /** Lower-case names, null prototype. */
   headers: Record<string, string>;
-  /** Where the answer came from in the end. */
+  /** The URL of the response, after redirects. */
   url: string;
-  /** Decoded bytes, capped; must be consumed or cancelled. It can be read once. */
+  /** Decoded bytes, at most `maxBodyBytes`. Must be read or cancelled; can be read once. */
   body: AsyncIterable<Buffer>;
   text(): Promise<string>;
   cancel(): void;
 }
 
-/** Rejects with a PlugboardError; so does the body, when the exchange ends while it is read. */
+/** Rejects with a PlugboardError, and so does the body if the exchange ends while it is read. */
 export interface GuardedFetch {
   (url: string, request: GuardedRequest): Promise<GuardedResponse>;
-  /** Ends every connection, idempotent. */
+  /** Ends every connection. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export interface FetchOptions {
   policy: NetworkPolicy;
   /** PEM text. */
   tls?: TlsMaterial;
-  /** Where the proxy variables come from. Default: the process's. */
+  /** The environment with the proxy variables. Default: the process's. */
   env?: ProxyEnv;
   clock?: Clock;
 }
@@ -106,19 +106,19 @@ async function follow(
   const { method, body } = request;
   const outgoing = outgoingHeaders(request.headers, request.privateHeaders);
   let url = first;
-  // Once another origin has had a say in where to go, the way back is no longer the caller's choice.
-  let atHome = true;
+  // Once another origin has redirected, even a redirect back to the first origin gets no credentials.
+  let isFirstOrigin = true;
   rules.checkUrl(url);
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
     const { statusCode, ...received } = await send(url, dispatchers, {
       method,
-      headers: atHome ? outgoing.own : outgoing.foreign,
+      headers: isFirstOrigin ? outgoing.own : outgoing.foreign,
       body,
       signal: exchange.signal,
-      identify: atHome,
+      identify: isFirstOrigin,
     });
     const headers = incomingHeaders(received.headers as unknown as string[]);
-    // Destroying a body that nobody reads is an error event.
+    // Destroying an unread body emits an error event.
     received.body.on("error", () => {});
     try {
       const target = redirectTarget(method, url, { status: statusCode, headers });
@@ -127,7 +127,7 @@ async function follow(
         return response(statusCode, headers, url, received.body, request, exchange);
       }
       rules.checkUrl(target, url);
-      atHome &&= target.origin === first.origin;
+      isFirstOrigin &&= target.origin === first.origin;
       url = target;
     } catch (error) {
       received.body.destroy();
@@ -138,9 +138,9 @@ async function follow(
   throw new PlugboardError("PROTOCOL", `${first.host} redirects more than ${MAX_REDIRECTS} times`);
 }
 
-async function send(url: URL, dispatchers: Dispatchers, sending: Sending) {
+async function send(url: URL, dispatchers: Dispatchers, request: OutgoingRequest) {
   try {
-    return await dispatchers.send(url, sending);
+    return await dispatchers.send(url, request);
   } catch (error) {
     throw networkFailure(error, url.host, dispatchers.proxyHost(url));
   }
@@ -156,7 +156,7 @@ function response(
 ): GuardedResponse {
   const body = readBody(source, {
     host: url.host,
-    // Nothing at all is not valid gzip, but some servers label it so.
+    // Some servers label an empty body as gzip, which does not decode.
     encoding: isEmpty(status, headers) ? undefined : headers["content-encoding"],
     maxBytes: maxBodyBytes,
     exchange,

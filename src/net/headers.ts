@@ -1,14 +1,14 @@
-// Headers on their way out and in: what may be sent, to whom, and how what came back is kept.
+// Checks outgoing headers, separates those for the first origin, and collects incoming ones.
 
 import { PlugboardError } from "../model/errors.ts";
 
 const NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
 
-/** Tab, printable ASCII and Latin-1: no line ends, so a value cannot become another header. */
+/** Tab, printable ASCII and Latin-1. No line ends, so that a value cannot become another header. */
 const VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
-/** They frame the message or belong to the connection: letting a caller set them is how requests get smuggled. */
-const OWN = new Set([
+/** These frame the message or belong to the connection. A caller that could set them could smuggle requests. */
+const RESERVED = new Set([
   "connection",
   "content-length",
   "expect",
@@ -22,17 +22,17 @@ const OWN = new Set([
   "upgrade",
 ]);
 
-/** Credentials by definition, wherever the caller put them. */
+/** Always credentials, even among the public headers. */
 const CREDENTIALS = ["authorization", "cookie"];
 
 export interface OutgoingHeaders {
-  /** With the private ones: for the first origin. */
+  /** For the first origin, with the private headers. */
   own: Record<string, string>;
   /** For every other origin. */
   foreign: Record<string, string>;
 }
 
-/** Throws INVALID_ARGUMENTS, without repeating a value: it may be a secret. */
+/** Throws INVALID_ARGUMENTS. The message never contains a value, which may be a secret. */
 export function outgoingHeaders(
   headers: Record<string, string> = {},
   privateHeaders: Record<string, string> = {},
@@ -47,10 +47,12 @@ function checked(headers: Record<string, string>): Record<string, string> {
   const result: Record<string, string> = {};
   for (const [given, value] of Object.entries(headers)) {
     const name = given.toLowerCase();
-    if (!NAME.test(name)) throw invalid(`${JSON.stringify(given)} is not a header's name`);
-    if (OWN.has(name)) throw invalid(`the header ${given} is Plugboard's own to set`);
+    if (!NAME.test(name)) throw invalid(`${JSON.stringify(given)} is not a valid header name`);
+    if (RESERVED.has(name)) throw invalid(`the header ${given} is set by Plugboard itself`);
     if (!VALUE.test(value)) {
-      throw invalid(`the value of the header ${given} has characters that no header may have`);
+      throw invalid(
+        `the value of the header ${given} has characters that are not allowed in headers`,
+      );
     }
     result[name] = value;
   }
@@ -64,7 +66,7 @@ function invalid(message: string): PlugboardError {
   });
 }
 
-/** From name, value, name, value …; repeated names are joined as HTTP says. */
+/** `raw` is name, value, name, value …. Repeated headers are joined with commas, as HTTP defines. */
 export function incomingHeaders(raw: readonly string[]): Record<string, string> {
   const result = Object.create(null) as Record<string, string>;
   for (let index = 0; index + 1 < raw.length; index += 2) {

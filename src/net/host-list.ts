@@ -1,10 +1,10 @@
-// A list of hosts and address ranges, as an operator writes it.
+// A list of hosts and address ranges, as an operator writes it in the configuration or in NO_PROXY.
 
 import ipaddr from "ipaddr.js";
 import { parseAddress } from "./address.ts";
 import type { Address } from "./address.ts";
 
-type Range = [Address, number];
+type AddressRange = [Address, number];
 
 export interface HostList {
   hasHost(host: string): boolean;
@@ -14,8 +14,8 @@ export interface HostList {
 const HOST = /^(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
 
 /**
- * Entries are hosts (`example.com`, `*.example.com`), addresses and CIDR ranges; what is none of these
- * is handed to `onInvalid`. `*.example.com` holds for every name below example.com, not for itself.
+ * Entries are hosts (`example.com`, `*.example.com`), addresses and CIDR ranges; anything else is passed to
+ * `onInvalid`. `*.example.com` matches every name below example.com, but not example.com itself.
  */
 export function hostList(
   entries: readonly string[],
@@ -23,7 +23,7 @@ export function hostList(
 ): HostList {
   const hosts = new Set<string>();
   const suffixes: string[] = [];
-  const ranges: Range[] = [];
+  const ranges: AddressRange[] = [];
   for (const entry of entries) {
     const range = parseRange(entry.trim());
     const host = plainHost(entry.trim());
@@ -38,7 +38,7 @@ export function hostList(
   };
 }
 
-/** A host for comparison: lower case, without the brackets of IPv6 and the dot of the DNS root. */
+/** Normalises a host for comparison: lower case, without IPv6 brackets and the dot of the DNS root. */
 export function plainHost(host: string): string {
   return host
     .toLowerCase()
@@ -46,7 +46,7 @@ export function plainHost(host: string): string {
     .replace(/\.$/, "");
 }
 
-function parseRange(entry: string): Range | undefined {
+function parseRange(entry: string): AddressRange | undefined {
   const [base = "", bits] = entry.split("/", 2);
   const address = parseAddress(plainHost(base));
   if (address === undefined) return undefined;
@@ -54,6 +54,6 @@ function parseRange(entry: string): Range | undefined {
   return ipaddr.isValidCIDR(entry) ? ipaddr.parseCIDR(entry) : undefined;
 }
 
-function contains([base, bits]: Range, address: Address): boolean {
+function contains([base, bits]: AddressRange, address: Address): boolean {
   return base.kind() === address.kind() && address.match([base, bits] as never);
 }

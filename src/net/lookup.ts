@@ -1,5 +1,5 @@
-// Name resolution in which every address is held against the rules. The socket gets the very addresses
-// that were checked, so a name that changes its mind between check and use gains nothing.
+// Name resolution that checks every address against the rules. The socket connects to exactly the addresses that
+// were checked, so a name that resolves differently a moment later (DNS rebinding) gains nothing.
 
 import { lookup } from "node:dns/promises";
 import type { LookupAddress, LookupOptions } from "node:dns";
@@ -12,7 +12,7 @@ export type Resolve = (host: string, options: LookupOptions) => Promise<LookupAd
 
 export const systemResolve: Resolve = (host, options) => lookup(host, { ...options, all: true });
 
-/** For `net.connect`, which asks once for every connection. */
+/** For `net.connect`, which calls it once for every connection. */
 export function guardedLookup(
   rules: Pick<AddressRules, "checkAddress">,
   resolve: Resolve,

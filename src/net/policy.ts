@@ -1,15 +1,17 @@
-// Where a request may go: the rules that URLs, redirects and resolved addresses are held against.
+// Where a request may go: the rules for URLs, redirects and resolved addresses.
 
 import { PlugboardError } from "../model/errors.ts";
+import { oneLine } from "../util/text.ts";
 import { classifyAddress, parseAddress } from "./address.ts";
 import type { AddressClass } from "./address.ts";
 import { hostList, plainHost } from "./host-list.ts";
-import { showUrl } from "./show-url.ts";
+
+const LONGEST_URL = 200;
 
 export interface NetworkPolicy {
-  /** Plain http to other machines. */
+  /** Allows plain http to other machines. */
   allowInsecure: boolean;
-  /** Addresses that are not on the internet: private, link-local, metadata. */
+  /** Allows addresses that are not on the internet: private, link-local, metadata. */
   allowPrivate: boolean;
   /** Hosts (exact or *.suffix) and CIDR ranges the operator allows. */
   allow: readonly string[];
@@ -17,7 +19,7 @@ export interface NetworkPolicy {
 
 export interface AddressRules {
   /**
-   * Throws REFUSED_ADDRESS unless a request may go there, as far as can be told before the name is
+   * Throws REFUSED_ADDRESS unless a request may go to this URL, as far as that is known before its name is
    * resolved. `from` is the URL that redirected to it.
    */
   checkUrl(url: URL, from?: URL): void;
@@ -59,7 +61,7 @@ export function addressRules(policy: NetworkPolicy): AddressRules {
       throw refused(`${where} is ${found.label}`, "Use the server's own address.");
     }
     if (found.kind === "public" || isAllowed(host, address)) return;
-    // A name from elsewhere that points at this machine is how a web page rebinds; an address says what it is.
+    // A loopback address is explicit. A name that resolves to this machine may be an attack by DNS rebinding.
     if (found.kind === "loopback" && parseAddress(host) !== undefined) return;
     throw refused(`${where} is ${found.label}`, allowHint(host));
   }
@@ -80,12 +82,12 @@ export function addressRules(policy: NetworkPolicy): AddressRules {
     const host = plainHost(url.hostname);
     if (url.protocol === "http:" && !policy.allowInsecure && !isLocal(host)) {
       throw refused(
-        `${showUrl(url)} is plain http, which is for this machine alone`,
+        `${showUrl(url)} is plain http, which is only allowed to this machine`,
         'Use https, or set "allowInsecure": true for this server.',
       );
     }
     if (parseAddress(host) !== undefined) checkAddress(host, host);
-    // Else any server on the internet could have this machine's services asked in its name.
+    // Without this check any server on the internet could send requests to services on this machine.
     if (from !== undefined && isLocal(host) && !isLocal(plainHost(from.hostname))) {
       if (!isAllowed(host, host)) {
         throw refused(`${from.host} redirects to this machine (${url.host})`, allowHint(host));
@@ -96,7 +98,7 @@ export function addressRules(policy: NetworkPolicy): AddressRules {
   return { checkUrl, checkAddress };
 }
 
-/** The machine itself, by a name or address that cannot mean another. */
+/** Whether a host is this machine, by a name or address that cannot mean another one. */
 export function isLocal(host: string): boolean {
   const address = parseAddress(host);
   return address === undefined ? isLocalName(host) : classifyAddress(address).kind === "loopback";
@@ -109,12 +111,17 @@ function isLocalName(host: string): boolean {
 function classOf(address: string): AddressClass {
   const parsed = parseAddress(address);
   return parsed === undefined
-    ? { kind: "unusable", label: "no IP address" }
+    ? { kind: "unusable", label: "not an IP address" }
     : classifyAddress(parsed);
 }
 
 function allowHint(host: string): string {
   return `Set "allowPrivate": true for this server, or add ${JSON.stringify(host)} to network.allow.`;
+}
+
+/** A URL for messages, without its user name and query: both may hold keys. */
+export function showUrl(url: URL): string {
+  return oneLine(`${url.protocol}//${url.host}${url.pathname}${url.search && "?…"}`, LONGEST_URL);
 }
 
 function refused(message: string, hint: string): PlugboardError {

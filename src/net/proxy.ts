@@ -1,13 +1,12 @@
-// Which proxy a URL goes through, by the environment variables that other programs honour too.
+// Chooses the proxy for a URL from the usual environment variables.
 
 import { PlugboardError } from "../model/errors.ts";
 import { parseAddress } from "./address.ts";
 import { hostList, plainHost } from "./host-list.ts";
 import { isLocal } from "./policy.ts";
+import type { ProxyEnv } from "./proxy-env.ts";
 
-export type ProxyEnv = Readonly<Record<string, string | undefined>>;
-
-/** Undefined for a direct connection. This machine is never reached through a proxy. */
+/** Undefined for a direct connection. Requests to this machine never use a proxy. */
 export function proxyFor(url: URL, env: ProxyEnv): URL | undefined {
   const host = plainHost(url.hostname);
   if (isLocal(host)) return undefined;
@@ -21,7 +20,7 @@ export function proxyFor(url: URL, env: ProxyEnv): URL | undefined {
 
 function parseProxy(variable: string, value: string): URL {
   const text = value.includes("://") ? value : `http://${value}`;
-  // The value may hold a password: no message repeats it.
+  // The value may hold a password, so messages do not repeat it.
   if (!URL.canParse(text)) {
     throw new PlugboardError("CONFIG_INVALID", `${variable} is not the URL of a proxy`, {
       hint: `Write it like "http://proxy.example:3128", or unset ${variable}.`,
@@ -38,7 +37,7 @@ function parseProxy(variable: string, value: string): URL {
   return proxy;
 }
 
-/** `*`, names (which hold for everything below them too), addresses and ranges; names with a port if need be. */
+/** `NO_PROXY` has `*`, names (which include everything below them), addresses and ranges; a name may have a port. */
 function isExempt(url: URL, noProxy: string): boolean {
   const host = plainHost(url.hostname);
   const address = parseAddress(host);

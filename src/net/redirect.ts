@@ -1,7 +1,7 @@
-// Whether a response sends the request elsewhere, and whether the request goes.
+// Decides whether a response redirects, and whether the request may follow.
 
 import { PlugboardError } from "../model/errors.ts";
-import { showUrl } from "./show-url.ts";
+import { showUrl } from "./policy.ts";
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const SAME_METHOD = new Set([307, 308]);
@@ -12,7 +12,7 @@ export interface RedirectingResponse {
 }
 
 /**
- * The URL to go on with; undefined when the response is the answer. Throws for a redirect that the
+ * The URL to request next, or undefined if the response is not a redirect. Throws for a redirect that the
  * request must not follow. The address itself is not checked here.
  */
 export function redirectTarget(
@@ -32,8 +32,8 @@ export function redirectTarget(
   if (method !== "GET" && !(SAME_METHOD.has(status) && to.origin === from.origin)) {
     throw new PlugboardError(
       "REFUSED_ADDRESS",
-      `${showUrl(from)} has moved (${status}) to ${showUrl(to)}, and a ${method} is not sent on to there`,
-      { hint: `If you trust it, set "url" to the new address.`, permanent: true },
+      `${showUrl(from)} has moved (${status}) to ${showUrl(to)}, and a ${method} request does not follow`,
+      { hint: `If you trust the new address, set "url" to it.`, permanent: true },
     );
   }
   return to;

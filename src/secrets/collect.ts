@@ -1,11 +1,11 @@
-// What counts as a secret among the values a server is started with.
+// Finds the secrets among the values that a server is started or reached with.
 
 import { isJsonObject } from "../model/json.ts";
 import type { Endpoint } from "../model/server-definition.ts";
 import { SHORTEST_SECRET } from "./redactor.ts";
 import { credentialLikeness, isCredential, type Likeness } from "./credential-name.ts";
 
-/** A name before the `@` of a URL, without a password after it, is a token if it is this long. */
+/** A user name in a URL without a password is a token if it is at least this long. */
 const TOKEN_LENGTH = 16;
 
 const SCHEME = /^(bearer|basic|token|apikey|api-key|key|bot|dpop|digest|negotiate)\s+(\S.*)$/i;
@@ -14,8 +14,8 @@ const USER_INFO = /^[a-z][a-z0-9+.:-]*:\/\/([^/?#@:]*)(?::([^/?#]*))?@/i;
 const GO_USER_INFO = /^([^\s:@/]+):([^\s]+)@(?:tcp|unix)\(/;
 
 /**
- * The secrets in an endpoint: what came from `secret://`, from a `${VAR}` that is named like a credential,
- * or stands where credentials stand. `unresolved` is the same endpoint with its references in place.
+ * The secrets in an endpoint: values from `secret://`, values of a `${VAR}` that is named like a credential, and
+ * values in places that hold credentials. `unresolved` is the same endpoint with its references unresolved.
  */
 export function collectSecrets(unresolved: Endpoint, resolved: Endpoint): string[] {
   const found = new Collection();
@@ -37,11 +37,10 @@ export function collectSecrets(unresolved: Endpoint, resolved: Endpoint): string
       found.header(name, value);
     }
     const { clientSecret, privateKey } = resolved.oauth || {};
-    if (clientSecret !== undefined)
-      found.value(clientSecret, undefined, credentialLikeness("secret"));
-    // Otherwise it is the path of a file.
+    if (clientSecret !== undefined) found.value(clientSecret, undefined, "credential");
+    // A private key without this line is the path of a file.
     if (privateKey?.includes("-----BEGIN")) {
-      found.value(privateKey, undefined, credentialLikeness("private_key"));
+      found.value(privateKey, undefined, "credential");
     }
   }
   return found.secrets();
@@ -58,7 +57,7 @@ class Collection {
     return [...this.#found];
   }
 
-  /** Anything configured, by its name, by what it was before, and by what it holds inside. */
+  /** Judges a configured value by its name, by its unresolved form, and by its content. */
   value(value: string, unresolved: string | undefined, likeness?: Likeness): void {
     if (unresolved !== undefined) {
       if (/secret:\/\//i.test(unresolved)) this.#add(value);
@@ -84,7 +83,7 @@ class Collection {
     const [, name, value] = /^-{0,2}([A-Za-z][\w.-]*)=(.+)$/s.exec(arg) ?? [];
     if (name !== undefined && value !== undefined) {
       this.value(value, undefined, credentialLikeness(name));
-      // As in `--header=Authorization: Bearer x` and `--env=API_KEY=x`.
+      // The value may be a pair itself: `--header=Authorization: Bearer x`, `--env=API_KEY=x`.
       if (arg.startsWith("-")) this.argument(value, undefined);
     }
     const [, header, credential] = /^([A-Za-z][\w-]*):\s*(\S.*)$/s.exec(arg) ?? [];
@@ -93,7 +92,7 @@ class Collection {
     if (option !== undefined && !arg.startsWith("-")) this.#named(arg, credentialLikeness(option));
   }
 
-  /** The values of variables whose own names say what they are. */
+  /** The values of variables that are named like credentials. */
   #variables(value: string, unresolved: string): void {
     // `$${` is a literal `${`.
     const parts = unresolved
@@ -106,28 +105,28 @@ class Collection {
 
   #named(value: string, likeness: Likeness): void {
     this.#json(value);
-    // A connection string is a secret for its password; the rest of it helps whoever reads a log.
-    if (this.#address(value) || this.#pairs(value) || !isCredential(value, likeness)) return;
+    // In a connection string only the password is secret; the rest helps the reader of a log.
+    if (this.#url(value) || this.#pairs(value) || !isCredential(value, likeness)) return;
     this.#add(value);
     if (likeness === "maybe") this.#password(value);
   }
 
-  /** The credentials in a URL. False where its user has none. */
-  #address(value: string): boolean {
+  /** Adds the credentials in a URL. False if it has no password and no token before the `@`. */
+  #url(value: string): boolean {
     const query = /^[a-z][a-z0-9+.:-]*:\/\/[^?#]*\?([^#]*)/i.exec(value)?.[1] ?? "";
     for (const pair of query.split("&")) {
       const [name = "", ...rest] = pair.split("=");
       const part = rest.join("=");
-      if (isCredential(part, surely(credentialLikeness(decode(name))))) this.#encoded(part);
+      if (isCredential(part, certain(credentialLikeness(decode(name))))) this.#encoded(part);
     }
-    // By hand: `postgres://user:50%@host` is no URL to the parser and has a password all the same.
+    // The URL parser rejects `postgres://user:50%@host`, which has a password all the same.
     const [, user = "", password] = USER_INFO.exec(value) ?? GO_USER_INFO.exec(value) ?? [];
     if (password !== undefined) this.#encoded(password);
     else if (user.length >= TOKEN_LENGTH) this.#encoded(user);
     return password !== undefined || user.length >= TOKEN_LENGTH;
   }
 
-  /** `Server=db;Password=x` and `host=db password=x`. False where there is no such thing. */
+  /** Adds the credentials in `Server=db;Password=x` and `host=db password=x`. False if there are none. */
   #pairs(value: string): boolean {
     let isFound = false;
     const pairs = [...value.matchAll(/(?:^|[;\s])([A-Za-z][\w ]*)=([^;\s]+)/g)];
@@ -143,13 +142,13 @@ class Collection {
     for (const pair of value.split(";")) this.#add(pair.slice(pair.indexOf("=") + 1));
   }
 
-  /** Of `user:password`. */
+  /** Adds the password of `user:password`. */
   #password(pair: string): void {
     const colon = pair.indexOf(":");
     if (colon !== -1) this.#add(pair.slice(colon + 1));
   }
 
-  /** A service account's file: its key may be told without the rest. */
+  /** Adds the credentials in a JSON object, such as a service account: its key may appear without the rest. */
   #json(value: string): void {
     if (!value.trimStart().startsWith("{")) return;
     let parsed: unknown;
@@ -175,13 +174,13 @@ class Collection {
   }
 }
 
-/** A header or a parameter of such a name holds nothing else. */
-function surely(likeness: Likeness): Likeness {
+/** A header or a parameter of such a name never holds anything else. */
+function certain(likeness: Likeness): Likeness {
   return likeness === "maybe" ? "credential" : likeness;
 }
 
 function headerLikeness(name: string): Likeness {
-  const likeness = surely(credentialLikeness(name));
+  const likeness = certain(credentialLikeness(name));
   return likeness ?? (/auth(?!or(?!i))/i.test(name) ? "maybe" : undefined);
 }
 

@@ -1,8 +1,8 @@
-// Tells by its name whether a variable, header, parameter or option holds a credential, and how sure that is.
+// Decides by its name whether a variable, header, parameter or option holds a credential, and how certain that is.
 
 /**
- * `password`: the value counts whatever it looks like. `credential`: unless it is a switch or a number.
- * `maybe`: only if it looks like nothing else either, since such names also hold paths, modes and regions.
+ * `password`: every value is a credential. `credential`: every value that is not a switch or a number.
+ * `maybe`: only a value that looks like nothing else, because such names also hold paths, modes and regions.
  */
 export type Likeness = "password" | "credential" | "maybe" | undefined;
 
@@ -19,18 +19,18 @@ const CREDENTIAL = new Set([
   "cookie",
   "authorization",
 ]);
-/** Words that mean it at the end of a name alone: not in `PASS_THROUGH`. */
+/** Words that count only at the end of a name: `DB_PASS`, but not `PASS_THROUGH`. */
 const LAST = new Map<string, Likeness>([
   ["pass", "password"],
   ["pin", "password"],
   ["pat", "credential"],
   ["key", "maybe"],
 ]);
-/** What makes a credential of the `key` after it. */
+/** A `key` after one of these words is a credential. */
 const KEY_KINDS = new Set(["api", "access", "private", "secret", "auth", "account", "license"]);
 const MAYBE = new Set(["auth", "credential", "credentials", "creds", "sig", "signature"]);
 
-/** A name that ends like this tells something about a credential: where it is, how long it holds. */
+/** A name that ends like this describes a credential: where it is, how long it is valid. */
 const ABOUT = new Set(
   (
     "url uri file path dir directory sock socket type kind name host port ttl expiry expires expiration " +
@@ -39,7 +39,7 @@ const ABOUT = new Set(
   ).split(" "),
 );
 
-/** Shells keep the working directory in these. */
+/** Shells keep the working directory in these variables. */
 const WORKING_DIRECTORY = /^(?:OLD)?PWD$/i;
 
 export function credentialLikeness(name: string): Likeness {
@@ -47,9 +47,9 @@ export function credentialLikeness(name: string): Likeness {
   const words = wordsOf(name);
   const last = words.at(-1);
   if (last === undefined || ABOUT.has(last) || words.includes("public")) return undefined;
-  // `MAX_TOKENS` counts, `TOKEN_LIMIT` has ended above.
+  // `MAX_TOKENS` is a number; `TOKEN_LIMIT` was excluded above.
   if (words[0] === "max" || words[0] === "min") return undefined;
-  // Words may be run together: `PGPASSWORD`.
+  // Words may be joined: `PGPASSWORD`.
   if (words.some((word) => PASSWORD.has(word)) || /passw(?:or)?d$/.test(last)) return "password";
   const isKey = words.some((word, at) => word === "key" && KEY_KINDS.has(words[at - 1] ?? ""));
   if (isKey || words.some((word) => CREDENTIAL.has(word))) return "credential";
@@ -57,7 +57,7 @@ export function credentialLikeness(name: string): Likeness {
   return words.some((word) => MAYBE.has(word)) ? "maybe" : LAST.get(last);
 }
 
-/** Whether what stands under such a name is one. Length is not looked at. */
+/** Whether a value under such a name is a credential. Its length does not matter here. */
 export function isCredential(value: string, likeness: Likeness): boolean {
   if (likeness === undefined) return false;
   if (likeness === "password") return true;

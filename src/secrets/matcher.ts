@@ -1,7 +1,7 @@
-// Finds many words in a text at once. Aho-Corasick makes it linear whatever the text; a table of skips in
-// front of it lets most of a text go by unread, as in Wu and Manber's algorithm.
+// Finds many words in a text at once. Aho-Corasick keeps it linear for every text; a skip table in front of it
+// passes over most of the text unread, as in the algorithm of Wu and Manber.
 
-/** Characters that are looked up together in the table of skips. */
+/** How many characters are looked up together in the skip table. */
 const BLOCK = 3;
 const LONGEST_WINDOW = 64;
 const SMALLEST_TABLE = 1 << 12;
@@ -9,24 +9,24 @@ const LARGEST_TABLE = 1 << 18;
 
 const NONE: readonly number[] = [];
 
-export class Matcher {
-  /** Length of the shortest word. */
+export class SecretMatcher {
+  /** The length of the shortest word. */
   readonly shortest: number;
   readonly #longest: number;
-  /** No word begins before the window whose last block is in none of the words' first `window` characters. */
+  /** The skip table covers the first `window` characters of every word. */
   readonly #window: number;
   readonly #skips: Uint8Array;
-  // The trie, node by node. 0 is the root; as a child or sibling, 0 is none.
+  // The trie, one entry per node. Node 0 is the root; 0 as a child or sibling means that there is none.
   readonly #character: Uint16Array;
   readonly #child: Int32Array;
   readonly #sibling: Int32Array;
   readonly #fail: Int32Array;
   readonly #depth: Int32Array;
-  /** Length of the longest word that ends here. */
+  /** The length of the longest word that ends at a node. */
   readonly #word: Int32Array;
   #nodes = 1;
 
-  /** At least one word, and none shorter than three characters. */
+  /** Takes at least one word, and none shorter than three characters. */
   constructor(words: Iterable<string>) {
     const list = [...words];
     let total = 1;
@@ -48,10 +48,10 @@ export class Matcher {
     this.#word = new Int32Array(total);
     for (const word of list) this.#insert(word);
     this.#link();
-    this.#skips = this.#tabulate(list);
+    this.#skips = this.#skipTable(list);
   }
 
-  /** Where words are, as start, end, start, end …; words that overlap are one span. */
+  /** Where the words are, as start, end, start, end …; words that overlap make one span. */
   spans(text: string): readonly number[] {
     let found: number[] | undefined;
     const last = text.length - this.#window;
@@ -70,7 +70,7 @@ export class Matcher {
   }
 
   /** How many characters at the end of the text may be the beginning of a word. */
-  dangling(text: string): number {
+  prefixLength(text: string): number {
     let state = 0;
     for (let at = Math.max(0, text.length - this.#longest); at < text.length; at += 1) {
       state = this.#step(state, text.charCodeAt(at));
@@ -78,7 +78,7 @@ export class Matcher {
     return this.#depth[state] ?? 0;
   }
 
-  /** The next place where a word may begin; past the last possible one where there is none. */
+  /** The next position where a word may begin, or one past the last possible if there is none. */
   #skip(text: string, from: number): number {
     const skips = this.#skips;
     const mask = skips.length - 1;
@@ -130,7 +130,7 @@ export class Matcher {
     this.#word[state] = word.length;
   }
 
-  /** Level by level: where to go on when the next character does not fit. */
+  /** Sets, level by level, the node to continue from when the next character does not fit. */
   #link(): void {
     const queue = new Int32Array(this.#nodes);
     for (let head = 0, tail = 1; head < tail; head += 1) {
@@ -146,7 +146,7 @@ export class Matcher {
     }
   }
 
-  #tabulate(words: readonly string[]): Uint8Array {
+  #skipTable(words: readonly string[]): Uint8Array {
     const blocks = words.length * (this.#window - BLOCK + 1);
     let size = SMALLEST_TABLE;
     while (size < blocks * 8 && size < LARGEST_TABLE) size *= 2;
@@ -170,7 +170,7 @@ function blockHash(first: number, second: number, third: number): number {
   return Math.imul(first, 0x1e35) + Math.imul(second, 0x61) + third;
 }
 
-/** Spans come in the order of their ends; a longer word may begin before those that were found inside it. */
+/** Spans arrive in the order of their ends; a longer word may begin before the words found inside it. */
 function addSpan(spans: number[], start: number, end: number): void {
   let from = start;
   for (let top = spans.length; top > 0 && (spans[top - 1] ?? 0) > from; top = spans.length) {

@@ -1,8 +1,8 @@
-// The forms a secret takes on its way into a log or a result: encoded for a URL, for JSON, as base64 or hex.
+// The forms in which a secret may appear in a log or a result: encoded for a URL, for JSON, as base64 or hex.
 
 const SHORTEST_LINE = 16;
 
-/** What each encoder leaves as it is: encodeURIComponent, forms, RFC 3986, Python's quote, encodeURI. */
+/** The characters that each encoder keeps: encodeURIComponent, forms, RFC 3986, Python's quote, encodeURI. */
 const URL_ENCODINGS: readonly { kept: RegExp; space: string }[] = [
   { kept: /[A-Za-z0-9\-_.!~*'()]/, space: "%20" },
   { kept: /[A-Za-z0-9\-_.*]/, space: "+" },
@@ -11,7 +11,7 @@ const URL_ENCODINGS: readonly { kept: RegExp; space: string }[] = [
   { kept: /[A-Za-z0-9\-_.!~*'();,/?:@&=+$#]/, space: "%20" },
 ];
 
-/** The secret itself is the first. A secret of several lines is also known by each of its longer ones. */
+/** The secret itself comes first. Of a secret with several lines, each longer line counts as well. */
 export function variantsOf(secret: string): Set<string> {
   const found = new Set<string>();
   for (const text of [secret, ...longLines(secret)]) {
@@ -26,7 +26,7 @@ export function variantsOf(secret: string): Set<string> {
   return found;
 }
 
-/** Without the lines that every PEM file has. */
+/** Leaves out the lines that every PEM file has. */
 function longLines(secret: string): string[] {
   if (!secret.includes("\n")) return [];
   return secret
@@ -35,7 +35,7 @@ function longLines(secret: string): string[] {
     .filter((line) => line.length >= SHORTEST_LINE && !/^-{5}(?:BEGIN|END) /.test(line));
 }
 
-/** Escaped once and, as JSON inside JSON, twice. */
+/** Escaped once, and twice for JSON inside JSON. */
 function jsonForms(text: string): string[] {
   const once = escapings(text);
   return [...once, ...once.flatMap(escapings)];
@@ -77,9 +77,9 @@ function urlForms(bytes: Buffer): string[] {
 }
 
 /**
- * base64 depends on where in a group of three bytes the secret begins, as in `user:secret`. Of each of the
- * three ways the characters that its neighbours have no part in; and, for a secret that is the end, its
- * last character and the padding.
+ * In base64 a secret looks different depending on where in a group of three bytes it begins, as in
+ * `user:secret`. For each of the three positions: the characters that depend on the secret alone, and, for a
+ * secret at the end of the text, also the last character and the padding.
  */
 function base64Forms(bytes: Buffer): string[] {
   return [0, 1, 2].flatMap((before) => {

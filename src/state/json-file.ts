@@ -1,10 +1,10 @@
-// JSON files that several processes may read and write: replaced whole, readable by their owner alone.
+// JSON files that several processes read and write. They are replaced as a whole and readable only by their owner.
 
 import { randomBytes } from "node:crypto";
 import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** The file's value; `undefined` where it is absent, unreadable, too large or not JSON. */
+/** The file's value; `undefined` if it is missing, unreadable, too large or not JSON. */
 export async function readJsonFile(path: string, maxBytes: number): Promise<unknown> {
   try {
     if ((await stat(path)).size > maxBytes) return undefined;
@@ -14,7 +14,7 @@ export async function readJsonFile(path: string, maxBytes: number): Promise<unkn
   }
 }
 
-/** A reader sees the old file or the new one, never a part. */
+/** A reader sees the old file or the new one, never a part of one. */
 export async function writeJsonFile(path: string, value: unknown): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;

@@ -1,4 +1,4 @@
-// Lets one process at a time do something that several may want to: a file that only one can create.
+// A lock between processes: a file that only one of them can create.
 
 import { randomBytes } from "node:crypto";
 import { mkdir, open, readFile, rm, stat, utimes } from "node:fs/promises";
@@ -6,30 +6,30 @@ import { dirname } from "node:path";
 import { PlugboardError } from "../model/errors.ts";
 import { type Clock, pause } from "../util/clock.ts";
 
-/** Whoever holds the lock says so this often; without a word for longer it counts as dead. */
-const BEAT_MS = 2000;
+/** The holder touches the file this often. A file that is older than `STALE_MS` belongs to a dead process. */
+const HEARTBEAT_MS = 2000;
 const STALE_MS = 15_000;
 const POLL_MS = 50;
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 const never = new AbortController().signal;
 
 /**
- * Runs `task` while no other process or task holds the lock at `path`. Rejects with TIMEOUT where it is
- * not to be had within `patienceMs`.
+ * Runs `task` while no other process or task holds the lock at `path`. Rejects with TIMEOUT if the lock is not
+ * free within `timeoutMs`.
  */
 export async function withLock<Result>(
   path: string,
   clock: Clock,
   task: () => Promise<Result>,
-  patienceMs = PATIENCE_MS,
+  timeoutMs = TIMEOUT_MS,
 ): Promise<Result> {
-  const deadline = clock.monotonic() + patienceMs;
+  const deadline = clock.monotonic() + timeoutMs;
   let unlock = await tryLock(path);
   while (unlock === undefined) {
     if (clock.monotonic() > deadline) {
-      throw new PlugboardError("TIMEOUT", `another process keeps the lock ${path}`, {
-        hint: "if no other plugboard runs, remove the file",
+      throw new PlugboardError("TIMEOUT", `another process holds the lock ${path}`, {
+        hint: "if no other plugboard is running, remove the file",
       });
     }
     await pause(clock, POLL_MS, never);
@@ -42,21 +42,21 @@ export async function withLock<Result>(
   }
 }
 
-/** What takes the lock off again, or undefined where somebody else holds it. */
+/** Returns the function that releases the lock, or undefined if somebody else holds it. */
 export async function tryLock(path: string): Promise<(() => Promise<void>) | undefined> {
   const token = randomBytes(8).toString("hex");
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   if (!(await create(path, token))) {
-    const isFree = (await isStale(path)) && (await breakOpen(path));
+    const isFree = (await isStale(path)) && (await removeStale(path));
     if (!isFree || !(await create(path, token))) return undefined;
   }
-  const beat = setInterval(() => {
+  const heartbeat = setInterval(() => {
     const now = new Date();
     utimes(path, now, now).catch(() => {});
-  }, BEAT_MS).unref();
+  }, HEARTBEAT_MS).unref();
   return async () => {
-    clearInterval(beat);
-    // Another may have broken a lock that was held too quietly: theirs is not ours to remove.
+    clearInterval(heartbeat);
+    // If another process took this lock for stale, the file is now its own and must stay.
     if ((await holder(path)) === token) await rm(path, { force: true });
   };
 }
@@ -85,13 +85,13 @@ async function isStale(path: string): Promise<boolean> {
 }
 
 /**
- * True when the lock is free to be tried for again. Only one breaks at a time and looks once more before:
- * the lock that another has taken since must not go with the old one.
+ * True if the lock can be tried again. Only one process at a time removes a stale lock, and it checks once more
+ * before: otherwise it could remove the lock that another process has just taken.
  */
-async function breakOpen(path: string): Promise<boolean> {
+async function removeStale(path: string): Promise<boolean> {
   const breaker = `${path}.break`;
   if (!(await create(breaker, ""))) {
-    // Whoever began this may have died of it.
+    // The process that began to remove the lock may have died.
     if (await isStale(breaker)) await rm(breaker, { force: true });
     return false;
   }

@@ -1,6 +1,6 @@
 // Waiting that an AbortSignal can end.
 
-/** The promise, or a rejection with `reason()` as soon as the signal aborts. Leaves no listener behind. */
+/** Settles like the promise, or rejects with `reason()` as soon as the signal aborts. Leaves no listener behind. */
 export async function untilAborted<T>(
   promise: Promise<T>,
   signal: AbortSignal | undefined,
@@ -8,7 +8,7 @@ export async function untilAborted<T>(
 ): Promise<T> {
   if (signal === undefined) return promise;
   if (signal.aborted) {
-    // Nobody waits for it any more: its rejection must not end the process.
+    // Nobody waits for the promise any more, so its rejection must not end the process.
     promise.catch(() => {});
     throw reason();
   }

@@ -1,12 +1,12 @@
-// One text for one JSON value, whatever the order its keys came in: what hashes are taken of.
+// One text for one JSON value, independent of the order of its keys. Hashes are computed from it.
 
-/** Written next, or to be taken apart. */
-type Step = { text: string } | { value: unknown };
+/** Text to write, or a value that still has to be written. */
+type JsonPart = { text: string } | { value: unknown };
 
-/** Walks without recursion: depth costs memory, not stack. The value must not contain itself. */
+/** Does not recurse, so that a deep value does not overflow the stack. The value must not contain itself. */
 export function canonicalJson(value: unknown): string {
   let json = "";
-  const steps: Step[] = [{ value }];
+  const steps: JsonPart[] = [{ value }];
   for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
     if ("text" in step) json += step.text;
     else if (Array.isArray(step.value)) pushList(steps, step.value);
@@ -16,7 +16,7 @@ export function canonicalJson(value: unknown): string {
   return json;
 }
 
-function pushList(steps: Step[], list: readonly unknown[]): void {
+function pushList(steps: JsonPart[], list: readonly unknown[]): void {
   steps.push({ text: "]" });
   for (let at = list.length - 1; at >= 0; at -= 1) {
     steps.push({ value: list[at] }, { text: at === 0 ? "[" : "," });
@@ -24,8 +24,8 @@ function pushList(steps: Step[], list: readonly unknown[]): void {
   if (list.length === 0) steps.push({ text: "[" });
 }
 
-/** Keys are written, never assigned: one named `__proto__` is a key like any other. */
-function pushObject(steps: Step[], object: object): void {
+/** A key named `__proto__` is written like any other. */
+function pushObject(steps: JsonPart[], object: object): void {
   const members = Object.entries(object).filter(([, value]) => value !== undefined);
   members.sort(([a], [b]) => (a < b ? 1 : -1));
   steps.push({ text: "}" });

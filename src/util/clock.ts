@@ -1,4 +1,4 @@
-// Time as an argument: everything that waits or measures takes a Clock, so tests decide when it is late.
+// Time as an argument: everything that waits or measures takes a Clock, so that tests control the time.
 
 export interface Timer {
   cancel(): void;
@@ -7,15 +7,15 @@ export interface Timer {
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Milliseconds that only ever go forward: for deadlines and durations. */
+  /** Milliseconds that never go backwards: for deadlines and durations. */
   monotonic(): number;
-  /** Runs `task` after `ms`; somebody waits for it, so it keeps the process alive. */
+  /** Runs `task` after `ms` and keeps the process alive until then. */
   after(ms: number, task: () => void): Timer;
-  /** Runs `task` after `ms` if the process still lives then. */
+  /** Runs `task` after `ms` if the process still runs then. */
   later(ms: number, task: () => void): Timer;
 }
 
-/** setTimeout fires at once for anything longer than this. */
+/** A longer delay makes setTimeout fire at once. */
 const LONGEST_DELAY = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
@@ -35,7 +35,7 @@ function start(ms: number, task: () => void): NodeJS.Timeout {
   return setTimeout(task, Math.min(Math.max(ms, 0), LONGEST_DELAY));
 }
 
-/** Resolves to the promise's value, or to `undefined` when `ms` pass first. */
+/** Resolves to the promise's value, or to `undefined` after `ms`. */
 export async function within<T>(
   clock: Clock,
   ms: number,

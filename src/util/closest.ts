@@ -1,15 +1,15 @@
-// The likeliest thing somebody meant by a word that matches nothing: a mistyped key, a tool's short name.
+// Guesses what somebody meant by a word that matches nothing: a mistyped key, a tool's short name.
 
-/** Longer words are compared by this many characters, so that the cost per candidate is bounded. */
+/** Only this many characters of a word are compared, so that the cost per candidate is bounded. */
 const LONGEST = 128;
 
-/** Shorter fragments sit inside too many words to mean anything. */
+/** Shorter fragments are part of too many words to mean anything. */
 const SHORTEST_PART = 3;
 
 /**
- * The candidate nearest to `word`, letter case aside, or undefined where none is near. A near spelling
- * wins over a shared beginning, that over a shared end, that over a part in the middle; among equals
- * the first one wins.
+ * The candidate nearest to `word`, ignoring letter case, or undefined if none is near. A similar spelling wins over
+ * a shared beginning, which wins over a shared end, which wins over a part in the middle. Among equals the first
+ * one wins.
  */
 export function closest(word: string, candidates: Iterable<string>): string | undefined {
   const wanted = fold(word);
@@ -29,7 +29,7 @@ function fold(word: string): string {
   return word.slice(0, LONGEST).toLowerCase();
 }
 
-/** Lower is nearer; Infinity is not near at all. */
+/** Lower is nearer; Infinity means not near at all. */
 function rate(a: string, b: string): number {
   const allowed = Math.floor(Math.max(a.length, b.length) / 3);
   const spelling = distance(a, b, allowed);
@@ -37,7 +37,7 @@ function rate(a: string, b: string): number {
 
   const [part, whole] = a.length < b.length ? [a, b] : [b, a];
   if (part.length < SHORTEST_PART) return Infinity;
-  // Below 1 at any length, so it only ranks words that match in the same way.
+  // Always below 1, so it only ranks words that match in the same way.
   const excess = (whole.length - part.length) / LONGEST;
   if (whole.startsWith(part)) return LONGEST + excess;
   if (whole.endsWith(part)) return LONGEST + 1 + excess;
@@ -46,8 +46,8 @@ function rate(a: string, b: string): number {
 }
 
 /**
- * Edits that turn one word into the other: insert, delete, replace, or swap two neighbours. Gives up
- * with Infinity once it must exceed `limit`. Keeps three rows of the table.
+ * The number of edits that turn one word into the other: insert, delete, replace, or swap two neighbours. Returns
+ * Infinity as soon as it must exceed `limit`. Keeps three rows of the table.
  */
 function distance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return Infinity;
@@ -65,7 +65,7 @@ function distance(a: string, b: string, limit: number): number {
       row.push(cost);
       least = Math.min(least, cost);
     }
-    // A swap reaches back two rows, so one row above the limit is not yet the end.
+    // A swap goes back two rows, so a single row above the limit does not decide.
     if (least > limit + 1) return Infinity;
     beforeLast = last;
     last = row;

@@ -1,9 +1,9 @@
-// Whether a path is in a directory, by the paths alone: links are not followed.
+// Whether a path is in a directory. Compares only the paths and does not follow links.
 
 import { isAbsolute, relative, sep } from "node:path";
 
-/** Both are absolute. The directory itself is in it. */
+/** Both paths are absolute. A directory contains itself. */
 export function contains(directory: string, path: string): boolean {
-  const way = relative(directory, path);
-  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+  const route = relative(directory, path);
+  return route !== ".." && !route.startsWith(`..${sep}`) && !isAbsolute(route);
 }

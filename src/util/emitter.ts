@@ -1,4 +1,4 @@
-// Typed events whose listeners cannot harm the emitter or each other.
+// Typed events. A listener that throws affects neither the emitter nor the other listeners.
 
 export class Emitter<Events extends object> {
   readonly #listeners = new Map<keyof Events, Set<(event: never) => void>>();
@@ -8,7 +8,7 @@ export class Emitter<Events extends object> {
     this.#onListenerError = onListenerError;
   }
 
-  /** Returns what takes the listener off again. */
+  /** Returns a function that removes the listener. */
   on<Name extends keyof Events>(event: Name, listener: (event: Events[Name]) => void): () => void {
     const listeners = this.#listeners.get(event) ?? new Set();
     this.#listeners.set(event, listeners);

@@ -1,9 +1,11 @@
-// Follows a JSON pointer in a URI fragment (`#/a/b`) inside the value it stands in.
+// Follows a JSON pointer in a URI fragment (`#/a/b`) inside the value that contains it.
 
-/** Undefined where it leads nowhere; the whole value for an empty one. */
+/** Undefined where it leads nowhere, and for an anchor (`#name`). `#` is the whole value. */
 export function followPointer(root: unknown, fragment: string): unknown {
+  const [first, ...parts] = fragment.split("/");
+  if (first !== "#") return undefined;
   let value: unknown = root;
-  for (const part of fragment.split("/").slice(1)) {
+  for (const part of parts) {
     if (typeof value !== "object" || value === null) return undefined;
     const key = decode(part).replaceAll("~1", "/").replaceAll("~0", "~");
     value = Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined;

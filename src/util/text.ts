@@ -1,6 +1,6 @@
-// Makes text from elsewhere safe to show on a terminal, in a log or in a prompt's metadata.
+// Text for people: makes foreign text safe to show on a terminal or in a log, and writes numbers as people say them.
 
-/** CSI, OSC/DCS/PM/APC/SOS strings and two-character escapes. Every alternative is linear. */
+/** CSI, OSC/DCS/PM/APC/SOS strings and two-character escapes. Every alternative runs in linear time. */
 const ESCAPES =
   // oxlint-disable-next-line no-control-regex
   /\u001b(?:\[[0-?]*[ -/]*[@-~]?|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -/]*[0-~]?)|\u009b[0-?]*[ -/]*[@-~]?/g;
@@ -10,38 +10,48 @@ const INVISIBLE =
   // oxlint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\p{Cf}\p{Variation_Selector}\u2028\u2029]/gu;
 
-/** Drops terminal escapes, control and invisible characters; keeps tabs and newlines. */
+/** Removes terminal escapes, control and invisible characters; keeps tabs and newlines. */
 export function plainText(text: string): string {
   return text.replace(ESCAPES, "").replace(INVISIBLE, "");
 }
 
-/** JSON with what cannot be seen in it written as escapes: still the same value, and nothing hides in it. */
+/** Any value as text. Never throws: a value may be nested deeper than the stack. */
+export function asText(value: unknown): string {
+  if (typeof value === "string") return value;
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return "(nested too deep to show)";
+  }
+}
+
+/** JSON with invisible characters written as escapes: the same value, with nothing hidden in it. */
 export function visibleJson(value: unknown): string {
   const text = JSON.stringify(value, undefined, 2);
   return text.replace(INVISIBLE, (found) =>
-    // Two of them beyond the first plane.
+    // A character beyond the first plane has two units.
     found.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
   );
 }
 
 /** `plainText` on one line, cut to `max` characters with an ellipsis. */
 export function oneLine(text: string, max = Infinity): string {
-  // Cutting first bounds the work on a hostile megabyte; the slack is for what plainText removes.
+  // Cutting first bounds the work on a hostile megabyte. The margin makes up for what plainText removes.
   const bounded = text.length > max * 4 + 1024 ? text.slice(0, max * 4 + 1024) : text;
   return truncate(plainText(bounded).replace(/\s+/g, " ").trim(), max);
 }
 
-/** Cuts at a character boundary and says so. */
+/** Cuts at a character boundary and adds an ellipsis. */
 export function truncate(text: string, max: number): string {
   if (text.length <= max) return text;
   let end = Math.max(0, max - 1);
-  // A high surrogate alone would be half a character.
+  // A high surrogate without its pair would be half a character.
   const last = text.charCodeAt(end - 1);
   if (last >= 0xd800 && last <= 0xdbff) end -= 1;
   return `${text.slice(0, end)}…`;
 }
 
-/** As a sentence begins. */
+/** With a capital first letter, to begin a sentence. */
 export function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
@@ -50,7 +60,7 @@ export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** A duration as a person says it: `4 s`, `350 ms`, `2 min`. */
+/** A duration for people: `4 s`, `350 ms`, `2 min`. */
 export function duration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 120_000) return `${trimZero((ms / 1000).toFixed(ms < 10_000 ? 1 : 0))} s`;
@@ -58,7 +68,7 @@ export function duration(ms: number): string {
   return `${Math.round(ms / 3_600_000)} h`;
 }
 
-/** A size as a person says it: `512 B`, `24 KiB`, `64 MiB`. */
+/** A size for people: `512 B`, `24 KiB`, `64 MiB`. */
 export function byteSize(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`;
   if (bytes < 1024 ** 2) return `${trimZero((bytes / 1024).toFixed(1))} KiB`;
@@ -68,4 +78,10 @@ export function byteSize(bytes: number): string {
 
 function trimZero(number: string): string {
   return number.replace(/\.0$/, "");
+}
+
+/** A name as part of a command that a person pastes into a shell. A tool's name is its server's choice. */
+export function shellWord(name: string): string {
+  const line = oneLine(name);
+  return /^[\w@./-]+$/.test(line) ? line : `'${line.replaceAll("'", "'\\''")}'`;
 }

@@ -1,4 +1,4 @@
-// The package's own version, read when asked.
+// The package's own version, read when it is needed.
 
 import { readFileSync } from "node:fs";
 

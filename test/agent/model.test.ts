@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { openModel } from "../../src/agent/model.ts";
+import { IMAGES_AND_PDF, IMAGES_IN_PROMPTS } from "../../src/agent/provider.ts";
 
 const failure = (id: string, options = {}): Promise<unknown> =>
   openModel(id, { env: {}, ...options }).then(
@@ -9,11 +10,23 @@ const failure = (id: string, options = {}): Promise<unknown> =>
 
 describe("a model's id", () => {
   it.each([
-    ["anthropic/claude-sonnet-4-5", { ANTHROPIC_API_KEY: "k" }, "anthropic", "full", 200_000],
-    ["openai/gpt-5", { OPENAI_API_KEY: "k" }, "openai", "full", 128_000],
-    ["google/gemini-3-pro", { GOOGLE_GENERATIVE_AI_API_KEY: "k" }, "google", "full", 1_000_000],
-    ["ollama/qwen3:8b", {}, "generic", "prompt-images", 32_000],
-    ["ollama/library/qwen3", {}, "generic", "prompt-images", 32_000],
+    [
+      "anthropic/claude-sonnet-4-5",
+      { ANTHROPIC_API_KEY: "k" },
+      "anthropic",
+      IMAGES_AND_PDF,
+      200_000,
+    ],
+    ["openai/gpt-5", { OPENAI_API_KEY: "k" }, "openai", IMAGES_AND_PDF, 128_000],
+    [
+      "google/gemini-3-pro",
+      { GOOGLE_GENERATIVE_AI_API_KEY: "k" },
+      "google",
+      IMAGES_AND_PDF,
+      1_000_000,
+    ],
+    ["ollama/qwen3:8b", {}, "generic", IMAGES_IN_PROMPTS, 32_000],
+    ["ollama/library/qwen3", {}, "generic", IMAGES_IN_PROMPTS, 32_000],
   ])("%s opens one", async (id, env, schemas, media, contextWindow) => {
     const model = await openModel(id, { env });
     expect(model).toMatchObject({ id, schemas, media, contextWindow });
@@ -111,7 +124,7 @@ describe("a package", () => {
   it("that is not what it should be is told from one that is missing", async () => {
     expect(await failure("ollama/x", { importPackage: async () => ({}) })).toMatchObject({
       code: "CONFIG_INVALID",
-      message: "the installed @ai-sdk/openai-compatible is not one that fits",
+      message: "the installed version of @ai-sdk/openai-compatible does not work with Plugboard",
     });
     const broken = new SyntaxError("unexpected");
     expect(await failure("ollama/x", { importPackage: () => Promise.reject(broken) })).toBe(broken);

@@ -1,11 +1,15 @@
 // A scripted model, a turn put to it, and everything that was told on the way.
 
 import { afterEach } from "vitest";
-import { runTurn, type TurnOptions, type TurnResult } from "../../src/agent/loop.ts";
+import {
+  runTurn,
+  type TurnEvent,
+  type TurnOptions,
+  type TurnResult,
+} from "../../src/agent/loop.ts";
 import { type AgentModel, openModel } from "../../src/agent/model.ts";
-import type { TurnEvent } from "../../src/agent/turn-event.ts";
 import type { JsonObject } from "../../src/model/json.ts";
-import type { ModelProviderType } from "../../src/model/model-provider.ts";
+import type { ModelProviderType } from "../../src/model/agent-config.ts";
 import type { Tool, ToolResult } from "../../src/model/tool.ts";
 import { type Clock, systemClock } from "../../src/util/clock.ts";
 import { startModel, type Model, type ModelOptions } from "../support/model/start.mjs";

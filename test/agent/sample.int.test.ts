@@ -133,8 +133,16 @@ describe("an answer", () => {
   });
 
   it.each([
-    ["a tool that is not there", { name: "made_up", arguments: {} }, "which is no tool of it"],
-    ["arguments that are none", { name: "weather", arguments: "{oops" }, "what is no JSON object"],
+    [
+      "a tool that is not there",
+      { name: "made_up", arguments: {} },
+      "which is not one of its tools",
+    ],
+    [
+      "arguments that are none",
+      { name: "weather", arguments: "{oops" },
+      "its arguments are not JSON",
+    ],
   ])("that calls with %s is none", async (_, call, reason) => {
     const tools = [{ ...WEATHER, name: "weather" }];
     const { answer } = await sample([{ toolCalls: [call] }], { tools });

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { parseChallenge } from "../../src/auth/challenge.ts";
+import { parseChallenge, requestChallenge } from "../../src/auth/challenge.ts";
+import { openFetch, serve } from "../net/servers.ts";
 
 const METADATA = "https://example.com/.well-known/oauth-protected-resource";
 
-describe("a challenge", () => {
+describe("parseChallenge", () => {
   it.each([
     [undefined, {}],
     ["", {}],
@@ -32,8 +33,44 @@ describe("a challenge", () => {
     expect(parseChallenge({ status, header })).toMatchObject({ insufficientScope });
   });
 
-  it("of any length takes no time", () => {
+  it("reads a header of any length quickly", () => {
     const header = `Bearer ${"scope=".repeat(1_000_000)}`;
     expect(parseChallenge({ status: 401, header })).toHaveProperty("insufficientScope", false);
+  });
+});
+
+type Answers = Record<string, { status: number; challenge?: string }>;
+
+/** Requests a challenge from a server that answers by HTTP method. */
+async function ask(answers: Answers) {
+  const seen: string[] = [];
+  const url = await serve((request, response) => {
+    const { method = "" } = request;
+    seen.push(`${method} ${String(request.headers["x-team"])}`);
+    const { status = 500, challenge } = answers[method] ?? {};
+    response.writeHead(status, challenge === undefined ? {} : { "www-authenticate": challenge });
+    response.end();
+  });
+  const { signal } = new AbortController();
+  const challenge = await requestChallenge(openFetch(), url, { "x-team": "red" }, signal);
+  return { challenge, seen };
+}
+
+describe("requestChallenge", () => {
+  it("returns the challenge of a 401", async () => {
+    const { challenge, seen } = await ask({ POST: { status: 401, challenge: "Bearer scope=a" } });
+    expect(challenge).toEqual({ status: 401, header: "Bearer scope=a" });
+    expect(seen).toEqual(["POST red"]);
+  });
+
+  it.each([200, 202, 400, 403, 500])("returns nothing for a %i", async (status) => {
+    expect((await ask({ POST: { status } })).challenge).toBeUndefined();
+  });
+
+  it.each([404, 405])("uses GET for the older transport (POST answers %i)", async (status) => {
+    const { challenge, seen } = await ask({ POST: { status }, GET: { status: 401 } });
+    expect(challenge).toEqual({ status: 401, header: undefined });
+    expect(seen).toEqual(["POST red", "GET red"]);
+    expect((await ask({ POST: { status }, GET: { status: 200 } })).challenge).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
-// Who Plugboard is to an authorization server: registered by itself, described by a document, or known
-// beforehand, with a secret, a key or neither.
+// Plugboard as a client: registered by itself, described by a document, or registered beforehand, with a secret, a
+// key or neither.
 
 import { generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";
@@ -67,7 +67,7 @@ function clientIds(oauth: OAuthFixture): unknown[] {
 }
 
 describe("a client that registers itself", () => {
-  it("says what it is", async () => {
+  it("describes itself", async () => {
     const oauth = await protect();
     await connectAs(oauth, undefined);
     const registration = oauth.requests.find(({ path }) => path === "/register");
@@ -85,7 +85,7 @@ describe("a client that registers itself", () => {
     [["client_secret_basic"], "basic"],
     [["client_secret_post"], "post"],
     [undefined, "none"],
-  ])("proves itself as the server wants it: %j", async (supported, proof) => {
+  ])("authenticates with a method that the server supports: %j", async (supported, proof) => {
     const oauth = await protect({
       metadata: { token_endpoint_auth_methods_supported: supported },
     });
@@ -95,7 +95,7 @@ describe("a client that registers itself", () => {
     expect(proofs(oauth)).toEqual([proof, proof]);
   });
 
-  it("does so once: the next sign-in comes back to the same port", async () => {
+  it("registers once: the next sign-in uses the same port", async () => {
     const stateDir = await temporaryDirectory();
     const oauth = await protect({ strictRedirects: true });
     const board = await connectAs(oauth, undefined, { stateDir });
@@ -108,7 +108,7 @@ describe("a client that registers itself", () => {
     expect(clientIds(oauth)).toHaveLength(3);
   });
 
-  it("does so again where that port is taken", async () => {
+  it("registers again if that port is taken", async () => {
     const stateDir = await temporaryDirectory();
     const oauth = await protect({ strictRedirects: true });
     const board = await connectAs(oauth, undefined, { stateDir });
@@ -119,16 +119,16 @@ describe("a client that registers itself", () => {
     expect((await readDocument(stateDir, "client"))["redirectUri"]).not.toBe(redirectUri);
   });
 
-  it("is told what to do where there is no registration", async () => {
+  it("says what to do if the server does not register clients", async () => {
     const oauth = await protect({ registration: false });
     const board = await connectAs(oauth, undefined);
     expect(statusOf(board, "docs").lastError).toBe(
-      `cannot sign in to 'docs': ${oauth.issuer} registers no clients by itself; register one there with ` +
+      `cannot sign in to 'docs': ${oauth.issuer} does not register clients automatically; register one there with ` +
         "the redirect URI http://127.0.0.1/callback and set oauth.clientId",
     );
   });
 
-  it("is told why it was refused", async () => {
+  it("says why it was refused", async () => {
     const other = await protect();
     const oauth = await protect({ metadata: { registration_endpoint: `${other.issuer}/revoke` } });
     const board = await connectAs(oauth, undefined);
@@ -146,7 +146,7 @@ describe("a client with a document", () => {
     grant_types: ["authorization_code", "refresh_token"],
   };
 
-  it("is that document where the server takes such", async () => {
+  it("uses the document if the server supports such documents", async () => {
     const oauth = await protect({ clientMetadataDocuments: { [clientMetadataUrl]: document } });
     const board = await connectAs(oauth, { clientMetadataUrl });
     oauth.expireTokens();
@@ -156,14 +156,14 @@ describe("a client with a document", () => {
     expect(oauth.count("refresh")).toBe(1);
   });
 
-  it("registers itself where it does not", async () => {
+  it("registers itself if it does not", async () => {
     const oauth = await protect();
     await connectAs(oauth, { clientMetadataUrl });
     expect(oauth.count("register")).toBe(1);
   });
 });
 
-describe("a client that is known beforehand", () => {
+describe("a client that was registered beforehand", () => {
   it.each([
     ["no secret", {}, ["none"], "none"],
     ["a secret", { client_secret: "s3cret" }, ["client_secret_basic"], "basic"],
@@ -184,7 +184,7 @@ describe("a client that is known beforehand", () => {
     expect(proofs(oauth)).toEqual([proof, proof]);
   });
 
-  it("has a key, with which a person signs in too", async () => {
+  it("has a key, also when a person signs in", async () => {
     const { public_key_pem, privateKey } = keyPair();
     const oauth = await protect({ clients: [{ client_id: "app", public_key_pem }] });
     const board = await connectAs(oauth, { clientId: "app", privateKey });
@@ -193,7 +193,7 @@ describe("a client that is known beforehand", () => {
     expect(proofs(oauth)).toEqual(["assertion", "assertion"]);
   });
 
-  it("has the redirect that is configured, and its port must be free", async () => {
+  it("uses the configured redirect URI, whose port must be free", async () => {
     const port = await freePort();
     const redirectUri = `http://127.0.0.1:${port}/cb`;
     const clients = [{ client_id: "app", redirect_uris: [redirectUri] }];
@@ -205,13 +205,13 @@ describe("a client that is known beforehand", () => {
     await expect(board.signIn("docs")).rejects.toMatchObject({
       code: "NETWORK",
       message: `port ${port} for the sign-in's redirect is not free`,
-      hint: "stop what listens there, or set another oauth.redirectUri",
+      hint: "stop the program that listens there, or set another oauth.redirectUri",
     });
   });
 });
 
 describe("client credentials", () => {
-  it("are this machine's own, with a secret: nobody is asked", async () => {
+  it("with a secret ask nobody", async () => {
     const oauth = await protect({ clients: [{ client_id: "app", client_secret: "s3cret" }] });
     const settings = {
       grant: "client_credentials",
@@ -228,7 +228,7 @@ describe("client credentials", () => {
     expect(oauth.count("client_credentials")).toBe(3);
   });
 
-  it("get more scope where a tool wants it", async () => {
+  it("get another scope if a tool requires it", async () => {
     const clients = [{ client_id: "app", client_secret: "s3cret" }];
     const oauth = await protect({ clients, toolScopes: { count: "write" } });
     const settings = {
@@ -261,7 +261,7 @@ describe("client credentials", () => {
     expect(proofs(oauth)).toEqual(["assertion"]);
   });
 
-  it("whose key cannot be read say so", async () => {
+  it("with a key that cannot be read fail with the reason", async () => {
     const oauth = await protect();
     const settings = {
       grant: "client_credentials",
@@ -277,7 +277,7 @@ describe("client credentials", () => {
   it.each([
     [{ clientId: "app", clientSecret: "wrong" }, "gave no token: the secret is wrong"],
     [{}, "client credentials need oauth.clientId and a secret or a key"],
-  ])("that are no good lead to needs-auth: %j", async (given, reason) => {
+  ])("that are not valid lead to needs-auth: %j", async (given, reason) => {
     const oauth = await protect({ clients: [{ client_id: "app", client_secret: "s3cret" }] });
     const settings = { grant: "client_credentials", ...given } as const;
     const board = await connect(oauth, {}, { oauth: settings });
@@ -286,7 +286,7 @@ describe("client credentials", () => {
   });
 });
 
-it("a client of one issuer is not shown to another", async () => {
+it("a client of one issuer is not used with another", async () => {
   const stateDir = await temporaryDirectory();
   const [one, other] = [await protect(), await protect()];
   await connectAs(one, undefined, { stateDir });

@@ -36,7 +36,7 @@ describe("the scope that is asked for", () => {
     expect(ask(options)).toBe(scope);
   });
 
-  it("has offline access where that is offered and a person signs in", () => {
+  it("has offline access if the server supports it and a person signs in", () => {
     const supported = ["a", "offline_access"];
     expect(ask({ wanted: "a" }, supported)).toBe("a offline_access");
     expect(ask({ wanted: "a offline_access" }, supported)).toBe("a offline_access");

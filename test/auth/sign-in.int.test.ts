@@ -1,4 +1,4 @@
-// A person signs in through `onAuthorization`: the ways it goes well and the ways it must not go.
+// A person signs in through `onAuthorization`: how it succeeds, and what makes it fail.
 
 import { createServer } from "node:http";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -65,13 +65,13 @@ describe("a sign-in", () => {
     expect(oauth.violations).toEqual([]);
   });
 
-  it("is done when the callback says where the browser came back to", async () => {
+  it("ends when the callback returns the URL that the browser was redirected to", async () => {
     const oauth = await protect();
     const board = await connect(oauth, { onAuthorization: ({ url }) => oauth.approve(url) });
     await expectSignedIn(board);
   });
 
-  it("can come back to somewhere else, which the callback hears of", async () => {
+  it("can redirect to another host, whose URL the callback returns", async () => {
     const redirectUri = "https://app.example.com/signed-in";
     const clients = [{ client_id: "app", redirect_uris: [redirectUri] }];
     const oauth = await protect({ clients });
@@ -79,10 +79,12 @@ describe("a sign-in", () => {
     const onAuthorization = ({ url }: AuthorizationRequest) => oauth.approve(url);
     await expectSignedIn(await connect(oauth, { onAuthorization }, config));
     const silent = await connect(oauth, { onAuthorization: () => {} }, config);
-    expect(statusOf(silent, "docs").lastError).toContain("nobody said how it ended");
+    expect(statusOf(silent, "docs").lastError).toContain(
+      "the address that the browser was redirected to is missing",
+    );
   });
 
-  it("does not count what a stranger brings to the redirect", async () => {
+  it("ignores a redirect with a foreign state", async () => {
     const oauth = await protect();
     const onAuthorization: OnAuthorization = async (request) => {
       for (const query of ["?code=x&state=guess", "?error=x", "", "/other?code=x"]) {
@@ -105,7 +107,7 @@ describe("a sign-in", () => {
     expect(onAuthorization).toHaveBeenCalledTimes(1);
   });
 
-  it("can be had beforehand, and again", async () => {
+  it("can be started beforehand, and again", async () => {
     const oauth = await protect();
     const onAuthorization = vi.fn<OnAuthorization>(agree(oauth));
     const board = await open({ docs: { url: oauth.url } }, { onAuthorization, start: "none" });
@@ -115,7 +117,7 @@ describe("a sign-in", () => {
     await expectSignedIn(board);
   });
 
-  it("asked for twice at the same time shares one way to the authorization server", async () => {
+  it("that is started twice at the same time uses one connection to the authorization server", async () => {
     const oauth = await protect();
     const board = await open(
       { docs: { url: oauth.url } },
@@ -134,7 +136,7 @@ describe("a sign-in that is refused", () => {
       async ({ url }) => void (await oauth.approve(url, { visit: true, deny: true })),
     );
     expect(why).toBe(
-      "cannot sign in to 'docs': the authorization server said no: the person said no (access_denied)",
+      "cannot sign in to 'docs': the authorization server refused: the person said no (access_denied)",
     );
   });
 
@@ -148,7 +150,7 @@ describe("a sign-in that is refused", () => {
     [
       "another sign-in's state",
       ({ searchParams }) => searchParams.set("state", "other"),
-      "the answer is to another sign-in",
+      "the answer belongs to another sign-in",
     ],
     ["no state", ({ searchParams }) => searchParams.delete("state"), "to another sign-in"],
     [
@@ -161,7 +163,7 @@ describe("a sign-in that is refused", () => {
       ({ searchParams }) => searchParams.delete("iss"),
       "the answer comes from another authorization server",
     ],
-    ["no code", ({ searchParams }) => searchParams.delete("code"), "the answer holds no code"],
+    ["no code", ({ searchParams }) => searchParams.delete("code"), "the answer has no code"],
     [
       "a code that was never given",
       ({ searchParams }) => searchParams.set("code", "made-up"),
@@ -170,7 +172,7 @@ describe("a sign-in that is refused", () => {
     [
       "an error of few words",
       ({ searchParams }) => searchParams.set("error", "server_error"),
-      "the authorization server said no: server_error",
+      "the authorization server refused: server_error",
     ],
   ])("for an answer with %s", async (_, change, reason) => {
     const oauth = await protect();
@@ -182,9 +184,9 @@ describe("a sign-in that is refused", () => {
     expect(why).toContain(reason);
   });
 
-  it("for an answer that is no address", async () => {
+  it("for an answer that is not a URL", async () => {
     const why = await refusal(await protect(), () => "code=123");
-    expect(why).toContain("the address that the browser came back to is no URL");
+    expect(why).toContain("the address that the browser was redirected to is not a URL");
   });
 
   it("for an issuer that contradicts the metadata", async () => {
@@ -194,7 +196,7 @@ describe("a sign-in that is refused", () => {
     expect(oauth.count("token")).toBe(0);
   });
 
-  it("because nobody came within five minutes", async () => {
+  it("because nobody signs in within five minutes", async () => {
     const oauth = await protect();
     const clock = {
       ...systemClock,
@@ -238,7 +240,7 @@ describe("a sign-in that is refused", () => {
       const config = { oauth: { clientMetadataUrl: client_id } };
       const board = await connect(oauth, { onAuthorization }, config);
       expect(statusOf(board, "docs").lastError).toMatch(
-        /refuses every token it is given|refuses the token that it was just signed in for/,
+        /refuses every token it is given|refuses the token of the sign-in just now/,
       );
       expect(statusOf(board, "docs").state.kind).toBe("needs-auth");
       expect(onAuthorization).toHaveBeenCalledTimes(1);
@@ -255,7 +257,7 @@ describe("an authorization page", () => {
     "https://user:password@example.com/authorize",
     "https://10.0.0.1/authorize",
     "http://169.254.169.254/latest/meta-data",
-  ])("is not shown to anybody at %s", async (authorization_endpoint) => {
+  ])("is not opened at %s", async (authorization_endpoint) => {
     const oauth = await protect({ metadata: { authorization_endpoint } });
     const onAuthorization = vi.fn<OnAuthorization>();
     await refusal(oauth, onAuthorization);
@@ -278,7 +280,7 @@ describe("metadata", () => {
     [
       "registration over plain http elsewhere",
       { metadata: { registration_endpoint: "http://example.com/register" } },
-      "is plain http, which is for this machine alone",
+      "is plain http, which is only allowed to this machine",
     ],
   ])("with %s is not followed", async (_, options, reason) => {
     const oauth = await protect(options);
@@ -306,7 +308,7 @@ describe("metadata", () => {
     const issuer = "https://login.example.com";
     const board = await connect(oauth, { onAuthorization: agree(oauth) }, { oauth: { issuer } });
     expect(statusOf(board, "docs").lastError).toContain(
-      `oauth.issuer is ${issuer}, and it names ${oauth.issuer}`,
+      `oauth.issuer is ${issuer}, but the server names ${oauth.issuer}`,
     );
     expect(oauth.count("authorize")).toBe(0);
   });
@@ -323,12 +325,12 @@ describe("metadata", () => {
     expect(onAuthorization.mock.calls[0]?.[0].url).toContain(`${origin}/authorize`);
   });
 
-  it("in a challenge without an address of its own is looked for where it belongs", async () => {
+  it("is looked for at its well-known place if the challenge does not name it", async () => {
     const server = createServer((_, response) => {
       response.writeHead(401, { "www-authenticate": 'Bearer resource_metadata="not a url"' }).end();
     });
     const url = `http://127.0.0.1:${await listen(server)}/mcp`;
     const board = await open({ docs: { url } }, { onAuthorization: () => {} });
-    expect(statusOf(board, "docs").lastError).toContain("the address of its metadata is no URL");
+    expect(statusOf(board, "docs").lastError).toContain("the address of its metadata is not a URL");
   });
 });

@@ -12,7 +12,7 @@ describe.each([
   ["on disk", () => temporaryDirectory()],
   ["in memory", () => Promise.resolve(undefined)],
 ])("a store %s", (_, directory) => {
-  it("gives back what it was given, until it is removed", async () => {
+  it("returns what was written until it is removed", async () => {
     const store = openAuthStore(await directory(), systemClock);
     expect(await store.read("grant", "k")).toBeUndefined();
     await store.write("grant", "k", GRANT);
@@ -29,7 +29,7 @@ describe.each([
   });
 });
 
-it("what is not whole is as good as absent", async () => {
+it("an incomplete file counts as missing", async () => {
   const directory = await temporaryDirectory();
   const store = openAuthStore(directory, systemClock);
   await mkdir(join(directory, "auth"));
@@ -47,13 +47,13 @@ it("what is not whole is as good as absent", async () => {
 });
 
 describe("a key", () => {
-  it("is the same for the same parts, in hexadecimal, and tells parts apart", () => {
+  it("is hexadecimal, equal for equal parts, and depends on how they are split", () => {
     expect(keyOf("a", "b")).toMatch(/^[0-9a-f]{32}$/);
     expect(keyOf("a", "b")).toBe(keyOf("a", "b"));
     expect(new Set([keyOf("a", "b"), keyOf("ab"), keyOf("a,b"), keyOf("b", "a")]).size).toBe(4);
   });
 
-  it("of a grant is of the issuer, the resource and the client", () => {
+  it("of a grant depends on the issuer, the resource and the client", () => {
     const url = "https://example.com/mcp";
     const keys = [
       grantKey(DISCOVERY, url),

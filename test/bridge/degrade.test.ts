@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { degradeContent, type Carries } from "../../src/bridge/degrade.ts";
+import { degradeContent, type SupportedContent } from "../../src/bridge/degrade.ts";
 import type { ContentBlock } from "../../src/model/content.ts";
 
-const NOTHING: Carries = {
+const NOTHING: SupportedContent = {
   text: false,
   image: false,
   audio: false,
@@ -104,14 +104,14 @@ describe("content in words", () => {
 });
 
 describe("what passes", () => {
-  it.each<[string, Carries, boolean[]]>([
+  it.each<[string, SupportedContent, boolean[]]>([
     ["everything, when nothing is said", {}, [true, true, true, true, true, true]],
     ["text always", NOTHING, [true, false, false, false, false, false]],
     ["what is carried", { audio: false, image: true }, [true, true, false, true, true, true]],
     ["links, where resources do not", { resource: false }, [true, true, true, false, false, true]],
-  ])("%s", (_, carries, passes) => {
+  ])("%s", (_, supported, passes) => {
     const blocks = [text, image, audio, resource, blob, link];
-    const degraded = degradeContent(blocks, carries);
+    const degraded = degradeContent(blocks, supported);
     expect(degraded.map((block, index) => block === blocks[index])).toEqual(passes);
     expect(degraded.every((block, index) => passes[index] || block.type === "text")).toBe(true);
   });

@@ -49,9 +49,9 @@ describe("a call without an answer", () => {
     ["CANCELLED", "the call was cancelled", {}, "the call was cancelled"],
     [
       "PROTOCOL",
-      "the server's answer to tools/call is no result",
+      "the server's answer to tools/call is not a result",
       {},
-      "server 'docs': the server's answer to tools/call is no result",
+      "server 'docs': the server's answer to tools/call is not a result",
     ],
     ["SPAWN_FAILED", "npx was not found", {}, "server 'docs': npx was not found"],
     [

@@ -138,7 +138,7 @@ describe("an answer that is no result", () => {
     expect(() => toOutcome(answer)).toThrow(
       expect.objectContaining({
         code: "PROTOCOL",
-        message: "the server's answer to tools/call is no result",
+        message: "the server's answer to tools/call is not a result",
       }),
     );
   });

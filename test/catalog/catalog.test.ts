@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Catalog } from "../../src/catalog/catalog.ts";
-import { DEFAULT_TEMPLATE } from "../../src/catalog/public-name.ts";
+import { DEFAULT_TOOL_NAMES } from "../../src/config/schema/file-schema.ts";
 import type { ToolDefinition } from "../../src/model/tool.ts";
 
 function tool(name: string, description = "does it"): ToolDefinition {
@@ -13,7 +13,7 @@ function tools(...given: string[]): ToolDefinition[] {
 
 function catalogOf(...servers: string[]): Catalog {
   return new Catalog(
-    DEFAULT_TEMPLATE,
+    DEFAULT_TOOL_NAMES,
     servers.map((name) => ({ name })),
   );
 }
@@ -187,7 +187,7 @@ describe("a name that is taken", () => {
   ];
 
   it("stays with whom it belongs to; the other tool is left out, and said so", () => {
-    const catalog = new Catalog(DEFAULT_TEMPLATE, shared);
+    const catalog = new Catalog(DEFAULT_TOOL_NAMES, shared);
     catalog.set("one", tools("read"));
     const change = catalog.set("two", tools("read", "write"));
     expect(change).toEqual({
@@ -207,7 +207,7 @@ describe("a name that is taken", () => {
   });
 
   it("is no change when it is listed again, and an addition once it is free", () => {
-    const catalog = new Catalog(DEFAULT_TEMPLATE, shared);
+    const catalog = new Catalog(DEFAULT_TOOL_NAMES, shared);
     catalog.set("one", tools("read"));
     catalog.set("two", tools("read"));
     expect(catalog.set("two", tools("read"))).toMatchObject({
@@ -227,7 +227,7 @@ describe("a name that is taken", () => {
   });
 
   it("is said of a tool in plain words, whatever it is called", () => {
-    const catalog = new Catalog(DEFAULT_TEMPLATE, shared);
+    const catalog = new Catalog(DEFAULT_TOOL_NAMES, shared);
     const odd = `\u001b[31m${"x".repeat(500)}`;
     catalog.set("one", tools(odd));
     const { diagnostics } = catalog.set("two", tools(odd));

@@ -18,11 +18,10 @@ export const ERAS: [name: string, era: Era][] = [
 
 const clock: Clock = { ...systemClock, now: () => Date.UTC(2026, 6, 15, 12) };
 
-/** A package with a version, a README and a page about the configuration. */
+/** A package with a README and a page about the configuration. */
 export function makePackage(): string {
   const root = mkdtempSync(join(tmpdir(), "plugboard-"));
   mkdirSync(join(root, "docs"));
-  writeFileSync(join(root, "package.json"), '{ "version": "1.2.3" }');
   writeFileSync(join(root, "README.md"), "# Plugboard\n\nPlug any server into any agent.\n");
   writeFileSync(
     join(root, "docs", "configuration.md"),
@@ -41,14 +40,4 @@ export async function connect(era: Era, root: string): Promise<Client> {
   const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: era } });
   await client.connect(near);
   return client;
-}
-
-export async function complete(
-  client: Client,
-  ref: Parameters<Client["complete"]>[0]["ref"],
-  name: string,
-  value: string,
-): Promise<string[]> {
-  const { completion } = await client.complete({ ref, argument: { name, value } });
-  return completion.values;
 }

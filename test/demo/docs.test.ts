@@ -3,14 +3,13 @@ import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { docUri, loadDocs, packageRoot, sectionsOf } from "../../src/demo/docs.ts";
-import { searchDocs } from "../../src/demo/docs-search.ts";
+import { loadDocs, packageRoot, searchDocs } from "../../src/demo/docs.ts";
 
 const GUIDE = `Intro line.
 
 # Servers
 
-How a server is plugged in.
+How a server is added.
 
 ## Timeouts
 
@@ -21,11 +20,7 @@ How a server is plugged in.
 plugboard status
 \`\`\`
 
-### Defaults
-
-30 s and 60 s.
-
-## Secrets ##
+## Secrets
 
 A secret is never written down: secret://env/NAME.
 `;
@@ -49,12 +44,11 @@ afterAll(() => rmSync(root, { recursive: true }));
 describe("loadDocs", () => {
   it("loads what is there, under names fit for a URI", async () => {
     const docs = await loadDocs(root);
-    expect(docs.map(({ name, title }) => [name, title])).toEqual([
-      ["readme", "Plugboard"],
-      ["servers", "Servers"],
-      ["plain", "plain"],
+    expect(docs.map(({ name, uri, title }) => [name, uri, title])).toEqual([
+      ["readme", "plugboard://docs/readme", "Plugboard"],
+      ["servers", "plugboard://docs/servers", "Servers"],
+      ["plain", "plugboard://docs/plain", "plain"],
     ]);
-    expect(docUri("readme")).toBe("plugboard://docs/readme");
   });
 
   it("gives nothing where nothing is", async () => {
@@ -67,57 +61,32 @@ describe("loadDocs", () => {
   });
 });
 
-describe("sectionsOf", () => {
-  it("cuts at headings, knows their order and leaves code alone", () => {
-    const sections = sectionsOf({ name: "servers", title: "Servers", text: GUIDE });
-    expect(sections.map(({ headings }) => headings)).toEqual([
-      [],
-      ["Servers"],
-      ["Servers", "Timeouts"],
-      ["Servers", "Timeouts", "Defaults"],
-      ["Servers", "Secrets"],
-    ]);
-    expect(sections[2]?.text).toContain("# not a heading");
-  });
-});
-
 describe("searchDocs", () => {
   const find = async (query: string, limit = 10) => searchDocs(await loadDocs(root), query, limit);
 
-  it("puts the section first whose heading says it", async () => {
-    const [first, second] = await find("timeouts");
-    expect(first).toMatchObject({
-      doc: "Servers",
-      uri: "plugboard://docs/servers",
-      heading: "Servers > Timeouts",
-    });
-    expect(second).toBeUndefined();
-  });
-
-  it("finds words by their beginning, whole words first", async () => {
+  it("finds words by their beginning, and puts the section first whose heading has them", async () => {
     const hits = await find("timeout");
-    expect(hits.map(({ heading }) => heading)).toEqual(["Servers > Timeouts", "plain"]);
+    expect(hits.map(({ doc, heading }) => [doc, heading])).toEqual([
+      ["Servers", "Timeouts"],
+      ["plain", "plain"],
+    ]);
+    expect(hits[0]?.uri).toBe("plugboard://docs/servers");
   });
 
   it("prefers a section with all the words", async () => {
     const [first] = await find("secret written");
-    expect(first?.heading).toBe("Servers > Secrets");
+    expect(first?.heading).toBe("Secrets");
   });
 
-  it("quotes from the line that answers, without code fences", async () => {
+  it("quotes from the line that answers, and takes code for code", async () => {
     const [first] = await find("plugboard status");
-    expect(first?.excerpt).toBe("plugboard status");
+    expect(first).toMatchObject({ heading: "Timeouts", excerpt: "plugboard status" });
   });
 
-  it("keeps excerpts short", () => {
+  it("keeps excerpts short", async () => {
     const text = `# Long\n${"word ".repeat(200)}`;
-    const [hit] = searchDocs([{ name: "long", title: "Long", text }], "word", 1);
+    const [hit] = searchDocs([{ name: "long", uri: "", title: "Long", text }], "word", 1);
     expect(hit?.excerpt.length).toBeLessThanOrEqual(320);
-  });
-
-  it("quotes nothing from a section that has a heading alone", () => {
-    const [hit] = searchDocs([{ name: "bare", title: "Bare", text: "# Bare" }], "bare", 1);
-    expect(hit).toMatchObject({ heading: "Bare", excerpt: "" });
   });
 
   it.each(["zzz", "?!", ""])("finds nothing for %j", async (query) => {

@@ -39,7 +39,7 @@ describe("the question", () => {
         args: { a: 1, b: 2 },
         hints: { readOnly: true },
         trusted: false,
-        reason: "every call of this tool is asked about",
+        reason: "every call of this tool needs approval",
       },
     ]);
   });

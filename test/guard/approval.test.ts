@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { approvalModes } from "../../src/guard/approval-mode.ts";
-import { approvalStage } from "../../src/guard/approval.ts";
+import { approvalModes, approvalStage } from "../../src/guard/approval.ts";
 import { ApprovalStore } from "../../src/guard/approval-store.ts";
 import { serverGuards } from "../../src/guard/server-guards.ts";
 import { PlugboardError } from "../../src/model/errors.ts";
@@ -192,7 +191,7 @@ describe("a question", () => {
       args: { page: 1 },
       hints: { destructive: true, idempotent: false },
       trusted: false,
-      reason: "its server is not trusted to say that the tool changes nothing",
+      reason: "the server is not trusted, so its hints that the tool changes nothing do not count",
     });
     answer("once");
     expect(await made).toBe(OUTCOME);
@@ -206,7 +205,7 @@ describe("a question", () => {
         tool: "native/wipe",
         trusted: true,
         hints: {},
-        reason: "every call of this tool is asked about",
+        reason: "every call of this tool needs approval",
       },
     ],
     [
@@ -284,7 +283,7 @@ describe("a refusal", () => {
     [
       "is every other answer",
       { ask: (() => true) as unknown as AskApproval },
-      { message: "docs/read was not approved: the answer was none of once, always, refuse" },
+      { message: "docs/read was not approved: the answer must be once, always or refuse" },
     ],
   ])("%s", async (_, setting, expected) => {
     const stage = stageOf({ agent: "ask", ...setting });

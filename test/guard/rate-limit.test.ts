@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { rateLimitStage } from "../../src/guard/rate-limit.ts";
+import { rateLimitStage, TokenBucket } from "../../src/guard/rate-limit.ts";
 import { serverGuards } from "../../src/guard/server-guards.ts";
 import { SESSION_RATE_LIMIT } from "../../src/guard/session-limits.ts";
-import { TokenBucket } from "../../src/guard/token-bucket.ts";
 import type { ServerGuard } from "../../src/model/guard-settings.ts";
 import type { StageFor, ToolSubject } from "../../src/model/guard.ts";
 import { systemClock } from "../../src/util/clock.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
-import { type Include, isManual, isOffered } from "../../src/model/include.ts";
+import { type Include, isManual, isShownToModels } from "../../src/model/include.ts";
 import { writeConfig } from "../config/files.ts";
 
 describe("a tool is kept from models", () => {
@@ -24,7 +24,7 @@ describe("a tool is kept from models", () => {
   });
 
   it("by what the list says of it", () => {
-    expect([isOffered({}), isOffered({ include: "manual" })]).toEqual([true, false]);
+    expect([isShownToModels({}), isShownToModels({ include: "manual" })]).toEqual([true, false]);
   });
 });
 

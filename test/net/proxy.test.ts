@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { proxyFor } from "../../src/net/proxy.ts";
-import type { ProxyEnv } from "../../src/net/proxy.ts";
+import type { ProxyEnv } from "../../src/net/proxy-env.ts";
 
 const BOTH = { HTTPS_PROXY: "http://secure:1", HTTP_PROXY: "http://plain:2" };
 

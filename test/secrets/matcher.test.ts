@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Matcher } from "../../src/secrets/matcher.ts";
+import { SecretMatcher } from "../../src/secrets/matcher.ts";
 
 /** The characters that are part of any occurrence, found one by one. */
 function covered(text: string, words: readonly string[]): boolean[] {
@@ -46,14 +46,14 @@ describe("the words in a text", () => {
     ],
     ["beyond ASCII", ["пароль", "密码密码密码"], "мой пароль 密码密码密码", [4, 10, 11, 17]],
   ])("are found: %s", (_, words, text, spans) => {
-    expect(new Matcher(words).spans(text)).toEqual(spans);
+    expect(new SecretMatcher(words).spans(text)).toEqual(spans);
   });
 
   it("are all found, and nothing else", () => {
     const words = fc.array(letters(3, 9), { minLength: 1, maxLength: 12 });
     fc.assert(
       fc.property(words, letters(0, 80), (list, text) => {
-        const spans = new Matcher(list).spans(text);
+        const spans = new SecretMatcher(list).spans(text);
         expect(coveredBySpans(text, spans)).toEqual(covered(text, list));
       }),
       { numRuns: 500 },
@@ -63,8 +63,10 @@ describe("the words in a text", () => {
   it("are found in a text of megabytes that is made to look like them all the way", () => {
     const words = ["a".repeat(1000), `${"a".repeat(500)}b`];
     const text = `${"a".repeat(999)}c`.repeat(2000);
-    expect(new Matcher(words).spans(text)).toEqual([]);
-    expect(new Matcher(words).spans(`${text}${"a".repeat(500)}b`)).toEqual([2_000_000, 2_000_501]);
+    expect(new SecretMatcher(words).spans(text)).toEqual([]);
+    expect(new SecretMatcher(words).spans(`${text}${"a".repeat(500)}b`)).toEqual([
+      2_000_000, 2_000_501,
+    ]);
   });
 });
 
@@ -78,7 +80,7 @@ describe("the end of a text", () => {
     ["the secretsec", 3],
     ["secsec", 3],
   ])("%j may be the beginning of a word by %d characters", (text, count) => {
-    expect(new Matcher(["secret", "second"]).dangling(text)).toBe(count);
+    expect(new SecretMatcher(["secret", "second"]).prefixLength(text)).toBe(count);
   });
 
   it("is as long as the longest beginning that fits", () => {
@@ -87,7 +89,7 @@ describe("the end of a text", () => {
       fc.property(words, letters(0, 40), (list, text) => {
         const beginnings = Array.from({ length: text.length }, (_, at) => text.slice(at));
         const longest = beginnings.find((end) => list.some((word) => word.startsWith(end))) ?? "";
-        expect(new Matcher(list).dangling(text)).toBe(longest.length);
+        expect(new SecretMatcher(list).prefixLength(text)).toBe(longest.length);
       }),
     );
   });

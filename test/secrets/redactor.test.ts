@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { PlugboardError } from "../../src/model/errors.ts";
-import { Redactor } from "../../src/secrets/redactor.ts";
+import { silentLogger } from "../../src/model/logger.ts";
+import { redactingLogger, Redactor } from "../../src/secrets/redactor.ts";
 import { variantsOf } from "../../src/secrets/variants.ts";
+import { recordingLogger } from "../support/logger.ts";
 
 const TOKEN = "ghp_Zx81/+Qw?9~kL";
 const PEM = [
@@ -61,7 +63,7 @@ describe("a secret", () => {
     ["as upper-case hex", TOKEN, (secret) => Buffer.from(secret).toString("hex").toUpperCase()],
     ["with half a character", "broken\ud800secret", encodeLossy],
     ["from a file that ends with a newline", "hunter22\n", (secret) => secret.trim()],
-  ])("is not told %s", (_, secret, encode) => {
+  ])("is redacted %s", (_, secret, encode) => {
     const told = knowing(secret).text(`<${encode(secret)}>`);
     expect(told).toMatch(/^<(?:\[REDACTED\] ?)+>$/);
   });
@@ -72,7 +74,7 @@ describe("a secret", () => {
     ["hunter2222", "user12:"],
     ["hunter2", ""],
     ["päßwörd", "me:"],
-  ])("is not told in the base64 of other text around it: %s after %j", (secret, before) => {
+  ])("is redacted in the base64 of text around it: %s after %j", (secret, before) => {
     for (const after of ["", "!", "!!", "!!!"]) {
       for (const encode of [base64, base64url]) {
         const told = knowing(secret).text(`Basic ${encode(`${before}${secret}${after}`)} end`);
@@ -86,7 +88,7 @@ describe("a secret", () => {
     }
   });
 
-  it("of several lines is not told by one of its longer lines either", () => {
+  it("of several lines is redacted line by line, if the lines are long", () => {
     const redactor = knowing(PEM);
     const [header = "", first = "", second = "", short = ""] = PEM.split("\n");
     expect(redactor.text(PEM)).toBe("[REDACTED]\n");
@@ -98,20 +100,17 @@ describe("a secret", () => {
 
   it.each(["", "short", "  abc  ", "[REDACTED]", "REDACTED"])("is not %j", (secret) => {
     const redactor = knowing(secret);
-    expect(redactor.size).toBe(0);
     expect(redactor.text(`<${secret}> [REDACTED]`)).toBe(`<${secret}> [REDACTED]`);
   });
 
-  it("counts once, and stays one when another takes its place", () => {
+  it("stays known when another replaces it", () => {
     const redactor = knowing("first-token", "first-token");
-    expect(redactor.size).toBe(1);
     expect(redactor.text("first-token second-token")).toBe("[REDACTED] second-token");
     redactor.add("second-token");
-    expect(redactor.size).toBe(2);
     expect(redactor.text("first-token second-token")).toBe("[REDACTED] [REDACTED]");
   });
 
-  it("of megabytes is known by its beginning", () => {
+  it("of megabytes is redacted by its beginning", () => {
     const secret = "0123456789abcdef".repeat(1 << 16);
     const told = knowing(secret).text(`<${secret.slice(0, 40_000)}>`);
     expect(told.startsWith("<[REDACTED]")).toBe(true);
@@ -120,12 +119,12 @@ describe("a secret", () => {
 });
 
 describe("a text", () => {
-  it("stays as it is where no secret is known", () => {
+  it("stays as it is if no secret is known", () => {
     expect(new Redactor().text(TOKEN)).toBe(TOKEN);
     expect(new Redactor().text(TOKEN, true)).toBe(TOKEN);
   });
 
-  it("loses what two secrets share, and all of both", () => {
+  it("loses two secrets that overlap", () => {
     expect(knowing("abcdefgh", "efghijkl").text("-abcdefghijkl-")).toBe("-[REDACTED]-");
   });
 
@@ -137,11 +136,11 @@ describe("a text", () => {
     ["the hun", "the hun"],
     ["done", "done"],
     ["hunt", "[REDACTED]"],
-  ])("that was cut does not tell the beginning of one: %j", (text, told) => {
+  ])("that was cut loses the beginning of a secret: %j", (text, told) => {
     expect(knowing("hunter2-hunter2").text(text, true)).toBe(told);
   });
 
-  it("has none of them left in any form, whatever is around", () => {
+  it("has no secret left in any form, with any text around", () => {
     fc.assert(
       fc.property(secrets, anyText, anyText, fc.nat(), (list, before, after, pick) => {
         const redactor = knowing(...list);
@@ -154,7 +153,7 @@ describe("a text", () => {
     );
   });
 
-  it("without any is not touched", () => {
+  it("without secrets is not changed", () => {
     fc.assert(
       fc.property(secrets, anyText, (list, text) => {
         const forms = list.flatMap((secret) => [...variantsOf(secret.trim())]);
@@ -166,7 +165,7 @@ describe("a text", () => {
 });
 
 describe("a stream", () => {
-  it("is told as far as it can be, and the rest at its end", () => {
+  it("is passed on as soon as possible, and the rest at its end", () => {
     const stream = knowing("hunter2-hunter2").stream();
     expect(stream.push("the token is hun")).toBe("the token is ");
     expect(stream.push("ter2-")).toBe("");
@@ -177,18 +176,18 @@ describe("a stream", () => {
     expect(stream.end()).toBe("");
   });
 
-  it("of one secret without end is told by one mark and not held", () => {
+  it("of one endless secret gives one mark and is not held back", () => {
     const stream = knowing("ababab").stream();
     const told = Array.from({ length: 1000 }, () => stream.push("ab")).join("") + stream.end();
     expect(told).toBe("[REDACTED]");
   });
 
-  it("passes where no secret is known", () => {
+  it("passes unchanged if no secret is known", () => {
     const stream = new Redactor().stream();
     expect([stream.push("abc"), stream.end()]).toEqual(["abc", ""]);
   });
 
-  it("tells the same as the whole text, however it is cut", () => {
+  it("gives the same as the whole text, however it is cut", () => {
     const pieces = fc.array(
       fc.oneof(fc.constantFrom("ababab", "babcabc", "abc", "ab", "YWJhYmFi"), anyText),
       { maxLength: 12 },
@@ -233,7 +232,7 @@ describe("a value", () => {
       },
     ],
     ["what writes itself as nothing", { toJSON: () => undefined }],
-  ])("is the same one where there is none in it: %s", (_, value) => {
+  ])("without a secret is returned itself: %s", (_, value) => {
     expect(redactor.value(value)).toBe(value);
     expect(new Redactor().value(value)).toBe(value);
   });
@@ -253,12 +252,12 @@ describe("a value", () => {
       { a: { toJSON: () => ({ b: TOKEN }) } },
       { a: { b: "[REDACTED]" } },
     ],
-  ])("is a copy where there is one: %s", (_, value, told) => {
+  ])("with a secret is copied: %s", (_, value, told) => {
     expect(redactor.value(value)).toEqual(told);
     expect(JSON.stringify(value)).not.toContain("[REDACTED]");
   });
 
-  it("keeps its prototype, and `__proto__` a key", () => {
+  it("keeps its prototype, and `__proto__` as a key", () => {
     const bare = Object.assign(Object.create(null) as object, { a: TOKEN });
     expect(Object.getPrototypeOf(redactor.value(bare))).toBeNull();
     const parsed: unknown = JSON.parse(
@@ -270,7 +269,7 @@ describe("a value", () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  it("may lead back to itself", () => {
+  it("may contain itself", () => {
     interface Ring {
       name: string;
       next?: Ring;
@@ -285,7 +284,7 @@ describe("a value", () => {
     expect(told.next?.next).toBe(told);
   });
 
-  it("may share its parts until there are more ways than atoms", () => {
+  it("may share parts so often that the paths cannot be counted", () => {
     let shared: unknown = "harmless";
     for (let level = 0; level < 300; level += 1) shared = [shared, shared];
     expect(redactor.value(shared)).toBe(shared);
@@ -324,7 +323,7 @@ describe("a value", () => {
 });
 
 describe("a redactor over another", () => {
-  it("knows what that knows, now and later, and keeps its own to itself", () => {
+  it("redacts the secrets of its parent, also later ones, and does not share its own", () => {
     const parent = knowing("first-secret");
     const child = new Redactor(parent);
     expect(child.text("first-secret")).toBe("[REDACTED]");
@@ -334,6 +333,25 @@ describe("a redactor over another", () => {
     expect(child.text(said)).toBe("[REDACTED] [REDACTED] [REDACTED]");
     expect(child.value([said])).toEqual(["[REDACTED] [REDACTED] [REDACTED]"]);
     expect(parent.text(said)).toBe("[REDACTED] own-secret [REDACTED]");
+  });
+});
+
+describe("a redacting logger", () => {
+  const redactor = knowing("hunter2-hunter2");
+
+  it.each(["debug", "info", "warn", "error"] as const)("logs no secret at %s", (level) => {
+    const inner = recordingLogger();
+    const logger = redactingLogger(inner, redactor);
+    logger[level]("token hunter2-hunter2", { server: "docs", reason: ["hunter2-hunter2"] });
+    logger[level]("ready");
+    expect(inner.lines).toEqual([
+      { level, message: "token [REDACTED]", fields: { server: "docs", reason: ["[REDACTED]"] } },
+      { level, message: "ready", fields: {} },
+    ]);
+  });
+
+  it("is the silent logger itself where nothing is logged", () => {
+    expect(redactingLogger(silentLogger, redactor)).toBe(silentLogger);
   });
 });
 

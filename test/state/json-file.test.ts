@@ -25,11 +25,11 @@ describe("readJsonFile", () => {
   it.each<[string, () => Promise<unknown>]>([
     ["absent", async () => {}],
     ["empty", () => writeFile(path, "")],
-    ["no JSON", () => writeFile(path, "{")],
+    ["not JSON", () => writeFile(path, "{")],
     ["a directory", () => mkdir(path)],
     ["a link to nothing", () => symlink(join(directory, "nowhere"), path)],
     ["too large", () => writeFile(path, JSON.stringify("x".repeat(1000)))],
-  ])("gives nothing where the file is %s", async (_, place) => {
+  ])("returns nothing if the file is %s", async (_, place) => {
     await place();
     expect(await readJsonFile(path, 1000)).toBeUndefined();
   });
@@ -42,7 +42,7 @@ describe("readJsonFile", () => {
 });
 
 describe("writeJsonFile", () => {
-  it.runIf(process.platform !== "win32")("gives the owner alone access", async () => {
+  it.runIf(process.platform !== "win32")("gives only the owner access", async () => {
     const deep = join(directory, "one", "two", "file.json");
     await writeJsonFile(deep, 1);
     expect(await mode(deep)).toBe(0o600);
@@ -50,7 +50,7 @@ describe("writeJsonFile", () => {
     expect(await mode(join(directory, "one"))).toBe(0o700);
   });
 
-  it.runIf(process.platform !== "win32")("takes away access that others had", async () => {
+  it.runIf(process.platform !== "win32")("removes access that others had", async () => {
     await writeFile(path, "1", { mode: 0o666 });
     await writeJsonFile(path, 2);
     expect(await mode(path)).toBe(0o600);
@@ -74,14 +74,14 @@ describe("writeJsonFile", () => {
     expect(await readdir(directory)).toEqual(["file.json"]);
   });
 
-  it("fails where the place is not a file's", async () => {
+  it("fails if there is something other than a file", async () => {
     await mkdir(path);
     await expect(writeJsonFile(path, 1)).rejects.toMatchObject({ syscall: "rename" });
     await expect(writeJsonFile(join(path, "..", "file.json", "x\u0000"), 1)).rejects.toThrow();
     expect(await readdir(directory)).toEqual(["file.json"]);
   });
 
-  it("never tears: with many writers a reader sees one of the values, whole", async () => {
+  it("is atomic: with many writers a reader sees one of the values as a whole", async () => {
     await writeJsonFile(path, "first");
     const values = Array.from({ length: 32 }, (_, n) => String(n).repeat(10_000));
     const writing = Promise.all(values.map((value) => writeJsonFile(path, value)));

@@ -22,7 +22,7 @@ async function freshPath(): Promise<string> {
   return join(directory, "deep", "down.lock");
 }
 
-/** As if its holder had said nothing for so long. */
+/** As if its holder had not touched it for so long. */
 async function age(path: string, ms: number): Promise<void> {
   const then = new Date(Date.now() - ms);
   await utimes(path, then, then);
@@ -31,7 +31,7 @@ async function age(path: string, ms: number): Promise<void> {
 const nothing = async (): Promise<void> => {};
 
 describe("a lock", () => {
-  it("is held by one task at a time, whatever their number", async () => {
+  it("is held by one task at a time, however many there are", async () => {
     const path = await freshPath();
     let inside = 0;
     let most = 0;
@@ -62,7 +62,7 @@ describe("a lock", () => {
     expect(await readFile(counter, "utf8")).toBe("40");
   });
 
-  it("is for its owner's eyes alone, and gone when it is released", async () => {
+  it("is readable only by its owner, and gone after its release", async () => {
     const path = await freshPath();
     await withLock(path, systemClock, async () => {
       expect((await stat(path)).mode & 0o777).toBe(0o600);
@@ -71,14 +71,14 @@ describe("a lock", () => {
     expect(await readdir(join(path, ".."))).toEqual([]);
   });
 
-  it("is released after a failure, which is passed on", async () => {
+  it("is released if the task fails, and the failure is passed on", async () => {
     const path = await freshPath();
     const failing = withLock(path, systemClock, () => Promise.reject(new Error("no")));
     await expect(failing).rejects.toThrow("no");
     expect(await withLock(path, systemClock, async () => "free")).toBe("free");
   });
 
-  it("cannot be had where there can be no file", async () => {
+  it("fails where no file can be created", async () => {
     const path = await freshPath();
     await withLock(path, systemClock, nothing);
     const tooLong = join(path, "..", `${"x".repeat(300)}.lock`);
@@ -88,8 +88,8 @@ describe("a lock", () => {
   });
 });
 
-describe("a lock that somebody left", () => {
-  it("is broken when its holder has been silent for long", async () => {
+describe("a stale lock", () => {
+  it("is removed if its holder has not touched it for a long time", async () => {
     const path = await freshPath();
     await withLock(path, systemClock, nothing);
     const worker = new Worker(WORKER, compiled.modules, path);
@@ -103,7 +103,7 @@ describe("a lock that somebody left", () => {
     expect(await readdir(join(path, ".."))).toEqual([]);
   });
 
-  it("is broken by one process at a time, and after one that died of it", async () => {
+  it("is removed by one process at a time, also after one that died while removing it", async () => {
     const path = await freshPath();
     await withLock(path, systemClock, nothing);
     for (const left of [path, `${path}.break`]) {
@@ -114,7 +114,7 @@ describe("a lock that somebody left", () => {
     expect(await readdir(join(path, ".."))).toEqual([]);
   });
 
-  it("is not broken while its holder lives, however long it takes; who waits gives up", async () => {
+  it("is not removed while its holder lives; those who wait time out", async () => {
     const path = await freshPath();
     const worker = new Worker(WORKER, compiled.modules, path);
     expect(await worker.next()).toBe("held");
@@ -127,13 +127,13 @@ describe("a lock that somebody left", () => {
     };
     await expect(withLock(path, clock, nothing)).rejects.toMatchObject({
       code: "TIMEOUT",
-      message: `another process keeps the lock ${path}`,
-      hint: "if no other plugboard runs, remove the file",
+      message: `another process holds the lock ${path}`,
+      hint: "if no other plugboard is running, remove the file",
     });
     await worker.kill();
   });
 
-  it("is kept by a holder who says so from time to time", async () => {
+  it("does not become stale while its holder touches it", async () => {
     const path = await freshPath();
     await withLock(path, systemClock, async () => {
       await age(path, 14_000);
@@ -145,12 +145,12 @@ describe("a lock that somebody left", () => {
     });
   });
 
-  it("may be gone when its holder is done", async () => {
+  it("may be gone when its holder releases it", async () => {
     const path = await freshPath();
     expect(await withLock(path, systemClock, () => rm(path).then(() => "done"))).toBe("done");
   });
 
-  it("and another holds by now is not released by the first", async () => {
+  it("that another process has taken is not released by the first holder", async () => {
     const path = await freshPath();
     await withLock(path, systemClock, () => writeFile(path, "somebody else"));
     expect(await readFile(path, "utf8")).toBe("somebody else");

@@ -6,7 +6,7 @@ import { settle } from "../support/manual-clock.ts";
 const reason = (): Error => new Error("given up");
 
 describe("untilAborted", () => {
-  it("is the promise itself where there is no signal", async () => {
+  it("returns the promise's value without a signal", async () => {
     expect(await untilAborted(Promise.resolve(1), undefined, reason)).toBe(1);
     const failed = Promise.reject(new Error("no"));
     await expect(untilAborted(failed, undefined, reason)).rejects.toThrow("no");
@@ -31,7 +31,7 @@ describe("untilAborted", () => {
     expect(getEventListeners(controller.signal, "abort")).toHaveLength(0);
   });
 
-  it("rejects at once where the signal has aborted", async () => {
+  it("rejects at once if the signal has aborted", async () => {
     const result = untilAborted(Promise.resolve(1), AbortSignal.abort(), reason);
     await expect(result).rejects.toThrow("given up");
   });

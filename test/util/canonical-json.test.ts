@@ -17,12 +17,12 @@ describe("canonicalJson", () => {
     expect(canonicalJson(value)).toBe(text);
   });
 
-  it("keeps keys that mean something to an object", () => {
+  it("keeps keys such as __proto__", () => {
     const value: unknown = JSON.parse('{"__proto__":{"b":1},"constructor":2}');
     expect(canonicalJson(value)).toBe('{"__proto__":{"b":1},"constructor":2}');
   });
 
-  it("says the same as JSON does, whatever the order of keys", () => {
+  it("parses to the same value, independent of the order of keys", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const wire = JSON.stringify(value);
@@ -33,7 +33,7 @@ describe("canonicalJson", () => {
     );
   });
 
-  it("goes as deep as it takes", () => {
+  it("writes values of any depth", () => {
     const depth = 100_000;
     let value: unknown = 1;
     for (let level = 0; level < depth; level += 1) value = [value];

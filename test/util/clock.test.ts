@@ -40,7 +40,7 @@ describe("systemClock", () => {
     expect(keepers()).toBe(before);
   });
 
-  it.each([2 ** 31, 1e12, Infinity])("does not take a delay of %d for none", async (ms) => {
+  it.each([2 ** 31, 1e12, Infinity])("does not fire at once for a delay of %d", async (ms) => {
     const ran: string[] = [];
     const timer = systemClock.after(ms, () => ran.push("too early"));
     await new Promise<void>((resolve) => systemClock.after(5, resolve));
@@ -48,19 +48,19 @@ describe("systemClock", () => {
     expect(ran).toEqual([]);
   });
 
-  it("takes a delay that has passed for none", async () => {
+  it("fires at once for a negative delay", async () => {
     await new Promise<void>((resolve) => systemClock.after(-5000, resolve));
   });
 });
 
 describe("within", () => {
-  it("gives the promise's value and leaves no timer", async () => {
+  it("resolves to the promise's value and leaves no timer", async () => {
     const clock = new ManualClock();
     expect(await within(clock, 1000, Promise.resolve("value"))).toBe("value");
     expect(clock.next()).toBeUndefined();
   });
 
-  it("gives undefined when the time passes first", async () => {
+  it("resolves to undefined when the time passes first", async () => {
     const clock = new ManualClock();
     const result = within(clock, 1000, new Promise(() => {}));
     expect(clock.next()).toBe(1000);

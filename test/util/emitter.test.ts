@@ -14,7 +14,7 @@ function setUp() {
 }
 
 describe("Emitter", () => {
-  it("tells every listener of an event, in order, and no other", () => {
+  it("calls every listener of an event in order, and no other", () => {
     const { emitter, heard } = setUp();
     emitter.on("number", (value) => heard.push(["first", value]));
     emitter.on("number", (value) => heard.push(["second", value]));
@@ -26,13 +26,13 @@ describe("Emitter", () => {
     ]);
   });
 
-  it("is silent where nobody listens", () => {
+  it("does nothing without listeners", () => {
     const { emitter, errors } = setUp();
     emitter.emit("number", 1);
     expect(errors).toEqual([]);
   });
 
-  it("takes a listener off, more than once without harm", () => {
+  it("removes a listener, more than once without harm", () => {
     const { emitter, heard } = setUp();
     const off = emitter.on("number", (value) => heard.push(value));
     emitter.emit("number", 1);
@@ -42,7 +42,7 @@ describe("Emitter", () => {
     expect(heard).toEqual([1]);
   });
 
-  it("lets a listener take itself off while it is told", () => {
+  it("lets a listener remove itself while it is called", () => {
     const { emitter, heard } = setUp();
     const off = emitter.on("number", (value) => {
       off();
@@ -70,7 +70,7 @@ describe("Emitter", () => {
     expect(heard).toEqual([1]);
   });
 
-  it("knows whether somebody listens", () => {
+  it("knows whether there are listeners", () => {
     const { emitter } = setUp();
     expect(emitter.has("number")).toBe(false);
     const off = emitter.on("number", () => {});
@@ -80,7 +80,7 @@ describe("Emitter", () => {
     expect(emitter.has("number")).toBe(false);
   });
 
-  it("forgets everybody when cleared", () => {
+  it("forgets all listeners when cleared", () => {
     const { emitter, heard } = setUp();
     emitter.on("number", (value) => heard.push(value));
     emitter.clear();

@@ -15,6 +15,7 @@ describe("a pointer", () => {
     ["#/a/0/b/c", undefined],
     ["#/nowhere/at/all", undefined],
     ["#/constructor", undefined],
+    ["#a", undefined],
   ])("%s leads to %j", (fragment, value) => {
     expect(followPointer(root, fragment)).toEqual(value);
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
+  asText,
   byteSize,
   duration,
   oneLine,
@@ -140,5 +141,20 @@ describe("visibleJson", () => {
   ])("writes %j so that nothing hides in it", (value, text) => {
     expect(visibleJson(value)).toBe(text);
     expect(JSON.parse(visibleJson(value))).toEqual(value);
+  });
+});
+
+describe("asText", () => {
+  let nested: unknown = {};
+  for (let level = 0; level < 100_000; level += 1) nested = { nested };
+
+  it.each<[string, unknown, string]>([
+    ["text", "hi", "hi"],
+    ["an object", { a: [1] }, '{"a":[1]}'],
+    ["nothing", undefined, "undefined"],
+    ["null", null, "null"],
+    ["a value deeper than the stack", nested, "(nested too deep to show)"],
+  ])("writes %s", (_, value, text) => {
+    expect(asText(value)).toBe(text);
   });
 });

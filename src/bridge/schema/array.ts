@@ -3,72 +3,73 @@
 import type { JsonObject } from "../../model/json.ts";
 import { plural, truncate } from "../../util/text.ts";
 import { applyConstraints } from "./constraints.ts";
-import { type Context, inside, type Place } from "./context.ts";
-import { cut } from "./opaque.ts";
-import { type Mapping, type Piece, SAME } from "./piece.ts";
-import { seal } from "./null.ts";
-import type { Plain } from "./plain.ts";
-import { joinPieces } from "./union.ts";
-import { describe } from "./words.ts";
+import { type SchemaConversion, inside } from "./conversion.ts";
+import { type Converted, cutOff, type Mapping, SAME, toProviderSchema } from "./converted.ts";
+import { addToDescription } from "./description.ts";
+import type { FlatSchema } from "./flat-schema.ts";
+import { joinAlternatives } from "./union.ts";
 
-export function convertArray(plain: Plain, place: Place, context: Context): Piece {
+export function convertArray(flat: FlatSchema, context: SchemaConversion): Converted {
   const { rules } = context;
   const { limits } = rules;
+  const { place } = flat;
   if (limits !== undefined && place.level >= limits.levels) {
-    return cut(plain, place, context, "nested deeper than the provider takes");
+    return cutOff(place, context, "nested deeper than the provider accepts", flat);
   }
-  if (plain.prefix !== undefined && plain.prefix.length > 0) {
-    return convertTuple(plain, plain.prefix, place, context);
+  if (flat.prefix !== undefined && flat.prefix.length > 0) {
+    return convertTuple(flat, flat.prefix, context);
   }
-  const piece = context.convert(plain.keywords.get("items") ?? true, inside(place, "items"));
+  const items = context.convert(flat.keywords.get("items") ?? true, inside(place, "items"));
   const schema: JsonObject = { type: "array" };
-  const items = seal(piece, rules);
-  setItems(schema, piece, context);
-  applyConstraints(schema, ["array"], plain, place, context);
-  const mapping: Mapping =
-    items.mapping.kind === "same" ? SAME : { kind: "list", items: items.mapping };
-  return { schema, mapping, nullable: false };
+  const { mapping } = toProviderSchema(items, rules);
+  setItems(schema, items, context);
+  applyConstraints(schema, ["array"], flat, context);
+  return {
+    schema,
+    mapping: mapping.kind === "same" ? SAME : { kind: "list", items: mapping },
+    nullable: false,
+  };
 }
 
-function setItems(schema: JsonObject, piece: Piece, { rules }: Context): void {
-  if (piece.only !== "never") schema.items = seal(piece, rules).schema;
+function setItems(schema: JsonObject, items: Converted, { rules }: SchemaConversion): void {
+  if (items.only !== "never") schema.items = toProviderSchema(items, rules).schema;
   else {
     schema.items = rules.closed ? { type: "string" } : {};
-    describe(schema, "", ["Always empty."]);
+    addToDescription(schema, "", ["Always empty."]);
   }
 }
 
-function convertTuple(plain: Plain, prefix: unknown[], place: Place, context: Context): Piece {
+function convertTuple(flat: FlatSchema, prefix: unknown[], context: SchemaConversion): Converted {
   const { rules } = context;
-  const pieces = prefix.map((each, index) =>
+  const { place } = flat;
+  const items = prefix.map((each, index) =>
     context.convert(each, inside(place, "prefixItems", index)),
   );
-  const rest = plain.keywords.get("items");
-  const closed = rest === false || plain.keywords.get("maxItems") === prefix.length;
-  const restPiece =
+  const rest = flat.keywords.get("items");
+  const closed = rest === false || flat.keywords.get("maxItems") === prefix.length;
+  const restItems =
     closed || rest === undefined || rest === true
       ? undefined
       : context.convert(rest, inside(place, "items"));
-  const all = restPiece === undefined ? pieces : [...pieces, restPiece];
+  const all = restItems === undefined ? items : [...items, restItems];
   const schema: JsonObject = { type: "array" };
-  setItems(schema, joinPieces(all, rules), context);
-  applyConstraints(schema, ["array"], plain, place, context);
+  setItems(schema, joinAlternatives(all, rules), context);
+  applyConstraints(schema, ["array"], flat, context);
   if (closed && rules.constraints.has("maxItems")) schema.maxItems = prefix.length;
-  const order = pieces.map((piece, index) => `${index + 1}. ${name(piece)}`).join(", ");
-  describe(schema, "", [
+  const order = items.map((item, index) => `${index + 1}. ${summary(item)}`).join(", ");
+  addToDescription(schema, "", [
     `${closed ? `At most ${plural(prefix.length, "item")}` : "Items"}, in this order: ${order}.`,
   ]);
   context.notes.add(place, "a tuple is given as an array");
   const mapping: Mapping = {
     kind: "tuple",
-    items: pieces.map((piece) => piece.mapping),
-    rest: restPiece?.mapping ?? SAME,
+    items: items.map((item) => item.mapping),
+    rest: restItems?.mapping ?? SAME,
   };
   return { schema, mapping, nullable: false };
 }
 
-function name(piece: Piece): string {
-  const { type, description } = piece.schema;
+function summary({ schema: { type, description } }: Converted): string {
   const shown = typeof type === "string" ? type : "value";
   return typeof description === "string" ? `${shown} (${truncate(description, 80)})` : shown;
 }

@@ -1,12 +1,11 @@
-// Copies what a provider keeps of a schema's constraints and annotations, and says the rest.
+// Constraints and annotations: copies those that the provider accepts and moves the rest to the description.
 
 import type { JsonObject } from "../../model/json.ts";
-import type { Context, Place } from "./context.ts";
-import { isPortablePattern } from "./keywords.ts";
-import type { Plain } from "./plain.ts";
-import { describe, say } from "./words.ts";
+import type { SchemaConversion } from "./conversion.ts";
+import { addToDescription, inWords } from "./description.ts";
+import type { FlatSchema } from "./flat-schema.ts";
 
-const OF_TYPE: Readonly<Record<string, readonly string[]>> = {
+const BY_TYPE: Readonly<Record<string, readonly string[]>> = {
   string: ["minLength", "maxLength", "pattern", "format"],
   number: ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "format"],
   integer: ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "format"],
@@ -14,44 +13,43 @@ const OF_TYPE: Readonly<Record<string, readonly string[]>> = {
   object: ["minProperties", "maxProperties"],
 };
 
-/** The types that a schema without `type` speaks of. */
-export function impliedTypes(plain: Plain): string[] {
-  const { keywords } = plain;
-  if (plain.properties.size > 0 || plain.required.size > 0) return ["object"];
+/** The types that the keywords of a schema without `type` are about. */
+export function impliedTypes(flat: FlatSchema): string[] {
+  const { keywords } = flat;
+  if (flat.properties.size > 0 || flat.required.size > 0) return ["object"];
   if (keywords.has("additionalProperties") || keywords.has("patternProperties")) return ["object"];
-  if (plain.prefix !== undefined || keywords.has("items")) return ["array"];
-  for (const [type, constraints] of Object.entries(OF_TYPE)) {
+  if (flat.prefix !== undefined || keywords.has("items")) return ["array"];
+  for (const [type, constraints] of Object.entries(BY_TYPE)) {
     if (constraints.some((each) => each !== "format" && keywords.has(each))) return [type];
   }
   return keywords.has("format") ? ["string"] : [];
 }
 
-/** Those that a schema of these types may have. */
+/** Adds the constraints that apply to these types. */
 export function applyConstraints(
   schema: JsonObject,
   types: readonly string[],
-  plain: Plain,
-  place: Place,
-  context: Context,
+  flat: FlatSchema,
+  context: SchemaConversion,
 ): void {
-  const said: string[] = [];
-  for (const keyword of new Set(types.flatMap((type) => OF_TYPE[type] ?? []))) {
-    const value = plain.keywords.get(keyword);
+  const described: string[] = [];
+  for (const keyword of new Set(types.flatMap((type) => BY_TYPE[type] ?? []))) {
+    const value = flat.keywords.get(keyword);
     if (value === undefined || value === false) continue;
-    if (keeps(keyword, value, types, context)) schema[keyword] = value;
-    else if (!bounded(schema, keyword, value, types, context)) {
-      said.push(say(keyword, value));
-      context.notes.add(place, `${keyword} is said in words`);
+    if (isAccepted(keyword, value, types, context)) schema[keyword] = value;
+    else if (!tightenBound(schema, keyword, value, types, context)) {
+      described.push(inWords(keyword, value));
+      context.notes.add(flat.place, `${keyword} moved to the description`);
     }
   }
-  describe(schema, "", said);
+  addToDescription(schema, "", described);
 }
 
-function keeps(
+function isAccepted(
   keyword: string,
   value: unknown,
   types: readonly string[],
-  context: Context,
+  context: SchemaConversion,
 ): boolean {
   const { constraints, formats } = context.rules;
   if (!constraints.has(keyword)) return false;
@@ -60,13 +58,23 @@ function keeps(
   return types.some((type) => formats[type]?.has(value as string));
 }
 
-/** More than 3 is at least 4, among integers. */
-function bounded(
+/** Whether an engine without look-around, back references and Unicode classes reads the pattern the same way. */
+function isPortablePattern(pattern: string): boolean {
+  if (pattern.length > 500 || /\(\?(?!:)|\\[1-9bBkpPuxc]/.test(pattern)) return false;
+  try {
+    return new RegExp(pattern, "u") instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
+
+/** For integers, more than 3 means at least 4. Returns false if that does not apply. */
+function tightenBound(
   schema: JsonObject,
   keyword: string,
   value: unknown,
   types: readonly string[],
-  context: Context,
+  context: SchemaConversion,
 ): boolean {
   if (!keyword.startsWith("exclusive") || types.length !== 1 || types[0] !== "integer")
     return false;
@@ -81,22 +89,22 @@ function bounded(
   return true;
 }
 
-/** Puts the schema's own description in front, and behind it what has no other place. */
-export function annotate(schema: JsonObject, plain: Plain, context: Context): void {
+/** Adds the description and the annotations; what the provider does not accept follows in the description. */
+export function annotate(schema: JsonObject, flat: FlatSchema, context: SchemaConversion): void {
   const text = (key: string): string => {
-    const value = plain.keywords.get(key);
+    const value = flat.keywords.get(key);
     return typeof value === "string" ? value : "";
   };
-  const after = [...plain.spoken];
+  const after = [...flat.described];
   const { annotations, loneUnions } = context.rules;
   for (const keyword of ["default", "examples"]) {
-    const value = plain.keywords.get(keyword);
+    const value = flat.keywords.get(keyword);
     if (value === undefined) continue;
     if (annotations) schema[keyword] = value;
-    else if (value !== null) after.push(say(keyword, value));
+    else if (value !== null) after.push(inWords(keyword, value));
   }
   if (annotations && text("title") !== "") schema.title = text("title");
   const before = text("description") || (annotations ? "" : text("title"));
   const first = Array.isArray(schema.anyOf) ? (schema.anyOf[0] as JsonObject) : undefined;
-  describe(loneUnions && first !== undefined ? first : schema, before, after);
+  addToDescription(loneUnions && first !== undefined ? first : schema, before, after);
 }

@@ -1,15 +1,19 @@
-// A value out of a list: as it is where the provider takes such values, else as texts that stand for them.
+// Enumerations: the values as they are if the provider accepts them, otherwise texts that stand for them.
 
 import type { JsonObject } from "../../model/json.ts";
-import type { Context, Place } from "./context.ts";
-import { NEVER, ONLY_NULL, type Piece, SAME } from "./piece.ts";
-import type { Plain } from "./plain.ts";
-import { typeOf } from "./type-of.ts";
-import { describe, say } from "./words.ts";
+import type { SchemaConversion } from "./conversion.ts";
+import { type Converted, NEVER, ONLY_NULL, SAME } from "./converted.ts";
+import { addToDescription, inWords } from "./description.ts";
+import type { FlatSchema } from "./flat-schema.ts";
+import { isOfType, typeOf } from "./keywords.ts";
 
-/** `all` are the plain schema's values. */
-export function convertValues(plain: Plain, all: unknown[], place: Place, context: Context): Piece {
-  const fitting = all.filter((value) => isOfTypes(value, plain.types));
+/** `all` are the flat schema's values. */
+export function convertEnumeration(
+  { types: allowed, place }: FlatSchema,
+  all: unknown[],
+  context: SchemaConversion,
+): Converted {
+  const fitting = all.filter((value) => allowed === undefined || isOfType(value, allowed));
   const values = fitting.filter((value) => value !== null);
   if (values.length === 0) return fitting.length > 0 ? ONLY_NULL : NEVER;
   const nullable = values.length < fitting.length;
@@ -30,25 +34,23 @@ export function convertValues(plain: Plain, all: unknown[], place: Place, contex
     enums === "scalars"
       ? scalar
       : values.every((value) => typeof value === "string" && value !== "");
-  const labels = new Map(asTheyAre ? [] : label(values));
+  const labels = new Map(asTheyAre ? [] : labelled(values));
   const listed = asTheyAre ? values : [...labels.keys()];
   const schema: JsonObject = { type: asTheyAre ? type : "string" };
   if (fitsLimits(listed, context)) schema.enum = listed;
   else {
-    describe(schema, "", [say("enum", listed)]);
-    context.notes.add(place, `an enum of ${listed.length} values is more than the provider takes`);
+    addToDescription(schema, "", [inWords("enum", listed)]);
+    context.notes.add(
+      place,
+      `an enum of ${listed.length} values is more than the provider accepts`,
+    );
   }
   const mapping = asTheyAre ? SAME : ({ kind: "labels", values: labels } as const);
   return { schema, mapping, nullable, ...fixed };
 }
 
-function isOfTypes(value: unknown, types: string[] | undefined): boolean {
-  if (types === undefined) return true;
-  const type = typeOf(value);
-  return types.includes(type) || (type === "integer" && types.includes("number"));
-}
-
-function label(values: unknown[]): [string, unknown][] {
+/** Each value with the text that stands for it. */
+function labelled(values: unknown[]): [string, unknown][] {
   const texts = new Set(values.filter((value) => typeof value === "string"));
   return values.map((value) => {
     if (value === "") return [texts.has("(empty)") ? '""' : "(empty)", value];
@@ -58,16 +60,16 @@ function label(values: unknown[]): [string, unknown][] {
   });
 }
 
-function fitsLimits(values: unknown[], context: Context): boolean {
+function fitsLimits(values: unknown[], context: SchemaConversion): boolean {
   const { limits } = context.rules;
   if (limits === undefined) return true;
   let characters = 0;
   for (const value of values) characters += typeof value === "string" ? value.length : 0;
   const { totals } = context;
-  // One more for null.
+  // Plus one for null.
   const count = totals.enumValues + values.length + 1;
   const tooLong = values.length > limits.longEnum && characters > limits.longEnumCharacters;
-  // Half of the characters is for property names.
+  // Half of the characters are reserved for property names.
   if (
     tooLong ||
     count > limits.enumValues ||

@@ -1,5 +1,5 @@
-// The keywords that mean something here, and which values of them do. Anything else a server writes is
-// not passed on: one malformed keyword would cost the whole request.
+// The JSON Schema keywords that are converted, with the values that are valid for each. Everything else is dropped,
+// since a provider refuses the whole request for one malformed keyword.
 
 import { isJsonObject } from "../../model/json.ts";
 
@@ -42,7 +42,7 @@ const VALID: Readonly<Record<string, (value: unknown) => boolean>> = {
   examples: Array.isArray,
   minimum: isNumber,
   maximum: isNumber,
-  // A boolean is how draft 4 says it.
+  // Draft 4 has booleans here.
   exclusiveMinimum: (value) => isNumber(value) || typeof value === "boolean",
   exclusiveMaximum: (value) => isNumber(value) || typeof value === "boolean",
   multipleOf: (value) => isNumber(value) && (value as number) > 0,
@@ -57,8 +57,8 @@ const VALID: Readonly<Record<string, (value: unknown) => boolean>> = {
   format: isText,
 };
 
-/** Constraints that no provider is asked to keep: they are said in words. */
-export const SPOKEN: ReadonlySet<string> = new Set([
+/** Constraints that move to the description for every provider. */
+export const DESCRIBED: ReadonlySet<string> = new Set([
   "not",
   "if",
   "then",
@@ -73,8 +73,8 @@ export const SPOKEN: ReadonlySet<string> = new Set([
   "dependencies",
 ]);
 
-/** Says nothing about a value, so that its loss is none. */
-export const SILENT: ReadonlySet<string> = new Set([
+/** Keywords that do not restrict the value: dropped without a note. */
+export const IGNORED: ReadonlySet<string> = new Set([
   "$schema",
   "$id",
   "id",
@@ -103,12 +103,16 @@ export function isValid(keyword: string, value: unknown): boolean {
   return VALID[keyword]?.(value) ?? false;
 }
 
-/** What an engine without look-around, back references and Unicode classes reads, and reads the same. */
-export function isPortablePattern(pattern: string): boolean {
-  if (pattern.length > 500 || /\(\?(?!:)|\\[1-9bBkpPuxc]/.test(pattern)) return false;
-  try {
-    return new RegExp(pattern, "u") instanceof RegExp;
-  } catch {
-    return false;
-  }
+/** The JSON Schema type of a value. */
+export function typeOf(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
+  return typeof value;
+}
+
+/** Whether the value has one of these types. Every integer is a number too. */
+export function isOfType(value: unknown, types: readonly unknown[]): boolean {
+  const type = typeOf(value);
+  return types.includes(type) || (type === "integer" && types.includes("number"));
 }

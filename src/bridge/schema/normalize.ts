@@ -1,40 +1,50 @@
-// A server's JSON Schema as a provider takes it, and the way back for the arguments. The server's own
-// schema stays the one that counts: this one only has to get a model to meet it.
+// Turns a server's JSON Schema into one that a provider accepts, and the model's arguments back into those that the
+// server expects. The server still checks them against its own schema: this one only has to lead the model there.
+//
+// A subschema is flattened (flat-schema), converted for its kind (convert; object, array, enumeration, union), and
+// what the provider cannot express moves to its description. Each conversion leaves a mapping, by which `decode`
+// turns values back.
 
+import { PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
-import { checkBounds, unsupported } from "./bounds.ts";
-import { Budget, type Context, Notes, type Place } from "./context.ts";
+import {
+  ConversionBudget,
+  type SchemaConversion,
+  ConversionNotes,
+  type SchemaPlace,
+} from "./conversion.ts";
 import { convert } from "./convert.ts";
+import { type ProviderSchema, toProviderSchema } from "./converted.ts";
 import { decode } from "./decode.ts";
-import { seal } from "./null.ts";
-import type { Branch } from "./piece.ts";
-import { toPlain } from "./plain.ts";
-import { rulesOf, type SchemaProvider } from "./rules.ts";
-import { takeDemands } from "./union.ts";
+import { flatten } from "./flat-schema.ts";
+import { rulesOf, type SchemaProvider } from "./provider-rules.ts";
+import { describeRequiredChoices } from "./union.ts";
 
-export type { SchemaProvider } from "./rules.ts";
+export type { SchemaProvider };
 
 export interface NormalizedSchema {
   schema: JsonObject;
-  /** Arguments as a model gives them for `schema`, in the shape that the server's own schema asks for. */
+  /** Turns the arguments that a model gave for `schema` into those that the server's own schema asks for. */
   toOriginal(args: JsonObject): JsonObject;
-  /** What was dropped or reduced, as JSON pointers with words: for diagnostics. */
+  /** What was dropped or reduced, for diagnostics: a JSON pointer and the change. */
   notes: string[];
 }
 
 const WRAPPER = "input";
+const MAX_NESTING = 100;
+const MAX_PARTS = 50_000;
 
-/** Throws PlugboardError("UNSUPPORTED") for a schema no variant of which the provider takes. */
+/** Throws PlugboardError("UNSUPPORTED") for a schema that the provider accepts in no form. */
 export function normalizeSchema(schema: JsonObject, provider: SchemaProvider): NormalizedSchema {
   const rules = rulesOf(provider);
   if (rules === undefined) throw unsupported(`there are no rules for provider '${provider}'`);
   if (!isJsonObject(schema)) throw unsupported("the schema is not an object");
   checkBounds(schema);
-  const context: Context = {
+  const context: SchemaConversion = {
     rules,
     root: schema,
-    budget: new Budget(),
-    notes: new Notes(),
+    budget: new ConversionBudget(),
+    notes: new ConversionNotes(),
     totals: { properties: 0, enumValues: 0, characters: 0 },
     convert: (each, place) => convert(each, place, context),
   };
@@ -50,31 +60,32 @@ export function normalizeSchema(schema: JsonObject, provider: SchemaProvider): N
   };
 }
 
-function convertRoot(schema: JsonObject, context: Context): Branch {
-  const trail = { refs: new Set(["#"]), parent: undefined };
-  const start: Place = { path: "", level: 0, depth: 0, trail };
-  // Every provider wants an object, and MCP knows no other arguments.
+function convertRoot(schema: JsonObject, context: SchemaConversion): ProviderSchema {
+  const trail = { refs: new Set(["#"]) };
+  const start: SchemaPlace = { path: "", level: 0, depth: 0, trail };
+  // MCP arguments are always an object, and every provider demands one.
   const asObject = { allOf: [schema, { type: "object" }] };
-  const aside = { ...context, budget: new Budget(), notes: new Notes() };
-  const probe = toPlain(asObject, start, aside);
-  if (aside.budget.exceeded) throw unsupported("the schema is too large");
-  takeDemands(probe, start, aside);
-  // Alternatives do not stand at the root: they move into a property, one level down.
-  const level = probe.unions.length > 0 ? 1 : 0;
-  const piece = convert(asObject, { ...start, level }, context);
-  if (piece.only !== undefined) throw unsupported("the schema takes no object, so no arguments");
-  if (isRoot(piece.schema)) return piece;
-  context.notes.add(start, `the arguments are inside of '${WRAPPER}'`);
+  const trial = { ...context, budget: new ConversionBudget(), notes: new ConversionNotes() };
+  const flat = flatten(asObject, start, trial);
+  if (trial.budget.exceeded) throw unsupported("the schema is too large");
+  describeRequiredChoices(flat, trial);
+  // Alternatives are not allowed at the root: they move into a property, one level down.
+  const level = flat.unions.length > 0 ? 1 : 0;
+  const converted = convert(asObject, { ...start, level }, context);
+  if (converted.only !== undefined)
+    throw unsupported("the schema accepts no object, so no arguments");
+  if (isRoot(converted.schema)) return converted;
+  context.notes.add(start, `the arguments are inside '${WRAPPER}'`);
   context.totals.properties += 1;
-  const sealed = seal(piece, context.rules, false);
+  const wrapped = toProviderSchema(converted, context.rules, false);
   return {
     schema: {
       type: "object",
-      properties: { [WRAPPER]: sealed.schema },
+      properties: { [WRAPPER]: wrapped.schema },
       required: [WRAPPER],
       ...(context.rules.allRequired && { additionalProperties: false }),
     },
-    mapping: { kind: "wrapped", field: WRAPPER, mapping: sealed.mapping },
+    mapping: { kind: "wrapped", field: WRAPPER, mapping: wrapped.mapping },
   };
 }
 
@@ -82,7 +93,7 @@ function isRoot(schema: JsonObject): boolean {
   return schema.type === "object" && schema.enum === undefined;
 }
 
-function checkLimits({ rules, totals }: Context): void {
+function checkLimits({ rules, totals }: SchemaConversion): void {
   const { limits } = rules;
   if (limits === undefined) return;
   if (totals.properties > limits.properties) {
@@ -91,4 +102,27 @@ function checkLimits({ rules, totals }: Context): void {
   if (totals.characters > limits.characters) {
     throw unsupported(`the names in the schema have more than ${limits.characters} characters`);
   }
+}
+
+/** Throws for a schema that is nested too deep or too large to be walked recursively. Itself iterative. */
+function checkBounds(schema: unknown): void {
+  let parts = 0;
+  const queue: { value: unknown; depth: number }[] = [{ value: schema, depth: 0 }];
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    if (["bigint", "function", "symbol"].includes(typeof next.value)) {
+      throw unsupported("the schema is not JSON");
+    }
+    if (typeof next.value !== "object" || next.value === null) continue;
+    if (next.depth > MAX_NESTING) {
+      throw unsupported(`the schema is nested more than ${MAX_NESTING} deep`);
+    }
+    const children = Object.values(next.value);
+    parts += 1 + children.length;
+    if (parts > MAX_PARTS) throw unsupported(`the schema has more than ${MAX_PARTS} parts`);
+    for (const value of children) queue.push({ value, depth: next.depth + 1 });
+  }
+}
+
+function unsupported(message: string): PlugboardError {
+  return new PlugboardError("UNSUPPORTED", message, { permanent: true });
 }

@@ -1,35 +1,45 @@
-// A board for the AI SDK: a set of tools that follows the board, step by step of the SDK's own loop.
+// A board for the AI SDK: a set of tools that follows the board through the steps of the SDK's own loop.
 
-import type { Board } from "../../model/board.ts";
-import type { ToolResult } from "../../model/tool.ts";
+import {
+  type AiSdkContentPart,
+  type AiSdkModelOutput,
+  toResultOutput,
+} from "../../bridge/ai-sdk-content.ts";
+import { type ModelCallOptions, runModelCall } from "../../bridge/model-call.ts";
+import type { SupportedMedia } from "../../bridge/model-content.ts";
+import type { ModelTool, ModelTools } from "../../bridge/model-tools.ts";
 import type { SchemaProvider } from "../../bridge/schema/normalize.ts";
-import { watched } from "./ai-sdk-progress.ts";
-import { type AiSdkSchema, toAiSdkSchema } from "./ai-sdk-schema.ts";
-import { type RunOptions, runCall } from "./shared-call.ts";
-import { Offer, type OfferedTool, type OfferOptions } from "./shared-offer.ts";
-import { type Carries, isMedia, marked, type Part, toParts, toText } from "./shared-parts.ts";
+import type { Board } from "../../model/board.ts";
+import type { JsonObject } from "../../model/json.ts";
+import type { ToolResult, ToolUpdate, UpdateListener } from "../../model/tool.ts";
+import { type AdapterOptions, boardTools } from "./board-tools.ts";
 
-export interface AiSdkToolsOptions extends OfferOptions, Pick<RunOptions, "onUpdate"> {
-  /** Whose rules the schemas follow. Default: `generic`, and the SDK's provider adapts them. */
+export type { AiSdkContentPart, AiSdkModelOutput };
+
+export interface AiSdkToolsOptions extends AdapterOptions, Pick<ModelCallOptions, "onUpdate"> {
+  /** Whose rules the schemas follow. Default: `generic`, which the SDK's provider adapts. */
   provider?: SchemaProvider;
   /**
-   * What the model takes beside text. Default: images and PDF. With OpenAI's chat API it is nothing: the SDK
-   * would write their bytes as text.
+   * What the model takes beside text. Default: images and PDF. Set both to false for OpenAI's chat API: the
+   * SDK would write their bytes as text.
    */
-  carries?: Carries;
-  /** Signs of life become preliminary results in the SDK's stream. Its last one is then the result itself. */
+  carries?: SupportedMedia;
+  /** Progress becomes preliminary results in the SDK's stream. The last of them is the result itself. */
   progress?: boolean;
 }
 
-export type AiSdkModelOutput =
-  | { type: "text"; value: string }
-  | { type: "error-text"; value: string }
-  | { type: "content"; value: AiSdkContentPart[] };
-
-export type AiSdkContentPart =
-  | { type: "text"; text: string }
-  | { type: "image-data"; data: string; mediaType: string }
-  | { type: "file-data"; data: string; mediaType: string; filename?: string };
+/** Standard Schema with its JSON Schema: the form that needs no library. */
+interface AiSdkSchema {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => { value: unknown };
+    readonly jsonSchema: {
+      readonly input: () => JsonObject;
+      readonly output: () => JsonObject;
+    };
+  };
+}
 
 export interface AiSdkTool {
   type: "dynamic";
@@ -37,7 +47,7 @@ export interface AiSdkTool {
   description: string;
   inputSchema: AiSdkSchema;
   strict?: true;
-  /** Where it comes from; the SDK hands it on with every call, not to the model. */
+  /** Where the tool comes from. The SDK passes it on with every call, but not to the model. */
   metadata: { server?: string; tool: string };
   /** Does not reject: failures are results with `isError`. The raw outcome is in `details`. */
   execute(
@@ -50,8 +60,8 @@ export interface AiSdkTool {
 export type AiSdkTools = Record<string, AiSdkTool>;
 
 /**
- * A live view: whoever reads its keys gets what the board lists then. A copy (`{ ...tools }`) is a snapshot.
- * A tool that was there once can still be had by its name, so that a call to it has a result.
+ * A live view: reading its keys gives the board's tools at that moment. A copy (`{ ...tools }`) is a snapshot.
+ * A tool that has gone can still be read by its name, so that a call to it gets a result.
  */
 export function toAiSdkTools(
   board: Pick<Board, "tools">,
@@ -59,23 +69,23 @@ export function toAiSdkTools(
 ): AiSdkTools {
   const { provider = "generic" } = options;
   const providers = provider === "openai-strict" ? [provider, "openai" as const] : [provider];
-  const offer = new Offer(board, { providers }, options);
-  const made = new WeakMap<OfferedTool, AiSdkTool>();
+  const tools = boardTools(board, { providers }, options);
+  const made = new WeakMap<ModelTool, AiSdkTool>();
   const known = new Map<string, AiSdkTool>();
   let names: string[] | undefined;
 
-  const toTool = (offered: OfferedTool): AiSdkTool => {
-    const tool = made.get(offered) ?? toAiSdkTool(offered, offer, options);
-    made.set(offered, tool);
+  const toTool = (modelTool: ModelTool): AiSdkTool => {
+    const tool = made.get(modelTool) ?? toAiSdkTool(modelTool, tools, options);
+    made.set(modelTool, tool);
     return tool;
   };
 
-  /** Held until the reader lets others run: reading all of it asks the board once. */
+  /** Kept until the reader yields, so that reading every property lists the board's tools once. */
   const look = (): string[] => {
     if (names !== undefined) return names;
-    const listed = offer.list();
-    for (const offered of listed) known.set(offered.name, toTool(offered));
-    names = listed.map(({ name }) => name);
+    const listed = tools.list();
+    for (const [name, modelTool] of listed) known.set(name, toTool(modelTool));
+    names = [...listed.keys()];
     queueMicrotask(() => {
       names = undefined;
     });
@@ -102,53 +112,88 @@ export function toAiSdkTools(
 }
 
 function toAiSdkTool(
-  offered: OfferedTool,
-  offer: Pick<Offer, "find" | "list">,
+  { name, description, schema, provider, tool }: ModelTool,
+  tools: ModelTools,
   { carries, onUpdate, progress }: AiSdkToolsOptions,
 ): AiSdkTool {
-  const { name, description, schema, tool } = offered;
   const { source } = tool;
-  const taken = { image: true, document: true, ...carries };
+  const supported = { image: true, document: true, ...carries };
   return {
     type: "dynamic",
     title: tool.label,
     description,
     inputSchema: toAiSdkSchema(schema),
-    ...(offered.provider === "openai-strict" && { strict: true }),
+    ...(provider === "openai-strict" && { strict: true }),
     metadata: source.kind === "mcp" ? { server: source.server, tool: source.tool } : { tool: name },
-    execute(input, { toolCallId, abortSignal: signal }) {
-      const call = { id: toolCallId, name, args: input };
-      if (!progress) return runCall(offer, call, { signal, onUpdate });
-      return watched((tell) =>
-        runCall(offer, call, {
+    execute(input, { toolCallId: id, abortSignal: signal }) {
+      const call = { id, name, input };
+      if (!progress) return runModelCall(tools, call, { signal, onUpdate });
+      return withProgress((tell) =>
+        runModelCall(tools, call, {
           signal,
-          onUpdate(update, id) {
+          onUpdate(update) {
             tell(update);
             onUpdate?.(update, id);
           },
         }),
       );
     },
-    toModelOutput: ({ output }) => toModelOutput(output, taken),
+    toModelOutput: ({ output }) => toResultOutput(output, supported),
   };
 }
 
-/** Text alone where that is all there is, which every provider takes. */
-function toModelOutput(result: ToolResult, carries: Carries): AiSdkModelOutput {
-  if (result.isError) return { type: "error-text", value: toText(marked(result)) };
-  const parts = toParts(result.content, carries);
-  if (!parts.some(isMedia)) return { type: "text", value: toText(result.content) };
-  return { type: "content", value: parts.map(toContentPart) };
+/** The SDK recognises its own schemas by this symbol and leaves them as they are; in others it closes every object. */
+const SDK_SCHEMA = Symbol.for("vercel.ai.schema");
+
+/** Validates nothing: the server checks the arguments against its own schema. */
+function toAiSdkSchema(schema: JsonObject): AiSdkSchema {
+  const copy = (): JsonObject => structuredClone(schema);
+  const form = {
+    [SDK_SCHEMA]: true,
+    jsonSchema: schema,
+    validate: undefined,
+    "~standard": {
+      version: 1 as const,
+      vendor: "plugboard",
+      validate: (value: unknown) => ({ value }),
+      jsonSchema: { input: copy, output: copy },
+    },
+  };
+  return form;
 }
 
-function toContentPart(part: Part): AiSdkContentPart {
-  if (part.type === "text") return { type: "text", text: part.text };
-  const { type, data, mediaType } = part;
-  if (type === "image") return { type: "image-data", data, mediaType };
-  return {
-    type: "file-data",
-    data,
-    mediaType,
-    ...(type === "document" && { filename: "document.pdf" }),
-  };
+/** Await it for the result, or iterate it for the progress and then the result. `run` must not reject. */
+function withProgress(
+  run: (onUpdate: UpdateListener) => Promise<ToolResult>,
+): Promise<ToolResult> & AsyncIterable<ToolResult> {
+  const waiting: ToolResult[] = [];
+  let wake = (): void => {};
+  let ended = false;
+  const result = run((update) => {
+    waiting.push(toPreliminary(update));
+    wake();
+  }).finally(() => {
+    ended = true;
+    wake();
+  });
+
+  async function* iterate(): AsyncGenerator<ToolResult> {
+    for (;;) {
+      const next = waiting.shift();
+      if (next !== undefined) yield next;
+      else if (ended) break;
+      else {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    }
+    yield await result;
+  }
+
+  return Object.assign(result, { [Symbol.asyncIterator]: iterate });
+}
+
+function toPreliminary({ content, progress }: ToolUpdate): ToolResult {
+  return { content, ...(progress !== undefined && { details: { progress } }) };
 }

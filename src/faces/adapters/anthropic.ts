@@ -1,14 +1,14 @@
 // A board for Anthropic's messages API: the tools of a request, and the results of the calls in its answer.
 
 import type { ImageType } from "../../bridge/media.ts";
+import { type ModelCallOptions, runModelCall } from "../../bridge/model-call.ts";
+import { type Part, type SupportedMedia, toParts, toText } from "../../bridge/model-content.ts";
 import type { Board } from "../../model/board.ts";
-import { type RunOptions, runCall } from "./shared-call.ts";
-import { Offer, type OfferOptions } from "./shared-offer.ts";
-import { type Carries, type Part, toParts, toText } from "./shared-parts.ts";
+import { type AdapterOptions, boardTools } from "./board-tools.ts";
 
-export interface AnthropicToolsOptions extends OfferOptions {
+export interface AnthropicToolsOptions extends AdapterOptions {
   /** What the model takes beside text. Default: images and PDF. */
-  carries?: Pick<Carries, "image" | "document">;
+  carries?: Pick<SupportedMedia, "image" | "document">;
 }
 
 export interface AnthropicTool {
@@ -17,7 +17,7 @@ export interface AnthropicTool {
   input_schema: { type: "object"; [key: string]: unknown };
 }
 
-/** The part of a `tool_use` block that a call is made of. */
+/** The fields of a `tool_use` block that a call needs. */
 export interface AnthropicToolUse {
   id: string;
   name: string;
@@ -37,14 +37,14 @@ export interface AnthropicToolResult {
 }
 
 export interface AnthropicTools {
-  /** As the board lists them now: to be read anew for every request. */
+  /** The board's tools now. Read it again for every request. */
   readonly tools: AnthropicTool[];
   /** Does not reject: failures are results with `is_error`. */
-  execute(toolUse: AnthropicToolUse, options?: RunOptions): Promise<AnthropicToolResult>;
-  /** Makes all calls of a message at once; the results are in their order, for one user message. */
+  execute(toolUse: AnthropicToolUse, options?: ModelCallOptions): Promise<AnthropicToolResult>;
+  /** Makes all calls of a message at once and returns the results in order, for one user message. */
   executeAll(
     message: { content: readonly { type: string }[] },
-    options?: RunOptions,
+    options?: ModelCallOptions,
   ): Promise<AnthropicToolResult[]>;
 }
 
@@ -52,20 +52,20 @@ export function toAnthropicTools(
   board: Pick<Board, "tools">,
   options: AnthropicToolsOptions = {},
 ): AnthropicTools {
-  const offer = new Offer(board, { providers: ["anthropic"] }, options);
-  const carries = { image: true, document: true, ...options.carries };
+  const tools = boardTools(board, { providers: ["anthropic"] }, options);
+  const supported = { image: true, document: true, ...options.carries };
 
   const execute: AnthropicTools["execute"] = async ({ id, name, input }, run) => {
-    const { content, isError } = await runCall(offer, { id, name, args: input }, run);
+    const { content, isError } = await runModelCall(tools, { id, name, input }, run);
     const base = { type: "tool_result", tool_use_id: id } as const;
-    // The API refuses errors with anything but text in them.
+    // The API refuses an error that contains anything but text.
     if (isError) return { ...base, content: [toBlock(toText(content))], is_error: true };
-    return { ...base, content: toParts(content, carries).map(toContent) };
+    return { ...base, content: toParts(content, supported).map(toContent) };
   };
 
   return {
     get tools() {
-      return offer.list().map(({ name, description, schema }) => ({
+      return [...tools.list().values()].map(({ name, description, schema }) => ({
         name,
         description,
         input_schema: { ...schema, type: "object" as const },

@@ -1,20 +1,54 @@
-// MCP servers for a registry of clawtools: every tool is registered, and kept true afterwards. From a
-// registry that cannot forget, a tool that its server has dropped answers that it is gone.
+// MCP servers for a clawtools registry: registers every tool and keeps the registry in step with the board. A
+// registry without `unregister` keeps tools that are gone; calling one returns an error that says so.
 
 import { openBoard } from "../../board.ts";
+import type { ModelTool, ModelTools } from "../../bridge/model-tools.ts";
+import { withoutPatterns } from "../../bridge/without-patterns.ts";
 import type { BoardConfig } from "../../config/parse.ts";
 import type { Board } from "../../model/board.ts";
 import type { BoardOptions } from "../../model/board-options.ts";
-import { isJsonObject } from "../../model/json.ts";
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { OnSampling } from "../../model/sampling.ts";
 import type { ServerStateKind } from "../../model/server-state.ts";
-import { type ClawToolRegistry, Shelf, type ShelfOptions } from "./clawtools-shelf.ts";
+import type { ToolResult } from "../../model/tool.ts";
+import {
+  type AgentToolErrors,
+  type AgentToolResult,
+  executeAgentTool,
+  toAgentToolResult,
+} from "./agent-tool.ts";
+import { type AdapterOptions, boardTools } from "./board-tools.ts";
 
-export type { ClawTool, ClawToolRegistry, ClawToolResult } from "./clawtools-shelf.ts";
+export type ClawToolResult = AgentToolResult;
+
+export interface ClawTool {
+  readonly name: string;
+  readonly label: string;
+  readonly description: string;
+  readonly parameters: JsonObject;
+  readonly ownerOnly?: boolean;
+  execute(
+    toolCallId: string,
+    params: Record<string, unknown>,
+    signal?: AbortSignal,
+    onUpdate?: (partial: ClawToolResult) => void,
+  ): Promise<ClawToolResult>;
+}
+
+export interface ClawToolRegistry {
+  register(tool: ClawTool): unknown;
+  /** With it, tools that are gone are removed from the registry; without it, they stay and answer with an error. */
+  unregister?(name: string): unknown;
+}
+
+interface RegistryOptions extends AdapterOptions {
+  /** What a failed call does: `return` (the default) a result with `isError`, or `throw`. */
+  errors?: AgentToolErrors;
+}
 
 export interface LoadOptions
   extends
-    ShelfOptions,
+    RegistryOptions,
     Pick<
       BoardOptions,
       | "native"
@@ -26,11 +60,11 @@ export interface LoadOptions
       | "onElicitation"
       | "owner"
     > {
-  /** Called with the server whose tools have changed, after the registry has them. */
+  /** Called with the server whose tools have changed, after the registry was updated. */
   onToolsChanged?: (serverId: string) => void;
   /**
-   * Asks a model for a server. With it, servers whose configuration says nothing about `sampling` get
-   * `ask`; without it no server may.
+   * Asks a model for a server. With it, `sampling` defaults to `ask` for every server; without it, no server
+   * may ask.
    */
   onSamplingRequest?: OnSampling;
 }
@@ -38,7 +72,7 @@ export interface LoadOptions
 export type ConnectionStatus = "connected" | "connecting" | "disconnected" | "error";
 
 export interface MCPToolProvider {
-  /** What is behind it: resources, prompts, states in full. */
+  /** The board behind the registry, with resources, prompts and full states. */
   readonly board: Board;
   /** Asks every server for its tools again; resolves when the registry has them. */
   refresh(): Promise<void>;
@@ -54,33 +88,30 @@ const STATUS: Readonly<Record<ServerStateKind, ConnectionStatus>> = {
   disabled: "disconnected",
   stopping: "disconnected",
   stopped: "disconnected",
-  // It will be tried again, but what it is now is broken.
+  // There will be another attempt, but until then the server does not work.
   backoff: "error",
   failed: "error",
   "needs-auth": "error",
   untrusted: "error",
 };
 
-/** Rejects for a configuration that is wrong, never for a server that is. */
+/** Rejects for an invalid configuration, but not for a server that cannot be started. */
 export async function loadMCPServers(
   config: BoardConfig,
   registry: ClawToolRegistry,
   options: LoadOptions = {},
 ): Promise<MCPToolProvider> {
-  const { onToolsChanged, onSamplingRequest, onDiagnostic, errors, ...forBoard } = options;
+  const { onToolsChanged, onSamplingRequest, onDiagnostic, errors, ...boardOptions } = options;
   const named = { toolNames: "{server}__{tool}", ...config };
   const board =
     onSamplingRequest === undefined
-      ? await openBoard(named, forBoard)
-      : await openBoard(withSampling(named), { ...forBoard, onSampling: onSamplingRequest });
-  const shelf = new Shelf(board, registry, {
-    ...(onDiagnostic !== undefined && { onDiagnostic }),
-    ...(errors !== undefined && { errors }),
-  });
+      ? await openBoard(named, boardOptions)
+      : await openBoard(withSampling(named), { ...boardOptions, onSampling: onSamplingRequest });
+  const sync = new RegistrySync(board, registry, { onDiagnostic, errors });
   board.on("tools", () => {
-    for (const server of shelf.sync()) onToolsChanged?.(server);
+    for (const server of sync.update()) onToolsChanged?.(server);
   });
-  shelf.sync();
+  sync.update();
   return {
     board,
     refresh: async () => void (await board.refresh()),
@@ -90,7 +121,7 @@ export async function loadMCPServers(
   };
 }
 
-/** What is no server at all is left to be told by the check of the configuration. */
+/** Leaves values that are not servers alone: the configuration check reports them. */
 function withSampling(config: BoardConfig): BoardConfig {
   if (!isJsonObject(config.servers)) return config;
   const servers = Object.entries(config.servers).map(
@@ -98,4 +129,109 @@ function withSampling(config: BoardConfig): BoardConfig {
       [name, isJsonObject(server) ? { sampling: "ask" as const, ...server } : server] as const,
   );
   return { ...config, servers: Object.fromEntries(servers) };
+}
+
+interface RegisteredTool {
+  tool: ClawTool;
+  server: string;
+  /** The board's tool now, or when it was last listed. */
+  modelTool: ModelTool;
+  isGone: boolean;
+}
+
+class RegistrySync {
+  readonly #tools: ModelTools;
+  readonly #registry: ClawToolRegistry;
+  readonly #options: RegistryOptions;
+  readonly #registered = new Map<string, RegisteredTool>();
+
+  constructor(board: Pick<Board, "tools">, registry: ClawToolRegistry, options: RegistryOptions) {
+    this.#tools = boardTools(board, { providers: ["generic"] }, options);
+    this.#registry = registry;
+    this.#options = options;
+  }
+
+  /** Brings the registry in step with the board and returns the servers whose tools have changed. */
+  update(): Set<string> {
+    const listed = this.#tools.list();
+    return new Set([...this.#removeMissing(listed), ...this.#registerChanged(listed)]);
+  }
+
+  #removeMissing(listed: ReadonlyMap<string, ModelTool>): string[] {
+    return [...this.#registered.values()].flatMap((registered) => {
+      const { tool, server, isGone } = registered;
+      if (isGone || listed.has(tool.name)) return [];
+      registered.isGone = true;
+      this.#attempt(registered, () => this.#registry.unregister?.(tool.name));
+      return [server];
+    });
+  }
+
+  #registerChanged(listed: ReadonlyMap<string, ModelTool>): string[] {
+    return [...listed.values()].flatMap((modelTool) => {
+      const known = this.#registered.get(modelTool.name);
+      if (known?.modelTool === modelTool && !known.isGone) return [];
+      const registered = known ?? this.#create(modelTool);
+      registered.modelTool = modelTool;
+      registered.isGone = false;
+      // A registry with `unregister` may hold a copy of the tool; any other still has our object, which is live.
+      const isNeeded = known === undefined || this.#registry.unregister !== undefined;
+      if (isNeeded) this.#attempt(registered, () => this.#registry.register(registered.tool));
+      return [registered.server];
+    });
+  }
+
+  #create(modelTool: ModelTool): RegisteredTool {
+    const { source } = modelTool.tool;
+    const registered: RegisteredTool = {
+      tool: toClawTool(modelTool, () => registered, this.#options.errors ?? "return"),
+      server: source.kind === "mcp" ? source.server : source.kind,
+      modelTool,
+      isGone: false,
+    };
+    this.#registered.set(modelTool.name, registered);
+    return registered;
+  }
+
+  /** A tool that the registry refuses must not cost the others. */
+  #attempt({ server, tool }: RegisteredTool, change: () => unknown): void {
+    try {
+      change();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      const message = `the registry did not take the change (${reason})`;
+      this.#options.onDiagnostic?.({ server, subject: tool.name, message });
+    }
+  }
+}
+
+/** Reads everything that can change through `current`, so that the registered object stays up to date. */
+function toClawTool(
+  { name, tool: { ownerOnly } }: ModelTool,
+  current: () => RegisteredTool,
+  errors: AgentToolErrors,
+): ClawTool {
+  return {
+    name,
+    ...(ownerOnly !== undefined && { ownerOnly }),
+    get label() {
+      return current().modelTool.tool.label;
+    },
+    get description() {
+      return current().modelTool.description;
+    },
+    get parameters() {
+      return withoutPatterns(current().modelTool.schema);
+    },
+    async execute(toolCallId, params, signal, onUpdate) {
+      const { isGone, server, modelTool } = current();
+      if (isGone) return toAgentToolResult(goneResult(name, server), errors);
+      return executeAgentTool(modelTool, { toolCallId, params, signal, onUpdate }, errors);
+    },
+  };
+}
+
+function goneResult(name: string, server: string): ToolResult {
+  const text = `'${name}' is gone: server '${server}' does not offer it any more; use another tool`;
+  return { content: [{ type: "text", text }], isError: true };
 }

@@ -1,15 +1,17 @@
 // A board's tools for LangChain: a `DynamicStructuredTool` for each, made with the caller's own classes, so
-// that there is one copy of the library and no dependency on it here.
+// that there is one copy of the library and we do not depend on it.
 
+import { randomUUID } from "node:crypto";
 import type { Media } from "../../bridge/media.ts";
+import { runModelCall } from "../../bridge/model-call.ts";
+import { isMedia, markFailure, toDataUrl, toParts, toText } from "../../bridge/model-content.ts";
+import type { ModelTool } from "../../bridge/model-tools.ts";
 import { withoutPatterns } from "../../bridge/without-patterns.ts";
 import type { Board } from "../../model/board.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { ToolResult, ToolUpdate } from "../../model/tool.ts";
-import { runCall } from "./shared-call.ts";
-import { Offer, type OfferedTool, type OfferOptions } from "./shared-offer.ts";
-import { isMedia, marked, toDataUrl, toParts, toText } from "./shared-parts.ts";
+import { type AdapterOptions, boardTools } from "./board-tools.ts";
 
 export type LangChainContent = string | LangChainBlock[];
 
@@ -19,13 +21,13 @@ export type LangChainBlock =
   | { type: "input_text"; text: string }
   | { type: "input_image"; image_url: string; detail: "auto" };
 
-/** What `DynamicStructuredTool` is made of. */
+/** The fields of `DynamicStructuredTool`. */
 export interface LangChainToolFields<Message> {
   name: string;
   description: string;
   schema: JsonObject;
   responseFormat: "content_and_artifact";
-  /** A model that gives wrong arguments is told what is wrong with them. */
+  /** Tells a model that gave wrong arguments what is wrong with them. */
   verboseParsingErrors: true;
   metadata: Record<string, unknown>;
   func: (
@@ -35,7 +37,7 @@ export interface LangChainToolFields<Message> {
   ) => Promise<[LangChainContent | Message, unknown]>;
 }
 
-/** What `ToolMessage` is made of. */
+/** The fields of `ToolMessage`. */
 export interface LangChainMessageFields {
   status: "error";
   content: LangChainContent;
@@ -53,22 +55,22 @@ interface LangChainConfig {
   toolCall?: { id?: string };
 }
 
-/** Of `@langchain/core/tools` and `@langchain/core/messages`. */
+/** From `@langchain/core/tools` and `@langchain/core/messages`. */
 export interface LangChainClasses<Tool, Message> {
   DynamicStructuredTool: new (fields: LangChainToolFields<Message>) => Tool;
   ToolMessage: new (fields: LangChainMessageFields) => Message;
 }
 
-export interface LangChainOptions extends OfferOptions {
+export interface LangChainOptions extends AdapterOptions {
   /**
-   * How images reach the model: `words` (the default, since a model that does not take them refuses the
-   * whole request), `blocks` of LangChain, or the `responses` API of OpenAI. Whatever it is, they are in
-   * the artifact.
+   * How images reach the model: as `words` (the default, since a model that does not take images refuses the
+   * whole request), as LangChain's `blocks`, or in the form of OpenAI's `responses` API. The artifact always
+   * has them.
    */
   images?: "words" | "blocks" | "responses";
 }
 
-/** What the board lists now: to be asked for again when its `tools` event says so. */
+/** A snapshot of the board's tools: call it again on the board's `tools` event. */
 export function toLangChainTools<Tool, Message>(
   board: Pick<Board, "tools">,
   classes: LangChainClasses<Tool, Message>,
@@ -76,22 +78,22 @@ export function toLangChainTools<Tool, Message>(
 ): Tool[] {
   const { DynamicStructuredTool, ToolMessage } = classes;
   const toContent = contentMaker(options);
-  const offer = new Offer(board, { providers: ["generic"] }, options);
-  return offer.list().map((offered) => {
-    const { name, description, schema } = offered;
+  const listed = boardTools(board, { providers: ["generic"] }, options).list();
+  return [...listed.values()].map((modelTool) => {
+    const { name, description, schema } = modelTool;
     return new DynamicStructuredTool({
       name,
       description,
       schema: withoutPatterns(schema),
       responseFormat: "content_and_artifact",
       verboseParsingErrors: true,
-      metadata: metadataOf(offered),
+      metadata: metadataOf(modelTool),
       async func(input, run, config) {
         const id = config?.toolCall?.id;
-        const result = await call(offered, input, run, config);
+        const result = await call(modelTool, input, run, config);
         const { details: artifact = result } = result;
         if (!result.isError) return [toContent(result), artifact];
-        // Without a call there is no message to answer it with, and bare content would pass for success.
+        // Without a call id there is no message to answer with, and bare content would look like success.
         if (id === undefined) throw toError(result, artifact);
         const fields = { content: toContent(result), artifact, tool_call_id: id, name };
         return [new ToolMessage({ status: "error", ...fields }), artifact];
@@ -101,43 +103,43 @@ export function toLangChainTools<Tool, Message>(
 }
 
 function call(
-  offered: OfferedTool,
-  args: unknown,
+  modelTool: ModelTool,
+  input: unknown,
   run: LangChainRun | undefined,
   config: LangChainConfig | undefined,
 ): Promise<ToolResult> {
-  const { name } = offered;
-  // A listener that fails is no reason for the call to.
+  const { name } = modelTool;
+  // A listener that fails must not fail the call.
   const onUpdate = (update: ToolUpdate): void =>
     void run?.handleToolEvent?.(update).catch(() => {});
-  return runCall(
-    { find: () => offered, list: () => [offered] },
-    { id: config?.toolCall?.id ?? "", name, args },
-    { onUpdate, ...(config?.signal !== undefined && { signal: config.signal }) },
+  return runModelCall(
+    new Map([[name, modelTool]]),
+    { id: config?.toolCall?.id ?? randomUUID(), name, input },
+    { onUpdate, signal: config?.signal },
   );
 }
 
-/** For traces, and for whoever decides about calls. */
-function metadataOf({ tool: { label, source, annotations } }: OfferedTool): JsonObject {
+/** For traces, and for code that decides about calls. */
+function metadataOf({ tool: { label, source, annotations } }: ModelTool): JsonObject {
   return { label, source, ...(annotations !== undefined && { annotations }) };
 }
 
-/** A failure says so in words too: not every model's API has a sign for it. */
+/** The text says that a call failed, since not every model's API can flag it. */
 function contentMaker({
   images = "words",
 }: LangChainOptions): (of: ToolResult) => LangChainContent {
-  if (images === "words") return (result) => toText(marked(result));
+  if (images === "words") return (result) => toText(markFailure(result));
   const toMedia = images === "responses" ? toInputImage : toImageBlock;
   const type = images === "responses" ? "input_text" : "text";
   return (result) => {
-    const parts = toParts(marked(result), { image: true });
-    // Text alone is what every API takes in a tool message.
-    if (!parts.some(isMedia)) return toText(marked(result));
+    const parts = toParts(markFailure(result), { image: true });
+    // Every API takes plain text in a tool message.
+    if (!parts.some(isMedia)) return toText(markFailure(result));
     return parts.map((part) => (isMedia(part) ? toMedia(part) : { type, text: part.text }));
   };
 }
 
-/** Of LangChain's several blocks for an image, the one that its models agree on. */
+/** LangChain has several blocks for an image; all of its models take this one. */
 function toImageBlock(part: Media): LangChainBlock {
   return { type: "image_url", image_url: { url: toDataUrl(part) } };
 }
@@ -147,5 +149,5 @@ function toInputImage(part: Media): LangChainBlock {
 }
 
 function toError(result: ToolResult, cause: unknown): PlugboardError {
-  return new PlugboardError("TOOL_FAILED", toText(marked(result)), { cause });
+  return new PlugboardError("TOOL_FAILED", toText(markFailure(result)), { cause });
 }

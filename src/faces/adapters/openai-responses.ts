@@ -1,21 +1,27 @@
-// The responses API: `function_call` items, answered by `function_call_output` items, which carry images and
-// files as well.
+// OpenAI's responses API: `function_call` items, answered by `function_call_output` items, which can carry images
+// and files.
 
-import { type RunOptions, runCall } from "./shared-call.ts";
-import type { Offer } from "./shared-offer.ts";
-import { isStrict } from "./openai-offer.ts";
-import { type Carries, isMedia, marked, type Part, toDataUrl, toParts } from "./shared-parts.ts";
+import { type ModelCallOptions, runModelCall } from "../../bridge/model-call.ts";
+import {
+  isMedia,
+  markFailure,
+  type Part,
+  type SupportedMedia,
+  toDataUrl,
+  toParts,
+} from "../../bridge/model-content.ts";
+import type { ModelTools } from "../../bridge/model-tools.ts";
 
 export interface OpenAiResponsesTool {
   type: "function";
   name: string;
   description: string;
   parameters: { [key: string]: unknown };
-  /** Always said: the API's own default is true. */
+  /** Always given, since the API defaults to true. */
   strict: boolean;
 }
 
-/** The part of a `function_call` item that a call is made of. */
+/** The fields of a `function_call` item that a call needs. */
 export interface OpenAiFunctionCall {
   call_id: string;
   name: string;
@@ -34,23 +40,27 @@ export interface OpenAiFunctionCallOutput {
 }
 
 export interface OpenAiResponsesTools {
-  /** As the board lists them now: to be read anew for every request. */
+  /** The board's tools now. Read it again for every request. */
   readonly tools: OpenAiResponsesTool[];
   /** Does not reject: failures are outputs too. */
-  execute(call: OpenAiFunctionCall, options?: RunOptions): Promise<OpenAiFunctionCallOutput>;
-  /** Makes all calls of a response at once; the outputs are in their order. */
+  execute(call: OpenAiFunctionCall, options?: ModelCallOptions): Promise<OpenAiFunctionCallOutput>;
+  /** Makes all calls of a response at once and returns their outputs in order. */
   executeAll(
     response: { output: readonly { type: string }[] },
-    options?: RunOptions,
+    options?: ModelCallOptions,
   ): Promise<OpenAiFunctionCallOutput[]>;
 }
 
-export function toResponsesTools(offer: Offer, carries: Carries): OpenAiResponsesTools {
-  const taken = { ...carries, audio: false };
+export function toResponsesTools(
+  tools: ModelTools,
+  supported: SupportedMedia,
+): OpenAiResponsesTools {
+  const withoutAudio = { ...supported, audio: false };
 
   const execute: OpenAiResponsesTools["execute"] = async (call, options) => {
-    const { call_id: id, name, arguments: args } = call;
-    const parts = toParts(marked(await runCall(offer, { id, name, args }, options)), taken);
+    const { call_id: id, name, arguments: input } = call;
+    const result = await runModelCall(tools, { id, name, input }, options);
+    const parts = toParts(markFailure(result), withoutAudio);
     const [first] = parts;
     const output =
       parts.length === 1 && first?.type === "text" ? first.text : parts.map(toOutputPart);
@@ -59,12 +69,12 @@ export function toResponsesTools(offer: Offer, carries: Carries): OpenAiResponse
 
   return {
     get tools() {
-      return offer.list().map((each) => ({
+      return [...tools.list().values()].map((each) => ({
         type: "function" as const,
         name: each.name,
         description: each.description,
         parameters: each.schema,
-        strict: isStrict(each),
+        strict: each.provider === "openai-strict",
       }));
     },
     execute,

@@ -1,17 +1,24 @@
-// A board for OpenAI's APIs, and for those that speak like them: the tools of a request, and the messages or
-// items that answer the calls of the model.
+// A board for OpenAI's APIs and compatible ones: the tools of a request, and the messages or items that answer
+// the model's calls.
 
+import type { SupportedMedia } from "../../bridge/model-content.ts";
 import type { Board } from "../../model/board.ts";
+import { type AdapterOptions, boardTools } from "./board-tools.ts";
 import { type OpenAiChatTools, toChatTools } from "./openai-chat.ts";
-import { type OpenAiOptions, offerFor } from "./openai-offer.ts";
 import { type OpenAiResponsesTools, toResponsesTools } from "./openai-responses.ts";
 
 export type * from "./openai-chat.ts";
 export type * from "./openai-responses.ts";
 
-export interface OpenAiToolsOptions extends OpenAiOptions {
+export interface OpenAiToolsOptions extends AdapterOptions {
   api: "chat" | "responses";
+  /** Offers schemas in the strict form, which the model cannot break. A schema without a strict form stays as it is. */
+  strict?: boolean;
+  /** What the model takes beside text. Default: images and PDF. Only the chat API takes audio. */
+  carries?: SupportedMedia;
 }
+
+const MAX_TOOLS = 128;
 
 export function toOpenAiTools(
   board: Pick<Board, "tools">,
@@ -25,7 +32,10 @@ export function toOpenAiTools(
   board: Pick<Board, "tools">,
   options: OpenAiToolsOptions,
 ): OpenAiChatTools | OpenAiResponsesTools {
-  const offer = offerFor(board, options);
-  const carries = { image: true, document: true, ...options.carries };
-  return options.api === "chat" ? toChatTools(offer, carries) : toResponsesTools(offer, carries);
+  const providers = options.strict ? (["openai-strict", "openai"] as const) : (["openai"] as const);
+  const tools = boardTools(board, { providers, maxTools: MAX_TOOLS }, options);
+  const supported = { image: true, document: true, ...options.carries };
+  return options.api === "chat"
+    ? toChatTools(tools, supported)
+    : toResponsesTools(tools, supported);
 }

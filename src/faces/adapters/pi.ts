@@ -1,15 +1,16 @@
 // A board's tools for pi's agent loop: an `AgentTool` of pi-agent-core for each.
 
+import type { ModelTool } from "../../bridge/model-tools.ts";
 import { withoutPatterns } from "../../bridge/without-patterns.ts";
 import type { Board } from "../../model/board.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
-import { type AgentErrors, type AgentResult, runAgentCall } from "./shared-agent-call.ts";
-import { Offer, type OfferedTool, type OfferOptions } from "./shared-offer.ts";
+import { type AgentToolErrors, type AgentToolResult, executeAgentTool } from "./agent-tool.ts";
+import { type AdapterOptions, boardTools } from "./board-tools.ts";
 
 type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
-export interface PiToolResult extends AgentResult {
-  /** For programs; pi shows it to no model. */
+export interface PiToolResult extends AgentToolResult {
+  /** For programs; pi does not show it to the model. */
   structuredContent?: Json;
 }
 
@@ -27,22 +28,22 @@ export interface PiTool {
   ) => Promise<PiToolResult>;
 }
 
-export interface PiOptions extends OfferOptions {
+export interface PiOptions extends AdapterOptions {
   /**
-   * How a failure is told. `throw`, the default, is what every pi understands; `return` keeps the images
-   * and the details of a failure, for a pi whose `AgentToolResult` has `isError`.
+   * What a failed call does. `throw`, the default, works with every pi; `return` keeps the images and the
+   * details of a failure, for a pi whose `AgentToolResult` has `isError`.
    */
-  errors?: AgentErrors;
+  errors?: AgentToolErrors;
 }
 
-/** What the board lists now: to be asked for again when its `tools` event says so. */
+/** A snapshot of the board's tools: call it again on the board's `tools` event. */
 export function toPiTools(board: Pick<Board, "tools">, options: PiOptions = {}): PiTool[] {
-  const offer = new Offer(board, { providers: ["generic"] }, options);
-  return offer.list().map((offered) => toPiTool(offered, options));
+  const listed = boardTools(board, { providers: ["generic"] }, options).list();
+  return [...listed.values()].map((modelTool) => toPiTool(modelTool, options));
 }
 
-function toPiTool(offered: OfferedTool, { errors = "throw" }: PiOptions): PiTool {
-  const { name, description, schema, tool } = offered;
+function toPiTool(modelTool: ModelTool, { errors = "throw" }: PiOptions): PiTool {
+  const { name, description, schema, tool } = modelTool;
   return {
     name,
     label: tool.label,
@@ -51,14 +52,14 @@ function toPiTool(offered: OfferedTool, { errors = "throw" }: PiOptions): PiTool
     ...(tool.outputSchema !== undefined && { outputSchema: tool.outputSchema }),
     async execute(toolCallId, params, signal, onUpdate) {
       const call = { toolCallId, params, signal, onUpdate };
-      return withStructured(await runAgentCall(offered, call, errors));
+      return withStructured(await executeAgentTool(modelTool, call, errors));
     },
   };
 }
 
-function withStructured(result: AgentResult): PiToolResult {
+function withStructured(result: AgentToolResult): PiToolResult {
   const { details } = result;
   const structured = isJsonObject(details) ? details.structuredContent : undefined;
-  // A server's came as JSON; a native tool's is what its author says it is.
+  // A server's value came as JSON; for a native tool we trust its author.
   return structured === undefined ? result : { ...result, structuredContent: structured as Json };
 }

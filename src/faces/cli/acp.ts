@@ -10,7 +10,6 @@ import { loadConfig } from "../../config/load.ts";
 import { parseAgentConfig } from "../../config/parse.ts";
 import type { AgentConfig } from "../../model/agent-config.ts";
 import { PlugboardError } from "../../model/errors.ts";
-import { findLoginPath } from "../../server/process/login-path.ts";
 import { modelResponder } from "../acp/responder/model-responder.ts";
 import { refuseAcp } from "../acp/refuse.ts";
 import { declineUnattributed } from "../acp/questions/decline-unattributed.ts";
@@ -18,6 +17,7 @@ import { type AcpOptions, serveAcp } from "../acp/serve.ts";
 import { claimStdout } from "../acp/wire/stdio.ts";
 import type { CliContext } from "./context.ts";
 import { EXIT } from "./exit-code.ts";
+import { findLoginPath } from "./login-path.ts";
 import { requireTrust } from "./require-trust.ts";
 
 const FOR_EDITORS =

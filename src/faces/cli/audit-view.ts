@@ -1,6 +1,6 @@
 // Lines of an audit as a table for people.
 
-import type { AuditEntry, AuditLine } from "../../guard/audit/entry.ts";
+import type { AuditEntry, AuditLine } from "../../model/audit-entry.ts";
 import { byteSize, duration, oneLine, plural } from "../../util/text.ts";
 import { localTime } from "./audit-time.ts";
 import type { Tone } from "./paint.ts";

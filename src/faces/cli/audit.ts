@@ -1,13 +1,12 @@
 // `plugboard audit`: which calls were made, and what became of them.
 
 import { join } from "node:path";
+import { queryAudit } from "../../board/audit.ts";
 import { findConfig } from "../../config/find.ts";
 import { plugboardHome } from "../../config/home.ts";
 import { loadConfig } from "../../config/load.ts";
-import type { AuditLine } from "../../guard/audit/entry.ts";
-import { readAudit } from "../../guard/audit/read-audit.ts";
+import type { AuditLine } from "../../model/audit-entry.ts";
 import { PlugboardError } from "../../model/errors.ts";
-import { auditFilter } from "./audit-filter.ts";
 import { auditRow, auditTable } from "./audit-view.ts";
 import type { CliContext } from "./context.ts";
 import { EXIT } from "./exit-code.ts";
@@ -18,10 +17,11 @@ const LAST_BEFORE_FOLLOWING = 10;
 
 export async function runAudit(command: AuditCommand, context: CliContext): Promise<number> {
   const { screen, options, clock, signal } = context;
-  const { follow, limit = follow ? LAST_BEFORE_FOLLOWING : LAST } = command;
+  const { server, tool, since, follow, limit = follow ? LAST_BEFORE_FOLLOWING : LAST } = command;
   const file = await auditFile(context);
-  const filter = auditFilter(command, clock.now());
-  const lines = readAudit({ file, follow, filter, last: limit, signal, clock });
+  const start = since?.kind === "ago" ? clock.now() - since.ms : since?.ms;
+  const query = { server, tool, since: start };
+  const lines = queryAudit(query, { file, follow, last: limit, signal, clock });
   const { out } = screen.terminal;
   try {
     if (options.json) {

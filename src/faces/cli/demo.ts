@@ -17,7 +17,6 @@ import { toolList } from "./tool-list.ts";
 const CALLS: readonly (readonly [tool: string, ...args: string[]])[] = [
   ["demo/convert_units", "value=98.6", "from=°F", "to=°C"],
   ["demo/convert_time", "time=14:30", "from=Berlin", "to=Tokyo,New York"],
-  ["demo/text_statistics", '{"text": "Any server, any agent."}'],
   ["demo/countdown", "from=5"],
 ];
 

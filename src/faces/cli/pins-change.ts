@@ -1,55 +1,45 @@
 // Approves and forgets pins.
 
-import { changedParts } from "../../guard/pins/diff.ts";
-import { approve, type Pin, type ServerPins } from "../../guard/pins/pin.ts";
-import type { PinStore } from "../../guard/pins/pin-store.ts";
+import { pendingParts, type PinReview } from "../../board/pins.ts";
 import { PlugboardError } from "../../model/errors.ts";
+import type { PinEntry, ServerPins } from "../../model/pin.ts";
 import { oneLine } from "../../util/text.ts";
 import type { CliContext } from "./context.ts";
-import {
-  entriesOf,
-  fullName,
-  nameOf,
-  pendingOf,
-  type PinEntry,
-  type Target,
-} from "./pins-target.ts";
+import { entriesOf, fullName, nameOf, pendingOf, type Target } from "./pins-target.ts";
 
 interface Work {
-  store: PinStore;
+  review: Pick<PinReview, "approve" | "forget">;
   all: readonly ServerPins[];
   context: CliContext;
 }
 
-export async function approvePins(target: Target, { store, all, context }: Work): Promise<void> {
+export async function approvePins(target: Target, { review, all, context }: Work): Promise<void> {
   const { screen, options } = context;
   const waiting = pendingOf(entriesOf(target));
   refuseSeveral(waiting);
   const approved: PinEntry[] = [];
   for (const entry of waiting) {
-    if (await approveEntry(entry, store)) approved.push(entry);
+    if (await review.approve(entry)) approved.push(entry);
     else screen.note(`${oneLine(nameOf(entry, all))} has just changed again: look at it first`);
   }
   if (options.json) {
     screen.json({ approved: approved.map(toJson) });
     return;
   }
-  screen.lines(approved.map((each) => `approved ${oneLine(nameOf(each, all))}: ${whatOf(each)}`));
+  screen.lines(
+    approved.map((each) => {
+      const parts = pendingParts(each).join(", ");
+      return `approved ${oneLine(nameOf(each, all))}: ${parts}`;
+    }),
+  );
   if (waiting.length === 0) screen.note("there is nothing to approve");
 }
 
-export async function forgetPins(target: Target, { store, all, context }: Work): Promise<void> {
+export async function forgetPins(target: Target, { review, all, context }: Work): Promise<void> {
   const { screen, options } = context;
   const { servers, tool } = target;
   const forgotten = entriesOf(target);
-  for (const server of servers) {
-    await store.update(server, (pins) => {
-      if (pins === undefined || tool === undefined) return undefined;
-      const tools = new Map(pins.tools);
-      tools.delete(tool);
-      return { ...pins, tools };
-    });
-  }
+  for (const server of servers) await review.forget(server, tool);
   if (options.json) {
     screen.json({ forgotten: forgotten.map(toJson) });
     return;
@@ -60,27 +50,6 @@ export async function forgetPins(target: Target, { store, all, context }: Work):
   if (lines.length === 0) screen.note("there is nothing to forget");
 }
 
-/** What was looked at, and nothing that came after: false where it changed again. */
-async function approveEntry(entry: PinEntry, store: PinStore): Promise<boolean> {
-  let isApproved = false;
-  await store.update(entry.pins, (pins) => {
-    if (pins === undefined) return undefined;
-    if (entry.kind === "instructions") {
-      isApproved = isSamePending(pins.instructions, entry.pin);
-      return isApproved ? { ...pins, instructions: approve(pins.instructions) } : pins;
-    }
-    const pin = pins.tools.get(entry.tool);
-    isApproved = pin !== undefined && isSamePending(pin, entry.pin);
-    if (pin === undefined || !isApproved) return pins;
-    return { ...pins, tools: new Map(pins.tools).set(entry.tool, approve(pin)) };
-  });
-  return isApproved;
-}
-
-function isSamePending(a: Pin<unknown>, b: Pin<unknown>): boolean {
-  return a.kind !== "pinned" && b.kind !== "pinned" && a.pending.hash === b.pending.hash;
-}
-
 /** One name can stand for several definitions, and approving one says nothing of another. */
 function refuseSeveral(entries: readonly PinEntry[]): void {
   const servers = new Map(entries.map(({ pins }) => [pins.key, pins]));
@@ -89,14 +58,6 @@ function refuseSeveral(entries: readonly PinEntry[]): void {
   const names = [first, ...others].map(fullName).join(", ");
   const message = `several servers were pinned under the name '${first.server}'`;
   throw new PlugboardError("INVALID_ARGUMENTS", message, { hint: `say which: ${names}` });
-}
-
-function whatOf(entry: PinEntry): string {
-  if (entry.kind === "instructions") return "instructions";
-  const { pin } = entry;
-  return pin.kind === "changed"
-    ? changedParts(pin.approved.value, pin.pending.value).join(", ")
-    : "new";
 }
 
 function toJson(entry: PinEntry): object {

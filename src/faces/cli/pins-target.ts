@@ -1,16 +1,9 @@
 // Which pins somebody means by `server`, `server/tool`, or `server@key` where a name has several
 // definitions.
 
-import type { PinnedTool } from "../../guard/pins/hash.ts";
-import type { Pin, ServerPins } from "../../guard/pins/pin.ts";
 import { PlugboardError } from "../../model/errors.ts";
+import type { Pin, PinEntry, ServerPins } from "../../model/pin.ts";
 import { closest } from "../../util/closest.ts";
-
-/** One pin with the server it belongs to. */
-export type PinEntry = { pins: ServerPins } & (
-  | { kind: "tool"; tool: string; pin: Pin<PinnedTool> }
-  | { kind: "instructions"; pin: Pin<string> }
-);
 
 const KEY_LENGTH = 8;
 

@@ -1,20 +1,13 @@
 // Pins as tables, pages and JSON.
 
-import { diffText, diffTools, type FieldChange } from "../../guard/pins/diff.ts";
-import type { PinnedTool } from "../../guard/pins/hash.ts";
-import type { Pin, ServerPins } from "../../guard/pins/pin.ts";
+import { changesOf } from "../../board/pins.ts";
+import type { FieldChange, Pin, PinEntry, ServerPins } from "../../model/pin.ts";
 import { oneLine } from "../../util/text.ts";
 import { localTime } from "./audit-time.ts";
 import type { Tone } from "./paint.ts";
-import { nameOf, type PinEntry } from "./pins-target.ts";
+import { nameOf } from "./pins-target.ts";
 import { type Column, renderTable, type Row } from "./table.ts";
 import type { OutputView } from "./terminal.ts";
-
-/** Characters of each side of a change: enough to judge it by. */
-const EXCERPT = 2000;
-
-/** With its keys in the order they are shown in. */
-const NOTHING: PinnedTool = { name: "", title: undefined, description: undefined, inputSchema: {} };
 
 const COLUMNS: readonly Column[] = [
   { title: "TOOL", min: 12 },
@@ -61,7 +54,7 @@ export function pinPage(
   return [
     `${paint("bold", oneLine(nameOf(entry, all)) + what)}  ${paint(TONES[pin.kind], pin.kind)}`,
     `  ${paint("dim", times.join(", "))}`,
-    ...changesOf(entry).flatMap((change) => changeLines(change, pin.kind, paint)),
+    ...shownChanges(entry).flatMap((change) => changeLines(change, pin.kind, paint)),
   ];
 }
 
@@ -84,31 +77,14 @@ export function pinJsonInFull(entry: PinEntry): object {
     ...pinJson(entry),
     pinned: pin.kind === "new" ? null : pin.approved.value,
     pending: pin.kind === "pinned" ? null : pin.pending.value,
-    changes: pin.kind === "changed" ? changesOf(entry) : [],
+    changes: pin.kind === "changed" ? shownChanges(entry) : [],
   };
 }
 
-/** From what was approved to what waits; from nothing where there is but one. */
-function changesOf(entry: PinEntry): FieldChange[] {
-  if (entry.kind === "instructions") {
-    const [before, after] = sides(entry.pin, "");
-    return [diffText("instructions", before, after, EXCERPT)];
-  }
-  const [before, after] = sides(entry.pin, NOTHING);
-  const { changes, isCut } = diffTools(before, after, { excerpt: EXCERPT });
-  const told = changes.filter(({ path }) => path !== "name");
-  return isCut ? [...told, { path: "… and more; --json shows both in full" }] : told;
-}
-
-function sides<Value>(pin: Pin<Value>, nothing: Value): [before: Value, after: Value] {
-  switch (pin.kind) {
-    case "pinned":
-      return [nothing, pin.approved.value];
-    case "changed":
-      return [pin.approved.value, pin.pending.value];
-    case "new":
-      return [nothing, pin.pending.value];
-  }
+/** What a page or a JSON object shows of the differences. */
+function shownChanges(entry: PinEntry): FieldChange[] {
+  const { changes, isCut } = changesOf(entry);
+  return isCut ? [...changes, { path: "… and more; --json shows both in full" }] : changes;
 }
 
 function changeLines(

@@ -1,10 +1,10 @@
 // `plugboard pins`: what tools were when they were first seen, what changed since, and whether that is
 // accepted.
 
+import { PinReview } from "../../board/pins.ts";
 import { plugboardHome } from "../../config/home.ts";
-import type { ServerPins } from "../../guard/pins/pin.ts";
-import { PinStore } from "../../guard/pins/pin-store.ts";
-import { shellWord } from "../../guard/pins/shell-word.ts";
+import type { ServerPins } from "../../model/pin.ts";
+import { shellWord } from "../../util/text.ts";
 import type { CliContext } from "./context.ts";
 import { EXIT } from "./exit-code.ts";
 import type { PinsCommand } from "./invocation.ts";
@@ -15,8 +15,8 @@ import { pinJson, pinJsonInFull, pinPage, pinTable } from "./pins-view.ts";
 export async function runPins({ action }: PinsCommand, context: CliContext): Promise<number> {
   const { io, clock, logger } = context;
   const stateDir = plugboardHome(io.env, io.homedir);
-  const store = new PinStore({ stateDir, clock, logger });
-  const all = await store.list();
+  const review = new PinReview({ stateDir, clock, logger });
+  const all = await review.list();
   switch (action.kind) {
     case "list":
       listPins(all, context);
@@ -25,13 +25,13 @@ export async function runPins({ action }: PinsCommand, context: CliContext): Pro
       showPins(action.target, all, context);
       break;
     case "approve":
-      await approvePins(findTarget(action.target, all), { store, all, context });
+      await approvePins(findTarget(action.target, all), { review, all, context });
       break;
     case "forget":
-      await forgetPins(findTarget(action.target, all), { store, all, context });
+      await forgetPins(findTarget(action.target, all), { review, all, context });
       break;
     case "forget-all":
-      await forgetPins({ servers: all }, { store, all, context });
+      await forgetPins({ servers: all }, { review, all, context });
       break;
   }
   return EXIT.ok;

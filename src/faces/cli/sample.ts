@@ -4,7 +4,7 @@
 import type { AgentModel } from "../../agent/model.ts";
 import { samplingText } from "../../agent/sampling-text.ts";
 import type { SamplingOptions, SamplingRequest } from "../../model/sampling.ts";
-import { Turns } from "../../server/requests/turns.ts";
+import { QuestionQueue } from "../../util/question-queue.ts";
 import { ask } from "./ask.ts";
 import type { CliContext } from "./context.ts";
 import { isAttended } from "./elicit.ts";
@@ -23,7 +23,7 @@ export function samplingPrompt(
 ): SamplingOptions {
   const { clock } = context;
   const allowed = new Set<string>();
-  const turns = new Turns();
+  const questions = new QuestionQueue();
   const isAgreed = async (request: SamplingRequest): Promise<boolean> => {
     const { server, approvalRequired } = request;
     if (yes || !approvalRequired || allowed.has(server)) return true;
@@ -38,7 +38,8 @@ export function samplingPrompt(
       const asked = model();
       if (asked === undefined) return "declined";
       // One at a time: what is answered to the first may hold for the next.
-      if (!(await turns.take(turns, request.signal, () => isAgreed(request)))) return "declined";
+      if (!(await questions.ask(questions, request.signal, () => isAgreed(request))))
+        return "declined";
       const { sampleModel } = await import("../../agent/sample.ts");
       return sampleModel(request, { model: asked, clock });
     },

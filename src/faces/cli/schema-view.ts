@@ -3,6 +3,7 @@
 // at once at most, so that one which refers to itself or repeats itself costs no more than its size.
 
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import { followPointer } from "../../util/json-pointer.ts";
 
 export interface Parameter {
   name: string;
@@ -108,17 +109,9 @@ export class SchemaView {
   }
 
   #target(reference: unknown): JsonObject | undefined {
-    if (typeof reference !== "string" || !reference.startsWith("#")) return undefined;
-    const keys = reference
-      .slice(1)
-      .split("/")
-      .filter((key) => key !== "")
-      .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
-    let value: unknown = this.#root;
-    for (const key of keys) {
-      value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-    }
-    return isJsonObject(value) ? value : undefined;
+    if (typeof reference !== "string") return undefined;
+    const target = followPointer(this.#root, reference);
+    return isJsonObject(target) ? target : undefined;
   }
 }
 

@@ -1,6 +1,6 @@
 // What a list of tools costs a model before it has done anything, roughly.
 
-import { isOffered } from "../../model/include.ts";
+import { isShownToModels } from "../../model/include.ts";
 import type { Tool } from "../../model/tool.ts";
 
 /** English and JSON come to about four characters a token with every tokenizer in use. */
@@ -8,7 +8,7 @@ const CHARACTERS_PER_TOKEN = 4;
 
 export function promptTokens(tools: readonly Tool[]): number {
   const characters = tools
-    .filter(isOffered)
+    .filter(isShownToModels)
     .reduce(
       (sum, tool) =>
         sum + tool.name.length + tool.description.length + JSON.stringify(tool.parameters).length,

@@ -1,6 +1,6 @@
 // Tools in full: description and every parameter.
 
-import { isOffered } from "../../model/include.ts";
+import { isShownToModels } from "../../model/include.ts";
 import type { Tool } from "../../model/tool.ts";
 import { oneLine } from "../../util/text.ts";
 import { canonicalName } from "./find-tool.ts";
@@ -38,7 +38,7 @@ function toolPage(tool: Tool, view: OutputView): string[] {
 
 function about(tool: Tool): string {
   const name = oneLine(canonicalName(tool));
-  return isOffered(tool) ? name : `${name}, manual: not offered to a model`;
+  return isShownToModels(tool) ? name : `${name}, manual: not offered to a model`;
 }
 
 function parameterTable(tool: Tool, { paint, width }: OutputView): string[] {

@@ -1,10 +1,8 @@
 // A turn of the agent's loop as it happens: the answer on stdout and a line for each call on stderr, or every
 // event as a line of JSON.
 
-import type { TurnEnd, TurnResult } from "../../agent/loop.ts";
-import type { TurnEvent } from "../../agent/turn-event.ts";
-import { asText } from "../../util/as-text.ts";
-import { duration, oneLine, plainText, plural } from "../../util/text.ts";
+import type { TurnEnd, TurnEvent, TurnResult } from "../../agent/loop.ts";
+import { asText, duration, oneLine, plainText, plural } from "../../util/text.ts";
 import { progressText } from "./call-view.ts";
 import type { CliContext } from "./context.ts";
 import { canonicalName } from "./find-tool.ts";

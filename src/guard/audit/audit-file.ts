@@ -1,24 +1,25 @@
-// The file an audit is appended to, by several processes if need be: opened once, and again when somebody
-// has renamed or removed it.
+// The file that an audit is appended to, by several processes at once. It is opened once, and again after it
+// was renamed or removed. A full file is rotated: renamed, and the oldest one is deleted.
 
 import type { Stats } from "node:fs";
-import { type FileHandle, mkdir, open, stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { dirname, extname } from "node:path";
 import { PlugboardError } from "../../model/errors.ts";
 import type { Clock } from "../../util/clock.ts";
 import { tryLock } from "../../state/lock.ts";
-import { rotate } from "./rotation.ts";
 
 export interface AuditFileOptions {
   path: string;
   clock: Clock;
-  /** A file that would grow beyond it is put aside. */
+  /** The file is rotated before it grows beyond this. */
   maxBytes: number;
-  /** It goes on growing then. */
+  /** The file then keeps growing. */
   onRotateFailed: (error: unknown) => void;
 }
 
 const NEWLINE = Buffer.from("\n");
+/** Rotated files that are kept. */
+const KEEP = 5;
 
 interface OpenFile {
   handle: FileHandle;
@@ -35,7 +36,7 @@ export class AuditFile {
     this.#options = options;
   }
 
-  /** Whole lines. Rejects where they could not be written, all or some. */
+  /** Takes whole lines. Rejects if not all of them could be written. */
   async append(lines: Buffer): Promise<void> {
     try {
       const { handle } = await this.#current(lines.length);
@@ -67,7 +68,7 @@ export class AuditFile {
     return this.#open;
   }
 
-  /** Only the file that was found full: another process may have put it aside by now. */
+  /** Rotates only the file that was found full: another process may have rotated it by now. */
   async #rotate(inode: number): Promise<boolean> {
     const { path, onRotateFailed } = this.#options;
     try {
@@ -104,7 +105,33 @@ async function look(path: string): Promise<Stats | undefined> {
   } catch {
     return undefined;
   }
-  // Opening a pipe would wait for its reader, perhaps for ever.
+  // Opening a named pipe would wait for a reader, perhaps forever.
   if (found.isFile()) return found;
   throw new PlugboardError("CONFIG_INVALID", `${path} is not a regular file`);
+}
+
+/** `audit.1.jsonl` … for `audit.jsonl`, the newest first. */
+export function rotatedFiles(file: string): string[] {
+  const extension = extname(file);
+  const stem = file.slice(0, file.length - extension.length);
+  return Array.from({ length: KEEP }, (_, at) => `${stem}.${at + 1}${extension}`);
+}
+
+async function rotate(file: string): Promise<void> {
+  const files = [file, ...rotatedFiles(file)];
+  const oldest = files.pop();
+  if (oldest !== undefined) await rm(oldest, { force: true });
+  let to = oldest;
+  for (const from of files.reverse()) {
+    if (to !== undefined) await renameIfThere(from, to);
+    to = from;
+  }
+}
+
+async function renameIfThere(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+  }
 }

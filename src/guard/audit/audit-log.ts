@@ -1,17 +1,17 @@
-// Takes a record of every call without keeping the call, and writes them in batches. A disk that is slow,
-// full or gone costs records, never a call.
+// Queues a record of every call and writes them in batches. If the disk is slow, full or gone, records get
+// lost, and calls go on.
 
+import type { SuspiciousResult } from "../../model/audit-entry.ts";
 import { type Logger, silentLogger } from "../../model/logger.ts";
 import { type Clock, systemClock, type Timer, within } from "../../util/clock.ts";
 import { AuditFile } from "./audit-file.ts";
-import type { SuspiciousResult } from "./entry.ts";
 import { type AuditRecord, lostLine, suspiciousLine, toLine } from "./record.ts";
 
 export interface AuditLogOptions {
   file: string;
   clock?: Clock;
   logger?: Logger;
-  /** A file that would grow beyond it is put aside. */
+  /** The file is rotated before it grows beyond this. */
   maxBytes?: number;
   /** Records that may wait to be written. */
   maxQueued?: number;
@@ -19,13 +19,13 @@ export interface AuditLogOptions {
 
 const MAX_BYTES = 10 * 1024 * 1024;
 const MAX_QUEUED = 10_000;
-/** Of text that waits: what a disk that hangs may cost. */
+/** Text that may wait to be written, if the disk hangs. */
 const MAX_QUEUED_BYTES = 32 * 1024 * 1024;
 /** Calls come in bursts, and a write costs as much as many of them. */
 const GATHER_MS = 50;
-/** So many do not wait. */
+/** This many records are written without waiting for more. */
 const GATHER_MOST = 1000;
-/** Made into lines in one go: some two milliseconds of work. */
+/** Records made into lines in one go: about two milliseconds of work. */
 const FORMAT_AT_ONCE = 500;
 const BATCH_BYTES = 128 * 1024;
 const RETRY_MS = 1000;
@@ -40,7 +40,7 @@ export class AuditLog {
   #records: AuditRecord[] = [];
   /** The oldest first. */
   readonly #batches: Batch[] = [];
-  /** Lines in them. */
+  /** How many lines the batches hold. */
   #lines = 0;
   #bytes = 0;
   #lost = 0;
@@ -79,7 +79,7 @@ export class AuditLog {
     else this.#timer ??= this.#clock.later(GATHER_MS, () => this.#tick());
   }
 
-  /** As `record`, for what was found in a result. */
+  /** Like `record`, for something suspicious in a result. */
   suspect(found: Omit<SuspiciousResult, "type" | "time">): void {
     if (this.#records.length + this.#lines >= this.#maxQueued) {
       this.#lost += 1;
@@ -89,7 +89,7 @@ export class AuditLog {
     this.#timer ??= this.#clock.later(GATHER_MS, () => this.#tick());
   }
 
-  /** Resolves when what was recorded is written, or could not be. */
+  /** Resolves when all records are written, or could not be. */
   async flush(): Promise<void> {
     this.#isFlushing = true;
     this.#format(Infinity);
@@ -98,7 +98,7 @@ export class AuditLog {
     this.#isFlushing = this.#isClosed;
   }
 
-  /** As `flush`, and lets go of the file. Does not wait for ever. A straggler's record is still written. */
+  /** Like `flush`, then closes the file. Waits for a limited time. A call that ends later is still recorded. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await within(this.#clock, CLOSE_MS, this.flush());
@@ -123,7 +123,7 @@ export class AuditLog {
     void this.#write();
   }
 
-  /** Lets go of the arguments, whether the disk keeps up or not. */
+  /** Makes lines even if the disk does not keep up, so that the arguments can be freed. */
   #format(most: number): void {
     for (const record of this.#records.splice(0, most)) this.#keep(toLine(record));
   }
@@ -138,7 +138,7 @@ export class AuditLog {
       batch = newBatch(line);
       this.#batches.push(batch);
     }
-    // As bytes at once: a text that was put together of twenty is kept as twenty.
+    // Bytes take less memory: a string that was joined from twenty parts keeps all twenty.
     const written = batch.bytes.write(line, batch.length);
     batch.length += written;
     batch.lines += 1;
@@ -153,11 +153,11 @@ export class AuditLog {
     return this.#writing;
   }
 
-  /** Writes what is there, and what becomes whole meanwhile; the rest is gathered. Never rejects. */
+  /** Writes what is queued and the batches that fill up meanwhile. The rest waits for the timer. Never rejects. */
   async #writeAll(): Promise<void> {
     const isDue = (): boolean => this.#lines > 0 || this.#lost > 0;
     for (let isFirst = true; isDue(); isFirst = false) {
-      // A write costs as much as many lines.
+      // A write costs as much as many lines, so a batch that is still filling up waits.
       const isWhole = isFirst || this.#isFlushing || this.#batches.length > 1;
       if (!isWhole) {
         this.#timer ??= this.#clock.later(GATHER_MS, () => this.#tick());
@@ -202,7 +202,7 @@ export class AuditLog {
   #warnOfRotation(error: unknown): void {
     if (this.#hasWarnedOfRotation) return;
     this.#hasWarnedOfRotation = true;
-    this.#logger.warn("the audit file is full and cannot be put aside; it goes on growing", {
+    this.#logger.warn("the audit file is full and cannot be rotated; it keeps growing", {
       file: this.#path,
       reason: reasonOf(error),
     });
@@ -212,14 +212,14 @@ export class AuditLog {
 /** Whole lines, as they are written. */
 interface Batch {
   bytes: Buffer;
-  /** Of `bytes` that hold lines. */
+  /** How many of the bytes hold lines. */
   length: number;
   lines: number;
-  /** It is being written: nothing is added to it. */
+  /** It is being written, so nothing may be added. */
   isSealed: boolean;
 }
 
-/** No character takes more than three bytes for each of its units. */
+/** UTF-8 takes at most three bytes per UTF-16 unit. */
 const BYTES_PER_UNIT = 3;
 
 function hasRoom({ bytes, length, isSealed }: Batch, line: string): boolean {

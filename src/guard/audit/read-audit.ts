@@ -1,29 +1,39 @@
-// Reads an audit from its oldest file on, and goes on with what is written if that is asked for.
+// Reads an audit, its oldest file first, and can follow it: then it goes on with what is written later.
 
-import { stat } from "node:fs/promises";
+import { type FileHandle, open, stat } from "node:fs/promises";
+import type {
+  AuditEntry,
+  AuditLine,
+  LostEntries,
+  SuspiciousResult,
+} from "../../model/audit-entry.ts";
+import { PlugboardError } from "../../model/errors.ts";
+import { isJsonObject } from "../../model/json.ts";
 import { type Clock, pause, systemClock } from "../../util/clock.ts";
-import { type AuditLine, readLine } from "./entry.ts";
-import { rotatedFiles } from "./rotation.ts";
-import { Tail } from "./tail.ts";
+import { rotatedFiles } from "./audit-file.ts";
 
 export interface ReadAuditOptions {
   file: string;
-  /** Go on after the end, until the signal. */
+  /** Go on after the end, until the signal aborts. */
   follow?: boolean;
   filter?: (line: AuditLine) => boolean;
-  /** Only so many of those that are there already, the last ones. */
+  /** Of the lines that are there already, only the last so many. */
   last?: number;
   signal?: AbortSignal;
   clock?: Clock;
 }
 
 const POLL_MS = 200;
+const CHUNK = 64 * 1024;
+/** No line of an audit is longer. Longer ones are skipped. */
+const LONGEST_LINE = 1024 * 1024;
+const NEWLINE = 0x0a;
 
-/** What is not a line of an audit is passed over. Rejects where a file may not be read. */
+/** Skips what is not a line of an audit. Rejects if a file cannot be read. */
 export async function* readAudit(options: ReadAuditOptions): AsyncGenerator<AuditLine> {
   const { file, follow = false, last = Infinity } = options;
   const { signal = new AbortController().signal, clock = systemClock } = options;
-  // The oldest first, and the current one last. What was renamed stays open until nobody writes to it.
+  // The oldest first, the current one last. A renamed file stays open until no process writes to it any more.
   let tails: Tail[] = [];
   try {
     tails = await openNew(file, tails);
@@ -33,7 +43,7 @@ export async function* readAudit(options: ReadAuditOptions): AsyncGenerator<Audi
       await pause(clock, POLL_MS, signal);
       const isRotated = tails.length === 0 || (await inodeOf(file)) !== tails.at(-1)?.inode;
       yield* read(tails, options);
-      // A writer that had not noticed yet may have written to the renamed file until the last look.
+      // A process that had not noticed the rotation may have written to the renamed file until now.
       for (const done of tails.splice(0, tails.length - 1)) await done.close();
       if (!isRotated) continue;
       const fresh = await openNew(file, tails);
@@ -59,8 +69,8 @@ async function* read(
 }
 
 /**
- * From the newest back to one that is open already. In this order a rotation in between shows a file
- * twice, which can be told by its inode, and never skips one.
+ * Opens from the newest file back to one that is open already. In this order, a rotation meanwhile makes a
+ * file appear twice, which its inode tells, and never hides one.
  */
 async function openNew(file: string, known: readonly Tail[]): Promise<Tail[]> {
   const found: Tail[] = [];
@@ -84,7 +94,7 @@ async function* lastOf(lines: AsyncIterable<AuditLine>, last: number): AsyncGene
   let kept: AuditLine[] = [];
   for await (const line of lines) {
     kept.push(line);
-    // Now and then, so that it costs nothing per line.
+    // Trimming only now and then keeps the cost per line low.
     if (kept.length > last * 2 + 1000) kept = kept.slice(kept.length - last);
   }
   yield* last === 0 ? [] : kept.slice(-last);
@@ -95,4 +105,106 @@ async function inodeOf(file: string): Promise<number | undefined> {
     ({ ino }) => ino,
     () => undefined,
   );
+}
+
+/** Undefined if it is not a line of an audit: torn, or another program's. */
+function readLine(text: string): AuditLine | undefined {
+  let line: unknown;
+  try {
+    line = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isJsonObject(line) || typeof line["time"] !== "string") return undefined;
+  if (line["type"] === "lost") {
+    return typeof line["count"] === "number" ? (line as unknown as LostEntries) : undefined;
+  }
+  if (line["type"] === "suspicious") {
+    const isWhole = ["agent", "server", "tool"].every((key) => typeof line[key] === "string");
+    return isWhole && Array.isArray(line["patterns"])
+      ? (line as unknown as SuspiciousResult)
+      : undefined;
+  }
+  const isCall =
+    line["type"] === "call" &&
+    ["agent", "server", "tool", "decision", "outcome"].every(
+      (key) => typeof line[key] === "string",
+    ) &&
+    typeof line["durationMs"] === "number" &&
+    typeof line["bytes"] === "number";
+  return isCall ? (line as unknown as AuditEntry) : undefined;
+}
+
+/** One file, read line by line as far as it goes, and further once it has grown. */
+class Tail {
+  readonly inode: number;
+  readonly #handle: FileHandle;
+  readonly #chunk = Buffer.allocUnsafe(CHUNK);
+  #position = 0;
+  #rest: Buffer[] = [];
+  #restLength = 0;
+
+  private constructor(handle: FileHandle, inode: number) {
+    this.#handle = handle;
+    this.inode = inode;
+  }
+
+  /** Undefined if there is no such file. */
+  static async open(path: string): Promise<Tail | undefined> {
+    let handle: FileHandle;
+    try {
+      // Opening a named pipe would wait for a writer, perhaps forever.
+      if (!(await stat(path)).isFile()) {
+        throw new PlugboardError("CONFIG_INVALID", `${path} is not a regular file`);
+      }
+      handle = await open(path, "r");
+    } catch (error) {
+      if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+      throw error;
+    }
+    return new Tail(handle, (await handle.stat()).ino);
+  }
+
+  /** Complete lines. The beginning of an incomplete one is kept for the next time. */
+  async *lines(): AsyncGenerator<string> {
+    // The file was truncated: everything in it now is new.
+    if ((await this.#handle.stat()).size < this.#position) this.#restart();
+    for (;;) {
+      const { bytesRead } = await this.#handle.read(this.#chunk, 0, CHUNK, this.#position);
+      if (bytesRead === 0) return;
+      this.#position += bytesRead;
+      yield* this.#take(Buffer.from(this.#chunk.subarray(0, bytesRead)));
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#handle.close();
+  }
+
+  *#take(chunk: Buffer): Generator<string> {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+      this.#keep(chunk.subarray(start, end));
+      start = end + 1;
+      if (this.#restLength <= LONGEST_LINE) yield Buffer.concat(this.#rest).toString("utf8");
+      this.#drop();
+    }
+    this.#keep(chunk.subarray(start));
+  }
+
+  #keep(part: Buffer): void {
+    this.#restLength += part.length;
+    if (this.#restLength <= LONGEST_LINE) this.#rest.push(part);
+    else this.#rest = [];
+  }
+
+  #drop(): void {
+    this.#rest = [];
+    this.#restLength = 0;
+  }
+
+  #restart(): void {
+    this.#position = 0;
+    this.#drop();
+  }
 }

@@ -1,8 +1,12 @@
-// A call as the audit remembers it until it is written, and the line that it becomes.
+// A call as the audit remembers it until it is written, and the line it becomes. Arguments are kept as they
+// were when the call was made, and hashed or redacted when the line is made.
 
+import { hash } from "node:crypto";
+import type { AuditEntry, LostEntries, SuspiciousResult } from "../../model/audit-entry.ts";
 import type { Decision } from "../../model/guard.ts";
-import { describeArguments, type KeptArguments, type Redact } from "./arguments.ts";
-import type { AuditEntry, LostEntries, SuspiciousResult } from "./entry.ts";
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import { canonicalJson } from "../../util/canonical-json.ts";
+import type { ValueRedactor } from "../redact.ts";
 
 export interface AuditRecord {
   /** Milliseconds since the epoch. */
@@ -12,8 +16,8 @@ export interface AuditRecord {
   server: string;
   tool: string;
   args: KeptArguments | undefined;
-  /** Present: the arguments are written, by way of it. */
-  redact: Redact | undefined;
+  /** If present, the arguments themselves are written, passed through it. */
+  redact: ValueRedactor | undefined;
   decision: Decision;
   durationMs: number;
   bytes: number;
@@ -21,8 +25,8 @@ export interface AuditRecord {
 }
 
 /**
- * Ends in a newline. Written by hand, since every call pays for it: what comes from outside is quoted by
- * JSON.stringify, and the rest is ours.
+ * Ends in a newline. Every call pays for this, so the JSON is put together by hand: JSON.stringify quotes
+ * whatever comes from outside, and the rest is known to be plain.
  */
 export function toLine(record: AuditRecord): string {
   const { session, decision, durationMs } = record;
@@ -40,7 +44,7 @@ export function toLine(record: AuditRecord): string {
   );
 }
 
-/** The same few names in every line. */
+/** The same few names are in every line. */
 const QUOTED = new Map<string, string>();
 const MOST_QUOTED = 2000;
 
@@ -56,7 +60,7 @@ function quoted(text: string): string {
 let second = Number.NaN;
 let prefix = "";
 
-/** As `toISOString`, which takes as long as all the rest: most calls are in the second of the one before. */
+/** Like `toISOString`, which would take as long as the whole rest of the line. Most calls share their second with the one before. */
 function isoTime(ms: number): string {
   const at = Math.floor(ms / 1000);
   if (at !== second) {
@@ -81,4 +85,105 @@ export function suspiciousLine(
 export function lostLine(time: number, count: number): string {
   const line: LostEntries = { type: "lost", time: new Date(time).toISOString(), count };
   return `${JSON.stringify(line)}\n`;
+}
+
+/** A call's arguments as they were when the call was made. A copy of large ones would slow down the call, so they are read when the line is made. */
+export type KeptArguments =
+  | { kind: "copy"; json: string }
+  /** A few short values, as most calls have: the cheapest to copy. */
+  | { kind: "flat"; args: JsonObject }
+  | { kind: "large"; args: JsonObject };
+
+interface DescribedArguments {
+  argumentsHash?: string;
+  arguments?: JsonObject;
+}
+
+const LARGE = 16 * 1024;
+const HASH_LENGTH = 16;
+const MOST_FLAT_KEYS = 16;
+const LONGEST_FLAT = 512;
+
+/** Never throws. Undefined if the arguments are not JSON. */
+export function keepArguments(args: JsonObject): KeptArguments | undefined {
+  if (isFlat(args)) return { kind: "flat", args: { ...args } };
+  if (isLarge(args)) return { kind: "large", args };
+  try {
+    return { kind: "copy", json: JSON.stringify(args) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The arguments themselves if there is a `redact` and they are not large, otherwise their hash. Never throws. */
+export function describeArguments(
+  kept: KeptArguments | undefined,
+  redact: ValueRedactor | undefined,
+): DescribedArguments {
+  if (kept === undefined) return {};
+  try {
+    if (kept.kind === "flat") {
+      return redact === undefined
+        ? hashed(JSON.stringify(sorted(kept.args)))
+        : { arguments: redact.value(kept.args) };
+    }
+    const json = kept.kind === "large" ? JSON.stringify(kept.args) : kept.json;
+    const value: unknown = JSON.parse(json);
+    if (redact !== undefined && kept.kind !== "large" && isJsonObject(value)) {
+      return { arguments: redact.value(value) };
+    }
+    return hashed(canonicalJson(value));
+  } catch {
+    return {};
+  }
+}
+
+function hashed(canonical: string): DescribedArguments {
+  return { argumentsHash: hash("sha256", canonical).slice(0, HASH_LENGTH) };
+}
+
+function isFlat(args: JsonObject): boolean {
+  let keys = 0;
+  for (const key in args) {
+    const value = args[key];
+    const isShort = typeof value === "string" && value.length <= LONGEST_FLAT;
+    if (!isShort && typeof value !== "number" && typeof value !== "boolean") return false;
+    keys += 1;
+    if (keys > MOST_FLAT_KEYS || key.length > LONGEST_FLAT || key === "__proto__") return false;
+  }
+  return true;
+}
+
+/** The same arguments with their keys in order. */
+function sorted(args: JsonObject): JsonObject {
+  let last = "";
+  let isSorted = true;
+  for (const key in args) {
+    isSorted &&= last <= key;
+    last = key;
+  }
+  if (isSorted) return args;
+  const result: JsonObject = {};
+  for (const key of Object.keys(args).sort()) result[key] = args[key];
+  return result;
+}
+
+/** The walk ends as soon as the limit is reached, so it also ends in an object that contains itself. */
+function isLarge(args: JsonObject): boolean {
+  let size = 0;
+  const queue: unknown[] = [args];
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    if (typeof next === "string") size += next.length;
+    if (typeof next === "object" && next !== null) {
+      for (const key in next) {
+        size += key.length + 8;
+        if (size > LARGE) return true;
+        const value = (next as JsonObject)[key];
+        if (typeof value === "string") size += value.length;
+        else if (typeof value === "object" && value !== null) queue.push(value);
+      }
+    }
+    if (size > LARGE) return true;
+  }
+  return false;
 }

@@ -1,22 +1,22 @@
-// The outermost stage of the guard: whatever becomes of a call, it is on record.
+// The outermost stage of the guard: it records every call, however the call ends.
 
+import type { AuditEntry } from "../../model/audit-entry.ts";
 import type { ContentBlock } from "../../model/content.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import type { GuardedCall, Stage } from "../../model/guard.ts";
 import type { CallOutcome } from "../../model/tool.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
-import { keepArguments, type Redact } from "./arguments.ts";
+import type { ValueRedactor } from "../redact.ts";
 import type { AuditLog } from "./audit-log.ts";
-import type { AuditEntry } from "./entry.ts";
-import type { AuditRecord } from "./record.ts";
+import { type AuditRecord, keepArguments } from "./record.ts";
 
 export interface AuditStageOptions {
   agent: string;
   session?: string;
   /** Write the arguments instead of their hash. */
   arguments?: boolean;
-  /** What takes secrets out of them. */
-  redact: Redact;
+  /** Takes secrets out of the arguments. */
+  redact: ValueRedactor;
   clock?: Clock;
 }
 
@@ -69,7 +69,7 @@ function wordFor({ failure, isError }: CallOutcome): AuditEntry["outcome"] {
   return isError === true ? "error" : "ok";
 }
 
-/** In characters, since counting bytes would read all of it. */
+/** In characters: counting bytes would mean reading all of it. */
 function sizeOf({ content }: CallOutcome): number {
   let size = 0;
   for (const block of content) size += blockSize(block);

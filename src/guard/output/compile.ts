@@ -1,38 +1,38 @@
-// An outputSchema as a check. A schema is as hostile as any answer: it is compiled within bounds, by an
-// instance of its own, so that its `$id`s meet nobody else's, and nothing it refers to is ever fetched.
+// Compiles an outputSchema into a check. A schema may be as hostile as an answer: its size is bounded, it has
+// an ajv instance of its own so that its `$id`s cannot clash with others, and nothing it refers to is fetched.
 
-import type { Ajv2020, Options } from "ajv/dist/2020.js";
+import { isIPv4, isIPv6 } from "node:net";
+import { Ajv2019 } from "ajv/dist/2019.js";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { Ajv } from "ajv/dist/ajv.js";
+import type { ErrorObject } from "ajv/dist/core.js";
 import type { JsonObject } from "../../model/json.ts";
 import { oneLine } from "../../util/text.ts";
-import { excess } from "./bounds.ts";
-import { createBudget } from "./budget.ts";
-import { faultLine } from "./fault.ts";
-import { FORMATS } from "./formats.ts";
-import { meter } from "./meter.ts";
-import { uniqueItems } from "./unique.ts";
+import { createBudget, meter, uniqueItems } from "./meter.ts";
 
-/** ajv's compile time grows with the square of a schema: half a second at this size, 10 s at ten times it. */
+/** The time to compile grows with the square of a schema: half a second at this size, 10 s at ten times the size. */
 const SCHEMA_BOUNDS = { depth: 64, values: 2000 };
 const LONGEST_SCHEMA = 256 * 1024;
 
-/** A page's tree of elements goes beyond 64; the stack would carry ten times as much. */
+/** The elements of a web page nest deeper than 64. The stack would allow ten times 200. */
 const ANSWER_BOUNDS = { depth: 200, values: 200_000 };
 
-/** A few for each value of the largest answer; in the worst case half a second. */
+/** A few for each value of the largest answer. They take half a second at worst. */
 const MOST_STEPS = 2_000_000;
 
-export type Verdict = { kind: "valid" } | { kind: "broken" | "unchecked"; reason: string };
+/** `unchecked` means that the check itself had to be given up. */
+export type OutputCheck = { kind: "valid" } | { kind: "broken" | "unchecked"; reason: string };
 
 export type CompiledSchema =
   | {
       kind: "enforced";
-      check: (answer: unknown) => Verdict;
+      check: (answer: unknown) => OutputCheck;
       /** Patterns that are not enforced. */
       ignored: string[];
     }
   | { kind: "unusable"; reason: string };
 
-const VALID: Verdict = { kind: "valid" };
+const VALID: OutputCheck = { kind: "valid" };
 
 /** Never rejects. */
 export async function compileSchema(schema: JsonObject): Promise<CompiledSchema> {
@@ -43,7 +43,7 @@ export async function compileSchema(schema: JsonObject): Promise<CompiledSchema>
   try {
     return await compile(schema, text);
   } catch (error) {
-    // The stack: references that lead to themselves alone, or far too many of them in a chain.
+    // The stack overflowed: references form a loop, or a very long chain.
     if (error instanceof RangeError) return { kind: "unusable", reason: "it is too intricate" };
     const reason = error instanceof Error ? error.message : String(error);
     return { kind: "unusable", reason: oneLine(reason, 200) };
@@ -56,28 +56,27 @@ async function compile(schema: JsonObject, text: string): Promise<CompiledSchema
   const patterns = text.includes('"pattern')
     ? (await import("./pattern.ts")).createPatterns(budget, (pattern) => ignored.push(pattern))
     : undefined;
-  const Ajv = await draftOf(schema);
-  const ajv = new Ajv({
+  const ajv = new (draftOf(schema))({
     strict: false,
     meta: false,
     validateSchema: false,
     logger: false,
-    // `toString` is no property of an answer.
+    // Without this, `toString` would count as a property of every answer.
     ownProperties: true,
-    // A large definition that is referred to often would be compiled as often.
+    // Otherwise a large definition is compiled again for each reference to it.
     inlineRefs: false,
     formats: { ...FORMATS },
-    code: { optimize: false, ...(patterns !== undefined && { regExp: patterns.regExp }) },
+    code: { optimize: false, regExp: patterns?.regExp },
   });
-  // Of a draft that is not spoken here; a schema that has one is right in all else.
+  // A keyword of an older draft. ajv would reject a schema that has it.
   ajv.removeKeyword("id");
   meter(ajv, budget);
   ajv.removeKeyword("uniqueItems").addKeyword(uniqueItems(budget));
   if (patterns !== undefined) ajv.removeKeyword("pattern").addKeyword(patterns.keyword);
-  // A server's `$async` would turn the verdict into a promise, which is always true.
+  // With `$async`, validate would return a promise, which is always truthy.
   const { $async: _, ...plain } = schema;
   const validate = ajv.compile(plain);
-  const check = (answer: unknown): Verdict => {
+  const check = (answer: unknown): OutputCheck => {
     const tooLarge = excess(answer, ANSWER_BOUNDS);
     if (tooLarge !== undefined) return { kind: "unchecked", reason: `it ${tooLarge}` };
     budget.refill();
@@ -85,7 +84,7 @@ async function compile(schema: JsonObject, text: string): Promise<CompiledSchema
       if (validate(answer)) return VALID;
       return { kind: "broken", reason: faultLine(validate.errors ?? []) };
     } catch {
-      // The budget or, with references that lead to themselves, the stack.
+      // The budget is spent or, with references in a loop, the stack overflowed.
       return { kind: "unchecked", reason: "that takes too many steps" };
     } finally {
       validate.errors = null;
@@ -94,14 +93,101 @@ async function compile(schema: JsonObject, text: string): Promise<CompiledSchema
   return { kind: "enforced", check, ignored };
 }
 
-type AjvClass = new (options: Options) => Ajv2020;
-
-/** 2020-12 is MCP's default. */
-async function draftOf({ $schema }: JsonObject): Promise<AjvClass> {
+/** MCP's default is 2020-12. */
+function draftOf({ $schema }: JsonObject): typeof Ajv2020 | typeof Ajv2019 | typeof Ajv {
   const draft = typeof $schema === "string" ? $schema : "";
-  if (draft.includes("/draft-07/") || draft.includes("/draft-06/")) {
-    return (await import("ajv/dist/ajv.js")).Ajv;
+  if (draft.includes("/draft-07/") || draft.includes("/draft-06/")) return Ajv;
+  return draft.includes("/2019-09/") ? Ajv2019 : Ajv2020;
+}
+
+interface Bounds {
+  depth: number;
+  /** Objects, lists, and everything in them. */
+  values: number;
+}
+
+const TOO_MANY = -1;
+const TOO_DEEP = -2;
+
+/** Which bound a value exceeds, as the end of a sentence about it. Looks at no more of the value than the bounds allow. */
+function excess(value: unknown, bounds: Bounds): string | undefined {
+  const left = count(value, bounds.depth, bounds.values);
+  if (left === TOO_DEEP) return `is nested more than ${bounds.depth} deep`;
+  return left === TOO_MANY ? `has more than ${bounds.values} values` : undefined;
+}
+
+/** How many more values are allowed, or which bound was exceeded. The recursion ends with the depth. */
+function count(value: unknown, depth: number, left: number): number {
+  let rest = left - 1;
+  if (typeof value !== "object" || value === null) return Math.max(rest, TOO_MANY);
+  if (depth === 0) return TOO_DEEP;
+  const members = Array.isArray(value) ? value : Object.values(value);
+  if (members.length > rest) return TOO_MANY;
+  for (const member of members) {
+    rest = count(member, depth - 1, rest);
+    if (rest < 0) return rest;
   }
-  if (draft.includes("/2019-09/")) return (await import("ajv/dist/2019.js")).Ajv2019;
-  return (await import("ajv/dist/2020.js")).Ajv2020;
+  return rest;
+}
+
+const LONGEST_PATH = 200;
+const LONGEST_REASON = 200;
+
+/** The reason why an answer is refused, in one line. ajv lists the outermost error last, after those of the branches it tried. */
+function faultLine(errors: readonly ErrorObject[]): string {
+  const last = errors.at(-1);
+  // ajv says only "must match then" about a failed `if`; the error before it names what failed.
+  const error = last?.keyword === "if" ? (errors.at(-2) ?? last) : last;
+  if (error === undefined) return "is not valid";
+  const reason = oneLine(`${error.message ?? "is not valid"}${propertyOf(error)}`, LONGEST_REASON);
+  const path = oneLine(error.instancePath, LONGEST_PATH);
+  return path === "" ? reason : `${path} ${reason}`;
+}
+
+/** For some keywords, only the parameters name the property. */
+function propertyOf({ params }: ErrorObject): string {
+  const { additionalProperty, unevaluatedProperty, propertyName } = params;
+  const name: unknown = additionalProperty ?? unevaluatedProperty ?? propertyName;
+  return typeof name === "string" ? ` ('${name}')` : "";
+}
+
+type FormatCheck = (text: string) => boolean;
+
+const DATE = /^(\d{4})-(\d\d)-(\d\d)$/;
+const TIME = /^(\d\d):(\d\d):(\d\d)(?:\.\d{1,18})?(?:z|[+-]\d\d:?\d\d)$/i;
+const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,255}$/;
+const UUID = /^(?:urn:uuid:)?[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
+/** A scheme, then nothing that has to be encoded. Letters beyond ASCII pass. */
+const URI = /^[a-z][a-z\d+.-]{0,63}:[^\s<>"{}|\\^`]*$/i;
+
+/**
+ * The formats that are checked, each in linear time. They are lenient where a stricter check would refuse
+ * what honest servers send. Other formats are not checked.
+ */
+export const FORMATS: Readonly<Record<string, FormatCheck>> = {
+  "date-time": (text) =>
+    /[t ]/i.test(text[10] ?? "") && isDate(text.slice(0, 10)) && isTime(text.slice(11)),
+  date: isDate,
+  time: isTime,
+  email: (text) => EMAIL.test(text),
+  uri: (text) => URI.test(text),
+  uuid: (text) => UUID.test(text),
+  ipv4: (text) => isIPv4(text),
+  // Node accepts a zone (`fe80::1%eth0`), which does not belong to an address.
+  ipv6: (text) => isIPv6(text) && !text.includes("%"),
+};
+
+function isDate(text: string): boolean {
+  const [, year, month, day] = DATE.exec(text) ?? [];
+  if (year === undefined) return false;
+  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
+  // Date.UTC takes a year below 100 for one of the last century.
+  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
+}
+
+function isTime(text: string): boolean {
+  const [, hour, minute, second] = TIME.exec(text) ?? [];
+  // A leap second has the number 60.
+  return hour !== undefined && Number(hour) < 24 && Number(minute) < 60 && Number(second) <= 60;
 }

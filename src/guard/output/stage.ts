@@ -1,15 +1,15 @@
-// The stage that holds a server to its word: where a tool has an outputSchema, its structured answer is
-// what the schema says, or the call is an error that names the place. Costs nothing before the first answer
-// of such a tool: what compiles schemas is loaded then.
+// The stage that checks structured answers: if a tool has an outputSchema, an answer that breaks it becomes
+// an error that names the place. The schema compiler takes long to load, so it is loaded with the first
+// answer of such a tool.
 
 import type { Stage, StageFor, ToolSubject } from "../../model/guard.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { Logger } from "../../model/logger.ts";
 import type { CallOutcome } from "../../model/tool.ts";
 import { oneLine } from "../../util/text.ts";
-import type { CompiledSchema, Verdict } from "./compile.ts";
+import type { CompiledSchema, OutputCheck } from "./compile.ts";
 
-/** A schema that cannot be compiled is not enforced; the logger is told of each once. */
+/** A schema that cannot be compiled is not enforced, and a warning says so once. */
 export function outputStage(logger: Logger): StageFor {
   const compiled = new WeakMap<JsonObject, Promise<CompiledSchema>>();
 
@@ -43,8 +43,8 @@ function stageOf(subject: ToolSubject, prepare: () => Promise<CompiledSchema>): 
       return refuse(
         `${answerOf(subject)} has none of the structured content that its outputSchema describes`,
       );
-    const verdict = schema.check(structuredContent);
-    return verdict.kind === "valid" ? outcome : refuse(sentence(subject, verdict));
+    const check = schema.check(structuredContent);
+    return check.kind === "valid" ? outcome : refuse(sentence(subject, check));
   };
 }
 
@@ -63,7 +63,7 @@ function note(schema: CompiledSchema): string | undefined {
 
 function sentence(
   subject: ToolSubject,
-  { kind, reason }: Exclude<Verdict, { kind: "valid" }>,
+  { kind, reason }: Exclude<OutputCheck, { kind: "valid" }>,
 ): string {
   const answer = answerOf(subject);
   return kind === "broken"
@@ -76,7 +76,7 @@ function answerOf({ source, publicName }: ToolSubject): string {
   return `the answer of '${oneLine(name, 128)}'`;
 }
 
-/** Nothing of the answer is kept: whoever reads it relies on the schema. */
+/** Drops the answer: whoever reads it would rely on the schema. */
 function refuse(message: string): CallOutcome {
   return {
     content: [{ type: "text", text: message }],

@@ -1,20 +1,13 @@
-// What differs between two definitions of a tool, part by part, in a form a person can read.
+// The differences between two definitions of a tool, part by part, in a form a person can judge: invisible
+// characters are spelled out, and long text is cut around the change.
 
 import { isJsonObject } from "../../model/json.ts";
-import { excerpt, legible } from "./excerpt.ts";
-import type { PinnedTool } from "./hash.ts";
-
-/** A part that one side alone has lacks the other. */
-export interface FieldChange {
-  /** As in `inputSchema.properties.path.type`. */
-  path: string;
-  before?: string;
-  after?: string;
-}
+import type { FieldChange, PinnedTool } from "../../model/pin.ts";
+import { plainText } from "../../util/text.ts";
 
 export interface Diff {
   changes: FieldChange[];
-  /** There are more than are listed. */
+  /** There are more changes than are listed. */
   isCut: boolean;
 }
 
@@ -28,6 +21,14 @@ const EXCERPT = 300;
 const MOST_CHANGES = 50;
 const LONGEST_PATH = 200;
 
+/** What `plainText` drops, and lone surrogates. They are spelled out, or a change of only these would look like no change. */
+const INVISIBLE =
+  // oxlint-disable-next-line no-control-regex
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\p{Cf}\p{Cs}\p{Variation_Selector}\u2028\u2029]/gu;
+
+/** How much of the text before a change is shown, although it is the same on both sides. */
+const LEAD = 40;
+
 interface Pair {
   path: string;
   before: unknown;
@@ -40,7 +41,7 @@ export function diffTools(
   { excerpt: max = EXCERPT, changes: most = MOST_CHANGES }: DiffLimits = {},
 ): Diff {
   const changes: FieldChange[] = [];
-  // Never recursive: it may be as deep as the list of tools allows.
+  // Not recursive: a definition may be nested as deep as the list of tools allows.
   const pairs: Pair[] = [{ path: "", before, after }];
   for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
     if (isBranch(pair.before) && isBranch(pair.after) && isAlike(pair.before, pair.after)) {
@@ -53,12 +54,12 @@ export function diffTools(
   return { changes, isCut: false };
 }
 
-/** The same for texts that are no tool's: a server's instructions. */
+/** The same for a plain text: a server's instructions. */
 export function diffText(path: string, before: string, after: string, max = EXCERPT): FieldChange {
   return toChange({ path, before, after }, max);
 }
 
-/** The parts of a definition that changed, without a word of what they say. */
+/** Names the parts of a definition that changed, without quoting them. */
 export function changedParts(before: PinnedTool, after: PinnedTool): string[] {
   const { changes } = diffTools(before, after, { excerpt: 0, changes: Infinity });
   return [...new Set(changes.map(({ path }) => path.replace(/[.[].*$/s, "")))];
@@ -72,12 +73,12 @@ function isAlike(a: object, b: object): boolean {
   return Array.isArray(a) === Array.isArray(b);
 }
 
-/** Leaves alone: whether two branches are the same shows when they are taken apart. */
+/** Compares only leaves. Whether two branches are the same turns out when their parts are compared. */
 function isSame(a: unknown, b: unknown): boolean {
   return !isBranch(a) && Object.is(a, b);
 }
 
-/** Without those that are the same at a glance. */
+/** The parts that are not obviously the same. */
 function parts({ path, before, after }: Pair): Pair[] {
   const keys = new Set([...keysOf(before), ...keysOf(after)]);
   const isList = Array.isArray(before);
@@ -113,21 +114,66 @@ function toChange({ path, before, after }: Pair, max: number): FieldChange {
   }
   return {
     path,
-    ...(before !== undefined && { before: show(before, max) }),
-    ...(after !== undefined && { after: show(after, max) }),
+    before: show(before, max),
+    after: show(after, max),
   };
 }
 
-function show(value: unknown, max: number): string {
+function show(value: unknown, max: number): string | undefined {
+  if (value === undefined) return undefined;
   if (typeof value === "string") return legible(value, max);
-  return legible(isJsonObject(value) || Array.isArray(value) ? toJson(value) : String(value), max);
+  return legible(
+    isJsonObject(value) || Array.isArray(value) ? toJson(value) : JSON.stringify(value),
+    max,
+  );
 }
 
-/** Deeper than any list of tools may be, JSON.stringify gives up. */
+/** JSON.stringify throws when a value is nested too deep. */
 function toJson(value: object): string {
   try {
     return JSON.stringify(value);
   } catch {
     return "(nested too deep to be shown)";
   }
+}
+
+/** Both texts from just before their first difference to just after their last, each cut to `max`. */
+function excerpt(before: string, after: string, max: number): { before: string; after: string } {
+  const shorter = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < shorter && before[start] === after[start]) start += 1;
+  let end = 0;
+  while (end < shorter - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  const from = start <= LEAD ? 0 : wordStart(before, start - LEAD, start);
+  const to = Math.max(0, end - LEAD);
+  return {
+    before: cutOut(before, from, before.length - to, max),
+    after: cutOut(after, from, after.length - to, max),
+  };
+}
+
+/** At most `max` characters, and a note that says how many are missing. */
+function legible(text: string, max: number): string {
+  const spelled = plainText(spell(text.slice(0, max)));
+  const shown = spelled.length <= max ? spelled : spelled.slice(0, max);
+  const missing = text.length - max;
+  return missing > 0 ? `${shown}… (${missing} more characters)` : shown;
+}
+
+function cutOut(text: string, from: number, to: number, max: number): string {
+  const shown = legible(text.slice(from, to), max);
+  return `${from > 0 ? "…" : ""}${shown}${to < text.length ? "…" : ""}`;
+}
+
+/** The first word that begins between `from` and `limit`; `from` if none does. */
+function wordStart(text: string, from: number, limit: number): number {
+  const space = text.slice(from, limit).search(/\s/);
+  return space === -1 ? from : from + space + 1;
+}
+
+function spell(text: string): string {
+  return text.replace(INVISIBLE, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    return `\\u{${code.toString(16)}}`;
+  });
 }

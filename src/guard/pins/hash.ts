@@ -1,11 +1,9 @@
-// What makes a tool the tool it was: a hash of everything a model is told about it.
+// Identifies a tool definition: a hash of everything that a model is told about the tool.
 
 import { createHash } from "node:crypto";
+import type { PinnedTool } from "../../model/pin.ts";
 import type { ToolDefinition } from "../../model/tool.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
-
-/** A definition without what may differ from one listing to the next (`_meta`). */
-export type PinnedTool = Omit<ToolDefinition, "_meta">;
 
 export function toPinnedTool(tool: ToolDefinition): PinnedTool {
   const { _meta: _, ...pinned } = tool;
@@ -13,8 +11,8 @@ export function toPinnedTool(tool: ToolDefinition): PinnedTool {
 }
 
 /**
- * With the server's instructions, for whoever must notice a change of either. Pins leave them out, and
- * keep them once per server: then a change of theirs is one change, not one of every tool.
+ * Includes the server's instructions if they are given. Pins leave them out and keep them once per server, so
+ * that changed instructions count as one change, not as a change of every tool.
  */
 export function toolHash(tool: ToolDefinition, instructions?: string): string {
   const { name, title, description, inputSchema, outputSchema, annotations } = tool;
@@ -26,7 +24,7 @@ export function toolHash(tool: ToolDefinition, instructions?: string): string {
       inputSchema,
       outputSchema,
       annotations,
-      ...(instructions !== undefined && instructions !== "" && { instructions }),
+      instructions: instructions === "" ? undefined : instructions,
     }),
   );
 }

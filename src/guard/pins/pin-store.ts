@@ -1,27 +1,28 @@
-// Where pins are kept: a file per server definition that several processes may change, or memory alone.
+// Keeps pins in one file per server definition, which several processes may change, or in memory only.
 
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { isJsonObject } from "../../model/json.ts";
 import { type Logger, silentLogger } from "../../model/logger.ts";
+import type { Pin, PinnedServer, PinnedTool, ServerPins, SeenValue } from "../../model/pin.ts";
 import { readJsonFile, writeJsonFile } from "../../state/json-file.ts";
 import { withLock } from "../../state/lock.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { textHash } from "./hash.ts";
-import { fromFile, toFile } from "./pin-file.ts";
-import type { PinnedServer, ServerPins } from "./pin.ts";
 
-/** Twice the longest list of tools there can be, with every character of it escaped. */
+const FORMAT = 1;
+/** Holds the longest list of tools twice, with every character escaped. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
 const SUFFIX = ".json";
-/** A board that closes waits for what it has to save. */
+/** How long a closing board waits for another process to release the file. */
 const PATIENCE_MS = 5000;
 
-/** Undefined takes the pins away; the same object leaves them as they are. */
+/** Returning undefined removes the pins; returning the same object leaves them as they are. */
 export type ChangePins = (pins: ServerPins | undefined) => ServerPins | undefined;
 
 export interface PinStoreOptions {
-  /** Without it pins live as long as the store. */
+  /** Without it, pins live as long as the store. */
   stateDir?: string;
   clock?: Clock;
   logger?: Logger;
@@ -39,7 +40,7 @@ export class PinStore {
     this.#logger = logger;
   }
 
-  /** Others can change the pins, and they outlive this process. */
+  /** The pins outlive this process, and other processes can change them. */
   get isPersistent(): boolean {
     return this.#directory !== undefined;
   }
@@ -49,7 +50,7 @@ export class PinStore {
     return this.#readFile(join(this.#directory, fileName(id)));
   }
 
-  /** Changes what is there by then. Resolves to what is there afterwards; rejects where it cannot be written. */
+  /** Changes what is stored at that moment. Resolves to what is stored afterwards; rejects if it cannot be written. */
   async update(id: PinnedServer, change: ChangePins): Promise<ServerPins | undefined> {
     if (this.#directory === undefined) return this.#updateMemory(fileName(id), change);
     const path = join(this.#directory, fileName(id));
@@ -64,7 +65,7 @@ export class PinStore {
     return withLock(`${path}.lock`, this.#clock, task, PATIENCE_MS);
   }
 
-  /** By name; several definitions of one name one after the other. */
+  /** Ordered by name; several definitions of one name follow each other. */
   async list(): Promise<ServerPins[]> {
     const all = this.#directory === undefined ? [...this.#memory.values()] : await this.#readAll();
     return all.sort((a, b) => compareText(a.server, b.server) || compareText(a.key, b.key));
@@ -93,8 +94,8 @@ export class PinStore {
       () => false,
     );
     if (isThere) {
-      // Taken for a first sight, which is trusted: nobody should learn of that by accident.
-      this.#logger.warn("pins cannot be read; what the server offers now is pinned anew", {
+      // The next listing counts as the first one, which is trusted. The user must know that.
+      this.#logger.warn("pins cannot be read; the tools the server has now are pinned instead", {
         file: path,
       });
     }
@@ -110,4 +111,59 @@ function fileName({ server, key }: PinnedServer): string {
 function compareText(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
+}
+
+type Check<Value> = (value: unknown) => value is Value;
+
+function toFile({ server, key, instructions, tools }: ServerPins): object {
+  // A list: the server chooses the names, and an object could not hold a tool called __proto__.
+  return { format: FORMAT, server, key, instructions, tools: [...tools] };
+}
+
+function fromFile(content: unknown): ServerPins | undefined {
+  if (!isJsonObject(content) || content["format"] !== FORMAT) return undefined;
+  const { server, key, instructions, tools } = content;
+  if (typeof server !== "string" || typeof key !== "string") return undefined;
+  if (!isPin(instructions, isText) || !Array.isArray(tools) || !tools.every(isNamedPin)) {
+    return undefined;
+  }
+  return { server, key, instructions, tools: new Map(tools) };
+}
+
+function isNamedPin(entry: unknown): entry is [string, Pin<PinnedTool>] {
+  return Array.isArray(entry) && typeof entry[0] === "string" && isPin(entry[1], isTool);
+}
+
+function isPin<Value>(pin: unknown, isValue: Check<Value>): pin is Pin<Value> {
+  if (!isJsonObject(pin) || typeof pin["firstSeen"] !== "number") return false;
+  const { kind, approved, pending } = pin;
+  switch (kind) {
+    case "pinned":
+      return isSeenValue(approved, isValue);
+    case "changed":
+      return isSeenValue(approved, isValue) && isSeenValue(pending, isValue);
+    case "new":
+      return isSeenValue(pending, isValue);
+    default:
+      return false;
+  }
+}
+
+function isSeenValue<Value>(sight: unknown, isValue: Check<Value>): sight is SeenValue<Value> {
+  return (
+    isJsonObject(sight) &&
+    typeof sight["hash"] === "string" &&
+    typeof sight["seen"] === "number" &&
+    isValue(sight["value"])
+  );
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function isTool(value: unknown): value is PinnedTool {
+  return (
+    isJsonObject(value) && typeof value["name"] === "string" && isJsonObject(value["inputSchema"])
+  );
 }

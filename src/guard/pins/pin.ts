@@ -1,39 +1,14 @@
-// A server's pins, and how they follow what is seen of it: pure, so that the same step can be made on what
-// this process knows and on what is on disk by then.
+// How a server's pins change with each listing of its tools. The functions are pure, because each step is taken
+// twice: on what this process knows, and on what is on disk by then.
 
+import type { Pin, PinnedServer, PinnedTool, ServerPins, SeenValue } from "../../model/pin.ts";
 import type { ToolDefinition } from "../../model/tool.ts";
-import { type PinnedTool, textHash, toolHash, toPinnedTool } from "./hash.ts";
+import { textHash, toolHash, toPinnedTool } from "./hash.ts";
 
-/** One definition of a server of that name; another definition has pins of its own. */
-export interface PinnedServer {
-  server: string;
-  /** Of what is launched or reached. */
-  key: string;
-}
-
-export interface Sight<Value> {
-  hash: string;
-  value: Value;
-  /** Milliseconds since the epoch. */
-  seen: number;
-}
-
-export type Pin<Value> =
-  | { kind: "pinned"; firstSeen: number; approved: Sight<Value> }
-  | { kind: "changed"; firstSeen: number; approved: Sight<Value>; pending: Sight<Value> }
-  /** It came after the server was pinned, and nobody has approved it. */
-  | { kind: "new"; firstSeen: number; pending: Sight<Value> };
-
-export interface ServerPins extends PinnedServer {
-  /** Empty text where the server gives none. */
-  instructions: Pin<string>;
-  tools: ReadonlyMap<string, Pin<PinnedTool>>;
-}
-
-/** All that a server told at one time. */
+/** What a server listed at one time. */
 export interface Sighting {
-  tools: ReadonlyMap<string, Sight<PinnedTool>>;
-  instructions: Sight<string>;
+  tools: ReadonlyMap<string, SeenValue<PinnedTool>>;
+  instructions: SeenValue<string>;
 }
 
 export type PinChange =
@@ -42,7 +17,7 @@ export type PinChange =
   | { kind: "gone"; server: string; tool: string }
   | { kind: "instructions"; server: string; before: string; after: string };
 
-/** Tools that nobody approved and that are gone again: a server could make up new ones for ever. */
+/** How many tools are kept that are gone again without having been approved. A server could invent new ones forever. */
 const MOST_STRAYS = 20;
 
 export function toSighting(
@@ -59,7 +34,7 @@ export function toSighting(
   };
 }
 
-/** The pins after a sighting: the same object where it says nothing new. The first one is trusted. */
+/** The pins after a sighting; the same object if nothing is new. The first sighting is trusted. */
 export function observe(
   pins: ServerPins | undefined,
   { server, key }: PinnedServer,
@@ -80,7 +55,7 @@ export function observe(
   return isSame ? pins : { ...pins, instructions, tools };
 }
 
-/** How a sighting differs from what is approved. */
+/** How a sighting differs from what was approved. */
 export function compare(pins: ServerPins, sighting: Sighting): PinChange[] {
   const { server } = pins;
   const changes: PinChange[] = [];
@@ -104,17 +79,17 @@ export function compare(pins: ServerPins, sighting: Sighting): PinChange[] {
   return changes;
 }
 
-/** What was seen last is what holds from now on. */
+/** Approves what was seen last. */
 export function approve<Value>(pin: Pin<Value>): Pin<Value> {
   if (pin.kind === "pinned") return pin;
   return { kind: "pinned", firstSeen: pin.firstSeen, approved: pin.pending };
 }
 
-function trust<Value>(sight: Sight<Value>): Pin<Value> {
+function trust<Value>(sight: SeenValue<Value>): Pin<Value> {
   return { kind: "pinned", firstSeen: sight.seen, approved: sight };
 }
 
-function see<Value>(pin: Pin<Value> | undefined, sight: Sight<Value>): Pin<Value> {
+function see<Value>(pin: Pin<Value> | undefined, sight: SeenValue<Value>): Pin<Value> {
   if (pin === undefined) return { kind: "new", firstSeen: sight.seen, pending: sight };
   if (pin.kind !== "pinned" && pin.pending.hash === sight.hash) return pin;
   if (pin.kind === "new") return { ...pin, pending: sight };
@@ -123,7 +98,7 @@ function see<Value>(pin: Pin<Value> | undefined, sight: Sight<Value>): Pin<Value
   return pin.kind === "pinned" ? pin : { kind: "pinned", firstSeen, approved };
 }
 
-function approvedOf<Value>(pin: Pin<Value> | undefined): Sight<Value> | undefined {
+function approvedOf<Value>(pin: Pin<Value> | undefined): SeenValue<Value> | undefined {
   return pin === undefined || pin.kind === "new" ? undefined : pin.approved;
 }
 

@@ -1,21 +1,14 @@
-// Remembers what each server's tools were when they were first seen, tells what changed since, and keeps
-// changed tools from being called where that is asked for.
+// Remembers how each server's tools were defined when they were first seen, reports what has changed since, and
+// in the mode `block` refuses calls of changed tools.
 
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { PinMode } from "../../model/guard-settings.ts";
 import type { GuardedCall, Next, StageFor } from "../../model/guard.ts";
 import { type Logger, silentLogger } from "../../model/logger.ts";
+import type { PinnedServer, ServerPins } from "../../model/pin.ts";
 import type { CallOutcome, ToolDefinition } from "../../model/tool.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
-import {
-  compare,
-  observe,
-  type PinChange,
-  type PinnedServer,
-  type ServerPins,
-  type Sighting,
-  toSighting,
-} from "./pin.ts";
+import { compare, observe, type PinChange, type Sighting, toSighting } from "./pin.ts";
 import type { PinStore } from "./pin-store.ts";
 import { refusal, toDiagnostics } from "./report.ts";
 
@@ -27,16 +20,16 @@ export interface PinsOptions {
 
 export interface PinReport {
   changes: PinChange[];
-  /** For the status and, once, for the log. */
+  /** For the status, and once for the log. */
   diagnostics: Diagnostic[];
 }
 
-/** One server that is watched. */
+/** One server whose pins are checked. */
 interface Watch {
   readonly id: PinnedServer;
   readonly mode: PinMode;
   pins: ServerPins | undefined;
-  /** The store has had them: where it has none any more, somebody took them away. */
+  /** The store had these pins. If it has none later, the user has made it forget them. */
   isStored: boolean;
   sighting: Sighting | undefined;
   blocked: ReadonlyMap<string, PinChange>;
@@ -57,13 +50,13 @@ export class Pins {
     this.#logger = logger;
   }
 
-  /** To be awaited before the server's tools are listed, from a cache or live. With `off` nothing is kept. */
+  /** Must be awaited before the server's tools are listed, from the cache or live. With `off`, nothing is kept. */
   async open(id: PinnedServer, mode: PinMode): Promise<void> {
     if (mode === "off") {
       this.#watches.delete(id.server);
       return;
     }
-    // What is known until now goes on to hold while this is read.
+    // While this is read, the pins known so far still apply.
     const pins = await this.#store.read(id);
     this.#watches.set(id.server, {
       id,
@@ -76,7 +69,7 @@ export class Pins {
     });
   }
 
-  /** What differs from the pins; from here on it decides which calls are refused. What is new is saved behind. */
+  /** What differs from the pins. From now on it decides which calls are refused. New sightings are saved in the background. */
   check(
     server: string,
     tools: readonly ToolDefinition[],
@@ -96,7 +89,7 @@ export class Pins {
     return { changes, diagnostics: toDiagnostics(changes, { mode, isPersistent }) };
   }
 
-  /** Why calls of `server/tool` are refused, as far as this process knows. */
+  /** The change for which calls of `server/tool` are refused, as far as this process knows. */
   isBlocked(canonical: string): PinChange | undefined {
     const at = canonical.indexOf("/");
     return this.#blocking(canonical.slice(0, at), canonical.slice(at + 1));
@@ -112,8 +105,8 @@ export class Pins {
   };
 
   /**
-   * Whether the tool is blocked by now: a promise only where it seems to be. Rejects with CHANGED_TOOL.
-   * A server that a call has to start first can turn out to be another one than was known.
+   * Rejects with CHANGED_TOOL if the tool is blocked by now; undefined at once if nothing suggests it. A server
+   * that is started for the call may turn out to have other tools than were known.
    */
   recheck(call: GuardedCall): Promise<void> | undefined {
     const { source } = call.subject;
@@ -123,7 +116,7 @@ export class Pins {
     return this.#throwIfBlocked(source.server, source.tool, call);
   }
 
-  /** Resolves when all that was seen is saved, or could not be. */
+  /** Resolves when all sightings are saved, or could not be. */
   async flush(): Promise<void> {
     await this.#saving;
   }
@@ -134,7 +127,7 @@ export class Pins {
     return watch.blocked.get(tool) ?? watch.instructions;
   }
 
-  /** Looks again first: somebody may have approved it in another process. */
+  /** Reads the store again first: the user may have approved the change in another process. */
   async #throwIfBlocked(server: string, tool: string, call: GuardedCall): Promise<void> {
     const watch = this.#watches.get(server);
     if (watch !== undefined) await this.#save(watch);
@@ -150,7 +143,7 @@ export class Pins {
     return saved;
   }
 
-  /** Brings what was seen to what is stored by now, and that back. Never rejects. */
+  /** Adds the sighting to what is stored by now, and takes over the result. Never rejects. */
   async #merge(watch: Watch): Promise<void> {
     const { id, sighting } = watch;
     if (sighting === undefined) return;

@@ -1,26 +1,26 @@
-// What is said about pins that do not hold: to whoever reads the log or the status, and to a caller that
-// is refused.
+// The texts about tools that differ from their pins: for the log and the status, and for a caller whose call is
+// refused.
 
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import type { PinMode } from "../../model/guard-settings.ts";
-import { oneLine, plural } from "../../util/text.ts";
-import { changedParts, diffText, diffTools, type FieldChange } from "./diff.ts";
+import type { FieldChange } from "../../model/pin.ts";
+import { oneLine, plural, shellWord } from "../../util/text.ts";
+import { changedParts, diffText, diffTools } from "./diff.ts";
 import type { PinChange } from "./pin.ts";
-import { shellWord } from "./shell-word.ts";
 
-/** A server that renames all its tools must not fill a log. */
+/** A server that renames all its tools must not fill the log. */
 const MOST_DIAGNOSTICS = 20;
-/** Of each side of a change. */
+/** Characters shown of each side of a change. */
 const SHORT = 120;
 
 export interface ReportOptions {
   mode: PinMode;
-  /** There is a file that `plugboard pins` can approve in. */
+  /** The pins are in a file, so `plugboard pins` can approve them. */
   isPersistent: boolean;
 }
 
-/** A tool that is gone harms nobody: it is not told. */
+/** A tool that is gone is not reported: it can do no harm. */
 export function toDiagnostics(
   changes: readonly PinChange[],
   { mode, isPersistent }: ReportOptions,
@@ -45,14 +45,14 @@ export function toDiagnostics(
   return diagnostics;
 }
 
-/** Without a word of the new text: a model reads it. */
+/** Does not quote the new text, because a model reads this message. */
 export function refusal(change: PinChange, tool: string, isPersistent: boolean): PlugboardError {
   const { server } = change;
   const message = `${oneLine(`${server}/${tool}`, 160)} is refused, ${reason(change)}`;
   const name = change.kind === "instructions" ? server : `${server}/${change.tool}`;
   const hint = isPersistent
     ? `a person can run: plugboard pins show ${shellWord(name)}, then: ${approveCommand(change)}`
-    : "pins are kept in memory alone: a new board accepts it";
+    : "pins are kept in memory only: a new board accepts it";
   return new PlugboardError("CHANGED_TOOL", message, { server, hint, permanent: true });
 }
 

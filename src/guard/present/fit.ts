@@ -1,10 +1,10 @@
-// Makes a result small enough for a model: text up to a budget, cut at a character; images, audio and
-// other bytes up to a size each. What does not fit is named, so that it can be saved elsewhere.
+// Makes a result small enough for a model: it cuts text to a budget, at a character boundary, and takes out
+// images, audio and other bytes above a size. It reports what did not fit, so that it can be saved.
 
 import type { ContentBlock } from "../../model/content.ts";
 import { stringsOf } from "./strings.ts";
 
-/** Of one image, one piece of audio, one binary resource, decoded. */
+/** The decoded size of one image, audio clip or binary resource. */
 export const MAX_MEDIA_BYTES = 5 * 1024 ** 2;
 
 export interface OversizedMedia {
@@ -37,7 +37,7 @@ export function fit(content: readonly ContentBlock[], maxTextBytes: number): Fit
   return { content: kept, media, cut: { shownBytes, totalBytes: total } };
 }
 
-/** Everything there is to read, as it is saved when not all of it is shown. */
+/** The whole text, as it is saved if only a part is shown. */
 export function wholeText(content: readonly ContentBlock[]): string {
   return content
     .flatMap(readable)
@@ -45,9 +45,9 @@ export function wholeText(content: readonly ContentBlock[]): string {
     .join("\n");
 }
 
-/** The longest beginning that takes at most `maxBytes` in UTF-8 and ends between characters. */
+/** The longest beginning that takes at most `maxBytes` in UTF-8 and does not split a character. */
 export function headOf(text: string, maxBytes: number): string {
-  // No character of UTF-16 takes less than a byte.
+  // Every UTF-16 unit takes at least one byte, so no more units can fit.
   const { read } = new TextEncoder().encodeInto(text.slice(0, maxBytes), new Uint8Array(maxBytes));
   return text.slice(0, splitsPair(text, read) ? read - 1 : read);
 }
@@ -77,7 +77,7 @@ function cutAfter(
   return { kept, shownBytes: budget - left };
 }
 
-/** The beginning of a block; a link or an address is whole or not there. */
+/** The beginning of a block. A link or a URI is kept whole or left out. */
 function partOf(block: ContentBlock, maxBytes: number): ContentBlock | undefined {
   if (block.type === "text") {
     const text = headOf(block.text, maxBytes);
@@ -89,7 +89,7 @@ function partOf(block: ContentBlock, maxBytes: number): ContentBlock | undefined
   return text === "" ? undefined : { ...block, resource: { ...block.resource, text } };
 }
 
-/** Of what `maxTextBytes` is about. An image's type is short already and an image is never cut. */
+/** The bytes that count towards `maxTextBytes`. An image is never cut, and its type is short. */
 function textBytes(block: ContentBlock): number {
   if (block.type === "text") return Buffer.byteLength(block.text);
   return readable(block).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
@@ -110,7 +110,7 @@ function oversized(block: ContentBlock): OversizedMedia | undefined {
   return { mimeType: typeof mimeType === "string" ? mimeType : "", data, bytes };
 }
 
-/** A resource keeps its text. */
+/** A resource loses its bytes but keeps its text. */
 function withoutOversized(block: ContentBlock, media: OversizedMedia[]): ContentBlock[] {
   const found = oversized(block);
   if (found === undefined) return [block];
@@ -120,7 +120,7 @@ function withoutOversized(block: ContentBlock, media: OversizedMedia[]): Content
   return [{ ...block, resource }];
 }
 
-/** A half of a pair that the cut itself made is encoded like any other half. */
+/** The encoder takes half of a surrogate pair for a character, so a cut between the halves must be found here. */
 function splitsPair(text: string, at: number): boolean {
   const before = text.charCodeAt(at - 1);
   const behind = text.charCodeAt(at);

@@ -1,8 +1,7 @@
-// Characters that a reader takes for a letter of the markers although no normalisation says so. What
-// Unicode itself relates (fullwidth, mathematical, circled, accented) is not repeated here.
+// What a reader sees in one character: the plain letter or digit that it looks like, or a class of characters.
 
-/** Nothing but the letter, whatever stands around it. Upper case stands beside its lower case only where the two differ in looks. */
-export const LETTERS: Readonly<Record<string, string>> = {
+/** Read as this letter wherever they stand. NFKD relates fullwidth, mathematical, circled and accented letters, so they are not listed. */
+const LETTERS: Readonly<Record<string, string>> = {
   a: "аαɑᴀᎪꭺꓮ𐊠ΛɅ∀⍺ⲀⲁᗅȺ𖽀",
   c: "сϲᴄᏟꮯꓚ𐊢𐌂𐐕𐐽ⲥↄȼƈᑕ匚",
   d: "ԁᴅᎠꭰꓓđðɖɗᏧꓒᗞᗪ",
@@ -17,8 +16,8 @@ export const LETTERS: Readonly<Record<string, string>> = {
   x: "хχҳӽӿᕁᕽꓫⲭꭓꭔꭕ𐊐𐊴𐌗𐌢ⵝᚷ乂",
 };
 
-/** A letter to one reader and an ornament between letters to another: both readings are tried. */
-export const SIGNS: Readonly<Record<string, string>> = {
+/** Some readers take these for a letter, others for decoration between letters: both are tried. */
+const SIGNS: Readonly<Record<string, string>> = {
   a: "@",
   c: "(©¢⊂",
   e: "€Σ∑",
@@ -31,6 +30,61 @@ export const SIGNS: Readonly<Record<string, string>> = {
   x: "×╳⤫⤬⨯✕✖✗✘❌❎",
 };
 
-/** Opening and closing alike: a forger may turn them round. `<` and `>` of every shape, square and curly ones. */
-export const BRACKETS =
+/** Opening and closing ones alike, because a forger may swap them. */
+const BRACKETS =
   "<>[]{}«»‹›⟨⟩⟪⟫〈〉〈〉《》「」『』【】〔〕≪≫⋘⋙⪻⪼˂˃❮❯❬❭❰❱❲❳❴❵⧼⧽⦑⦒ᐸᐳ⟦⟧⦃⦄≺≻⊰⊱⋖⋗ᗕᗒ◁▷◀▶◂▸⯇⯈";
+
+// A reading is a string of these classes, hard letters and digits (`a`, `7`), and letters in upper case for
+// what may be a letter or decoration. A ligature has several.
+export const ORNAMENT = "-";
+export const INVISIBLE = ".";
+export const BRACKET = "<";
+const LINE_BREAK = "\n";
+const QUOTE = '"';
+/** A letter or digit that looks like none of ASCII. */
+export const FOREIGN = "~";
+
+/** Readings that were looked up, in pages of 256 so that memory follows the scripts in use. */
+const pages: (string | undefined)[][] = [];
+let lookalikes: Map<string, string> | undefined;
+
+export function readingOf(codePoint: number): string {
+  const page = (pages[codePoint >> 8] ??= []);
+  return (page[codePoint & 0xff] ??= classify(String.fromCodePoint(codePoint)));
+}
+
+function classify(char: string): string {
+  const whole = classOf(char);
+  if (whole !== FOREIGN && whole !== ORNAMENT) return whole;
+  const parts = Array.from(char.normalize("NFKD"), classOf).filter((part) => part !== INVISIBLE);
+  if (parts.length < 2) return parts[0] ?? INVISIBLE;
+  const letters = parts.filter((part) => /[a-z0-9]/.test(part));
+  return letters.length === 0 || parts.includes(FOREIGN) ? whole : letters.join("");
+}
+
+function classOf(char: string): string {
+  lookalikes ??= new Map([
+    ...Array.from(BRACKETS, (shape): [string, string] => [shape, BRACKET]),
+    ...entriesOf(SIGNS).map(([shape, letter]): [string, string] => [shape, letter.toUpperCase()]),
+    ...entriesOf(LETTERS),
+  ]);
+  const known = lookalikes.get(char);
+  if (known !== undefined) return known;
+  if (/[A-Za-z0-9]/.test(char)) return char.toLowerCase();
+  // Alphabets that NFKD leaves alone: white letters on black discs and squares, and flags.
+  const codePoint = char.codePointAt(0) ?? 0;
+  const alphabet = [0x1f150, 0x1f170, 0x1f1e6].find((a) => codePoint >= a && codePoint < a + 26);
+  if (alphabet !== undefined) return String.fromCharCode(0x61 + codePoint - alphabet);
+  if (/[\n\v\f\r\u0085\u2028\u2029]/.test(char)) return LINE_BREAK;
+  if (/["'`]/.test(char)) return QUOTE;
+  if (char === "\t") return ORNAMENT;
+  if (/[\p{C}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u.test(char)) return INVISIBLE;
+  if (!/[\p{L}\p{N}]/u.test(char)) return ORNAMENT;
+  return lookalikes.get(char.toLowerCase()) ?? FOREIGN;
+}
+
+function entriesOf(table: Readonly<Record<string, string>>): [shape: string, letter: string][] {
+  return Object.entries(table).flatMap(([letter, shapes]) =>
+    Array.from(shapes, (shape): [string, string] => [shape, letter]),
+  );
+}

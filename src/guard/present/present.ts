@@ -1,38 +1,35 @@
-// An outcome as a model reads it: cut to size with the rest saved, and a server's words in one frame. The
-// raw outcome goes along in `details`.
+// Prepares an outcome for a model: cuts it to size, saves the rest, and puts a server's words in one frame. The
+// raw outcome stays in `details`.
 
-import type { ContentBlock } from "../../model/content.ts";
+import { type ContentBlock, EMPTY_ERROR, EMPTY_RESULT } from "../../model/content.ts";
+import { asText } from "../../util/text.ts";
 import type { ErrorCode } from "../../model/errors.ts";
-import type { ExternalContent, ModelDetails } from "../../model/external-content.ts";
+import type { ExternalContent, ModelDetails, CallOutcome, ToolResult } from "../../model/tool.ts";
 import type { ToolSubject } from "../../model/guard.ts";
 import type { FramingMode } from "../../model/guard-settings.ts";
-import type { CallOutcome, ToolResult } from "../../model/tool.ts";
-import type { SpillDirectory } from "../spill.ts";
-import { emptyText, isEmpty } from "./empty.ts";
 import { fit } from "./fit.ts";
-import { frameFor, withoutMarkers, wrap } from "./frame.ts";
-import { randomId } from "./random-id.ts";
-import { saveRest } from "./save.ts";
+import { newFrameId, toolFrame, withoutMarkers, wrap } from "./frame.ts";
+import { saveRest, type SpillDirectory } from "./spill.ts";
 import { stringsOf } from "./strings.ts";
 import { suspiciousPatterns } from "./suspicious.ts";
 
 export interface PresentSettings {
   framing: FramingMode;
-  /** Of text, in UTF-8. */
+  /** How much text, in UTF-8. */
   maxResultBytes: number;
-  /** Where what does not fit is saved; without it, it is left out. */
+  /** What does not fit is saved here, or left out if there is no directory. */
   spill?: Pick<SpillDirectory, "write">;
   /** 16 hexadecimal digits that nobody can guess. */
-  randomId?: () => string;
-  /** Told what in the text looks like an attempt to steer the model. Must not throw. */
+  newFrameId?: () => string;
+  /** Hears what in the text looks like an attempt to steer the model. Must not throw. */
   onSuspicious?: (patterns: string[]) => void;
 }
 
 export type Presented = ToolResult<ModelDetails>;
 
 /**
- * Failures that repeat a server's words, be it the last lines of its stderr, how it refused a handshake or the
- * names in its answer; all others are in the host's own.
+ * Failures whose text repeats a server's words: the last lines of its stderr, how it refused a handshake, or
+ * names in its answer. The texts of all other failures are the host's own.
  */
 const IN_SERVERS_WORDS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "SERVER_ERROR",
@@ -46,7 +43,7 @@ const IN_SERVERS_WORDS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "INVALID_RESULT",
 ]);
 
-/** A promise only where something is saved. Never throws or rejects. */
+/** A promise only if something is saved. Never throws or rejects. */
 export function presentToModel(
   outcome: CallOutcome,
   subject: Pick<ToolSubject, "canonical" | "source">,
@@ -68,17 +65,12 @@ export function presentToModel(
   return note instanceof Promise ? note.then(finish) : finish(note);
 }
 
-interface Shown {
-  content: ContentBlock[];
-  details: ModelDetails;
-}
-
 function asRead(
   outcome: CallOutcome,
   content: readonly ContentBlock[],
   { source }: Pick<ToolSubject, "source">,
   settings: PresentSettings,
-): Shown {
+): Pick<Presented, "content" | "details"> {
   if (source.kind === "native") return { content: content as ContentBlock[], details: outcome };
   const suspicious = settings.onSuspicious ? suspects(content) : [];
   const about: ExternalContent = {
@@ -92,20 +84,30 @@ function asRead(
   const details = { ...outcome, externalContent: about };
   let shown = content as ContentBlock[];
   if (settings.framing !== "off") {
-    const id = (settings.randomId ?? randomId)();
+    const id = (settings.newFrameId ?? newFrameId)();
     const clean = withoutMarkers(content, id);
     if (clean.removed > 0) suspicious.push("forged-marker");
     shown = clean.content;
-    if (content.length > 0 && isServersWord(outcome)) {
+    if (content.length > 0 && isInServersWords(outcome)) {
       about.wrapped = true;
-      shown = wrap(shown, frameFor(settings.framing, source, id));
+      shown = wrap(shown, toolFrame(settings.framing, source, id));
     }
   }
   if (suspicious.length > 0) settings.onSuspicious?.(suspicious);
   return { content: shown, details };
 }
 
-function isServersWord(outcome: CallOutcome): boolean {
+function isEmpty({ content }: CallOutcome): boolean {
+  return content.every((block) => block.type === "text" && block.text === "");
+}
+
+function emptyText({ structuredContent, isError }: CallOutcome): string {
+  // Servers need not repeat structured content as text, but a model reads only text.
+  if (structuredContent !== undefined) return asText(structuredContent);
+  return isError ? EMPTY_ERROR : EMPTY_RESULT;
+}
+
+function isInServersWords(outcome: CallOutcome): boolean {
   if (outcome.failure !== undefined) return IN_SERVERS_WORDS.has(outcome.failure.code);
   return !isEmpty(outcome) || outcome.structuredContent !== undefined;
 }
@@ -123,7 +125,7 @@ function kindsOf(content: readonly ContentBlock[]): ExternalContent["kinds"] {
   return kinds;
 }
 
-/** The host's words stand behind the frame, where no server can put any. */
+/** The host's words come after the frame, where no server can write. */
 function withNote(content: ContentBlock[], note: string): ContentBlock[] {
   const last = content.at(-1);
   if (last?.type !== "text") return [...content, { type: "text", text: note }];

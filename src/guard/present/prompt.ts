@@ -1,10 +1,8 @@
-// A server's prompt as a model reads it: its messages in frames that say whose words they are.
+// Prepares a server's prompt for a model: its messages are in frames that say whose words they are.
 
 import type { FramingMode } from "../../model/guard-settings.ts";
 import type { PromptMessage, PromptResult } from "../../model/prompt.ts";
-import { quotable, withoutMarkers, wrap } from "./frame.ts";
-import { randomId } from "./random-id.ts";
-import { sourceFrame } from "./source-frame.ts";
+import { newFrameId, quotable, sourceFrame, withoutMarkers, wrap } from "./frame.ts";
 import { stringsOf } from "./strings.ts";
 import { suspiciousPatterns } from "./suspicious.ts";
 
@@ -14,11 +12,11 @@ export interface PresentedPrompt {
   patterns: string[];
 }
 
-/** Messages of one role that stand together are in one frame. */
+/** Adjacent messages of one role share a frame. */
 export function presentPrompt(
   { server, prompt, messages }: PromptResult,
   framing: FramingMode,
-  id: string = randomId(),
+  id: string = newFrameId(),
 ): PresentedPrompt {
   const blocks = messages.map(({ content }) => content);
   const patterns = suspiciousPatterns(blocks.flatMap(stringsOf).join("\n"));

@@ -1,14 +1,14 @@
-// The strings of a content block that a reader may come to see, in one fixed order.
+// The strings of a content block that a reader may see, in a fixed order.
 
 import type { ContentBlock } from "../../model/content.ts";
 import { oneLine } from "../../util/text.ts";
 
 const LONGEST_TYPE = 100;
 
-/** `isText`: the content itself, which an adapter may join with that of its neighbours. */
+/** `isText` marks the content itself, which an adapter may join with that of adjacent blocks. */
 type Change = (value: string, isText: boolean) => string;
 
-/** A copy with every such string passed through `change`, and with nothing else but data and size. */
+/** A copy with every such string passed through `change`. Apart from them, only data and size are kept. */
 export function mapStrings(block: ContentBlock, change: Change): ContentBlock {
   const field = <Key extends string>(key: Key, value: unknown): { [K in Key]?: string } =>
     typeof value === "string"
@@ -49,7 +49,6 @@ export function mapStrings(block: ContentBlock, change: Change): ContentBlock {
   }
 }
 
-/** The strings themselves. */
 export function stringsOf(block: ContentBlock): string[] {
   const strings: string[] = [];
   mapStrings(block, (text) => {

@@ -1,9 +1,9 @@
-// Names what in a text looks like an attempt to steer its reader. For the log and the audit: it blocks
-// nothing, since it misses most attempts and finds some in honest text.
+// Names what in a text looks like an attempt to steer a model, for the log and the audit. It blocks nothing,
+// because it misses most attempts and also matches honest text.
 
 /**
- * For text in lower case. Each begins with a fixed word or sign, and every quantifier is bounded and followed
- * by something it cannot match: so the time is linear in the text.
+ * For text in lower case. The time is linear in the text, because each pattern begins with a fixed word or sign,
+ * and every quantifier is bounded and followed by something that it cannot match.
  */
 const PATTERNS: Readonly<Record<string, RegExp>> = {
   "ignore-instructions":

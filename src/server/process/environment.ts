@@ -1,13 +1,13 @@
-// What a server's process finds in its environment: a small baseline, what is configured, the cookie.
-// The rest of the host's environment holds other people's secrets and stays with the host.
+// Builds the environment of a server's process: a small baseline, what is configured, and the cookie.
+// The rest of the host's environment holds secrets of others, so servers do not get it.
 
 import { COOKIE_VARIABLE } from "./cookie.ts";
 
-export type Environment = Record<string, string>;
+export type ChildEnvironment = Record<string, string>;
 
 /**
- * Where programs are, who the user is, which language and time zone they read. LOGNAME is USER by its
- * standard name; without LC_* a Python server may write ASCII; without TZ it tells the wrong time.
+ * Where programs are, who the user is, and their language and time zone. LOGNAME is the standard name of
+ * USER; without LC_* a Python server may write ASCII; without TZ it tells the wrong time.
  */
 const POSIX = [
   "PATH",
@@ -52,11 +52,14 @@ const WINDOWS = [
 ];
 
 /** The part of the host's environment that every server gets. */
-export function baseEnvironment(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): Environment {
+export function baseEnvironment(
+  env: NodeJS.ProcessEnv,
+  platform: NodeJS.Platform,
+): ChildEnvironment {
   const wanted = new Set((platform === "win32" ? WINDOWS : POSIX).map(normalise(platform)));
-  const base: Environment = {};
+  const base: ChildEnvironment = {};
   for (const [name, value] of Object.entries(env)) {
-    // Old shells run a value that begins like this as a function.
+    // Old versions of bash run a value that begins like this as a function.
     if (value === undefined || value.startsWith("()")) continue;
     if (wanted.has(normalise(platform)(name))) base[name] = value;
   }
@@ -64,15 +67,15 @@ export function baseEnvironment(env: NodeJS.ProcessEnv, platform: NodeJS.Platfor
 }
 
 /**
- * The baseline under what is configured, and the cookie over both. The cookie comes first because
- * who looks for it later reads only the beginning of a very large environment.
+ * What is configured overrides the baseline, and the cookie overrides both. The cookie comes first because
+ * the process table reads only the beginning of a very large environment.
  */
 export function childEnvironment(
-  base: Environment,
-  configured: Environment,
+  base: ChildEnvironment,
+  configured: ChildEnvironment,
   cookie: string,
   platform: NodeJS.Platform,
-): Environment {
+): ChildEnvironment {
   const nameOf = normalise(platform);
   const variables = new Map<string, [name: string, value: string]>();
   variables.set(COOKIE_VARIABLE, [COOKIE_VARIABLE, cookie]);
@@ -82,9 +85,9 @@ export function childEnvironment(
   return Object.fromEntries(variables.values());
 }
 
-/** Windows does not tell PATH from Path. */
+/** On Windows, PATH and Path are the same variable. */
 export function readVariable(
-  env: Environment,
+  env: ChildEnvironment,
   name: string,
   platform: NodeJS.Platform,
 ): string | undefined {

@@ -1,23 +1,22 @@
-// Why a command could not be started, in words its user can act on. Looked into after the failure
-// only: a start that works pays nothing for it.
+// Explains why a command could not be started, in words you can act on. It investigates only after the
+// failure, so a start that works costs nothing extra.
 
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { PlugboardError } from "../../model/errors.ts";
-import type { Environment } from "./environment.ts";
-import { readVariable } from "./environment.ts";
+import { type ChildEnvironment, readVariable } from "./environment.ts";
 
 export interface FailedSpawn {
   command: string;
   cwd: string | undefined;
-  /** The child's: its PATH is the one that counts. */
-  env: Environment;
+  /** The child's environment: its PATH is the one that counts. */
+  env: ChildEnvironment;
   platform: NodeJS.Platform;
   server: string | undefined;
 }
 
-/** The machine is short of something; it may not be so a moment later. */
+/** The machine is short of something, perhaps only for a moment. */
 const SHORTAGES: ReadonlyMap<unknown, string> = new Map([
   ["EAGAIN", "too many processes are running"],
   ["EMFILE", "this process has too many files open"],
@@ -52,23 +51,23 @@ export async function explainSpawnFailure(
       ? ((await directoryProblem(spawn.cwd)) ?? (await commandProblem(error, code, spawn)))
       : {
           message: `cannot start '${spawn.command}': ${shortage}`,
-          hint: "close what is not needed, or raise the limit",
+          hint: "close programs that you do not need, or raise the limit",
         };
   return new PlugboardError("SPAWN_FAILED", message, {
     cause: error,
     hint,
     permanent: shortage === undefined,
-    ...(spawn.server === undefined ? {} : { server: spawn.server }),
+    server: spawn.server,
   });
 }
 
-interface Problem {
+interface SpawnProblem {
   message: string;
   hint: string;
 }
 
-/** A missing working directory is reported by the system as if the command were missing. */
-async function directoryProblem(cwd: string | undefined): Promise<Problem | undefined> {
+/** The system reports a missing working directory as if the command were missing. */
+async function directoryProblem(cwd: string | undefined): Promise<SpawnProblem | undefined> {
   if (cwd === undefined) return undefined;
   switch (await look(cwd)) {
     case "missing":
@@ -80,11 +79,11 @@ async function directoryProblem(cwd: string | undefined): Promise<Problem | unde
     case "program":
       return {
         message: `working directory '${cwd}' is not a directory`,
-        hint: "let 'cwd' name a directory",
+        hint: "set 'cwd' to a directory",
       };
     case "closed":
       return {
-        message: `working directory '${cwd}' may not be entered`,
+        message: `working directory '${cwd}' cannot be entered`,
         hint: "allow access to it, or choose another 'cwd'",
       };
     case "directory":
@@ -96,11 +95,11 @@ async function commandProblem(
   error: unknown,
   code: unknown,
   { command, cwd, env, platform }: FailedSpawn,
-): Promise<Problem> {
+): Promise<SpawnProblem> {
   const path = readVariable(env, "PATH", platform) ?? "";
   const bare = !/[/\\]/.test(command);
   const places = bare ? path.split(delimiter).map((place) => join(place, command)) : [command];
-  const seen = new Map<Sight, string>();
+  const seen = new Map<PathKind, string>();
   for (const place of places) {
     const full = isAbsolute(place) ? place : resolve(cwd ?? ".", place);
     const sight = await look(full);
@@ -141,9 +140,9 @@ async function commandProblem(
   };
 }
 
-type Sight = "missing" | "closed" | "directory" | "file" | "program";
+type PathKind = "missing" | "closed" | "directory" | "file" | "program";
 
-async function look(path: string): Promise<Sight> {
+async function look(path: string): Promise<PathKind> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => error);
   if (found instanceof Error) return found.code === "EACCES" ? "closed" : "missing";
   const usable = await access(path, constants.X_OK).then(

@@ -1,8 +1,8 @@
-// How often one server may ask for the host's model: in a minute, whatever its restarts, and in one call.
+// Limits how often one server may ask the host's model: per minute, restarts or not, and per call.
 
 import { PlugboardError } from "../../model/errors.ts";
 import type { Clock } from "../../util/clock.ts";
-import type { CausingCall } from "./origin.ts";
+import type { CausingCall } from "./calls-in-flight.ts";
 
 const PER_MINUTE = 10;
 const PER_CALL = 5;
@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 
 export class SamplingLimits {
   readonly #clock: Clock;
-  /** When those of the last minute were let through, the oldest first. */
+  /** When the requests of the last minute were allowed, the oldest first. */
   #recent: number[] = [];
   #flooded = false;
 
@@ -18,11 +18,11 @@ export class SamplingLimits {
     this.#clock = clock;
   }
 
-  /** Counts one, or gives the refusal; `isFirst` of those in a row, so that a flood is told once. */
+  /** Counts one request, or refuses it. `isFirst` is the first refusal in a row, so that a flood is logged once. */
   take(call: CausingCall | undefined): { refusal: PlugboardError; isFirst: boolean } | undefined {
     const now = this.#clock.monotonic();
     this.#recent = this.#recent.filter((at) => now - at < MINUTE_MS);
-    const limit = this.#exceeded(call);
+    const limit = this.#exceededLimit(call);
     if (limit === undefined) {
       this.#recent.push(now);
       if (call !== undefined) call.samples += 1;
@@ -35,7 +35,7 @@ export class SamplingLimits {
     return { refusal: new PlugboardError("RATE_LIMITED", message), isFirst };
   }
 
-  #exceeded(call: CausingCall | undefined): string | undefined {
+  #exceededLimit(call: CausingCall | undefined): string | undefined {
     if (call !== undefined && call.samples >= PER_CALL) return `${PER_CALL} in one call`;
     return this.#recent.length >= PER_MINUTE ? `${PER_MINUTE} a minute` : undefined;
   }

@@ -1,5 +1,5 @@
-// Reads `sampling/createMessage`: everything in it is a server's word, so it is checked and bounded before
-// a model or a person sees any of it.
+// Reads `sampling/createMessage`. A server wrote all of it, so it is checked and bounded before a model or a
+// person sees any of it.
 
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type {
@@ -9,29 +9,27 @@ import type {
   SamplingRequest,
   SamplingTool,
 } from "../../model/sampling.ts";
-import { asText } from "../../util/as-text.ts";
-import { byteSize } from "../../util/text.ts";
+import { asText, byteSize } from "../../util/text.ts";
 
 const MAX_MESSAGES = 200;
 const MAX_TOOLS = 64;
 const MAX_STOPS = 16;
 const MAX_HINTS = 16;
-/** Of all words in it, in characters, and of all images and sounds in it, in characters of base64. */
+/** For all text in a request, in characters, and for all its images and sounds, in characters of base64. */
 const MAX_TEXT = 256 * 1024;
 const MAX_BINARY = 8 * 1024 * 1024;
 
-export type SamplingWords = Omit<
+/** What the server wrote; the rest of a request comes from the host. */
+export type SamplingContents = Omit<
   SamplingRequest,
-  "server" | "tool" | "approvalRequired" | "signal"
+  "server" | "tool" | "callId" | "approvalRequired" | "signal"
 >;
 
-/** In words, for the server and the log. */
-type Refusal = string;
-
+/** Returns a string if the request is refused: the reason, for the server and the log. */
 export function readSampling(
   params: unknown,
   { maxTokens, tools: takesTools }: { maxTokens: number; tools: boolean },
-): SamplingWords | Refusal {
+): SamplingContents | string {
   if (!isJsonObject(params)) return "the request has no parameters";
   const { messages: given, systemPrompt, temperature, stopSequences } = params;
   if (!Array.isArray(given) || given.length === 0) return "the request has no messages";
@@ -47,14 +45,13 @@ export function readSampling(
   if (size.text > MAX_TEXT) return `the request has more than ${byteSize(MAX_TEXT)} of text`;
   if (size.binary > MAX_BINARY) return `the request has more than ${byteSize(MAX_BINARY)} of media`;
   const asked = Number(params.maxTokens);
-  const preferences = readPreferences(params.modelPreferences);
   return {
     messages,
     maxTokens: asked >= 1 ? Math.min(Math.floor(asked), maxTokens) : maxTokens,
     ...(typeof systemPrompt === "string" && { systemPrompt }),
     ...(typeof temperature === "number" && { temperature }),
     ...(isTextList(stopSequences) && { stopSequences: stopSequences.slice(0, MAX_STOPS) }),
-    ...(preferences !== undefined && { preferences }),
+    preferences: readPreferences(params.modelPreferences),
     ...(wantsTools && { tools, ...readChoice(params.toolChoice) }),
   };
 }
@@ -123,7 +120,7 @@ function isTextList(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((each) => typeof each === "string");
 }
 
-/** Base64 counts apart from everything else. */
+/** Counts base64 separately from everything else. */
 function measure(parts: readonly unknown[]): { text: number; binary: number } {
   let binary = 0;
   const words = parts.map((part) => withoutMedia(part, (data) => (binary += data.length)));

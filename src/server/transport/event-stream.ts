@@ -1,16 +1,14 @@
-// Reads bodies: server-sent events (their data, the last id, how long to wait before coming back) or one
-// text, both within bounds.
+// Reads response bodies within bounds: server-sent events (with the last id and the retry time) or one text.
 
 import { createParser } from "eventsource-parser";
-import { PlugboardError } from "../../model/errors.ts";
-import { byteSize } from "../../util/text.ts";
+import { messageTooLarge } from "./errors.ts";
 
 const LONGEST_ID = 1024;
 
 export interface StreamPosition {
-  /** The id of the last event, where the server gives them. */
+  /** The id of the last event, if the server sends ids. */
   lastId: string | undefined;
-  /** Milliseconds the server asks to wait before reconnecting. */
+  /** Milliseconds that the server asks us to wait before reconnecting. */
   retryMs: number | undefined;
 }
 
@@ -19,7 +17,7 @@ export interface StreamEvent {
   data: string;
 }
 
-/** Resolves when the stream ends; rejects when reading fails or an event is above `maxEventBytes`. */
+/** Resolves when the stream ends; rejects when reading fails or an event exceeds `maxEventBytes`. */
 export async function readEvents(
   body: AsyncIterable<Buffer>,
   maxEventBytes: number,
@@ -45,22 +43,22 @@ export async function readEvents(
     const text = decoder.decode(chunk, { stream: true });
     ids.read(text, position);
     parser.feed(text);
-    if (isTooLarge) throw tooLarge(maxEventBytes);
+    if (isTooLarge) throw messageTooLarge(maxEventBytes);
   }
 }
 
-/** The parser drops events without data, but servers send those for their ids: to be resumed from there. */
+/** The parser drops events without data, but servers send those for their ids, to resume from there. */
 class IdReader {
   #line = "";
   #pending: string | undefined;
 
-  /** An id counts with the blank line that completes its event; an empty one takes the last one back. */
+  /** An id counts from the blank line that completes its event; an empty one resets the last id. */
   read(text: string, position: StreamPosition): void {
     const all = this.#line + text;
-    // A newline may follow in the next chunk, and then they are one end of a line.
+    // If the next chunk starts with a newline, both together are one line end.
     const held = all.endsWith("\r") ? "\r" : "";
     const lines = all.slice(0, all.length - held.length).split(/\r\n|\r|\n/);
-    // No id is this long: a line that is goes on without having to be held.
+    // No id is this long, so the rest of a longer line need not be kept.
     this.#line = (lines.pop() ?? "").slice(0, LONGEST_ID) + held;
     for (const line of lines) {
       if (line.startsWith("id:")) this.#pending = line.slice(line.startsWith("id: ") ? 4 : 3);
@@ -82,15 +80,7 @@ export async function readText(
     size += chunk.length;
     if (size <= maxBytes) continue;
     response.cancel();
-    throw tooLarge(maxBytes);
+    throw messageTooLarge(maxBytes);
   }
   return Buffer.concat(chunks, size).toString("utf8");
-}
-
-function tooLarge(maxBytes: number): PlugboardError {
-  return new PlugboardError(
-    "MESSAGE_TOO_LARGE",
-    `the server sent a message of more than ${byteSize(maxBytes)} (maxMessageBytes)`,
-    { hint: "raise maxMessageBytes for this server, or ask it for less at a time" },
-  );
 }

@@ -1,16 +1,16 @@
-// The bytes of an unfinished line. Large chunks are kept as they are, small ones are packed into blocks:
-// a list of whatever arrives would cost an object per byte in the worst case, one growing buffer a copy
-// of everything at each growth.
+// The bytes of an unfinished line. Large chunks are kept as they are, small ones are packed into blocks. A plain
+// list of chunks would cost an object per byte in the worst case, and one growing buffer would copy everything
+// at each growth.
 
 const BLOCK_BYTES = 64 * 1024;
-/** A chunk from here on is worth an entry of its own. */
+/** A chunk of at least this size gets an entry of its own. */
 const LARGE = 16 * 1024;
 
 export class HeldBytes {
   #pieces: Buffer[] = [];
   #length = 0;
   #block: Buffer | undefined;
-  /** What of the block is in `#pieces` already, and what is in use. */
+  /** How much of the block is in `#pieces` already, and how much is used. */
   #sealed = 0;
   #used = 0;
 
@@ -35,7 +35,7 @@ export class HeldBytes {
     }
   }
 
-  /** All of it as text; nothing is held afterwards. */
+  /** Returns everything as text, and holds nothing afterwards. */
   take(): string {
     this.#seal();
     const [first, ...more] = this.#pieces;
@@ -50,7 +50,7 @@ export class HeldBytes {
   drop(): void {
     this.#pieces = [];
     this.#length = 0;
-    // Nothing refers to the block any more: it is written from its start again.
+    // Nothing refers to the block any more, so it is written from its start again.
     this.#used = 0;
     this.#sealed = 0;
   }

@@ -1,10 +1,10 @@
-// The headers of one POST: what the session needs, and what 2026-07-28 wants mirrored from the body.
+// The headers of one POST: those of the session, and those that 2026-07-28 wants mirrored from the body.
 
 import type { JsonObject } from "../../model/json.ts";
 
 const PROTOCOL_VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
 
-/** Which parameter names what a request is about. */
+/** The parameter that names what a request is about, by method. */
 const NAMED_BY: Readonly<Record<string, string>> = {
   "tools/call": "name",
   "prompts/get": "name",
@@ -26,7 +26,7 @@ export function sessionHeaders({
   };
 }
 
-/** Empty for a request of the legacy eras: it claims no version in its `_meta`. */
+/** Empty for legacy requests, which have no version in their `_meta`. */
 export function mirroredHeaders(method: string, params: JsonObject): Record<string, string> {
   const meta = params._meta as JsonObject | undefined;
   const version = meta?.[PROTOCOL_VERSION_KEY];
@@ -39,7 +39,7 @@ export function mirroredHeaders(method: string, params: JsonObject): Record<stri
   };
 }
 
-/** Plain where it is safe as a header, else base64 in the form the specification gives. */
+/** As it is if it is safe in a header, otherwise as base64 in the form that the specification gives. */
 export function headerValue(value: string): string {
   const isSafe = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/.test(value);
   if (isSafe && !(value.startsWith("=?base64?") && value.endsWith("?="))) return value;

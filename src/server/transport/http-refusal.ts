@@ -1,19 +1,20 @@
-// What an HTTP answer that is no success means for the conversation.
+// Decides what an HTTP answer other than a success means for the conversation.
 
 import { PlugboardError } from "../../model/errors.ts";
-import { isJsonObject } from "../../model/json.ts";
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { oneLine } from "../../util/text.ts";
+import { serverError, wireMessage } from "./errors.ts";
 
 export type Refusal =
-  /** The server has forgotten the session: whatever was asked did not run. */
+  /** The server has forgotten the session; the request did not run. */
   | { kind: "session-lost"; error: PlugboardError }
-  /** Later, after so long; what was asked did not run. */
+  /** The server asks us to try again later; the request did not run. */
   | { kind: "later"; afterMs: number; error: PlugboardError }
   | { kind: "error"; error: PlugboardError };
 
-/** A server's idea of "later" is not waited for beyond this. */
+/** We do not wait longer than this, whatever the server says. */
 const LONGEST_WAIT_MS = 30_000;
-/** Nor is one who says "now" hammered. */
+/** We do not retry sooner than this either. */
 const SHORTEST_WAIT_MS = 250;
 const DEFAULT_WAIT_MS = 1000;
 
@@ -29,11 +30,11 @@ export interface RefusedAnswer {
 
 export function readRefusal(answer: RefusedAnswer): Refusal {
   const { status, body, inSession } = answer;
-  const wire = wireError(body);
-  const said = wire?.message ?? "";
+  const wire = errorIn(body);
   if (status === 401 || status === 403) return { kind: "error", error: needsAuth(answer) };
-  const error = wire && status < 500 ? serverError(answer, wire) : httpError(answer);
-  if (inSession && (status === 404 || (status === 400 && /session/i.test(said || body)))) {
+  const error = wire && status < 500 ? serverError(answer.method, wire, status) : httpError(answer);
+  const said = (wire && wireMessage(wire)) || body;
+  if (inSession && (status === 404 || (status === 400 && /session/i.test(said)))) {
     return { kind: "session-lost", error };
   }
   if (status !== 429) return { kind: "error", error };
@@ -45,40 +46,20 @@ export function readRefusal(answer: RefusedAnswer): Refusal {
   };
 }
 
-/** A refusal that another token may overcome. */
+/** Whether another token may overcome the refusal. */
 export function isChallenge(status: number, headers: Readonly<Record<string, string>>): boolean {
   if (status === 401) return true;
   return status === 403 && /\binsufficient_scope\b/.test(headers["www-authenticate"] ?? "");
 }
 
-interface WireError {
-  code: number | undefined;
-  message: string;
-  error: unknown;
-}
-
 /** A JSON-RPC error in the body says more than the status. */
-function wireError(body: string): WireError | undefined {
+function errorIn(body: string): JsonObject | undefined {
   try {
     const parsed: unknown = JSON.parse(body);
-    if (!isJsonObject(parsed) || !isJsonObject(parsed.error)) return undefined;
-    const { code, message } = parsed.error;
-    return {
-      code: typeof code === "number" ? code : undefined,
-      message: typeof message === "string" ? oneLine(message, 2000) : "no message",
-      error: parsed.error,
-    };
+    return isJsonObject(parsed) && isJsonObject(parsed.error) ? parsed.error : undefined;
   } catch {
     return undefined;
   }
-}
-
-function serverError({ method, status }: RefusedAnswer, wire: WireError): PlugboardError {
-  const code = wire.code === undefined ? "" : ` (${wire.code})`;
-  return new PlugboardError("SERVER_ERROR", `${wire.message}${code}`, {
-    cause: { method, error: wire.error },
-    status,
-  });
 }
 
 function httpError({ status, method, headers }: RefusedAnswer): PlugboardError {
@@ -94,18 +75,14 @@ function httpError({ status, method, headers }: RefusedAnswer): PlugboardError {
 }
 
 function needsAuth({ status }: RefusedAnswer): PlugboardError {
-  return new PlugboardError(
-    "NEEDS_AUTH",
-    `the server wants to know who is calling (HTTP ${status})`,
-    {
-      status,
-      permanent: true,
-      hint: 'give it a token in headers, such as { Authorization: "Bearer ${TOKEN}" }',
-    },
-  );
+  return new PlugboardError("NEEDS_AUTH", `the server requires authentication (HTTP ${status})`, {
+    status,
+    permanent: true,
+    hint: 'give it a token in headers, such as { Authorization: "Bearer ${TOKEN}" }',
+  });
 }
 
-/** Seconds, or a date. */
+/** The value is a number of seconds, or a date. */
 function retryAfter(value: string | undefined, now: number): number {
   if (value === undefined) return DEFAULT_WAIT_MS;
   const seconds = Number(value);

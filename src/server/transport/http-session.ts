@@ -1,37 +1,37 @@
-// The way to one URL: every POST with its headers, and what recovery is safe. A lost session is opened
-// again once for everybody who noticed, and what was refused for it is sent again, since it has not run.
+// One HTTP session: sends every POST with its headers, and recovers where that is safe. A lost session is opened
+// again once for all requests that noticed; what was refused for it has not run, and is sent again.
 
 import type { Authorizer } from "../../model/authorization.ts";
 import { cancelled, PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { GuardedFetch, GuardedResponse } from "../../net/fetch.ts";
 import { type Clock, pause } from "../../util/clock.ts";
-import { type ParamHeader, paramHeaders } from "../param-headers.ts";
-import { type Hold, sendAuthorized } from "./authorized.ts";
+import { type ParamHeader, paramHeaders } from "./param-headers.ts";
 import { readEvents, type StreamPosition } from "./event-stream.ts";
 import { mirroredHeaders, sessionHeaders } from "./http-headers.ts";
 import { readRefusal, type Refusal } from "./http-refusal.ts";
+import { type Hold, sendAuthorized } from "./send-authorized.ts";
 
 const ACCEPT = "application/json, text/event-stream";
 const LEAVE_MS = 1000;
 const ERROR_BODY_BYTES = 64 * 1024;
-/** Requests that change nothing may be made again. */
+/** Requests that change nothing on the server may be sent again. */
 const SAFE = new Set(["initialize", "server/discover", "tools/list", "ping"]);
 const SAFE_RETRIES = 2;
 const SAFE_RETRY_MS = 500;
-/** How often "later" is taken for an answer. */
+/** How often we try again when the server says "later". */
 const LATER_RETRIES = 5;
 
 export interface HttpSessionOptions {
   url: string;
-  /** Configured headers: they go to the server's own origin alone. */
+  /** The configured headers, which are sent to the server's own origin only. */
   headers: Record<string, string>;
   fetch: GuardedFetch;
-  /** Absent where the configured headers say who is calling. */
+  /** Absent where the configured headers authenticate us. */
   authorizer?: Authorizer;
   clock: Clock;
   maxMessageBytes: number;
-  /** The session was lost and there is a new one: what was known of the server may be stale. */
+  /** The session was lost and there is a new one: what we know of the server may be stale. */
   onRenewed: () => void;
 }
 
@@ -40,7 +40,7 @@ export interface Outgoing {
   params: JsonObject;
   body: string;
   signal: AbortSignal;
-  /** Stops the clock of whoever waits for the answer. */
+  /** Stops the clock of the caller who waits for the answer. */
   hold?: Hold;
 }
 
@@ -75,7 +75,7 @@ export class HttpSession {
       }
       const refusal = await this.#refusal(response, outgoing.method, session !== undefined);
       if (refusal.kind === "session-lost") {
-        // With a new session it says the same: then it is not about the session.
+        // It says the same with a new session, so the session is not the problem.
         if (renewed) throw refusal.error;
         renewed = true;
         await this.#renew(session, outgoing.signal);
@@ -91,12 +91,12 @@ export class HttpSession {
     }
   }
 
-  /** The server's own messages, for legacy sessions; resolves when the stream ends. */
+  /** Reads the server's own messages in a legacy session; resolves when the stream ends. */
   async listen(
     position: StreamPosition,
     signal: AbortSignal,
     onData: (data: string) => void,
-  ): Promise<"ended" | "not-offered"> {
+  ): Promise<"ended" | "unsupported"> {
     const { maxMessageBytes } = this.#options;
     const headers = {
       accept: "text/event-stream",
@@ -105,23 +105,23 @@ export class HttpSession {
     const response = await this.#send({ method: "GET", headers, signal, maxBodyBytes: Infinity });
     if (response.status !== 200 || !isEventStream(response)) {
       response.cancel();
-      return "not-offered";
+      return "unsupported";
     }
     try {
       await readEvents(response.body, maxMessageBytes, position, ({ name, data }) => {
         if (name === "message") onData(data);
       });
     } catch (error) {
-      // A stream that is cut has ended like any other; whether the server is gone shows in the next.
+      // A stream that was cut has ended like any other; the next one shows whether the server is gone.
       if (!(error instanceof PlugboardError) || error.code !== "NETWORK") throw error;
     }
     return "ended";
   }
 
-  /** Tells the server that the session is over, as far as it wants to know. */
+  /** Tells the server that the session is over. */
   async leave(): Promise<void> {
     if (this.#id === undefined) return;
-    // It may have forgotten us already, or be gone.
+    // An error does not matter: the server may have forgotten the session already, or be gone.
     await this.#send({ method: "DELETE", deadline: LEAVE_MS }).then(
       (response) => response.cancel(),
       () => {},
@@ -136,7 +136,7 @@ export class HttpSession {
       ...mirroredHeaders(method, params),
       ...this.#paramHeaders(method, params),
     };
-    // A stream may be as long as it likes: each event and each JSON answer is bounded where it is read.
+    // A stream may have any length; each event and each JSON answer is bounded where it is read.
     const maxBodyBytes = Infinity;
     return this.#send({ method: "POST", headers, body, signal, maxBodyBytes }, hold);
   }
@@ -191,7 +191,7 @@ export class HttpSession {
     this.#id = undefined;
     const body = JSON.stringify({ jsonrpc: "2.0", id: "renew", method: "initialize", params });
     const response = await this.#postOnce({ method: "initialize", params, body, signal });
-    // What it says was read when the conversation began.
+    // Its content is known from the first handshake.
     response.cancel();
     const { status } = response;
     if (status >= 300) {
@@ -230,7 +230,7 @@ async function firstBytes(response: GuardedResponse, max: number): Promise<strin
       if (size >= max) break;
     }
   } catch {
-    // What there is will do.
+    // What was read so far is enough.
   }
   response.cancel();
   return Buffer.concat(chunks).toString("utf8");

@@ -1,5 +1,5 @@
-// MCP over Streamable HTTP, both eras: every message is a POST; answers come as JSON or as a stream of
-// events, and one that is cut short fails at once.
+// MCP over Streamable HTTP, in both eras: every message is a POST, and answers come as JSON or as a stream of
+// events. An answer that is cut short fails its call at once.
 
 import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
 import type { GuardedResponse } from "../../net/fetch.ts";
@@ -12,7 +12,7 @@ import {
   isEventStream,
   type Outgoing,
 } from "./http-session.ts";
-import type { ParamHeader } from "../param-headers.ts";
+import type { ParamHeader } from "./param-headers.ts";
 import { RemoteTransport, type RemoteTransportOptions } from "./remote.ts";
 
 const RESUME_ATTEMPTS = 3;
@@ -25,7 +25,7 @@ export class HttpTransport extends RemoteTransport {
   readonly session: HttpSession;
   readonly #maxMessageBytes: number;
   readonly #clock: Clock;
-  /** Requests of the SDK's that have no answer yet. */
+  /** The SDK's requests that have no answer yet. */
   readonly #sdkWaits = new Set<number | string>();
 
   constructor(options: HttpTransportOptions) {
@@ -51,7 +51,7 @@ export class HttpTransport extends RemoteTransport {
       (error: unknown) => toPlugboardError(error, "PROTOCOL"),
     );
     if (!this.calls.waits(id)) return;
-    // One answer that is cut short says nothing of the server: what else there is goes on.
+    // One answer that was cut short does not mean that the server is gone, so other calls go on.
     if (end !== undefined && end.code !== "NETWORK") throw end;
     if (this.meta === undefined) await this.#resume(position, outgoing.signal, id);
     const message = "the server ended its answer before it was complete";
@@ -68,7 +68,7 @@ export class HttpTransport extends RemoteTransport {
     void this.#read(response, outgoing.method, position)
       .catch((error: unknown) => this.onerror?.(toPlugboardError(error, "PROTOCOL")))
       .finally(() => {
-        // A stream that ended without its answer must not leave the SDK waiting.
+        // If the stream ended without an answer, the SDK would wait for it for ever.
         if (!this.#sdkWaits.delete(id) || outgoing.signal.aborted) return;
         const error = { code: -32000, message: "the stream ended without an answer" };
         this.onmessage?.({ jsonrpc: "2.0", id, error });
@@ -85,7 +85,7 @@ export class HttpTransport extends RemoteTransport {
     this.#sdkWaits.delete(id);
   }
 
-  /** A server that gives its events ids can be asked for what was missed. */
+  /** Asks for what was missed, which is possible if the server gives its events ids. */
   async #resume(position: StreamPosition, signal: AbortSignal, id: number): Promise<void> {
     for (let attempt = 1; attempt <= RESUME_ATTEMPTS; attempt += 1) {
       if (position.lastId === undefined || !this.calls.waits(id) || signal.aborted) return;
@@ -95,7 +95,7 @@ export class HttpTransport extends RemoteTransport {
         .catch((error: unknown) => {
           throw this.#noted(error);
         });
-      if (outcome === "not-offered") return;
+      if (outcome === "unsupported") return;
     }
   }
 

@@ -1,5 +1,5 @@
-// Cuts a byte stream into lines in linear time, however the bytes arrive, and never holds more than
-// `maxBytes` of an unfinished one.
+// Cuts a byte stream into lines in linear time, whatever the chunks, and never holds more than `maxBytes` of an
+// unfinished line.
 
 import { HeldBytes } from "./held-bytes.ts";
 
@@ -40,14 +40,14 @@ export class LineReader {
     if (last + 1 < chunk.length) this.#hold(chunk.subarray(last + 1));
   }
 
-  /** Emits what is left without a newline at its end. */
+  /** Emits the rest, which has no newline at its end. */
   end(): void {
     if (this.#ended) return;
     this.#emit(this.#held.take());
     this.#ended = true;
   }
 
-  /** Many short lines in one chunk are decoded in one go: decoding each costs more than the search. */
+  /** Decodes the chunk at once: decoding each line by itself costs more than the search. */
   #emitAll(chunk: Buffer, start: number, end: number): boolean {
     const tooLong = end - start > this.#options.maxBytes && longestLine(chunk, start, end);
     if (tooLong && tooLong > this.#options.maxBytes) return this.#overflow(tooLong);

@@ -1,13 +1,14 @@
-// The requests the host has made itself and still waits for: ids, deadlines, progress, cancellation.
-// One timer serves all of them, and an abort listener exists only where a signal was given: at 100 000
-// calls a second a timer or a controller per call is what one would mostly be paying for.
+// The host's own requests that have no answer yet: ids, deadlines, progress, cancellation. One timer serves all
+// of them, and an abort listener exists only where a signal was given: at 100 000 calls a second, a timer or a
+// controller per call would cost more than everything else.
 
 import { setMaxListeners } from "node:events";
 import { cancelled, PlugboardError, toPlugboardError } from "../../model/errors.ts";
-import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import type { JsonObject } from "../../model/json.ts";
 import type { Progress } from "../../model/tool.ts";
 import type { Clock, Timer } from "../../util/clock.ts";
-import { duration, oneLine } from "../../util/text.ts";
+import { duration } from "../../util/text.ts";
+import { serverError } from "./errors.ts";
 
 export interface RequestOptions {
   /** Milliseconds without an answer or progress. */
@@ -16,7 +17,7 @@ export interface RequestOptions {
   ceiling?: number;
   signal?: AbortSignal;
   onProgress?: (progress: Progress) => void;
-  /** Parameters of a call beside its name and arguments. */
+  /** More parameters of a call, besides its name and arguments. */
   extra?: JsonObject;
 }
 
@@ -27,10 +28,10 @@ interface PendingCall {
   timeout: number;
   deadline: number;
   latest: number;
-  /** How many wait for somebody to be asked; meanwhile `deadline` is Infinity. */
+  /** How many holds there are, while a person is asked; meanwhile `deadline` is Infinity. */
   holds: number;
   heldSince: number;
-  /** Milliseconds there are when the last of them is over. */
+  /** Milliseconds that are left when the last hold ends. */
   left: number;
   /** Progress has moved the deadline. */
   extended: boolean;
@@ -40,8 +41,8 @@ interface PendingCall {
 }
 
 /**
- * The SDK counts its own ids up from 0 on the same connection. Integers, since some servers take
- * nothing else; they stay below 2^31, since some of those keep them in 32 bits.
+ * The SDK counts its own ids up from 0 on the same connection. Ours are integers, because some servers accept
+ * nothing else, and stay below 2^31, because some of those keep them in 32 bits.
  */
 const FIRST_ID = 1_000_000_000;
 const LAST_ID = 2_000_000_000;
@@ -49,7 +50,7 @@ const LAST_ID = 2_000_000_000;
 export class PendingCalls {
   readonly #calls = new Map<number, PendingCall>();
   readonly #clock: Clock;
-  /** Tells the server that its answer is no longer wanted. */
+  /** Tells the server that nobody waits for its answer any more. */
   readonly #abandon: (id: number, reason: string) => void;
   #nextId = FIRST_ID;
   #timer: Timer | undefined;
@@ -65,17 +66,17 @@ export class PendingCalls {
     return this.#calls.size;
   }
 
-  /** Whether somebody still waits for this one. */
+  /** Whether the call still waits for its answer. */
   waits(id: number): boolean {
     return this.#calls.has(id);
   }
 
-  /** True for an id that only this table hands out, whether or not it is still waited for. */
+  /** Whether the id is one of ours, pending or not. */
   owns(id: number): boolean {
     return id >= FIRST_ID && id < LAST_ID;
   }
 
-  /** `send` is called with the id, synchronously; the promise rejects with a PlugboardError alone. */
+  /** `send` is called with the id, synchronously; the promise rejects with a PlugboardError only. */
   request(method: string, options: RequestOptions, send: (id: number) => void): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#failure !== undefined) return reject(this.#failure);
@@ -113,23 +114,23 @@ export class PendingCalls {
       try {
         send(id);
       } catch (error) {
-        // Arguments from a program may be more than JSON can say: cycles, BigInts.
+        // A program's arguments may be more than JSON can express: cycles, BigInts.
         this.fail(id, toPlugboardError(error, "INVALID_ARGUMENTS"));
       }
     });
   }
 
-  /** Settles the call that a response belongs to; false when nobody waits for it (any more). */
+  /** Settles the call that a response belongs to; false if nobody waits for it (any more). */
   settle(id: number, message: JsonObject): boolean {
     const call = this.#take(id);
     if (call === undefined) return false;
-    // Some servers say `"error": null` beside a result.
+    // Some servers send `"error": null` beside a result.
     if (message.error === undefined || message.error === null) call.resolve(message.result);
     else call.reject(serverError(call.method, message.error));
     return true;
   }
 
-  /** True when the token is one of ours. */
+  /** True if the token is one of ours. */
   progress(token: unknown, params: JsonObject): boolean {
     if (typeof token !== "number" || !this.owns(token)) return false;
     const call = this.#calls.get(token);
@@ -146,7 +147,7 @@ export class PendingCalls {
     return true;
   }
 
-  /** While `wait` lasts, the call's own time stands still: somebody is being asked, not the server. */
+  /** Stops the call's clock until `wait` settles: a person is being asked, not the server. */
   async hold<Result>(id: number, wait: Promise<Result>): Promise<Result> {
     const call = this.#calls.get(id);
     if (call === undefined) return wait;
@@ -171,7 +172,7 @@ export class PendingCalls {
     if (this.#calls.has(id) && call.deadline < this.#timerAt) this.#arm(call.deadline, now);
   }
 
-  /** The same for all that is waited for now, where it cannot be told whose call is held up. */
+  /** Stops the clock of every pending call, where we cannot tell which of them waits for the person. */
   async holdAll<Result>(wait: Promise<Result>): Promise<Result> {
     for (const id of this.#calls.keys()) void this.hold(id, wait).catch(() => {});
     return wait;
@@ -181,7 +182,7 @@ export class PendingCalls {
     this.#take(id)?.reject(error);
   }
 
-  /** Fails what is waited for and everything asked from now on. */
+  /** Fails everything pending, and every request from now on. */
   failAll(error: PlugboardError): void {
     this.#failure ??= error;
     this.#timer?.cancel();
@@ -203,7 +204,7 @@ export class PendingCalls {
     this.#timer = this.#clock.later(deadline - now, () => this.#expire());
   }
 
-  /** Answered calls leave the timer alone, so it may fire for nothing: then it is set to what is left. */
+  /** Answered calls leave the timer alone, so it may fire too early; then it is set again for the rest. */
   #expire(): void {
     this.#timerAt = Infinity;
     const now = this.#clock.monotonic();
@@ -224,7 +225,7 @@ export class PendingCalls {
 
 const MANY = new WeakSet<AbortSignal>();
 
-/** A turn of an agent may make any number of calls with one signal: that is no leak. */
+/** An agent may make any number of calls with one signal: that is not a leak, so Node must not warn of one. */
 function allowMany(signal: AbortSignal): void {
   if (MANY.has(signal)) return;
   MANY.add(signal);
@@ -236,13 +237,4 @@ function timedOut(call: PendingCall): PlugboardError {
     ? `no answer to ${call.method} within ${duration(call.timeout)} of its last progress, or past the ceiling`
     : `no answer to ${call.method} within ${duration(call.timeout)}`;
   return new PlugboardError("TIMEOUT", message);
-}
-
-function serverError(method: string, error: unknown): PlugboardError {
-  const text =
-    isJsonObject(error) && typeof error.message === "string"
-      ? oneLine(error.message, 2000)
-      : "no message";
-  const code = isJsonObject(error) && typeof error.code === "number" ? ` (${error.code})` : "";
-  return new PlugboardError("SERVER_ERROR", `${text}${code}`, { cause: { method, error } });
 }

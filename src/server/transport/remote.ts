@@ -1,14 +1,14 @@
-// What the transports to a URL share: requests of the host's own, incoming messages and whom they are
-// for, and the end of the conversation. How a message gets there is theirs.
+// What the transports to a URL have in common: the host's own requests, dispatching incoming messages, and the
+// end of the conversation. How a message is sent is up to each transport.
 
 import type { JSONRPCMessage, TransportSendOptions } from "@modelcontextprotocol/client";
 import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { Clock } from "../../util/clock.ts";
-import type { Wire } from "../carrier.ts";
-import type { Hold } from "./authorized.ts";
+import type { Wire } from "./carrier.ts";
 import type { Outgoing } from "./http-session.ts";
 import { PendingCalls, type RequestOptions } from "./pending-calls.ts";
+import type { Hold } from "./send-authorized.ts";
 
 export interface RemoteTransportOptions {
   clock: Clock;
@@ -93,7 +93,7 @@ export abstract class RemoteTransport implements Wire {
     this.#onFatal(error);
   }
 
-  /** One message, or a batch of them, as text. Throws where it is not JSON. */
+  /** Takes one message, or a batch, as text. Throws if it is not JSON. */
   receive(text: string): void {
     let parsed: unknown;
     try {
@@ -104,11 +104,11 @@ export abstract class RemoteTransport implements Wire {
     for (const message of Array.isArray(parsed) ? parsed : [parsed]) this.#dispatch(message);
   }
 
-  /** Takes a request of the host's own there and its answer back; what it rejects with fails the call. */
+  /** Sends one of the host's own requests and receives its answer; a rejection fails the call. */
   protected abstract exchange(outgoing: Outgoing, id: number): Promise<void>;
   protected abstract sendForSdk(outgoing: Outgoing, id: string | number): Promise<void>;
   protected abstract notify(message: object): Promise<void>;
-  /** A response has come for a request of the SDK's. */
+  /** A response to one of the SDK's requests has come. */
   protected answered(_id: string | number): void {}
 
   #request(
@@ -162,14 +162,14 @@ export abstract class RemoteTransport implements Wire {
 
   #abandon(id: number, reason: string): void {
     this.#streams.get(id)?.abort();
-    // In 2026-07-28 the closed stream is the message.
+    // In 2026-07-28, closing the stream cancels the request.
     if (this.meta !== undefined || this.ended.aborted) return;
     const params = { requestId: id, reason };
     this.notify({ jsonrpc: "2.0", method: "notifications/cancelled", params }).catch(() => {});
   }
 }
 
-/** The server is gone, or will not talk to this caller. */
+/** The server is gone, or refuses to talk to us. */
 function isOver({ code, status }: PlugboardError): boolean {
   return code === "NETWORK" || (code === "NEEDS_AUTH" && status === 401);
 }

@@ -1,15 +1,16 @@
-// The transport of 2024-11-05: one long stream of events for everything the server says, and a POST for
-// everything it is told, to an address that it gives first.
+// The SSE transport of 2024-11-05: the server sends everything in one long stream of events, and we POST
+// everything to an address that it sends first.
 
 import type { Authorizer } from "../../model/authorization.ts";
 import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
 import type { GuardedFetch, GuardedResponse } from "../../net/fetch.ts";
+import { deferred } from "../../util/deferred.ts";
 import { oneLine } from "../../util/text.ts";
-import { type Hold, sendAuthorized } from "./authorized.ts";
 import { readEvents } from "./event-stream.ts";
 import { isEventStream, type Outgoing } from "./http-session.ts";
 import { readRefusal } from "./http-refusal.ts";
 import { RemoteTransport, type RemoteTransportOptions } from "./remote.ts";
+import { type Hold, sendAuthorized } from "./send-authorized.ts";
 
 export interface SseTransportOptions extends RemoteTransportOptions {
   url: string;
@@ -21,18 +22,13 @@ export interface SseTransportOptions extends RemoteTransportOptions {
 
 export class SseTransport extends RemoteTransport {
   readonly #options: SseTransportOptions;
-  readonly #address: Promise<string>;
-  #giveAddress: (url: string) => void = () => {};
-  #refuseAddress: (error: PlugboardError) => void = () => {};
+  readonly #address = deferred<string>();
 
   constructor(options: SseTransportOptions) {
     super(options);
     this.#options = options;
-    this.#address = new Promise((resolve, reject) => {
-      this.#giveAddress = resolve;
-      this.#refuseAddress = reject;
-    });
-    this.#address.catch(() => {});
+    // Without this, a refusal before the first message would be an unhandled rejection.
+    this.#address.promise.catch(() => {});
     void this.#listen();
   }
 
@@ -50,40 +46,29 @@ export class SseTransport extends RemoteTransport {
   }
 
   async #post({ method, body, signal, hold }: Outgoing): Promise<void> {
-    const { clock } = this.#options;
     const headers = { "content-type": "application/json" };
-    const url = await this.#address;
+    const url = await this.#address.promise;
     const response = await this.#send(url, { method: "POST", headers, body, signal }, hold);
-    const { status } = response;
-    if (status < 300) return response.cancel();
-    const text = await response.text().catch(() => "");
-    const answer = { status, headers: response.headers, body: text, method, inSession: false };
-    const refusal = readRefusal({ ...answer, now: clock.now() });
-    throw refusal.error;
+    if (response.status < 300) return response.cancel();
+    throw this.#refusal(response, method, await response.text().catch(() => ""));
   }
 
-  /** The stream is the session: when it ends, everything does. */
+  #refusal({ status, headers }: GuardedResponse, method: string, body: string): PlugboardError {
+    const now = this.#options.clock.now();
+    return readRefusal({ status, headers, body, method, inSession: false, now }).error;
+  }
+
+  /** The stream is the session: when it ends, the conversation ends. */
   async #listen(): Promise<void> {
-    const { url, maxMessageBytes, clock } = this.#options;
+    const { url, maxMessageBytes } = this.#options;
     const headers = { accept: "text/event-stream" };
     const signal = this.ended;
     try {
       const request = { method: "GET", headers, signal, maxBodyBytes: Infinity } as const;
       const response = await this.#send(url, request);
       if (response.status !== 200 || !isEventStream(response)) {
-        const { status } = response;
         response.cancel();
-        const answer = {
-          status,
-          headers: response.headers,
-          body: "",
-          method: "GET",
-          inSession: false,
-        };
-        const refusal = readRefusal({ ...answer, now: clock.now() });
-        throw "error" in refusal
-          ? refusal.error
-          : new PlugboardError("PROTOCOL", "no event stream");
+        throw this.#refusal(response, "GET", "");
       }
       const position = { lastId: undefined, retryMs: undefined };
       await readEvents(response.body, maxMessageBytes, position, ({ name, data }) => {
@@ -94,7 +79,7 @@ export class SseTransport extends RemoteTransport {
     } catch (error) {
       if (signal.aborted) return;
       const reason = toPlugboardError(error, "PROTOCOL");
-      this.#refuseAddress(reason);
+      this.#address.reject(reason);
       this.fatal(reason);
     }
   }
@@ -108,11 +93,11 @@ export class SseTransport extends RemoteTransport {
     );
   }
 
-  /** It must be on the server's own origin: it is sent the configured headers. */
+  /** The address must be on the server's own origin, because it gets the configured headers. */
   #adoptAddress(data: string): void {
     const base = new URL(this.#options.url);
     const address = URL.canParse(data, base.href) ? new URL(data, base) : undefined;
-    if (address?.origin === base.origin) return this.#giveAddress(address.href);
+    if (address?.origin === base.origin) return this.#address.resolve(address.href);
     const message = `the server sends its client to another origin (${oneLine(data, 200)})`;
     throw new PlugboardError("REFUSED_ADDRESS", message, { permanent: true });
   }

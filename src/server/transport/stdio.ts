@@ -1,5 +1,5 @@
-// Newline-delimited JSON-RPC over a child's pipes: an SDK `Transport`, plus requests of the host's own
-// that bypass the SDK. It owns the bytes, not the process.
+// Newline-delimited JSON-RPC over a child's pipes: an SDK `Transport`, plus the host's own requests, which bypass
+// the SDK. It owns the bytes, not the process.
 
 import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
@@ -7,11 +7,12 @@ import { PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { Clock } from "../../util/clock.ts";
 import { byteSize } from "../../util/text.ts";
-import type { Wire } from "../carrier.ts";
+import type { Wire } from "./carrier.ts";
+import { messageTooLarge } from "./errors.ts";
 import { LineReader } from "./line-reader.ts";
 import { PendingCalls, type RequestOptions } from "./pending-calls.ts";
 
-/** Lines in a row that are no messages before the server is given up. A chatty start-up stays below. */
+/** After this many lines in a row that are not messages we give up. A chatty start-up stays below. */
 const MAX_JUNK_LINES = 10_000;
 
 export interface StdioTransportOptions {
@@ -19,9 +20,9 @@ export interface StdioTransportOptions {
   stdout: Readable;
   maxMessageBytes: number;
   clock: Clock;
-  /** A line that is no message; it has been dropped. */
+  /** Gets each dropped line: one that is not a message. */
   onJunk: (line: string) => void;
-  /** The conversation cannot go on, for this reason. Called once; the owner then calls `end`. */
+  /** The conversation cannot go on. Called once; the owner then calls `end`. */
   onFatal: (error: PlugboardError) => void;
 }
 
@@ -38,7 +39,7 @@ export class StdioTransport implements Wire {
   #junk = 0;
   #broken = false;
   #closed = false;
-  /** The result of an `initialize` made by the host, given to the SDK when it makes its own. */
+  /** The result of the host's own `initialize`, for the SDK's. */
   #initializeResult: JsonObject | undefined;
   #meta: JsonObject | undefined;
   /** The members of `#meta` as JSON, after a comma. */
@@ -51,7 +52,7 @@ export class StdioTransport implements Wire {
     this.#reader = new LineReader({
       maxBytes: options.maxMessageBytes,
       onLine: (line) => this.#receive(line),
-      onOverflow: () => this.#fatal(tooLarge(options.maxMessageBytes)),
+      onOverflow: () => this.#fatal(messageTooLarge(options.maxMessageBytes)),
     });
     options.stdout.on("data", (chunk: Buffer) => this.#reader.push(chunk));
     options.stdout.on("error", (error) => this.#fatal(closedBy("reading failed", error)));
@@ -64,7 +65,7 @@ export class StdioTransport implements Wire {
     );
   }
 
-  /** The pipes are open already: the SDK calls this when it attaches. */
+  /** The SDK calls this when it attaches; the pipes are open already. */
   async start(): Promise<void> {}
 
   /** The SDK's own traffic. Never waits for the server to read. */
@@ -80,18 +81,15 @@ export class StdioTransport implements Wire {
     this.#post(`${JSON.stringify(message)}\n`);
   }
 
-  /** From now on an `initialize` of the SDK's is answered here instead of by the server. */
   adoptInitializeResult(result: JsonObject): void {
     this.#initializeResult = result;
   }
 
-  /** 2026-07-28 wants this `_meta` in every request and notification. */
   adoptMeta(meta: JsonObject): void {
     this.#meta = meta;
     this.#metaMembers = `,${JSON.stringify(meta).slice(1, -1)}`;
   }
 
-  /** A request of the host's own. Rejects with a PlugboardError alone. */
   request(method: string, params: JsonObject, options: RequestOptions): Promise<unknown> {
     const full = this.#withMeta(params);
     return this.#calls.request(method, options, (id) => {
@@ -115,10 +113,10 @@ export class StdioTransport implements Wire {
     return this.#calls.holdAll(wait);
   }
 
-  /** Ends the conversation; what is waited for fails with `error`. The pipes are the owner's to close. */
+  /** The pipes stay open: closing them is the owner's job. */
   end(error: PlugboardError): void {
     if (this.#closed) return;
-    // A cancellation that was said in this turn of the event loop still has to be heard.
+    // A cancellation from this turn of the event loop must still reach the server.
     this.#flush();
     this.#closed = true;
     this.#calls.failAll(error);
@@ -135,7 +133,7 @@ export class StdioTransport implements Wire {
     else this.#calls.fail(id, refusal);
   }
 
-  /** A server that stops reading must not fill the host's memory either. */
+  /** Refuses to send while the server does not read: what is unsent would fill the host's memory. */
   #refusal(): PlugboardError | undefined {
     if (this.#closed) return closedBy("the connection is closed");
     if (this.#stdin.writableLength <= this.#options.maxMessageBytes) return undefined;
@@ -146,7 +144,7 @@ export class StdioTransport implements Wire {
     );
   }
 
-  /** What is sent in one turn of the event loop leaves in one write. */
+  /** Everything from one turn of the event loop goes out in one write. */
   #post(text: string): void {
     if (this.#outbox === "") process.nextTick(() => this.#flush());
     this.#outbox += text;
@@ -185,13 +183,13 @@ export class StdioTransport implements Wire {
   }
 
   #dispatch(message: unknown, line: string): void {
-    // Within a batch, too, the first fatal thing is the last.
+    // An earlier message of the same batch may have ended the conversation.
     if (this.#broken || this.#closed) return;
     if (!isJsonObject(message)) return this.#drop(line);
     const { id, method } = message;
     if (method === undefined) {
       if (typeof id === "number" && this.#calls.owns(id)) {
-        // A late or repeated answer is dropped: nobody waits for it.
+        // Nobody waits for a late or repeated answer, so it is dropped.
         if (this.#calls.settle(id, message)) this.#junk = 0;
         return;
       }
@@ -206,7 +204,7 @@ export class StdioTransport implements Wire {
       // oxlint-disable-next-line no-unsafe-type-assertion -- the SDK checks every message against its schema
       this.onmessage?.(message as unknown as JSONRPCMessage);
     } catch {
-      // Whatever a message does to the code that looks at it, it must not end the host.
+      // A message that breaks the code that reads it must not end the host.
       this.#drop(line);
     }
   }
@@ -227,13 +225,5 @@ export class StdioTransport implements Wire {
 }
 
 function closedBy(what: string, cause?: unknown): PlugboardError {
-  return new PlugboardError("CONNECTION_CLOSED", what, cause === undefined ? {} : { cause });
-}
-
-function tooLarge(maxBytes: number): PlugboardError {
-  return new PlugboardError(
-    "MESSAGE_TOO_LARGE",
-    `the server sent a message of more than ${byteSize(maxBytes)} (maxMessageBytes)`,
-    { hint: "raise maxMessageBytes for this server, or ask it for less at a time" },
-  );
+  return new PlugboardError("CONNECTION_CLOSED", what, { cause });
 }

@@ -86,10 +86,10 @@ describe("a name", () => {
   it("of a server without prompts or completions", async () => {
     const board = await open({ echo: fixture("echo") });
     await expect(board.prompts.get("echo/x")).rejects.toMatchObject({
-      message: "server 'echo', prompt:x: the server offers no prompts",
+      message: "server 'echo', prompt:x: the server does not support prompts",
     });
     await expect(board.prompts.complete("echo/x", "a", "")).rejects.toMatchObject({
-      message: "server 'echo', complete:x: the server completes nothing",
+      message: "server 'echo', complete:x: the server does not support completions",
     });
   });
 });

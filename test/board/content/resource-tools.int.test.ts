@@ -103,7 +103,10 @@ describe("list_resources", () => {
     expect(await list({ query: "nothing like it" })).toBe("(no resources)");
     expect(await list({ server: "none" })).toBe("(no resources)");
     const first = await list({ query: "book" });
-    expect([uris(first), first.endsWith("150 more: go on with offset 100.")]).toEqual([100, true]);
+    expect([uris(first), first.endsWith("150 more: continue with offset 100.")]).toEqual([
+      100,
+      true,
+    ]);
     const last = await list({ query: "book", offset: 200 });
     expect([uris(last), last.includes("more:")]).toEqual([50, false]);
   });
@@ -136,7 +139,7 @@ describe("read_resource", () => {
         await board.call("read_resource", { uri: "lib:///rules", offset }),
       );
       text += /---\n([^]*)\n<<<END/.exec(part)?.[1] ?? "";
-      const more = /go on with offset (\d+)\.$/.exec(part)?.[1];
+      const more = /continue with offset (\d+)\.$/.exec(part)?.[1];
       offset = more === undefined ? undefined : Number(more);
     }
     expect(text).toBe(whole);

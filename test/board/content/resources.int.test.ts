@@ -139,7 +139,7 @@ describe("whose a URI is", () => {
       hint: "did you mean 'lib:///rules'?",
     });
     await expect(board.resources.read("zzz")).rejects.toMatchObject({
-      hint: "say which server has it",
+      hint: "name the server that has it",
     });
     await expect(board.resources.read("lib:///rules", { server: "tow" })).rejects.toMatchObject({
       code: "UNKNOWN_SERVER",
@@ -154,7 +154,7 @@ describe("a server", () => {
     expect(await board.resources.list("echo")).toEqual([]);
     await expect(board.resources.read("a:1", { server: "echo" })).rejects.toMatchObject({
       code: "UNSUPPORTED",
-      message: "server 'echo', read:a:1: the server offers no resources",
+      message: "server 'echo', read:a:1: the server does not support resources",
     });
     await expect(board.resources.subscribe("a:1", { server: "echo" })).rejects.toMatchObject({
       code: "UNSUPPORTED",
@@ -169,9 +169,9 @@ describe("a server", () => {
     expect(await board.resources.list()).toHaveLength(2);
     expect(await board.prompts.list()).toHaveLength(1);
     expect(statusOf(board, "liar").diagnostics.map(({ message }) => message)).toEqual([
-      "the server advertises tools and then knows no tools/list",
-      "the server advertises resources and then knows no resources/list",
-      "the server advertises prompts and then knows no prompts/list",
+      "the server advertises tools but does not know tools/list",
+      "the server advertises resources but does not know resources/list",
+      "the server advertises prompts but does not know prompts/list",
     ]);
   });
 

@@ -17,7 +17,7 @@ describe("what the configuration lets through", () => {
     expect(await board.resources.context()).toBe("");
     await expect(board.resources.read("lib:///rules", { server: "lib" })).rejects.toMatchObject({
       code: "UNSUPPORTED",
-      message: "the resources of server 'lib' are switched off",
+      message: "the resources of server 'lib' are disabled",
     });
     await expect(
       board.resources.complete("lib:///shelf/{shelf}", "shelf", "", { server: "lib" }),
@@ -31,7 +31,7 @@ describe("what the configuration lets through", () => {
     expect(await board.resources.context()).not.toContain("Welcome");
     await expect(board.resources.read("lib:///welcome", { server: "lib" })).rejects.toMatchObject({
       code: "REFUSED_BY_POLICY",
-      hint: 'its "resourceFilter" says which may',
+      hint: 'its "resourceFilter" does not allow it',
     });
     await expect(board.resources.read("lib:///welcome")).rejects.toMatchObject({
       code: "UNKNOWN_RESOURCE",

@@ -73,7 +73,7 @@ describe("the root", () => {
       expect(() => normalizeSchema(schema, "generic")).toThrow(
         expect.objectContaining({
           code: "UNSUPPORTED",
-          message: "the schema takes no object, so no arguments",
+          message: "the schema accepts no object, so no arguments",
         }),
       );
     },
@@ -128,7 +128,7 @@ describe("strict mode", () => {
     const { schema, notes } = normalizeSchema(nest(11), "openai-strict");
     expect(checkers["openai-strict"](schema)).toEqual([]);
     expect(notes).toEqual([
-      `${"/properties/x".repeat(10)}: cut here: nested deeper than the provider takes`,
+      `${"/properties/x".repeat(10)}: cut here: nested deeper than the provider accepts`,
     ]);
     const lists = (levels: number): JsonObject =>
       levels === 0 ? {} : { type: "array", items: lists(levels - 1) };
@@ -144,7 +144,9 @@ describe("strict mode", () => {
     const two = { type: "object", properties: { a: { enum: many }, b: { enum: many } } };
     const { schema, notes } = normalizeSchema(two, "openai-strict");
     expect(checkers["openai-strict"](schema)).toEqual([]);
-    expect(notes).toEqual(["/properties/b: an enum of 600 values is more than the provider takes"]);
+    expect(notes).toEqual([
+      "/properties/b: an enum of 600 values is more than the provider accepts",
+    ]);
   });
 
   it.each([

@@ -79,7 +79,7 @@ describe("alternatives", () => {
     };
     const { schema, notes } = normalizeSchema(root, "anthropic");
     expect(schema).toEqual({ type: "object", properties: root.properties, description });
-    expect(notes).toEqual([`/: ${keyword} is said in words`]);
+    expect(notes).toEqual([`/: ${keyword} moved to the description`]);
   });
 
   it("of types are alternatives where there may be one type", () => {

@@ -275,7 +275,7 @@ describe("the set of tools", () => {
     expect(told).toContainEqual({
       server: "native",
       subject: "hopeless",
-      message: expect.stringMatching(/^left out: not as generic takes it: /),
+      message: expect.stringMatching(/^left out: generic cannot take its schema: /),
     });
   });
 });

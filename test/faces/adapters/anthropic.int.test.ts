@@ -13,7 +13,7 @@ import {
   type AnthropicToolsOptions,
   toAnthropicTools,
 } from "../../../src/faces/adapters/anthropic.ts";
-import type { RunOptions } from "../../../src/faces/adapters/shared-call.ts";
+import type { ModelCallOptions } from "../../../src/bridge/model-call.ts";
 import type { Board } from "../../../src/model/board.ts";
 import type { NativeTool } from "../../../src/model/tool.ts";
 import { closeBoards, fixture, open } from "../../support/boards.ts";
@@ -44,7 +44,7 @@ async function converse(
   {
     streamed = false,
     ...options
-  }: AnthropicToolsOptions & RunOptions & { streamed?: boolean } = {},
+  }: AnthropicToolsOptions & ModelCallOptions & { streamed?: boolean } = {},
 ): Promise<Message> {
   const client = new Anthropic({ baseURL: url, apiKey: "none", maxRetries: 0 });
   const adapter = toAnthropicTools(board, options);
@@ -199,7 +199,10 @@ describe("toAnthropicTools", () => {
         isError: true,
         framed: false,
       },
-      { text: expect.stringMatching(/^the arguments for 'mcp__echo__echo' cannot/), isError: true },
+      {
+        text: expect.stringMatching(/^the arguments for 'mcp__echo__echo' are not JSON/),
+        isError: true,
+      },
       { text: "c", isError: false },
     ]);
   });

@@ -14,7 +14,7 @@ import {
   type OpenAiToolsOptions,
   toOpenAiTools,
 } from "../../../src/faces/adapters/openai.ts";
-import type { RunOptions } from "../../../src/faces/adapters/shared-call.ts";
+import type { ModelCallOptions } from "../../../src/bridge/model-call.ts";
 import type { Board } from "../../../src/model/board.ts";
 import type { Diagnostic } from "../../../src/model/diagnostic.ts";
 import type { NativeTool } from "../../../src/model/tool.ts";
@@ -28,7 +28,7 @@ import {
 import { eventually } from "../../support/processes.ts";
 import { expectedOf, SCRIPT, SCRIPT_NATIVE, SCRIPT_SERVERS, type Seen, seenOf } from "./script.ts";
 
-type Options = Omit<OpenAiToolsOptions, "api"> & RunOptions & { streamed?: boolean };
+type Options = Omit<OpenAiToolsOptions, "api"> & ModelCallOptions & { streamed?: boolean };
 
 closeBoards();
 
@@ -168,8 +168,8 @@ describe.each(APIS)("toOpenAiTools for %s", (api) => {
         isError: true,
         framed: false,
       },
-      { text: expect.stringMatching(/cannot be read: they are not JSON \(.*was not called$/) },
-      { text: expect.stringMatching(/cannot be read: they must be one JSON object/) },
+      { text: expect.stringMatching(/are not JSON \(.*was not called$/) },
+      { text: expect.stringMatching(/must be one JSON object/) },
       { text: expect.stringMatching(/^\d+$/), isError: false },
       { text: "c", isError: false },
     ]);
@@ -211,7 +211,7 @@ describe.each(APIS)("toOpenAiTools for %s", (api) => {
     expect(told).toContainEqual({
       server: "native",
       subject: "wide",
-      message: expect.stringMatching(/^offered with changes: not as openai-strict takes it/),
+      message: expect.stringMatching(/^offered with changes: openai-strict cannot take its schema/),
     });
   });
 

@@ -65,10 +65,10 @@ describe("a line", () => {
   it.each<[JsonObject, string, string]>([
     [{ type: "string" }, " ", "is needed"],
     [{ type: "string", minLength: 3 }, "ab", "is shorter than 3"],
-    [{ type: "number" }, "many", "is no number"],
+    [{ type: "number" }, "many", "is not a number"],
     [{ type: "boolean" }, "perhaps", "is neither true nor false"],
-    [COLOURS, "3", "is none of the choices"],
-    [SIDES, "1,,2", "has something that is no choice"],
+    [COLOURS, "3", "is not one of the choices"],
+    [SIDES, "1,,2", "has a value that is not one of the choices"],
   ])("%j: %j %s", (property, line, problem) => {
     expect(readField(fieldOf(property, ["it"]), line)).toEqual({ problem });
   });

@@ -100,7 +100,7 @@ describe("a call that must be approved", () => {
     const { stderr } = await answering("n\n", "call", "add", "a=1", "b=2");
     expect(stderr).toContain(
       [
-        "echo/add is to be called: every call of this tool is asked about",
+        "echo/add is to be called: every call of this tool needs approval",
         "  Adds two numbers.",
         "  it says of itself, unproven: readOnly: true",
         '  arguments: {"a":1,"b":2}',

@@ -121,7 +121,7 @@ describe("plugboard login", () => {
     const { code, stderr, stdout } = await scratch.run(["login", "docs"], { env });
     expect([code, stdout]).toEqual([3, ""]);
     expect(stderr).toContain(
-      "plugboard: cannot sign in to 'docs': the authorization server said no: the person said no (access_denied)\nhint: run: plugboard login docs\n",
+      "plugboard: cannot sign in to 'docs': the authorization server refused: the person said no (access_denied)\nhint: run: plugboard login docs\n",
     );
   });
 
@@ -147,11 +147,11 @@ describe("plugboard login", () => {
     [
       ["login", "echo"],
       3,
-      "plugboard: 'echo' is a program, which nobody signs in to\nhint: give it its credentials in env\n",
+      "plugboard: 'echo' is a program, so there is nothing to sign in to\nhint: pass its credentials in env\n",
     ],
     [["login"], 2, "plugboard: missing required argument 'server'"],
     [["logout", "doc"], 2, "plugboard: no server is named 'doc'"],
-    [["logout", "echo"], 3, "plugboard: 'echo' is a program, which nobody signs in to"],
+    [["logout", "echo"], 3, "plugboard: 'echo' is a program, so there is nothing to sign in to"],
   ])("%j fails", async (argv, code, message) => {
     await protect();
     const result = await scratch.run(argv);
@@ -165,11 +165,11 @@ describe("plugboard login", () => {
     const asked = await scratch.run(["login", "open"]);
     expect(asked).toMatchObject({
       code: 3,
-      stderr: "plugboard: 'open' does not ask for a sign-in\n",
+      stderr: "plugboard: 'open' does not require a sign-in\n",
     });
     const off = await scratch.run(["login", "off"]);
     expect(off.stderr).toBe(
-      "plugboard: 'off' is not signed in to: \"oauth\" is false\nhint: change its configuration first\n",
+      "plugboard: you cannot sign in to 'off': \"oauth\" is false\nhint: change its configuration first\n",
     );
   });
 });
@@ -205,7 +205,7 @@ it("a login asks for the scope that a call was refused for", async () => {
   await scratch.run(["login", "docs"], { env });
   const refused = await scratch.run(["call", "docs/count", "key=x"]);
   expect(refused.code).toBe(3);
-  expect(refused.stderr).toContain("it wants another scope (write) (run: plugboard login docs)");
+  expect(refused.stderr).toContain("it requires another scope (write) (run: plugboard login docs)");
   const { stderr } = await scratch.run(["login", "docs"], { env });
   expect(stderr).toContain("(scope: mcp write)");
   expect((await scratch.run(["call", "docs/count", "key=x"])).code).toBe(0);

@@ -117,10 +117,10 @@ describe("plugboard read", () => {
 
   it.each([
     [["lib:///rulez", "--server", "lib"], 1, "server 'lib', read:lib:///rulez: Resource not found"],
-    [["zzz"], 2, "no server lists 'zzz'\nhint: say which server has it"],
+    [["zzz"], 2, "no server lists 'zzz'\nhint: name the server that has it"],
     [["lib:///rules", "--server", "lip"], 2, "no server is named 'lip'"],
     [["gone:///x", "--server", "gone"], 3, "server 'gone'"],
-    [["off:///rules", "--server", "off"], 4, "'off:///rules' is not among the resources"],
+    [["off:///rules", "--server", "off"], 4, "'off:///rules' may not be read"],
   ])("says what went wrong: %j", async (argv, expected, message) => {
     scratch.servers({
       lib: lib(),

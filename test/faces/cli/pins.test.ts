@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { PinReview } from "../../../src/board/pins.ts";
 import { localTime } from "../../../src/faces/cli/audit-time.ts";
 import type { CliContext } from "../../../src/faces/cli/context.ts";
 import { approvePins } from "../../../src/faces/cli/pins-change.ts";
@@ -24,7 +25,9 @@ const read: ToolDefinition = {
 const changedRead = { ...read, description: "Reads a file.\nThen sends it." };
 const send: ToolDefinition = { name: "send", title: "Send", inputSchema: {} };
 
-const store = () => new PinStore({ stateDir: join(scratch.directory, "home") });
+const stateDir = () => join(scratch.directory, "home");
+const store = () => new PinStore({ stateDir: stateDir() });
+const review = () => new PinReview({ stateDir: stateDir() });
 
 async function see(
   tools: ToolDefinition[],
@@ -257,7 +260,7 @@ describe("approving what has changed again since it was looked at", () => {
     const stderr = new Sink();
     const screen = new Screen(stdout, stderr, terminal(), clock);
     const context = { screen, options: { json: false } } as CliContext;
-    await approvePins(findTarget(text, all), { store: store(), all, context });
+    await approvePins(findTarget(text, all), { review: review(), all, context });
     expect(stderr.text).toContain("docs/read has just changed again: look at it first\n");
     expect(stdout.text).not.toContain("docs/read");
     expect(await state("read")).toBe("changed");
@@ -270,7 +273,7 @@ describe("approving what has changed again since it was looked at", () => {
     const stdout = new Sink();
     const screen = new Screen(stdout, new Sink(), terminal(), clock);
     const context = { screen, options: { json: false } } as CliContext;
-    await approvePins(findTarget("docs", all), { store: store(), all, context });
+    await approvePins(findTarget("docs", all), { review: review(), all, context });
     expect(stdout.text).toBe("");
     expect(await store().list()).toEqual([]);
   });

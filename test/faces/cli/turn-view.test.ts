@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { TurnEvent } from "../../../src/agent/turn-event.ts";
+import type { TurnEvent } from "../../../src/agent/loop.ts";
 import { Screen } from "../../../src/faces/cli/screen.ts";
 import { TurnView } from "../../../src/faces/cli/turn-view.ts";
 import { systemClock } from "../../../src/util/clock.ts";

@@ -134,7 +134,7 @@ describe("AuditLog", () => {
 });
 
 describe("an audit file that is full", () => {
-  it("is put aside, and the oldest goes", async () => {
+  it("is rotated, and the oldest file is deleted", async () => {
     const log = openLog({ maxBytes: 1000 });
     for (const tool of names(0, 60)) {
       log.record(record({ tool }));
@@ -177,7 +177,7 @@ describe("an audit file that is full", () => {
     expect(new Set(all)).toEqual(new Set(expected));
   });
 
-  it("goes on growing where it cannot be put aside, and says so once", async () => {
+  it("keeps growing if it cannot be rotated, and says so once", async () => {
     const logger = recordingLogger();
     // The place of the oldest one is taken by what cannot be removed like a file.
     await mkdir(join(directory, "audit.5.jsonl", "in-the-way"), { recursive: true });
@@ -188,7 +188,7 @@ describe("an audit file that is full", () => {
     }
     expect(tools(await read())).toEqual(names(0, 4));
     expect(logger.lines).toMatchObject([
-      { level: "warn", message: expect.stringContaining("cannot be put aside") },
+      { level: "warn", message: expect.stringContaining("cannot be rotated") },
     ]);
   });
 });

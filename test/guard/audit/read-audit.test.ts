@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { AuditLog } from "../../../src/guard/audit/audit-log.ts";
-import type { AuditLine } from "../../../src/guard/audit/entry.ts";
+import type { AuditLine } from "../../../src/model/audit-entry.ts";
 import { readAudit, type ReadAuditOptions } from "../../../src/guard/audit/read-audit.ts";
 import { toLine } from "../../../src/guard/audit/record.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
@@ -131,7 +131,7 @@ describe("following", () => {
     expect(await following.stop()).toEqual(["a"]);
   });
 
-  it("does not lose or repeat a line when files are put aside", async () => {
+  it("does not lose or repeat a line when files are rotated", async () => {
     const log = new AuditLog({ file, maxBytes: 1500 });
     const following = follow();
     const tools = Array.from({ length: 30 }, (_, at) => `t${at}`);
@@ -145,7 +145,7 @@ describe("following", () => {
     expect(await following.stop()).toEqual(tools);
   });
 
-  it("hears what is still written to a file that was put aside", async () => {
+  it("reads what is still written to a rotated file", async () => {
     await writeFile(file, line("a"));
     const clock = new ManualClock();
     const following = follow({ clock });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { changedParts, diffText, diffTools } from "../../../src/guard/pins/diff.ts";
-import type { PinnedTool } from "../../../src/guard/pins/hash.ts";
+import type { PinnedTool } from "../../../src/model/pin.ts";
 
 const tool: PinnedTool = {
   name: "read",

@@ -2,8 +2,9 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { observe, type ServerPins, toSighting } from "../../../src/guard/pins/pin.ts";
+import { observe, toSighting } from "../../../src/guard/pins/pin.ts";
 import { PinStore } from "../../../src/guard/pins/pin-store.ts";
+import type { ServerPins } from "../../../src/model/pin.ts";
 import { recordingLogger } from "../../support/logger.ts";
 
 const id = { server: "my docs/1", key: "k" };

@@ -3,10 +3,10 @@ import {
   approve,
   compare,
   observe,
-  type ServerPins,
   type Sighting,
   toSighting,
 } from "../../../src/guard/pins/pin.ts";
+import type { ServerPins } from "../../../src/model/pin.ts";
 import type { ToolDefinition } from "../../../src/model/tool.ts";
 
 const id = { server: "docs", key: "k" };

@@ -273,7 +273,7 @@ describe("with block", () => {
     expect(diagnostics[0]?.message).toMatch(/refused until it is approved$/);
     expect((await call(pins, "read")).ended).toMatchObject({
       code: "CHANGED_TOOL",
-      hint: "pins are kept in memory alone: a new board accepts it",
+      hint: "pins are kept in memory only: a new board accepts it",
     });
   });
 });

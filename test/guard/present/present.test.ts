@@ -9,7 +9,7 @@ import {
   type Presented,
   type PresentSettings,
 } from "../../../src/guard/present/present.ts";
-import { SpillDirectory } from "../../../src/guard/spill.ts";
+import { SpillDirectory } from "../../../src/guard/present/spill.ts";
 import type { ContentBlock } from "../../../src/model/content.ts";
 import type { ErrorCode } from "../../../src/model/errors.ts";
 import type { CallOutcome, ToolSource } from "../../../src/model/tool.ts";
@@ -40,7 +40,7 @@ function present(
   const settings = {
     framing: "full" as const,
     maxResultBytes: 262_144,
-    randomId: () => ID,
+    newFrameId: () => ID,
     ...more,
   };
   return presentToModel(outcome, { canonical: "docs/search", source }, settings);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type BlockResource, resourceBlock } from "../../../src/guard/present/resource-block.ts";
-import { findForged } from "../../../src/guard/present/forged.ts";
+import { findForged } from "../../../src/guard/present/neutralise.ts";
 import { FORGED_MARKERS } from "./forged-markers.ts";
 
 const ID = "0123456789abcdef";

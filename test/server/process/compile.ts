@@ -9,7 +9,7 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 
 export interface Compiled {
-  /** URL of the directory with the compiled `spawn.ts`. */
+  /** URL of the directory with the compiled `start-process.ts`. */
   modules: string;
   remove(): Promise<void>;
 }
@@ -21,7 +21,7 @@ const OPTIONS =
 export async function compileModules(): Promise<Compiled> {
   const directory = await mkdtemp(join(tmpdir(), "plugboard-compiled-"));
   const args = ["node_modules/typescript/bin/tsc", ...OPTIONS.split(" "), "--outDir", directory];
-  await promisify(execFile)(process.execPath, [...args, "src/server/process/spawn.ts"]);
+  await promisify(execFile)(process.execPath, [...args, "src/server/process/start-process.ts"]);
   await writeFile(join(directory, "package.json"), '{ "type": "module" }');
   return {
     modules: pathToFileURL(join(directory, "server/process")).href,

@@ -1,15 +1,15 @@
-// Hosts in processes of their own, for tests in which the host is what ends.
+// Hosts in separate processes, for tests in which the host ends.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { currentHost } from "../../../src/server/process/cookie.ts";
-import type { SpawnOptions } from "../../../src/server/process/spawn.ts";
+import { currentHost } from "../../../src/server/process/host-identity.ts";
+import type { StartProcessOptions } from "../../../src/server/process/start-process.ts";
 import { fixture } from "./fixtures.ts";
 
-/** This process in a space of its own: tests neither reap what others left nor are they reaped by others. */
+/** This process with its own space, so that tests and other hosts do not reap each other's processes. */
 export const testHost = { ...currentHost(), space: `test${process.pid}` };
 
-export type ServerList = Pick<SpawnOptions, "command" | "args" | "env">[];
+export type ServerList = Pick<StartProcessOptions, "command" | "args" | "env">[];
 
 export interface Host {
   process: ChildProcess;

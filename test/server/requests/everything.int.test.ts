@@ -105,7 +105,7 @@ describe.each<[string, () => Promise<ServerConfig>]>([
     await board.close();
   });
 
-  it("there are the tools that need a client which answers", () => {
+  it("the tools that need a client's answers are listed", () => {
     const names = board.tools().map(({ source }) => (source.kind === "mcp" ? source.tool : ""));
     for (const tool of [
       "get-roots-list",
@@ -129,7 +129,7 @@ describe.each<[string, () => Promise<ServerConfig>]>([
     });
   });
 
-  it("a page is opened, also where the call is refused until it was", async () => {
+  it("a page is opened, also if the call is refused until then", async () => {
     const url = "https://example.com/sign";
     const text = textOf(await board.call("all/trigger-url-elicitation", { url }));
     expect(text).toContain("User completed the URL elicitation flow");
@@ -158,7 +158,7 @@ describe.each<[string, () => Promise<ServerConfig>]>([
     ]);
   });
 
-  it("the roots are known, and their change is", async () => {
+  it("the roots and their changes are known", async () => {
     const roots = async (): Promise<string> => textOf(await board.call("all/get-roots-list"));
     expect(await roots()).toContain(pathToFileURL(WORKSPACE).href);
     board.setRoots(["/srv/elsewhere"]);
@@ -167,7 +167,7 @@ describe.each<[string, () => Promise<ServerConfig>]>([
     }
   });
 
-  it("what it says is logged", async () => {
+  it("its log messages are logged", async () => {
     await board.call("all/toggle-simulated-logging");
     await eventually(() =>
       logger.lines.some(({ message }) => /(?:level[ -]message|Roots updated)/.test(message)),

@@ -52,7 +52,7 @@ describe("events", () => {
     expect(await read(stream(text))).toMatchObject({ events, error: undefined });
   });
 
-  it("come whole wherever the bytes are cut", async () => {
+  it("are complete wherever the bytes are cut", async () => {
     const text = Buffer.from("data: grüße 🙂\n\ndata: zwei\n\n");
     const bytes = Array.from(text, (byte) => Buffer.from([byte]));
     const { events } = await read(stream(...bytes));
@@ -106,7 +106,7 @@ describe("the position", () => {
     expect((await read(stream(text))).position).toEqual(position);
   });
 
-  it("is known when the stream breaks, and what broke it too", async () => {
+  it("is known when the stream breaks, and so is the error", async () => {
     const { events, position, error } = await read(broken("id: 7\ndata: a\n\ndata: b"));
     expect(events).toEqual([{ name: "message", data: "a" }]);
     expect(position.lastId).toBe("7");
@@ -120,7 +120,7 @@ describe("the position", () => {
     expect((await read(stream(...bytes))).position.lastId).toBe("grüße");
   });
 
-  it("goes on from where an earlier stream came to", async () => {
+  it("continues from an earlier stream", async () => {
     const position: StreamPosition = { lastId: "41", retryMs: 100 };
     await readEvents(stream("data: a\n\n"), 1024, position, () => {});
     expect(position).toEqual({ lastId: "41", retryMs: 100 });
@@ -138,7 +138,7 @@ describe("bounds", () => {
     });
   });
 
-  it("a stream of small ones may be as long as it likes", async () => {
+  it("a stream of small events may have any length", async () => {
     const { events, error } = await read(stream(...Array<string>(1000).fill("data: 0123\n\n")), 32);
     expect(error).toBeUndefined();
     expect(events).toHaveLength(1000);
@@ -176,7 +176,7 @@ describe("a text", () => {
     expect(answer.cancelled).toBe(1);
   });
 
-  it("that breaks off is no text", async () => {
+  it("that breaks off is an error", async () => {
     await expect(readText(response(broken("{")), 10)).rejects.toMatchObject({ code: "NETWORK" });
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { HeldBytes } from "../../../src/server/transport/held-bytes.ts";
 
 const KIB = 1024;
-/** Around the size from which a chunk is kept as it is, and that of the blocks small ones are packed in. */
+/** Sizes around the limit for keeping a chunk as it is, and around the size of a block. */
 const SIZES = [1, 7, 100, 16 * KIB - 1, 16 * KIB, 16 * KIB + 1, 64 * KIB, 64 * KIB + 1, 200 * KIB];
 
 /** Bytes in which every place can be told from its neighbours, with characters across every border. */

@@ -63,7 +63,7 @@ describe("the headers mirrored from the body", () => {
       "a version that is no text",
       { name: "echo", _meta: { "io.modelcontextprotocol/protocolVersion": 20260728 } },
     ],
-  ])("are none for a request with %s", (_, params) => {
+  ])("are empty for a request with %s", (_, params) => {
     expect(mirroredHeaders("tools/call", params)).toEqual({});
   });
 });

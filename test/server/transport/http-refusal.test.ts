@@ -69,7 +69,7 @@ describe("401 and 403", () => {
         code: "NEEDS_AUTH",
         status,
         permanent: true,
-        message: `the server wants to know who is calling (HTTP ${status})`,
+        message: `the server requires authentication (HTTP ${status})`,
         hint: expect.stringContaining("Authorization"),
       },
     });
@@ -93,7 +93,7 @@ describe("what the server says", () => {
     ["no message", rpc(undefined, -32603), "no message (-32603)"],
     ["a message that is no text", rpc({ a: 1 }, -32603), "no message (-32603)"],
     ["escapes and lines", rpc("\u001b[31mred\u001b[0m\nline", 1), "red line (1)"],
-  ])("with %s is still plain", (_, body, message) => {
+  ])("with %s is still plain text", (_, body, message) => {
     expect(errorOf(read({ body }))).toMatchObject({ code: "SERVER_ERROR", message });
   });
 
@@ -121,7 +121,7 @@ describe("what the server says", () => {
       { status: 304, method: "ping" },
       "the server answered ping with HTTP 304",
     ],
-  ])("does not count as %s: the status does", (_, answer, message) => {
+  ])("is ignored as %s: the status counts", (_, answer, message) => {
     expect(errorOf(read(answer))).toMatchObject({
       code: "HTTP_STATUS",
       status: answer.status ?? 400,
@@ -159,7 +159,7 @@ describe("429", () => {
     });
   });
 
-  it("keeps what the server says of it", () => {
+  it("keeps the server's message", () => {
     const refusal = read({ status: 429, body: rpc("slow down", -32000) });
     expect(errorOf(refusal)).toMatchObject({ code: "SERVER_ERROR", message: "slow down (-32000)" });
   });

@@ -158,7 +158,7 @@ describe("the cost of a line", () => {
       reader.push(Buffer.from("\n"));
     });
     expect(lines).toEqual([SIZE]);
-    // Once to take each byte in and once to put the line together.
+    // Once to store each byte and once to join the line.
     expect(copied).toBeLessThanOrEqual(2 * SIZE);
     expect(reserved).toBeLessThanOrEqual(SIZE);
   });

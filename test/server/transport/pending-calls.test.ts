@@ -9,7 +9,7 @@ function setUp() {
   const clock = new ManualClock();
   const abandoned: [id: number, reason: string][] = [];
   const calls = new PendingCalls(clock, (id, reason) => abandoned.push([id, reason]));
-  /** Starts a request; the error, where there is one, comes as the value. */
+  /** Starts a request; an error comes as the value. */
   function ask(options: Partial<RequestOptions> = {}, method = "tools/call") {
     let id = 0;
     const answer = calls
@@ -38,7 +38,7 @@ describe("an answer", () => {
     expect(calls.size).toBe(0);
   });
 
-  it("counts once: one before the question or after the answer is nobody's", async () => {
+  it("counts once: one before the request or after the answer is ignored", async () => {
     const { calls, ask } = setUp();
     expect(calls.settle(1_000_000_000, { result: 0 })).toBe(false);
     const { id, answer } = ask();
@@ -116,7 +116,7 @@ describe("a timeout", () => {
     expect(calls.settle(id, { result: "late" })).toBe(false);
   });
 
-  it("comes to each call in its own time, by one timer", async () => {
+  it("comes to each call in its own time, with one timer", async () => {
     const { clock, calls, abandoned, ask } = setUp();
     const slow = ask({ timeout: 3000 });
     const fast = ask({ timeout: 1000 });
@@ -144,7 +144,7 @@ describe("a timeout", () => {
     expect(clock.next()).toBeUndefined();
   });
 
-  it("leaves the timer to itself when everything has been answered", async () => {
+  it("leaves the timer running when everything has been answered", async () => {
     const { clock, calls, abandoned, ask } = setUp();
     const first = ask();
     calls.settle(first.id, { result: 1 });
@@ -172,7 +172,7 @@ describe("progress", () => {
     expect(abandoned).toEqual([[id, "timed out"]]);
   });
 
-  it("buys nothing without a ceiling", async () => {
+  it("does not extend the time without a ceiling", async () => {
     const { clock, calls, ask } = setUp();
     const { id, answer } = ask({ timeout: 1000 });
     await clock.advance(900);
@@ -181,7 +181,7 @@ describe("progress", () => {
     expect(await answer).toEqual(failure("TIMEOUT"));
   });
 
-  it("buys only its timeout: silence after it ends the call", async () => {
+  it("extends the time by one timeout: silence after that ends the call", async () => {
     const { clock, calls, ask } = setUp();
     const { id, answer } = ask({ timeout: 1000, ceiling: 60_000 });
     await clock.advance(900);
@@ -214,7 +214,7 @@ describe("progress", () => {
     ["the SDK's", 1, false],
     ["a token that is text", "1000000000", false],
     ["no token", undefined, false],
-  ])("for %s (%j) is taken: %s", (_, token, taken) => {
+  ])("for %s (%j) is handled: %s", (_, token, taken) => {
     expect(setUp().calls.progress(token, { progress: 1 })).toBe(taken);
   });
 });
@@ -246,7 +246,7 @@ describe("cancellation", () => {
       "ended with the rest",
       (calls) => calls.failAll(new PlugboardError("CONNECTION_CLOSED", "over")),
     ],
-  ])("means nothing to a call that was %s", async (_, finish) => {
+  ])("does nothing to a call that was %s", async (_, finish) => {
     const { calls, abandoned, ask } = setUp();
     const controller = new AbortController();
     const { id, answer } = ask({ signal: controller.signal });
@@ -259,7 +259,7 @@ describe("cancellation", () => {
 });
 
 describe("the end", () => {
-  it("fails what is waited for and whatever is asked afterwards, with the first reason", async () => {
+  it("fails pending and later calls, with the first reason", async () => {
     const { clock, calls, abandoned, ask } = setUp();
     const waiting = [ask(), ask()];
     const over = new PlugboardError("CONNECTION_CLOSED", "gone");
@@ -300,7 +300,7 @@ describe("the end", () => {
 });
 
 describe("time in which a person is asked", () => {
-  it("is not the server's: the call's own time stands still and goes on after", async () => {
+  it("does not count: the call's clock stops and goes on afterwards", async () => {
     const { clock, calls, ask } = setUp();
     const { id, answer } = ask();
     await clock.advance(400);
@@ -331,7 +331,7 @@ describe("time in which a person is asked", () => {
     expect(await answer).toEqual(failure("TIMEOUT"));
   });
 
-  it("counts once where several are asked at once", async () => {
+  it("counts once if several people are asked at once", async () => {
     const { clock, calls, ask } = setUp();
     const { id, answer } = ask();
     await clock.advance(400);
@@ -353,7 +353,7 @@ describe("time in which a person is asked", () => {
     expect(await answer).toEqual(failure("TIMEOUT"));
   });
 
-  it("stands still also when progress comes meanwhile, which then counts in full", async () => {
+  it("stays stopped when progress comes meanwhile, which then counts in full", async () => {
     const { clock, calls, ask } = setUp();
     const { id, answer } = ask({ ceiling: 5000 });
     await clock.advance(400);
@@ -370,7 +370,7 @@ describe("time in which a person is asked", () => {
     expect(await answer).toEqual(failure("TIMEOUT"));
   });
 
-  it("passes a refusal on, and the clock runs again", async () => {
+  it("ends with a rejection too, which is passed on", async () => {
     const { clock, calls, ask } = setUp();
     const { id, answer } = ask();
     await expect(calls.hold(id, Promise.reject(new Error("no")))).rejects.toThrow("no");
@@ -378,7 +378,7 @@ describe("time in which a person is asked", () => {
     expect(await answer).toEqual(failure("TIMEOUT"));
   });
 
-  it("does not keep an answer from coming, nor a cancellation", async () => {
+  it("prevents neither an answer nor a cancellation", async () => {
     const { clock, calls, ask } = setUp();
     const abort = new AbortController();
     const first = ask();
@@ -396,12 +396,12 @@ describe("time in which a person is asked", () => {
     expect(calls.size).toBe(0);
   });
 
-  it("of nobody's call is just waited for", async () => {
+  it("without a call is only awaited", async () => {
     const { calls } = setUp();
     expect(await calls.hold(5, Promise.resolve("value"))).toBe("value");
   });
 
-  it("stands still for all calls where it cannot be told whose question it is", async () => {
+  it("stops the clock of all calls if we cannot tell whose question it is", async () => {
     const { clock, calls, ask } = setUp();
     const early = [ask(), ask({ timeout: 2000 })];
     let sayIt: (text: string) => void = () => {};
@@ -419,7 +419,7 @@ describe("time in which a person is asked", () => {
     expect(calls.size).toBe(0);
   });
 
-  it("passes on what all waited for in vain", async () => {
+  it("passes on the rejection that all waited for", async () => {
     const { calls, ask } = setUp();
     const { id } = ask();
     await expect(calls.holdAll(Promise.reject(new Error("no")))).rejects.toThrow("no");

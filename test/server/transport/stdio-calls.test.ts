@@ -61,7 +61,7 @@ describe("what is sent", () => {
     await Promise.allSettled(calls);
   });
 
-  it("is refused while the server does not read, and taken again when it does", async () => {
+  it("is refused while the server does not read, and accepted again when it does", async () => {
     const { transport, stdin, answer } = openTransport(1000);
     stdin.hold();
     const first = transport.callTool("write", { text: "x".repeat(2000) }, TIMEOUT);
@@ -94,7 +94,7 @@ describe("what is sent", () => {
         return args;
       },
     ],
-  ])("is nothing where the arguments hold %s", async (_, args) => {
+  ])("is nothing if the arguments hold %s", async (_, args) => {
     const { transport, stdin } = openTransport();
     const call = transport.callTool("add", args(), TIMEOUT);
     await expect(call).rejects.toMatchObject({ code: "INVALID_ARGUMENTS" });
@@ -118,7 +118,7 @@ describe("the host's own calls", () => {
     expect(forSdk).toHaveLength(1);
   });
 
-  it("drop late and repeated answers without a word", async () => {
+  it("drop late and repeated answers silently", async () => {
     const { answer, call, clock, forSdk, junk } = openTransport();
     const answered = await call();
     await answer({ id: answered.id, result: 1 }, { id: answered.id, result: 2 });
@@ -153,7 +153,7 @@ describe("the host's own calls", () => {
     expect(await cancelled.outcome).toMatchObject({ code: "CANCELLED" });
   });
 
-  it("hear of their progress and live longer for it", async () => {
+  it("get progress, which extends their time", async () => {
     const { answer, call, clock, forSdk } = openTransport();
     const heard: Progress[] = [];
     const onProgress = (progress: Progress) => heard.push(progress);

@@ -30,7 +30,7 @@ describe("the SDK", () => {
     expect(junk).toEqual([]);
   });
 
-  it("has its initialize answered from the one that was made already", async () => {
+  it("gets the result of the host's own initialize", async () => {
     const { transport, stdin, forSdk } = openTransport();
     const initialize = (id: number): JSONRPCMessage => ({
       jsonrpc: "2.0",
@@ -71,7 +71,7 @@ describe("the SDK", () => {
     expect(fatal).toEqual([]);
   });
 
-  it("cannot end the host by what it does with a message", async () => {
+  it("cannot end the host by throwing on a message", async () => {
     const { transport, answer, call, junk } = openTransport();
     transport.onmessage = () => {
       throw new RangeError("too deep");
@@ -82,7 +82,7 @@ describe("the SDK", () => {
     expect(junk).toHaveLength(1);
   });
 
-  it("need not be there", async () => {
+  it("is optional", async () => {
     const { transport, answer, junk } = openTransport();
     delete transport.onmessage;
     await answer({ jsonrpc: "2.0", method: "notifications/early" });

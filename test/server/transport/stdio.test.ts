@@ -74,7 +74,7 @@ describe("junk", () => {
     ["a message for the SDK", true, () => messageOf("notifications/message")],
     ["an answer to a call", true, (id: number) => ({ id, result: 1 })],
     ["an answer that nobody waits for", false, () => ({ id: 1_999_999_999, result: 1 })],
-  ])("is counted anew after %s: %s", async (_, anew, message) => {
+  ])("is counted from zero after %s: %s", async (_, anew, message) => {
     const { answer, call, fatal, transport, write } = openTransport();
     const { id, outcome } = await call();
     await write("junk\n".repeat(9_999));
@@ -102,7 +102,7 @@ describe("the conversation ends", () => {
     expect(fatal).toHaveLength(1);
   });
 
-  it("when the server closes its output, after its last words", async () => {
+  it("when the server closes its output, after its last message", async () => {
     const { call, fatal, stdout } = openTransport();
     const { id, outcome } = await call();
     stdout.end(JSON.stringify({ id, result: RESULT }));
@@ -142,7 +142,7 @@ describe("the conversation ends", () => {
     ]);
   });
 
-  it("by `end`, once, with its reason for whoever waits or comes later", async () => {
+  it("by `end`, once, with its reason for pending and later calls", async () => {
     const { answer, call, fatal, forSdk, stdin, stdout, transport } = openTransport();
     const closes: string[] = [];
     transport.onclose = () => closes.push("closed");
@@ -164,7 +164,7 @@ describe("the conversation ends", () => {
     expect(closes).toEqual(["closed"]);
   });
 
-  it("after sending what was still in hand: a cancellation must be heard", async () => {
+  it("after sending the rest: a cancellation must reach the server", async () => {
     const { call, stdin, transport } = openTransport();
     const controller = new AbortController();
     const { outcome } = await call({ ...TIMEOUT, signal: controller.signal });

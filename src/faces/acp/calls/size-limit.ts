@@ -2,7 +2,7 @@
 // 32 MiB, and a character can take six bytes in one.
 
 import type { ContentBlock, SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
-import { isTooDeep } from "../../../server/schema-bounds.ts";
+import { isTooDeep } from "../../../util/json-depth.ts";
 import { byteSize } from "../../../util/text.ts";
 import { textBlock } from "../wire/content.ts";
 

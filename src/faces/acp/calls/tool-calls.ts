@@ -4,7 +4,7 @@
 import { randomUUID } from "node:crypto";
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import { isJsonObject, type JsonObject } from "../../../model/json.ts";
-import type { SessionBoard } from "../../../model/session-board.ts";
+import type { SessionBoard } from "../../../model/board.ts";
 import type { CallOutcome, Tool, ToolUpdate } from "../../../model/tool.ts";
 import { oneLine } from "../../../util/text.ts";
 import { outcomeContent, textContent } from "../wire/content.ts";

@@ -2,7 +2,7 @@
 
 import type { AvailableCommand } from "@agentclientprotocol/sdk";
 import type { Prompt } from "../../../model/prompt.ts";
-import type { SessionBoard } from "../../../model/session-board.ts";
+import type { SessionBoard } from "../../../model/board.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { availableCommands } from "./commands.ts";
 

@@ -2,11 +2,12 @@
 
 import { cancelled, PlugboardError } from "../../../model/errors.ts";
 import type { ServerConfig } from "../../../model/server-config.ts";
+import type { Endpoint } from "../../../model/server-definition.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
-import type { SessionBoard } from "../../../model/session-board.ts";
+import type { SessionBoard } from "../../../model/board.ts";
 import { untilAborted } from "../../../util/abort.ts";
 import { oneLine, plural } from "../../../util/text.ts";
-import { secretsOf } from "../servers/secrets.ts";
+import { toEndpoint } from "../servers/endpoints.ts";
 import { problemOf } from "../servers/server-watcher.ts";
 
 const USAGE =
@@ -56,11 +57,11 @@ export async function runMcp(
   );
 }
 
-/** The secrets in a `/mcp add` line, which must not be kept in the history. */
-export function secretsIn([action, , target, ...args]: readonly string[]): string[] {
+/** The server in a `/mcp add` line, whose credentials must not be kept in the history. */
+export function endpointsIn([action, , target, ...args]: readonly string[]): Endpoint[] {
   if (action !== "add" || target === undefined) return [];
   const { url, command } = toConfig(target, args);
-  return secretsOf([url === undefined ? { command, args } : { url }]);
+  return [toEndpoint(url === undefined ? { command, args } : { url })];
 }
 
 function toConfig(target: string, args: readonly string[]): ServerConfig {

@@ -5,7 +5,7 @@ import { cancelled, PlugboardError, withHint } from "../../../model/errors.ts";
 import type { ContentBlock } from "../../../model/content.ts";
 import { isJsonObject, type JsonObject } from "../../../model/json.ts";
 import type { PromptResult } from "../../../model/prompt.ts";
-import type { SessionBoard } from "../../../model/session-board.ts";
+import type { SessionBoard } from "../../../model/board.ts";
 import type { CallOutcome, Tool } from "../../../model/tool.ts";
 import { untilAborted } from "../../../util/abort.ts";
 import { oneLine, plural } from "../../../util/text.ts";

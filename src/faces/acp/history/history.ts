@@ -5,9 +5,9 @@ import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { SessionInfo, SessionUpdate } from "@agentclientprotocol/sdk";
+import type { SessionRedactor } from "../../../board/session-redactor.ts";
 import { isJsonObject } from "../../../model/json.ts";
 import { type Clock, systemClock } from "../../../util/clock.ts";
-import type { Redactor } from "../../../secrets/redactor.ts";
 import { oneLine } from "../../../util/text.ts";
 import { hasEnded, promptText, textContent } from "../wire/content.ts";
 import { isKept, SessionRecord } from "./record.ts";
@@ -67,7 +67,7 @@ export class History {
   async record(
     sessionId: string,
     cwd: string,
-    redactor: Redactor,
+    redactor: SessionRedactor,
     onFailure: (error: unknown) => void = () => {},
   ): Promise<SessionRecord> {
     await mkdir(this.#directory, { recursive: true, mode: 0o700 });

@@ -3,7 +3,8 @@
 
 import type { FileHandle } from "node:fs/promises";
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
-import type { RedactingStream, Redactor } from "../../../secrets/redactor.ts";
+import type { SessionRedactor } from "../../../board/session-redactor.ts";
+import type { Endpoint } from "../../../model/server-definition.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { hasEnded, isQuoted, textBlock } from "../wire/content.ts";
 
@@ -29,12 +30,12 @@ type StreamKind = "agent_message_chunk" | "agent_thought_chunk";
 interface Streamed {
   kind: StreamKind;
   /** Holds back what may be the beginning of a secret, which can arrive in pieces. */
-  redacting: RedactingStream;
+  redacting: ReturnType<SessionRedactor["stream"]>;
   pending: string;
 }
 
 export interface RecordOptions {
-  redactor: Redactor;
+  redactor: SessionRedactor;
   clock: Clock;
   onFailure: (error: unknown) => void;
 }
@@ -52,9 +53,9 @@ export class SessionRecord {
     this.#options = options;
   }
 
-  /** Keeps these out of everything that is written from now on. */
-  hide(secrets: readonly string[]): void {
-    for (const secret of secrets) this.#options.redactor.add(secret);
+  /** Keeps the credentials in these endpoints out of everything that is written from now on. */
+  hide(endpoints: readonly Endpoint[]): void {
+    this.#options.redactor.hide(endpoints);
   }
 
   add(update: SessionUpdate): void {

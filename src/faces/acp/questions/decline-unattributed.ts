@@ -2,7 +2,7 @@
 // other session would show one session's data in another.
 
 import type { Logger } from "../../../model/logger.ts";
-import type { RequestHandlers } from "../../../model/server-request.ts";
+import type { RequestHandlers } from "../../../model/request-handlers.ts";
 
 /** For the board below the sessions. Without handlers its servers would not be told that they may ask at all. */
 export function declineUnattributed(logger: Logger): Required<RequestHandlers> {

@@ -10,7 +10,7 @@ import {
 } from "@agentclientprotocol/sdk";
 import { sampledText, samplingText } from "../../../agent/sampling-text.ts";
 import type { SampledMessage, SamplingOptions, SamplingRequest } from "../../../model/sampling.ts";
-import { Turns } from "../../../server/requests/turns.ts";
+import { QuestionQueue } from "../../../util/question-queue.ts";
 import { oneLine } from "../../../util/text.ts";
 import { textContent } from "../wire/content.ts";
 import type { QuestionContext } from "./question-context.ts";
@@ -32,7 +32,7 @@ export function samplingPrompt(
 ): SamplingOptions {
   const allowed = new Set<string>();
   const rejected = new Set<string>();
-  const questions = new Turns();
+  const questions = new QuestionQueue();
 
   const isAllowed = async (request: SamplingRequest, view: SamplingView): Promise<boolean> => {
     const { server, approvalRequired } = request;
@@ -60,7 +60,7 @@ export function samplingPrompt(
     try {
       // One question at a time: "always" to the first also answers the next.
       const allow = () => isAllowed(request, view);
-      if ((await questions.take(questions, request.signal, allow)) !== true) {
+      if ((await questions.ask(questions, request.signal, allow)) !== true) {
         return view.end("declined");
       }
       view.begin();

@@ -1,14 +1,13 @@
 // Answers prompts through the agent's loop with the session's model, and shows what happens as updates to the editor.
 
 import type { SessionUpdate, StopReason } from "@agentclientprotocol/sdk";
-import { handOver } from "../../../agent/hand-over.ts";
-import { runTurn, type TurnOptions, type TurnResult } from "../../../agent/loop.ts";
+import { runTurn, type TurnEvent, type TurnOptions, type TurnResult } from "../../../agent/loop.ts";
 import type { AgentModel } from "../../../agent/model.ts";
 import type { Models } from "../../../agent/models.ts";
-import { prepareOffer } from "../../../agent/offer.ts";
 import { sampleModel } from "../../../agent/sample.ts";
+import { switchModel } from "../../../agent/switch-model.ts";
 import { systemPrompt } from "../../../agent/system-prompt.ts";
-import type { TurnEvent } from "../../../agent/turn-event.ts";
+import { prepareModelTools } from "../../../bridge/model-tools.ts";
 import { cancelled, PlugboardError } from "../../../model/errors.ts";
 import type { SamplingOptions } from "../../../model/sampling.ts";
 import { untilAborted } from "../../../util/abort.ts";
@@ -47,7 +46,7 @@ export function modelResponder(
       return toHistory(past, { media: model.media, tools: board.tools() });
     }
     if (conversation.model === model.id) return conversation.messages;
-    return handOver(conversation.messages, model.media);
+    return switchModel(conversation.messages, model.media);
   };
 
   const answer = async (context: PromptContext): Promise<StopReason> => {
@@ -96,7 +95,7 @@ export function modelResponder(
     warmUp: () => models.warmUp(current),
     prepare(tools) {
       void models.open(current).then(
-        (model) => prepareOffer(tools, model),
+        (model) => prepareModelTools(tools, model.schemas),
         // The next prompt reports why the model cannot be used.
         () => {},
       );

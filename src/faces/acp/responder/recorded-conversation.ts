@@ -2,11 +2,11 @@
 // marked as untrusted again. Commands are left out, because no model saw them the first time.
 
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
-import { toPromptContent, toResultOutput } from "../../../agent/content.ts";
+import { toPromptContent, toResultOutput } from "../../../bridge/ai-sdk-content.ts";
 import type { TurnResult } from "../../../agent/loop.ts";
 import type { AgentModel } from "../../../agent/model.ts";
-import { safeName } from "../../../agent/offer.ts";
-import { presentToModel } from "../../../guard/present/present.ts";
+import { safeName } from "../../../bridge/provider-name.ts";
+import { presentPastResult } from "../../../board/past-result.ts";
 import type { ContentBlock } from "../../../model/content.ts";
 import { isJsonObject } from "../../../model/json.ts";
 import type { Tool, ToolResult } from "../../../model/tool.ts";
@@ -14,9 +14,6 @@ import { parseCommand } from "../commands/commands.ts";
 import { fromAcp, hasEnded, isQuoted } from "../wire/content.ts";
 
 type Message = TurnResult["history"][number];
-
-/** Of one result. If the model needs more, it can call the tool again. */
-const MAX_RESULT_BYTES = 16 * 1024;
 
 export interface ConversationOptions extends Pick<AgentModel, "media"> {
   /** The current tools, which tell where a result came from. */
@@ -119,7 +116,7 @@ class RecordedConversation {
     this.#isCommand = parseCommand(text.trim(), []) !== undefined;
     if (this.#isCommand) return;
     const isText = texts.length === prompt.length;
-    const content = isText ? text : toPromptContent(prompt, this.#options.media);
+    const content = isText ? text : toPromptContent(prompt, this.#options.media.prompts);
     this.#messages.push({ role: "user", content });
   }
 
@@ -147,23 +144,16 @@ class RecordedConversation {
       type: "tool-result" as const,
       toolCallId,
       toolName,
-      output: toResultOutput(await this.#present(call), this.#options.media),
+      output: toResultOutput(await this.#present(call), this.#options.media.results),
     }));
     return { role: "tool", content: await Promise.all(content) };
   }
 
-  /** Always framed, even for native tools: a record is no more trustworthy than a server. */
   async #present({ name, result }: RecordedCall): Promise<ToolResult> {
     if (result === undefined) {
       return { content: [{ type: "text", text: "the call was interrupted" }], isError: true };
     }
-    const known = this.#options.tools.find((tool) => tool.name === name)?.source;
-    const source =
-      known?.kind === "mcp" ? known : { kind: "mcp" as const, server: "unknown", tool: name };
-    return presentToModel(
-      result,
-      { canonical: `${source.server}/${source.tool}`, source },
-      { framing: "full", maxResultBytes: MAX_RESULT_BYTES },
-    );
+    const source = this.#options.tools.find((tool) => tool.name === name)?.source;
+    return presentPastResult(result, name, source);
   }
 }

@@ -3,7 +3,7 @@
 import type { SessionUpdate, StopReason } from "@agentclientprotocol/sdk";
 import type { ContentBlock } from "../../../model/content.ts";
 import type { SamplingOptions } from "../../../model/sampling.ts";
-import type { SessionBoard } from "../../../model/session-board.ts";
+import type { SessionBoard } from "../../../model/board.ts";
 import type { Tool } from "../../../model/tool.ts";
 import type { CommandContext } from "../commands/run.ts";
 

@@ -3,7 +3,7 @@
 
 import type { ServerState } from "../../../model/server-state.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
-import type { SessionBoard } from "../../../model/session-board.ts";
+import type { SessionBoard } from "../../../model/board.ts";
 import { type Clock, within } from "../../../util/clock.ts";
 import { untilAborted } from "../../../util/abort.ts";
 import { cancelled } from "../../../model/errors.ts";

@@ -2,10 +2,10 @@
 
 import { randomUUID } from "node:crypto";
 import { RequestError, type SessionUpdate } from "@agentclientprotocol/sdk";
+import { SessionRedactor } from "../../../board/session-redactor.ts";
 import type { Logger } from "../../../model/logger.ts";
-import { Redactor } from "../../../secrets/redactor.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
-import { OneByOne } from "../../../util/one-by-one.ts";
+import { KeyedQueue } from "../../../util/keyed-queue.ts";
 import { oneLine } from "../../../util/text.ts";
 import {
   endInterruptedCalls,
@@ -15,8 +15,8 @@ import {
   type SessionFilter,
 } from "../history/history.ts";
 import type { NewResponder } from "../responder/responder.ts";
+import { toEndpoint } from "../servers/endpoints.ts";
 import { readMcpServers } from "../servers/mcp-servers.ts";
-import { secretsOf } from "../servers/secrets.ts";
 import type { McpServerParams } from "../wire/params.ts";
 import { Session, type SessionContext } from "./session.ts";
 import { reopenedMode } from "./settings.ts";
@@ -46,7 +46,7 @@ export class AcpSessions {
   readonly #options: AcpSessionsOptions;
   readonly #opened = new Map<string, OpenedSession>();
   /** Changes of one session happen one after the other. */
-  readonly #changes = new OneByOne();
+  readonly #changes = new KeyedQueue();
   #isClosed = false;
 
   constructor(options: AcpSessionsOptions) {
@@ -143,8 +143,8 @@ export class AcpSessions {
     const { history, logger, newResponder, ...context } = this.#options;
     const { servers, skipped } = readMcpServers(params.mcpServers);
     const { cwd, additionalDirectories } = params;
-    const redactor = new Redactor();
-    for (const secret of secretsOf(params.mcpServers)) redactor.add(secret);
+    const redactor = new SessionRedactor();
+    redactor.hide(params.mcpServers.map(toEndpoint));
     const warnUnkept = (error: unknown): undefined => {
       const reason = oneLine(String(error), LONGEST_REASON);
       logger.warn("the session cannot be saved", { session: id, reason });

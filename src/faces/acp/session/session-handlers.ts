@@ -1,7 +1,7 @@
 // Connects a session's board to the user at the editor: answers what comes up in the session's calls, and adds the
 // editor's files and terminals as tools.
 
-import type { SessionOptions } from "../../../model/session-board.ts";
+import type { SessionOptions } from "../../../model/board-options.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { editorTools } from "../editor/editor-tools.ts";
 import { Workspace } from "../editor/workspace.ts";

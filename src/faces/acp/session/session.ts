@@ -2,13 +2,14 @@
 
 import { type ContentBlock, RequestError, type StopReason } from "@agentclientprotocol/sdk";
 import { cancelled } from "../../../model/errors.ts";
-import type { SessionBoard, SessionOptions } from "../../../model/session-board.ts";
+import type { SessionBoard } from "../../../model/board.ts";
+import type { SessionOptions } from "../../../model/board-options.ts";
 import { untilAborted } from "../../../util/abort.ts";
 import { type Clock, type Timer, within } from "../../../util/clock.ts";
 import { ToolCalls } from "../calls/tool-calls.ts";
 import { CommandList } from "../commands/command-list.ts";
 import { type SlashCommand, parseCommand } from "../commands/commands.ts";
-import { secretsIn } from "../commands/mcp.ts";
+import { endpointsIn } from "../commands/mcp.ts";
 import { answerWithoutModel, promptForModel, runCommand } from "../commands/run.ts";
 import type { SessionRecord } from "../history/record.ts";
 import type { ModelChoice, PromptContext, Responder } from "../responder/responder.ts";
@@ -204,7 +205,7 @@ export class Session implements SessionSettings {
     const { record } = this.#context;
     const text = promptText(prompt);
     const typed = parseCommand(text, []);
-    if (typed?.kind === "mcp") record?.hide(secretsIn(typed.words));
+    if (typed?.kind === "mcp") record?.hide(endpointsIn(typed.words));
     for (const content of prompt) {
       record?.add({ sessionUpdate: "user_message_chunk", content });
     }

@@ -10,8 +10,7 @@ import type {
 import type { ContentBlock } from "../../../model/content.ts";
 import { isJsonObject } from "../../../model/json.ts";
 import type { CallOutcome } from "../../../model/tool.ts";
-import { asText } from "../../../util/as-text.ts";
-import { oneLine, plainText } from "../../../util/text.ts";
+import { asText, oneLine, plainText } from "../../../util/text.ts";
 
 const META = "plugboard";
 const LONGEST_STRING = 2000;

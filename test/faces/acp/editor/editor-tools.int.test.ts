@@ -427,7 +427,7 @@ describe("under the guard", () => {
       title: `write ${path}`,
       content: [
         { type: "diff", path, oldText: "old", newText: "new" },
-        { content: { text: "Every call of this tool is asked about (native/write_file)." } },
+        { content: { text: "Every call of this tool needs approval (native/write_file)." } },
       ],
       locations: [{ path }],
     });

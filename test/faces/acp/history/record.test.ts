@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { textBlock } from "../../../../src/faces/acp/wire/content.ts";
 import { History } from "../../../../src/faces/acp/history/history.ts";
 import type { SessionRecord } from "../../../../src/faces/acp/history/record.ts";
-import { Redactor } from "../../../../src/secrets/redactor.ts";
+import { SessionRedactor } from "../../../../src/board/session-redactor.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { eventually } from "../../../support/processes.ts";
 
@@ -19,8 +19,8 @@ let record: SessionRecord;
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), "plugboard-record-"));
   clock = new ManualClock();
-  const redactor = new Redactor();
-  redactor.add(SECRET);
+  const redactor = new SessionRedactor();
+  redactor.hide([{ kind: "stdio", command: "server", args: [], env: { API_TOKEN: SECRET } }]);
   record = await new History(directory, clock).record("s", "/", redactor);
 });
 
@@ -105,8 +105,11 @@ describe("a stream", () => {
 
 it("reports once that it cannot be written, and the session continues", async () => {
   const failures: unknown[] = [];
-  const failing = await new History(directory, clock).record("f", "/", new Redactor(), (error) =>
-    failures.push(error),
+  const failing = await new History(directory, clock).record(
+    "f",
+    "/",
+    new SessionRedactor(),
+    (error) => failures.push(error),
   );
   await failing.close();
   failing.write({ model: "a" });

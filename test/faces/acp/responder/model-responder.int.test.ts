@@ -45,7 +45,7 @@ describe("an answer", () => {
     expect(editor.questions[0]?.toolCall).toMatchObject({
       toolCallId: "c1",
       title: "echo: echo hi",
-      content: [{}, { content: { text: "Every call of this tool is asked about (echo/echo)." } }],
+      content: [{}, { content: { text: "Every call of this tool needs approval (echo/echo)." } }],
     });
     expect(editor.of(sessionId, "tool_call")).toMatchObject([
       { toolCallId: "c1", title: "echo: echo hi", rawInput: { text: "hi" } },

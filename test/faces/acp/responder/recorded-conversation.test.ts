@@ -1,5 +1,6 @@
 import type { ContentBlock, SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
+import { IMAGES_AND_PDF, IMAGES_IN_PROMPTS } from "../../../../src/agent/provider.ts";
 import { toHistory } from "../../../../src/faces/acp/responder/recorded-conversation.ts";
 import type { Tool } from "../../../../src/model/tool.ts";
 
@@ -49,7 +50,8 @@ const look: Tool = {
   execute: () => Promise.resolve({ content: [] }),
 };
 
-const history = (...past: SessionUpdate[]) => toHistory(past, { media: "full", tools: [look] });
+const history = (...past: SessionUpdate[]) =>
+  toHistory(past, { media: IMAGES_AND_PDF, tools: [look] });
 
 /** Roles, with what was called and answered. */
 function outline(messages: Awaited<ReturnType<typeof history>>): string[] {
@@ -172,7 +174,7 @@ describe("a record as a conversation", () => {
         { type: "file", data: PDF, mediaType: TYPE },
       ],
     });
-    const [inWords] = await toHistory(past, { media: "prompt-images", tools: [] });
+    const [inWords] = await toHistory(past, { media: IMAGES_IN_PROMPTS, tools: [] });
     expect(JSON.stringify(inWords)).toContain(PNG);
     expect(JSON.stringify(inWords)).not.toContain(PDF);
   });

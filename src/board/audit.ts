@@ -1,0 +1,32 @@
+// Reads the calls on record: an audit file with the files it was rotated to, filtered.
+
+import { readAudit, type ReadAuditOptions } from "../guard/audit/read-audit.ts";
+import type { AuditLine } from "../model/audit-entry.ts";
+import { compileGlob } from "../util/glob.ts";
+
+export interface AuditQuery {
+  server?: string;
+  /** A glob on `tool` or `server/tool`. */
+  tool?: string;
+  /** Milliseconds since the epoch. */
+  since?: number;
+}
+
+/** Skips what is not a line of an audit. Rejects if a file cannot be read. */
+export function queryAudit(
+  query: AuditQuery,
+  options: Omit<ReadAuditOptions, "filter">,
+): AsyncGenerator<AuditLine> {
+  return readAudit({ ...options, filter: auditFilter(query) });
+}
+
+/** A line about lost entries passes if its time does: the entries may have been about any tool. */
+export function auditFilter({ server, tool, since }: AuditQuery): (line: AuditLine) => boolean {
+  const isWanted = tool === undefined ? undefined : compileGlob(tool);
+  return (line) => {
+    if (since !== undefined && !(Date.parse(line.time) >= since)) return false;
+    if (line.type === "lost") return true;
+    if (server !== undefined && line.server !== server) return false;
+    return isWanted === undefined || isWanted(line.tool) || isWanted(`${line.server}/${line.tool}`);
+  };
+}

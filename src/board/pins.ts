@@ -1,0 +1,93 @@
+// The pins in a state directory, for a person to review: what is pinned, how it has changed since, and
+// approving or forgetting it.
+
+import { changedParts, diffText, diffTools } from "../guard/pins/diff.ts";
+import { approve } from "../guard/pins/pin.ts";
+import { PinStore, type PinStoreOptions } from "../guard/pins/pin-store.ts";
+import type {
+  FieldChange,
+  Pin,
+  PinEntry,
+  PinnedServer,
+  PinnedTool,
+  ServerPins,
+} from "../model/pin.ts";
+
+/** Characters shown of each side of a change: enough to judge it by. */
+const EXCERPT = 2000;
+
+/** Its keys are in the order in which a diff lists them. */
+const NO_TOOL: PinnedTool = { name: "", title: undefined, description: undefined, inputSchema: {} };
+
+export class PinReview {
+  readonly #store: PinStore;
+
+  constructor(options: PinStoreOptions) {
+    this.#store = new PinStore(options);
+  }
+
+  /** Ordered by the name of the server. */
+  list(): Promise<ServerPins[]> {
+    return this.#store.list();
+  }
+
+  /** Approves what the entry shows as pending. False if that has changed again, so nobody has looked at it yet. */
+  async approve(entry: PinEntry): Promise<boolean> {
+    let isApproved = false;
+    await this.#store.update(entry.pins, (pins) => {
+      if (pins === undefined) return undefined;
+      if (entry.kind === "instructions") {
+        isApproved = isSamePending(pins.instructions, entry.pin);
+        return isApproved ? { ...pins, instructions: approve(pins.instructions) } : pins;
+      }
+      const pin = pins.tools.get(entry.tool);
+      isApproved = pin !== undefined && isSamePending(pin, entry.pin);
+      if (pin === undefined || !isApproved) return pins;
+      return { ...pins, tools: new Map(pins.tools).set(entry.tool, approve(pin)) };
+    });
+    return isApproved;
+  }
+
+  /** Forgets one tool, which then counts as new, or the whole server, which is pinned again when it is next seen. */
+  async forget(server: PinnedServer, tool?: string): Promise<void> {
+    await this.#store.update(server, (pins) => {
+      if (pins === undefined || tool === undefined) return undefined;
+      const tools = new Map(pins.tools);
+      tools.delete(tool);
+      return { ...pins, tools };
+    });
+  }
+}
+
+/** The differences between what was approved and what is pending; where there is only one of them, all of it. */
+export function changesOf(entry: PinEntry): { changes: FieldChange[]; isCut: boolean } {
+  if (entry.kind === "instructions") {
+    const [before, after] = sidesOf(entry.pin, "");
+    return { changes: [diffText("instructions", before, after, EXCERPT)], isCut: false };
+  }
+  const [before, after] = sidesOf(entry.pin, NO_TOOL);
+  const { changes, isCut } = diffTools(before, after, { excerpt: EXCERPT });
+  return { changes: changes.filter(({ path }) => path !== "name"), isCut };
+}
+
+/** Names the parts of the definition that are pending, without quoting them. */
+export function pendingParts(entry: PinEntry): string[] {
+  if (entry.kind === "instructions") return ["instructions"];
+  const { pin } = entry;
+  return pin.kind === "changed" ? changedParts(pin.approved.value, pin.pending.value) : ["new"];
+}
+
+function sidesOf<Value>(pin: Pin<Value>, nothing: Value): [before: Value, after: Value] {
+  switch (pin.kind) {
+    case "pinned":
+      return [nothing, pin.approved.value];
+    case "changed":
+      return [pin.approved.value, pin.pending.value];
+    case "new":
+      return [nothing, pin.pending.value];
+  }
+}
+
+function isSamePending(a: Pin<unknown>, b: Pin<unknown>): boolean {
+  return a.kind !== "pinned" && b.kind !== "pinned" && a.pending.hash === b.pending.hash;
+}

@@ -1,0 +1,140 @@
+// The tools that a model gets: under names and with schemas that its provider accepts, and with the way back
+// to each tool's own arguments. A tool that the provider cannot take is left out, since offering it would
+// fail the whole request.
+
+import { PlugboardError } from "../model/errors.ts";
+import { isShownToModels } from "../model/include.ts";
+import type { JsonObject } from "../model/json.ts";
+import type { Tool } from "../model/tool.ts";
+import { providerName } from "./provider-name.ts";
+import { type NormalizedSchema, normalizeSchema, type SchemaProvider } from "./schema/normalize.ts";
+
+export interface ModelTool {
+  /** The tool's own name, unless the provider would refuse it. */
+  name: string;
+  description: string;
+  schema: JsonObject;
+  /** Whose rules the schema follows. */
+  provider: SchemaProvider;
+  tool: Tool;
+  /** Turns the model's arguments into those that the tool's own schema asks for. */
+  toOriginal: (args: JsonObject) => JsonObject;
+}
+
+export interface ModelToolsOptions {
+  /** In order of preference: a schema that the first cannot take is tried with the next. */
+  providers: readonly SchemaProvider[];
+  /** The provider refuses a request with more tools than this. */
+  maxTools?: number;
+  /** Called once for each tool name. */
+  onLeftOut?: (tool: Tool, reason: string) => void;
+  /** Called once for each tool whose schema had to be changed. */
+  onChanged?: (tool: Tool, changes: string) => void;
+}
+
+export class ModelTools {
+  readonly #tools: () => readonly Tool[];
+  readonly #options: ModelToolsOptions;
+  /** A reason for a tool that the provider cannot take. */
+  readonly #made = new WeakMap<Tool, ModelTool | string>();
+  /** By name, including earlier lists: a model may call a tool that it was offered a step ago. */
+  readonly #known = new Map<string, ModelTool>();
+  readonly #leftOut = new Set<string>();
+
+  constructor(tools: () => readonly Tool[], options: ModelToolsOptions) {
+    this.#tools = tools;
+    this.#options = options;
+  }
+
+  /** The tools to offer now, by name and in their order. */
+  list(): Map<string, ModelTool> {
+    const { maxTools = Infinity } = this.#options;
+    const listed = new Map<string, ModelTool>();
+    for (const tool of this.#tools().filter(isShownToModels)) {
+      const made = this.#made.get(tool) ?? this.#make(tool);
+      if (typeof made === "string") {
+        this.#leaveOut(tool, made);
+      } else if (listed.has(made.name)) {
+        this.#leaveOut(tool, `another tool is already named '${made.name}'`);
+      } else if (listed.size >= maxTools) {
+        this.#leaveOut(tool, `the provider takes no more than ${maxTools} tools`);
+      } else {
+        listed.set(made.name, made);
+        this.#known.set(made.name, made);
+      }
+    }
+    return listed;
+  }
+
+  /** A tool of this list or of an earlier one. */
+  get(name: string): ModelTool | undefined {
+    this.list();
+    return this.#known.get(name);
+  }
+
+  keys(): Iterable<string> {
+    return this.list().keys();
+  }
+
+  #make(tool: Tool): ModelTool | string {
+    const made = toModelTool(tool, this.#options);
+    this.#made.set(tool, made);
+    return made;
+  }
+
+  #leaveOut(tool: Tool, reason: string): void {
+    if (this.#leftOut.has(tool.name)) return;
+    this.#leftOut.add(tool.name);
+    this.#options.onLeftOut?.(tool, reason);
+  }
+}
+
+/** Normalises the schemas ahead of time, so that the next `list` finds them done. */
+export function prepareModelTools(tools: readonly Tool[], provider: SchemaProvider): void {
+  for (const { parameters } of tools.filter(isShownToModels)) normalize(parameters, provider);
+}
+
+function toModelTool(tool: Tool, { providers, onChanged }: ModelToolsOptions): ModelTool | string {
+  const reasons: string[] = [];
+  for (const provider of providers) {
+    const normalized = normalize(tool.parameters, provider);
+    if (typeof normalized === "string") {
+      reasons.push(`${provider} cannot take its schema: ${normalized}`);
+      continue;
+    }
+    const { schema, notes } = normalized;
+    const changes = [...reasons, ...notes];
+    if (changes.length > 0) onChanged?.(tool, changes.join("; "));
+    return {
+      name: providerName(tool.name),
+      description: tool.description,
+      schema,
+      provider,
+      tool,
+      toOriginal: (args) => normalized.toOriginal(args),
+    };
+  }
+  return reasons.join("; ");
+}
+
+/** Keyed by the schema, not by the tool: callers wrap the same tool anew for every step. */
+const normalizedSchemas = new WeakMap<JsonObject, Map<SchemaProvider, NormalizedSchema | string>>();
+
+/** The normalised schema, or the reason why there is none. */
+function normalize(schema: JsonObject, provider: SchemaProvider): NormalizedSchema | string {
+  const known =
+    normalizedSchemas.get(schema) ?? new Map<SchemaProvider, NormalizedSchema | string>();
+  normalizedSchemas.set(schema, known);
+  const normalized = known.get(provider) ?? tryNormalize(schema, provider);
+  known.set(provider, normalized);
+  return normalized;
+}
+
+function tryNormalize(schema: JsonObject, provider: SchemaProvider): NormalizedSchema | string {
+  try {
+    return normalizeSchema(schema, provider);
+  } catch (error) {
+    if (!(error instanceof PlugboardError)) throw error;
+    return error.message;
+  }
+}

@@ -1,0 +1,27 @@
+// Turns a server's answer to `resources/read` into contents. Malformed content becomes text that says so, so that it is
+// neither lost nor passed on.
+
+import { PlugboardError } from "../model/errors.ts";
+import { isJsonObject } from "../model/json.ts";
+import type { ResourceContents } from "../model/resource.ts";
+import { asText } from "../util/text.ts";
+
+/** Throws if the answer is not a result. */
+export function toContents(result: unknown, uri: string): ResourceContents[] {
+  if (!isJsonObject(result) || !Array.isArray(result.contents)) {
+    throw new PlugboardError("PROTOCOL", "the server's answer to resources/read has no contents");
+  }
+  return result.contents.map((each) => toPart(each, uri));
+}
+
+function toPart(part: unknown, asked: string): ResourceContents {
+  const { uri, mimeType, text, blob, _meta } = isJsonObject(part) ? part : {};
+  const about: ResourceContents = {
+    uri: typeof uri === "string" ? uri : asked,
+    ...(typeof mimeType === "string" && { mimeType }),
+    ...(isJsonObject(_meta) && { _meta }),
+  };
+  if (typeof text === "string") return { ...about, text };
+  if (typeof blob === "string") return { ...about, blob };
+  return { ...about, text: `[content that is neither text nor a blob] ${asText(part)}` };
+}

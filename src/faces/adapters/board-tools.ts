@@ -1,0 +1,27 @@
+// A board's tools as one adapter offers them, with diagnostics for tools that are left out or changed.
+
+import { ModelTools, type ModelToolsOptions } from "../../bridge/model-tools.ts";
+import type { Board } from "../../model/board.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
+import type { Tool } from "../../model/tool.ts";
+
+export interface AdapterOptions {
+  /** Receives one diagnostic for each tool that is left out or changed. */
+  onDiagnostic?: (diagnostic: Diagnostic) => void;
+}
+
+export function boardTools(
+  board: Pick<Board, "tools">,
+  rules: Pick<ModelToolsOptions, "providers" | "maxTools">,
+  { onDiagnostic }: AdapterOptions,
+): ModelTools {
+  const report = ({ name, source }: Tool, message: string): void => {
+    const server = source.kind === "mcp" ? source.server : "native";
+    onDiagnostic?.({ server, subject: source.kind === "mcp" ? source.tool : name, message });
+  };
+  return new ModelTools(() => board.tools(), {
+    ...rules,
+    onLeftOut: (tool, reason) => report(tool, `left out: ${reason}`),
+    onChanged: (tool, changes) => report(tool, `offered with changes: ${changes}`),
+  });
+}

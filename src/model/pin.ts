@@ -1,0 +1,47 @@
+// Pins: the definitions of a server's tools as they were first seen or approved, and what differs since.
+
+import type { ToolDefinition } from "./tool.ts";
+
+/** A tool definition without what may differ from one listing to the next (`_meta`). */
+export type PinnedTool = Omit<ToolDefinition, "_meta">;
+
+/** One definition of a server of that name. Another definition under the same name has pins of its own. */
+export interface PinnedServer {
+  server: string;
+  /** Identifies what is launched or reached. */
+  key: string;
+}
+
+/** A value as it was seen at one time. */
+export interface SeenValue<Value> {
+  hash: string;
+  value: Value;
+  /** Milliseconds since the epoch. */
+  seen: number;
+}
+
+export type Pin<Value> =
+  | { kind: "pinned"; firstSeen: number; approved: SeenValue<Value> }
+  | { kind: "changed"; firstSeen: number; approved: SeenValue<Value>; pending: SeenValue<Value> }
+  /** It appeared after the server was pinned, and nobody has approved it. */
+  | { kind: "new"; firstSeen: number; pending: SeenValue<Value> };
+
+export interface ServerPins extends PinnedServer {
+  /** The text is empty if the server gives none. */
+  instructions: Pin<string>;
+  tools: ReadonlyMap<string, Pin<PinnedTool>>;
+}
+
+/** One pin with the server it belongs to. */
+export type PinEntry = { pins: ServerPins } & (
+  | { kind: "tool"; tool: string; pin: Pin<PinnedTool> }
+  | { kind: "instructions"; pin: Pin<string> }
+);
+
+/** One difference between two definitions. `before` or `after` is missing where only the other side has the part. */
+export interface FieldChange {
+  /** For example `inputSchema.properties.path.type`. */
+  path: string;
+  before?: string;
+  after?: string;
+}

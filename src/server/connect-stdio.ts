@@ -1,0 +1,138 @@
+// Connects to a server on stdio: starts its process, and carries the conversation over its pipes.
+
+import type { Connection, ProtocolEra } from "../model/connection.ts";
+import { cancelled, PlugboardError } from "../model/errors.ts";
+import type { StdioEndpoint } from "../model/server-definition.ts";
+import { untilAborted } from "../util/abort.ts";
+import { within } from "../util/clock.ts";
+import { deferred } from "../util/deferred.ts";
+import { oneLine, plainText, truncate } from "../util/text.ts";
+import {
+  type ConnectionOptions,
+  type ExpectedEra,
+  openConnection,
+  type Remains,
+} from "./connection/live-connection.ts";
+import { StderrLog } from "./log/stderr-log.ts";
+import { containerEngine, reapContainers } from "./process/containers.ts";
+import { type ServerProcess, startProcess } from "./process/start-process.ts";
+import type { ExitStatus } from "./process/stop-process-tree.ts";
+import type { Carrier } from "./transport/carrier.ts";
+import { StdioTransport } from "./transport/stdio.ts";
+
+export interface StdioConnectOptions extends ConnectionOptions {
+  /** Where the server runs unless its definition says otherwise. */
+  cwd: string;
+  /** The host's environment; the server gets the baseline of it. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** The PATH for programs, instead of the one in `env`. Must not reject. */
+  path?: Promise<string | undefined>;
+  /** The era that an earlier run found. */
+  era?: ProtocolEra;
+}
+
+export class StdioConnector {
+  readonly #options: StdioConnectOptions;
+  readonly #expected: ExpectedEra;
+  #containersReaped = false;
+
+  constructor(options: StdioConnectOptions) {
+    this.#options = options;
+    this.#expected = { era: options.era };
+  }
+
+  async connect(
+    endpoint: StdioEndpoint,
+    signal: AbortSignal,
+    onRemains: (remains: Remains) => void,
+  ): Promise<Connection> {
+    const { definition, clock } = this.#options;
+    // Before the server's own time starts: a slow lookup of the PATH is not the server's fault.
+    const path = await untilAborted(Promise.resolve(this.#options.path), signal, cancelled);
+    const deadline = clock.monotonic() + definition.timeout;
+    const carrier = stdioCarrier(await this.#start(endpoint, path), this.#options);
+    const expected = this.#expected;
+    return openConnection({ ...this.#options, carrier, deadline, expected, signal, onRemains });
+  }
+
+  async #start(endpoint: StdioEndpoint, path: string | undefined): Promise<ServerProcess> {
+    const { definition, cwd, clock, logger } = this.#options;
+    const ambient = { ...this.#options.env, ...(path !== undefined && { PATH: path }) };
+    const engine = containerEngine({ cwd, ...endpoint }, ambient);
+    // The first start waits for this: what a killed host left behind may hold the container's name.
+    if (engine !== undefined && !this.#containersReaped) {
+      this.#containersReaped = true;
+      await reapContainers(engine, { clock, logger });
+    }
+    const server = definition.name;
+    return startProcess({ cwd, ...endpoint, server, ambient, clock, logger });
+  }
+}
+
+/** How long a closed pipe waits for the exit status that explains it, and an exit for the rest of the pipe. */
+const EXIT_STATUS_GRACE_MS = 250;
+/** How many characters of a dropped line we look at. */
+const MAX_DROPPED = 1000;
+
+function stdioCarrier(
+  child: ServerProcess,
+  { definition, clock, logger, redact = (text) => text }: StdioConnectOptions,
+): Carrier {
+  const warn = (line: string): void => logger.warn(line, { stream: "stderr" });
+  const stderr = new StderrLog(child.stderr, clock, warn, redact);
+  let stopped = false;
+  const broken = deferred<PlugboardError>();
+  const explain = async (seen?: PlugboardError): Promise<void> => {
+    if (seen !== undefined && seen.code !== "CONNECTION_CLOSED") return broken.resolve(seen);
+    const status = await within(clock, EXIT_STATUS_GRACE_MS, child.exited);
+    broken.resolve(exitReason(status, stderr.tail(), seen));
+  };
+  const wire = new StdioTransport({
+    stdin: child.stdin,
+    stdout: child.stdout,
+    maxMessageBytes: definition.maxMessageBytes,
+    clock,
+    onJunk: (line) => {
+      const isCut = line.length > MAX_DROPPED;
+      const shown = oneLine(redact(plainText(line.slice(0, MAX_DROPPED)), isCut), 200);
+      logger.debug("dropped a line that is not a message", { line: shown });
+    },
+    onFatal: (error) => void explain(error),
+  });
+  // The last answers may still be in the pipe, and a grandchild may hold the pipe open for ever.
+  void child.exited.then(() => {
+    if (!stopped) clock.after(EXIT_STATUS_GRACE_MS, () => void explain());
+  });
+  return {
+    wire,
+    pid: child.pid,
+    broken: broken.promise,
+    stderrTail: () => stderr.tail(),
+    stop() {
+      stopped = true;
+      return child.stop();
+    },
+  };
+}
+
+const LAST_LINES = 3;
+const MAX_LAST_WORDS = 400;
+
+/** Says how a server ended and what it wrote last. `seen` is what the transport noticed, if anything. */
+export function exitReason(
+  status: ExitStatus | undefined,
+  stderr: readonly string[],
+  seen?: PlugboardError,
+): PlugboardError {
+  const words = stderr.slice(-LAST_LINES).join(" | ");
+  const said = words === "" ? "" : `; it last wrote: ${truncate(words, MAX_LAST_WORDS)}`;
+  return new PlugboardError("CONNECTION_CLOSED", `${howItEnded(status, seen)}${said}`, {
+    cause: seen,
+  });
+}
+
+function howItEnded(status: ExitStatus | undefined, seen: PlugboardError | undefined): string {
+  if (status === undefined) return seen?.message ?? "the connection ended";
+  if (status.signal !== null) return `the server was ended by ${status.signal}`;
+  return `the server exited with code ${status.code ?? "unknown"}`;
+}

@@ -1,0 +1,36 @@
+// Connects to one server: resolves its endpoint, then starts what carries the conversation and opens the
+// connection over it (connect-stdio.ts, connect-remote.ts).
+
+import type { Connection } from "../model/connection.ts";
+import { loggerFor } from "../model/logger.ts";
+import type { Endpoint } from "../model/server-definition.ts";
+import { type RemoteConnectOptions, RemoteConnector } from "./connect-remote.ts";
+import { type StdioConnectOptions, StdioConnector } from "./connect-stdio.ts";
+import type { Remains } from "./connection/live-connection.ts";
+
+export interface ConnectOptions extends StdioConnectOptions, RemoteConnectOptions {
+  /** Fills in `${VAR}`; throws where a variable is not set. Never changes the endpoint's kind. */
+  resolve: () => Endpoint;
+}
+
+/**
+ * Opens a connection, until `signal` gives up. Rejects with a PlugboardError as soon as the reason is known;
+ * before that it reports through `onRemains` what the failed attempt leaves behind.
+ */
+export type Connect = (
+  signal: AbortSignal,
+  onRemains: (remains: Remains) => void,
+) => Promise<Connection>;
+
+/** Every attempt learns something about the server (its era, its transport), and the next one uses it. */
+export function createConnector(options: ConnectOptions): Connect {
+  const logger = loggerFor(options.definition.name, options.logger);
+  const stdio = new StdioConnector({ ...options, logger });
+  const remote = new RemoteConnector({ ...options, logger });
+  return async (signal, onRemains) => {
+    const endpoint = options.resolve();
+    return endpoint.kind === "stdio"
+      ? stdio.connect(endpoint, signal, onRemains)
+      : remote.connect(endpoint, signal, onRemains);
+  };
+}

@@ -1,0 +1,48 @@
+// Who a server says it is: cleaned and cut, so that we can show it and put it into a prompt.
+
+import type { ServerIdentity } from "../../model/connection.ts";
+import { oneLine, plainText, truncate } from "../../util/text.ts";
+import { hasInvisible } from "../lists/text-cleaner.ts";
+import { type Handshake, serverStatement } from "./handshake.ts";
+
+/** In characters. Instructions end up in prompts and in the cache. */
+const MAX_INSTRUCTIONS = 64 * 1024;
+
+export interface ServerInfo {
+  name: string;
+  version: string;
+}
+
+export function readIdentity(
+  handshake: Handshake,
+  info: ServerInfo | undefined,
+  redact: (text: string) => string,
+): ServerIdentity {
+  const instructions = instructionsOf(handshake);
+  return {
+    era: handshake.era,
+    protocolVersion: handshake.protocolVersion,
+    ...(info !== undefined && {
+      name: redact(oneLine(info.name, 100)),
+      version: redact(oneLine(info.version, 50)),
+    }),
+    ...(instructions !== undefined && {
+      instructions: truncate(redact(plainText(instructions)), MAX_INSTRUCTIONS),
+    }),
+  };
+}
+
+/** Where invisible characters were removed, as the end of a sentence; undefined if there were none. */
+export function hiddenIn(handshake: Handshake, info: ServerInfo | undefined): string | undefined {
+  const places = [
+    ...(hasInvisible(`${info?.name ?? ""}${info?.version ?? ""}`) ? ["name"] : []),
+    ...(hasInvisible(instructionsOf(handshake) ?? "") ? ["instructions"] : []),
+  ];
+  return places.length === 0 ? undefined : places.join(" and ");
+}
+
+/** Cut to twice the limit: that bounds the work, and leaves room for what is removed later. */
+function instructionsOf(handshake: Handshake): string | undefined {
+  const { instructions } = serverStatement(handshake);
+  return typeof instructions === "string" ? instructions.slice(0, MAX_INSTRUCTIONS * 2) : undefined;
+}

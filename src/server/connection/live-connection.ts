@@ -1,0 +1,324 @@
+// One conversation with one server, whatever carries it: the handshake, the SDK client on top, the lists and
+// the calls, until it is closed.
+
+import type { Client } from "@modelcontextprotocol/client";
+import type {
+  CallOptions,
+  Connection,
+  ProtocolEra,
+  ServerIdentity,
+  ToolList,
+} from "../../model/connection.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
+import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import type { Logger } from "../../model/logger.ts";
+import type { ServerDefinition } from "../../model/server-definition.ts";
+import type { Clock } from "../../util/clock.ts";
+import { deferred } from "../../util/deferred.ts";
+import { duration, oneLine } from "../../util/text.ts";
+import { packageVersion } from "../../util/version.ts";
+import { listTools } from "../lists/list-tools.ts";
+import type { RedactText } from "../log/stderr-log.ts";
+import { RequestRouter } from "../requests/request-router.ts";
+import type { HostAnswers } from "../requests/server-requests.ts";
+import type { Carrier } from "../transport/carrier.ts";
+import { isMethodNotFound } from "../transport/errors.ts";
+import { type ParamHeader, readParamHeaders } from "../transport/param-headers.ts";
+import { ChangeStream } from "./change-stream.ts";
+import {
+  type Handshake,
+  type HostInfo,
+  requestMeta,
+  shakeHands,
+  serverStatement,
+} from "./handshake.ts";
+import { hiddenIn, readIdentity } from "./identity.ts";
+import { LiveContent } from "./live-content.ts";
+import { attachClient } from "./sdk-client.ts";
+
+export interface ConnectionOptions {
+  definition: ServerDefinition;
+  clock: Clock;
+  logger: Logger;
+  /** What the server may ask the host for. Default: nothing. */
+  answers?: HostAnswers;
+  /** Removes secrets from stderr and from what the server says about itself and its tools. */
+  redact?: RedactText;
+}
+
+/** The era to ask a server for first. Every attempt to open a connection updates it. */
+export interface ExpectedEra {
+  era: ProtocolEra | undefined;
+}
+
+/** What is left of a connection that could not be opened. */
+export interface Remains {
+  /** Resolves when nothing of it runs any more. */
+  gone: Promise<void>;
+  stderr: string[];
+}
+
+export interface OpenConnectionOptions extends ConnectionOptions {
+  carrier: Carrier;
+  /** When the server's time to get ready ends, by the monotonic clock. */
+  deadline: number;
+  expected: ExpectedEra;
+  signal: AbortSignal;
+  onRemains: (remains: Remains) => void;
+}
+
+/** Opens the conversation over a carrier that has been started. Rejects with a PlugboardError. */
+export async function openConnection(options: OpenConnectionOptions): Promise<Connection> {
+  const { definition, clock, deadline, expected, signal, onRemains } = options;
+  const connection = new LiveConnection(options);
+  const giveUp = (): void => void connection.close();
+  signal.addEventListener("abort", giveUp, { once: true });
+  try {
+    if (signal.aborted) throw new PlugboardError("CANCELLED", "the start was cancelled");
+    await connection.establish(deadline - clock.monotonic(), expected.era);
+    expected.era = connection.identity.era;
+    return connection;
+  } catch (error) {
+    const reason = explain(error, definition.timeout);
+    // Some servers exit on a question of an era they do not speak: the next attempt starts with the other era.
+    if (reason.code === "CONNECTION_CLOSED" && definition.protocol === "auto") {
+      expected.era = expected.era === "modern" ? "legacy" : "modern";
+    }
+    onRemains({ gone: connection.close(), stderr: connection.stderrTail() });
+    throw reason;
+  } finally {
+    signal.removeEventListener("abort", giveUp);
+  }
+}
+
+function explain(error: unknown, timeout: number): PlugboardError {
+  const reason = toPlugboardError(error, "HANDSHAKE_FAILED");
+  if (reason.code !== "TIMEOUT") return reason;
+  return new PlugboardError("TIMEOUT", `the server did not answer within ${duration(timeout)}`, {
+    cause: reason,
+    hint: "if it downloads itself on its first start, run its command once by hand or raise its timeout",
+  });
+}
+
+class LiveConnection implements Connection {
+  readonly #definition: ServerDefinition;
+  readonly #carrier: Carrier;
+  readonly #host: HostInfo = { name: "plugboard", version: packageVersion() };
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #router: RequestRouter;
+  readonly #redact: RedactText;
+  readonly #closed = deferred<PlugboardError | undefined>();
+  readonly #toolsChanged = new Set<() => void>();
+  #client: Client | undefined;
+  #handshake: Handshake | undefined;
+  #content: LiveContent | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: ConnectionOptions & { carrier: Carrier }) {
+    const { definition, carrier, clock, logger, answers = {}, redact = (text) => text } = options;
+    this.#definition = definition;
+    this.#carrier = carrier;
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#redact = redact;
+    const { wire } = carrier;
+    this.#router = new RequestRouter({
+      server: definition.name,
+      wire,
+      answers,
+      clock,
+      logger,
+      redact,
+    });
+    void carrier.broken.then((reason) => {
+      this.#router.end(reason);
+      wire.end(reason);
+      this.#closed.resolve(reason);
+    });
+  }
+
+  get closed(): Promise<PlugboardError | undefined> {
+    return this.#closed.promise;
+  }
+
+  get pid(): number | undefined {
+    return this.#carrier.pid;
+  }
+
+  get identity(): ServerIdentity {
+    const handshake = this.#handshake;
+    if (handshake === undefined) throw notEstablished();
+    const identity = readIdentity(handshake, this.#client?.getServerVersion(), this.#redact);
+    return { ...identity, transport: this.#carrier.transport };
+  }
+
+  get content(): LiveContent {
+    if (this.#content === undefined) throw notEstablished();
+    return this.#content;
+  }
+
+  /** Shakes hands, then puts the SDK on top. `timeout` is what is left of the server's time to get ready. */
+  async establish(timeout: number, expect: ProtocolEra | undefined): Promise<void> {
+    // Loading the SDK costs nothing now: the child is booting meanwhile.
+    const sdk = import("@modelcontextprotocol/client");
+    const { wire } = this.#carrier;
+    const { capabilities } = this.#router;
+    const handshake = await shakeHands({
+      request: (method, params) => wire.request(method, params, { timeout }),
+      host: this.#host,
+      capabilities,
+      protocol: this.#definition.protocol,
+      expect,
+    });
+    this.#handshake = handshake;
+    const { era } = handshake;
+    const stated = serverStatement(handshake).capabilities;
+    const hasLogging = isJsonObject(stated) && isJsonObject(stated.logging);
+    if (era === "modern") {
+      const level = hasLogging ? this.#router.logLevel : undefined;
+      wire.adoptMeta(requestMeta(this.#host, capabilities, level));
+    }
+    const onToolsChanged = (): void => {
+      for (const listener of this.#toolsChanged) listener();
+    };
+    const client = await attachClient(await sdk, {
+      transport: wire,
+      handshake,
+      host: this.#host,
+      router: this.#router,
+      timeout,
+      onToolsChanged,
+      onContentChange: (change) => this.#content?.heard(change),
+      onError: (error) =>
+        this.#logger.debug("a message of the server was not understood", {
+          reason: oneLine(error.message, 300),
+        }),
+    });
+    this.#client = client;
+    // A modern server gets the log level with every request, and asks for the roots when it needs them.
+    const setLogLevel = (): void => {
+      if (era === "legacy" && hasLogging) this.#router.setLogLevel(timeout);
+    };
+    if (era === "legacy") this.#router.watchRoots(client);
+    setLogLevel();
+    const onRenewed = (): void => {
+      setLogLevel();
+      onToolsChanged();
+      void this.#content?.renew();
+    };
+    this.#content = this.#openContent(era, client, onRenewed);
+    this.#carrier.established?.(era, onRenewed);
+  }
+
+  #openContent(era: ProtocolEra, client: Client, onMissed: () => void): LiveContent {
+    const { name: server, timeout } = this.#definition;
+    const onError = ({ message }: PlugboardError): void =>
+      this.#logger.debug("the server does not report changes", { reason: message });
+    const changes =
+      era === "modern"
+        ? new ChangeStream({ client, clock: this.#clock, timeout, onError, onMissed })
+        : undefined;
+    changes?.start();
+    return new LiveContent({
+      server,
+      timeout,
+      era,
+      capabilities: client.getServerCapabilities(),
+      wire: this.#carrier.wire,
+      changes,
+      sendInRounds: (send, signal) => this.#router.sendInRounds(send, undefined, signal),
+      redact: this.#redact,
+    });
+  }
+
+  async listTools(): Promise<ToolList> {
+    if (this.#client?.getServerCapabilities()?.tools === undefined) {
+      return { tools: [], diagnostics: this.#hiddenCharacters() };
+    }
+    const { name, timeout } = this.#definition;
+    try {
+      const requestPage = (cursor: string | undefined): Promise<unknown> =>
+        this.#carrier.wire.request("tools/list", cursor === undefined ? {} : { cursor }, {
+          timeout,
+        });
+      const { tools, diagnostics } = await listTools(name, requestPage, this.#redact);
+      return this.#withParamHeaders({
+        tools,
+        diagnostics: [...this.#hiddenCharacters(), ...diagnostics],
+      });
+    } catch (error) {
+      if (!isMethodNotFound(error)) throw error;
+      const message = "the server advertises tools but does not know tools/list";
+      return { tools: [], diagnostics: [{ server: name, message }] };
+    }
+  }
+
+  #hiddenCharacters(): Diagnostic[] {
+    const info = this.#client?.getServerVersion();
+    const places = this.#handshake && hiddenIn(this.#handshake, info);
+    if (places === undefined) return [];
+    const message = `invisible characters were removed from the server's ${places}`;
+    return [{ server: this.#definition.name, message }];
+  }
+
+  /** Tells the wire which parameters to mirror. A tool that declares them wrongly must not be called. */
+  #withParamHeaders(list: ToolList): ToolList {
+    const { wire } = this.#carrier;
+    if (this.#handshake?.era !== "modern" || wire.adoptParamHeaders === undefined) return list;
+    const { name: server } = this.#definition;
+    const byTool = new Map<string, readonly ParamHeader[]>();
+    const diagnostics = [...list.diagnostics];
+    const tools = list.tools.filter(({ name, inputSchema }) => {
+      const headers = readParamHeaders(inputSchema);
+      if (typeof headers !== "string") return byTool.set(name, headers);
+      const message = `tool left out: its inputSchema ${headers}`;
+      diagnostics.push({ server, subject: oneLine(name, 80), message });
+      return false;
+    });
+    wire.adoptParamHeaders(byTool);
+    return { tools, diagnostics };
+  }
+
+  callTool(name: string, args: JsonObject, options: CallOptions): Promise<unknown> {
+    return this.#router.callTool(this.#handshake?.era ?? "legacy", name, args, options);
+  }
+
+  async ping(timeout: number): Promise<number | undefined> {
+    if (this.#handshake?.era !== "legacy") return undefined;
+    const started = this.#clock.monotonic();
+    await this.#carrier.wire.request("ping", {}, { timeout });
+    return this.#clock.monotonic() - started;
+  }
+
+  onToolsChanged(listener: () => void): void {
+    this.#toolsChanged.add(listener);
+  }
+
+  stderrTail(): string[] {
+    return this.#carrier.stderrTail();
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#closed.resolve(undefined);
+    this.#toolsChanged.clear();
+    this.#content?.end();
+    const stopped = new PlugboardError(
+      "CONNECTION_CLOSED",
+      "the server was stopped during the call",
+    );
+    this.#router.end(stopped);
+    this.#carrier.wire.end(stopped);
+    await this.#carrier.stop();
+  }
+}
+
+function notEstablished(): PlugboardError {
+  return new PlugboardError("HANDSHAKE_FAILED", "not established");
+}

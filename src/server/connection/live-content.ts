@@ -1,0 +1,203 @@
+// The resources and prompts of one connection, in either era: lists and reads them with requests of the host's
+// own, subscribes to resources, and reports changes.
+
+import type { ProtocolEra } from "../../model/connection.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
+import { PlugboardError } from "../../model/errors.ts";
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import type {
+  CompletionQuery,
+  ContentChange,
+  ContentRequest,
+  PromptList,
+  ResourceList,
+  ServerContent,
+} from "../../model/server-content.ts";
+import type { PageRequest } from "../lists/list-pages.ts";
+import { listPrompts } from "../lists/list-prompts.ts";
+import { listResources, listTemplates, MAX_URI } from "../lists/list-resources.ts";
+import type { Wire } from "../transport/carrier.ts";
+import { isMethodNotFound } from "../transport/errors.ts";
+import type { ChangeStream } from "./change-stream.ts";
+
+const MAX_SUBSCRIPTIONS = 1000;
+
+export interface LiveContentOptions {
+  server: string;
+  /** Milliseconds for requests that no caller made: lists and subscriptions. */
+  timeout: number;
+  era: ProtocolEra;
+  /** As the server sent them. */
+  capabilities: unknown;
+  wire: Pick<Wire, "request">;
+  /** Subscribes to resources; undefined in the legacy era, which has a request for that. */
+  changes: Pick<ChangeStream, "subscribe" | "covers"> | undefined;
+  /** Sends a request, and again with the answers that the server wants first; `send` gets those to add. */
+  sendInRounds: (
+    send: (extra: JsonObject | undefined) => Promise<unknown>,
+    signal: AbortSignal | undefined,
+  ) => Promise<unknown>;
+  /** Removes secrets from what the server says about its content. */
+  redact: (text: string) => string;
+}
+
+export class LiveContent implements ServerContent {
+  readonly has: ServerContent["has"];
+  readonly #options: LiveContentOptions;
+  readonly #subscribed = new Set<string>();
+  readonly #listeners = new Set<(change: ContentChange) => void>();
+
+  constructor(options: LiveContentOptions) {
+    this.#options = options;
+    const of = isJsonObject(options.capabilities) ? options.capabilities : {};
+    this.has = {
+      resources: isJsonObject(of.resources),
+      subscriptions: isJsonObject(of.resources) && of.resources.subscribe === true,
+      prompts: isJsonObject(of.prompts),
+      completions: isJsonObject(of.completions),
+    };
+  }
+
+  async listResources(): Promise<ResourceList> {
+    if (!this.has.resources) return { resources: [], templates: [], diagnostics: [] };
+    const { server, redact } = this.#options;
+    const empty = { items: [], diagnostics: [] as Diagnostic[] };
+    const [resources, templates] = await Promise.all([
+      listResources(server, this.#pages("resources/list"), redact).catch((error: unknown) => ({
+        ...empty,
+        diagnostics: this.#ifMethodNotFound(error, "resources", "resources/list"),
+      })),
+      // Many servers have no templates, and say so with this error.
+      listTemplates(server, this.#pages("resources/templates/list"), redact).catch(
+        (error: unknown) => {
+          if (isMethodNotFound(error)) return empty;
+          throw error;
+        },
+      ),
+    ]);
+    return {
+      resources: resources.items,
+      templates: templates.items,
+      diagnostics: [...resources.diagnostics, ...templates.diagnostics],
+    };
+  }
+
+  async listPrompts(): Promise<PromptList> {
+    if (!this.has.prompts) return { prompts: [], diagnostics: [] };
+    const { server, redact } = this.#options;
+    try {
+      return await listPrompts(server, this.#pages("prompts/list"), redact);
+    } catch (error) {
+      return { prompts: [], diagnostics: this.#ifMethodNotFound(error, "prompts", "prompts/list") };
+    }
+  }
+
+  readResource(uri: string, request: ContentRequest): Promise<unknown> {
+    return this.#ask("resources/read", { uri }, request);
+  }
+
+  getPrompt(name: string, args: JsonObject, request: ContentRequest): Promise<unknown> {
+    return this.#ask("prompts/get", { name, arguments: args }, request);
+  }
+
+  complete(query: CompletionQuery, request: ContentRequest): Promise<unknown> {
+    const { of, argument, value, known } = query;
+    const isContext = Object.keys(known).length > 0;
+    return this.#options.wire.request(
+      "completion/complete",
+      {
+        ref: of,
+        argument: { name: argument, value },
+        ...(isContext && { context: { arguments: known } }),
+      },
+      request,
+    );
+  }
+
+  async subscribe(uri: string): Promise<void> {
+    if (this.#subscribed.has(uri)) return;
+    const { server, changes } = this.#options;
+    if (!this.has.subscriptions) {
+      throw new PlugboardError("UNSUPPORTED", "the server does not report updates", { server });
+    }
+    if (this.#subscribed.size >= MAX_SUBSCRIPTIONS) {
+      const message = `there are ${MAX_SUBSCRIPTIONS} subscriptions to the server already`;
+      throw new PlugboardError("UNSUPPORTED", message, { server });
+    }
+    this.#subscribed.add(uri);
+    try {
+      if (changes === undefined) return void (await this.#request("resources/subscribe", uri));
+      await changes.subscribe(this.#subscribed);
+      if (!changes.covers(uri)) {
+        const message = "the server does not report updates of this resource";
+        throw new PlugboardError("UNSUPPORTED", message, { server });
+      }
+    } catch (error) {
+      this.#subscribed.delete(uri);
+      throw error;
+    }
+  }
+
+  async unsubscribe(uri: string): Promise<void> {
+    if (!this.#subscribed.delete(uri)) return;
+    const { changes } = this.#options;
+    if (changes === undefined) await this.#request("resources/unsubscribe", uri);
+    else await changes.subscribe(this.#subscribed);
+  }
+
+  onChange(listener: (change: ContentChange) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Passes a change on, except updates of resources that nobody subscribed to. */
+  heard(change: ContentChange): void {
+    if (change.kind === "updated" && !this.#isWanted(change.uri)) return;
+    for (const listener of this.#listeners) listener(change);
+  }
+
+  /** Subscribes again and reports everything as changed: the server may have forgotten us, or we missed changes. */
+  async renew(): Promise<void> {
+    this.heard({ kind: "resources" });
+    this.heard({ kind: "prompts" });
+    const { changes } = this.#options;
+    for (const uri of this.#subscribed) {
+      if (changes === undefined) await this.#request("resources/subscribe", uri).catch(() => {});
+      this.heard({ kind: "updated", uri });
+    }
+  }
+
+  end(): void {
+    this.#listeners.clear();
+  }
+
+  #pages(method: string): PageRequest {
+    const { wire, timeout } = this.#options;
+    return (cursor) => wire.request(method, cursor === undefined ? {} : { cursor }, { timeout });
+  }
+
+  #ask(method: string, params: JsonObject, request: ContentRequest): Promise<unknown> {
+    const { wire, era, sendInRounds } = this.#options;
+    if (era === "legacy") return wire.request(method, params, request);
+    const send = (extra: JsonObject | undefined): Promise<unknown> =>
+      wire.request(method, { ...params, ...extra }, request);
+    return sendInRounds(send, request.signal);
+  }
+
+  #request(method: string, uri: string): Promise<unknown> {
+    const { wire, timeout } = this.#options;
+    return wire.request(method, { uri }, { timeout });
+  }
+
+  #isWanted(uri: string): boolean {
+    if (uri.length > MAX_URI) return false;
+    if (this.#subscribed.has(uri)) return true;
+    // The update may be of a part of a subscribed resource.
+    return [...this.#subscribed].some((whole) => uri.startsWith(whole));
+  }
+
+  #ifMethodNotFound(error: unknown, what: string, method: string): Diagnostic[] {
+    if (!isMethodNotFound(error)) throw error;
+    const message = `the server advertises ${what} but does not know ${method}`;
+    return [{ server: this.#options.server, message }];
+  }
+}

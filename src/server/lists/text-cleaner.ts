@@ -1,0 +1,124 @@
+// Cleans a server's titles and descriptions for people and prompts: removes invisible characters and bounds
+// their length. Names, and what schemas mean, stay as they are.
+
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import { oneLine, plainText, truncate } from "../../util/text.ts";
+
+const MAX_TITLE = 200;
+const MAX_SCHEMA_DESCRIPTION = 4 * 1024;
+
+/** The values of these keywords are data, even where they look like a schema. */
+const DATA_KEYWORDS = new Set(["enum", "const", "default", "examples"]);
+/** These keywords hold schemas under names that the server chose, which may be any of the above. */
+const NAMED_SCHEMAS = new Set([
+  "properties",
+  "patternProperties",
+  "dependentSchemas",
+  "$defs",
+  "definitions",
+]);
+
+/** Most texts are plain, and need no further check. */
+const PLAIN = /^[\t\n\x20-\x7e]*$/;
+
+export class TextCleaner {
+  readonly #redact: (text: string) => string;
+  readonly #cleaned = new Set<string>();
+  readonly #left = new Set<string>();
+  readonly #cut = new Set<string>();
+
+  constructor(redact: (text: string) => string) {
+    this.#redact = redact;
+  }
+
+  title(text: string, place: string): string {
+    return oneLine(this.description(text, place, MAX_TITLE), MAX_TITLE);
+  }
+
+  description(text: string, place: string, max: number): string {
+    // Cutting first bounds the work on a hostile text; four times the limit leaves room for what is removed.
+    const seen = withoutHarmless(text.slice(0, max * 4));
+    const plain = plainText(seen);
+    if (plain !== seen) this.#cleaned.add(place);
+    if (plain.length > max || text.length > max * 4) this.#cut.add(place);
+    return truncate(this.#redact(plain), max);
+  }
+
+  /** Only notes invisible characters: the text cannot be changed without changing its meaning. */
+  check(text: string, place: string): void {
+    if (hasInvisible(text)) this.#left.add(place);
+  }
+
+  /** Recursive, since the schema's depth has been bounded before. */
+  schema(schema: JsonObject, place: string): JsonObject {
+    return this.#node(schema, place) as JsonObject;
+  }
+
+  reportTo(report: (message: string) => void): void {
+    if (this.#cleaned.size > 0) {
+      report(`invisible characters were removed from its ${list(this.#cleaned)}`);
+    }
+    if (this.#left.size > 0) {
+      report(`invisible characters are in its ${list(this.#left)}, where they had to be left`);
+    }
+    if (this.#cut.size > 0) report(`text was cut in its ${list(this.#cut)}`);
+  }
+
+  /** Returns the same node if nothing in it had to change. */
+  #node(node: unknown, place: string, isByName = false): unknown {
+    if (typeof node === "string") this.check(node, place);
+    if (Array.isArray(node)) {
+      const items = node.map((each) => this.#node(each, place));
+      return items.some((each, index) => each !== node[index]) ? items : node;
+    }
+    if (!isJsonObject(node)) return node;
+    let isChanged = false;
+    const entries = Object.entries(node).map(([key, value]): [string, unknown] => {
+      this.check(key, place);
+      const clean = isByName ? this.#node(value, place) : this.#entry(key, value, place);
+      isChanged ||= clean !== value;
+      return [key, clean];
+    });
+    // Object.fromEntries defines keys, so `__proto__` stays a key.
+    return isChanged ? Object.fromEntries(entries) : node;
+  }
+
+  #entry(key: string, value: unknown, place: string): unknown {
+    if (DATA_KEYWORDS.has(key)) {
+      this.#checkData(value, place);
+      return value;
+    }
+    if (typeof value !== "string") return this.#node(value, place, NAMED_SCHEMAS.has(key));
+    if (key === "description") return this.description(value, place, MAX_SCHEMA_DESCRIPTION);
+    if (key === "title") return this.title(value, place);
+    this.check(value, place);
+    return value;
+  }
+
+  #checkData(data: unknown, place: string): void {
+    if (typeof data === "string") return this.check(data, place);
+    if (typeof data !== "object" || data === null) return;
+    for (const [key, value] of Object.entries(data)) {
+      this.check(key, place);
+      this.#checkData(value, place);
+    }
+  }
+}
+
+/** Whether a text has invisible characters, other than foreign line ends and what joins an emoji. */
+export function hasInvisible(text: string): boolean {
+  if (PLAIN.test(text)) return false;
+  const seen = withoutHarmless(text);
+  return plainText(seen) !== seen;
+}
+
+/** Line ends of another system and what joins an emoji do not hide anything. */
+function withoutHarmless(text: string): string {
+  return text.replace(/\r\n?/g, "\n").replace(/\u200d|\ufe0e|\ufe0f/g, "");
+}
+
+function list(places: ReadonlySet<string>): string {
+  const names = [...places];
+  const last = names.pop() ?? "";
+  return names.length === 0 ? last : `${names.join(", ")} and ${last}`;
+}

@@ -1,0 +1,70 @@
+// The process table as a port: which processes run, under which parent, since when, and with which
+// cookie; and who is related to whom in it.
+
+/** A pid alone is reused sooner or later; together with its start time it names one process. */
+export interface ProcessRef {
+  pid: number;
+  start: string;
+}
+
+export interface ProcessEntry extends ProcessRef {
+  ppid: number;
+  pgid: number;
+  uid: number;
+  ageMs: number;
+  /** It has ended, and its parent has not noticed yet. */
+  zombie: boolean;
+  /** Absent where there is none and where we may not read it. */
+  cookie?: string;
+}
+
+export interface ProcessTable {
+  /** Everything that runs now. Cookies are read for this user's processes only. */
+  list(): Promise<ProcessEntry[]>;
+  /** The living children of `pid`, their children, and so on. */
+  descendants(pid: number): Promise<ProcessRef[]>;
+  /** Those of `refs` that are still the same process, and alive. */
+  living<Ref extends ProcessRef>(refs: readonly Ref[]): Promise<Ref[]>;
+}
+
+/** `roots`, their descendants, and the groups that any of these lead; each process once. */
+export function withRelatives(
+  entries: readonly ProcessEntry[],
+  roots: readonly ProcessEntry[],
+): ProcessEntry[] {
+  const children = groupBy(entries, ({ ppid }) => ppid);
+  const groups = groupBy(entries, ({ pgid }) => pgid);
+  const found = new Set(roots);
+  for (const { pid } of found) {
+    for (const child of children.get(pid) ?? []) found.add(child);
+    for (const member of groups.get(pid) ?? []) found.add(member);
+  }
+  return [...found];
+}
+
+/** The living relatives of `pid`, without `pid` itself. */
+export function relativesOf(entries: readonly ProcessEntry[], pid: number): ProcessEntry[] {
+  const roots = entries.filter((entry) => entry.pid === pid);
+  return withRelatives(entries, roots).filter((entry) => entry.pid !== pid && !entry.zombie);
+}
+
+/** `pid` itself, its parent, its parent's parent, and so on. */
+export function withAncestors(entries: readonly ProcessEntry[], pid: number): Set<number> {
+  const parents = new Map(entries.map((entry) => [entry.pid, entry.ppid]));
+  const line = new Set<number>();
+  for (let at: number | undefined = pid; at && !line.has(at); at = parents.get(at)) line.add(at);
+  return line;
+}
+
+function groupBy(
+  entries: readonly ProcessEntry[],
+  key: (entry: ProcessEntry) => number,
+): Map<number, ProcessEntry[]> {
+  const groups = new Map<number, ProcessEntry[]>();
+  for (const entry of entries) {
+    const group = groups.get(key(entry));
+    if (group) group.push(entry);
+    else groups.set(key(entry), [entry]);
+  }
+  return groups;
+}

@@ -1,0 +1,125 @@
+// Ends the processes that earlier hosts left behind when they were killed before they could clean up.
+
+import { type Logger, silentLogger } from "../../model/logger.ts";
+import { type Clock, systemClock } from "../../util/clock.ts";
+import { type HostIdentity, parseCookie } from "./cookie.ts";
+import { currentHost } from "./host-identity.ts";
+import { sharedProcessTable } from "./open-process-table.ts";
+import {
+  type ProcessEntry,
+  type ProcessRef,
+  type ProcessTable,
+  withAncestors,
+  withRelatives,
+} from "./process-table.ts";
+import { terminateProcesses } from "./terminate-processes.ts";
+
+export interface ReapOptions {
+  platform?: NodeJS.Platform;
+  table?: ProcessTable;
+  host?: HostIdentity;
+  clock?: Clock;
+  logger?: Logger;
+  /** Milliseconds between SIGTERM and SIGKILL. */
+  grace?: number;
+}
+
+export interface ReapedProcess {
+  pid: number;
+  ageMs: number;
+}
+
+/** An orphan may be a host itself, and its servers become orphans only when it is gone. */
+const ROUNDS = 6;
+/** After this many rounds there is no more SIGTERM: some programs start themselves again on it. */
+const SIGTERM_ROUNDS = 3;
+
+let reaped: Promise<void> | undefined;
+
+/** Reaps once in the life of this process. Never rejects. */
+export function reapOrphansOnce(clock: Clock, logger: Logger): Promise<void> {
+  reaped ??= reapOrphans({ clock, logger }).then((ended) => {
+    if (ended.length > 0) {
+      logger.warn("ended processes that an earlier run left behind", {
+        pids: ended.map(({ pid }) => pid),
+      });
+    }
+  });
+  return reaped;
+}
+
+/**
+ * Resolves to what was ended. Never touches a process whose host is alive, one that is not provably ours,
+ * the caller or its ancestors. Never rejects. Does nothing on Windows.
+ */
+export async function reapOrphans(options: ReapOptions = {}): Promise<ReapedProcess[]> {
+  const { platform = process.platform, logger = silentLogger } = options;
+  const table = options.table ?? sharedProcessTable(platform);
+  if (!table) return [];
+  try {
+    return await reap(table, options);
+  } catch (error) {
+    logger.warn("cannot look for servers that an earlier run left behind", { error });
+    return [];
+  }
+}
+
+async function reap(
+  table: ProcessTable,
+  { host = currentHost(), clock = systemClock, logger = silentLogger, grace = 1000 }: ReapOptions,
+): Promise<ReapedProcess[]> {
+  const ended: ReapedProcess[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const orphans = await findOrphans(table, host);
+    if (orphans.length === 0) break;
+    const options = { table, clock, grace: round < SIGTERM_ROUNDS ? grace : 0, patience: 2000 };
+    const survivors = await terminateProcesses(orphans, options);
+    for (const orphan of orphans) {
+      if (!survivors.includes(orphan)) ended.push({ pid: orphan.pid, ageMs: orphan.ageMs });
+    }
+    if (survivors.length > 0) {
+      const pids = survivors.map(({ pid }) => pid);
+      logger.warn("processes that an earlier run left behind cannot be ended", { pids });
+      break;
+    }
+  }
+  return ended;
+}
+
+/**
+ * The processes with orphaned cookies and their relatives, except relatives with another cookie: those
+ * belong to another host. A cookie that the caller or one of its ancestors carries is left alone; the caller
+ * may run in a terminal that such a server opened.
+ */
+async function findOrphans(table: ProcessTable, host: HostIdentity): Promise<ProcessEntry[]> {
+  const all = await table.list();
+  const spared = withAncestors(all, process.pid);
+  const cookies = new Set<string>();
+  for (const { cookie, uid } of all) if (cookie && uid === host.uid) cookies.add(cookie);
+  for (const { cookie, pid } of all) if (cookie && spared.has(pid)) cookies.delete(cookie);
+  const orphaned = await orphanedCookies(cookies, host, table);
+  const carriers = all.filter(({ cookie, uid }) => uid === host.uid && orphaned.has(cookie ?? ""));
+  return withRelatives(all, carriers).filter(
+    ({ cookie, pid, zombie }) =>
+      !zombie && !spared.has(pid) && (cookie === undefined || orphaned.has(cookie)),
+  );
+}
+
+/**
+ * Those of `cookies` whose host is dead and was of this user, this boot and this pid namespace. Anything in
+ * doubt is not among them.
+ */
+export async function orphanedCookies(
+  cookies: Iterable<string>,
+  host: HostIdentity,
+  table: ProcessTable,
+): Promise<Set<string>> {
+  const known = new Map<string, ProcessRef>();
+  for (const text of cookies) {
+    const cookie = parseCookie(text);
+    if (!cookie || cookie.start === "0") continue;
+    if (cookie.uid === host.uid && cookie.space === host.space) known.set(text, cookie);
+  }
+  const alive = new Set(await table.living([...known.values()]));
+  return new Set([...known].flatMap(([text, cookie]) => (alive.has(cookie) ? [] : text)));
+}

@@ -1,0 +1,162 @@
+// Starts a server's process (without a shell, in its own process group, with its own environment), watches
+// it, and stops it with everything it started.
+
+import {
+  type ChildProcessWithoutNullStreams,
+  type SpawnOptionsWithoutStdio,
+  spawn,
+} from "node:child_process";
+import { once } from "node:events";
+import type { Readable, Writable } from "node:stream";
+import { type Logger, silentLogger } from "../../model/logger.ts";
+import { type Clock, systemClock } from "../../util/clock.ts";
+import { exitGuard } from "../../util/exit-guard.ts";
+import { labelledArgs, parseContainerRun } from "./containers.ts";
+import { makeCookie } from "./cookie.ts";
+import { type ChildEnvironment, baseEnvironment, childEnvironment } from "./environment.ts";
+import { currentHost } from "./host-identity.ts";
+import type { ProcessTable } from "./process-table.ts";
+import { explainSpawnFailure } from "./spawn-failure.ts";
+import {
+  type ExitStatus,
+  type StopOptions,
+  type StopTarget,
+  type StopTiming,
+  stopProcessTree,
+} from "./stop-process-tree.ts";
+
+export interface StartProcessOptions {
+  command: string;
+  args?: readonly string[];
+  /** The configured variables, which override the baseline. */
+  env?: ChildEnvironment;
+  cwd?: string;
+  /** The server's name, for errors. */
+  server?: string;
+  logger?: Logger;
+  clock?: Clock;
+  timing?: Partial<StopTiming>;
+  /** The host's environment; the child gets the baseline of it. */
+  ambient?: NodeJS.ProcessEnv;
+  platform?: NodeJS.Platform;
+  table?: ProcessTable;
+  cookie?: string;
+  /** The program that ends process trees on Windows. */
+  taskkill?: string;
+}
+
+export interface ServerProcess {
+  readonly pid: number;
+  readonly cookie: string;
+  /** Errors of the streams are ignored unless you add a listener. */
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Resolves when the child itself has ended. What it left behind is then stopped without being asked. */
+  readonly exited: Promise<ExitStatus>;
+  /** Idempotent; never rejects; resolves when nothing of the server is left. */
+  stop(): Promise<void>;
+}
+
+/** Rejects with SPAWN_FAILED, which is permanent unless the machine was only short of something. */
+export async function startProcess(options: StartProcessOptions): Promise<ServerProcess> {
+  const { command, args = [], cwd, server, timing, table, taskkill } = options;
+  const { platform = process.platform, ambient = process.env } = options;
+  const { clock = systemClock, logger = silentLogger } = options;
+  const cookie = options.cookie ?? makeCookie(currentHost());
+  const env = childEnvironment(
+    baseEnvironment(ambient, platform),
+    options.env ?? {},
+    cookie,
+    platform,
+  );
+  const run = parseContainerRun(command, args);
+
+  let child: ChildProcessWithoutNullStreams;
+  let pid: number;
+  try {
+    child = await launch(command, run ? labelledArgs(run, cookie) : args, { env, cwd }, platform);
+    pid = await pidOf(child);
+  } catch (error) {
+    throw await explainSpawnFailure(error, { command, cwd, env, platform, server });
+  }
+
+  const engine = run && { command, globals: run.globals, env, cwd };
+  return watchProcess(child, pid, cookie, {
+    clock,
+    logger,
+    platform,
+    ambient,
+    timing,
+    table,
+    taskkill,
+    engine,
+  });
+}
+
+/** May throw at once or let the child emit "error": that depends on the kind of failure. */
+async function launch(
+  command: string,
+  args: readonly string[],
+  options: Pick<SpawnOptionsWithoutStdio, "env" | "cwd">,
+  platform: NodeJS.Platform,
+): Promise<ChildProcessWithoutNullStreams> {
+  if (platform !== "win32") return spawn(command, args, { ...options, detached: true });
+  // Windows needs it for scripts that stand for programs (npx.cmd). Loading it is slow, so only there.
+  const { default: crossSpawn } = await import("cross-spawn");
+  return crossSpawn.spawn(command, [...args], { ...options, stdio: "pipe", windowsHide: true });
+}
+
+async function pidOf(child: ChildProcessWithoutNullStreams): Promise<number> {
+  await once(child, "spawn");
+  if (child.pid === undefined) throw new Error("the system gave no process id");
+  return child.pid;
+}
+
+/** Milliseconds for us to read what the ended server wrote last. */
+const DRAIN = 200;
+
+function watchProcess(
+  child: ChildProcessWithoutNullStreams,
+  pid: number,
+  cookie: string,
+  options: StopOptions,
+): ServerProcess {
+  const { stdin, stdout, stderr } = child;
+  const streams = [stdin, stdout, stderr];
+  for (const emitter of [child, ...streams]) emitter.on("error", () => {});
+
+  let hasExited = false;
+  const exited = new Promise<ExitStatus>((resolve) => {
+    const onEnd = (code: number | null, signal: NodeJS.Signals | null): void => {
+      hasExited = true;
+      resolve({ code, signal });
+      void stop();
+    };
+    child.once("exit", onEnd);
+    // When the command does not exist, cross-spawn swallows "exit".
+    child.once("close", onEnd);
+  });
+  const target: StopTarget = {
+    pid,
+    cookie,
+    exited,
+    hasExited: () => hasExited,
+    closeStdin: () => stdin.end(),
+  };
+
+  let stopping: Promise<void> | undefined;
+  const stop = (): Promise<void> => {
+    stopping ??= stopProcessTree(target, options).then(() => {
+      exitGuard.release(pid);
+      // A process that escaped may hold the pipes open, and they would keep this process alive.
+      options.clock.later(DRAIN, () => {
+        for (const stream of streams) stream.destroy();
+      });
+    });
+    return stopping;
+  };
+
+  exitGuard.watch(pid, options.platform);
+  return { pid, cookie, stdin, stdout, stderr, exited, stop };
+}

@@ -1,0 +1,88 @@
+// Finds the call that a server's request belongs to. Up to 2025-11-25 the request itself does not say: we
+// know the call only while exactly one is in flight, and the caller only while all calls have the same one.
+
+import type { RequestHandlers } from "../../model/request-handlers.ts";
+
+/** A call, as seen by the requests that it causes. */
+export interface CausingCall {
+  /** Undefined for resource reads and prompts. */
+  tool: string | undefined;
+  /** The caller's id for the call; undefined for anything but a tool call. */
+  callId: string | undefined;
+  /** The caller's own handlers, which go before the board's. */
+  handlers: RequestHandlers | undefined;
+  /** How often it has asked for the model. */
+  samples: number;
+  /** Runs a handler in the async context of the call. */
+  inCall?: <Result>(task: () => Result) => Result;
+}
+
+export interface RequestOrigin {
+  /** Undefined where we cannot tell. */
+  call: CausingCall | undefined;
+  /** Aborts when nobody waits for the answer any more. */
+  signal: AbortSignal;
+}
+
+type FailureListeners = Set<() => void>;
+
+export class CallsInFlight {
+  readonly #calls = new Map<CausingCall, FailureListeners>();
+  /** Aborts when all current calls have failed; made anew when the calls change. */
+  #allFailed: AbortSignal | undefined;
+
+  /** Runs a call; requests that arrive meanwhile may belong to it. */
+  async track<Result>(call: CausingCall, run: () => Promise<Result>): Promise<Result> {
+    const onFailed: FailureListeners = new Set();
+    this.#calls.set(call, onFailed);
+    this.#allFailed = undefined;
+    try {
+      return await run();
+    } catch (error) {
+      for (const listener of onFailed) listener();
+      throw error;
+    } finally {
+      this.#calls.delete(call);
+      this.#allFailed = undefined;
+    }
+  }
+
+  /**
+   * The origin of a request that arrives now; `ended` is the request's own signal. Nobody waits for its
+   * answer once every call that may have caused it has failed. If the call succeeded, the server may still
+   * want the answer.
+   */
+  origin(ended: AbortSignal): RequestOrigin {
+    const [only] = this.#calls.keys();
+    if (only === undefined) return { call: undefined, signal: ended };
+    this.#allFailed ??= this.#whenAllFailed();
+    return {
+      call: this.#calls.size === 1 ? only : this.#someCallOf(only.handlers),
+      signal: AbortSignal.any([ended, this.#allFailed]),
+    };
+  }
+
+  /** Stands for all calls, if they all brought the same handlers. */
+  #someCallOf(handlers: RequestHandlers | undefined): CausingCall | undefined {
+    if (handlers === undefined) return undefined;
+    const { onElicitation, onSampling } = handlers;
+    const haveSameCaller = [...this.#calls.keys()].every(
+      (call) =>
+        call.handlers?.onElicitation === onElicitation && call.handlers?.onSampling === onSampling,
+    );
+    return haveSameCaller
+      ? { tool: undefined, callId: undefined, handlers, samples: 0 }
+      : undefined;
+  }
+
+  #whenAllFailed(): AbortSignal {
+    const allFailed = new AbortController();
+    let left = this.#calls.size;
+    const onFailed = (): void => {
+      left -= 1;
+      if (left === 0) allFailed.abort();
+    };
+    for (const listeners of this.#calls.values()) listeners.add(onFailed);
+    return allFailed.signal;
+  }
+}

@@ -1,0 +1,157 @@
+// Routes what a server asks during a connection to the caller whose call caused it. Tool calls go through
+// here, so that we know which are in flight, and so that a call goes on after the server got its answers.
+
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { CallOptions, ProtocolEra } from "../../model/connection.ts";
+import { cancelled, type PlugboardError } from "../../model/errors.ts";
+import type { JsonObject } from "../../model/json.ts";
+import { untilAborted } from "../../util/abort.ts";
+import { protocolLevel, ServerLog } from "../log/server-log.ts";
+import type { Wire } from "../transport/carrier.ts";
+import { CallsInFlight, type CausingCall, type RequestOrigin } from "./calls-in-flight.ts";
+import { callInRounds } from "./input-rounds.ts";
+import { type HostAnswers, type RequestsContext, ServerRequests } from "./server-requests.ts";
+
+export interface RequestRouterOptions extends RequestsContext {
+  wire: Wire;
+  answers: HostAnswers;
+}
+
+/** The part of the SDK's client that is used here. */
+interface Notifier {
+  sendRootsListChanged(): Promise<void>;
+}
+
+export class RequestRouter {
+  readonly requests: ServerRequests;
+  readonly log: ServerLog;
+  readonly #options: RequestRouterOptions;
+  readonly #inFlight = new CallsInFlight();
+  readonly #over = new AbortController();
+  #stopWatchingRoots = (): void => {};
+
+  constructor(options: RequestRouterOptions) {
+    this.#options = options;
+    this.requests = new ServerRequests(options.answers, options);
+    this.log = new ServerLog(options.logger, options.clock, options.redact);
+  }
+
+  get capabilities(): JsonObject {
+    return this.requests.capabilities;
+  }
+
+  /** The lowest level that the server should log, in the protocol's words. */
+  get logLevel(): string {
+    return protocolLevel(this.#options.answers.logLevel ?? "warn");
+  }
+
+  /** Up to 2025-11-25, tells the server when the roots change. Later servers ask when they need them. */
+  watchRoots(client: Notifier): void {
+    const { answers, logger } = this.#options;
+    if (!this.requests.supports("roots/list")) return;
+    this.#stopWatchingRoots =
+      answers.roots?.onChange(() => {
+        client.sendRootsListChanged().catch((error: unknown) => {
+          logger.debug("could not tell the server that its roots changed", {
+            reason: String(error),
+          });
+        });
+      }) ?? this.#stopWatchingRoots;
+  }
+
+  /** Must be called again when the server may have forgotten it. */
+  setLogLevel(timeout: number): void {
+    const { wire, logger } = this.#options;
+    const params = { level: this.logLevel };
+    wire.request("logging/setLevel", params, { timeout }).catch((error: unknown) => {
+      logger.debug("the server did not accept the log level", { reason: String(error) });
+    });
+  }
+
+  /** Answers a request that the server sent, up to 2025-11-25. `ended` aborts when the request ends. */
+  answer(method: string, params: unknown, ended: AbortSignal): Promise<JsonObject> | undefined {
+    const answer = this.requests.answer(method, params, this.#inFlight.origin(ended));
+    return answer && this.#options.wire.hold(answer);
+  }
+
+  callTool(
+    era: ProtocolEra,
+    name: string,
+    args: JsonObject,
+    options: CallOptions,
+  ): Promise<unknown> {
+    const { wire } = this.#options;
+    // The fast path: this call cannot cause any request.
+    if (era === "legacy" && !this.requests.needsOrigin) return wire.callTool(name, args, options);
+    const { callId, handlers } = options;
+    const call: CausingCall = {
+      tool: name,
+      callId,
+      handlers,
+      samples: 0,
+      // A request arrives in the async context of the transport. The caller's handlers may keep their state
+      // in an AsyncLocalStorage (the ACP agent finds the tool call that an editor shows in one), so they run
+      // in the context of the call.
+      inCall: handlers && AsyncLocalStorage.snapshot(),
+    };
+    const send = (extra: JsonObject | undefined): Promise<unknown> =>
+      wire.callTool(name, args, extra === undefined ? options : { ...options, extra });
+    const makeCall = (): Promise<unknown> =>
+      era === "legacy"
+        ? this.#inFlight.track(call, () => send(undefined))
+        : this.sendInRounds(send, call, options.signal);
+    return this.#callAfterPages(makeCall, call, options.signal);
+  }
+
+  /** In 2026-07-28: sends a request, and again with the answers that the server wants first. */
+  sendInRounds(
+    send: (extra: JsonObject | undefined) => Promise<unknown>,
+    call: CausingCall = { tool: undefined, callId: undefined, handlers: undefined, samples: 0 },
+    signal?: AbortSignal,
+  ): Promise<unknown> {
+    return callInRounds(send, (method, params) => {
+      const origin = this.#originOf(call, signal);
+      const answer = this.requests.answer(method, params, origin);
+      return answer && this.#unlessOver(answer, origin, signal);
+    });
+  }
+
+  /** Tells everybody who is being asked something that nobody waits for the answer any more. */
+  end(reason: PlugboardError): void {
+    this.#stopWatchingRoots();
+    this.#over.abort(reason);
+  }
+
+  /** A server may refuse a call until a person has opened a page. Then the call is made once more. */
+  async #callAfterPages(
+    makeCall: () => Promise<unknown>,
+    call: CausingCall,
+    signal: AbortSignal | undefined,
+  ): Promise<unknown> {
+    try {
+      return await makeCall();
+    } catch (error) {
+      const origin = this.#originOf(call, signal);
+      if (origin.signal.aborted) throw error;
+      const opened = this.requests.openPages(error, origin);
+      if (!(await this.#unlessOver(opened, origin, signal))) throw error;
+      return makeCall();
+    }
+  }
+
+  #originOf(call: CausingCall, signal: AbortSignal | undefined): RequestOrigin {
+    const over = this.#over.signal;
+    // A new signal for each request: Node warns of a leak when one signal has many listeners.
+    return { call, signal: AbortSignal.any(signal === undefined ? [over] : [over, signal]) };
+  }
+
+  #unlessOver<Answer>(
+    answer: Promise<Answer>,
+    origin: RequestOrigin,
+    signal: AbortSignal | undefined,
+  ): Promise<Answer> {
+    return untilAborted(answer, origin.signal, () =>
+      signal?.aborted ? cancelled() : (this.#over.signal.reason as PlugboardError),
+    );
+  }
+}

@@ -1,0 +1,142 @@
+// Everything a server may ask the host for during one connection: the capabilities that we advertise, and the
+// answers. Requests beyond these have no answer here, and the caller refuses them.
+
+import type { OnElicitation } from "../../model/elicitation.ts";
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import type { Logger, LogLevel } from "../../model/logger.ts";
+import type { RootsSource } from "../../model/roots.ts";
+import type { OnSampling } from "../../model/sampling.ts";
+import type { Clock } from "../../util/clock.ts";
+import { QuestionQueue } from "../../util/question-queue.ts";
+import { LogLimit } from "../log/log-limit.ts";
+import { wireErrorOf } from "../transport/errors.ts";
+import type { RequestOrigin } from "./calls-in-flight.ts";
+import { Elicitor } from "./elicitation.ts";
+import { sample, samplingOptions } from "./sampling.ts";
+import type { SamplingLimits } from "./sampling-limits.ts";
+
+const URL_REQUIRED = -32042;
+/** How many pages one call may want a person to open before it goes on. */
+const MAX_PAGES = 5;
+
+/** What the host has to answer one of its servers with. */
+export interface HostAnswers {
+  onElicitation?: OnElicitation;
+  /** Absent where the server must not use the model. */
+  sampling?: { onSampling: OnSampling; approvalRequired: boolean; limits: SamplingLimits };
+  roots?: RootsSource;
+  /** The board's queue, so that its callback gets one question at a time, whichever server asks. */
+  questions?: QuestionQueue;
+  /** The lowest level that servers should log. Default `warn`. */
+  logLevel?: LogLevel;
+}
+
+export interface RequestsContext {
+  server: string;
+  clock: Clock;
+  logger: Logger;
+  redact: (text: string) => string;
+}
+
+export const REQUEST_METHODS = [
+  "elicitation/create",
+  "sampling/createMessage",
+  "roots/list",
+] as const;
+
+export type RequestMethod = (typeof REQUEST_METHODS)[number];
+
+type AnswerRequest = (params: unknown, origin: RequestOrigin) => Promise<JsonObject>;
+
+export class ServerRequests {
+  readonly capabilities: JsonObject = {};
+  readonly #answers = new Map<string, AnswerRequest>();
+  readonly #elicitor: Elicitor | undefined;
+
+  constructor(answers: HostAnswers, context: RequestsContext) {
+    const { onElicitation, sampling, roots, questions = new QuestionQueue() } = answers;
+    const limited = { ...context, logger: limitedLogger(context) };
+    if (onElicitation !== undefined) {
+      const elicitor = new Elicitor({ ...limited, ask: onElicitation, questions });
+      this.#elicitor = elicitor;
+      this.capabilities.elicitation = { form: {}, url: {} };
+      this.#answers.set("elicitation/create", (params, origin) => elicitor.answer(params, origin));
+    }
+    if (sampling !== undefined) {
+      const takesTools = samplingOptions(sampling.onSampling).tools;
+      this.capabilities.sampling = takesTools ? { tools: {} } : {};
+      const options = { ...limited, ...sampling };
+      this.#answers.set("sampling/createMessage", (params, origin) =>
+        sample(params, origin, options),
+      );
+    }
+    if (roots?.list() !== undefined) {
+      this.capabilities.roots = { listChanged: true };
+      this.#answers.set("roots/list", async () => ({ roots: [...(roots.list() ?? [])] }));
+    }
+  }
+
+  supports(method: RequestMethod): boolean {
+    return this.#answers.has(method);
+  }
+
+  /** Whether a call can cause requests for which we must know the caller. */
+  get needsOrigin(): boolean {
+    return this.supports("elicitation/create") || this.supports("sampling/createMessage");
+  }
+
+  /** Undefined for a method that is not supported; rejects with a PlugboardError. */
+  answer(method: string, params: unknown, origin: RequestOrigin): Promise<JsonObject> | undefined {
+    return this.#answers.get(method)?.(params, origin);
+  }
+
+  /** Takes `notifications/elicitation/complete`. */
+  completed(params: unknown): void {
+    this.#elicitor?.completions.completed(isJsonObject(params) ? params.elicitationId : undefined);
+  }
+
+  /**
+   * Has a person open the pages without which the server refused a call (-32042). Resolves to whether they
+   * accepted all of them; false for any other error.
+   */
+  async openPages(error: unknown, origin: RequestOrigin): Promise<boolean> {
+    const pages = this.#elicitor === undefined ? undefined : requiredPages(error);
+    if (pages === undefined) return false;
+    for (const page of pages) {
+      const answer = await this.#elicitor?.answer({ ...page, mode: "url" }, origin, true);
+      if (answer?.action !== "accept") return false;
+    }
+    return true;
+  }
+}
+
+function requiredPages(error: unknown): JsonObject[] | undefined {
+  const wire = wireErrorOf(error);
+  if (wire?.code !== URL_REQUIRED || !isJsonObject(wire.data)) return undefined;
+  const { elicitations } = wire.data;
+  if (!Array.isArray(elicitations) || elicitations.length === 0) return undefined;
+  const pages = elicitations.filter((each: unknown) => isJsonObject(each));
+  return pages.length === elicitations.length && pages.length <= MAX_PAGES ? pages : undefined;
+}
+
+const LOG_LIMIT = { maxLines: 100, windowMs: 1000 };
+
+/** A flood of requests must not become a flood of log lines. */
+function limitedLogger({ logger, clock }: RequestsContext): Logger {
+  const limit = new LogLimit({
+    ...LOG_LIMIT,
+    clock,
+    onLeftOut: (count) => logger.warn(`(${count} more requests refused)`),
+  });
+  const limited =
+    (level: LogLevel): Logger[LogLevel] =>
+    (message, fields) => {
+      if (limit.take()) logger[level](message, fields);
+    };
+  return {
+    debug: limited("debug"),
+    info: limited("info"),
+    warn: limited("warn"),
+    error: limited("error"),
+  };
+}

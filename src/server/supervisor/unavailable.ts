@@ -1,0 +1,46 @@
+// Says why a server cannot take a call, and what happens next, in words that a model or a person can act on.
+
+import { PlugboardError } from "../../model/errors.ts";
+import type { ServerDefinition } from "../../model/server-definition.ts";
+import type { ServerState } from "../../model/server-state.ts";
+import type { Clock } from "../../util/clock.ts";
+import { duration } from "../../util/text.ts";
+
+export function unavailable(
+  definition: ServerDefinition,
+  state: ServerState,
+  clock: Clock,
+): PlugboardError {
+  const server = definition.name;
+  const cause = "error" in state ? state.error : undefined;
+  return new PlugboardError(
+    state.kind === "untrusted" ? "UNTRUSTED" : "SERVER_UNAVAILABLE",
+    `server '${server}' ${describe(state, definition, clock)}`,
+    { server, cause, hint: cause?.hint },
+  );
+}
+
+function describe(state: ServerState, definition: ServerDefinition, clock: Clock): string {
+  switch (state.kind) {
+    case "disabled":
+      return "is disabled";
+    case "untrusted":
+    case "needs-auth":
+      return `is not started: ${state.remedy}`;
+    case "starting":
+      return `did not become ready within ${duration(definition.timeout)}; it is still starting, try again shortly`;
+    case "backoff": {
+      const wait = duration(Math.max(0, state.retryAt - clock.now()));
+      const of = state.of === undefined ? "" : ` of ${state.of}`;
+      return `is restarting, attempt ${state.attempt}${of}, next try in ${wait} (${state.error.message})`;
+    }
+    case "failed":
+      return `has failed: ${state.error.message}`;
+    case "stopping":
+    case "stopped":
+      return "is stopped";
+    case "idle":
+    case "ready":
+      return "went away before the call could be sent; try again";
+  }
+}

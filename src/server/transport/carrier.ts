@@ -1,0 +1,40 @@
+// What carries a connection: a process and its pipes, or requests to a URL. The port between a connection
+// and the transports.
+
+import type { Transport } from "@modelcontextprotocol/client";
+import type { ProtocolEra, RemoteTransportKind } from "../../model/connection.ts";
+import type { PlugboardError } from "../../model/errors.ts";
+import type { JsonObject } from "../../model/json.ts";
+import type { ParamHeader } from "./param-headers.ts";
+import type { RequestOptions } from "./pending-calls.ts";
+
+/** An SDK transport that also makes requests of the host's own. */
+export interface Wire extends Transport {
+  /** Rejects with a PlugboardError only. */
+  request(method: string, params: JsonObject, options: RequestOptions): Promise<unknown>;
+  callTool(name: string, args: JsonObject, options: RequestOptions): Promise<unknown>;
+  /** From now on, the wire itself answers an `initialize` of the SDK's, with this result. */
+  adoptInitializeResult(result: JsonObject): void;
+  /** 2026-07-28 wants this `_meta` in every request and notification. */
+  adoptMeta(meta: JsonObject): void;
+  /** The parameters to mirror as headers in calls of 2026-07-28, by tool; absent on stdio, which has no headers. */
+  adoptParamHeaders?(byTool: ReadonlyMap<string, readonly ParamHeader[]>): void;
+  /** Stops the clock of all calls until `wait` settles: a person is being asked. */
+  hold<Result>(wait: Promise<Result>): Promise<Result>;
+  /** Ends the conversation; everything pending fails with `error`. */
+  end(error: PlugboardError): void;
+}
+
+export interface Carrier {
+  readonly wire: Wire;
+  readonly pid: number | undefined;
+  /** Absent for a process. */
+  readonly transport?: RemoteTransportKind;
+  /** Settles with the reason when the conversation ends without our having ended it. */
+  readonly broken: Promise<PlugboardError>;
+  stderrTail(): string[];
+  /** Call it after the handshake. The carrier calls `onRenewed` when the server may have forgotten everything. */
+  established?(era: ProtocolEra, onRenewed: () => void): void;
+  /** Idempotent; resolves when nothing is left. Call `wire.end` first. */
+  stop(): Promise<void>;
+}

@@ -1,0 +1,40 @@
+// The errors that every transport reports: what a server answered, and messages that are too large.
+
+import { PlugboardError } from "../../model/errors.ts";
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import { byteSize, oneLine } from "../../util/text.ts";
+
+const METHOD_NOT_FOUND = -32601;
+
+/** A server's JSON-RPC error in answer to `method`. */
+export function serverError(method: string, error: unknown, status?: number): PlugboardError {
+  const code = isJsonObject(error) && typeof error.code === "number" ? ` (${error.code})` : "";
+  return new PlugboardError("SERVER_ERROR", `${wireMessage(error)}${code}`, {
+    cause: { method, error },
+    status,
+  });
+}
+
+export function wireMessage(error: unknown): string {
+  const message = isJsonObject(error) ? error.message : undefined;
+  return typeof message === "string" ? oneLine(message, 2000) : "no message";
+}
+
+/** The JSON-RPC error that `serverError` was made from; undefined for any other error. */
+export function wireErrorOf(error: unknown): JsonObject | undefined {
+  if (!(error instanceof PlugboardError) || !isJsonObject(error.cause)) return undefined;
+  const wire = error.cause.error;
+  return isJsonObject(wire) ? wire : undefined;
+}
+
+export function isMethodNotFound(error: unknown): boolean {
+  return wireErrorOf(error)?.code === METHOD_NOT_FOUND;
+}
+
+export function messageTooLarge(maxBytes: number): PlugboardError {
+  return new PlugboardError(
+    "MESSAGE_TOO_LARGE",
+    `the server sent a message of more than ${byteSize(maxBytes)} (maxMessageBytes)`,
+    { hint: "raise maxMessageBytes for this server, or ask it for less at a time" },
+  );
+}

@@ -1,0 +1,104 @@
+// `x-mcp-header`: parameters that a tool of 2026-07-28 wants mirrored as HTTP headers, so that proxies between
+// client and server can route by them without reading the body.
+
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import { headerValue } from "./http-headers.ts";
+
+const KEY = "x-mcp-header";
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const TYPES = new Set<unknown>(["string", "integer", "boolean"]);
+
+export interface ParamHeader {
+  /** The property names that lead from the arguments to the value. */
+  path: string[];
+  header: string;
+}
+
+/**
+ * The headers that a schema declares, or what is wrong with them, as the end of a sentence. Only properties, and
+ * properties of properties, may declare one: anywhere else it depends on the arguments whether it applies. The
+ * schema must be within bounds already.
+ */
+export function readParamHeaders(schema: JsonObject): ParamHeader[] | string {
+  const found: ParamHeader[] = [];
+  const names = new Set<string>();
+  const queue: { node: unknown; path: string[] | undefined }[] = [{ node: schema, path: [] }];
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    const { node, path } = next;
+    if (Array.isArray(node)) for (const each of node) queue.push({ node: each, path: undefined });
+    if (!isJsonObject(node)) continue;
+    const header = node[KEY];
+    if (header !== undefined && !isPropertyMap(node)) {
+      const fault = headerFault(header, node.type, path, names);
+      if (fault !== undefined) return fault;
+      if (typeof header !== "string" || path === undefined) continue;
+      names.add(header.toLowerCase());
+      found.push({ path, header });
+    }
+    for (const [key, child] of Object.entries(node)) {
+      if (
+        key === KEY ||
+        key === "enum" ||
+        key === "const" ||
+        key === "default" ||
+        key === "examples"
+      )
+        continue;
+      if (key !== "properties" || !isJsonObject(child))
+        queue.push({ node: child, path: undefined });
+      else {
+        for (const [name, property] of Object.entries(child)) {
+          queue.push({ node: property, path: path && [...path, name] });
+        }
+      }
+    }
+  }
+  return found;
+}
+
+/** A property that has the keyword as its name is a schema, not a declaration. */
+function isPropertyMap(node: JsonObject): boolean {
+  return isJsonObject(node[KEY]);
+}
+
+function headerFault(
+  header: unknown,
+  type: unknown,
+  path: string[] | undefined,
+  names: ReadonlySet<string>,
+): string | undefined {
+  if (path === undefined || path.length === 0) return `has ${KEY} where it cannot be followed`;
+  if (typeof header !== "string" || !TOKEN.test(header))
+    return `has an ${KEY} that is not a header name`;
+  if (!TYPES.has(type))
+    return `has an ${KEY} on something that is not a string, integer or boolean`;
+  if (names.has(header.toLowerCase())) return `has the same ${KEY} twice`;
+  return undefined;
+}
+
+export function paramHeaders(
+  declared: readonly ParamHeader[],
+  args: JsonObject,
+): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const { path, header } of declared) {
+    const text = asText(valueAt(args, path));
+    if (text !== undefined) headers[`mcp-param-${header.toLowerCase()}`] = headerValue(text);
+  }
+  return headers;
+}
+
+function valueAt(args: JsonObject, path: readonly string[]): unknown {
+  let value: unknown = args;
+  for (const step of path) {
+    if (!isJsonObject(value) || !Object.hasOwn(value, step)) return undefined;
+    value = value[step];
+  }
+  return value;
+}
+
+function asText(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  if (typeof value === "boolean") return String(value);
+  return Number.isSafeInteger(value) ? String(value) : undefined;
+}

@@ -1,0 +1,360 @@
+import { describe, expect, it } from "vitest";
+import type { ProtocolEra } from "../../../src/model/connection.ts";
+import { type ErrorCode, PlugboardError } from "../../../src/model/errors.ts";
+import type { JsonObject } from "../../../src/model/json.ts";
+import type { ProtocolChoice } from "../../../src/model/server-definition.ts";
+import {
+  type Handshake,
+  LEGACY_VERSIONS,
+  MODERN_VERSION,
+  requestMeta,
+  shakeHands,
+} from "../../../src/server/connection/handshake.ts";
+
+const host = { name: "host", version: "1.0.0" };
+const capabilities = { roots: {} };
+
+/** What a server does with each method: a function throws, anything else is its result. */
+interface Server {
+  initialize: unknown;
+  discover: unknown;
+}
+
+interface Setup {
+  protocol?: ProtocolChoice;
+  expect?: ProtocolEra;
+}
+
+async function greet(server: Server, { protocol = "auto", expect: era }: Setup = {}) {
+  const asked: [method: string, params: JsonObject][] = [];
+  const request = async (method: string, params: JsonObject): Promise<unknown> => {
+    asked.push([method, params]);
+    const answer = method === "initialize" ? server.initialize : server.discover;
+    if (typeof answer === "function") throw answer();
+    return answer;
+  };
+  const options = { request, host, capabilities, protocol, ...(era && { expect: era }) };
+  const outcome: Handshake | PlugboardError = await shakeHands(options).catch(
+    (error: PlugboardError) => error,
+  );
+  return { outcome, asked, methods: asked.map(([method]) => method) };
+}
+
+function refuses(message: string, code: ErrorCode = "SERVER_ERROR") {
+  return () => new PlugboardError(code, message);
+}
+
+function answers(status: number | undefined, code: ErrorCode = "HTTP_STATUS") {
+  const details = status === undefined ? {} : { status };
+  return () => new PlugboardError(code, `HTTP ${status}`, details);
+}
+
+const initialized = { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: host };
+const discovered = { supportedVersions: [MODERN_VERSION], capabilities: {}, serverInfo: host };
+const unknownMethod = refuses("method not found (-32601)");
+const unsupported = refuses("unsupported protocol version (-32022)");
+const died = refuses("the server exited with code 1", "CONNECTION_CLOSED");
+const silent = refuses("no answer to initialize within 30 s", "TIMEOUT");
+
+const legacy: Server = { initialize: initialized, discover: unknownMethod };
+const modern: Server = { initialize: unsupported, discover: discovered };
+const both: Server = { initialize: initialized, discover: discovered };
+
+describe("the era", () => {
+  it.each<[string, Server, Setup, ProtocolEra, methods: string[]]>([
+    ["a legacy server", legacy, {}, "legacy", ["initialize"]],
+    ["a modern server", modern, {}, "modern", ["initialize", "server/discover"]],
+    [
+      "a modern server without that method",
+      { ...modern, initialize: unknownMethod },
+      {},
+      "modern",
+      ["initialize", "server/discover"],
+    ],
+    [
+      "a server that answers initialize in another version",
+      { ...both, initialize: { ...initialized, protocolVersion: MODERN_VERSION } },
+      {},
+      "modern",
+      ["initialize", "server/discover"],
+    ],
+    ["a server of both", both, {}, "legacy", ["initialize"]],
+    ["a server of both, once modern", both, { expect: "modern" }, "modern", ["server/discover"]],
+    ["a server of both, once legacy", both, { expect: "legacy" }, "legacy", ["initialize"]],
+    [
+      "a legacy server, once modern",
+      legacy,
+      { expect: "modern" },
+      "legacy",
+      ["server/discover", "initialize"],
+    ],
+    [
+      "a server whose modern versions are others, once modern",
+      { ...both, discover: { supportedVersions: ["2027-01-01"] } },
+      { expect: "modern" },
+      "legacy",
+      ["server/discover", "initialize"],
+    ],
+    ["a server of both, told legacy", both, { protocol: "legacy" }, "legacy", ["initialize"]],
+    [
+      "a server of both, told modern",
+      both,
+      { protocol: MODERN_VERSION },
+      "modern",
+      ["server/discover"],
+    ],
+  ])("of %s", async (_, server, setup, era, methods) => {
+    const greeting = await greet(server, setup);
+    expect(greeting.outcome).toMatchObject({ era });
+    expect(greeting.methods).toEqual(methods);
+  });
+});
+
+describe("the version", () => {
+  it.each(LEGACY_VERSIONS)("%s is spoken", async (protocolVersion) => {
+    const { outcome } = await greet({ ...legacy, initialize: { ...initialized, protocolVersion } });
+    expect(outcome).toMatchObject({ era: "legacy", protocolVersion });
+  });
+
+  it("of the modern era is the one the host speaks", async () => {
+    const versions = ["2027-01-01", MODERN_VERSION];
+    const { outcome } = await greet({ ...modern, discover: { supportedVersions: versions } });
+    expect(outcome).toMatchObject({ era: "modern", protocolVersion: MODERN_VERSION });
+  });
+});
+
+describe("what is asked", () => {
+  it("is who the host is and what it can do", async () => {
+    const { asked } = await greet(modern);
+    expect(asked).toEqual([
+      ["initialize", { protocolVersion: LEGACY_VERSIONS[0], capabilities, clientInfo: host }],
+      ["server/discover", { _meta: requestMeta(host, capabilities) }],
+    ]);
+    expect(requestMeta(host, capabilities)).toEqual({
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientInfo": host,
+      "io.modelcontextprotocol/clientCapabilities": capabilities,
+    });
+  });
+});
+
+describe("a refusal that names the host's version as one it knows", () => {
+  const naming = (data: unknown, code = -32022) => {
+    const cause = { error: { code, message: "unsupported protocol version", data } };
+    return new PlugboardError("SERVER_ERROR", "unsupported protocol version", { cause });
+  };
+
+  async function ask(first: PlugboardError, second: PlugboardError | JsonObject) {
+    const script = [first, second];
+    let asked = 0;
+    const request = async (): Promise<unknown> => {
+      const answer = script[asked];
+      asked += 1;
+      if (answer instanceof PlugboardError) throw answer;
+      return answer;
+    };
+    const outcome: Handshake | PlugboardError = await shakeHands({
+      request,
+      host,
+      capabilities,
+      protocol: MODERN_VERSION,
+    }).catch((error: PlugboardError) => error);
+    return { outcome, asked };
+  }
+
+  it("is asked once more", async () => {
+    const { outcome, asked } = await ask(naming({ supported: [MODERN_VERSION] }), discovered);
+    expect(outcome).toMatchObject({ era: "modern" });
+    expect(asked).toBe(2);
+  });
+
+  it("is not asked a third time", async () => {
+    const refusal = naming({ supported: [MODERN_VERSION] });
+    const { outcome, asked } = await ask(refusal, refusal);
+    expect(outcome).toBe(refusal);
+    expect(asked).toBe(2);
+  });
+
+  it.each([
+    ["other versions", naming({ supported: ["2027-01-01"] })],
+    ["no list", naming({ supported: MODERN_VERSION })],
+    ["nothing", naming(undefined)],
+    ["it under another code", naming({ supported: [MODERN_VERSION] }, -32600)],
+  ])("is final if it names %s", async (_, refusal) => {
+    const { outcome, asked } = await ask(refusal, discovered);
+    expect(outcome).toBe(refusal);
+    expect(asked).toBe(1);
+  });
+});
+
+describe("over HTTP", () => {
+  const expectModern: Setup = { expect: "modern" };
+
+  it.each([400, 404, 405, 406, 415, 499])(
+    "a status of %i refuses the question, and the other era is asked",
+    async (status) => {
+      const old = await greet({ ...legacy, discover: answers(status) }, expectModern);
+      expect(old.outcome).toMatchObject({ era: "legacy" });
+      expect(old.methods).toEqual(["server/discover", "initialize"]);
+      const recent = await greet({ ...modern, initialize: answers(status) });
+      expect(recent.outcome).toMatchObject({ era: "modern" });
+      expect(recent.methods).toEqual(["initialize", "server/discover"]);
+    },
+  );
+
+  it.each<[string, () => PlugboardError, ErrorCode]>([
+    ["a status of 500", answers(500), "HTTP_STATUS"],
+    ["a status of 503", answers(503), "HTTP_STATUS"],
+    ["a status nobody knows", answers(undefined), "HTTP_STATUS"],
+    ["401", answers(401, "NEEDS_AUTH"), "NEEDS_AUTH"],
+    ["403", answers(403, "NEEDS_AUTH"), "NEEDS_AUTH"],
+    ["an unreachable server", answers(undefined, "NETWORK"), "NETWORK"],
+  ])("%s proves nothing about the era: there is no second question", async (_, answer, code) => {
+    const { outcome, methods } = await greet({ ...both, discover: answer }, expectModern);
+    expect(outcome).toMatchObject({ code });
+    expect(methods).toEqual(["server/discover"]);
+  });
+
+  it.each<[ProtocolEra]>([["legacy"], ["modern"]])(
+    "two refusals end in what was said to initialize (%s first)",
+    async (era) => {
+      const server = { initialize: answers(405), discover: answers(404) };
+      const { outcome, methods } = await greet(server, { expect: era });
+      expect(outcome).toMatchObject({ code: "HTTP_STATUS", status: 405 });
+      expect(methods).toHaveLength(2);
+    },
+  );
+
+  it("a meaningless answer to discover leads to initialize", async () => {
+    const { outcome, methods } = await greet({ ...legacy, discover: {} }, expectModern);
+    expect(outcome).toMatchObject({ era: "legacy" });
+    expect(methods).toEqual(["server/discover", "initialize"]);
+  });
+
+  it("a second question that needs a sign-in fails with NEEDS_AUTH", async () => {
+    const server = { initialize: answers(401, "NEEDS_AUTH"), discover: answers(404) };
+    const { outcome } = await greet(server, expectModern);
+    expect(outcome).toMatchObject({ code: "NEEDS_AUTH", status: 401 });
+  });
+});
+
+describe("an answer to initialize", () => {
+  it.each<[string, JsonObject, JsonObject]>([
+    [
+      "is kept whole",
+      { instructions: "Be brief.", _meta: { a: 1 } },
+      { instructions: "Be brief.", _meta: { a: 1 } },
+    ],
+    ["may lack capabilities", { capabilities: null }, { capabilities: {} }],
+    [
+      "may lack who the server is",
+      { serverInfo: undefined },
+      { serverInfo: { name: "unnamed", version: "0" } },
+    ],
+    [
+      "may lack a part of it",
+      { serverInfo: { name: "docs", title: "Docs" } },
+      { serverInfo: { name: "docs", title: "Docs", version: "0" } },
+    ],
+    [
+      "may have it malformed",
+      { serverInfo: { name: 1, version: "2" } },
+      { serverInfo: { name: "unnamed", version: "2" } },
+    ],
+    ["loses instructions that are no text", { instructions: [1] }, { instructions: undefined }],
+  ])("%s", async (_, answer, expected) => {
+    const { outcome } = await greet({ ...legacy, initialize: { ...initialized, ...answer } });
+    expect(outcome).toMatchObject({ era: "legacy", initialize: expected });
+  });
+});
+
+describe("it fails", () => {
+  const HANDSHAKE = "HANDSHAKE_FAILED";
+  const old = { ...initialized, protocolVersion: "1999-01-01" };
+  const future = { supportedVersions: ["2027-01-01", 5] };
+
+  it.each<[string, Server, Setup, ErrorCode, message: string, methods: number]>([
+    ["when the server dies", { ...legacy, initialize: died }, {}, "CONNECTION_CLOSED", "exited", 1],
+    ["when the server is silent", { ...legacy, initialize: silent }, {}, "TIMEOUT", "no answer", 1],
+    ["on no object", { ...both, initialize: "hello" }, {}, HANDSHAKE, "initialize is malformed", 1],
+    ["on no version", { ...both, initialize: {} }, {}, HANDSHAKE, "initialize is malformed", 1],
+    ["on no version list", { ...modern, discover: {} }, {}, HANDSHAKE, "discover is malformed", 2],
+    ["on no object to discover", { ...modern, discover: 1 }, {}, HANDSHAKE, "discover is", 2],
+    [
+      "with what was refused first",
+      { ...modern, discover: unknownMethod },
+      {},
+      "SERVER_ERROR",
+      "-32022",
+      2,
+    ],
+    [
+      "when it dies of the second question",
+      { ...modern, discover: died },
+      {},
+      "CONNECTION_CLOSED",
+      "exited",
+      2,
+    ],
+    [
+      "on an old version",
+      { ...legacy, initialize: old },
+      {},
+      "UNSUPPORTED_VERSION",
+      "version 1999-01-01;",
+      2,
+    ],
+    [
+      "on future versions",
+      { ...modern, discover: future },
+      {},
+      "UNSUPPORTED_VERSION",
+      "version 2027-01-01, 5;",
+      2,
+    ],
+    ["on both", { initialize: old, discover: future }, {}, "UNSUPPORTED_VERSION", "2027-01-01", 2],
+    [
+      "on no version at all",
+      { ...modern, discover: { supportedVersions: [] } },
+      {},
+      "UNSUPPORTED_VERSION",
+      "version none;",
+      2,
+    ],
+    ["in the era it was told", modern, { protocol: "legacy" }, "SERVER_ERROR", "-32022", 1],
+    [
+      "in the new era, told so",
+      legacy,
+      { protocol: MODERN_VERSION },
+      "SERVER_ERROR",
+      "not found",
+      1,
+    ],
+  ])("%s", async (_, server, setup, code, message, asked) => {
+    const { outcome, methods } = await greet(server, setup);
+    expect(outcome).toMatchObject({ code, message: expect.stringContaining(message) });
+    expect(methods).toHaveLength(asked);
+  });
+
+  it.each([
+    ["an old", { ...legacy, initialize: old }],
+    ["a future", { ...modern, discover: future }],
+  ])("for good on %s version, and says what the host speaks", async (_, server) => {
+    const { outcome } = await greet(server);
+    expect(outcome).toMatchObject({
+      permanent: true,
+      message: expect.stringContaining(`the host speaks ${MODERN_VERSION}, 2025-11-25, 2025-06-18`),
+    });
+  });
+
+  it.each([
+    ["a long one", { ...legacy, initialize: { protocolVersion: "9".repeat(100_000) } }],
+    ["with escapes", { ...legacy, initialize: { protocolVersion: "\u001b[31m9\u001b[0m" } }],
+    ["many", { ...modern, discover: { supportedVersions: Array(100_000).fill("9".repeat(50)) } }],
+  ])("in few and plain words, whatever the versions: %s", async (_, server) => {
+    const { outcome } = await greet(server);
+    const { message } = outcome as PlugboardError;
+    expect(message.length).toBeLessThan(600);
+    expect(message).not.toContain("\u001b");
+  });
+});

@@ -1,0 +1,85 @@
+import { describe, expect, it } from "vitest";
+import type { RequestHandlers } from "../../../src/model/request-handlers.ts";
+import { CallsInFlight, type CausingCall } from "../../../src/server/requests/calls-in-flight.ts";
+
+const open = new AbortController().signal;
+
+function start(calls: CallsInFlight, tool: string, handlers?: RequestHandlers) {
+  const call: CausingCall = { tool, callId: undefined, handlers, samples: 0 };
+  let succeed: () => void = () => {};
+  let fail: () => void = () => {};
+  const run = new Promise<void>((resolve, reject) => {
+    succeed = resolve;
+    fail = () => reject(new Error("gone"));
+  });
+  const done = calls.track(call, () => run).catch(() => {});
+  return { call, succeed: () => (succeed(), done), fail: () => (fail(), done) };
+}
+
+describe("a request", () => {
+  it("belongs to no call if there is none", () => {
+    expect(new CallsInFlight().origin(open)).toEqual({ call: undefined, signal: open });
+  });
+
+  it("belongs to the one call there is, and to none of two", async () => {
+    const calls = new CallsInFlight();
+    const a = start(calls, "a");
+    expect(calls.origin(open).call).toBe(a.call);
+    const b = start(calls, "b");
+    expect(calls.origin(open).call).toBeUndefined();
+    await a.succeed();
+    expect(calls.origin(open).call).toBe(b.call);
+    await b.succeed();
+    expect(calls.origin(open).call).toBeUndefined();
+  });
+
+  it("belongs to the caller if all calls have the same one", async () => {
+    const onElicitation = () => ({ action: "decline" as const });
+    const onSampling = () => "declined" as const;
+    const calls = new CallsInFlight();
+    const theirs = [
+      start(calls, "a", { onElicitation, onSampling }),
+      start(calls, "b", { onElicitation, onSampling }),
+    ];
+    expect(calls.origin(open).call).toEqual({
+      tool: undefined,
+      handlers: { onElicitation, onSampling },
+      samples: 0,
+    });
+    const other = start(calls, "c", { onElicitation });
+    expect(calls.origin(open).call).toBeUndefined();
+    await Promise.all([...theirs, other].map(({ succeed }) => succeed()));
+  });
+
+  it("is over when the request itself ends", () => {
+    const calls = new CallsInFlight();
+    start(calls, "a");
+    const ended = new AbortController();
+    const { signal } = calls.origin(ended.signal);
+    ended.abort();
+    expect(signal.aborted).toBe(true);
+  });
+
+  it("is over when every call that may have caused it has failed", async () => {
+    const calls = new CallsInFlight();
+    const a = start(calls, "a");
+    const b = start(calls, "b");
+    const { signal } = calls.origin(open);
+    const later = start(calls, "c");
+    await a.fail();
+    expect(signal.aborted).toBe(false);
+    await b.fail();
+    expect(signal.aborted).toBe(true);
+    expect(calls.origin(open).signal.aborted).toBe(false);
+    await later.succeed();
+  });
+
+  it("is not over when its call was answered", async () => {
+    const calls = new CallsInFlight();
+    const a = start(calls, "a");
+    const { signal } = calls.origin(open);
+    expect(calls.origin(open).call).toBe(a.call);
+    await a.succeed();
+    expect(signal.aborted).toBe(false);
+  });
+});

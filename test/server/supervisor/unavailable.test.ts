@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { PlugboardError } from "../../../src/model/errors.ts";
+import type { ServerDefinition } from "../../../src/model/server-definition.ts";
+import type { ServerState } from "../../../src/model/server-state.ts";
+import { unavailable } from "../../../src/server/supervisor/unavailable.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+
+const definition: ServerDefinition = {
+  name: "docs",
+  origin: "defaults",
+  enabled: true,
+  endpoint: { kind: "stdio", command: "docs-server", args: [], env: {} },
+  timeout: 30_000,
+  toolTimeout: 60_000,
+  restartOnCrash: true,
+  maxRestarts: 5,
+  lazy: false,
+  idleTimeout: 0,
+  protocol: "auto",
+  maxMessageBytes: 1024,
+};
+
+const clock = new ManualClock();
+const error = new PlugboardError("SPAWN_FAILED", "docs-server was not found", {
+  hint: "install it",
+});
+
+describe("a server that is unavailable", () => {
+  const backoff = { kind: "backoff", attempt: 3, of: 5, error } as const;
+  const cases: [state: ServerState, words: string][] = [
+    [{ kind: "disabled" }, "is disabled"],
+    [{ kind: "untrusted", remedy: "run plugboard trust" }, "is not started: run plugboard trust"],
+    [{ kind: "needs-auth", remedy: "sign in" }, "is not started: sign in"],
+    [
+      { kind: "starting", attempt: 1, since: 0 },
+      "did not become ready within 30 s; it is still starting, try again shortly",
+    ],
+    [
+      { ...backoff, retryAt: clock.now() + 4000 },
+      "is restarting, attempt 3 of 5, next try in 4 s (docs-server was not found)",
+    ],
+    [
+      { ...backoff, retryAt: clock.now() - 1 },
+      "is restarting, attempt 3 of 5, next try in 0 ms (docs-server was not found)",
+    ],
+    [
+      { kind: "backoff", attempt: 12, error, retryAt: clock.now() + 60_000 },
+      "is restarting, attempt 12, next try in 60 s (docs-server was not found)",
+    ],
+    [{ kind: "failed", error }, "has failed: docs-server was not found"],
+    [{ kind: "stopping" }, "is stopped"],
+    [{ kind: "stopped" }, "is stopped"],
+    [{ kind: "idle" }, "went away before the call could be sent; try again"],
+    [
+      { kind: "ready", since: 0, protocolVersion: "2025-11-25", startMs: 1 },
+      "went away before the call could be sent; try again",
+    ],
+  ];
+  const table = cases.map(([state, words]) => [state.kind, words, state] as const);
+
+  it.each(table)("and %s: %s", (_, words, state) => {
+    expect(unavailable(definition, state, clock)).toMatchObject({
+      code: state.kind === "untrusted" ? "UNTRUSTED" : "SERVER_UNAVAILABLE",
+      server: "docs",
+      message: `server 'docs' ${words}`,
+    });
+  });
+
+  it("names the error behind it and its remedy", () => {
+    const reason = unavailable(definition, { kind: "failed", error }, clock);
+    expect(reason.cause).toBe(error);
+    expect(reason.hint).toBe("install it");
+  });
+
+  it("has neither if there is no error behind it", () => {
+    const plain = new PlugboardError("TIMEOUT", "no answer");
+    expect(unavailable(definition, { kind: "failed", error: plain }, clock).hint).toBeUndefined();
+    expect(unavailable(definition, { kind: "stopped" }, clock).cause).toBeUndefined();
+  });
+});
