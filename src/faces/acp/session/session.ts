@@ -18,7 +18,7 @@ import type { AcpClient } from "../wire/client.ts";
 import { fromAcp, promptText } from "../wire/content.ts";
 import { type BoardSetup, type SessionState, withHandlers } from "./session-handlers.ts";
 import { SessionOutput } from "./session-output.ts";
-import { type Mode, permits, type SessionSettings } from "./settings.ts";
+import { type Mode, permits, type UserSettings } from "./settings.ts";
 
 /** How long the first prompt waits for servers that are still starting. */
 const FIRST_WAIT_MS = 15_000;
@@ -52,7 +52,7 @@ export interface SessionSetup extends BoardSetup {
   hasTitle: boolean;
 }
 
-export class Session implements SessionSettings {
+export class Session implements UserSettings {
   readonly id: string;
   readonly #context: SessionContext;
   readonly #board: SessionBoard;

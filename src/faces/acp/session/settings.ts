@@ -29,7 +29,7 @@ const MODE_OPTION = "mode";
 const MODEL_OPTION = "model";
 const LONGEST_VALUE = 200;
 
-export interface SessionSettings {
+export interface UserSettings {
   mode: Mode;
   /** Undefined if there is no model. */
   readonly models: ModelChoice | undefined;
@@ -54,18 +54,18 @@ export function modeState(current: Mode): SessionModeState {
   return { currentModeId: current, availableModes: MODES.map((mode) => ({ ...mode })) };
 }
 
-export function configOptions({ mode, models }: SessionSettings): SessionConfigOption[] {
+export function configOptions({ mode, models }: UserSettings): SessionConfigOption[] {
   return models === undefined ? [modeOption(mode)] : [modeOption(mode), modelOption(models)];
 }
 
 /** All options with their current values. */
-export function optionsUpdate(settings: SessionSettings): SessionUpdate {
+export function optionsUpdate(settings: UserSettings): SessionUpdate {
   return { sessionUpdate: "config_option_update", configOptions: configOptions(settings) };
 }
 
 /** Resolves to the update that tells the client. Throws −32602 if there is no such option or value. */
 export async function changeOption(
-  settings: SessionSettings,
+  settings: UserSettings,
   option: string,
   value: string,
 ): Promise<SessionUpdate> {
@@ -81,7 +81,7 @@ export async function changeOption(
   throw invalidParams("configId", `there is no option ${listed(option, known)}`);
 }
 
-export function changeMode(settings: SessionSettings, mode: string, path: string): void {
+export function changeMode(settings: UserSettings, mode: string, path: string): void {
   if (!isMode(mode)) {
     const known = MODES.map(({ id }) => id);
     throw invalidParams(path, `there is no mode ${listed(mode, known)}`);
@@ -90,7 +90,7 @@ export function changeMode(settings: SessionSettings, mode: string, path: string
 }
 
 async function changeModel(
-  settings: SessionSettings,
+  settings: UserSettings,
   { options }: ModelChoice,
   id: string,
 ): Promise<void> {
