@@ -1,4 +1,4 @@
-// A board over the servers of one agent: opens them, hands out their tools, resources and prompts, and closes
+// The board of one agent: opens its servers, gives access to their tools, resources and prompts, and closes
 // them. board/core.ts wires its parts. Read this file first.
 
 import { BoardCore } from "./board/core.ts";
@@ -7,20 +7,19 @@ import { CatalogCache } from "./catalog/catalog-cache.ts";
 import { type BoardConfig, parseAgentConfig } from "./config/parse.ts";
 import { formatProblem } from "./config/issue.ts";
 import type { AgentConfig } from "./model/agent-config.ts";
-import type { Board, BoardCallOptions } from "./model/board.ts";
-import type { BoardOptions } from "./model/board-options.ts";
+import type { Board, BoardCallOptions, SessionBoard } from "./model/board.ts";
+import type { BoardOptions, SessionOptions } from "./model/board-options.ts";
 import type { BoardEvents } from "./model/events.ts";
 import type { JsonObject } from "./model/json.ts";
 import type { BoardPrompts } from "./model/prompt.ts";
 import type { BoardResources } from "./model/resource.ts";
 import type { ServerStatus } from "./model/server-status.ts";
-import type { SessionBoard, SessionOptions } from "./model/session-board.ts";
 import type { CallOutcome, Tool } from "./model/tool.ts";
 
 /**
- * Opens a board over the given servers. Resolves when every server that starts with it is known, has
- * failed its first attempt or is past `startupWait`. A bad server never rejects it; a bad configuration
- * does, with code CONFIG_INVALID and before anything has started.
+ * Opens a board with the given servers. Resolves when the tools of every server that starts with it are known,
+ * or the server has failed its first attempt, or `startupWait` has passed. A server that fails does not reject
+ * it. An invalid configuration does, with CONFIG_INVALID, before anything starts.
  */
 export async function openBoard(
   config: BoardConfig | AgentConfig,
@@ -67,6 +66,7 @@ class LiveBoard implements Board {
     signal?.addEventListener("abort", this.#onAbort, { once: true });
     await servers.open(agent.servers, options.workspaceDir ?? agent.workspace ?? process.cwd());
     const started = servers.start(options.start, agent.startupWait);
+    // Loaded here, so that the start of the servers does not wait for code that only cleans up.
     servers.inBackground(
       import("./server/process/reap-orphans.ts").then(({ reapOrphansOnce }) =>
         reapOrphansOnce(clock, logger),

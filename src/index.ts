@@ -1,4 +1,4 @@
-// The public surface. What is not exported here is free to change.
+// The public API of the library. Everything that is not exported here may change at any time.
 
 export { openBoard } from "./board.ts";
 export { degradeContent } from "./bridge/degrade.ts";
@@ -7,17 +7,18 @@ export { loadConfig } from "./config/load.ts";
 export { PlugboardError } from "./model/errors.ts";
 export type { SupportedContent } from "./bridge/degrade.ts";
 export type { NormalizedSchema, SchemaProvider } from "./bridge/schema/normalize.ts";
+export type { LoadConfigOptions } from "./config/load.ts";
 export type { BoardConfig } from "./config/parse.ts";
-export type { AgentConfig } from "./model/agent-config.ts";
+export type { AgentConfig, ModelProvider, ModelProviderType } from "./model/agent-config.ts";
+export type { ApprovalAnswer, ApprovalRequest, AskApproval, ToolHints } from "./model/approval.ts";
 export type {
   AuthorizationRequest,
   OAuthSettings,
   OnAuthorization,
 } from "./model/authorization.ts";
-export type { Board, BoardCallOptions } from "./model/board.ts";
-export type { BoardOptions } from "./model/board-options.ts";
-export type { ConfigProblem } from "./model/config-problem.ts";
-export type { ProtocolEra, ServerIdentity } from "./model/connection.ts";
+export type { BoardOptions, SessionOptions } from "./model/board-options.ts";
+export type { Board, BoardBase, BoardCallOptions, SessionBoard } from "./model/board.ts";
+export type { ProtocolEra, RemoteTransportKind, ServerIdentity } from "./model/connection.ts";
 export type {
   AudioContent,
   ContentBlock,
@@ -34,7 +35,7 @@ export type {
   OnElicitation,
   UrlElicitation,
 } from "./model/elicitation.ts";
-export type { ErrorCode } from "./model/errors.ts";
+export type { ConfigProblem, ErrorCode, ErrorDetails } from "./model/errors.ts";
 export type {
   BoardEvents,
   CallEvent,
@@ -43,9 +44,43 @@ export type {
   ServerEvent,
   ToolsEvent,
 } from "./model/events.ts";
-export type { ExternalContent, ModelDetails } from "./model/external-content.ts";
+export type {
+  AgentGuard,
+  ApprovalMode,
+  AuditSettings,
+  FramingMode,
+  PerTool,
+  PinMode,
+  PlacedRules,
+  ServerGuard,
+  ToolRules,
+} from "./model/guard-settings.ts";
+export type { Include, IncludeMode } from "./model/include.ts";
 export type { JsonObject } from "./model/json.ts";
-export type { Logger, LogLevel } from "./model/logger.ts";
+export type { LogFields, Logger, LogLevel } from "./model/logger.ts";
+export type {
+  BoardPrompts,
+  Prompt,
+  PromptArgument,
+  PromptCompleteOptions,
+  PromptDefinition,
+  PromptMessage,
+  PromptOptions,
+  PromptResult,
+} from "./model/prompt.ts";
+export type { RequestHandlers } from "./model/request-handlers.ts";
+export type {
+  BoardResources,
+  CompleteOptions,
+  Completion,
+  Resource,
+  ResourceContents,
+  ResourceDefinition,
+  ResourceOptions,
+  ResourceReading,
+  ResourceTemplate,
+  ResourceTemplateDefinition,
+} from "./model/resource.ts";
 export type {
   ModelPreferences,
   OnSampling,
@@ -61,33 +96,27 @@ export type {
   ToolUseContent,
 } from "./model/sampling.ts";
 export type {
-  BoardPrompts,
-  Prompt,
-  PromptArgument,
-  PromptCompleteOptions,
-  PromptMessage,
-  PromptOptions,
-  PromptResult,
-} from "./model/prompt.ts";
+  ServerAuth,
+  ServerConfig,
+  ServerTransport,
+  SessionDefaults,
+} from "./model/server-config.ts";
 export type {
-  BoardResources,
-  CompleteOptions,
-  Completion,
-  Resource,
-  ResourceContents,
-  ResourceOptions,
-  ResourceReading,
-  ResourceTemplate,
-} from "./model/resource.ts";
-export type { ServerConfig, SessionDefaults } from "./model/server-config.ts";
-export type { ServerDefinition } from "./model/server-definition.ts";
-export type { RequestHandlers } from "./model/server-request.ts";
+  Endpoint,
+  ProtocolChoice,
+  RemoteEndpoint,
+  ResourceSettings,
+  ServerDefinition,
+  ServerScope,
+  StdioEndpoint,
+} from "./model/server-definition.ts";
 export type { ServerState, ServerStateKind } from "./model/server-state.ts";
 export type { ServerStatus } from "./model/server-status.ts";
-export type { SessionBoard, SessionOptions } from "./model/session-board.ts";
 export type {
   CallFailure,
   CallOutcome,
+  ExternalContent,
+  ModelDetails,
   NativeTool,
   NativeToolContext,
   NativeToolFactory,
@@ -99,4 +128,4 @@ export type {
   ToolUpdate,
   UpdateListener,
 } from "./model/tool.ts";
-export type { Clock } from "./util/clock.ts";
+export type { Clock, Timer } from "./util/clock.ts";

@@ -303,7 +303,9 @@ describe("lists that are not what they should be", () => {
     });
     expect(statusOf(board, "none")).toMatchObject({ state: { kind: "ready" }, tools: 0 });
     expect(statusOf(board, "refuses")).toMatchObject({ state: { kind: "ready" }, tools: 0 });
-    expect(statusOf(board, "refuses").diagnostics[0]?.message).toContain("does not know tools/list");
+    expect(statusOf(board, "refuses").diagnostics[0]?.message).toContain(
+      "does not know tools/list",
+    );
   });
 });
 

@@ -4,7 +4,7 @@
 import { mkdir, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { SessionOptions } from "../src/model/session-board.ts";
+import type { SessionOptions } from "../src/model/board-options.ts";
 import type { NativeTool } from "../src/model/tool.ts";
 import { cwd, marked, reached, statusIn } from "./board/session/sessions.ts";
 import { cleanUp, directory, load, openWith } from "./guard/boards.ts";
@@ -319,8 +319,7 @@ describe("a session's server", () => {
     const board = await openWith({ servers: { docs: fixture("echo"), other: fixture("crlf") } });
     const plain = await board.openSession({ cwd });
     const session = await board.openSession({ cwd, servers: { docs: fixture("crlf") } });
-    const warning =
-      "server 'docs' of the session takes the place of the agent's server of that name";
+    const warning = "the session's server 'docs' replaces the agent's server of that name";
     expect(session.notices).toEqual([warning]);
     expect(statusIn(session, "docs")).toMatchObject({
       origin: "session",
@@ -353,7 +352,7 @@ describe("a session's server", () => {
     expect(heard.flat()).toContain("mcp__mine__echo");
     await expect(session.add("mine", fixture("echo"))).rejects.toMatchObject({
       code: "INVALID_ARGUMENTS",
-      message: "the session has a server 'mine' already",
+      message: "the session already has a server 'mine'",
     });
     await expect(session.add("bad", {})).rejects.toMatchObject({ code: "CONFIG_INVALID" });
 

@@ -6,7 +6,7 @@ import type { SchemaProvider } from "../bridge/schema/normalize.ts";
 import type { Environment } from "../util/environment.ts";
 import { expandValue } from "../config/resolve.ts";
 import { PlugboardError } from "../model/errors.ts";
-import type { ModelProvider } from "../model/model-provider.ts";
+import type { ModelProvider } from "../model/agent-config.ts";
 import { withProxy } from "../net/proxy-env.ts";
 import { closest } from "../util/closest.ts";
 import { oneLine } from "../util/text.ts";

@@ -2,7 +2,7 @@
 
 import type { SupportedMedia } from "../bridge/model-content.ts";
 import type { SchemaProvider } from "../bridge/schema/normalize.ts";
-import type { ModelProvider, ModelProviderType } from "../model/model-provider.ts";
+import type { ModelProvider, ModelProviderType } from "../model/agent-config.ts";
 
 /** What a model reads beside text, in prompts and in tool results. */
 export interface MediaSupport {

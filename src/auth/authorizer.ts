@@ -2,15 +2,15 @@
 // in when nothing else helps.
 
 import { computeScopeUnion, type FetchLike } from "@modelcontextprotocol/client";
-import type {
-  Authorizer,
-  Challenge,
-  OAuthSettings,
-  OnAuthorization,
+import {
+  type Authorizer,
+  type Challenge,
+  type OAuthSettings,
+  type OnAuthorization,
+  signInHint,
 } from "../model/authorization.ts";
 import { PlugboardError } from "../model/errors.ts";
 import type { Logger } from "../model/logger.ts";
-import { signInHint } from "../model/sign-in-hint.ts";
 import type { Clock } from "../util/clock.ts";
 import { parseChallenge, type ParsedChallenge } from "./challenge.ts";
 import { knownClient, type OAuthClient } from "./client.ts";

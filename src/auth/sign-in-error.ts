@@ -2,7 +2,7 @@
 
 import { OAuthError } from "@modelcontextprotocol/client";
 import { PlugboardError } from "../model/errors.ts";
-import { signInHint } from "../model/sign-in-hint.ts";
+import { signInHint } from "../model/authorization.ts";
 import { oneLine } from "../util/text.ts";
 
 /** A cause that is a PlugboardError, such as one of the network, is returned unchanged. */

@@ -1,5 +1,5 @@
-// Makes the calls: to a server through its supervisor, or to a native tool. However a call ends, it has an
-// outcome.
+// Makes calls, to a server through its supervisor or to a native tool. Every call ends with an outcome, failures
+// included.
 
 import { randomUUID } from "node:crypto";
 import { toFailure } from "../bridge/failure.ts";
@@ -11,7 +11,7 @@ import type { BoardEvents } from "../model/events.ts";
 import type { Decision, GuardedCall } from "../model/guard.ts";
 import type { JsonObject } from "../model/json.ts";
 import { type Logger, silentLogger } from "../model/logger.ts";
-import type { RequestHandlers } from "../model/server-request.ts";
+import type { RequestHandlers } from "../model/request-handlers.ts";
 import type {
   CallOutcome,
   NativeTool,
@@ -25,10 +25,10 @@ import type { Clock } from "../util/clock.ts";
 import type { Emitter } from "../util/emitter.ts";
 import type { BoardTool } from "./tools.ts";
 
-/** What a call begins with; a stage that decides otherwise puts another in its place. */
+/** The decision that a call starts with. A stage that decides otherwise replaces it. */
 const ALLOWED: Decision = { verdict: "allowed" };
 
-/** How long progress may extend a call. */
+/** Progress extends the timeout of a call up to this. */
 const CALL_CEILING_MS = 600_000;
 
 export class Calls {
@@ -73,7 +73,7 @@ export class Calls {
     return outcome;
   }
 
-  /** Resolves when no call is under way any more. */
+  /** Resolves when no call is running. */
   async idle(): Promise<void> {
     if (this.#running === 0) return;
     await new Promise<void>((resolve) => {
@@ -81,8 +81,8 @@ export class Calls {
     });
   }
 
-  /** Makes a call to a server. `confirm` has the last word, when the server is there, and rejects to refuse. */
-  async server(
+  /** `confirm` runs when the server is ready, before the call is sent. It rejects to refuse the call. */
+  async callServer(
     supervisor: Supervisor,
     tool: string,
     call: GuardedCall,
@@ -93,8 +93,9 @@ export class Calls {
     supervisor.enter();
     try {
       const connection = supervisor.live ?? (await supervisor.acquire(call.signal));
-      const doubt = confirm();
-      if (doubt !== undefined) await doubt;
+      // Most calls need no confirmation and skip the await.
+      const confirmation = confirm();
+      if (confirmation !== undefined) await confirmation;
       const options = callOptions(supervisor, call);
       outcome = toOutcome(await connection.callTool(tool, call.args, options));
     } catch (error) {
@@ -104,7 +105,7 @@ export class Calls {
     return outcome;
   }
 
-  async native(
+  async callNative(
     tool: NativeTool,
     { callId, args, signal, onUpdate }: GuardedCall,
   ): Promise<CallOutcome> {
@@ -123,13 +124,7 @@ export class Calls {
       this.#logger.debug("call", { tool, ms: durationMs, ...(isError && { isError }) });
     }
     if (!this.#events.has("call")) return;
-    this.#events.emit("call", {
-      tool,
-      source,
-      durationMs,
-      isError,
-      ...(failure !== undefined && { failure }),
-    });
+    this.#events.emit("call", { tool, source, durationMs, isError, failure });
   }
 
   #update(listener: UpdateListener, update: ToolUpdate): void {

@@ -1,4 +1,5 @@
-// The parts of a board, wired together: the same for an agent's board and for a session's that is laid over it.
+// Wires the parts of a board together. An agent's board and a session's board have the same parts; a session's
+// board also uses the servers of the agent's board.
 
 import { toFailure } from "../bridge/failure.ts";
 import { collectNative } from "../bridge/native.ts";
@@ -28,16 +29,16 @@ import type { ServerEntry } from "./server-entry.ts";
 import { ServerSet } from "./server-set.ts";
 import { BoardTools } from "./tools.ts";
 
-/** How long a closing board waits for the outcomes of its calls. */
-const LAST_CALLS_MS = 1000;
+/** How long a closing board waits for its calls to end. */
+const CLOSE_WAIT_MS = 1000;
 
 export interface BoardCoreOptions {
   agent: AgentConfig;
   options: BoardOptions;
   cache: CatalogCache | undefined;
-  /** Runs a call that somebody makes through a tool's `execute`. */
+  /** Runs the calls that are made through a tool's `execute`. */
   call: (name: string, args: JsonObject, options: BoardCallOptions) => Promise<CallOutcome>;
-  /** For a session's board: the agent's, which it is laid over. */
+  /** For a session's board: the agent's board, and the session. */
   over?: { base: BoardCore; session: Pick<SessionGuard, "id" | "servers"> };
 }
 
@@ -119,11 +120,11 @@ export class BoardCore {
       base: base?.content,
     });
     this.#find = { tools: this.tools, servers: this.servers, clock: this.clock };
-    this.#announce();
-    if (base !== undefined) this.#forward(base);
+    this.#emitServerEvents();
+    if (base !== undefined) this.#forwardContentEvents(base);
   }
 
-  /** From here on changes are news. Until then, whoever opens the board learns of them anyway. */
+  /** From now on changed tools are reported. Before the board is open, nobody has a list that they could change. */
   opened(): void {
     this.#isOpen = true;
   }
@@ -158,23 +159,23 @@ export class BoardCore {
     return this.#events.on(event, listener);
   }
 
-  /** So that nothing repeats the secrets of servers that may never start. */
+  /** Redacts the secrets of these servers from now on, also if they never start. */
   learnSecrets(servers: readonly ServerDefinition[]): void {
     learnSecrets(servers, this.options.env ?? process.env, this.#redactor);
   }
 
-  /** Resolves when nothing of its own servers is left. The guard ends after `others` that use it. */
+  /** Resolves when no process of its own servers is left. The guard closes after `others`, which use it. */
   async close(others?: Promise<void>): Promise<void> {
     for (const off of this.#offBase) off();
     this.content.close();
     await Promise.all([this.servers.close(), others]);
-    // Without their servers calls end at once; one that waits for a person is not waited for.
-    await within(this.clock, LAST_CALLS_MS, this.#calls.idle());
+    // Calls end when their servers close, except those that wait for a person, so this wait has a limit.
+    await within(this.clock, CLOSE_WAIT_MS, this.#calls.idle());
     await this.#guard.close();
     this.#events.clear();
   }
 
-  #announce(): void {
+  #emitServerEvents(): void {
     this.servers.events.on("tools", (event) => {
       const change = this.tools.listedChange(event);
       if (this.#isOpen && change !== undefined) this.#events.emit("tools", change);
@@ -184,8 +185,8 @@ export class BoardCore {
     });
   }
 
-  /** Shared servers' resources and prompts change on the agent's board. */
-  #forward(base: BoardCore): void {
+  /** The agent's board reports what changes on shared servers; this board repeats it. */
+  #forwardContentEvents(base: BoardCore): void {
     const isShared = (server: string): boolean =>
       this.servers.shared().some(({ name }) => name === server);
     const onPrompts = base.on("prompts", (event) => {
@@ -194,9 +195,9 @@ export class BoardCore {
     const onResources = base.on("resources", (event) => {
       if (!isShared(event.server)) return;
       if (event.change === "list") return this.#events.emit("resources", event);
-      // What another session has subscribed to is no news to this one.
+      // Another session may have subscribed to the other URIs.
       const { resources } = this.content;
-      const uris = event.uris.filter((uri) => resources.hears(event.server, uri));
+      const uris = event.uris.filter((uri) => resources.isSubscribed(event.server, uri));
       if (uris.length > 0) this.#events.emit("resources", { ...event, uris });
     });
     this.#offBase.push(onPrompts, onResources);

@@ -1,4 +1,4 @@
-// Makes one server of its definition: what opens its connections, its sign-in, and the supervisor over both.
+// Creates a server from its definition: the function that connects to it, its sign-in, and its supervisor.
 
 import { type CachedTools, definitionHash } from "../catalog/catalog-cache.ts";
 import type { Environment } from "../util/environment.ts";
@@ -26,7 +26,7 @@ export interface CreateServerContext extends Pick<SupervisorOptions, "onState" |
   options: BoardOptions;
   clock: Clock;
   logger: Logger;
-  /** Is told the secrets that servers are started with. */
+  /** Learns the secrets that servers start with. */
   redactor: Redactor;
   roots: RootsSource;
   questions: QuestionQueue;
@@ -45,7 +45,7 @@ export function createServer(
   const signIn = signInFor(definition, env, networkEnv, context);
   const connect = lazyConnector({
     definition,
-    resolve: () => resolveSecretly(definition, env, redactor),
+    resolve: () => resolveAndRedact(definition, env, redactor),
     cwd,
     env,
     networkEnv,
@@ -79,7 +79,7 @@ export function createServer(
   });
 }
 
-/** Loads the code that starts servers with the first start: a list of tools from the cache needs none of it. */
+/** Loads the code that starts servers with the first start. Listing tools from the cache does not need it. */
 function lazyConnector(options: ConnectOptions): Connect {
   let connector: Promise<Connect> | undefined;
   return async (signal, onRemains) => {
@@ -90,7 +90,10 @@ function lazyConnector(options: ConnectOptions): Connect {
   };
 }
 
-/** A call can be refused before its server has ever started, and its arguments may hold the server's secrets. */
+/**
+ * Redacts the secrets of servers that have not started. A call can be refused before its server starts, and its
+ * arguments may contain the server's secrets.
+ */
 export function learnSecrets(
   servers: readonly ServerDefinition[],
   env: Environment,
@@ -98,21 +101,21 @@ export function learnSecrets(
 ): void {
   for (const definition of servers) {
     try {
-      resolveSecretly(definition, env, redactor);
+      resolveAndRedact(definition, env, redactor);
     } catch {
-      // The server's start reports what is missing.
+      // A value is missing. The server's start reports it.
     }
   }
 }
 
-/** The answers to what the server may ask of this host. */
+/** What the server gets when it asks for roots, for a person or for a model. */
 function answersFor(
   { name, sampling }: ServerDefinition,
   { options, roots, questions, clock, logger }: CreateServerContext,
 ): HostAnswers {
   const { onElicitation, onSampling, serverLogLevel = "warn" } = options;
   if (sampling !== undefined && onSampling === undefined) {
-    logger.info("sampling is not available: there is no model to ask here", { server: name });
+    logger.info("sampling is not available: the board has no onSampling", { server: name });
   }
   return {
     roots,
@@ -130,8 +133,8 @@ function answersFor(
   };
 }
 
-/** Tells the redactor every secret among the values, so that nothing repeats one. */
-function resolveSecretly(
+/** Resolves the endpoint, and redacts the secrets in it from now on. */
+function resolveAndRedact(
   definition: ServerDefinition,
   env: Environment,
   redactor: Redactor,
@@ -148,15 +151,15 @@ function signInFor(
   { agent, options, clock, logger, redactor }: CreateServerContext,
 ): ServerSignIn | undefined {
   if (definition.endpoint.kind === "stdio") return undefined;
-  // A session's server gets no token that was granted to another server, and stores none.
+  // A session's server only gets the tokens of a matching server, and its own are not stored.
   const { matchingServer } = definition;
   const owner = matchingServer ?? definition;
   const { stateDir } = isConfigured(owner) ? options : {};
   const { onAuthorization } = isConfigured(definition) ? options : {};
   return new ServerSignIn({
     server: owner.name,
-    // Resolving fills in values and never changes the kind.
-    resolve: () => resolveSecretly(owner, env, redactor) as RemoteEndpoint,
+    // Resolving an endpoint does not change its kind.
+    resolve: () => resolveAndRedact(owner, env, redactor) as RemoteEndpoint,
     isOfMatchingServer: matchingServer !== undefined,
     onSecret: (secret) => redactor.add(secret),
     stateDir,
@@ -168,7 +171,7 @@ function signInFor(
   });
 }
 
-/** Whether it came from the configuration, and not with a session. */
+/** Whether the server comes from the configuration, not from a session. */
 function isConfigured({ origin }: ServerDefinition): boolean {
   return origin !== "session";
 }

@@ -1,5 +1,4 @@
-// Finds the tool that a name means, starting servers that have not been heard of yet, and says what may be
-// meant where no tool has the name.
+// Finds a tool by name, and suggests similar names if there is none. Starts servers whose tools are not known.
 
 import { cancelled, PlugboardError } from "../model/errors.ts";
 import { isCallable } from "../model/server-state.ts";
@@ -21,8 +20,9 @@ export interface FindContext {
 }
 
 /**
- * By a full name: the public name, `server/tool` or `native/tool`. Starts and waits for as many unknown
- * servers as it takes, for `server/tool` that one alone. Rejects with CANCELLED alone.
+ * Finds a tool by its full name: the public name, `server/tool` or `native/tool`. Starts servers whose tools are
+ * not known, for `server/tool` only that server, and waits until one of them has the tool. Rejects only with
+ * CANCELLED.
  */
 export async function findByFullName(
   name: string,
@@ -32,11 +32,11 @@ export async function findByFullName(
   const known = tools.find(name);
   if (known !== undefined) return known;
   const named = serverIn(name, servers);
-  const asked = named === undefined ? servers.all().filter(isWaking) : [named];
+  const asked = named === undefined ? servers.all().filter(isStartable) : [named];
   const waiting = new Map<ServerEntry, Promise<ServerEntry>>();
   for (const entry of asked) {
     const { supervisor, definition } = entry;
-    // Whoever names a server that needs a sign-in may have signed in elsewhere.
+    // A server that needs a sign-in is tried again when you name it: you may have signed in elsewhere.
     const mayStart = isCallable(supervisor.state) || supervisor.state.kind === "needs-auth";
     if (entry.isKnown || !mayStart) continue;
     const start = supervisor.start(definition.lazy);
@@ -52,9 +52,9 @@ export async function findByFullName(
 }
 
 /**
- * By a full name, or by the tool's own name where only one tool has it. A tool that the rules hide is found
- * too, and refused when it is called: so the refusal is about the real arguments, and audited with them.
- * Rejects with UNKNOWN_TOOL, SERVER_UNAVAILABLE where a server that cannot be asked may have it, or CANCELLED.
+ * Finds a tool by its full name, or by its own name if no other tool has it. Also finds tools that the rules
+ * hide: their calls are refused later, so that the audit log has the real arguments. Rejects with UNKNOWN_TOOL,
+ * with SERVER_UNAVAILABLE if a server that is down may have the tool, or with CANCELLED.
  */
 export async function findTool(
   name: string,
@@ -73,14 +73,14 @@ export async function findTool(
       hint: `say which: ${names}`,
     });
   }
-  // All of them are hidden: whichever it is, the call is refused.
+  // All of them are hidden, so the call is refused whichever is meant.
   if (only !== undefined) return only;
   const error = unknownTool(name, context);
-  if (silentServers(context.servers).length === 0) throw error;
+  if (silentServers(name, context.servers).length === 0) throw error;
   throw new PlugboardError("SERVER_UNAVAILABLE", error.message, { hint: error.hint });
 }
 
-/** Names the nearest tools and the servers that could not be asked: one of these may have it. */
+/** Suggests the closest names, and names the servers that could not be asked, since one may have the tool. */
 export function unknownTool(name: string, { tools, servers, clock }: FindContext): PlugboardError {
   const why = ({ definition, supervisor }: ServerEntry): PlugboardError =>
     unavailable(definition, supervisor.state, clock);
@@ -89,21 +89,21 @@ export function unknownTool(name: string, { tools, servers, clock }: FindContext
   const listed = tools.all().filter(({ isListed }) => isListed);
   const hints = [
     ...didYouMean(nearestNames(name, listed)),
-    ...silentServers(servers).map((entry) => why(entry).message),
+    ...silentServers(name, servers).map((entry) => why(entry).message),
   ];
   return new PlugboardError("UNKNOWN_TOOL", `there is no tool named '${oneLine(name, 200)}'`, {
     hint: hints.length > 0 ? hints.join("; ") : undefined,
   });
 }
 
-/** In the form the name has: `server/tool` for that and for a tool's own name, else the public name. */
+/** Returns public names if the given name resembles one, else names in the form `server/tool`. */
 function nearestNames(name: string, tools: readonly BoardTool[]): string[] {
   const publicNames = new Set(tools.map(({ subject }) => subject.publicName));
   const names = new Map<string, string>();
   for (const each of tools) {
     const { canonical, publicName, source } = each.subject;
     const shown = source.kind === "mcp" ? canonical : publicName;
-    // Compared with its like: half of a full name says nothing about a tool.
+    // A full name is compared with full names, a tool's own name with own names: a part and a whole never look alike.
     names.set(name.includes("/") ? shown : ownName(each), shown);
   }
   if (!name.includes("/")) for (const each of publicNames) names.set(each, each);
@@ -113,7 +113,7 @@ function nearestNames(name: string, tools: readonly BoardTool[]): string[] {
     if (alias === undefined) break;
     const meant = names.get(alias) ?? alias;
     if (!nearest.includes(meant)) nearest.push(meant);
-    // Public names are long and alike: the next nearest ones mean nothing.
+    // Public names are long and similar to each other, so further ones would not help.
     if (publicNames.has(alias)) break;
     names.delete(alias);
   }
@@ -127,13 +127,15 @@ function didYouMean(names: readonly string[]): string[] {
   return [`did you mean ${quoted.length === 0 ? last : `${quoted.join(", ")} or ${last}`}?`];
 }
 
-/** Those whose tools nobody has heard of, now or earlier. */
-function silentServers(servers: FindContext["servers"]): ServerEntry[] {
-  return servers.all().filter(({ isKnown, definition }) => !isKnown && definition.enabled);
+/** Servers whose tools are not known, neither from the cache nor from the server. */
+function silentServers(name: string, servers: FindContext["servers"]): ServerEntry[] {
+  const named = serverIn(name, servers);
+  const candidates = named === undefined ? servers.all() : [named];
+  return candidates.filter(({ isKnown, definition }) => !isKnown && definition.enabled);
 }
 
-/** A misspelt name must not wake up a server that has failed. */
-function isWaking({ supervisor }: ServerEntry): boolean {
+/** A mistyped name must not start servers that have failed. */
+function isStartable({ supervisor }: ServerEntry): boolean {
   return supervisor.state.kind === "idle" || supervisor.state.kind === "starting";
 }
 

@@ -1,5 +1,5 @@
-// The guard of one board: which tools are there at all, what has changed about them, and the way of every
-// call through its stages.
+// The guard of one board. Decides which tools are listed, checks them against their pins, and sends every call
+// through its stages.
 
 import type { Present } from "../bridge/tool.ts";
 import { PinStore } from "../guard/pins/pin-store.ts";
@@ -18,7 +18,7 @@ import type { ToolDefinition } from "../model/tool.ts";
 import type { Redactor } from "../secrets/redactor.ts";
 import type { Clock } from "../util/clock.ts";
 import { oneLine } from "../util/text.ts";
-import type { GuardedCalls } from "./guarded-calls.ts";
+import type { CallStages } from "./call-stages.ts";
 import type { ServerEntry } from "./server-entry.ts";
 
 export interface BoardGuardOptions {
@@ -27,18 +27,18 @@ export interface BoardGuardOptions {
   clock: Clock;
   logger: Logger;
   redactor: Redactor;
-  /** Makes the secrets of all servers known, before the first call. */
+  /** Redacts the secrets of all servers, also of those that have not started. Runs before the first call. */
   learnSecrets: () => void;
-  /** Where the board is a session's. */
+  /** Only for a session's board. */
   session?: SessionGuard;
 }
 
-/** What the guard of a session has beside its own. */
+/** What the guard of a session's board needs to know of the agent's board. */
 export interface SessionGuard {
   id: string;
-  /** Of the board it is laid over: its pins and limits hold for the servers that are shared. */
+  /** The guard of the agent's board. Its pins and limits apply to shared servers. */
   guard: BoardGuard;
-  /** Of both boards. */
+  /** The guard settings of shared servers and of the session's own. */
   servers: ServerGuards;
   isShared: (subject: ToolSubject) => boolean;
 }
@@ -48,7 +48,7 @@ export class BoardGuard {
   readonly #servers: ServerGuards;
   readonly #policy: Policy;
   readonly #pins: Pins;
-  #loading: Promise<GuardedCalls> | undefined;
+  #loading: Promise<CallStages> | undefined;
 
   constructor(given: BoardGuardOptions) {
     const { agent, options, clock, logger, session } = given;
@@ -56,36 +56,36 @@ export class BoardGuard {
     this.#options = given;
     this.#servers = session?.servers ?? serverGuards(agent.servers);
     this.#policy = createPolicy({ rules: agent.guard?.rules ?? [], servers: this.#servers, owner });
-    const store = new PinStore({ ...(stateDir !== undefined && { stateDir }), clock, logger });
+    const store = new PinStore({ stateDir, clock, logger });
     this.#pins = new Pins({ store, clock, logger });
   }
 
-  /** To be awaited before the first list of tools: what they were is compared with what they are. */
+  /** Loads the pins of these servers. Await it before their tools are checked. */
   async open(entries: readonly ServerEntry[]): Promise<void> {
     await Promise.all(
       entries.map(({ definition, pinKey }) => {
         const mode = definition.guard?.pins ?? this.#options.agent.guard?.pins ?? "warn";
         const isOfSession = definition.origin === "session";
         const id = { server: definition.name, key: pinKey };
-        // Nothing of a session's own servers outlives it, so there is nothing to compare them with.
+        // Nothing about a session's own servers is kept after it, so their tools cannot be pinned.
         return this.#pins.open(id, isOfSession ? "off" : mode);
       }),
     );
   }
 
-  /** What has changed since a server's tools were first seen. */
+  /** Reports which tools have changed since they were pinned. */
   check(server: string, tools: readonly ToolDefinition[], instructions?: string): Diagnostic[] {
     return this.#pins.check(server, tools, instructions).diagnostics;
   }
 
-  /** What is refused by a rule is not listed either. */
+  /** Whether the rules allow calls of the tool. Other tools are not listed. */
   allows(subject: ToolSubject): boolean {
     return this.#policy.judge(subject).kind === "allowed";
   }
 
   /**
-   * The last word on a call, when its server is there: one that had to be started can turn out to have
-   * other tools than those the call was judged by. Rejects to refuse.
+   * Checks a call again when its server is ready. It may have been approved while only cached tools were known, and
+   * the server may have other tools. Rejects to refuse the call; returns undefined if there is nothing to await.
    */
   recheck(call: GuardedCall, isCurrent: boolean): Promise<void> | undefined {
     if (isCurrent || call.decision.verdict !== "approved") {
@@ -94,37 +94,40 @@ export class BoardGuard {
     const { canonical } = call.subject;
     call.decision = { verdict: "refused", rule: "approval" };
     const message = `${oneLine(canonical, 200)} changed after it was approved`;
-    const hint = "call it again to be asked about it as it is now";
+    const hint = "call it again to be asked about the changed tool";
     return Promise.reject(new PlugboardError("CHANGED_TOOL", message, { hint }));
   }
 
   around(subject: ToolSubject, last: Next): Next {
     let chain: Next | undefined;
     const first: Next = async (call) => {
-      chain ??= (await this.#calls()).around(subject, last);
+      chain ??= (await this.#stages()).around(subject, last);
       return chain(call);
     };
     return (call) => (chain ?? first)(call);
   }
 
-  /** Around a request for a resource or a prompt: audited and redacted, under no rules for tools. */
+  /** For requests for resources and prompts: audited and redacted, but tool rules do not apply. */
   aroundContent(subject: ToolSubject, last: Next): Next {
-    return async (call) => (await this.#calls()).aroundContent(subject, last)(call);
+    return async (call) => (await this.#stages()).aroundContent(subject, last)(call);
   }
 
   framing({ guard }: Pick<ServerDefinition, "guard">): FramingMode {
     return guard?.framing ?? this.#options.agent.guard?.framing ?? "full";
   }
 
-  /** For the log and the audit, where something for a model looks like an attempt to steer it. */
-  async suspect(where: { server: string; tool: string }, patterns: string[]): Promise<void> {
-    if (patterns.length > 0) (await this.#calls()).suspect(where, patterns);
+  /** Logs and audits content for a model that looks like an attempt to steer it. */
+  async reportSuspicious(
+    where: { server: string; tool: string },
+    patterns: string[],
+  ): Promise<void> {
+    if (patterns.length > 0) (await this.#stages()).reportSuspicious(where, patterns);
   }
 
   presenter(subject: ToolSubject): Present {
     let present: Present | undefined;
     return async (outcome) => {
-      present ??= (await this.#calls()).presenter(subject);
+      present ??= (await this.#stages()).presenter(subject);
       return present(outcome);
     };
   }
@@ -134,29 +137,30 @@ export class BoardGuard {
     await (await this.#loading)?.close();
   }
 
-  /** What is shared is pinned once, where it was plugged in. */
+  /** Tools of shared servers are pinned on the agent's board, once for all sessions. */
   #pinsOf(subject: ToolSubject): Pins {
     const { session } = this.#options;
     return session?.isShared(subject) ? session.guard.#pins : this.#pins;
   }
 
-  #calls(): Promise<GuardedCalls> {
+  #stages(): Promise<CallStages> {
     this.#loading ??= this.#load();
     return this.#loading;
   }
 
-  async #load(): Promise<GuardedCalls> {
+  /** Loads the stages with the first call: listing tools does not need them, and would start slower. */
+  async #load(): Promise<CallStages> {
     const { session } = this.#options;
     const [module, shared] = await Promise.all([
-      import("./guarded-calls.ts"),
-      session === undefined ? undefined : session.guard.#calls(),
+      import("./call-stages.ts"),
+      session === undefined ? undefined : session.guard.#stages(),
     ]);
     this.#options.learnSecrets();
-    return new module.GuardedCalls({
+    return new module.CallStages({
       ...this.#options,
       servers: this.#servers,
       first: [this.#policy.stage, (subject) => this.#pinsOf(subject).stage(subject)],
-      ...(shared !== undefined && { shared }),
+      shared,
     });
   }
 }

@@ -5,12 +5,13 @@ import type { Environment } from "../util/environment.ts";
 import { resolveEndpoint } from "../config/resolve.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { RemoteEndpoint, ServerDefinition } from "../model/server-definition.ts";
-import { signInHint } from "../model/sign-in-hint.ts";
+import { signInHint } from "../model/authorization.ts";
 import { strictestGuard, strictestInclude } from "../guard/strictest.ts";
 
 /**
- * The name must match too, since rules go by it: nobody gets a login under a name that no rule knows.
- * `agent` is the agent as it holds in the session. Returns `definition` unchanged where no server matches.
+ * Rules match servers by name, so the name must match too: otherwise a session could use the login under a name
+ * that no rule knows. The agent must have the session's options applied. Returns `definition` unchanged if no
+ * server matches.
  */
 export function withMatchingServer(
   definition: ServerDefinition,
@@ -37,15 +38,14 @@ export function withMatchingServer(
   };
 }
 
-/** What you can do where a session's server refuses a request for lack of credentials. */
+/** What you can do if a session's server refuses its credentials, or asks for some. */
 export function sessionAuthHint({ name, endpoint, matchingServer }: ServerDefinition): string {
-  const fresh = "give it fresh headers where the session's servers are set up";
+  const fresh = "give it fresh headers where you configure the session's servers";
   if (matchingServer !== undefined) return `${fresh}, or ${signInHint(matchingServer.name)}`;
   if (endpoint.kind === "stdio" || Object.keys(endpoint.headers).length > 0) return fresh;
-  return `${fresh}, or configure a server of its name and URL for the agent and ${signInHint(name)}`;
+  return `${fresh}, or configure a server with its name and URL for the agent and ${signInHint(name)}`;
 }
 
-/** Whether two URLs mean the same. */
 export function isSameAddress(one: string, other: string): boolean {
   return new URL(one).href === new URL(other).href;
 }
@@ -67,7 +67,7 @@ function isPlain({ headers, oauth, tls, allowInsecure, allowPrivate }: RemoteEnd
   return !hasSettings && Object.keys(headers).length === 0;
 }
 
-/** A login of a person: credentials of the agent itself are for its own server alone. */
+/** Sessions may use a person's login. Credentials of the agent itself are only for the configured server. */
 function hasUserLogin(endpoint: RemoteEndpoint): boolean {
   const { oauth, tls } = endpoint;
   if (oauth === false || oauth?.grant === "client_credentials") return false;
@@ -78,7 +78,7 @@ function isSameServer(one: ServerDefinition, other: ServerDefinition, env: Envir
   try {
     return isSameAddress(addressOf(one, env), addressOf(other, env));
   } catch {
-    // The server's start reports what is missing.
+    // A value is missing. The server's start reports it.
     return false;
   }
 }

@@ -1,4 +1,4 @@
-// The directories that a board's servers may ask for, as they are now.
+// The current roots of a board: the directories that its servers may ask for.
 
 import { basename, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -10,7 +10,7 @@ export class BoardRoots implements RootsSource {
   readonly #listeners = new Set<() => void>();
   #roots: readonly Root[] | undefined;
 
-  /** `given` are directories, relative to `cwd`, or `file:` URLs. Throws INVALID_ARGUMENTS. */
+  /** `given` holds `file:` URLs, or directories relative to `cwd`. Throws INVALID_ARGUMENTS. */
   constructor(given: readonly string[] | undefined, cwd: string) {
     this.#cwd = cwd;
     this.#roots = given?.map((each) => toRoot(each, cwd));
@@ -20,7 +20,7 @@ export class BoardRoots implements RootsSource {
     return this.#roots;
   }
 
-  /** Throws INVALID_ARGUMENTS, and then nothing has changed. */
+  /** Throws INVALID_ARGUMENTS; then nothing has changed. */
   set(given: readonly string[]): void {
     const roots = given.map((each) => toRoot(each, this.#cwd));
     const isSame = JSON.stringify(roots) === JSON.stringify(this.#roots);
@@ -36,16 +36,16 @@ export class BoardRoots implements RootsSource {
 }
 
 function toRoot(given: string, cwd: string): Root {
-  // Two letters or more: `C:\dir` is a path.
+  // A scheme has two letters or more: `C:\dir` is a path.
   const isUrl = /^[a-z][a-z\d+.-]+:\/\//i.test(given);
   const url = isUrl ? given : pathToFileURL(resolve(cwd, given)).href;
   try {
     const { href } = new URL(url);
-    // Throws for any other scheme, and for another machine.
+    // Throws for other schemes, and for URLs that name another machine.
     const path = fileURLToPath(href);
     return { uri: href, name: basename(path) || path };
   } catch (error) {
-    throw new PlugboardError("INVALID_ARGUMENTS", `'${given}' is no directory of this machine`, {
+    throw new PlugboardError("INVALID_ARGUMENTS", `'${given}' is not a directory on this machine`, {
       cause: error,
     });
   }

@@ -1,4 +1,4 @@
-// One server on a board: its definition, its supervisor, and what is known of it.
+// One server on a board: its definition, its supervisor, and what the board knows about it.
 
 import type { CachedTools } from "../catalog/catalog-cache.ts";
 import type { BoardOptions } from "../model/board-options.ts";
@@ -12,16 +12,16 @@ import type { ServerStatus } from "../model/server-status.ts";
 import type { Supervisor } from "../server/supervisor/supervisor.ts";
 import type { ServerSignIn } from "./sign-in.ts";
 
-/** Cached tools this old are asked for again before anybody has to name the server. */
-const FRESH_MS = 24 * 3_600_000;
+/** Cached tools that are older than this are listed again, also if nobody calls the server. */
+const MAX_CACHE_AGE_MS = 24 * 3_600_000;
 
 export interface ServerEntryParts {
   definition: ServerDefinition;
   supervisor: Supervisor;
   signIn: ServerSignIn | undefined;
-  /** Of the definition and the working directory: both decide which tools it has. */
+  /** Hash of the definition and the working directory, which together decide which tools the server has. */
   hash: string;
-  /** Of the definition alone: its tools are pinned for this. */
+  /** Hash of the definition alone. Tools are pinned under it. */
   pinKey: string;
   cached: CachedTools | undefined;
 }
@@ -29,7 +29,7 @@ export interface ServerEntryParts {
 export class ServerEntry {
   readonly definition: ServerDefinition;
   readonly supervisor: Supervisor;
-  /** Of a remote server. */
+  /** Only for a remote server. */
   readonly signIn: ServerSignIn | undefined;
   readonly hash: string;
   readonly pinKey: string;
@@ -53,58 +53,59 @@ export class ServerEntry {
     return this.definition.name;
   }
 
-  /** Whether its tools are known, from an earlier run or from the server itself. */
+  /** Whether its tools are known, from the cache or from the server itself. */
   get isKnown(): boolean {
     return this.#knowledge !== "none";
   }
 
-  /** The server itself has listed its tools. */
-  learnt(identity: ServerIdentity): void {
+  /** Call this when the server itself has listed its tools. */
+  toolsListed(identity: ServerIdentity): void {
     this.#knowledge = "live";
     this.#identity = identity;
   }
 
-  /** Logs only the new ones: a restarted server has the same faults again. */
+  /** Logs only new diagnostics, since a server has the same ones after every restart. */
   diagnose(diagnostics: Diagnostic[], logger: Logger): void {
     const known = new Set(this.#diagnostics.map((each) => JSON.stringify(each)));
     this.#diagnostics = diagnostics;
     for (const each of diagnostics) {
       if (known.has(JSON.stringify(each))) continue;
       const { server, message, subject } = each;
-      logger.warn(message, { server, ...(subject !== undefined && { tool: subject }) });
+      logger.warn(message, { server, tool: subject });
     }
   }
 
-  /** Why it starts with its board, or undefined where it does not. `now` is in milliseconds since the epoch. */
+  /** Why the server starts with its board, or undefined if it does not. `now` is in milliseconds since the epoch. */
   startReason(start: BoardOptions["start"], now: number): "eager" | "to-be-known" | undefined {
     const { enabled, lazy, scope } = this.definition;
     if (!enabled || start === "none") return undefined;
     // Session-scoped servers start with their session, so the agent's board starts none of them eagerly.
     if (start !== "unknown" && !lazy && scope !== "session") return "eager";
     const age = this.#cachedAt === undefined ? Infinity : now - this.#cachedAt;
-    return !this.isKnown || age > FRESH_MS ? "to-be-known" : undefined;
+    return !this.isKnown || age > MAX_CACHE_AGE_MS ? "to-be-known" : undefined;
   }
 
-  /** Throws UNSUPPORTED for a server that is a process of this machine. */
+  /** Throws UNSUPPORTED for a server that is a program. */
   requireSignIn(): ServerSignIn {
     if (this.signIn !== undefined) return this.signIn;
     throw new PlugboardError(
       "UNSUPPORTED",
       `'${this.name}' is a program, so there is nothing to sign in to`,
-      { server: this.name, hint: "give it its credentials in env" },
+      { server: this.name, hint: "pass its credentials in env" },
     );
   }
 
   /**
-   * Tries a server again that was refused for lack of a sign-in, if you have signed in elsewhere since: once
-   * for each login. Resolves when the attempt has ended; does not reject.
+   * Starts a server again that needs a sign-in, if you have signed in elsewhere since. Tries each login once.
+   * Resolves when the attempt has ended; does not reject.
    */
   async retryLogin(): Promise<void> {
-    if (this.supervisor.state.kind !== "needs-auth" || !(await this.signIn?.hasNews())) return;
+    if (this.supervisor.state.kind !== "needs-auth" || !(await this.signIn?.hasUntriedLogin()))
+      return;
     await this.supervisor.start();
   }
 
-  /** Its row in `board.status()`. `tools` are counted, and `more` is known, by the board. */
+  /** `tools` is how many are listed, `more` are diagnostics of the board. */
   status(tools: number, more: readonly Diagnostic[]): ServerStatus {
     const { definition, supervisor } = this;
     const { endpoint, name, origin } = definition;
@@ -125,7 +126,7 @@ export class ServerEntry {
       diagnostics: [...this.#diagnostics, ...more],
       stderr: supervisor.stderrTail(),
     };
-    // Only what there is: the row is printed as JSON, and compared.
+    // Keys without a value are left out: people print the status as JSON and compare it.
     if (isCached && this.#cachedAt !== undefined) status.cachedAt = this.#cachedAt;
     if (supervisor.lastError !== undefined) status.lastError = supervisor.lastError.message;
     if (this.#identity !== undefined) status.identity = this.#identity;
@@ -133,7 +134,7 @@ export class ServerEntry {
     return status;
   }
 
-  /** Resolves when nothing of it is left. */
+  /** Resolves when no process of the server is left. */
   async close(): Promise<void> {
     await this.supervisor.close();
     await this.signIn?.close();

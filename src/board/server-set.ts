@@ -1,6 +1,5 @@
-// The servers of a board and the catalog of their tools, kept in step. A session's set is laid over the
-// agent's: it has servers of its own, and shares those of the agent's that none of its own shadows and that
-// it has not disabled for itself.
+// The servers of a board, and the catalog of their tools. A session's set has servers of its own. It also has the
+// agent's servers (the base's), except those that one of its own replaces or that the session has disabled.
 
 import type { Catalog, CatalogChange, CatalogEntry } from "../catalog/catalog.ts";
 import { type CachedTools, type CatalogCache, definitionHash } from "../catalog/catalog-cache.ts";
@@ -19,7 +18,7 @@ import { createServer, type CreateServerContext } from "./create-server.ts";
 import type { BoardGuard } from "./guard.ts";
 import type { ServerEntry } from "./server-entry.ts";
 
-/** A start that runs into its timeout is waited for a little longer, so that we can report how it ended. */
+/** The board waits this much longer than a server's timeout, so that it sees the timeout as the server's error. */
 const REPORT_MS = 500;
 
 const DISABLED: ServerState = { kind: "disabled" };
@@ -27,14 +26,14 @@ const DISABLED: ServerState = { kind: "disabled" };
 export interface ServerSetOptions extends Omit<CreateServerContext, "onState" | "onTools"> {
   catalog: Catalog;
   guard: Pick<BoardGuard, "open" | "check">;
-  /** Where lists of tools are remembered between runs. */
+  /** Keeps tool lists between runs. */
   cache: CatalogCache | undefined;
-  /** The agent's set, for a session's. */
+  /** For a session's set: the agent's. */
   base?: ServerSet;
 }
 
 export interface ServerSetEvents {
-  /** A server's tools have been listed, or are gone: also where that changes nothing. */
+  /** A server has listed its tools, or its tools are gone. Also emitted if that changes nothing. */
   tools: ToolsEvent & { server: string };
   state: { entry: ServerEntry; state: ServerState; previous: ServerState };
   removed: ServerEntry;
@@ -51,7 +50,7 @@ export class ServerSet {
   /** The base's servers as they were last shared, and why some of their tools are not on this board. */
   readonly #lastShared = new Map<string, { entry: ServerEntry; diagnostics: Diagnostic[] }>();
   #offBase: (() => void)[] = [];
-  /** What `close` waits for besides the servers. None of them rejects. */
+  /** What `close` waits for in addition to the servers. None of these promises rejects. */
   readonly #background = new Set<Promise<void>>();
 
   constructor(options: ServerSetOptions) {
@@ -67,12 +66,12 @@ export class ServerSet {
     return this.#own.get(name) ?? this.#shared(name);
   }
 
-  /** Throws UNKNOWN_SERVER, with the name that may be meant. Finds disabled shared servers too. */
+  /** Throws UNKNOWN_SERVER with a similar name. Also finds shared servers that the session has disabled. */
   named(name: string): ServerEntry {
     const entry = this.get(name) ?? (this.#withheld.has(name) ? this.#base?.get(name) : undefined);
     if (entry !== undefined) return entry;
     const meant = closest(name, [...this.#names(), ...this.#withheld]);
-    throw new PlugboardError("UNKNOWN_SERVER", `no server is named '${name}'`, {
+    throw new PlugboardError("UNKNOWN_SERVER", `there is no server named '${name}'`, {
       server: name,
       hint: meant === undefined ? undefined : `did you mean '${meant}'?`,
     });
@@ -87,8 +86,8 @@ export class ServerSet {
   }
 
   /**
-   * In the order in which a URI or a prompt that several servers have is looked for: a session's own servers
-   * come first, so that nothing of a session is noted on a shared server.
+   * In the order in which servers are searched for a URI or a prompt. A session's own servers come first, so that
+   * a warning about one of them is never attached to a shared server.
    */
   all(): ServerEntry[] {
     return [...this.#own.values(), ...this.shared()];
@@ -108,14 +107,14 @@ export class ServerSet {
     return this.#withheld.has(name) && !this.#own.has(name);
   }
 
-  /** Whether the subject's server is shared with the sessions over this set. Judged by the subject alone. */
+  /** Whether sessions share the server of this tool. */
   isSharedWithSessions({ source, origin }: ToolSubject): boolean {
     if (source.kind !== "mcp" || origin === "session") return false;
     const entry = this.#own.get(source.server);
     return entry !== undefined && isShareable(entry);
   }
 
-  /** Shared servers' tools in the base's order, then those of its own servers. */
+  /** The tools of shared servers in the base's order, then those of its own servers. */
   tools(): CatalogEntry[] {
     return this.#catalog.entries(this.#names());
   }
@@ -124,7 +123,7 @@ export class ServerSet {
     return this.#catalog.entries([server]);
   }
 
-  /** By public name, or by the canonical `server/tool`. */
+  /** Finds a tool by its public name or its canonical name `server/tool`. */
   findTool(name: string): CatalogEntry | undefined {
     return this.#catalog.find(name);
   }
@@ -134,21 +133,21 @@ export class ServerSet {
     return shared?.entry === entry ? shared.diagnostics : [];
   }
 
-  /** Adds the board's first servers, with the tools that earlier runs have cached. Nothing starts. */
+  /** Adds the board's first servers with their cached tools. Nothing starts. */
   async open(definitions: readonly ServerDefinition[], cwd: string): Promise<void> {
     const { cache, guard } = this.#options;
     const cached = await Promise.all(
       definitions.map(async (each) => cache?.read(definitionHash(each, cwd))),
     );
     const entries = definitions.map((each, index) => this.#create(each, cwd, cached[index]));
-    this.#shareBase();
+    this.#followBase();
     await guard.open(entries);
-    entries.forEach((entry, index) => this.#recall(entry, cached[index]));
+    entries.forEach((entry, index) => this.#addCachedTools(entry, cached[index]));
   }
 
   /**
-   * Adds a server; it takes the place of one of its own of that name, or shadows one of the base's. Nothing
-   * starts. `replaced` resolves when nothing of the one before is left.
+   * Adds a server. It replaces a server of the same name, its own or the base's. Nothing starts. `replaced`
+   * resolves when no process of a replaced server of its own is left.
    */
   async add(
     definition: ServerDefinition,
@@ -157,37 +156,37 @@ export class ServerSet {
     const before = this.#own.get(definition.name);
     const removed = this.#catalog.remove(definition.name);
     const entry = this.#create(definition, cwd);
-    // Once it is no longer on the board, so that its stop is not reported as the new server's.
-    const replaced = before && this.#end(before);
-    this.#changed(definition.name, { removed });
+    // Only now that the new server is on the board: earlier, the stop would be reported as the new server's.
+    const replaced = before && this.#close(before);
+    this.#emitTools(definition.name, { removed });
     await this.#options.guard.open([entry]);
     return { entry, replaced };
   }
 
-  /** Resolves when nothing of the server is left. What it shadowed is back at once. */
+  /** Resolves when no process of the server is left. If it had replaced a base server, that is back at once. */
   async remove(name: string): Promise<void> {
     const entry = this.#own.get(name);
     if (entry === undefined) return;
     this.#own.delete(name);
-    this.#changed(name, { removed: this.#catalog.remove(name) });
-    const ended = this.#end(entry);
-    this.#share(name);
+    this.#emitTools(name, { removed: this.#catalog.remove(name) });
+    const ended = this.#close(entry);
+    this.#updateShared(name);
     await ended;
   }
 
-  /** Takes a shared server off this board, until it is released; it goes on for others. */
+  /** Removes a shared server from this board until it is released. It keeps running for others. */
   withhold(name: string): void {
     const entry = this.#shared(name);
     if (entry === undefined) return;
     this.#withheld.add(name);
-    this.#changed(name, { removed: this.#catalog.remove(name) });
+    this.#emitTools(name, { removed: this.#catalog.remove(name) });
     const { state } = entry.supervisor;
     this.events.emit("state", { entry, state: DISABLED, previous: state });
   }
 
   release(name: string): void {
     if (!this.#withheld.delete(name)) return;
-    this.#share(name);
+    this.#updateShared(name);
     const entry = this.#shared(name);
     if (entry === undefined) return;
     const { state } = entry.supervisor;
@@ -195,8 +194,8 @@ export class ServerSet {
   }
 
   /**
-   * Starts its own servers that have a reason to. Resolves when each whose tools were not known has ended its
-   * attempt, or `wait` milliseconds have passed; without it, the server's own `timeout`.
+   * Starts its own servers, as `mode` and their definitions say. Waits for those whose tools are not known, until
+   * their first attempt has ended or `wait` milliseconds have passed. Default: each server's own `timeout`.
    */
   async start(mode: BoardOptions["start"], wait: number | undefined): Promise<void> {
     await Promise.all(this.own().map((entry) => this.startOne(entry, mode, wait)));
@@ -221,7 +220,7 @@ export class ServerSet {
     void task.finally(() => this.#background.delete(task));
   }
 
-  /** Resolves when nothing of its own servers is left. Shared ones are off this board at once. */
+  /** Resolves when no process of its own servers is left. Shared servers leave this board at once. */
   async close(): Promise<void> {
     const shared = this.shared();
     for (const off of this.#offBase.splice(0)) off();
@@ -235,42 +234,42 @@ export class ServerSet {
     const entry = createServer(definition, cwd, cached, {
       ...this.#options,
       onState: (state, previous) => {
-        // A removed server is no longer ours to report, and another may have its name by now.
+        // A removed server is not reported: another server may have its name by now.
         if (this.isOwn(entry)) this.events.emit("state", { entry, state, previous });
       },
-      onTools: (list, identity) => this.#learn(entry, list, identity),
+      onTools: (list, identity) => this.#onTools(entry, list, identity),
     });
-    // A replaced server keeps its place: the order of tools is part of a prompt cache's key.
+    // A server that replaces another keeps its place: prompt caches depend on the order of tools.
     this.#own.set(definition.name, entry);
     this.#catalog.add(definition);
     return entry;
   }
 
-  /** What an earlier run has cached is held against the pins like any other list. */
-  #recall(entry: ServerEntry, cached: CachedTools | undefined): void {
+  /** Cached tools are checked against the pins like any other list. */
+  #addCachedTools(entry: ServerEntry, cached: CachedTools | undefined): void {
     if (cached === undefined) return;
     const { guard, logger } = this.#options;
     const { tools, identity } = cached;
     entry.diagnose(guard.check(entry.name, tools, identity.instructions), logger);
-    this.#changed(entry.name, this.#catalog.set(entry.name, tools));
+    this.#emitTools(entry.name, this.#catalog.set(entry.name, tools));
   }
 
-  #learn(entry: ServerEntry, list: ToolList, identity: ServerIdentity): void {
+  #onTools(entry: ServerEntry, list: ToolList, identity: ServerIdentity): void {
     const { guard, logger } = this.#options;
     const { name } = entry;
     // A removed server may still complete its start.
     if (!this.isOwn(entry)) return;
-    // Before its tools can be called: a changed one may have to be refused.
+    // Comes before the catalog has the tools, so that nobody can call a changed tool before it is checked.
     const pinned = guard.check(name, list.tools, identity.instructions);
     const change = this.#catalog.set(name, list.tools);
-    entry.learnt(identity);
+    entry.toolsListed(identity);
     entry.diagnose([...list.diagnostics, ...change.diagnostics, ...pinned], logger);
-    this.#remember(entry, list, identity);
-    this.#changed(name, change);
+    this.#saveTools(entry, list, identity);
+    this.#emitTools(name, change);
   }
 
-  /** In the background: a cache that cannot be written only costs time at the next start. */
-  #remember(entry: ServerEntry, list: ToolList, identity: ServerIdentity): void {
+  /** Nobody waits for it: without the cache, only the next start takes longer. */
+  #saveTools(entry: ServerEntry, list: ToolList, identity: ServerIdentity): void {
     const { cache, clock, logger } = this.#options;
     if (cache === undefined) return;
     const cached = { savedAt: clock.now(), identity, tools: list.tools };
@@ -283,39 +282,39 @@ export class ServerSet {
     );
   }
 
-  #changed(server: string, change: Partial<CatalogChange>): void {
+  #emitTools(server: string, change: Partial<CatalogChange>): void {
     const { added = [], removed = [], changed = [] } = change;
     this.events.emit("tools", { server, added, removed, changed });
   }
 
-  #end(entry: ServerEntry): Promise<void> {
+  #close(entry: ServerEntry): Promise<void> {
     this.events.emit("removed", entry);
     const ended = entry.close();
-    // The caller need not wait, but closing the board must.
+    // The caller may not wait for it, so `close` does.
     this.inBackground(ended);
     return ended;
   }
 
-  #shareBase(): void {
+  #followBase(): void {
     const base = this.#base;
     if (base === undefined) return;
     this.#offBase = [
-      base.events.on("tools", ({ server }) => this.#share(server)),
+      base.events.on("tools", ({ server }) => this.#updateShared(server)),
       base.events.on("state", (event) => {
         if (this.#shared(event.entry.name) === event.entry) this.events.emit("state", event);
       }),
     ];
-    for (const { name } of base.own()) this.#share(name);
+    for (const { name } of base.own()) this.#updateShared(name);
   }
 
-  /** Brings the catalog in step with what the base has by that name. */
-  #share(name: string): void {
+  /** Updates the catalog with the base's server of that name, or removes its tools if it is no longer shared. */
+  #updateShared(name: string): void {
     if (this.#own.has(name)) return;
     const entry = this.#shared(name);
-    // The base may have replaced it by one with another prefix.
+    // The base may have replaced the server by one with another prefix.
     const isSame = entry !== undefined && this.#lastShared.get(name)?.entry === entry;
     const removed = isSame ? [] : this.#catalog.remove(name);
-    if (removed.length > 0) this.#changed(name, { removed });
+    if (removed.length > 0) this.#emitTools(name, { removed });
     if (entry === undefined) return;
     this.#catalog.add(entry.definition);
     const tools = this.#base?.toolsOf(name).map(({ tool }) => tool) ?? [];
@@ -324,7 +323,7 @@ export class ServerSet {
     for (const { message, server, subject } of change.diagnostics) {
       this.#options.logger.warn(message, { server, tool: subject });
     }
-    this.#changed(name, change);
+    this.#emitTools(name, change);
   }
 
   #shared(name: string): ServerEntry | undefined {

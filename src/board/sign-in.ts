@@ -1,5 +1,5 @@
-// Signing in to one server: makes its authorizer on first use, with a network of its own to the authorization
-// server, and ends with the board.
+// Signs in to one server. Creates its authorizer on first use, with a network connection of its own to the
+// authorization server. Loads that code on first use, since most servers need no sign-in.
 
 import type { ServerAuthorizer } from "../auth/authorizer.ts";
 import type { Authorizer, Challenge, OnAuthorization } from "../model/authorization.ts";
@@ -14,7 +14,7 @@ export interface ServerSignInOptions {
   server: string;
   /** The endpoint with its values filled in. */
   resolve: () => RemoteEndpoint;
-  /** The login is a matching server's: it is used only while both have the same address. */
+  /** The login belongs to a matching server. It is only used while both have the same URL. */
   isOfMatchingServer: boolean;
   stateDir: string | undefined;
   networkAllow: readonly string[];
@@ -22,36 +22,36 @@ export interface ServerSignInOptions {
   onAuthorization: OnAuthorization | undefined;
   clock: Clock;
   logger: Logger;
-  /** Told every token and every client's secret, so that nothing repeats it. */
+  /** Called with every token and client secret, so that they can be redacted. */
   onSecret: (secret: string) => void;
 }
 
-interface Made {
+interface AuthorizerParts {
   authorizer: ServerAuthorizer;
   fetch: GuardedFetch;
 }
 
 export class ServerSignIn {
   readonly #options: ServerSignInOptions;
-  readonly #over = new AbortController();
-  #current: { url: string; made: Promise<Made> } | undefined;
+  readonly #closing = new AbortController();
+  #current: { url: string; made: Promise<AuthorizerParts> } | undefined;
 
   constructor(options: ServerSignInOptions) {
     this.#options = options;
   }
 
-  /** Undefined where the configuration says who is calling, or that nobody is to sign in. */
+  /** Undefined if the configuration has credentials in headers, or `oauth: false`. */
   async authorizer(endpoint: RemoteEndpoint): Promise<Authorizer | undefined> {
     if (endpoint.oauth === false || hasOwnCredentials(endpoint)) return undefined;
     if (!this.#options.isOfMatchingServer) return (await this.#make(endpoint)).authorizer;
     const configured = this.#options.resolve();
-    // Its address may have a variable in it, which has another value by now.
+    // The configured URL may contain a variable whose value has changed.
     if (!isSameAddress(endpoint.url, configured.url)) return undefined;
     return (await this.#make(configured)).authorizer;
   }
 
-  /** Whether there is a login that has not been tried. Does not reject. */
-  async hasNews(): Promise<boolean> {
+  /** Whether you have signed in elsewhere and the server has not been tried since. Does not reject. */
+  async hasUntriedLogin(): Promise<boolean> {
     try {
       return (await (await this.#current?.made)?.authorizer.hasNews()) ?? false;
     } catch {
@@ -60,21 +60,21 @@ export class ServerSignIn {
   }
 
   async signIn(): Promise<void> {
-    const endpoint = this.#signable();
+    const endpoint = this.#signInEndpoint();
     const { authorizer } = await this.#make(endpoint);
     await authorizer.signIn(await this.#probe(endpoint));
   }
 
   async signOut(): Promise<"none" | "forgotten" | "revoked"> {
-    return (await this.#make(this.#signable())).authorizer.signOut();
+    return (await this.#make(this.#signInEndpoint())).authorizer.signOut();
   }
 
   async close(): Promise<void> {
-    this.#over.abort();
+    this.#closing.abort();
     await end(this.#current?.made);
   }
 
-  /** With the client certificate, unlike what goes to the authorization server. */
+  /** Uses the client certificate, unlike the requests to the authorization server. */
   async #probe(endpoint: RemoteEndpoint): Promise<Challenge | undefined> {
     const [{ requestChallenge }, { endpointFetch }] = await Promise.all([
       import("../auth/challenge.ts"),
@@ -82,25 +82,25 @@ export class ServerSignIn {
     ]);
     const fetch = await endpointFetch(endpoint, this.#options);
     try {
-      return await requestChallenge(fetch, endpoint.url, endpoint.headers, this.#over.signal);
+      return await requestChallenge(fetch, endpoint.url, endpoint.headers, this.#closing.signal);
     } finally {
       await fetch.close();
     }
   }
 
-  #signable(): RemoteEndpoint {
+  #signInEndpoint(): RemoteEndpoint {
     const endpoint = this.#options.resolve();
     if (endpoint.oauth !== false && !hasOwnCredentials(endpoint)) return endpoint;
     const { server } = this.#options;
-    const why = endpoint.oauth === false ? '"oauth" is false' : "its headers say who is calling";
-    throw new PlugboardError("UNSUPPORTED", `'${server}' is not signed in to: ${why}`, {
+    const why = endpoint.oauth === false ? '"oauth" is false' : "its headers have credentials";
+    throw new PlugboardError("UNSUPPORTED", `you cannot sign in to '${server}': ${why}`, {
       server,
       hint: "change its configuration first",
     });
   }
 
-  /** One for all who ask, so that they renew its tokens once; another when the address has changed. */
-  #make(endpoint: RemoteEndpoint): Promise<Made> {
+  /** All callers share one authorizer, so that tokens are renewed once. A new URL gets a new one. */
+  #make(endpoint: RemoteEndpoint): Promise<AuthorizerParts> {
     const before = this.#current;
     if (before?.url === endpoint.url) return before.made;
     const made = end(before?.made).then(() => this.#create(endpoint));
@@ -112,7 +112,7 @@ export class ServerSignIn {
     return made;
   }
 
-  async #create(endpoint: RemoteEndpoint): Promise<Made> {
+  async #create(endpoint: RemoteEndpoint): Promise<AuthorizerParts> {
     const { server, stateDir, clock, networkAllow, onAuthorization, onSecret } = this.#options;
     const [{ ServerAuthorizer }, { openAuthStore }, { oauthFetch }, { addressRules }, network] =
       await Promise.all([
@@ -123,12 +123,12 @@ export class ServerSignIn {
         import("../net/endpoint-fetch.ts"),
       ]);
     const { url, oauth, tls } = endpoint;
-    // The client certificate is for the server itself.
+    // The client certificate is only for the server itself, not for the authorization server.
     const withoutIdentity = { ...endpoint, ...(tls && { tls: { ...(tls.ca && { ca: tls.ca }) } }) };
     const fetch = await network.endpointFetch(withoutIdentity, this.#options);
     const rules = addressRules(network.endpointPolicy(endpoint, networkAllow));
     const from = new URL(url);
-    const { signal } = this.#over;
+    const { signal } = this.#closing;
     const authorizer = new ServerAuthorizer({
       server,
       serverUrl: url,
@@ -145,7 +145,7 @@ export class ServerSignIn {
   }
 }
 
-async function end(made: Promise<Made> | undefined): Promise<void> {
+async function end(made: Promise<AuthorizerParts> | undefined): Promise<void> {
   const ended = await made?.catch(() => undefined);
   await ended?.fetch.close();
 }

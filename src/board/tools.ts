@@ -1,4 +1,4 @@
-// Every tool on a board, native ones and those of servers, each with its way through the guard.
+// All tools of a board, native ones and those of servers. Calls of each go through the guard.
 
 import { toUnified } from "../bridge/native.ts";
 import { type Execute, toTool } from "../bridge/tool.ts";
@@ -13,15 +13,14 @@ import type { BoardGuard } from "./guard.ts";
 import type { ServerEntry } from "./server-entry.ts";
 import type { ServerSet } from "./server-set.ts";
 
-/** One tool on the board. */
 export interface BoardTool {
-  /** What rules see of it. */
+  /** The tool as rules see it. */
   subject: ToolSubject;
-  /** Calls it through the guard. */
+  /** Calls the tool through the guard. */
   guarded: Next;
-  /** What an agent gets. */
+  /** The tool as agents see it. */
   tool: Tool;
-  /** A tool that the rules refuse is not listed. */
+  /** False if the rules do not allow calls of the tool. */
   isListed: boolean;
 }
 
@@ -37,7 +36,7 @@ export class BoardTools {
   readonly #options: BoardToolsOptions;
   readonly #native = new Map<string, BoardTool>();
   readonly #ofServers = new WeakMap<CatalogEntry, BoardTool>();
-  /** Public names of the tools that the rules hide: a change of these is not announced. */
+  /** Public names of tools that are not listed. Changes of these are not reported. */
   readonly #hidden = new Set<string>();
 
   constructor(options: BoardToolsOptions) {
@@ -49,7 +48,7 @@ export class BoardTools {
     return this.all().flatMap(({ isListed, tool }) => (isListed ? [tool] : []));
   }
 
-  /** Hidden ones included. */
+  /** Includes tools that are not listed. */
   all(): BoardTool[] {
     return [
       ...this.#native.values(),
@@ -63,14 +62,14 @@ export class BoardTools {
     return tools.filter((entry) => this.#at(entry).isListed).length;
   }
 
-  /** By public name, `server/tool` or `native/tool`, listed or not. */
+  /** Finds a tool by its public name, `server/tool` or `native/tool`, also if it is not listed. */
   find(name: string): BoardTool | undefined {
     const entry = this.#options.servers.findTool(name);
     if (entry !== undefined) return this.#at(entry);
     return this.#native.get(name.startsWith("native/") ? name.slice(7) : name);
   }
 
-  /** Leaves hidden tools out of a change; undefined where nothing is left. To be given every change. */
+  /** Removes hidden tools from a change; undefined if nothing is left. Must be called with every change. */
   listedChange({ added, removed, changed }: ToolsEvent): ToolsEvent | undefined {
     const before = new Set(removed.filter((name) => this.#hidden.delete(name)));
     const isHidden = (name: string): boolean => {
@@ -93,7 +92,7 @@ export class BoardTools {
     const server = servers.named(entry.server);
     const isCurrent = (): boolean => servers.findTool(entry.publicName) === entry;
     const tool = this.#make(entry, server, (call) =>
-      calls.server(server.supervisor, entry.tool.name, call, () =>
+      calls.callServer(server.supervisor, entry.tool.name, call, () =>
         guard.recheck(call, isCurrent()),
       ),
     );
@@ -143,7 +142,7 @@ export class BoardTools {
     });
     return {
       subject,
-      guarded: guard.around(subject, (call) => calls.native(tool, call)),
+      guarded: guard.around(subject, (call) => calls.callNative(tool, call)),
       tool: toUnified(tool, execute, guard.presenter(subject)),
       isListed: guard.allows(subject),
     };
@@ -154,7 +153,7 @@ interface SubjectIdentity extends Pick<
   ToolSubject,
   "canonical" | "publicName" | "source" | "origin" | "ownerOnly"
 > {
-  /** Of the definition of its server. */
+  /** Hash of the server's definition. */
   key: string;
 }
 
@@ -187,8 +186,8 @@ class Subject implements ToolSubject {
   }
 
   /**
-   * Of the tool and of its server's definition: what you granted to one program is not granted to another of
-   * its name. Made on first use, since few of a thousand tools are ever asked about.
+   * Includes the server's definition, so that an approval does not carry over to another program of the same
+   * name. Computed on first use, since few tools ever need it.
    */
   get hash(): string {
     this.#hash ??= `${toolHash(this.#tool)}-${this.#key}`;

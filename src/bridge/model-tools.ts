@@ -3,7 +3,7 @@
 // fail the whole request.
 
 import { PlugboardError } from "../model/errors.ts";
-import { isOffered } from "../model/include.ts";
+import { isShownToModels } from "../model/include.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Tool } from "../model/tool.ts";
 import { providerName } from "./provider-name.ts";
@@ -50,7 +50,7 @@ export class ModelTools {
   list(): Map<string, ModelTool> {
     const { maxTools = Infinity } = this.#options;
     const listed = new Map<string, ModelTool>();
-    for (const tool of this.#tools().filter(isOffered)) {
+    for (const tool of this.#tools().filter(isShownToModels)) {
       const made = this.#made.get(tool) ?? this.#make(tool);
       if (typeof made === "string") {
         this.#leaveOut(tool, made);
@@ -91,7 +91,7 @@ export class ModelTools {
 
 /** Normalises the schemas ahead of time, so that the next `list` finds them done. */
 export function prepareModelTools(tools: readonly Tool[], provider: SchemaProvider): void {
-  for (const { parameters } of tools.filter(isOffered)) normalize(parameters, provider);
+  for (const { parameters } of tools.filter(isShownToModels)) normalize(parameters, provider);
 }
 
 function toModelTool(tool: Tool, { providers, onChanged }: ModelToolsOptions): ModelTool | string {

@@ -1,8 +1,13 @@
 // Native tools, which the host brings itself, as unified tools: checked once, called like any other.
 
 import { PlugboardError } from "../model/errors.ts";
-import type { ModelDetails } from "../model/external-content.ts";
-import type { NativeTool, NativeToolContext, NativeToolFactory, Tool } from "../model/tool.ts";
+import type {
+  ModelDetails,
+  NativeTool,
+  NativeToolContext,
+  NativeToolFactory,
+  Tool,
+} from "../model/tool.ts";
 import type { Execute, Present } from "./tool.ts";
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;

@@ -1,14 +1,14 @@
 // An MCP tool as a unified tool.
 
-import type { ModelDetails } from "../model/external-content.ts";
-import type { JsonObject } from "../model/json.ts";
 import type {
+  ModelDetails,
   CallOutcome,
   Tool,
   ToolDefinition,
   ToolResult,
   UpdateListener,
 } from "../model/tool.ts";
+import type { JsonObject } from "../model/json.ts";
 import { oneLine, plainText } from "../util/text.ts";
 
 export interface BridgedTool {

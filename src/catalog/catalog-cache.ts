@@ -1,4 +1,5 @@
-// Tool lists remembered on disk by definition hash, so that tools are there before their server is.
+// Caches tool lists on disk, by the hash of the server's definition, so that tools can be listed before their
+// server has started.
 
 import { createHash } from "node:crypto";
 import { join } from "node:path";
@@ -43,7 +44,7 @@ export class CatalogCache {
   }
 }
 
-/** What decides which tools a server has. A relative path in it means another server elsewhere. */
+/** Includes `cwd`, since a relative path in the definition means another server in another directory. */
 export function definitionHash(definition: ServerDefinition, cwd: string): string {
   const { endpoint, protocol, name } = definition;
   return createHash("sha256")

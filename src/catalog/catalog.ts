@@ -1,4 +1,4 @@
-// The tools of a set of servers under their public names. Routing a call is a lookup here and nothing else.
+// The tools of a set of servers, by public name. A call finds its server by a lookup here; nothing parses names.
 
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { ToolsEvent } from "../model/events.ts";
@@ -26,7 +26,7 @@ export class Catalog {
   readonly #template: string;
   /** Names of native tools. */
   readonly #reserved: ReadonlySet<string>;
-  /** In the order in which they were added. */
+  /** In the order in which servers were added. */
   readonly #servers = new Map<string, { prefix: string; entries: CatalogEntry[] }>();
   readonly #byPublicName = new Map<string, CatalogEntry>();
   readonly #byCanonicalName = new Map<string, CatalogEntry>();
@@ -41,30 +41,30 @@ export class Catalog {
     for (const each of servers) this.add(each);
   }
 
-  /** By public name, or by the canonical `server/tool`. */
+  /** Finds a tool by its public name or its canonical name `server/tool`. */
   find(name: string): CatalogEntry | undefined {
     return this.#byPublicName.get(name) ?? this.#byCanonicalName.get(name);
   }
 
-  /** Of these servers, in this order. */
+  /** The tools of these servers, in this order. Default: all servers. */
   entries(servers: Iterable<string> = this.#servers.keys()): CatalogEntry[] {
     return [...servers].flatMap((server) => this.#servers.get(server)?.entries ?? []);
   }
 
-  /** Without tools to begin with. A server that is there keeps its own. */
+  /** Adds a server without tools. A server that is already there keeps its tools. */
   add({ name, toolPrefix }: CatalogServer): void {
     if (this.#servers.has(name)) return;
     this.#servers.set(name, { prefix: toolPrefix ?? name, entries: [] });
   }
 
-  /** Returns the public names that are gone with it. */
+  /** Returns the public names of the tools that are removed with the server. */
   remove(server: string): string[] {
     const { removed } = this.set(server, []);
     this.#servers.delete(server);
     return removed;
   }
 
-  /** Replaces a server's tools. What stays keeps its place and, if unchanged, its entry. */
+  /** Replaces a server's tools. A tool that stays keeps its place and, if it is unchanged, its entry. */
   set(server: string, tools: readonly ToolDefinition[]): CatalogChange {
     const change: CatalogChange = { added: [], removed: [], changed: [], diagnostics: [] };
     const listed = this.#servers.get(server);

@@ -1,35 +1,34 @@
-// A tool's public name: a pure function of template, server and tool, so that it stays the same whatever
-// else is plugged in. Nothing ever parses it back; the catalog maps it.
+// A tool's public name: a pure function of template, server and tool, so that it stays the same whatever other
+// servers there are. Nothing parses it; the catalog maps it back to the tool.
 
 import { createHash } from "node:crypto";
 
-export const DEFAULT_TEMPLATE = "mcp__{server}__{tool}";
 const MAX_LENGTH = 64;
 const HASH_LENGTH = 8;
-/** A clean name that ends like this gets a hash too, or it could be made to equal one that has it. */
+/** A name that ends like this gets a hash too. Otherwise a server could choose a name equal to a hashed one. */
 const HASHED = /_[0-9a-f]{8}$/;
 
 export function publicName(template: string, server: string, tool: string): string {
   const serverPart = safe(server);
   const toolPart = safe(tool);
   const name = fill(template, serverPart, toolPart);
-  const kept = serverPart === server && toolPart === tool;
-  const plain = kept && fits(name) && !HASHED.test(name);
-  if (plain && isUnambiguous(template, serverPart, toolPart)) return name;
+  const isUnchanged = serverPart === server && toolPart === tool;
+  const isPlain = isUnchanged && fits(name) && !HASHED.test(name);
+  if (isPlain && isUnambiguous(template, serverPart, toolPart)) return name;
   const hash = createHash("sha256")
     .update(JSON.stringify([server, tool]))
     .digest("hex")
     .slice(0, HASH_LENGTH);
   const started = /^[A-Za-z]/.test(name) ? name : `t_${name}`;
-  const room = MAX_LENGTH - HASH_LENGTH - 1;
-  return `${started.slice(0, room).replace(/[_-]+$/, "")}_${hash}`;
+  const maxLength = MAX_LENGTH - HASH_LENGTH - 1;
+  return `${started.slice(0, maxLength).replace(/[_-]+$/, "")}_${hash}`;
 }
 
 function fits(name: string): boolean {
   return name.length <= MAX_LENGTH && /^[A-Za-z]/.test(name);
 }
 
-/** Two pairs of clean parts must not read alike: `a` + `_b` and `a_` + `b` would, joined by `__`. */
+/** Two pairs of parts must not give the same name: joined by `__`, `a` + `_b` and `a_` + `b` would. */
 function isUnambiguous(template: string, server: string, tool: string): boolean {
   if (server.includes("__") || tool.includes("__")) return false;
   const serverFirst = template.indexOf("{server}") < template.indexOf("{tool}");

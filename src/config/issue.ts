@@ -1,8 +1,7 @@
 // What a check noticed in a configuration, and how it is told. An issue knows the keys that lead to it; as a
 // problem it also has a file and a line, and all problems together become one error.
 
-import type { ConfigProblem } from "../model/config-problem.ts";
-import { PlugboardError } from "../model/errors.ts";
+import { type ConfigProblem, PlugboardError } from "../model/errors.ts";
 
 /** Steps from the root of a configuration. */
 export type KeyPath = readonly (string | number)[];

@@ -1,44 +1,57 @@
-// What a configuration says for one agent, merged and checked: the input of a board.
+// The configuration of one agent, merged and checked: what `loadConfig` returns and `openBoard` takes.
 
-import type { ServerDefinition } from "./server-definition.ts";
-import type { ConfigProblem } from "./config-problem.ts";
+import type { ConfigProblem } from "./errors.ts";
 import type { AgentGuard, AuditSettings, PlacedRules } from "./guard-settings.ts";
-import type { ModelProvider } from "./model-provider.ts";
 import type { SessionDefaults } from "./server-config.ts";
+import type { ServerDefinition } from "./server-definition.ts";
 
 export interface AgentConfig {
   agentId: string;
   servers: ServerDefinition[];
   /** Template of public tool names. */
   toolNames: string;
-  /** Milliseconds to wait for servers at the start; undefined means each server's own `timeout`. */
+  /** Milliseconds to wait for servers when the board opens. Default: each server's own `timeout`. */
   startupWait?: number;
+  /** The directory the agent works in. */
   workspace?: string;
-  /** `provider/model`, for the agent's own loop. */
+  /** The model of the built-in agent loop, as `provider/model`. */
   model?: string;
-  /** All that a session may choose from, `model` first; there wherever `model` is. */
+  /** All models that a session may choose from, `model` first. Set whenever `model` is set. */
   models?: string[];
-  /** Instead of the loop's own words. */
+  /** Replaces the built-in system prompt of the agent loop. */
   systemPrompt?: string;
-  /** Requests to the model that one prompt may lead to. */
+  /** How many requests the agent loop may send to the model to answer one prompt. */
   maxSteps?: number;
-  /** Beside the providers that are known anyway. */
+  /** Model providers by name, in addition to the built-in ones. */
   modelProviders?: Record<string, ModelProvider>;
-  /** A model gets tools to find and read resources by itself. */
+  /** Gives the model tools to find and read resources by itself. */
   resourceTools?: boolean;
-  /** Hosts and ranges that every server may reach, by the operator's word. */
+  /** Hosts and address ranges that the operator allows every server to reach. */
   networkAllow?: string[];
-  /** The proxy for every server, instead of what the environment says. */
+  /** The proxy for every server. Overrides the proxy variables of the environment. */
   networkProxy?: string;
-  /** Absent where nothing is configured for the guard. */
+  /** Absent if the configuration sets nothing for the guard. */
   guard?: AgentGuard;
   audit?: AuditSettings;
-  /** What holds for servers that a session brings: keys of a server, checked, and rules for tools. */
+  /** Default settings and tool rules for servers that a session brings. */
   session?: { settings: SessionDefaults; rules: PlacedRules[] };
-  /** Accepted keys whose feature this version does not have, and anything else worth saying. */
+  /** Problems that do not stop the board, such as keys this version accepts but does not support yet. */
   warnings: ConfigProblem[];
-  /** Nobody has approved what it would start: every server stays down, and says what to do. */
+  /** Set if nobody has approved this configuration: no server starts, and `remedy` says what to do. */
   untrusted?: { remedy: string };
-  /** Where it was read from. */
+  /** The file it was read from. */
   file?: string;
+}
+
+/** The API that a model provider speaks. */
+export type ModelProviderType = "anthropic" | "openai" | "google" | "openai-compatible";
+
+export interface ModelProvider {
+  type: ModelProviderType;
+  /** Includes the version, as in `http://localhost:11434/v1`. May contain `${VAR}`. */
+  baseUrl?: string;
+  /** May contain `${VAR}`. Default: the variable that the provider's own tools read. */
+  apiKey?: string;
+  /** How many tokens fit into one request. */
+  contextWindow?: number;
 }

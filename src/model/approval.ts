@@ -1,8 +1,8 @@
-// The question whether a call may be made: what the person who answers gets to see, and the answers.
+// The question whether a tool may be called: what the person who answers sees, and the possible answers.
 
 import type { JsonObject } from "./json.ts";
 
-/** What the tool says of itself. Only as good as its server: see `trusted`. */
+/** What the tool's server says about the tool. Only believe it if `trusted` is set. */
 export interface ToolHints {
   readOnly?: boolean;
   destructive?: boolean;
@@ -11,30 +11,30 @@ export interface ToolHints {
 }
 
 export interface ApprovalRequest {
-  /** Of the call that waits for the answer: the caller's own id, where it gave one. */
+  /** The id of the call that waits for the answer: yours if you passed one, else a generated one. */
   callId: string;
-  /** The canonical `server/tool` or `native/tool`. */
+  /** The canonical name, `server/tool` or `native/tool`. */
   tool: string;
   publicName: string;
-  /** Absent for the host's own tools. */
+  /** Absent for native tools. */
   server?: string;
   title?: string;
   description?: string;
   args: JsonObject;
   hints: ToolHints;
-  /** Whether the hints may be believed: of a server marked `trusted`, or of a native tool. */
+  /** True for native tools and for servers configured as `trusted`: you can believe their hints. */
   trusted: boolean;
-  /** Why there is a question at all. */
+  /** Why approval is needed. */
   reason: string;
 }
 
-/** `always` holds for this tool until its definition changes. */
+/** `always` approves all further calls of this tool until its definition changes. */
 export type ApprovalAnswer = "once" | "always" | "refuse";
 
 /**
- * Asks whoever can answer. Called for one question at a time. The signal aborts when the call is gone
- * and nobody waits for the answer any more; a rejection counts as a refusal, and one with a PlugboardError is told
- * as it stands.
+ * Asks a person whether a tool may be called, one question at a time. The signal aborts when the call has
+ * ended and the answer no longer matters. If you reject, the call is refused; if you reject with a
+ * PlugboardError, the caller gets that error.
  */
 export type AskApproval = (
   request: ApprovalRequest,

@@ -1,61 +1,66 @@
-// Who is calling: the port between a transport and what holds a server's tokens, what a person is asked,
-// and what the configuration says about it.
+// Signing in to remote servers: the settings, the callback that involves a person, and the port through which
+// a transport gets its tokens.
 
-/** Somebody has to sign in. */
+/** Asks you to send a person to `url`, so that they sign in to a server. */
 export interface AuthorizationRequest {
   server: string;
-  /** To be opened in a browser: https, or http on this machine. */
+  /** The page to open in a browser: https, or http on this machine. */
   url: string;
-  /** Where the browser comes back to. Plugboard listens there if it is on this machine. */
+  /** Where the browser is sent afterwards. If that is on this machine, Plugboard listens there. */
   redirectUri: string;
-  /** Space-separated, where any are asked for. */
+  /** The requested scopes, separated by spaces. */
   scope?: string;
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the answer no longer matters. */
   signal: AbortSignal;
 }
 
 /**
- * Shows the URL to a person. May resolve to the URL the browser came back to, where Plugboard does not
- * hear of that itself. A rejection refuses the sign-in.
+ * Shows the URL to a person. If Plugboard cannot listen at `redirectUri`, resolve to the URL that the browser
+ * was sent to. If you reject, the sign-in is refused.
  */
 export type OnAuthorization = (
   request: AuthorizationRequest,
 ) => void | string | Promise<void | string>;
 
 export interface Challenge {
-  /** 401, or 403 where the token is not good enough. */
+  /** 401, or 403 if the token lacks a scope. */
   status: number;
-  /** `WWW-Authenticate`. */
+  /** The `WWW-Authenticate` header. */
   header: string | undefined;
 }
 
 export interface Authorizer {
-  /** What to send as a bearer token, if there is any. One that has expired is renewed before. */
+  /** The bearer token to send, if there is one. Renews an expired token first. */
   token(): Promise<string | undefined>;
   /**
-   * The server refused a request that was made with the token `used`. Resolves when there is another to
-   * try; rejects with NEEDS_AUTH, or with what kept it from finding out.
+   * Call this when the server has refused the token `used`. Resolves when there is a new token to try. Rejects
+   * with NEEDS_AUTH, or with the error that prevented the renewal.
    */
   renew(challenge: Challenge, used: string | undefined): Promise<void>;
 }
 
-/** `oauth` of a server, with `${VAR}` in place. */
+/** The `oauth` settings of a server. Values may contain `${VAR}`. */
 export interface OAuthSettings {
-  /** Who signs in: a person in a browser, or this machine by itself. Default `authorization_code`. */
+  /** `authorization_code`, the default: a person signs in. `client_credentials`: this machine does. */
   grant?: "authorization_code" | "client_credentials";
-  /** A client that was registered beforehand. */
+  /** The id of a client that you registered with the authorization server. */
   clientId?: string;
   clientSecret?: string;
-  /** PEM text, or the path of a file that holds it, to sign a JWT with instead of a secret. */
+  /** PEM text, or the path of a PEM file. Signs a JWT that is sent instead of a client secret. */
   privateKey?: string;
-  /** Of the private key. Default ES256. */
+  /** The signing algorithm of `privateKey`. Default ES256. */
   algorithm?: string;
-  /** An https URL that describes this client, for servers that take such documents. */
+  /** An https URL that describes this client, for servers that support client metadata documents. */
   clientMetadataUrl?: string;
-  /** Space-separated, beside what the server asks for. */
+  /** Scopes to request, separated by spaces, in addition to those the server asks for. */
   scope?: string;
   /** The only authorization server that may be used. */
   issuer?: string;
-  /** Default: a free port on 127.0.0.1. */
+  /** Where the browser is sent after the sign-in. Default: a free port on 127.0.0.1. */
   redirectUri?: string;
+}
+
+/** The command that signs in to a server. */
+export function signInHint(server: string): string {
+  return `run: plugboard login ${/^[\w.-]+$/.test(server) ? server : JSON.stringify(server)}`;
 }

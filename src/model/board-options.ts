@@ -1,62 +1,91 @@
-// What the caller of `openBoard` brings along.
+// What you pass to `openBoard` and `board.openSession`.
 
 import type { Clock } from "../util/clock.ts";
 import type { AskApproval } from "./approval.ts";
 import type { OnAuthorization } from "./authorization.ts";
+import type { ApprovalMode } from "./guard-settings.ts";
 import type { Logger, LogLevel } from "./logger.ts";
-import type { RequestHandlers } from "./server-request.ts";
+import type { RequestHandlers } from "./request-handlers.ts";
+import type { ServerConfig } from "./server-config.ts";
 import type { NativeTool, NativeToolFactory, Tool } from "./tool.ts";
 
 /**
- * With `onElicitation` and `onSampling`: without one of them that is not offered to servers, and a server
- * that asks for it all the same is refused.
+ * `onElicitation` and `onSampling` also decide which capabilities the board advertises to servers: without the
+ * handler the capability is not advertised, and a server that uses it anyway gets an error.
  */
 export interface BoardOptions extends RequestHandlers {
-  /** The host's own tools, beside those of the servers. */
+  /** Your own tools, listed before those of the servers. */
   native?: readonly (NativeTool | NativeToolFactory)[];
-  /** Where servers without a `cwd` of their own run. */
+  /** The working directory of servers that have no `cwd`. */
   workspaceDir?: string;
-  /** Where the catalog is remembered between runs. Without it nothing is written to disk. */
+  /**
+   * Where the board keeps tool lists, pins, approvals, tokens, its audit log and results too long for a model.
+   * Without it these are not written to disk.
+   */
   stateDir?: string;
   /**
-   * Which servers start with the board: `eager` all but the lazy ones, and those too while their tools
-   * are not known; `unknown` only those whose tools are not known, or were last asked a day ago; `none` none before a call needs it.
+   * Which servers start with the board. `eager`, the default: all but the lazy ones, and lazy ones whose tools
+   * are not cached. `unknown`: only servers whose tools are not cached, or were cached more than a day ago.
+   * `none`: none, each starts with its first call.
    */
   start?: "eager" | "unknown" | "none";
   /**
-   * Called when a person must sign in to a server. Without it such a server is `needs-auth`, and its
-   * state says what to run.
+   * Called when a person needs to sign in to a server. Without it the server's state becomes `needs-auth`, with
+   * the command to run.
    */
   onAuthorization?: OnAuthorization;
-  /**
-   * Asked before a call whose `approval` says so. Without it such calls are refused.
-   */
+  /** Called before a call that needs approval. Without it such calls are refused. */
   onApproval?: AskApproval;
-  /** The caller owns what the board can reach: tools that are `ownerOnly` are for them. */
+  /** Whether the caller is the owner, who may use tools marked `ownerOnly`. Default false. */
   owner?: boolean;
-  /** Tools by which a model finds and reads resources by itself. Default: what the configuration says. */
+  /** Gives the model tools to find and read resources by itself. Default: as configured. */
   resourceTools?: boolean;
   /**
-   * Directories, or `file:` URLs, that servers may ask for as roots. Default: `workspaceDir`, where there
-   * is one.
+   * Directories or `file:` URLs that servers get when they ask for roots. Default: `workspaceDir`, if given.
    */
   roots?: readonly string[];
-  /** What servers are asked to say to the log, and all above. Default `warn`. */
+  /** The lowest level at which servers are asked to send log messages. Default `warn`. */
   serverLogLevel?: LogLevel;
   /** Called with the whole list whenever it changes. */
   onToolsChanged?: (tools: Tool[]) => void;
   /** Aborting it closes the board. */
   signal?: AbortSignal;
-  /** The library is silent without one. */
+  /** Without one the library logs nothing. */
   logger?: Logger;
-  /** Where `${VAR}` and the servers' baseline environment come from. Default: the process's. */
+  /** Supplies `${VAR}` and the basic environment of servers. Default: `process.env`. */
   env?: Readonly<Record<string, string | undefined>>;
   /**
-   * The PATH that servers are started with, in place of the one in `env`; those that are programs wait for
-   * it, nothing else does. Must not reject.
+   * The PATH to start servers with, instead of the one in `env`. Only servers that are programs wait for it.
+   * Must not reject.
    */
   programPath?: Promise<string | undefined>;
+  /** Replaces the system clock, for tests. */
   clock?: Clock;
-  /** 0 ≤ n < 1. */
+  /** Replaces `Math.random`, for tests. */
   random?: () => number;
+}
+
+/**
+ * `onElicitation` and `onSampling` answer what servers ask because of the session's calls. A shared server only
+ * uses the capabilities that the agent's board advertised to it.
+ */
+export interface SessionOptions extends RequestHandlers {
+  /** Servers for this session only, by name. They replace servers of the agent that have the same name. */
+  servers?: Readonly<Record<string, ServerConfig>>;
+  /** An absolute path: the working directory of the session's servers, and their root. */
+  cwd: string;
+  /** Identifies the session in the audit log. Default: a random id. */
+  id?: string;
+  /** Tools for this session only, in addition to the board's. */
+  native?: readonly (NativeTool | NativeToolFactory)[];
+  /** Called before a call that needs approval. Default: the board's. */
+  onApproval?: AskApproval;
+  /** Whether calls need approval, if the configuration does not say. Default "never". */
+  approval?: ApprovalMode;
+  /** Whether the session's user is the owner. Default: as on the board. */
+  owner?: boolean;
+  /** Directories or `file:` URLs that the session's servers get as roots. Default: `cwd`. */
+  roots?: readonly string[];
+  /** Milliseconds to wait for the session's servers. Default 2000. */
+  startupWait?: number;
 }

@@ -1,28 +1,110 @@
-// The board of one agent as its faces see it.
+// The board of one agent and the board of one session, as you use them.
 
-import type { BoardUse } from "./board-use.ts";
+import type { SessionOptions } from "./board-options.ts";
+import type { BoardEvents } from "./events.ts";
+import type { JsonObject } from "./json.ts";
+import type { BoardPrompts } from "./prompt.ts";
+import type { RequestHandlers } from "./request-handlers.ts";
+import type { BoardResources } from "./resource.ts";
+import type { ServerConfig } from "./server-config.ts";
 import type { ServerStatus } from "./server-status.ts";
-import type { SessionBoard, SessionOptions } from "./session-board.ts";
+import type { CallOutcome, Tool, UpdateListener } from "./tool.ts";
 
-export type { BoardCallOptions } from "./board-use.ts";
+/**
+ * `onElicitation` and `onSampling` replace the board's handlers for questions that this call certainly caused.
+ * They do not change which capabilities the board advertises to servers.
+ */
+export interface BoardCallOptions extends RequestHandlers {
+  /**
+   * Your own id for the call. Default: a random one. Native tools get it as their first argument; approval
+   * requests, and questions that a server asks because of the call, carry it.
+   */
+  callId?: string;
+  signal?: AbortSignal;
+  /** Called with the progress of the call. */
+  onUpdate?: UpdateListener;
+}
 
-export interface Board extends BoardUse {
-  /** Stops and starts one server; resolves when it is ready or has failed. */
+/** What an agent's board and a session's board have in common. */
+export interface BoardBase extends AsyncDisposable {
+  readonly resources: BoardResources;
+  readonly prompts: BoardPrompts;
+  /**
+   * Native tools first, then those of each server in the order of the configuration, then those of the
+   * session's own servers.
+   */
+  tools(): Tool[];
+  /**
+   * Finds a tool by its public name, by `server/tool`, or by its own name if no other tool has it. Starts and
+   * waits for servers whose tools are not known yet. Also finds tools that the rules hide; calling one is
+   * refused. Rejects with UNKNOWN_TOOL and the closest names, with SERVER_UNAVAILABLE if a server that is down
+   * may have the tool, or with CANCELLED.
+   */
+  find(name: string, options?: { signal?: AbortSignal }): Promise<Tool>;
+  /** Calls a tool by its public name or by `server/tool`. Never rejects: a failure has `isError` set. */
+  call(name: string, args?: JsonObject, options?: BoardCallOptions): Promise<CallOutcome>;
+  status(): ServerStatus[];
+  /** Returns a function that removes the listener. */
+  on<Name extends keyof BoardEvents>(
+    event: Name,
+    listener: (event: BoardEvents[Name]) => void,
+  ): () => void;
+}
+
+export interface Board extends BoardBase {
+  /** Stops and starts a server. Resolves when it is ready or has failed. */
   restart(server: string): Promise<ServerStatus>;
-  /** Signs in to a remote server, through `onAuthorization`, and starts it with what was granted. */
+  /** Signs in to a remote server through `onAuthorization`, then restarts it with the new login. */
   signIn(server: string): Promise<ServerStatus>;
-  /** Gives back and forgets its tokens. Resolves to whether there were any, and who was told. */
+  /**
+   * Deletes the server's stored tokens. Resolves to `none` if there were none, to `revoked` if the
+   * authorization server has revoked them, else to `forgotten`.
+   */
   signOut(server: string): Promise<"none" | "forgotten" | "revoked">;
-  /** Asks every server for its tools again, starting those that are down; resolves when all have answered. */
+  /** Asks every server for its tools again and starts those that are down. Resolves when all have answered. */
   refresh(): Promise<ServerStatus[]>;
-  /** Other directories, or `file:` URLs, as roots from now on; servers are told. */
+  /** Replaces the roots with other directories or `file:` URLs, and tells the servers. */
   setRoots(roots: readonly string[]): void;
   /**
-   * Lays a board of its own over this one for one session. Resolves when the session's servers are ready,
-   * have failed or `startupWait` has passed; a bad server never rejects it, a bad option does, with
-   * CONFIG_INVALID or INVALID_ARGUMENTS and before anything has started.
+   * Opens a board for one session on top of this one. Resolves when the session's servers are ready, have
+   * failed, or `startupWait` has passed. A server that fails does not reject it. Invalid options do, with
+   * CONFIG_INVALID or INVALID_ARGUMENTS, before anything starts.
    */
   openSession(options: SessionOptions): Promise<SessionBoard>;
-  /** Ends its sessions too. Idempotent; resolves when no process of the board's is left. */
+  /** Also closes the sessions. Idempotent; resolves when no process of the board is left. */
+  close(): Promise<void>;
+}
+
+/** A board for one session on top of an agent's board. Adds or replaces servers; other sessions see none of it. */
+export interface SessionBoard extends BoardBase {
+  readonly id: string;
+  readonly cwd: string;
+  /** What was left out of the session and what it replaces, one sentence each. Changes with the servers. */
+  readonly notices: readonly string[];
+  /**
+   * Stops and starts a server of this session. A shared server is only started if it is down: while it runs,
+   * other sessions use it, so this rejects with UNSUPPORTED.
+   */
+  restart(server: string): Promise<ServerStatus>;
+  /**
+   * Enables or disables a server for this session. A disabled server has no tools here; it is stopped if it
+   * belongs to this session, and keeps running for others if it is shared. Rejects with UNSUPPORTED if the
+   * configuration disables the server.
+   */
+  setEnabled(server: string, enabled: boolean): Promise<ServerStatus>;
+  /**
+   * Starts this session's servers that were stopped for being idle, without waiting for them. Tries servers
+   * again that needed a sign-in and that you have signed in to since, and resolves when those attempts have
+   * ended. Does not reject.
+   */
+  wake(): Promise<void>;
+  /**
+   * Adds a server. Resolves when it is ready, has failed, or `startupWait` has passed. Rejects with
+   * CONFIG_INVALID or INVALID_ARGUMENTS; then nothing has started.
+   */
+  add(name: string, config: ServerConfig): Promise<ServerStatus>;
+  /** Resolves when no process of the server is left. If it had replaced a server of the agent, that is back. */
+  remove(name: string): Promise<void>;
+  /** Idempotent; resolves when no process of this session is left. */
   close(): Promise<void>;
 }

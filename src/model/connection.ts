@@ -1,26 +1,27 @@
 // The port between a supervisor and the conversation with its server, whatever the transport.
 
+import type { Diagnostic } from "./diagnostic.ts";
 import type { PlugboardError } from "./errors.ts";
 import type { JsonObject } from "./json.ts";
+import type { RequestHandlers } from "./request-handlers.ts";
 import type { ServerContent } from "./server-content.ts";
-import type { RequestHandlers } from "./server-request.ts";
 import type { Progress, ToolDefinition } from "./tool.ts";
-import type { Diagnostic } from "./diagnostic.ts";
 
+/** `modern` is MCP 2026-07-28 and later, `legacy` everything before it. */
 export type ProtocolEra = "legacy" | "modern";
 
 export type RemoteTransportKind = "http" | "sse";
 
 export interface CallOptions {
-  /** Handed on with what the server asks because of the call. */
+  /** Passed on with the questions that the server asks because of the call. */
   callId?: string;
   signal?: AbortSignal;
   onProgress?: (progress: Progress) => void;
-  /** Milliseconds without an answer or progress. */
+  /** Milliseconds without an answer or progress after which the call fails. */
   timeout: number;
-  /** Milliseconds that progress may extend it to. */
+  /** Milliseconds after which the call fails even if there is progress. */
   ceiling: number;
-  /** The caller's own, for what the call causes. */
+  /** The caller's handlers for what the server asks because of the call. */
   handlers?: RequestHandlers;
 }
 
@@ -29,34 +30,34 @@ export interface ToolList {
   diagnostics: Diagnostic[];
 }
 
+/** What a server said about itself in the handshake. */
 export interface ServerIdentity {
   name?: string;
   version?: string;
   instructions?: string;
   protocolVersion: string;
   era: ProtocolEra;
-  /** What carries the conversation, where the definition leaves it open. */
+  /** The transport that worked, if the definition leaves it open. */
   transport?: RemoteTransportKind;
 }
 
 export interface Connection {
   readonly identity: ServerIdentity;
   readonly pid: number | undefined;
-  /** What there is beside tools. */
+  /** The server's resources and prompts. */
   readonly content: ServerContent;
-  /** Settles once, when the conversation is over, with the reason; undefined after `close()`. */
+  /** Resolves when the connection has ended: to the reason, or to undefined after `close()`. */
   readonly closed: Promise<PlugboardError | undefined>;
   listTools(): Promise<ToolList>;
   /**
-   * Resolves to the server's result as it came, unchecked; rejects with a PlugboardError when there is
-   * no answer of the server's own.
+   * Resolves to the server's result, unchecked. Rejects with a PlugboardError if the server sent no result.
    */
   callTool(name: string, args: JsonObject, options: CallOptions): Promise<unknown>;
-  /** Resolves to the round trip in milliseconds, or undefined where the protocol has no ping. */
+  /** Resolves to the round trip in milliseconds, or to undefined if the protocol has no ping. */
   ping(timeout: number): Promise<number | undefined>;
   onToolsChanged(listener: () => void): void;
-  /** The last lines the server wrote to stderr. */
+  /** The last lines that the server wrote to stderr. */
   stderrTail(): string[];
-  /** Idempotent; resolves when nothing of the server is left running. */
+  /** Idempotent; resolves when no process of the server is left. */
   close(): Promise<void>;
 }

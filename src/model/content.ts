@@ -1,4 +1,4 @@
-// What a tool answers with: MCP's content blocks, carried without loss.
+// Content blocks of tool results and prompts: those of MCP, without loss.
 
 import type { JsonObject } from "./json.ts";
 

@@ -1,8 +1,8 @@
-// Something a reader should know that stopped nothing: an excluded tool, a capped list, a dropped line.
+// Something you should know about a server that does not stop it: an excluded tool, a capped list, a dropped line.
 
 export interface Diagnostic {
   server: string;
-  /** What it is about, where that is smaller than the server: a tool, a line. */
+  /** The tool, resource, prompt or line it is about, if it is not about the whole server. */
   subject?: string;
   message: string;
 }

@@ -1,16 +1,16 @@
-// A server asks a person something in the middle of a call: to fill in a form, or to open a page.
+// Elicitation: a server asks a person to fill in a form or to open a page, in the middle of a call.
 
 import type { JsonObject } from "./json.ts";
 
 interface Question {
   server: string;
-  /** The tool whose call it is about, by the server's own name; absent where that cannot be told. */
+  /** The server's own name of the tool whose call it is about; absent if that is not certain. */
   tool?: string;
-  /** The id of that call; absent where several calls may have caused the request. */
+  /** The id of that call; absent if several calls may have caused the question. */
   callId?: string;
-  /** In the server's words: show whose they are. */
+  /** Written by the server: show which server says this. */
   message: string;
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the answer no longer matters. */
   signal: AbortSignal;
 }
 
@@ -22,26 +22,26 @@ export interface FormElicitation extends Question {
 
 export interface UrlElicitation extends Question {
   mode: "url";
-  /** https, or http on this machine, in ASCII alone: to be shown in full before anybody opens it. */
+  /** https, or http on this machine, in ASCII only. Show it in full before anybody opens it. */
   url: string;
-  /** Absent where the server gave none. */
+  /** Absent if the server gave none. */
   elicitationId?: string;
   /**
-   * The call has been refused until this is done, and is made again when it is accepted: accept once the
-   * person is through. Otherwise accepting means that the person agreed to open the page.
+   * True if the server refused the call until the person has finished on the page: accept when they have, and the
+   * call is made again. If false, accepting means only that the person agreed to open the page.
    */
   required: boolean;
-  /** Resolves when the server says that the person is through; servers need not say so. */
+  /** Resolves when the server reports that the person has finished. Some servers never do. */
   completed: Promise<void>;
 }
 
 export type ElicitationRequest = FormElicitation | UrlElicitation;
 
 export type ElicitationAnswer =
-  /** `content` goes with a form: fields that are left out get the schema's defaults. */
+  /** `content` holds the values of a form. Missing fields get the defaults of the schema. */
   { action: "accept"; content?: JsonObject } | { action: "decline" } | { action: "cancel" };
 
-/** Called for one question at a time. A rejection declines. */
+/** Called for one question at a time. If you reject, the question is declined. */
 export type OnElicitation = (
   request: ElicitationRequest,
 ) => ElicitationAnswer | Promise<ElicitationAnswer>;

@@ -1,76 +1,87 @@
 // The one error class and its table of codes. Callers branch on `code`, never on the text.
 
-import type { ConfigProblem } from "./config-problem.ts";
-
 export type ErrorCode =
-  /** The configuration is wrong; nothing was started. */
+  /** The configuration is invalid; nothing was started. */
   | "CONFIG_INVALID"
-  /** No tool of that name on the board. */
+  /** The board has no tool of that name. */
   | "UNKNOWN_TOOL"
-  /** No server of that name on the board. */
+  /** The board has no server of that name. */
   | "UNKNOWN_SERVER"
-  /** No server on the board is known to have what the URI names. */
+  /** No server of the board is known to have a resource of that URI. */
   | "UNKNOWN_RESOURCE"
-  /** No prompt of that name on the board. */
+  /** The board has no prompt of that name. */
   | "UNKNOWN_PROMPT"
-  /** The arguments cannot be read or do not fit. */
+  /** The arguments cannot be parsed or are not valid. */
   | "INVALID_ARGUMENTS"
-  /** A value the server needs (`${VAR}`, `secret://`) cannot be resolved. */
+  /** A value that the server needs (`${VAR}`, `secret://`) cannot be resolved. */
   | "UNRESOLVED_VALUE"
-  /** The server's command could not be started at all: not found, not executable. */
+  /** The server's command could not be started: it was not found or is not executable. */
   | "SPAWN_FAILED"
-  /** The server started and then did not complete the handshake. */
+  /** The server started but did not complete the handshake. */
   | "HANDSHAKE_FAILED"
-  /** The server speaks no protocol version that the host speaks. */
+  /** The server and Plugboard have no protocol version in common. */
   | "UNSUPPORTED_VERSION"
-  /** What was asked for is not offered by the server or not built yet. */
+  /** The server or this version of Plugboard does not support the request. */
   | "UNSUPPORTED"
   /** The server is down, restarting or stopped; the call was not sent. */
   | "SERVER_UNAVAILABLE"
-  /** The connection ended while the call was under way. */
+  /** The connection ended during the call. */
   | "CONNECTION_CLOSED"
-  /** The server sent a message above `maxMessageBytes`. */
+  /** The server sent a message larger than `maxMessageBytes`. */
   | "MESSAGE_TOO_LARGE"
-  /** The server's output is not the protocol. */
+  /** The server sent something that is not valid MCP. */
   | "PROTOCOL"
-  /** The server cannot be reached: refused, reset, not found, or its certificate does not hold. */
+  /** The server cannot be reached: refused, reset, not found, or its certificate is not valid. */
   | "NETWORK"
-  /** The network policy does not let a request go to that address. */
+  /** The network policy does not allow requests to that address. */
   | "REFUSED_ADDRESS"
   /** The server answered with a JSON-RPC error. */
   | "SERVER_ERROR"
   /** The server answered with an HTTP error; `status` says which. */
   | "HTTP_STATUS"
-  /** The server wants to know who is calling. */
+  /** The server needs you to sign in, or other credentials. */
   | "NEEDS_AUTH"
   | "TIMEOUT"
   | "CANCELLED"
   /** A native tool threw. */
   | "TOOL_FAILED"
-  /** A rule does not let this agent call the tool. */
+  /** A rule does not allow this agent to call the tool. */
   | "REFUSED_BY_POLICY"
-  /** Somebody had to agree to the call, and did not or could not be asked. */
+  /** The call needed approval, which was refused, or nobody could be asked. */
   | "NOT_APPROVED"
-  /** The tool is not what it was when it was pinned. */
+  /** The tool has changed since it was pinned or approved. */
   | "CHANGED_TOOL"
   /** Too many calls; the message says when to try again. */
   | "RATE_LIMITED"
-  /** The answer breaks the tool's own outputSchema. */
+  /** The result does not match the tool's own outputSchema. */
   | "INVALID_RESULT"
-  /** The configuration that wants to start it has not been approved. */
+  /** Nobody has approved the configuration that the server comes from. */
   | "UNTRUSTED";
+
+/** One thing that is wrong in a configuration, and where. */
+export interface ConfigProblem {
+  /** Absent if the configuration was written in code. */
+  file?: string;
+  line?: number;
+  column?: number;
+  /** The keys from the root, as in `agents.defaults.mcp.servers.docs.url`. */
+  path: string;
+  message: string;
+  /** The closest valid key, if this looks like a typo. */
+  suggestion?: string;
+}
 
 export interface ErrorDetails {
   cause?: unknown;
-  /** The server it is about. */
+  /** The server that the error is about. */
   server?: string;
-  /** What the reader can do about it. */
+  /** What you can do about it. */
   hint?: string;
-  /** Trying again unchanged cannot help, so a supervisor must not. */
+  /** Trying again without a change cannot help, so the supervisor does not. */
   permanent?: boolean;
-  /** With HTTP_STATUS and NEEDS_AUTH. */
+  /** The HTTP status, with HTTP_STATUS and NEEDS_AUTH. */
   status?: number;
-  /** Every problem found, with CONFIG_INVALID. */
+  /** With CONFIG_INVALID: everything that is wrong. */
   problems?: readonly ConfigProblem[];
 }
 
@@ -104,7 +115,7 @@ export function toPlugboardError(
   return new PlugboardError(code, message, { cause: error, ...details });
 }
 
-/** For a person, in one line. */
+/** The message and the hint in one line, for a person. */
 export function withHint({ message, hint }: Pick<PlugboardError, "message" | "hint">): string {
   return hint === undefined ? message : `${message}: ${hint}`;
 }

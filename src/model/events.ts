@@ -1,10 +1,10 @@
-// What a board tells its listeners.
+// The events of a board.
 
-import type { CallFailure, ToolSource } from "./tool.ts";
 import type { ServerState } from "./server-state.ts";
+import type { CallFailure, ToolSource } from "./tool.ts";
 
+/** Public names of the tools that changed. */
 export interface ToolsEvent {
-  /** Public names. */
   added: string[];
   removed: string[];
   changed: string[];
@@ -12,13 +12,13 @@ export interface ToolsEvent {
 
 export interface ResourcesEvent {
   server: string;
-  /** Its list is another, or these have new content. */
+  /** `list`: the server's list of resources changed. `updated`: the content of `uris` changed. */
   change: "list" | "updated";
-  /** With `updated`. */
+  /** Empty with `list`. */
   uris: string[];
 }
 
-/** A server's list of prompts is another. */
+/** The server's list of prompts changed. */
 export interface PromptsEvent {
   server: string;
 }
@@ -30,6 +30,7 @@ export interface ServerEvent {
 }
 
 export interface CallEvent {
+  /** The public name. */
   tool: string;
   source: ToolSource;
   durationMs: number;

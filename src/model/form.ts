@@ -1,16 +1,16 @@
-// The form that a server asks a person to fill in: its fields, read from the flat JSON Schema that MCP
-// allows, and whether a value fits one.
+// The form that a server asks a person to fill in. Reads its fields from the flat JSON Schema that MCP allows,
+// and checks values against them.
 
 import { isJsonObject, type JsonObject } from "./json.ts";
 
 export type FieldValue = string | number | boolean | string[];
 
-interface Field {
+interface FieldCommon {
   name: string;
   title?: string;
   description?: string;
   required: boolean;
-  /** One that does not fit its own field is left out. */
+  /** Absent if the schema's default is not a valid value of the field. */
   default?: FieldValue;
 }
 
@@ -21,7 +21,7 @@ export interface FieldOption {
 
 type TextFormat = "email" | "uri" | "date" | "date-time";
 
-export type FormField = Field &
+export type FormField = FieldCommon &
   (
     | { kind: "text"; minLength?: number; maxLength?: number; format?: TextFormat }
     | { kind: "number"; integer: boolean; minimum?: number; maximum?: number }
@@ -30,9 +30,9 @@ export type FormField = Field &
     | { kind: "choices"; options: FieldOption[]; minItems?: number; maxItems?: number }
   );
 
-type Kind = FormField extends infer Each
+type FieldKind = FormField extends infer Each
   ? Each extends FormField
-    ? Omit<Each, keyof Field>
+    ? Omit<Each, keyof FieldCommon>
     : never
   : never;
 
@@ -40,7 +40,7 @@ const MAX_FIELDS = 64;
 const MAX_OPTIONS = 500;
 const FORMATS: readonly string[] = ["email", "uri", "date", "date-time"] satisfies TextFormat[];
 
-/** The fields in the schema's order, or in words why there is no such form. */
+/** Returns the fields in the schema's order, or a sentence that says why the schema is not a form. */
 export function readForm(schema: JsonObject): FormField[] | string {
   const properties = isJsonObject(schema.properties) ? Object.entries(schema.properties) : [];
   if (properties.length > MAX_FIELDS) return `it has more than ${MAX_FIELDS} fields`;
@@ -49,7 +49,7 @@ export function readForm(schema: JsonObject): FormField[] | string {
   for (const [name, property] of properties) {
     const kind = isJsonObject(property) ? readKind(property) : undefined;
     if (kind === undefined || !isJsonObject(property)) {
-      return `the field '${name}' is none that a form can have`;
+      return `the field '${name}' has a type that forms do not support`;
     }
     const { title, description } = property;
     const field: FormField = {
@@ -66,23 +66,23 @@ export function readForm(schema: JsonObject): FormField[] | string {
   return fields;
 }
 
-/** What is wrong with a value, to be said after the field's name; undefined where nothing is. */
+/** Returns what is wrong with a value, to be put after the field's name, or undefined if it is valid. */
 export function fieldProblem(field: FormField, value: unknown): string | undefined {
   switch (field.kind) {
     case "text":
-      return typeof value === "string" ? textProblem(field, value) : "is no text";
+      return typeof value === "string" ? textProblem(field, value) : "is not text";
     case "number":
       return numberProblem(field, value);
     case "boolean":
       return typeof value === "boolean" ? undefined : "is neither true nor false";
     case "choice":
-      return isOption(field.options, value) ? undefined : "is none of the choices";
+      return isOption(field.options, value) ? undefined : "is not one of the choices";
     case "choices":
       return choicesProblem(field, value);
   }
 }
 
-function readKind(property: JsonObject): Kind | undefined {
+function readKind(property: JsonObject): FieldKind | undefined {
   const { type, format } = property;
   switch (type) {
     case "boolean":
@@ -116,7 +116,7 @@ function readKind(property: JsonObject): Kind | undefined {
   }
 }
 
-/** Undefined where there are some that cannot be understood. */
+/** Returns "none" if the schema lists no options, undefined if it lists options that cannot be used. */
 function readOptions(
   plain: unknown,
   titled: unknown,
@@ -163,18 +163,18 @@ function textProblem(
   { minLength = 0, maxLength = Infinity, format }: Extract<FormField, { kind: "text" }>,
   value: string,
 ): string | undefined {
-  // JSON Schema counts characters, not halves of them.
+  // JSON Schema counts characters; `value.length` would count surrogate pairs twice.
   const { length } = Array.from(value);
   if (length < minLength) return `is shorter than ${minLength}`;
   if (length > maxLength) return `is longer than ${maxLength}`;
-  return format === undefined || hasFormat(value, format) ? undefined : SAID[format];
+  return format === undefined || hasFormat(value, format) ? undefined : FORMAT_PROBLEMS[format];
 }
 
-const SAID: Record<TextFormat, string> = {
-  email: "is no e-mail address",
-  uri: "is no address such as https://example.com",
-  date: "is no date such as 2026-07-28",
-  "date-time": "is no time such as 2026-07-28T12:00:00Z",
+const FORMAT_PROBLEMS: Record<TextFormat, string> = {
+  email: "is not an e-mail address",
+  uri: "is not an address such as https://example.com",
+  date: "is not a date such as 2026-07-28",
+  "date-time": "is not a time such as 2026-07-28T12:00:00Z",
 };
 
 function hasFormat(value: string, format: TextFormat): boolean {
@@ -194,7 +194,7 @@ function hasFormat(value: string, format: TextFormat): boolean {
   }
 }
 
-/** The 30th of February would be taken for a day in March. */
+/** `Date` takes the 30th of February for a day in March, so the date must survive the round trip. */
 function isDay(date: string): boolean {
   const parsed = new Date(`${date}T00:00:00Z`);
   return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(date);
@@ -204,8 +204,8 @@ function numberProblem(
   { integer, minimum = -Infinity, maximum = Infinity }: Extract<FormField, { kind: "number" }>,
   value: unknown,
 ): string | undefined {
-  if (typeof value !== "number" || !Number.isFinite(value)) return "is no number";
-  if (integer && !Number.isInteger(value)) return "is no whole number";
+  if (typeof value !== "number" || !Number.isFinite(value)) return "is not a number";
+  if (integer && !Number.isInteger(value)) return "is not a whole number";
   if (value < minimum) return `is below ${minimum}`;
   return value > maximum ? `is above ${maximum}` : undefined;
 }
@@ -214,8 +214,9 @@ function choicesProblem(
   { options, minItems = 0, maxItems = Infinity }: Extract<FormField, { kind: "choices" }>,
   value: unknown,
 ): string | undefined {
-  if (!Array.isArray(value)) return "is no list";
-  if (!value.every((each) => isOption(options, each))) return "has something that is no choice";
+  if (!Array.isArray(value)) return "is not a list";
+  if (!value.every((each) => isOption(options, each)))
+    return "has a value that is not one of the choices";
   if (new Set(value).size !== value.length) return "has a choice twice";
   if (value.length < minItems) return `has fewer than ${minItems} choices`;
   return value.length > maxItems ? `has more than ${maxItems} choices` : undefined;

@@ -1,24 +1,28 @@
-// What the configuration says to the guard, checked and with its layers still apart where it matters.
+// The guard's settings, checked. Rules of different layers stay separate, since a tool must pass each layer.
 
+/** Which calls need approval; `destructive` means tools that may be destructive. */
 export type ApprovalMode = "never" | "ask" | "destructive";
+/** What happens when a tool's definition has changed since it was pinned. */
 export type PinMode = "off" | "warn" | "block";
+/** How results are marked as untrusted for a model. */
 export type FramingMode = "full" | "compact" | "off";
 
-/** One value for all tools of a server, with exceptions by the tool's own name. */
+/** One value for all tools of a server, with exceptions by the server's own name of a tool. */
 export interface PerTool<Value> {
   default?: Value;
   tools?: Record<string, Value>;
 }
 
 export interface ToolRules {
-  /** Absent: everything. Present: nothing else. */
+  /** Patterns of the only tools that may be called. Default: all. */
   allow?: string[];
+  /** Patterns of tools that may not be called, even if `allow` matches. */
   deny?: string[];
-  /** All, or these. */
+  /** Which tools are for the owner only: all (`true`), or those that match. */
   ownerOnly?: boolean | string[];
 }
 
-/** Rules with the place they came from, for messages: `agents.defaults.tools`, `servers.docs.tools`. */
+/** Rules and where they come from, for messages: `agents.defaults.tools`, `servers.docs.tools`. */
 export interface PlacedRules extends ToolRules {
   place: string;
 }
@@ -28,26 +32,27 @@ export interface ServerGuard {
   rules?: PlacedRules[];
   approval?: PerTool<ApprovalMode>;
   pins?: PinMode;
-  /** Its hints about itself count. */
+  /** Whether to believe the server's hints about its tools. */
   trusted?: boolean;
   framing?: FramingMode;
-  /** Calls a minute. */
+  /** Calls per minute. */
   rateLimit?: PerTool<number | false>;
   concurrency?: PerTool<number>;
   maxResultBytes?: number;
 }
 
 export interface AgentGuard {
-  /** Of the defaults, then of the agent: a tool must pass each. */
+  /** The rules of the defaults, then those of the agent. A tool must pass each. */
   rules?: PlacedRules[];
   approval?: ApprovalMode;
   pins?: PinMode;
   framing?: FramingMode;
+  /** How many servers and tools a session may bring. */
   limits?: { sessionServers?: number; sessionTools?: number };
 }
 
 export interface AuditSettings {
   file?: string;
-  /** Write arguments (redacted) instead of their hash. */
+  /** Writes the arguments, redacted, instead of their hash. Default false. */
   arguments?: boolean;
 }

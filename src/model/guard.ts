@@ -1,13 +1,13 @@
-// What passes through the guard: the tool a call is about, the call, and the shape of a stage around it.
+// The types of the guard: the tool of a call, the call, and a stage that calls pass through.
 
 import type { JsonObject } from "./json.ts";
 import type { ServerScope } from "./server-definition.ts";
-import type { RequestHandlers } from "./server-request.ts";
+import type { RequestHandlers } from "./request-handlers.ts";
 import type { CallOutcome, ToolSource, UpdateListener } from "./tool.ts";
 
-/** A tool as rules see it. Made once per tool, so that stages can prepare for it. */
+/** A tool as rules see it. Created once per tool, so that stages can prepare for it. */
 export interface ToolSubject {
-  /** `server/tool` by the server's own name for it, or `native/tool`. Rules are kept for this name. */
+  /** `server/tool` with the server's own name of the tool, or `native/tool`. Rules match this name. */
   canonical: string;
   publicName: string;
   source: ToolSource;
@@ -17,36 +17,36 @@ export interface ToolSubject {
   description?: string;
   annotations?: JsonObject;
   outputSchema?: JsonObject;
-  /** By the native tool's own word; patterns of the configuration come on top. */
+  /** Whether a native tool says so itself; patterns of the configuration can only add to it. */
   ownerOnly: boolean;
-  /** Of everything a model is told about it, and of the definition of its server. */
+  /** Hash of everything a model is told about the tool, and of its server's definition. */
   hash: string;
 }
 
-/** How the guard came to let a call through or not, for the audit. */
+/** What the guard decided about a call, for the audit. */
 export interface Decision {
   verdict: "allowed" | "approved" | "refused";
-  /** The rule or the setting that decided, where one did. */
+  /** The rule or setting that decided, if there was one. */
   rule?: string;
 }
 
 export interface GuardedCall {
-  /** The caller's own, or one that was made up for it. */
+  /** The caller's own id, or a random one. */
   readonly callId: string;
   readonly subject: ToolSubject;
   readonly args: JsonObject;
   readonly signal: AbortSignal | undefined;
   readonly onUpdate: UpdateListener | undefined;
-  /** Who answers what the server asks for during the call, before the board does. */
+  /** Answer what the server asks during the call, instead of the board's handlers. */
   readonly handlers?: RequestHandlers | undefined;
-  /** Stages write what they decided. */
+  /** Stages write their decision here. */
   decision: Decision;
 }
 
 export type Next = (call: GuardedCall) => Promise<CallOutcome>;
 
-/** Rejects with a PlugboardError to refuse; the caller makes an outcome of it. */
+/** Rejects with a PlugboardError to refuse the call; the caller turns it into an outcome. */
 export type Stage = (call: GuardedCall, next: Next) => Promise<CallOutcome>;
 
-/** The stage for one tool, or undefined where it would do nothing: then a call does not pay for it. */
+/** Returns the stage for one tool, or undefined if it would do nothing, so that calls do not pay for it. */
 export type StageFor = (subject: ToolSubject) => Stage | undefined;

@@ -1,20 +1,19 @@
-// Which of a server's tools a model is offered. The others are for people and programs, who ask for them by name.
+// Which of a server's tools are shown to models. People and programs can still call the others by name.
 
 import type { PerTool } from "./guard-settings.ts";
 import type { Tool } from "./tool.ts";
 
-/** `agent` is for a model that searches for tools; until there is a search, it is `always`. */
+/** `agent` is meant for models that search for tools. There is no search yet, so it means `always`. */
 export type IncludeMode = "always" | "manual" | "agent";
 
 export type Include = PerTool<IncludeMode>;
 
-/** `tool` by the server's own name, which may be anything. */
+/** `tool` is the server's own name of the tool. It may be any text, `constructor` included. */
 export function isManual(tool: string, { default: general, tools = {} }: Include = {}): boolean {
   const own = Object.hasOwn(tools, tool) ? tools[tool] : undefined;
   return (own ?? general) === "manual";
 }
 
-/** Whether a model is to know of it. */
-export function isOffered({ include }: Pick<Tool, "include">): boolean {
+export function isShownToModels({ include }: Pick<Tool, "include">): boolean {
   return include !== "manual";
 }

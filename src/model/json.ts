@@ -1,4 +1,4 @@
-// JSON as it comes off the wire: nothing is known about it until something has looked.
+// JSON as it was received: its properties are unknown until they are checked.
 
 export type JsonObject = { [key: string]: unknown };
 

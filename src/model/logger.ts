@@ -1,4 +1,4 @@
-// The port every part logs through. Faces bring the implementation; the library is silent without one.
+// The logger that the library writes to. You bring the implementation; without one the library logs nothing.
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
@@ -18,12 +18,12 @@ export const silentLogger: Logger = {
   error() {},
 };
 
-/** The same logger, with a server's name on every line. */
+/** Adds the server's name to every line. */
 export function loggerFor(server: string, logger: Logger): Logger {
   return loggerWith({ server }, logger);
 }
 
-/** The same logger, with these fields on every line. */
+/** Adds these fields to every line. */
 export function loggerWith(common: LogFields, logger: Logger): Logger {
   return {
     debug: (message, fields) => logger.debug(message, { ...common, ...fields }),

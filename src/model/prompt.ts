@@ -1,4 +1,4 @@
-// Prompts that servers offer, by the names their servers give them.
+// Prompts of servers, by the names that their servers give them.
 
 import type { ContentBlock } from "./content.ts";
 import type { JsonObject } from "./json.ts";
@@ -11,7 +11,7 @@ export interface PromptArgument {
   required?: boolean;
 }
 
-/** One prompt as its server describes it, checked but otherwise untouched. */
+/** One prompt as its server describes it, checked but not changed. */
 export interface PromptDefinition {
   name: string;
   title?: string;
@@ -22,7 +22,7 @@ export interface PromptDefinition {
 
 export interface Prompt extends PromptDefinition {
   server: string;
-  /** The server can be asked now, or after a start that asking triggers. */
+  /** Whether you can get the prompt; the server is started first if it is down. */
   available: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface PromptMessage {
 
 export interface PromptResult {
   server: string;
-  /** By the server's own name for it. */
+  /** The server's own name of the prompt. */
   prompt: string;
   description?: string;
   messages: PromptMessage[];
@@ -44,21 +44,22 @@ export interface PromptOptions {
 }
 
 export interface PromptCompleteOptions extends PromptOptions {
-  /** What is known of the other arguments. */
+  /** The values of other arguments, as far as they are known. */
   known?: Record<string, string>;
 }
 
 /**
- * A prompt is named `server/prompt`, or by its own name: then it is the first one's in the order of the
- * configuration. All but `list` reject with a PlugboardError where they fail.
+ * `name` is `server/prompt` or just the prompt's own name, which means the first server in the order of the
+ * configuration that has it. All methods but `list` and `forModel` reject with a PlugboardError if they fail.
  */
 export interface BoardPrompts {
-  /** As `resources.list`. */
+  /** Works like `resources.list`. */
   list(server?: string): Promise<Prompt[]>;
-  /** For a program: in the server's own words. */
+  /** Returns the messages as the server wrote them, for programs. Use `forModel` before a model reads them. */
   get(name: string, args?: Record<string, string>, options?: PromptOptions): Promise<PromptResult>;
-  /** The messages as they may go to a model: marked as untrusted. */
+  /** Returns the messages for a model, marked as untrusted. */
   forModel(result: PromptResult): PromptMessage[];
+  /** Suggests values for `argument` of a prompt, given the beginning of one. */
   complete(
     name: string,
     argument: string,

@@ -1,22 +1,22 @@
-// What servers offer to read: resources by URI, and templates of URIs.
+// Resources of servers, which you read by URI, and URI templates.
 
 import type { JsonObject } from "./json.ts";
 
-/** One resource as its server describes it, checked but otherwise untouched. */
+/** One resource as its server describes it, checked but not changed. */
 export interface ResourceDefinition {
   uri: string;
   name: string;
   title?: string;
   description?: string;
   mimeType?: string;
-  /** Bytes. */
+  /** In bytes. */
   size?: number;
   annotations?: JsonObject;
   _meta?: JsonObject;
 }
 
 export interface ResourceTemplateDefinition {
-  /** RFC 6570. */
+  /** A template as in RFC 6570. */
   uriTemplate: string;
   name: string;
   title?: string;
@@ -26,17 +26,17 @@ export interface ResourceTemplateDefinition {
   _meta?: JsonObject;
 }
 
-interface Offered {
+interface OnServer {
   server: string;
-  /** The server can be asked now, or after a start that asking triggers. */
+  /** Whether you can read from the server; it is started first if it is down. */
   available: boolean;
 }
 
-export type Resource = ResourceDefinition & Offered;
+export type Resource = ResourceDefinition & OnServer;
 
-export type ResourceTemplate = ResourceTemplateDefinition & Offered;
+export type ResourceTemplate = ResourceTemplateDefinition & OnServer;
 
-/** One part of what was read: `text`, or `blob` in base64. */
+/** One part of a resource: `text`, or `blob` in base64. */
 export interface ResourceContents {
   uri: string;
   mimeType?: string;
@@ -54,35 +54,36 @@ export interface ResourceReading {
 export interface Completion {
   /** At most 100. */
   values: string[];
-  /** How many there are in all, where the server says so. */
+  /** How many there are in all, if the server says so. */
   total?: number;
   hasMore?: boolean;
 }
 
 export interface ResourceOptions {
-  /** Whose. Without it: the first in the order of the configuration that has it. */
+  /** The server to ask. Default: the first in the order of the configuration that has the resource. */
   server?: string;
   signal?: AbortSignal;
 }
 
 export interface CompleteOptions extends ResourceOptions {
-  /** What is known of the other arguments. */
+  /** The values of other arguments, as far as they are known. */
   known?: Record<string, string>;
 }
 
-/** Everything but `list`, `templates` and `context` rejects with a PlugboardError where it fails. */
+/** All methods but `list`, `templates` and `context` reject with a PlugboardError if they fail. */
 export interface BoardResources {
   /**
-   * In the order of the configuration. Of a server that is down, what was last heard. A server that has
-   * not been asked yet is started for it; with a name, one that cannot be asked rejects.
+   * Lists resources in the order of the configuration. A server that is down is listed with its last known
+   * resources; one that has never been asked is started first. If you name a server and it cannot be asked,
+   * this rejects.
    */
   list(server?: string): Promise<Resource[]>;
   templates(server?: string): Promise<ResourceTemplate[]>;
   read(uri: string, options?: ResourceOptions): Promise<ResourceReading>;
-  /** From now on the event "resources" tells of updates, across restarts too. */
+  /** Subscribes to updates: the event "resources" reports them, also after the server restarts. */
   subscribe(uri: string, options?: ResourceOptions): Promise<void>;
   unsubscribe(uri: string, options?: ResourceOptions): Promise<void>;
-  /** What may stand for `argument` of a URI template, given the beginning of it. */
+  /** Suggests values for `argument` of a URI template, given the beginning of one. */
   complete(
     uriTemplate: string,
     argument: string,
@@ -90,8 +91,8 @@ export interface BoardResources {
     options?: CompleteOptions,
   ): Promise<Completion>;
   /**
-   * What the servers that are up offer to read, as one block for a prompt, marked as untrusted; empty
-   * where there is nothing. The same text for as long as nothing has changed.
+   * Returns the resources of the servers that are up as one block for a prompt, marked as untrusted, or "" if
+   * there are none. The text stays the same until a resource changes, so that prompt caches keep working.
    */
   context(): Promise<string>;
 }

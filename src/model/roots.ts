@@ -1,4 +1,4 @@
-// The directories that a host works in, as its servers may ask for them.
+// Roots: the directories that servers may ask for.
 
 export interface Root {
   /** A `file:` URL. */
@@ -7,8 +7,8 @@ export interface Root {
 }
 
 export interface RootsSource {
-  /** Undefined where the host has no such directories: then they are not offered. */
+  /** Undefined if there are no roots; then the capability is not advertised to servers. */
   list(): readonly Root[] | undefined;
-  /** Returns what takes the listener off again. */
+  /** Returns a function that removes the listener. */
   onChange(listener: () => void): () => void;
 }

@@ -1,9 +1,9 @@
-// A server asks for the host's model in the middle of a call.
+// Sampling: a server asks you to run a model for it, in the middle of a call.
 
 import type { AudioContent, ContentBlock, ImageContent, TextContent } from "./content.ts";
 import type { JsonObject } from "./json.ts";
 
-/** What the configuration lets a server do with the host's model. */
+/** Whether a server may use your model; `ask` means only after a person has agreed. */
 export type SamplingMode = "deny" | "ask" | "allow";
 
 export interface ToolUseContent {
@@ -35,7 +35,7 @@ export interface SamplingMessage {
   content: SamplingContent[];
 }
 
-/** A tool of the server's, for this one request: calls to it come back in the answer. */
+/** A tool that exists for this request only. The server runs it: return the model's calls of it in the answer. */
 export interface SamplingTool {
   name: string;
   description?: string;
@@ -43,7 +43,7 @@ export interface SamplingTool {
 }
 
 export interface ModelPreferences {
-  /** Names or parts of names, the most wanted first. */
+  /** Names of models or parts of names, the preferred ones first. */
   hints: string[];
   /** Each from 0 to 1. */
   costPriority?: number;
@@ -53,45 +53,45 @@ export interface ModelPreferences {
 
 export interface SamplingRequest {
   server: string;
-  /** The tool whose call it is about, by the server's own name; absent where that cannot be told. */
+  /** The server's own name of the tool whose call it is about; absent if that is not certain. */
   tool?: string;
-  /** The id of that call; absent where several calls may have caused the request. */
+  /** The id of that call; absent if several calls may have caused the request. */
   callId?: string;
-  /** The configuration says `ask`: somebody has to agree before a model reads it. */
+  /** True if a person must agree before a model reads this, since the configuration says `ask`. */
   approvalRequired: boolean;
-  /** The server's words, like the system prompt: untrusted. */
+  /** Written by the server, as is `systemPrompt`: untrusted. */
   messages: SamplingMessage[];
   systemPrompt?: string;
-  /** What the server asks for, or the cap. */
+  /** What the server asks for, at most `maxTokens` of SamplingOptions. */
   maxTokens: number;
   temperature?: number;
   stopSequences?: string[];
   preferences?: ModelPreferences;
-  /** Only where the host says that it supports them. */
+  /** Absent unless SamplingOptions has `tools` set. */
   tools?: SamplingTool[];
   toolChoice?: "auto" | "required" | "none";
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the answer no longer matters. */
   signal: AbortSignal;
 }
 
 export interface SampledMessage {
-  /** The model that wrote it. */
+  /** The name of the model that wrote the answer. */
   model: string;
   content: SamplingContent | SamplingContent[];
-  /** `endTurn`, `stopSequence`, `maxTokens`, `toolUse` or a provider's own. */
+  /** `endTurn`, `stopSequence`, `maxTokens`, `toolUse`, or a reason of the provider's own. */
   stopReason?: string;
 }
 
-/** A rejection declines as well. */
+/** Runs the model. If you reject, the request is declined. */
 export type SamplingHandler = (
   request: SamplingRequest,
 ) => SampledMessage | "declined" | Promise<SampledMessage | "declined">;
 
 export interface SamplingOptions {
   handler: SamplingHandler;
-  /** The handler understands `tools` and `toolChoice`. Default false. */
+  /** Whether the handler supports `tools` and `toolChoice`. Default false. */
   tools?: boolean;
-  /** The most tokens one answer may have, whatever a server asks for. Default 4096. */
+  /** The maximum that a server may ask for in `maxTokens`. Default 4096. */
   maxTokens?: number;
 }
 

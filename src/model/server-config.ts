@@ -1,4 +1,4 @@
-// What a caller may write for one server, as a plain object. The same keys are read from files.
+// The configuration of one server, as you write it in code or in a file.
 
 import type { OAuthSettings } from "./authorization.ts";
 import type { ApprovalMode, FramingMode, PerTool, PinMode, ToolRules } from "./guard-settings.ts";
@@ -6,14 +6,14 @@ import type { Include, IncludeMode } from "./include.ts";
 import type { SamplingMode } from "./sampling.ts";
 import type { ProtocolChoice } from "./server-definition.ts";
 
-export type Transport = "stdio" | "http" | "sse";
+export type ServerTransport = "stdio" | "http" | "sse";
 
 export type ServerAuth =
   | { type: "bearer"; token: string }
-  /** `header` is `X-API-Key` where it is not given. */
+  /** Default of `header`: `X-API-Key`. */
   | { type: "api-key"; key: string; header?: string };
 
-/** PEM files. */
+/** Paths of PEM files. */
 interface TlsFiles {
   ca?: string;
   cert?: string;
@@ -26,16 +26,16 @@ interface TlsFiles {
  * and `${VAR:-default}`, which are expanded each time the server starts.
  */
 export interface ServerConfig {
-  /** `false` keeps the definition and never starts the server. */
+  /** `false` keeps the configuration but never starts the server. Default true. */
   enabled?: boolean;
-  /** Follows from `command` or `url` where it is not given. */
-  transport?: Transport | "streamable-http";
+  /** Default: found out from `command` or `url`. */
+  transport?: ServerTransport | "streamable-http";
   /** Another name for `transport`. */
-  type?: Transport | "streamable-http";
-  /** The program, started without a shell. */
+  type?: ServerTransport | "streamable-http";
+  /** The program to start. No shell is involved. */
   command?: string;
   args?: string[];
-  /** Variables for the program, beside a small baseline such as PATH and HOME. */
+  /** Variables for the program, in addition to a few basic ones such as PATH and HOME. */
   env?: Record<string, string>;
   /** Relative to the configuration file's directory; `~/` is the home directory. */
   cwd?: string;
@@ -44,62 +44,62 @@ export interface ServerConfig {
   url?: string;
   headers?: Record<string, string>;
   auth?: ServerAuth;
-  /** Signing in. By default a server that asks for it is signed in to; `false` never. */
+  /** How to sign in if the server asks for it; `false` never signs in. Default true. */
   oauth?: boolean | OAuthSettings;
   tls?: TlsFiles;
   /** Allows plain `http:` to hosts other than this machine. */
   allowInsecure?: boolean;
-  /** Allows addresses of private networks. */
+  /** Allows addresses in private networks. */
   allowPrivate?: boolean;
   /** Milliseconds a start may take. Default 30000. */
   timeout?: number;
   /** Milliseconds a call may take without progress. Default 60000. */
   toolTimeout?: number;
-  /** Default true. */
+  /** Restarts the server when it crashes. Default true. */
   restartOnCrash?: boolean;
-  /** Failures in a row to become ready after which the server counts as failed. Default 5. */
+  /** After this many failed starts in a row the server counts as failed. Default 5. */
   maxRestarts?: number;
   /** Starts the server on its first use. Default false. */
   lazy?: boolean;
-  /** Milliseconds without a call after which the server is stopped; 0, the default, never. */
+  /** Stops the server after this many milliseconds without a call. Default 0: never. */
   idleTimeout?: number;
-  /** Whether all sessions of an agent share one, or each has its own. Default "shared". */
+  /** Whether all sessions of an agent share one server, or each session starts its own. Default "shared". */
   scope?: "shared" | "session";
   /** Which revisions of MCP to speak. Default "auto". */
   protocol?: ProtocolChoice;
-  /** Stands for the server's name in tool names. */
+  /** Replaces the server's name in public tool names. */
   toolPrefix?: string;
-  /** Which of its tools a model is offered; `manual` ones are called by name alone. Default "always". */
+  /** Which tools are shown to the model; `manual` ones can only be called by name. Default "always". */
   include?: IncludeMode | Include;
-  /** Which of its tools may be called, by patterns such as `read_*`. */
+  /** Which tools may be called, by patterns such as `read_*`. */
   tools?: ToolRules;
-  /** Ask before a call. Default: the board's. */
+  /** Which calls need approval. Default: the board's setting. */
   approval?: ApprovalMode | PerTool<ApprovalMode>;
-  /** What to do when a tool is not what it was. Default: the board's. */
+  /** What happens when the definition of a tool has changed. Default: the board's setting. */
   pins?: PinMode;
-  /** What the server says of its tools, such as that one only reads, is believed. Default false. */
+  /** Believes what the server says about its tools, such as that one only reads. Default false. */
   trusted?: boolean;
-  /** How results are marked as foreign for a model. Default: the board's. */
+  /** How results are marked as untrusted for a model. Default: the board's setting. */
   framing?: FramingMode;
-  /** `false` offers none of its resources. Default true. */
+  /** `false` hides the server's resources. Default true. */
   resources?: boolean;
-  /** Which resources, by patterns of URIs such as `file:///docs/*`. Default: all. */
+  /** Which resources can be read, by URI patterns such as `file:///docs/*`. Default: all. */
   resourceFilter?: string[];
-  /** Milliseconds after which a list or a text in a prompt is asked for again. Default 300000. */
+  /** Milliseconds after which resource lists, and resources in prompts, are read again. Default 300000. */
   resourceRefreshMs?: number;
-  /** Whether the server may use the host's model, through `onSampling`. Default "deny". */
+  /** Whether the server may use your model, through `onSampling`. Default "deny". */
   sampling?: SamplingMode;
-  /** Calls a minute, or `false` for no limit; a tool's own counts beside the server's. */
+  /** Calls per minute, or `false` for no limit. A tool's own limit applies in addition to the server's. */
   rateLimit?: number | false | PerTool<number | false>;
-  /** Calls at the same time; more wait. A tool's own counts beside the server's. */
+  /** Calls at the same time; others wait. A tool's own limit applies in addition to the server's. */
   concurrency?: number | PerTool<number>;
-  /** How much of a result's text a model gets. */
+  /** How many bytes of a result's text the model gets. */
   maxResultBytes?: number;
-  /** The largest message taken from the server. Default 64 MiB. */
+  /** The largest message that is accepted from the server. Default 64 MiB. */
   maxMessageBytes?: number;
 }
 
-/** What holds for every server that a session brings, where it does not say otherwise. */
+/** Default settings of servers that a session brings. */
 export type SessionDefaults = Omit<
   ServerConfig,
   | "transport"

@@ -1,4 +1,4 @@
-// What a server offers beside tools: the port between the board and one connection.
+// A server's resources and prompts: the port between the board and one connection.
 
 import type { Diagnostic } from "./diagnostic.ts";
 import type { JsonObject } from "./json.ts";
@@ -19,35 +19,37 @@ export interface PromptList {
 export type ContentChange =
   | { kind: "resources" }
   | { kind: "prompts" }
-  /** Of a resource that is subscribed to, or of a part of one. */
+  /** `uri` is a resource that the board has subscribed to, or a part of one. */
   | { kind: "updated"; uri: string };
 
 export interface ContentRequest {
-  /** Milliseconds without an answer. */
+  /** Milliseconds to wait for an answer. */
   timeout: number;
   signal?: AbortSignal;
 }
 
 export interface CompletionQuery {
-  /** What the argument belongs to. */
+  /** The prompt or URI template that has the argument. */
   of: { type: "ref/prompt"; name: string } | { type: "ref/resource"; uri: string };
   argument: string;
   value: string;
+  /** The values of other arguments, as far as they are known. */
   known: Record<string, string>;
 }
 
 /**
- * Answers are the server's as they came, unchecked, unless a list is asked for. What there is no answer to
- * rejects with a PlugboardError.
+ * Lists are checked; all other answers are the server's own, unchecked. Every method rejects with a
+ * PlugboardError if the server sends no answer.
  */
 export interface ServerContent {
+  /** The capabilities that the server advertises. */
   readonly has: {
     resources: boolean;
     subscriptions: boolean;
     prompts: boolean;
     completions: boolean;
   };
-  /** Empty where the server has none. */
+  /** Empty if the server has none. */
   listResources(): Promise<ResourceList>;
   listPrompts(): Promise<PromptList>;
   readResource(uri: string, request: ContentRequest): Promise<unknown>;

@@ -1,13 +1,15 @@
-// One MCP server as configured: checked, merged and with every default filled in, but with `${VAR}` and
-// `secret://` still in place. They are resolved when the server starts.
+// One MCP server as configured: checked, merged, and with its defaults filled in. `${VAR}` and `secret://` are
+// still in it; they are resolved each time the server starts.
 
 import type { OAuthSettings } from "./authorization.ts";
 import type { ServerGuard } from "./guard-settings.ts";
 import type { Include } from "./include.ts";
 import type { SamplingMode } from "./sampling.ts";
 
+/** The layer of the configuration that a server comes from, or the session that brought it. */
 export type ServerScope = "defaults" | "agent" | "session";
 
+/** Which revisions of MCP to speak; `legacy` is everything before 2026-07-28. */
 export type ProtocolChoice = "auto" | "legacy" | "2026-07-28";
 
 export interface StdioEndpoint {
@@ -16,23 +18,24 @@ export interface StdioEndpoint {
   args: string[];
   env: Record<string, string>;
   cwd?: string;
-  /** What a `cwd` that turns out relative is relative to: the directory of the configuration file. */
+  /** The directory of the configuration file. A relative `cwd` is relative to it. */
   baseDir?: string;
 }
 
 export interface RemoteEndpoint {
+  /** `remote` tries Streamable HTTP, then SSE. */
   kind: "http" | "sse" | "remote";
   url: string;
   headers: Record<string, string>;
-  /** Plain http beyond this machine. */
+  /** Allows plain http to other machines. */
   allowInsecure: boolean;
-  /** Addresses in private networks. */
+  /** Allows addresses in private networks. */
   allowPrivate: boolean;
-  /** How to sign in where the server asks for it; `false` never. */
+  /** How to sign in if the server asks for it; `false` never signs in. */
   oauth?: OAuthSettings | false;
   /** Paths of PEM files. */
   tls?: { ca?: string; cert?: string; key?: string };
-  /** What relative paths in `tls` are relative to. */
+  /** The directory of the configuration file. Relative paths in `tls` are relative to it. */
   baseDir?: string;
 }
 
@@ -40,15 +43,14 @@ export type Endpoint = StdioEndpoint | RemoteEndpoint;
 
 export interface ResourceSettings {
   enabled: boolean;
-  /** Patterns of URIs with `*` for any text; none are all. */
+  /** URI patterns with `*` for any text. Empty: all resources. */
   filter: string[];
-  /** Milliseconds after which a list or a text in a prompt is asked for again. */
+  /** Milliseconds after which resource lists, and resources in prompts, are read again. */
   refreshMs: number;
 }
 
 export interface ServerDefinition {
   name: string;
-  /** The layer of configuration it came from. */
   origin: ServerScope;
   enabled: boolean;
   endpoint: Endpoint;
@@ -57,25 +59,25 @@ export interface ServerDefinition {
   /** Milliseconds a call may take without progress. */
   toolTimeout: number;
   restartOnCrash: boolean;
-  /** Failures in a row to become ready that end in `failed`. */
+  /** After this many failed starts in a row the server is `failed`. */
   maxRestarts: number;
   lazy: boolean;
-  /** Milliseconds without a call after which the server is stopped; 0 never. */
+  /** Stops the server after this many milliseconds without a call; 0 never. */
   idleTimeout: number;
   protocol: ProtocolChoice;
-  /** Each session has its own; absent where one is shared by all. */
+  /** Each session starts its own. Absent: all sessions share one. */
   scope?: "session";
-  /** Stands for the server in public tool names. */
+  /** Replaces the server's name in public tool names. */
   toolPrefix?: string;
-  /** Which of its tools a model is offered; absent are all. */
+  /** Which tools are shown to the model. Absent: all. */
   include?: Include;
   maxMessageBytes: number;
-  /** Absent where nothing is configured for its resources: then all are offered. */
+  /** Absent if nothing is configured for its resources; then all can be read. */
   resources?: ResourceSettings;
-  /** Whether it may use the host's model; absent is `deny`. */
+  /** Whether it may use your model. Absent: it may not. */
   sampling?: Exclude<SamplingMode, "deny">;
-  /** Absent where nothing is configured for the guard. */
+  /** Absent if nothing is configured for the guard. */
   guard?: ServerGuard;
-  /** Of a session's server: the configured server of the same name and URL, whose stored login it uses. */
+  /** For a session's server: the configured server of the same name and URL, whose stored login it uses. */
   matchingServer?: ServerDefinition;
 }

@@ -1,4 +1,4 @@
-// The life of one server as a closed set of states. Only the supervisor moves between them.
+// The states of a server. Only its supervisor changes them.
 
 import type { PlugboardError } from "./errors.ts";
 
@@ -8,7 +8,7 @@ export type ServerState =
   | { kind: "idle" }
   | { kind: "starting"; attempt: number; since: number }
   | { kind: "ready"; since: number; pid?: number; protocolVersion: string; startMs: number }
-  /** `of` is how many attempts there are in all; a remote server has no last one. */
+  /** `of` is the number of attempts in all; absent for remote servers, which are retried forever. */
   | { kind: "backoff"; attempt: number; of?: number; retryAt: number; error: PlugboardError }
   | { kind: "needs-auth"; remedy: string }
   | { kind: "failed"; error: PlugboardError }
@@ -17,7 +17,7 @@ export type ServerState =
 
 export type ServerStateKind = ServerState["kind"];
 
-/** A call may be sent, now or after a start it triggers or waits for. */
+/** Whether the server can take a call now, or after a start that the call triggers or waits for. */
 export function isCallable(state: ServerState): boolean {
   switch (state.kind) {
     case "idle":

@@ -1,4 +1,4 @@
-// One server's row in `board.status()`.
+// The status of one server, as `board.status()` returns it.
 
 import type { Diagnostic } from "./diagnostic.ts";
 import type { ServerIdentity } from "./connection.ts";
@@ -9,16 +9,16 @@ export interface ServerStatus {
   name: string;
   origin: ServerScope;
   transport: "stdio" | "http" | "sse" | "remote";
-  /** The command line or the URL, with `${VAR}` unexpanded. */
+  /** The command line or the URL, with `${VAR}` not expanded. */
   target: string;
   state: ServerState;
-  /** Tools listed now; they stay listed while the server is down. */
+  /** How many tools are listed. They stay listed while the server is down. */
   tools: number;
-  /** The list comes from the cache and has not been confirmed by the server yet. */
+  /** Whether the tools come from the cache, and the server has not confirmed them yet. */
   cached: boolean;
-  /** When the server itself was last asked, while `cached`; milliseconds since the epoch. */
+  /** With `cached`: when the server last listed its tools, in milliseconds since the epoch. */
   cachedAt?: number;
-  /** The server can take a call now or after a start that the call triggers. */
+  /** Whether the server can take a call now, or after a start that the call triggers. */
   available: boolean;
   restarts: number;
   lastError?: string;
@@ -26,5 +26,6 @@ export interface ServerStatus {
   pid?: number;
   calls: { total: number; failed: number; inFlight: number; latencyMs?: number };
   diagnostics: Diagnostic[];
+  /** The last lines that the server wrote to stderr. */
   stderr: string[];
 }

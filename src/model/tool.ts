@@ -1,10 +1,10 @@
-// The unified tool: what an agent sees, whether a server or the host's own code stands behind it.
+// The unified tool: what an agent sees, whether a server or your own code runs it.
 
 import type { ContentBlock } from "./content.ts";
 import type { ErrorCode } from "./errors.ts";
 import type { JsonObject } from "./json.ts";
 
-/** One tool as its server describes it, checked but otherwise untouched. */
+/** One tool as its server describes it, checked but not changed. */
 export interface ToolDefinition {
   name: string;
   title?: string;
@@ -23,7 +23,7 @@ export interface Progress {
   message?: string;
 }
 
-/** A sign of life from a running call. */
+/** The progress of a running call. */
 export interface ToolUpdate {
   content: ContentBlock[];
   progress?: Progress;
@@ -31,15 +31,15 @@ export interface ToolUpdate {
 
 export type UpdateListener = (update: ToolUpdate) => void;
 
-/** Why a call has no answer of its server's own. */
+/** Why a call got no answer from the tool itself. */
 export interface CallFailure {
   code: ErrorCode;
   message: string;
 }
 
 /**
- * How a call ended. Failures are outcomes too: `isError` is set and `content` says, in words a model
- * can act on, what happened; `failure` is there when it was not the tool itself that reported it.
+ * How a call ended. Failures are outcomes too: `isError` is set, and `content` tells a model what happened and
+ * what it can do. `failure` is set if the tool itself did not report the error.
  */
 export interface CallOutcome {
   content: ContentBlock[];
@@ -49,7 +49,7 @@ export interface CallOutcome {
   failure?: CallFailure;
 }
 
-/** What `execute` gives an agent loop. `details` holds the raw outcome. */
+/** What `execute` returns to an agent loop. `details` holds the raw outcome. */
 export interface ToolResult<Details = unknown> {
   content: ContentBlock[];
   isError?: boolean;
@@ -57,19 +57,19 @@ export interface ToolResult<Details = unknown> {
 }
 
 export interface Tool<Details = unknown> {
-  /** The public name: safe for every provider, unique on the board. */
+  /** The public name: valid for every model provider, unique on the board. */
   name: string;
   label: string;
   description: string;
-  /** JSON Schema of the arguments, as the server gave it. */
+  /** JSON Schema of the arguments, as the server wrote it. */
   parameters: JsonObject;
   annotations?: JsonObject;
   outputSchema?: JsonObject;
   ownerOnly?: boolean;
-  /** Kept for people and programs: a model is not to be offered it. */
+  /** Do not show this tool to a model: it is for people and programs only. */
   include?: "manual";
   source: ToolSource;
-  /** Never rejects for what a server does: failures come as results with `isError`. */
+  /** Never rejects because of a server: a failure is a result with `isError`. */
   execute(
     toolCallId: string,
     params: JsonObject,
@@ -78,7 +78,7 @@ export interface Tool<Details = unknown> {
   ): Promise<ToolResult<Details>>;
 }
 
-/** A tool of the host's own, as the caller writes it. */
+/** A tool of your own. */
 export interface NativeTool {
   name: string;
   label?: string;
@@ -104,9 +104,27 @@ export interface NativeToolResult {
 
 export interface NativeToolContext {
   workspaceDir?: string;
-  /** Whether a native tool that was given before this one has the name. */
+  /** Whether an earlier native tool already has the name. */
   has: (name: string) => boolean;
 }
 
-/** Makes a tool for one board; `undefined` leaves it out. */
+/** Creates a tool for one board. Return `undefined` to leave it out. */
 export type NativeToolFactory = (context: NativeToolContext) => NativeTool | undefined;
+
+/** Says that a result was written by a server, and how it is marked for a model. */
+export interface ExternalContent {
+  untrusted: true;
+  source: "mcp_server";
+  server: string;
+  /** The server's own name of the tool. */
+  tool: string;
+  /** Whether the text is between markers. */
+  wrapped: boolean;
+  /** How many blocks of other kinds there are. Markers cannot cover what an image shows. */
+  kinds: Partial<Record<Exclude<ContentBlock["type"], "text">, number>>;
+}
+
+/** The `details` of a tool's result: the raw outcome, with `externalContent` if a server wrote it. */
+export interface ModelDetails extends CallOutcome {
+  externalContent?: ExternalContent;
+}

@@ -9,7 +9,7 @@ import {
 } from "../../src/agent/loop.ts";
 import { type AgentModel, openModel } from "../../src/agent/model.ts";
 import type { JsonObject } from "../../src/model/json.ts";
-import type { ModelProviderType } from "../../src/model/model-provider.ts";
+import type { ModelProviderType } from "../../src/model/agent-config.ts";
 import type { Tool, ToolResult } from "../../src/model/tool.ts";
 import { type Clock, systemClock } from "../../src/util/clock.ts";
 import { startModel, type Model, type ModelOptions } from "../support/model/start.mjs";

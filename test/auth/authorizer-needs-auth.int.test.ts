@@ -74,12 +74,12 @@ describe("a server that needs no sign-in", () => {
     [
       "a header of its own",
       { headers: { authorization: "Bearer mine" } },
-      "its headers say who is calling",
+      "its headers have credentials",
     ],
     [
       "a configured token",
       { auth: { type: "bearer", token: "mine" } },
-      "its headers say who is calling",
+      "its headers have credentials",
     ],
   ])("because of %s is not asked for a challenge", async (_, config, why) => {
     const oauth = await protect();
@@ -90,7 +90,7 @@ describe("a server that needs no sign-in", () => {
     for (const attempt of [board.signIn("docs"), board.signOut("docs")]) {
       await expect(attempt).rejects.toMatchObject({
         code: "UNSUPPORTED",
-        message: `'docs' is not signed in to: ${why}`,
+        message: `you cannot sign in to 'docs': ${why}`,
         hint: "change its configuration first",
       });
     }

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { DEFAULT_TEMPLATE, publicName } from "../../src/catalog/public-name.ts";
+import { publicName } from "../../src/catalog/public-name.ts";
+import { DEFAULT_TOOL_NAMES } from "../../src/config/schema/file-schema.ts";
 
 const SAFE = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 const SAFE_WITH_COLON = /^[A-Za-z][A-Za-z0-9_:-]{0,63}$/;
 const TEMPLATES = [
-  DEFAULT_TEMPLATE,
+  DEFAULT_TOOL_NAMES,
   "mcp_{server}_{tool}",
   "{server}__{tool}",
   "mcp:{server}:{tool}",
@@ -13,54 +14,60 @@ const TEMPLATES = [
   "x_{tool}_of_{server}_y",
 ];
 
-describe("a name that fits", () => {
+describe("a valid name", () => {
   it.each([
-    [DEFAULT_TEMPLATE, "docs", "search", "mcp__docs__search"],
+    [DEFAULT_TOOL_NAMES, "docs", "search", "mcp__docs__search"],
     ["mcp_{server}_{tool}", "docs", "search", "mcp_docs_search"],
     ["{server}__{tool}", "docs", "search", "docs__search"],
     ["mcp:{server}:{tool}", "docs", "search", "mcp:docs:search"],
     ["{tool}_at_{server}", "docs", "search", "search_at_docs"],
-    [DEFAULT_TEMPLATE, "my-docs", "read_file", "mcp__my-docs__read_file"],
-    [DEFAULT_TEMPLATE, "a_b", "c_d_e", "mcp__a_b__c_d_e"],
+    [DEFAULT_TOOL_NAMES, "my-docs", "read_file", "mcp__my-docs__read_file"],
+    [DEFAULT_TOOL_NAMES, "a_b", "c_d_e", "mcp__a_b__c_d_e"],
     ["mcp_{server}_{tool}", "docs", "read_file", "mcp_docs_read_file"],
-    [DEFAULT_TEMPLATE, "1st", "2nd", "mcp__1st__2nd"],
-    [DEFAULT_TEMPLATE, "a", "_private", "mcp__a___private"],
-    [DEFAULT_TEMPLATE, "s", "t".repeat(56), `mcp__s__${"t".repeat(56)}`],
-  ])("is the template filled in: %s, %s, %s", (template, server, tool, name) => {
+    [DEFAULT_TOOL_NAMES, "1st", "2nd", "mcp__1st__2nd"],
+    [DEFAULT_TOOL_NAMES, "a", "_private", "mcp__a___private"],
+    [DEFAULT_TOOL_NAMES, "s", "t".repeat(56), `mcp__s__${"t".repeat(56)}`],
+  ])("is the filled-in template: %s, %s, %s", (template, server, tool, name) => {
     expect(publicName(template, server, tool)).toBe(name);
   });
 });
 
-describe("a name that does not", () => {
+describe("a name that is not valid", () => {
   it.each([
     [
       "a character no provider takes",
-      DEFAULT_TEMPLATE,
+      DEFAULT_TOOL_NAMES,
       "docs",
       "files.read",
       /^mcp__docs__files_read_[0-9a-f]{8}$/,
     ],
     [
       "a space in the server",
-      DEFAULT_TEMPLATE,
+      DEFAULT_TOOL_NAMES,
       "my docs",
       "read",
       /^mcp__my_docs__read_[0-9a-f]{8}$/,
     ],
-    ["emoji alone", DEFAULT_TEMPLATE, "docs", "🔍🔎", /^mcp__docs_[0-9a-f]{8}$/],
-    ["another script", DEFAULT_TEMPLATE, "docs", "検索", /^mcp__docs_[0-9a-f]{8}$/],
-    ["300 characters", DEFAULT_TEMPLATE, "docs", "x".repeat(300), /^mcp__docs__x{44}_[0-9a-f]{8}$/],
+    ["emoji alone", DEFAULT_TOOL_NAMES, "docs", "🔍🔎", /^mcp__docs_[0-9a-f]{8}$/],
+    ["another script", DEFAULT_TOOL_NAMES, "docs", "検索", /^mcp__docs_[0-9a-f]{8}$/],
+    [
+      "300 characters",
+      DEFAULT_TOOL_NAMES,
+      "docs",
+      "x".repeat(300),
+      /^mcp__docs__x{44}_[0-9a-f]{8}$/,
+    ],
     [
       "one character too many",
-      DEFAULT_TEMPLATE,
+      DEFAULT_TOOL_NAMES,
       "s",
       "t".repeat(57),
       /^mcp__s__t{47}_[0-9a-f]{8}$/,
     ],
-    ["a long server", DEFAULT_TEMPLATE, "s".repeat(64), "read", /^mcp__s{50}_[0-9a-f]{8}$/],
-    ["__ in the tool", DEFAULT_TEMPLATE, "docs", "a__b", /^mcp__docs__a__b_[0-9a-f]{8}$/],
-    ["__ in the server", DEFAULT_TEMPLATE, "a__b", "read", /^mcp__a__b__read_[0-9a-f]{8}$/],
-    ["a server that ends in _", DEFAULT_TEMPLATE, "a_", "b", /^mcp__a___b_[0-9a-f]{8}$/],
+    ["a long server", DEFAULT_TOOL_NAMES, "s".repeat(64), "read", /^mcp__s{50}_[0-9a-f]{8}$/],
+    ["__ in the tool", DEFAULT_TOOL_NAMES, "docs", "a__b", /^mcp__docs__a__b_[0-9a-f]{8}$/],
+    ["__ in the server", DEFAULT_TOOL_NAMES, "a__b", "read", /^mcp__a__b__read_[0-9a-f]{8}$/],
+    ["a server that ends in _", DEFAULT_TOOL_NAMES, "a_", "b", /^mcp__a___b_[0-9a-f]{8}$/],
     [
       "the separator in the server",
       "mcp_{server}_{tool}",
@@ -81,14 +88,14 @@ describe("a name that does not", () => {
     ["nothing but underscores", "{server}__{tool}", "_", "_", /^t_[0-9a-f]{8}$/],
     [
       "a cut behind a dash",
-      DEFAULT_TEMPLATE,
+      DEFAULT_TOOL_NAMES,
       "docs",
       `${"x".repeat(40)}-----${"y".repeat(40)}`,
       /^mcp__docs__x{40}_[0-9a-f]{8}$/,
     ],
     [
       "the look of a hash",
-      DEFAULT_TEMPLATE,
+      DEFAULT_TOOL_NAMES,
       "docs",
       "fix_deadbeef",
       /^mcp__docs__fix_deadbeef_[0-9a-f]{8}$/,
@@ -99,26 +106,26 @@ describe("a name that does not", () => {
   });
 
   it("is the same every time, in every version", () => {
-    expect(publicName(DEFAULT_TEMPLATE, "docs", "files.read")).toBe(
+    expect(publicName(DEFAULT_TOOL_NAMES, "docs", "files.read")).toBe(
       "mcp__docs__files_read_6fc313ed",
     );
   });
 });
 
 describe("names", () => {
-  it.each(TEMPLATES)("are safe and never the same for two pairs: %s", (template) => {
+  it.each(TEMPLATES)("are valid and different for different tools: %s", (template) => {
     // Every pair over an alphabet in which parts, separators and replacements look alike.
     const parts = words(["a", "_", ".", "-"], 3);
     expectDistinct(template, pairs(parts, parts));
   });
 
-  it.each(TEMPLATES)("are so for pairs of any length and script: %s", (template) => {
+  it.each(TEMPLATES)("are so for names of any length and script: %s", (template) => {
     const random = generator(7);
     const any = Array.from({ length: 80 }, () => randomWord(random));
     expectDistinct(template, pairs(any, any));
   });
 
-  it.each(TEMPLATES)("cannot be made to equal a name with a hash: %s", (template) => {
+  it.each(TEMPLATES)("cannot be chosen to equal a name with a hash: %s", (template) => {
     const [before = "", after = ""] = template.replace("{server}", "docs").split("{tool}");
     for (const tool of ["files.read", "a__b", "検索", "x".repeat(300)]) {
       const taken = publicName(template, "docs", tool);

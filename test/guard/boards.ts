@@ -11,8 +11,7 @@ import type { AgentConfig } from "../../src/model/agent-config.ts";
 import type { Board } from "../../src/model/board.ts";
 import type { BoardOptions } from "../../src/model/board-options.ts";
 import type { JsonObject } from "../../src/model/json.ts";
-import type { ToolResult } from "../../src/model/tool.ts";
-import type { ModelDetails } from "../../src/model/external-content.ts";
+import type { ToolResult, ModelDetails } from "../../src/model/tool.ts";
 import { expectNoProcesses } from "../support/processes.ts";
 
 const opened: Board[] = [];

@@ -127,7 +127,7 @@ describe("an approved call", () => {
     expect((await board.call("docs/read")).failure).toEqual({
       code: "CHANGED_TOOL",
       message:
-        "docs/read changed after it was approved (call it again to be asked about it as it is now)",
+        "docs/read changed after it was approved (call it again to be asked about the changed tool)",
     });
     expect(textOf(await board.call("docs/read"))).toBe("read");
     expect(asked).toEqual([read.description, changedRead.description]);

@@ -84,49 +84,53 @@ describe("a field", () => {
     [{ type: "array", items: { type: "object" } }],
   ])("cannot be %j", (property) => {
     expect(readForm({ properties: { it: property } })).toBe(
-      "the field 'it' is none that a form can have",
+      "the field 'it' has a type that forms do not support",
     );
   });
 
   it.each<[JsonObject, unknown, string | undefined]>([
     [{ type: "string" }, "", undefined],
-    [{ type: "string" }, 5, "is no text"],
+    [{ type: "string" }, 5, "is not text"],
     [{ type: "string", minLength: 2 }, "a", "is shorter than 2"],
     [{ type: "string", minLength: 2 }, "😀", "is shorter than 2"],
     [{ type: "string", maxLength: 1 }, "😀", undefined],
     [{ type: "string", maxLength: 1 }, "ab", "is longer than 1"],
     [{ type: "string", format: "email" }, "ada@example.com", undefined],
-    [{ type: "string", format: "email" }, "ada", "is no e-mail address"],
+    [{ type: "string", format: "email" }, "ada", "is not an e-mail address"],
     [{ type: "string", format: "uri" }, "https://example.com", undefined],
-    [{ type: "string", format: "uri" }, "example", "is no address such as https://example.com"],
+    [{ type: "string", format: "uri" }, "example", "is not an address such as https://example.com"],
     [{ type: "string", format: "date" }, "2028-02-29", undefined],
-    [{ type: "string", format: "date" }, "2026-02-29", "is no date such as 2026-07-28"],
-    [{ type: "string", format: "date" }, "2026-13-01", "is no date such as 2026-07-28"],
-    [{ type: "string", format: "date" }, "today", "is no date such as 2026-07-28"],
+    [{ type: "string", format: "date" }, "2026-02-29", "is not a date such as 2026-07-28"],
+    [{ type: "string", format: "date" }, "2026-13-01", "is not a date such as 2026-07-28"],
+    [{ type: "string", format: "date" }, "today", "is not a date such as 2026-07-28"],
     [{ type: "string", format: "date-time" }, "2026-07-28T12:00:00.5+02:00", undefined],
     [
       { type: "string", format: "date-time" },
       "2026-07-28 25:00:00Z",
-      "is no time such as 2026-07-28T12:00:00Z",
+      "is not a time such as 2026-07-28T12:00:00Z",
     ],
     [
       { type: "string", format: "date-time" },
       "2026-07-28",
-      "is no time such as 2026-07-28T12:00:00Z",
+      "is not a time such as 2026-07-28T12:00:00Z",
     ],
     [{ type: "number" }, 1.5, undefined],
-    [{ type: "number" }, "1", "is no number"],
-    [{ type: "number" }, NaN, "is no number"],
-    [{ type: "integer" }, 1.5, "is no whole number"],
+    [{ type: "number" }, "1", "is not a number"],
+    [{ type: "number" }, NaN, "is not a number"],
+    [{ type: "integer" }, 1.5, "is not a whole number"],
     [{ type: "integer", minimum: 2 }, 1, "is below 2"],
     [{ type: "integer", maximum: 2 }, 3, "is above 2"],
     [{ type: "boolean" }, true, undefined],
     [{ type: "boolean" }, "true", "is neither true nor false"],
     [{ type: "string", enum: ["a"] }, "a", undefined],
-    [{ type: "string", enum: ["a"] }, "b", "is none of the choices"],
+    [{ type: "string", enum: ["a"] }, "b", "is not one of the choices"],
     [{ type: "array", items: { anyOf: TITLED } }, ["b", "a"], undefined],
-    [{ type: "array", items: { anyOf: TITLED } }, "a", "is no list"],
-    [{ type: "array", items: { anyOf: TITLED } }, ["c"], "has something that is no choice"],
+    [{ type: "array", items: { anyOf: TITLED } }, "a", "is not a list"],
+    [
+      { type: "array", items: { anyOf: TITLED } },
+      ["c"],
+      "has a value that is not one of the choices",
+    ],
     [{ type: "array", items: { anyOf: TITLED } }, ["a", "a"], "has a choice twice"],
     [{ type: "array", items: { anyOf: TITLED }, minItems: 1 }, [], "has fewer than 1 choices"],
     [
@@ -140,7 +144,7 @@ describe("a field", () => {
 });
 
 describe("a form", () => {
-  it("has its fields in order, and knows which must be filled in", () => {
+  it("has its fields in order, and marks the required ones", () => {
     const properties = { b: { type: "string" }, a: { type: "boolean" } };
     expect(readForm({ properties, required: ["a", 5] })).toMatchObject([
       { name: "b", required: false },
@@ -153,12 +157,12 @@ describe("a form", () => {
     (schema) => expect(readForm(schema)).toEqual([]),
   );
 
-  it("has fields of any name", () => {
+  it("can have fields of any name", () => {
     const schema = JSON.parse('{ "properties": { "__proto__": { "type": "string" } } }');
     expect(readForm(schema)).toMatchObject([{ name: "__proto__", kind: "text" }]);
   });
 
-  it("has an end", () => {
+  it("has a maximum number of fields", () => {
     const properties = Object.fromEntries(
       Array.from({ length: 65 }, (_, at) => [`f${at}`, { type: "string" }]),
     );

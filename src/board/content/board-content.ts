@@ -1,4 +1,4 @@
-// The resources and prompts of a board: the caches of what its servers have, and the two ways to use it.
+// The resources and prompts of a board, and the caches behind both.
 
 import type { BoardEvents } from "../../model/events.ts";
 import type { Logger } from "../../model/logger.ts";
@@ -19,9 +19,9 @@ export interface BoardContentOptions {
   events: Emitter<BoardEvents>;
   redactor: Redactor;
   guard: BoardGuard;
-  /** A model has the tools to read by itself. */
+  /** Whether the model has tools to read resources by itself. */
   hasTools: boolean;
-  /** The agent's, for a session's board. */
+  /** For a session's board: the agent's. */
   base?: BoardContent;
 }
 

@@ -1,5 +1,5 @@
-// A list of one server's that is kept while it holds: asked for when somebody wants it, again when the server
-// says that it has changed, has been started anew, or enough time has passed.
+// Caches a list of one server. Asks for it on first use, and again when the server says that it has changed, when
+// the server has restarted, or when the list is too old.
 
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { type PlugboardError, toPlugboardError } from "../../model/errors.ts";
@@ -12,7 +12,7 @@ export interface CachedListOptions<List> {
   clock: Clock;
   refreshMs: number;
   ask: (content: ServerContent) => Promise<List>;
-  /** What can be asked now; undefined while the server is down. */
+  /** The server to ask; undefined while it is down. */
   content: () => ServerContent | undefined;
   onChange: () => void;
   onError: (error: PlugboardError) => void;
@@ -28,15 +28,15 @@ export class CachedList<List extends { diagnostics: Diagnostic[] }> {
 
   constructor(options: CachedListOptions<List>) {
     this.#options = options;
-    this.#relist = new Relist(options.clock, () => this.#again());
+    this.#relist = new Relist(options.clock, () => this.#relistAfterChange());
   }
 
-  /** What was last heard. */
+  /** The last list; undefined if there was none. */
   get known(): List | undefined {
     return this.#list;
   }
 
-  /** Asks where what is known is too old, and the server can be asked. Rejects where nothing is known. */
+  /** Asks the server if the list is too old and the server is up. Rejects if that fails and there is no old list. */
   async fresh(): Promise<List | undefined> {
     const { clock, refreshMs, content } = this.#options;
     const age = clock.monotonic() - this.#askedAt;
@@ -55,7 +55,7 @@ export class CachedList<List extends { diagnostics: Diagnostic[] }> {
     return this.#list;
   }
 
-  /** The server says so, perhaps without end: it is asked again after a while, and only for who has asked before. */
+  /** Call this when the server says that its list has changed. It is asked again at most once per second. */
   changed(): void {
     this.#relist.changed();
   }
@@ -64,7 +64,7 @@ export class CachedList<List extends { diagnostics: Diagnostic[] }> {
     this.#relist.cancel();
   }
 
-  async #again(): Promise<void> {
+  async #relistAfterChange(): Promise<void> {
     const content = this.#options.content();
     if (this.#list === undefined) return this.#options.onChange();
     if (content === undefined) return;

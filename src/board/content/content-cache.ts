@@ -1,5 +1,5 @@
-// What a board knows of one server's resources and prompts, and what it has subscribed to there. Outlives
-// the connections: after a restart everything is asked for again.
+// Caches the resources and prompts of one server, and keeps the subscriptions to its resources. Outlives
+// connections: after a restart it lists and subscribes again.
 
 import { compileGlob, type Matcher } from "../../util/glob.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
@@ -17,12 +17,13 @@ import { oneLine } from "../../util/text.ts";
 import { CachedList } from "./cached-list.ts";
 import type { ServerEntry } from "../server-entry.ts";
 
-/** How long a list holds where nothing is configured. */
+/** How long a list is used, if nothing is configured. */
 const REFRESH_MS = 300_000;
-/** Updates come in bursts; listeners get them together. */
+/** Updates come in bursts; listeners get those of this time together. */
 const GATHER_MS = 50;
-const MOST_UPDATES = 1000;
-const MOST_NOTES = 50;
+/** Updates of more resources at once are not reported. */
+const MAX_UPDATES = 1000;
+const MAX_WARNINGS = 50;
 
 export interface ContentCacheOptions {
   entry: ServerEntry;
@@ -32,23 +33,23 @@ export interface ContentCacheOptions {
   onPrompts: (event: PromptsEvent) => void;
 }
 
-/** Who wants to hear of a resource, by identity. */
+/** Identifies who has subscribed to a resource. */
 export type Subscriber = object;
 
 export class ContentCache {
   readonly entry: ServerEntry;
   readonly resources: CachedList<ResourceList>;
   readonly prompts: CachedList<PromptList>;
-  /** Milliseconds that what was read holds. */
+  /** Milliseconds after which a resource in a prompt is read again. */
   readonly refreshMs: number;
   readonly #options: ContentCacheOptions;
   readonly #logger: Logger;
   readonly #subscribers = new Map<string, Set<Subscriber>>();
   readonly #updated = new Set<string>();
-  readonly #notes = new Map<string, Diagnostic>();
+  readonly #warnings = new Map<string, Diagnostic>();
   #filter: Matcher[] | undefined;
   #gathering: Timer | undefined;
-  /** Each update has one of its own; what was read before it is old. */
+  /** Grows with every update. A resource that was read at a lower version is outdated. */
   #version = 0;
   readonly #versions = new Map<string, number>();
 
@@ -84,19 +85,19 @@ export class ContentCache {
     return [
       ...(resources.known?.diagnostics ?? []),
       ...(prompts.known?.diagnostics ?? []),
-      ...this.#notes.values(),
+      ...this.#warnings.values(),
     ];
   }
 
-  /** Something worth saying once about a URI or a name. */
-  note(subject: string, message: string): void {
-    if (this.#notes.has(subject) || this.#notes.size >= MOST_NOTES) return;
+  /** Logs and keeps a warning about a URI or a prompt, once for each. */
+  warnOnce(subject: string, message: string): void {
+    if (this.#warnings.has(subject) || this.#warnings.size >= MAX_WARNINGS) return;
     const shown = oneLine(subject, 80);
-    this.#notes.set(subject, { server: this.entry.name, subject: shown, message });
+    this.#warnings.set(subject, { server: this.entry.name, subject: shown, message });
     this.#logger.warn(message, { subject: shown });
   }
 
-  /** Whether the configuration lets the board list it. */
+  /** Whether the configuration allows the resource to be listed and read. */
   allows(uri: string): boolean {
     const { resources } = this.entry.definition;
     if (resources?.enabled === false) return false;
@@ -104,9 +105,9 @@ export class ContentCache {
     return this.#filter.length === 0 || this.#filter.some((matches) => matches(uri));
   }
 
-  /** A connection is there, the first or another. */
+  /** Call this with every new connection to the server. */
   connected(content: ServerContent): void {
-    content.onChange((change) => this.#hear(change));
+    content.onChange((change) => this.#onChange(change));
     if (this.resources.known !== undefined) this.resources.changed();
     if (this.prompts.known !== undefined) this.prompts.changed();
     for (const uri of this.#subscribers.keys()) {
@@ -115,7 +116,7 @@ export class ContentCache {
         .catch(({ message }: PlugboardError) =>
           this.#logger.warn(`a subscription could not be renewed: ${message}`, { uri }),
         );
-      // What happened meanwhile was not heard.
+      // The resource may have changed while there was no connection.
       this.#update(uri);
     }
   }
@@ -127,7 +128,7 @@ export class ContentCache {
 
   async subscribe(content: ServerContent, uri: string, subscriber: Subscriber): Promise<void> {
     const subscribers = this.#subscribers.get(uri) ?? new Set();
-    // At once: an update may be heard before it is known that the server will tell of any.
+    // Comes before the request: the first update can arrive before the server's answer.
     this.#subscribers.set(uri, subscribers.add(subscriber));
     try {
       await content.subscribe(uri);
@@ -137,20 +138,19 @@ export class ContentCache {
     }
   }
 
-  /** Takes effect on the server when nobody wants it any more. */
+  /** Unsubscribes from the server when the last subscriber is gone. */
   async unsubscribe(uri: string, subscriber: Subscriber): Promise<void> {
     if (this.#drop(uri, subscriber)) await this.entry.supervisor.live?.content.unsubscribe(uri);
   }
 
-  /** Whether one of them has subscribed to it, or to what it is a part of. */
-  isHeardBy(subscribers: readonly Subscriber[], uri: string): boolean {
+  /** Whether one of them has subscribed to the resource, or to one that it is a part of. */
+  isSubscribed(subscribers: readonly Subscriber[], uri: string): boolean {
     return [...this.#subscribers].some(
-      ([whole, whose]) => uri.startsWith(whole) && subscribers.some((each) => whose.has(each)),
+      ([whole, those]) => uri.startsWith(whole) && subscribers.some((each) => those.has(each)),
     );
   }
 
-  /** They want to hear of nothing any more. */
-  leave(subscribers: readonly Subscriber[]): void {
+  unsubscribeAll(subscribers: readonly Subscriber[]): void {
     for (const uri of this.#subscribers.keys()) {
       for (const each of subscribers) void this.unsubscribe(uri, each).catch(() => {});
     }
@@ -162,7 +162,7 @@ export class ContentCache {
     this.#gathering?.cancel();
   }
 
-  /** Whether nobody is left. */
+  /** Returns whether this was the last subscriber. */
   #drop(uri: string, subscriber: Subscriber): boolean {
     const subscribers = this.#subscribers.get(uri);
     if (!subscribers?.delete(subscriber) || subscribers.size > 0) return false;
@@ -171,7 +171,7 @@ export class ContentCache {
     return true;
   }
 
-  #hear(change: ContentChange): void {
+  #onChange(change: ContentChange): void {
     if (change.kind === "resources") this.resources.changed();
     else if (change.kind === "prompts") this.prompts.changed();
     else this.#update(change.uri);
@@ -179,11 +179,11 @@ export class ContentCache {
 
   #update(uri: string): void {
     this.#version += 1;
-    // The whole has changed where a part of it has.
+    // A resource has changed if a part of it has.
     for (const whole of this.#subscribers.keys()) {
       if (uri.startsWith(whole)) this.#versions.set(whole, this.#version);
     }
-    if (this.#updated.size >= MOST_UPDATES) return;
+    if (this.#updated.size >= MAX_UPDATES) return;
     this.#updated.add(uri);
     this.#gathering ??= this.#options.clock.later(GATHER_MS, () => {
       this.#gathering = undefined;

@@ -1,5 +1,5 @@
-// Resources and prompts of all servers of a board, in the order of the configuration, and the way to ask
-// the servers that have not been asked yet.
+// The content caches of all servers of a board. Lists resources and prompts across servers, and starts servers
+// that have not been asked yet.
 
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { cancelled, toPlugboardError } from "../../model/errors.ts";
@@ -18,37 +18,39 @@ export interface ContentCachesOptions extends Pick<
   servers: ServerSet;
   clock: Clock;
   logger: Logger;
-  /** The agent's, for a session's board: what a shared server has is cached once. */
+  /** For a session's board: the agent's, where the content of shared servers is cached once for all sessions. */
   base?: ContentCaches;
 }
 
-export interface Heard<List> {
+/** A list, and the cache of the server that it comes from. */
+export interface ListFrom<List> {
   from: ContentCache;
   list: List;
 }
 
-const PATIENCE_MS = 2000;
+/** How long `listAll` waits for a server if it may not start servers. */
+const LIST_WAIT_MS = 2000;
 
-/** Which of a server's lists. */
-type Choice<List extends { diagnostics: Diagnostic[] }> = (
+/** Chooses one of a server's lists. */
+type ListChoice<List extends { diagnostics: Diagnostic[] }> = (
   content: ContentCache,
 ) => CachedList<List>;
 
 export class ContentCaches {
   readonly #options: ContentCachesOptions;
-  readonly #known = new Map<ServerEntry, ContentCache>();
+  readonly #caches = new Map<ServerEntry, ContentCache>();
 
   constructor(options: ContentCachesOptions) {
     this.#options = options;
     const { servers } = options;
     servers.events.on("state", ({ entry, state }) => {
-      // A shared server's connection is the base's business.
+      // The base handles the connections of shared servers.
       const content = servers.isOwn(entry) ? entry.supervisor.live?.content : undefined;
       if (state.kind === "ready" && content !== undefined) this.#at(entry).connected(content);
     });
     servers.events.on("removed", (entry) => {
-      this.#known.get(entry)?.close();
-      this.#known.delete(entry);
+      this.#caches.get(entry)?.close();
+      this.#caches.delete(entry);
     });
   }
 
@@ -61,33 +63,34 @@ export class ContentCaches {
     return this.#options.servers.all().map((entry) => this.#at(entry));
   }
 
-  /** What there is of one server; rejects where it cannot be asked and nothing is known. */
-  async one<List extends { diagnostics: Diagnostic[] }>(
+  /** Rejects if the server cannot be asked and its list is not known. */
+  async listOf<List extends { diagnostics: Diagnostic[] }>(
     server: string,
-    pick: Choice<List>,
+    pick: ListChoice<List>,
     signal?: AbortSignal,
-  ): Promise<Heard<List>[]> {
+  ): Promise<ListFrom<List>[]> {
     const from = this.of(server);
-    const kept = pick(from);
+    const cached = pick(from);
     const { supervisor } = from.entry;
-    if (kept.known === undefined && supervisor.live === undefined) await supervisor.acquire(signal);
-    const list = await untilAborted(kept.fresh(), signal, cancelled);
+    if (cached.known === undefined && supervisor.live === undefined)
+      await supervisor.acquire(signal);
+    const list = await untilAborted(cached.fresh(), signal, cancelled);
     return list === undefined ? [] : [{ from, list }];
   }
 
   /**
-   * What there is of all; a server that cannot be asked is left out, or has what was last heard of it.
-   * Without `wakes` none is started for it, or waited for: somebody wants an answer now.
+   * The lists of all servers. A server that cannot be asked has its last known list, or is left out. Without
+   * `mayStart` no server is started, and slow servers have their last known list.
    */
-  async every<List extends { diagnostics: Diagnostic[] }>(
-    pick: Choice<List>,
-    { signal, wakes = true }: { signal?: AbortSignal | undefined; wakes?: boolean } = {},
-  ): Promise<Heard<List>[]> {
-    const heard = this.all().map(async (from): Promise<Heard<List>[]> => {
-      const kept = pick(from);
-      if (kept.known === undefined && wakes) await this.#awake(from.entry);
+  async listAll<List extends { diagnostics: Diagnostic[] }>(
+    pick: ListChoice<List>,
+    { signal, mayStart = true }: { signal?: AbortSignal | undefined; mayStart?: boolean } = {},
+  ): Promise<ListFrom<List>[]> {
+    const lists = this.all().map(async (from): Promise<ListFrom<List>[]> => {
+      const cached = pick(from);
+      if (cached.known === undefined && mayStart) await this.#startIfIdle(from.entry);
       try {
-        const list = await (wakes ? kept.fresh() : this.#soon(kept));
+        const list = await (mayStart ? cached.fresh() : this.#freshOrKnown(cached));
         return list === undefined ? [] : [{ from, list }];
       } catch (error) {
         const { message } = toPlugboardError(error, "PROTOCOL");
@@ -98,36 +101,36 @@ export class ContentCaches {
         return [];
       }
     });
-    return (await untilAborted(Promise.all(heard), signal, cancelled)).flat();
+    return (await untilAborted(Promise.all(lists), signal, cancelled)).flat();
   }
 
   diagnostics(entry: ServerEntry): Diagnostic[] {
-    return this.#ownerOf(entry).#known.get(entry)?.diagnostics ?? [];
+    return this.#ownerOf(entry).#caches.get(entry)?.diagnostics ?? [];
   }
 
   close(): void {
-    for (const known of this.#known.values()) known.close();
+    for (const cache of this.#caches.values()) cache.close();
   }
 
-  /** What has failed is not woken up for a list of everything. */
-  async #awake({ supervisor, definition }: ServerEntry): Promise<void> {
+  /** Servers that have failed stay down: listing everything is no reason to try them again. */
+  async #startIfIdle({ supervisor, definition }: ServerEntry): Promise<void> {
     const { kind } = supervisor.state;
     if (kind !== "starting" && kind !== "idle") return;
     const start = supervisor.start(definition.lazy);
     await within(this.#options.clock, definition.timeout, start);
   }
 
-  /** A server that takes its time has what was last heard of it, and is asked on. */
-  async #soon<List extends { diagnostics: Diagnostic[] }>(
-    kept: CachedList<List>,
+  /** A slow server has its last known list. Its answer is used next time. */
+  async #freshOrKnown<List extends { diagnostics: Diagnostic[] }>(
+    cached: CachedList<List>,
   ): Promise<List | undefined> {
-    return (await within(this.#options.clock, PATIENCE_MS, kept.fresh())) ?? kept.known;
+    return (await within(this.#options.clock, LIST_WAIT_MS, cached.fresh())) ?? cached.known;
   }
 
   #at(entry: ServerEntry): ContentCache {
     const caches = this.#ownerOf(entry);
-    const known = caches.#known.get(entry) ?? new ContentCache({ ...caches.#options, entry });
-    caches.#known.set(entry, known);
+    const known = caches.#caches.get(entry) ?? new ContentCache({ ...caches.#options, entry });
+    caches.#caches.set(entry, known);
     return known;
   }
 

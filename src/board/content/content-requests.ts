@@ -1,5 +1,5 @@
 // Sends resource reads and prompt requests to a server. They are audited and redacted like tool calls; tool
-// rules do not apply. They wait for the server's start, count as use of it and have its `toolTimeout`.
+// rules do not apply. They start the server if needed, keep it from being idle, and have its `toolTimeout`.
 
 import { randomUUID } from "node:crypto";
 import type { GuardedCall } from "../../model/guard.ts";
@@ -18,7 +18,7 @@ export interface BoardContentRequest {
   what: string;
   args: JsonObject;
   signal: AbortSignal | undefined;
-  /** Milliseconds, where the server's own `toolTimeout` is too long. */
+  /** Milliseconds, if the server's own `toolTimeout` is too long. */
   timeout?: number;
   ask: (content: ServerContent, request: ContentRequest) => Promise<CallOutcome>;
 }
@@ -32,7 +32,7 @@ export class ContentRequests {
     this.#clock = clock;
   }
 
-  /** Rejects with a PlugboardError alone. */
+  /** Rejects only with a PlugboardError. */
   async run(request: BoardContentRequest): Promise<CallOutcome> {
     const { entry, what, args, signal } = request;
     const { name: server, origin } = entry.definition;
@@ -69,15 +69,15 @@ export class ContentRequests {
       failed = false;
       return outcome;
     } catch (error) {
-      throw named(toPlugboardError(error, "PROTOCOL"), definition.name, what);
+      throw withRequestName(toPlugboardError(error, "PROTOCOL"), definition.name, what);
     } finally {
       supervisor.leave(this.#clock.monotonic() - started, failed);
     }
   }
 }
 
-/** Names the server and the request, unless the message does already. */
-function named(error: PlugboardError, server: string, what: string): PlugboardError {
+/** Adds the server and the request to the message, unless it names them already. */
+function withRequestName(error: PlugboardError, server: string, what: string): PlugboardError {
   if (error.code === "CANCELLED" || error.code === "SERVER_UNAVAILABLE") return error;
   const message = `server '${server}', ${oneLine(what, 200)}: ${error.message}`;
   return new PlugboardError(error.code, message, {

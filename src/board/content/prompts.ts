@@ -1,4 +1,4 @@
-// The prompts of a board: lists what its servers have, finds whose a name is, gets and completes.
+// The prompts of a board: lists them, finds the server of a name, gets prompts and completes their arguments.
 
 import { toCompletion } from "../../bridge/completion.ts";
 import { toPrompt } from "../../bridge/prompt.ts";
@@ -19,14 +19,14 @@ import { oneLine } from "../../util/text.ts";
 import type { ContentRequests } from "./content-requests.ts";
 import type { BoardGuard } from "../guard.ts";
 import type { ContentCache } from "./content-cache.ts";
-import type { Heard, ContentCaches } from "./content-caches.ts";
+import type { ContentCaches, ListFrom } from "./content-caches.ts";
 import type { PromptList } from "../../model/server-content.ts";
 
 export interface PromptsOptions {
   contents: ContentCaches;
   contentRequests: ContentRequests;
-  guard: Pick<BoardGuard, "framing" | "suspect">;
-  /** Takes secrets out of what is told; the same value where there are none. */
+  guard: Pick<BoardGuard, "framing" | "reportSuspicious">;
+  /** Removes secrets; returns the same value if there are none. */
   redact: <Value>(value: Value) => Value;
 }
 
@@ -38,10 +38,10 @@ export class Prompts implements BoardPrompts {
   }
 
   async list(server?: string): Promise<Prompt[]> {
-    return (await this.#heard(server)).flatMap(({ from, list }) => {
+    return (await this.#lists(server)).flatMap(({ from, list }) => {
       const { definition, supervisor } = from.entry;
-      const offered = { server: definition.name, available: isCallable(supervisor.state) };
-      return list.prompts.map((each) => this.#options.redact({ ...each, ...offered }));
+      const on = { server: definition.name, available: isCallable(supervisor.state) };
+      return list.prompts.map((each) => this.#options.redact({ ...each, ...on }));
     });
   }
 
@@ -59,7 +59,7 @@ export class Prompts implements BoardPrompts {
       signal,
       ask: async (server, request) => {
         if (!server.has.prompts) {
-          throw new PlugboardError("UNSUPPORTED", "the server offers no prompts");
+          throw new PlugboardError("UNSUPPORTED", "the server does not support prompts");
         }
         const read = toPrompt(await server.getPrompt(prompt, args, request));
         roles = read.messages.map(({ role }) => role);
@@ -82,7 +82,7 @@ export class Prompts implements BoardPrompts {
       result,
       guard.framing(contents.of(server).entry.definition),
     );
-    void guard.suspect({ server, tool: `prompt:${prompt}` }, patterns);
+    void guard.reportSuspicious({ server, tool: `prompt:${prompt}` }, patterns);
     return messages;
   }
 
@@ -100,7 +100,7 @@ export class Prompts implements BoardPrompts {
       signal,
       ask: async (server, request) => {
         if (!server.has.completions) {
-          throw new PlugboardError("UNSUPPORTED", "the server completes nothing");
+          throw new PlugboardError("UNSUPPORTED", "the server does not support completions");
         }
         const of = { type: "ref/prompt", name: prompt } as const;
         const answer = await server.complete({ of, argument, value, known }, request);
@@ -110,46 +110,49 @@ export class Prompts implements BoardPrompts {
     return structuredContent as Completion;
   }
 
-  #heard(server?: string, signal?: AbortSignal): Promise<Heard<PromptList>[]> {
+  #lists(server?: string, signal?: AbortSignal): Promise<ListFrom<PromptList>[]> {
     const { contents } = this.#options;
     const choose = (content: ContentCache) => content.prompts;
     return server === undefined
-      ? contents.every(choose, { signal })
-      : contents.one(server, choose, signal);
+      ? contents.listAll(choose, { signal })
+      : contents.listOf(server, choose, signal);
   }
 
-  /** A full name needs no more than its own server. */
-  async #locate(name: string, signal: AbortSignal | undefined): Promise<Located> {
+  /** `server/prompt` needs no list; a prompt's own name is looked up on all servers. */
+  async #locate(name: string, signal: AbortSignal | undefined): Promise<LocatedPrompt> {
     const slash = name.indexOf("/");
     const named = this.#options.contents
       .all()
       .find(({ entry }) => slash > 0 && entry.name === name.slice(0, slash));
     if (named !== undefined) return { from: named, prompt: name.slice(slash + 1) };
-    const heard = await this.#heard(undefined, signal);
-    const [first, ...others] = heard.filter(({ list }) =>
+    const lists = await this.#lists(undefined, signal);
+    const [first, ...others] = lists.filter(({ list }) =>
       list.prompts.some((each) => each.name === name),
     );
-    if (first === undefined) throw unknownPrompt(name, heard);
+    if (first === undefined) throw unknownPrompt(name, lists);
     if (others.length > 0) {
       const names = others.map(({ from }) => `'${from.entry.name}'`).join(", ");
-      first.from.note(name, `the prompt is also on ${names}; without a server this one is used`);
+      first.from.warnOnce(
+        name,
+        `the prompt is also on ${names}; without a server this one is used`,
+      );
     }
     return { from: first.from, prompt: name };
   }
 }
 
-interface Located {
+interface LocatedPrompt {
   from: ContentCache;
-  /** By the server's own name for it. */
+  /** The server's own name of the prompt. */
   prompt: string;
 }
 
-function unknownPrompt(name: string, heard: readonly Heard<PromptList>[]): PlugboardError {
-  const names = heard.flatMap(({ from, list }) =>
+function unknownPrompt(name: string, lists: readonly ListFrom<PromptList>[]): PlugboardError {
+  const names = lists.flatMap(({ from, list }) =>
     list.prompts.flatMap((each) => [`${from.entry.name}/${each.name}`, each.name]),
   );
   const meant = closest(name, names);
   return new PlugboardError("UNKNOWN_PROMPT", `there is no prompt named '${oneLine(name, 200)}'`, {
-    ...(meant !== undefined && { hint: `did you mean '${oneLine(meant, 200)}'?` }),
+    hint: meant === undefined ? undefined : `did you mean '${oneLine(meant, 200)}'?`,
   });
 }

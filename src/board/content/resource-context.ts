@@ -1,5 +1,5 @@
-// Puts resources into a prompt: chooses them, keeps their text until it is old or has changed, and makes the
-// block.
+// Puts resources into a prompt: chooses them, keeps their text until it is too old or has changed, and builds the
+// block of text.
 
 import { headOf } from "../../guard/present/fit.ts";
 import { newFrameId, quotable } from "../../guard/present/frame.ts";
@@ -13,43 +13,43 @@ import { byteSize, oneLine, plural } from "../../util/text.ts";
 import type { BoardGuard } from "../guard.ts";
 import type { ContentCache, Subscriber } from "./content-cache.ts";
 import type { ContentCaches } from "./content-caches.ts";
-import type { Located } from "./resource-locator.ts";
+import type { LocatedResource } from "./resource-locator.ts";
 
 const MAX_RESOURCES = 20;
 const MAX_RESOURCE_BYTES = 32 * 1024;
 const MAX_BLOCK_BYTES = 128 * 1024;
-/** A prompt does not wait longer for a resource. */
+/** How long a prompt waits for a resource. */
 const READ_MS = 10_000;
 
 export interface ResourceContextOptions {
   contents: ContentCaches;
-  guard: Pick<BoardGuard, "framing" | "suspect">;
+  guard: Pick<BoardGuard, "framing" | "reportSuspicious">;
   redact: <Value>(value: Value) => Value;
   hasTools: boolean;
-  /** As whom to subscribe. */
+  /** Subscribes to the resources that are in the prompt. */
   subscriber: Subscriber;
   now: () => number;
-  read: (located: Located, options: { timeout: number }) => Promise<ResourceReading>;
+  read: (located: LocatedResource, options: { timeout: number }) => Promise<ResourceReading>;
 }
 
 /** The text of one resource, as it was last read. */
 interface ReadText {
   readAt: number;
-  /** Of the resource when it was asked for. */
+  /** The version of the resource when it was read. */
   version: number;
   text: string;
   note?: string;
 }
 
-interface Chosen {
+interface ChosenResource {
   from: ContentCache;
   resource: ResourceDefinition;
 }
 
 export class ResourceContext {
   readonly #options: ResourceContextOptions;
-  #shown = new Map<ContentCache, Map<string, ReadText>>();
-  /** A server that will not tell of updates is not asked to again on the same connection. */
+  #texts = new Map<ContentCache, Map<string, ReadText>>();
+  /** URIs that we have tried to subscribe to, by connection: a server that refuses is not asked again. */
   readonly #tried = new WeakMap<ServerContent, Set<string>>();
   #building: Promise<string> | undefined;
   #last = { input: "", block: "" };
@@ -75,18 +75,18 @@ export class ResourceContext {
     const notes = this.#notes(lists, resources);
     if (resources.length === 0 && notes.length === 0) return "";
     const input = JSON.stringify([resources, notes]);
-    // The same block for the same content, id included: a prompt cache goes by the text.
+    // The same content gives the same block, id included. A new id would invalidate prompt caches.
     if (input === this.#last.input) return this.#last.block;
     const block = resourceBlock(resources, notes, newFrameId());
     this.#last = { input, block };
     return block;
   }
 
-  async #refresh({ from, resource }: Chosen): Promise<void> {
+  async #refresh({ from, resource }: ChosenResource): Promise<void> {
     const { now } = this.#options;
     const { uri } = resource;
-    const shown = this.#shown.get(from) ?? new Map<string, ReadText>();
-    this.#shown.set(from, shown);
+    const shown = this.#texts.get(from) ?? new Map<string, ReadText>();
+    this.#texts.set(from, shown);
     const last = shown.get(uri);
     const version = from.versionOf(uri);
     const isFresh =
@@ -99,24 +99,24 @@ export class ResourceContext {
       shown.set(uri, { readAt, version, ...part });
       const { name: server } = from.entry.definition;
       const tool = `read:${this.#options.redact(uri)}`;
-      await this.#options.guard.suspect({ server, tool }, suspects(part.text));
+      await this.#options.guard.reportSuspicious({ server, tool }, suspects(part.text));
     } catch (error) {
-      // What was read before is better than nothing; it is asked for again after as long.
+      // Keeps the old text, if there is one. The resource is read again when that is too old.
       const { message } = toPlugboardError(error, "PROTOCOL");
       const text = `[could not be read: ${oneLine(message, 300)}]`;
       shown.set(uri, { text, ...last, readAt, version });
     }
   }
 
-  #forget(chosen: readonly Chosen[]): void {
+  #forget(chosen: readonly ChosenResource[]): void {
     const kept = new Map<ContentCache, Map<string, ReadText>>();
     for (const { from, resource } of chosen) {
-      const shown = this.#shown.get(from)?.get(resource.uri);
+      const shown = this.#texts.get(from)?.get(resource.uri);
       if (shown === undefined) continue;
       const known = kept.get(from) ?? new Map<string, ReadText>();
       kept.set(from, known.set(resource.uri, shown));
     }
-    for (const [from, shown] of this.#shown) {
+    for (const [from, shown] of this.#texts) {
       for (const uri of shown.keys()) {
         if (kept.get(from)?.has(uri)) continue;
         const content = from.entry.supervisor.live?.content;
@@ -124,11 +124,11 @@ export class ResourceContext {
         void from.unsubscribe(uri, this.#options.subscriber).catch(() => {});
       }
     }
-    this.#shown = kept;
+    this.#texts = kept;
   }
 
-  /** So that a change is in the next prompt. Where it cannot be had, age decides. */
-  #subscribe(chosen: readonly Chosen[]): void {
+  /** With a subscription, a change is in the next prompt. Without, the text is read again when it is too old. */
+  #subscribe(chosen: readonly ChosenResource[]): void {
     for (const { from, resource } of chosen) {
       const content = from.entry.supervisor.live?.content;
       if (content?.has.subscriptions !== true) continue;
@@ -139,12 +139,12 @@ export class ResourceContext {
     }
   }
 
-  /** As many as the block holds. */
-  #fill(chosen: readonly Chosen[]): BlockResource[] {
+  /** Takes as many as fit into the block. */
+  #fill(chosen: readonly ChosenResource[]): BlockResource[] {
     const { guard, redact } = this.#options;
     let bytes = 0;
     return chosen.flatMap(({ from, resource }): BlockResource[] => {
-      const shown = this.#shown.get(from)?.get(resource.uri);
+      const shown = this.#texts.get(from)?.get(resource.uri);
       if (shown === undefined) return [];
       const size = Buffer.byteLength(shown.text);
       if (bytes + size > MAX_BLOCK_BYTES) return [];
@@ -156,16 +156,16 @@ export class ResourceContext {
           server: definition.name,
           name: title ?? name,
           uri: redact(uri),
-          ...(mimeType !== undefined && { mimeType }),
+          mimeType,
           text: shown.text,
-          ...(shown.note !== undefined && { note: this.#advised(shown.note) }),
+          note: shown.note && this.#withAdvice(shown.note),
           isFramed: guard.framing(definition) !== "off",
         },
       ];
     });
   }
 
-  #notes(lists: readonly Chosen[][], resources: readonly BlockResource[]): string[] {
+  #notes(lists: readonly ChosenResource[][], resources: readonly BlockResource[]): string[] {
     const counts = lists.flatMap((list) => {
       const server = list[0]?.from.entry.name ?? "";
       const count = list.length - resources.filter((each) => each.server === server).length;
@@ -178,12 +178,12 @@ export class ResourceContext {
     return [`Not shown here: ${counts.join(", ")}. ${how}`];
   }
 
-  #advised(note: string): string {
+  #withAdvice(note: string): string {
     return this.#options.hasTools ? `${note} read_resource reads all of it.` : note;
   }
 }
 
-/** Text as it is; what else there is, in a line. */
+/** Returns text as it is, and a line for each binary part. */
 function readable({ contents }: ResourceReading): string {
   const parts = contents.map(({ text, blob, mimeType }) => {
     if (text !== undefined) return text;
@@ -205,10 +205,10 @@ function cut(text: string): Pick<ReadText, "text" | "note"> {
   return { text: headOf(text, MAX_RESOURCE_BYTES), note };
 }
 
-/** By server, in the order of the configuration. Resources for people alone are left out. */
-async function listForModels(contents: ContentCaches): Promise<Chosen[][]> {
-  const heard = await contents.every((content) => content.resources, { wakes: false });
-  return heard
+/** Grouped by server, in the order of the configuration. Leaves out resources that are only for people. */
+async function listForModels(contents: ContentCaches): Promise<ChosenResource[][]> {
+  const lists = await contents.listAll((content) => content.resources, { mayStart: false });
+  return lists
     .map(({ from, list }) =>
       list.resources
         .filter((resource) => from.allows(resource.uri) && isForModels(resource))
@@ -217,8 +217,8 @@ async function listForModels(contents: ContentCaches): Promise<Chosen[][]> {
     .filter((list) => list.length > 0);
 }
 
-/** As many as fit in a prompt: all of them, or the same share of each server's. */
-function choose(lists: readonly Chosen[][]): Chosen[] {
+/** Returns all resources if they fit into a prompt, else an equal share of each server's. */
+function choose(lists: readonly ChosenResource[][]): ChosenResource[] {
   const shares = lists.map(() => 0);
   let left = MAX_RESOURCES;
   for (let taken = 0; left > 0 && lists.some((list) => list.length > taken); taken += 1) {

@@ -1,5 +1,5 @@
-// Finds whose a URI is: what a server lists, what its templates can make, or what its only server may have;
-// and keeps to what the configuration lets be read.
+// Finds the server of a URI: one that lists it, one whose templates match it, or the only server with resources.
+// Refuses resources that the configuration does not allow.
 
 import { compileGlob } from "../../util/glob.ts";
 import { PlugboardError } from "../../model/errors.ts";
@@ -8,16 +8,16 @@ import type { ResourceOptions } from "../../model/resource.ts";
 import { closest } from "../../util/closest.ts";
 import { oneLine } from "../../util/text.ts";
 import type { ContentCache } from "./content-cache.ts";
-import type { Heard, ContentCaches } from "./content-caches.ts";
+import type { ContentCaches, ListFrom } from "./content-caches.ts";
 
-export interface Located {
+export interface LocatedResource {
   from: ContentCache;
-  /** As its server knows it. */
+  /** The URI with its secrets, as the server knows it. */
   uri: string;
 }
 
-/** Whether the board lists its resources at all. */
-function isOn({ entry }: ContentCache): boolean {
+/** Whether the configuration enables the server's resources. */
+function isEnabled({ entry }: ContentCache): boolean {
   return entry.definition.resources?.enabled !== false;
 }
 
@@ -30,34 +30,34 @@ export class ResourceLocator {
     this.#redact = redact;
   }
 
-  async heard(server: string | undefined, signal?: AbortSignal): Promise<Heard<ResourceList>[]> {
+  async lists(server: string | undefined, signal?: AbortSignal): Promise<ListFrom<ResourceList>[]> {
     const choose = (content: ContentCache) => content.resources;
-    const heard =
+    const lists =
       server === undefined
-        ? await this.#contents.every(choose, { signal })
-        : await this.#contents.one(server, choose, signal);
-    return heard.filter(({ from }) => isOn(from));
+        ? await this.#contents.listAll(choose, { signal })
+        : await this.#contents.listOf(server, choose, signal);
+    return lists.filter(({ from }) => isEnabled(from));
   }
 
-  async locate(uri: string, { server, signal }: ResourceOptions): Promise<Located> {
+  async locate(uri: string, { server, signal }: ResourceOptions): Promise<LocatedResource> {
     if (server !== undefined) return this.#allowed(this.#contents.of(server), uri);
-    const known = this.#exactly(uri);
+    const known = this.#findListed(uri);
     if (known !== undefined) return known;
-    const heard = await this.heard(undefined, signal);
-    const exact = this.#exactly(uri);
+    const lists = await this.lists(undefined, signal);
+    const exact = this.#findListed(uri);
     if (exact !== undefined) return exact;
-    const readable = heard.filter(({ from }) => from.allows(uri));
+    const readable = lists.filter(({ from }) => from.allows(uri));
     const [best] = readable
       .flatMap(({ from, list }) => list.templates.map((each) => ({ from, fit: fit(each, uri) })))
       .filter((each) => each.fit >= 0)
       .sort((a, b) => b.fit - a.fit);
     if (best !== undefined) return { from: best.from, uri };
-    // Not everything that can be read is listed.
+    // Servers need not list everything that can be read.
     const [only, ...others] = readable.filter(
       ({ from }) => from.entry.supervisor.live?.content.has.resources,
     );
     if (only !== undefined && others.length === 0) return { from: only.from, uri };
-    throw unknownResource(uri, heard);
+    throw unknownResource(uri, lists);
   }
 
   async locateTemplate(
@@ -66,10 +66,10 @@ export class ResourceLocator {
   ): Promise<ContentCache> {
     if (server !== undefined) {
       const from = this.#contents.of(server);
-      return isOn(from) ? from : this.#allowed(from, uriTemplate).from;
+      return isEnabled(from) ? from : this.#allowed(from, uriTemplate).from;
     }
-    const heard = await this.heard(undefined, signal);
-    const found = heard.find(({ list }) =>
+    const lists = await this.lists(undefined, signal);
+    const found = lists.find(({ list }) =>
       list.templates.some((each) => each.uriTemplate === uriTemplate),
     );
     if (found !== undefined) return found.from;
@@ -77,53 +77,56 @@ export class ResourceLocator {
     throw new PlugboardError("UNKNOWN_RESOURCE", message);
   }
 
-  /** A URI with a secret in it is told without, and still means the same. */
-  inFull(uri: string, { resources }: ContentCache): string {
+  /** Callers see URIs without their secrets; this finds the listed URI with the secrets in it. */
+  withSecrets(uri: string, { resources }: ContentCache): string {
     const listed = resources.known?.resources ?? [];
     if (listed.some((each) => each.uri === uri)) return uri;
     return listed.find((each) => this.#redact(each.uri) === uri)?.uri ?? uri;
   }
 
-  /** Whoever lists it, the first one where there are several. */
-  #exactly(uri: string): Located | undefined {
+  /** Finds the first server that lists the URI. */
+  #findListed(uri: string): LocatedResource | undefined {
     const [first, ...others] = this.#contents.all().flatMap((from) => {
-      const inFull = this.inFull(uri, from);
-      const isListed = from.resources.known?.resources.some((each) => each.uri === inFull) ?? false;
-      return isListed && from.allows(inFull) ? [{ from, uri: inFull }] : [];
+      const full = this.withSecrets(uri, from);
+      const isListed = from.resources.known?.resources.some((each) => each.uri === full) ?? false;
+      return isListed && from.allows(full) ? [{ from, uri: full }] : [];
     });
     if (first !== undefined && others.length > 0) {
       const names = others.map(({ from }) => `'${from.entry.name}'`).join(", ");
-      first.from.note(uri, `the resource is also on ${names}; without a server this one is used`);
+      first.from.warnOnce(
+        uri,
+        `the resource is also on ${names}; without a server this one is used`,
+      );
     }
     return first;
   }
 
-  #allowed(from: ContentCache, uri: string): Located {
+  #allowed(from: ContentCache, uri: string): LocatedResource {
     const { name: server } = from.entry.definition;
-    if (!isOn(from)) {
-      const message = `the resources of server '${server}' are switched off`;
+    if (!isEnabled(from)) {
+      const message = `the resources of server '${server}' are disabled`;
       throw new PlugboardError("UNSUPPORTED", message, { server, hint: '"resources" is false' });
     }
-    const inFull = this.inFull(uri, from);
-    if (from.allows(inFull)) return { from, uri: inFull };
-    const message = `'${oneLine(uri, 500)}' is not among the resources of server '${server}' that may be read`;
-    const hint = 'its "resourceFilter" says which may';
+    const full = this.withSecrets(uri, from);
+    if (from.allows(full)) return { from, uri: full };
+    const message = `'${oneLine(uri, 500)}' may not be read from server '${server}'`;
+    const hint = 'its "resourceFilter" does not allow it';
     throw new PlugboardError("REFUSED_BY_POLICY", message, { server, hint });
   }
 }
 
-/** How much of a URI a template spells out, or -1 where it cannot have come from it. */
+/** Returns how many characters of the URI the template spells out, or -1 if it does not match. */
 function fit({ uriTemplate }: { uriTemplate: string }, uri: string): number {
   const pattern = uriTemplate.replace(/\{[^{}]*\}/g, "*");
   return compileGlob(pattern)(uri) ? pattern.replaceAll("*", "").length : -1;
 }
 
-function unknownResource(uri: string, heard: readonly Heard<ResourceList>[]): PlugboardError {
+function unknownResource(uri: string, lists: readonly ListFrom<ResourceList>[]): PlugboardError {
   const meant = closest(
     uri,
-    heard.flatMap(({ list }) => list.resources.map((each) => each.uri)),
+    lists.flatMap(({ list }) => list.resources.map((each) => each.uri)),
   );
   return new PlugboardError("UNKNOWN_RESOURCE", `no server lists '${oneLine(uri, 500)}'`, {
-    hint: meant === undefined ? "say which server has it" : `did you mean '${meant}'?`,
+    hint: meant === undefined ? "name the server that has it" : `did you mean '${meant}'?`,
   });
 }

@@ -1,5 +1,5 @@
-// Two tools by which a model finds and reads resources by itself, one pair for all servers. What servers say
-// in their answers is framed here: to the guard they are tools of the host's own.
+// Two native tools with which a model finds and reads the resources of all servers. What servers wrote is framed
+// here, since the guard does not frame the results of native tools.
 
 import { headOf } from "../../guard/present/fit.ts";
 import {
@@ -18,30 +18,30 @@ import type { NativeTool, NativeToolResult } from "../../model/tool.ts";
 import { byteSize, oneLine } from "../../util/text.ts";
 
 const PAGE = 100;
-/** Below what a result may have, so that nothing cuts off the end of the frame. */
+/** Well below the limit of a result, so that nothing cuts off the end of the frame. */
 const MAX_TEXT_BYTES = 64 * 1024;
-const LONGEST_DESCRIPTION = 200;
+const MAX_DESCRIPTION = 200;
 
 const LIST_RESOURCES = "list_resources";
 const READ_RESOURCE = "read_resource";
 
-type Readable = Pick<BoardResources, "list" | "templates" | "read">;
+type ReadableResources = Pick<BoardResources, "list" | "templates" | "read">;
 
-/** `resources` is asked for when a tool is called: it may not be there before. */
-export function resourceTools(resources: () => Readable): NativeTool[] {
+/** `resources` is called when a tool is called, since the board creates its resources after its tools. */
+export function resourceTools(resources: () => ReadableResources): NativeTool[] {
   const text = { type: "string" };
   const offset = { type: "integer", minimum: 0 };
   return [
     {
       name: LIST_RESOURCES,
       description:
-        "Lists what MCP servers offer to read: URIs and URI templates, with names and descriptions.",
+        "Lists the resources of MCP servers: URIs and URI templates, with names and descriptions.",
       parameters: {
         type: "object",
         properties: {
-          query: { ...text, description: "Words that must all occur." },
-          server: { ...text, description: "Only of this server." },
-          offset: { ...offset, description: "How many to skip." },
+          query: { ...text, description: "Only resources that contain all of these words." },
+          server: { ...text, description: "Only resources of this server." },
+          offset: { ...offset, description: "How many resources to skip." },
         },
         additionalProperties: false,
       },
@@ -54,9 +54,9 @@ export function resourceTools(resources: () => Readable): NativeTool[] {
       parameters: {
         type: "object",
         properties: {
-          uri: { ...text, description: "As list_resources gives it, or made of a template." },
-          server: { ...text, description: "Whose, where several have it." },
-          offset: { ...offset, description: "Where to go on in a long text, in characters." },
+          uri: { ...text, description: "As list_resources returns it, or made from a template." },
+          server: { ...text, description: "The server to read from, if several have the URI." },
+          offset: { ...offset, description: "Where to continue in a long text, in characters." },
         },
         required: ["uri"],
         additionalProperties: false,
@@ -67,14 +67,17 @@ export function resourceTools(resources: () => Readable): NativeTool[] {
   ];
 }
 
-interface Args {
+interface ResourceToolArgs {
   uri?: unknown;
   query?: unknown;
   server?: unknown;
   offset?: unknown;
 }
 
-async function listFor(resources: Readable, args: Args): Promise<NativeToolResult> {
+async function listFor(
+  resources: ReadableResources,
+  args: ResourceToolArgs,
+): Promise<NativeToolResult> {
   const server = typeof args.server === "string" ? args.server : undefined;
   const words = (typeof args.query === "string" ? args.query : "").toLowerCase().split(/\s+/);
   const listed = await resources.list(server);
@@ -85,14 +88,14 @@ async function listFor(resources: Readable, args: Args): Promise<NativeToolResul
   ].filter((each) => words.every((word) => each.toLowerCase().includes(word)));
   const from = offsetOf(args);
   const shown = lines.slice(from, from + PAGE);
-  if (shown.length === 0) return said("(no resources)");
+  if (shown.length === 0) return textResult("(no resources)");
   const left = lines.length - from - shown.length;
-  const note = left > 0 ? `${left} more: go on with offset ${from + shown.length}.` : undefined;
-  const frame = ["Source: MCP servers, the resources they content"];
+  const note = left > 0 ? `${left} more: continue with offset ${from + shown.length}.` : undefined;
+  const frame = ["Source: MCP servers, the list of their resources"];
   return framed([{ type: "text", text: shown.join("\n") }], frame, note);
 }
 
-interface Line {
+interface ListedResource {
   server: string;
   name: string;
   title?: string;
@@ -100,22 +103,22 @@ interface Line {
   mimeType?: string;
 }
 
-function line(item: Line, uri: string, kind: string): string {
+function line(item: ListedResource, uri: string, kind: string): string {
   const { server, name, title, description, mimeType } = item;
-  const about = [title ?? name, mimeType, description && oneLine(description, LONGEST_DESCRIPTION)];
+  const about = [title ?? name, mimeType, description && oneLine(description, MAX_DESCRIPTION)];
   const words = about.filter((each) => each !== undefined && each !== "");
   return `- ${kind}${showableUri(uri)} (server '${quotable(server)}'): ${oneLine(words.join(", "))}`;
 }
 
 async function readFor(
-  resources: Readable,
-  args: Args,
+  resources: ReadableResources,
+  args: ResourceToolArgs,
   signal: AbortSignal | undefined,
 ): Promise<NativeToolResult> {
   const uri = typeof args.uri === "string" ? args.uri : "";
   const { server, contents } = await resources.read(uri, {
-    ...(typeof args.server === "string" && { server: args.server }),
-    ...(signal !== undefined && { signal }),
+    server: typeof args.server === "string" ? args.server : undefined,
+    signal,
   });
   const texts = contents.flatMap(({ text }) => text ?? []).join("\n");
   const from = offsetOf(args);
@@ -126,31 +129,25 @@ async function readFor(
     ...(text === "" ? [] : [{ type: "text" as const, text }]),
     ...binary,
   ];
-  if (blocks.length === 0) return said(from === 0 ? "(empty)" : "(the text ends before that)");
+  if (blocks.length === 0)
+    return textResult(from === 0 ? "(empty)" : "(the text ends before that)");
   const mimeType = contents[0]?.mimeType;
-  const lines = resourceLines({
-    server,
-    name: uri,
-    uri,
-    ...(mimeType !== undefined && { mimeType }),
-  });
+  const lines = resourceLines({ server, name: uri, uri, mimeType });
   const isCut = text.length < rest.length;
   const shown = byteSize(Buffer.byteLength(texts));
-  const note = isCut ? `Cut, of ${shown}: go on with offset ${from + text.length}.` : undefined;
+  const note = isCut ? `Cut, of ${shown}: continue with offset ${from + text.length}.` : undefined;
   return framed(blocks, lines, note);
 }
 
-/** As what a model may be able to take. */
+/** Images and audio become blocks of their kind, which some models can read. */
 function binaryBlock({ uri, mimeType, blob }: ResourceContents): ContentBlock[] {
   if (blob === undefined) return [];
   if (mimeType?.startsWith("image/")) return [{ type: "image", data: blob, mimeType }];
   if (mimeType?.startsWith("audio/")) return [{ type: "audio", data: blob, mimeType }];
-  return [
-    { type: "resource", resource: { uri, blob, ...(mimeType !== undefined && { mimeType }) } },
-  ];
+  return [{ type: "resource", resource: { uri, blob, mimeType } }];
 }
 
-/** What went wrong may be told in a server's words, or with its URIs. */
+/** Frames error messages too, since they may contain text or URIs of a server. */
 async function orFailure(work: () => Promise<NativeToolResult>): Promise<NativeToolResult> {
   try {
     return await work();
@@ -164,15 +161,15 @@ async function orFailure(work: () => Promise<NativeToolResult>): Promise<NativeT
   }
 }
 
-function offsetOf({ offset }: Args): number {
+function offsetOf({ offset }: ResourceToolArgs): number {
   return typeof offset === "number" && offset > 0 ? Math.floor(offset) : 0;
 }
 
-function said(text: string): NativeToolResult {
+function textResult(text: string): NativeToolResult {
   return { content: [{ type: "text", text }] };
 }
 
-/** The host's note stands behind the frame. */
+/** Our own note comes after the frame. */
 function framed(
   blocks: readonly ContentBlock[],
   about: readonly string[],

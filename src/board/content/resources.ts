@@ -1,9 +1,8 @@
-// The resources of a board: lists what its servers have, reads, subscribes, completes.
+// The resources of a board: lists and reads them, subscribes to them, and completes URI templates.
 
 import { toCompletion } from "../../bridge/completion.ts";
 import { toContents } from "../../bridge/resource.ts";
 import { PlugboardError } from "../../model/errors.ts";
-import type { ServerContent } from "../../model/server-content.ts";
 import type {
   BoardResources,
   CompleteOptions,
@@ -19,15 +18,15 @@ import type { BoardGuard } from "../guard.ts";
 import type { ContentCache } from "./content-cache.ts";
 import type { ContentCaches } from "./content-caches.ts";
 import type { ResourceContext } from "./resource-context.ts";
-import { type Located, ResourceLocator } from "./resource-locator.ts";
+import { type LocatedResource, ResourceLocator } from "./resource-locator.ts";
 
 export interface ResourcesOptions {
   contents: ContentCaches;
   contentRequests: ContentRequests;
-  guard: Pick<BoardGuard, "framing" | "suspect">;
-  /** Takes secrets out of what is told; the same value where there are none. */
+  guard: Pick<BoardGuard, "framing" | "reportSuspicious">;
+  /** Removes secrets; returns the same value if there are none. */
   redact: <Value>(value: Value) => Value;
-  /** A model has the tools to read by itself what a block leaves out. */
+  /** Whether the model has tools to read by itself what the block of `context` leaves out. */
   hasTools: boolean;
   now: () => number;
 }
@@ -35,7 +34,7 @@ export interface ResourcesOptions {
 export class Resources implements BoardResources {
   readonly #options: ResourcesOptions;
   readonly #locator: ResourceLocator;
-  /** Two, since a prompt stops to show what a caller still wants to hear of. */
+  /** Two subscribers: a resource can leave the prompt while the caller is still subscribed to it. */
   readonly #caller = {};
   readonly #prompt = {};
   #context: Promise<ResourceContext> | undefined;
@@ -46,16 +45,16 @@ export class Resources implements BoardResources {
   }
 
   async list(server?: string): Promise<Resource[]> {
-    return (await this.#locator.heard(server)).flatMap(({ from, list }) =>
+    return (await this.#locator.lists(server)).flatMap(({ from, list }) =>
       list.resources
         .filter(({ uri }) => from.allows(uri))
-        .map((each) => this.#options.redact({ ...each, ...offered(from) })),
+        .map((each) => this.#options.redact({ ...each, ...serverOf(from) })),
     );
   }
 
   async templates(server?: string): Promise<ResourceTemplate[]> {
-    return (await this.#locator.heard(server)).flatMap(({ from, list }) =>
-      list.templates.map((each) => this.#options.redact({ ...each, ...offered(from) })),
+    return (await this.#locator.lists(server)).flatMap(({ from, list }) =>
+      list.templates.map((each) => this.#options.redact({ ...each, ...serverOf(from) })),
     );
   }
 
@@ -63,9 +62,9 @@ export class Resources implements BoardResources {
     return this.readFrom(await this.#locator.locate(uri, options), options);
   }
 
-  /** What has been located. `timeout` is for who cannot wait as long as a server may take. */
+  /** `timeout` shortens the server's own. */
   async readFrom(
-    { from, uri }: Located,
+    { from, uri }: LocatedResource,
     { signal, timeout }: { signal?: AbortSignal; timeout?: number } = {},
   ): Promise<ResourceReading> {
     const { content } = await this.#options.contentRequests.run({
@@ -73,9 +72,9 @@ export class Resources implements BoardResources {
       what: `read:${this.#options.redact(uri)}`,
       args: { uri },
       signal,
-      ...(timeout !== undefined && { timeout }),
+      timeout,
       ask: async (server, request) => {
-        requireCapability(server.has.resources, "offers no resources");
+        requireCapability(server.has.resources, "resources");
         const contents = toContents(await server.readResource(uri, request), uri);
         return { content: contents.map((resource) => ({ type: "resource", resource })) };
       },
@@ -102,7 +101,7 @@ export class Resources implements BoardResources {
     const { contents } = this.#options;
     const among = server === undefined ? contents.all() : [contents.of(server)];
     await Promise.all(
-      among.map((from) => from.unsubscribe(this.#locator.inFull(uri, from), this.#caller)),
+      among.map((from) => from.unsubscribe(this.#locator.withSecrets(uri, from), this.#caller)),
     );
   }
 
@@ -120,7 +119,7 @@ export class Resources implements BoardResources {
       args: { argument, value },
       signal,
       ask: async (server, request) => {
-        requireCapability(server.has.completions, "completes nothing");
+        requireCapability(server.has.completions, "completions");
         const of = { type: "ref/resource", uri: uriTemplate } as const;
         const answer = await server.complete({ of, argument, value, known }, request);
         return { content: [], structuredContent: toCompletion(answer) };
@@ -130,6 +129,7 @@ export class Resources implements BoardResources {
   }
 
   async context(): Promise<string> {
+    // Loaded on first use: boards whose caller builds no prompts do not need it.
     this.#context ??= import("./resource-context.ts").then(
       ({ ResourceContext: Context }) =>
         new Context({
@@ -141,24 +141,20 @@ export class Resources implements BoardResources {
     return (await this.#context).build();
   }
 
-  /** Whether an update of it is news here. */
-  hears(server: string, uri: string): boolean {
-    return this.#options.contents.of(server).isHeardBy([this.#caller, this.#prompt], uri);
+  isSubscribed(server: string, uri: string): boolean {
+    return this.#options.contents.of(server).isSubscribed([this.#caller, this.#prompt], uri);
   }
 
-  /** Nobody here wants to hear of anything any more. */
-  leave(): void {
-    for (const each of this.#options.contents.all()) each.leave([this.#caller, this.#prompt]);
+  unsubscribeAll(): void {
+    const { contents } = this.#options;
+    for (const each of contents.all()) each.unsubscribeAll([this.#caller, this.#prompt]);
   }
 }
 
-function offered({ entry }: ContentCache): { server: string; available: boolean } {
+function serverOf({ entry }: ContentCache): { server: string; available: boolean } {
   return { server: entry.name, available: isCallable(entry.supervisor.state) };
 }
 
-function requireCapability(
-  has: ServerContent["has"][keyof ServerContent["has"]],
-  what: string,
-): void {
-  if (!has) throw new PlugboardError("UNSUPPORTED", `the server ${what}`);
+function requireCapability(isSupported: boolean, what: string): void {
+  if (!isSupported) throw new PlugboardError("UNSUPPORTED", `the server does not support ${what}`);
 }

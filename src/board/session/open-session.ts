@@ -1,23 +1,22 @@
-// Checks what a session asks for and cuts it to its limits, before anything starts.
+// Checks the options of a session and applies its limits, before anything starts.
 
 import { isAbsolute } from "node:path";
 import { randomUUID } from "node:crypto";
 import { parseSessionServers } from "../../config/session.ts";
 import { selectServers, sessionLimits } from "../../guard/session-limits.ts";
 import type { AgentConfig } from "../../model/agent-config.ts";
-import type { BoardOptions } from "../../model/board-options.ts";
+import type { BoardOptions, SessionOptions } from "../../model/board-options.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import { loggerWith } from "../../model/logger.ts";
-import type { SessionOptions } from "../../model/session-board.ts";
 import { oneLine } from "../../util/text.ts";
 import type { BoardCore } from "../core.ts";
 import { withMatchingServer } from "../matching-server.ts";
 import { LiveSession } from "./session.ts";
 
-/** Whoever opens a session waits this long; slower servers join later. */
+/** How long opening a session waits for its servers. Slower ones join later. */
 const STARTUP_WAIT_MS = 2000;
 
-/** Throws CONFIG_INVALID or INVALID_ARGUMENTS. Nothing has started yet. */
+/** Throws CONFIG_INVALID or INVALID_ARGUMENTS. Starts nothing. */
 export function openSession(
   given: SessionOptions,
   base: BoardCore,
@@ -50,7 +49,7 @@ export function openSession(
 
 function notAbsolute(cwd: unknown): PlugboardError {
   const given = typeof cwd === "string" ? `'${oneLine(cwd, 200)}'` : typeof cwd;
-  const message = `cwd of a session must be an absolute path, not ${given}`;
+  const message = `the cwd of a session must be an absolute path, not ${given}`;
   return new PlugboardError("INVALID_ARGUMENTS", message);
 }
 
@@ -59,19 +58,19 @@ function agentFor({ approval }: SessionOptions, agent: AgentConfig): AgentConfig
   return { ...agent, guard: { ...agent.guard, approval } };
 }
 
-/** The board's options, without those about its own servers and listeners. */
+/** The board's options, without those that are about its own servers and listeners, and with the session's. */
 function optionsFor(given: SessionOptions, board: BoardOptions, session: string): BoardOptions {
   const { onToolsChanged: _, signal: _signal, start: _start, ...inherited } = board;
-  const { cwd, onApproval, onElicitation, onSampling, owner, roots = [cwd] } = given;
+  const { cwd, roots = [cwd] } = given;
   return {
     ...inherited,
     native: [...(board.native ?? []), ...(given.native ?? [])],
     workspaceDir: cwd,
     roots,
-    ...(board.logger !== undefined && { logger: loggerWith({ session }, board.logger) }),
-    ...(onApproval !== undefined && { onApproval }),
-    ...(onElicitation !== undefined && { onElicitation }),
-    ...(onSampling !== undefined && { onSampling }),
-    ...(owner !== undefined && { owner }),
+    logger: board.logger && loggerWith({ session }, board.logger),
+    onApproval: given.onApproval ?? board.onApproval,
+    onElicitation: given.onElicitation ?? board.onElicitation,
+    onSampling: given.onSampling ?? board.onSampling,
+    owner: given.owner ?? board.owner,
   };
 }

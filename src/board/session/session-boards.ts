@@ -1,7 +1,8 @@
-// The session boards that are open over a board: they close with it.
+// The open session boards of an agent's board. They close with it.
 
 import { PlugboardError } from "../../model/errors.ts";
-import type { SessionBoard, SessionOptions } from "../../model/session-board.ts";
+import type { SessionBoard } from "../../model/board.ts";
+import type { SessionOptions } from "../../model/board-options.ts";
 import type { BoardCore } from "../core.ts";
 import type { LiveSession } from "./session.ts";
 
@@ -15,6 +16,7 @@ export class SessionBoards {
   }
 
   async open(options: SessionOptions): Promise<SessionBoard> {
+    // Loaded with the first session: boards without sessions start faster.
     const { openSession } = await import("./open-session.ts");
     if (this.#isClosed) throw isClosed();
     const session = openSession(options, this.#base, () => this.#open.delete(session));

@@ -1,5 +1,5 @@
-// The servers that a session has for itself: those it brought, and those that the configuration gives to every
-// session. A server that it brought replaces any other of its name.
+// A session's own servers: those that it brought, and those that the configuration starts for each session. A
+// server that it brought replaces any other of the same name.
 
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { PlugboardError } from "../../model/errors.ts";
@@ -8,10 +8,11 @@ import type { ServerEntry } from "../server-entry.ts";
 import type { ServerSet } from "../server-set.ts";
 
 export interface SessionServersOptions {
-  /** The session's, which shares the base's. */
+  /** The session's set. */
   servers: ServerSet;
+  /** The agent's set. */
   base: ServerSet;
-  /** Servers that each session has its own of. */
+  /** Definitions of the servers that the configuration starts for each session. */
   perSession: readonly ServerDefinition[];
   cwd: string;
   startupWait: number;
@@ -24,19 +25,19 @@ export class SessionServers {
     this.#options = options;
   }
 
-  /** Adds them and waits for them, within limits. */
+  /** Adds the servers, starts them, and waits for them up to `startupWait`. */
   async open(definitions: readonly ServerDefinition[]): Promise<void> {
     const { servers, cwd, startupWait } = this.#options;
     await servers.open(definitions, cwd);
     await servers.start("eager", startupWait);
   }
 
-  /** Names of those that the session brought. */
+  /** The names of the servers that the session brought. */
   get brought(): string[] {
     return this.#definitions.flatMap(({ name, origin }) => (origin === "session" ? [name] : []));
   }
 
-  /** How many processes of this machine they are. */
+  /** How many of the servers are programs. */
   get programs(): number {
     return this.#definitions.filter(({ endpoint, enabled }) => endpoint.kind === "stdio" && enabled)
       .length;
@@ -49,11 +50,11 @@ export class SessionServers {
     if (servers.isOwn(entry)) return entry;
     throw new PlugboardError("UNSUPPORTED", `server '${name}' is shared by all sessions`, {
       server: name,
-      hint: "that is for the board it belongs to",
+      hint: "do this on the agent's board",
     });
   }
 
-  /** Starts what was stopped for being idle. A lazy server waits for its call. */
+  /** Starts servers that were stopped for being idle. A lazy server starts with its next call. */
   wake(): void {
     for (const { definition, supervisor } of this.#options.servers.own()) {
       const { kind } = supervisor.state;
@@ -61,7 +62,7 @@ export class SessionServers {
     }
   }
 
-  /** Replaces what is there by that name; resolves when the new one is ready, has failed or is late. */
+  /** Adds a server, which replaces one of the same name. Resolves when it is ready, has failed or is late. */
   async add(definition: ServerDefinition): Promise<ServerEntry> {
     const { servers, cwd, startupWait } = this.#options;
     const { entry, replaced } = await servers.add(definition, cwd);
@@ -69,7 +70,7 @@ export class SessionServers {
     return entry;
   }
 
-  /** Resolves when nothing of it is left and the server that it replaced is back. */
+  /** Resolves when no process of the server is left and the server that it had replaced is back. */
   async remove(name: string): Promise<void> {
     const { servers, perSession } = this.#options;
     const given = perSession.find((each) => each.name === name);
@@ -78,8 +79,8 @@ export class SessionServers {
   }
 
   /**
-   * Resolves when a disabled server is gone, or an enabled one is ready, has failed or is late. A shared server
-   * goes on for others. Throws UNKNOWN_SERVER, and UNSUPPORTED for one that the configuration disables.
+   * Resolves when a disabled server has stopped, or an enabled one is ready, has failed or is late. A shared server
+   * keeps running for others. Throws UNKNOWN_SERVER, and UNSUPPORTED if the configuration disables the server.
    */
   async setEnabled(name: string, enabled: boolean): Promise<ServerEntry> {
     const { servers, base } = this.#options;
@@ -90,7 +91,7 @@ export class SessionServers {
     if (definition.origin !== "session" && base.get(name)?.definition.enabled === false) {
       throw new PlugboardError("UNSUPPORTED", `server '${name}' is disabled in the configuration`, {
         server: name,
-        hint: "enable it there",
+        hint: "enable it in the configuration",
       });
     }
     if (servers.isOwn(entry)) {
@@ -107,15 +108,15 @@ export class SessionServers {
     return entry;
   }
 
-  /** Says that a server replaces one of the agent's. */
-  shadowing({ name, origin }: ServerDefinition): Diagnostic[] {
+  /** Reports that the server replaces one of the agent's. */
+  replacing({ name, origin }: ServerDefinition): Diagnostic[] {
     if (origin !== "session" || this.#options.base.get(name) === undefined) return [];
-    const message = `server '${name}' of the session takes the place of the agent's server of that name`;
+    const message = `the session's server '${name}' replaces the agent's server of that name`;
     return [{ server: name, message }];
   }
 
   get warnings(): string[] {
-    return this.#definitions.flatMap((each) => this.shadowing(each).map(({ message }) => message));
+    return this.#definitions.flatMap((each) => this.replacing(each).map(({ message }) => message));
   }
 
   get #definitions(): ServerDefinition[] {

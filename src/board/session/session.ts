@@ -1,5 +1,4 @@
-// A session's board: its own servers beside those of the agent's board that it is laid over, under a guard of
-// its own.
+// A session's board: its own servers and the shared servers of the agent's board, with a guard of its own.
 
 import { toFailure } from "../../bridge/failure.ts";
 import { parseSessionServers } from "../../config/session.ts";
@@ -12,18 +11,17 @@ import {
   type SessionLimits,
 } from "../../guard/session-limits.ts";
 import type { AgentConfig } from "../../model/agent-config.ts";
-import type { BoardCallOptions } from "../../model/board-use.ts";
+import type { BoardCallOptions, SessionBoard } from "../../model/board.ts";
 import type { BoardOptions } from "../../model/board-options.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import type { BoardEvents } from "../../model/events.ts";
-import { isOffered } from "../../model/include.ts";
+import { isShownToModels } from "../../model/include.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { BoardPrompts } from "../../model/prompt.ts";
 import type { BoardResources } from "../../model/resource.ts";
 import type { ServerConfig } from "../../model/server-config.ts";
 import type { ServerDefinition } from "../../model/server-definition.ts";
 import type { ServerStatus } from "../../model/server-status.ts";
-import type { SessionBoard } from "../../model/session-board.ts";
 import type { CallOutcome, Tool } from "../../model/tool.ts";
 import { BoardCore } from "../core.ts";
 import { withMatchingServer } from "../matching-server.ts";
@@ -36,14 +34,14 @@ export interface SessionSettings {
   cwd: string;
   /** The agent's board. */
   base: BoardCore;
-  /** The agent as it holds in this session. */
+  /** The agent, with the session's options applied. */
   agent: AgentConfig;
   options: BoardOptions;
-  /** The servers it starts with. */
+  /** The servers that the session brings when it opens. */
   brought: readonly ServerDefinition[];
   limits: SessionLimits;
   startupWait: number;
-  /** What was left out of what the session asked for. */
+  /** What was left out of the session, one sentence each. */
   notices: readonly string[];
   onClosed: () => void;
 }
@@ -56,9 +54,9 @@ export class LiveSession implements SessionBoard {
   readonly #settings: SessionSettings;
   readonly #core: BoardCore;
   readonly #own: SessionServers;
-  /** Of its own servers, to begin with. */
+  /** The definitions of its own servers when it opens. */
   readonly #definitions: readonly ServerDefinition[];
-  /** Abort the calls under way: they end with the session, also those on servers that go on without it. */
+  /** Abort the running calls. They end with the session, also those on shared servers, which keep running. */
   readonly #running = new Set<AbortController>();
   #closing: Promise<void> | undefined;
 
@@ -69,7 +67,7 @@ export class LiveSession implements SessionBoard {
     this.cwd = cwd;
     const names = new Set(brought.map(({ name }) => name));
     const isFree = ({ name }: ServerDefinition): boolean => !names.has(name);
-    // To the session they are like any other of its own.
+    // Without `scope`: in the session they are servers like any other.
     const perSession = base.agent.servers.flatMap(({ scope, ...definition }) =>
       scope === "session" ? [definition] : [],
     );
@@ -152,7 +150,7 @@ export class LiveSession implements SessionBoard {
     const { servers } = this.#core;
     const shared = servers.shared().find(({ name }) => name === server);
     if (shared !== undefined && shared.supervisor.live === undefined) {
-      // As a call to it would: that disturbs nobody.
+      // A call would start it too, and nobody uses it while it is down.
       await shared.supervisor.start();
       return this.#statusOf(shared);
     }
@@ -179,7 +177,7 @@ export class LiveSession implements SessionBoard {
     const { definitions } = parseSessionServers({ [name]: config }, agent.session, this.cwd);
     const [definition] = definitions;
     if (definition === undefined || brought.includes(name)) {
-      const message = `the session has a server '${name}' already`;
+      const message = `the session already has a server '${name}'`;
       throw new PlugboardError("INVALID_ARGUMENTS", message, {
         server: name,
         hint: "remove it first, or choose another name",
@@ -214,12 +212,12 @@ export class LiveSession implements SessionBoard {
 
   async #close(): Promise<void> {
     for (const each of this.#running) each.abort();
-    this.#core.content.resources.leave();
+    this.#core.content.resources.unsubscribeAll();
     await this.#core.close();
     this.#settings.onClosed();
   }
 
-  /** Runs a call that ends when `given` aborts or the session is closed. */
+  /** Runs a call that is aborted when `given` aborts or the session closes. */
   async #untilClosed<Outcome>(
     given: AbortSignal | undefined,
     call: (signal: AbortSignal) => Promise<Outcome>,
@@ -237,28 +235,28 @@ export class LiveSession implements SessionBoard {
     }
   }
 
-  /** Which of the tools that the session brings are in its list. */
+  /** Selects the tools of brought servers that are within the session's limit. */
   #selection(): Selection<Tool> {
     const brought = new Set(this.#own.brought);
     const tools = this.#core.tools
       .list()
       .filter(({ source }) => source.kind === "mcp" && brought.has(source.server))
-      // The limit is about what a model has to read.
-      .filter(isOffered);
+      // Only tools that a model has to read count.
+      .filter(isShownToModels);
     return selectTools(tools, this.#settings.limits, canonicalOf);
   }
 
   #statusOf(entry: ServerEntry): ServerStatus {
     const status = this.#core.status(entry);
-    status.diagnostics.push(...this.#own.shadowing(entry.definition));
+    status.diagnostics.push(...this.#own.replacing(entry.definition));
     if (!this.#core.servers.isWithheld(entry)) return status;
-    // To this session, whatever it is to others.
+    // For this session, whatever its state is for others.
     const { pid: _, ...disabled } = status;
     return { ...disabled, state: { kind: "disabled" }, available: false };
   }
 }
 
-/** The settings of the session's own servers as they are now, of the others as the configuration has them. */
+/** Looks up the guard settings of the session's own servers on every use, since it can add and remove servers. */
 function sessionGuards(
   configured: readonly ServerDefinition[],
   servers: () => ServerSet,

@@ -2,7 +2,7 @@
 // code. Servers are checked one by one (servers.ts), so that a bad one does not hide what is wrong with the
 // others.
 
-import type { ModelProvider, ModelProviderType } from "../../model/model-provider.ts";
+import type { ModelProvider, ModelProviderType } from "../../model/agent-config.ts";
 import { SECRET_PROVIDERS } from "./references.ts";
 import {
   anyObject,

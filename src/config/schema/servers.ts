@@ -1,7 +1,7 @@
 // Checks the servers of one layer of configuration, each by itself, and says of each how it is reached.
 
 import { isJsonObject } from "../../model/json.ts";
-import type { ServerConfig, Transport } from "../../model/server-config.ts";
+import type { ServerConfig, ServerTransport } from "../../model/server-config.ts";
 import { atKey, atValue, type Issue, type KeyPath } from "../issue.ts";
 import { check } from "./schema.ts";
 import { serverSchema } from "./server-schema.ts";
@@ -9,7 +9,7 @@ import { serverNameProblem } from "./values.ts";
 
 /** A server as written, with one name per key: no `type`, no `workingDir`, no `streamable-http`. */
 export interface PlainServer extends Omit<ServerConfig, "transport" | "type" | "workingDir"> {
-  transport?: Transport;
+  transport?: ServerTransport;
 }
 
 export interface CheckedServer {
@@ -91,7 +91,7 @@ function withoutAliases(config: ServerConfig): PlainServer {
   return Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== undefined));
 }
 
-function toTransport(transport: ServerConfig["transport"]): Transport | undefined {
+function toTransport(transport: ServerConfig["transport"]): ServerTransport | undefined {
   return transport === "streamable-http" ? "http" : transport;
 }
 

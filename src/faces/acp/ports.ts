@@ -4,7 +4,8 @@ import type { SessionUpdate, StopReason } from "@agentclientprotocol/sdk";
 import type { ContentBlock } from "../../model/content.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { SamplingOptions } from "../../model/sampling.ts";
-import type { SessionBoard as WholeBoard, SessionOptions } from "../../model/session-board.ts";
+import type { SessionBoard as WholeBoard } from "../../model/board.ts";
+import type { SessionOptions } from "../../model/board-options.ts";
 import type { CallOutcome, Tool } from "../../model/tool.ts";
 
 /** The slice of a session's board that this face uses. */

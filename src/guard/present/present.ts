@@ -4,10 +4,9 @@
 import { type ContentBlock, EMPTY_ERROR, EMPTY_RESULT } from "../../model/content.ts";
 import { asText } from "../../util/text.ts";
 import type { ErrorCode } from "../../model/errors.ts";
-import type { ExternalContent, ModelDetails } from "../../model/external-content.ts";
+import type { ExternalContent, ModelDetails, CallOutcome, ToolResult } from "../../model/tool.ts";
 import type { ToolSubject } from "../../model/guard.ts";
 import type { FramingMode } from "../../model/guard-settings.ts";
-import type { CallOutcome, ToolResult } from "../../model/tool.ts";
 import { fit } from "./fit.ts";
 import { newFrameId, toolFrame, withoutMarkers, wrap } from "./frame.ts";
 import { saveRest, type SpillDirectory } from "./spill.ts";

@@ -1,7 +1,7 @@
 // Finds the call that a server's request belongs to. Up to 2025-11-25 the request itself does not say: we
 // know the call only while exactly one is in flight, and the caller only while all calls have the same one.
 
-import type { RequestHandlers } from "../../model/server-request.ts";
+import type { RequestHandlers } from "../../model/request-handlers.ts";
 
 /** A call, as seen by the requests that it causes. */
 export interface CausingCall {

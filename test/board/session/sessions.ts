@@ -3,7 +3,7 @@
 import { tmpdir } from "node:os";
 import { fixture } from "../../support/boards.ts";
 import type { ServerConfig } from "../../../src/model/server-config.ts";
-import type { SessionBoard } from "../../../src/model/session-board.ts";
+import type { SessionBoard } from "../../../src/model/board.ts";
 import type { ServerStatus } from "../../../src/model/server-status.ts";
 
 export const cwd = tmpdir();

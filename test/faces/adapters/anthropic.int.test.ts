@@ -199,7 +199,10 @@ describe("toAnthropicTools", () => {
         isError: true,
         framed: false,
       },
-      { text: expect.stringMatching(/^the arguments for 'mcp__echo__echo' are not JSON/), isError: true },
+      {
+        text: expect.stringMatching(/^the arguments for 'mcp__echo__echo' are not JSON/),
+        isError: true,
+      },
       { text: "c", isError: false },
     ]);
   });

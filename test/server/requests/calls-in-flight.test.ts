@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { RequestHandlers } from "../../../src/model/server-request.ts";
+import type { RequestHandlers } from "../../../src/model/request-handlers.ts";
 import { CallsInFlight, type CausingCall } from "../../../src/server/requests/calls-in-flight.ts";
 
 const open = new AbortController().signal;

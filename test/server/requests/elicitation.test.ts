@@ -122,7 +122,7 @@ describe("a question", () => {
     [{ message: "?", requestedSchema: [] }, "its kind is not supported"],
     [
       { message: "?", requestedSchema: { properties: { a: { type: "object" } } } },
-      "it is not a form: the field 'a' is none that a form can have",
+      "it is not a form: the field 'a' has a type that forms do not support",
     ],
     [
       { message: "?", requestedSchema: { ...SCHEMA, title: "x".repeat(300_000) } },

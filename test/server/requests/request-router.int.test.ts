@@ -137,7 +137,7 @@ describe.each(ERAS)("a server of %s", (_, era) => {
     expect(answer).toEqual({ action: "cancel" });
     expect(logger.lines).toContainEqual({
       level: "warn",
-      message: "an answer to the server's question was not sent: 'name' is no text",
+      message: "an answer to the server's question was not sent: 'name' is not text",
       fields: { server: "s" },
     });
   });

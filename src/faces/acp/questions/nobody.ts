@@ -2,7 +2,7 @@
 // and no other session's person is asked.
 
 import type { Logger } from "../../../model/logger.ts";
-import type { RequestHandlers } from "../../../model/server-request.ts";
+import type { RequestHandlers } from "../../../model/request-handlers.ts";
 
 /** To be given to the board that sessions are laid over: without it its servers could not ask at all. */
 export function askNobody(logger: Logger): Required<RequestHandlers> {

@@ -138,7 +138,7 @@ describe("a server that recovers", () => {
       /^shared: .*code 7\n\n- shared: ready, 11 tools$/,
     );
     expect(await editor.ask(sessionId, "/mcp reconnect shared")).toBe(
-      "server 'shared' is shared by all sessions: that is for the board it belongs to",
+      "server 'shared' is shared by all sessions: do this on the agent's board",
     );
   });
 });

@@ -41,7 +41,7 @@ describe("a list of servers", () => {
     const sessionId = await editor.newSession([mcpServer("echo", "echo")]);
     await editor.until(() => editor.said(sessionId) !== "");
     expect(editor.said(sessionId)).toBe(
-      "server 'echo' of the session takes the place of the agent's server of that name\n\n",
+      "the session's server 'echo' replaces the agent's server of that name\n\n",
     );
     expect(await editor.call(sessionId, "echo/add", { a: 1, b: 2 })).toBe("3");
   });

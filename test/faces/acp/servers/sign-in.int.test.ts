@@ -55,7 +55,7 @@ describe("a session's server that answers 401", () => {
       "and is not configured",
       undefined,
       {},
-      ", or configure a server of its name and URL for the agent and run: plugboard login docs",
+      ", or configure a server with its name and URL for the agent and run: plugboard login docs",
     ],
     ["and is configured", {}, {}, ", or run: plugboard login docs"],
     [
@@ -74,9 +74,9 @@ describe("a session's server that answers 401", () => {
     const told = (): string => /docs: (?!server)[^\n]*/.exec(editor.said(sessionId))?.[0] ?? "";
     await editor.prompt(sessionId, "Hello");
     expect(told()).toMatch(
-      /^docs: .*; give it fresh headers where the session's servers are set up/,
+      /^docs: .*; give it fresh headers where you configure the session's servers/,
     );
-    expect(told().split("are set up")[1]).toBe(remedy);
+    expect(told().split("the session's servers")[1]).toBe(remedy);
     await editor.prompt(sessionId, "Hello");
     expect(editor.said(sessionId).match(/give it fresh headers/g)).toHaveLength(1);
     expect(oauth.count("authorize") + oauth.count("register")).toBe(0);

@@ -1,0 +1,167 @@
+// The guard's stages around the calls of a board, and how results are presented to a model. guard.ts loads this
+// file with the first call.
+
+import { join } from "node:path";
+import type { Present } from "../bridge/tool.ts";
+import { approvalModes, approvalStage } from "../guard/approval.ts";
+import { ApprovalStore } from "../guard/approval-store.ts";
+import { AuditLog } from "../guard/audit/audit-log.ts";
+import { auditStage } from "../guard/audit/stage.ts";
+import { concurrencyStage } from "../guard/concurrency.ts";
+import { outputStage } from "../guard/output/stage.ts";
+import { presentToModel, type PresentSettings } from "../guard/present/present.ts";
+import { rateLimitStage } from "../guard/rate-limit.ts";
+import { redactStage } from "../guard/redact.ts";
+import type { ServerGuards } from "../guard/server-guards.ts";
+import { SESSION_RATE_LIMIT } from "../guard/session-limits.ts";
+import { SpillDirectory } from "../guard/present/spill.ts";
+import type { AgentConfig } from "../model/agent-config.ts";
+import type { Next, Stage, StageFor, ToolSubject } from "../model/guard.ts";
+import type { Logger } from "../model/logger.ts";
+import type { Clock } from "../util/clock.ts";
+import type { BoardGuardOptions, SessionGuard } from "./guard.ts";
+
+const MAX_RESULT_BYTES = 256 * 1024;
+
+export interface CallStagesOptions extends BoardGuardOptions {
+  servers: ServerGuards;
+  /** Stages that decide about the tool itself, before any limit counts the call. */
+  first: readonly StageFor[];
+  /** For a session's board: the stages of the agent's board. */
+  shared?: CallStages;
+}
+
+export class CallStages {
+  readonly #agent: AgentConfig;
+  readonly #logger: Logger;
+  readonly #servers: ServerGuards;
+  readonly #session: SessionGuard | undefined;
+  readonly #rateLimit: StageFor;
+  readonly #concurrency: StageFor;
+  readonly #audit: AuditLog | undefined;
+  readonly #isAuditShared: boolean;
+  readonly #spill: SpillDirectory | undefined;
+  readonly #stages: readonly StageFor[];
+  readonly #contentStages: readonly StageFor[];
+
+  constructor(given: CallStagesOptions) {
+    const { agent, options, clock, logger, redactor, servers, first, session, shared } = given;
+    const { stateDir, onApproval } = options;
+    this.#agent = agent;
+    this.#session = session;
+    this.#logger = logger;
+    this.#servers = servers;
+    this.#isAuditShared = shared !== undefined;
+    this.#audit = shared ? shared.#audit : openAudit(agent, stateDir, clock, logger);
+    this.#spill = stateDir === undefined ? undefined : new SpillDirectory(join(stateDir, "spill"));
+    const approvals = new ApprovalStore({
+      stateDir,
+      clock,
+      onWriteError: (error) =>
+        logger.warn("an approval could not be saved", { reason: String(error) }),
+    });
+    const redact = redactStage(redactor);
+    const audited =
+      this.#audit &&
+      auditStage(this.#audit, {
+        agent: agent.agentId,
+        session: session?.id,
+        arguments: agent.audit?.arguments ?? false,
+        redact: redactor,
+        clock,
+      });
+    this.#rateLimit = rateLimitStage({
+      servers,
+      clock,
+      perMinute: session && SESSION_RATE_LIMIT,
+    });
+    this.#concurrency = concurrencyStage(servers);
+    const sharedStages = (subject: ToolSubject): CallStages | undefined =>
+      session?.isShared(subject) ? shared : undefined;
+    this.#contentStages = [() => audited, () => redact];
+    // The outermost stage comes first. Approval comes before concurrency, so that a call does not keep others
+    // waiting while a person decides.
+    this.#stages = [
+      ...this.#contentStages,
+      ...first,
+      (subject) => sharedStages(subject)?.limitRate(subject),
+      this.#rateLimit,
+      approvalStage({
+        ...approvalModes(servers, agent.guard?.approval),
+        ask: onApproval,
+        remembered: (subject) => approvals.has(subject),
+        remember: (subject) => approvals.add(subject),
+      }),
+      (subject) => (sharedStages(subject) ?? this).limitConcurrency(subject),
+      outputStage(logger),
+    ];
+  }
+
+  /** Also called by the boards of sessions, so that the limit counts the calls of all of them. */
+  limitRate(subject: ToolSubject): Stage | undefined {
+    return this.#rateLimit(subject);
+  }
+
+  limitConcurrency(subject: ToolSubject): Stage | undefined {
+    return this.#concurrency(subject);
+  }
+
+  around(subject: ToolSubject, last: Next): Next {
+    return compose(this.#stages, subject, last);
+  }
+
+  aroundContent(subject: ToolSubject, last: Next): Next {
+    return compose(this.#contentStages, subject, last);
+  }
+
+  presenter(subject: ToolSubject): Present {
+    const own = this.#servers.own(subject);
+    const settings: PresentSettings = {
+      framing: own.framing ?? this.#agent.guard?.framing ?? "full",
+      maxResultBytes: own.maxResultBytes ?? MAX_RESULT_BYTES,
+      spill: this.#spill,
+      onSuspicious: (patterns) => {
+        const { source } = subject;
+        if (source.kind === "mcp") this.reportSuspicious(source, patterns);
+      },
+    };
+    return (outcome) => presentToModel(outcome, subject, settings);
+  }
+
+  async close(): Promise<void> {
+    const audit = this.#isAuditShared ? undefined : this.#audit;
+    await Promise.all([audit?.close(), this.#spill?.remove()]);
+  }
+
+  /** Only reports: the content stays as it is. */
+  reportSuspicious({ server, tool }: { server: string; tool: string }, patterns: string[]): void {
+    this.#logger.info("a result looks like an attempt to steer the model", {
+      tool: `${server}/${tool}`,
+      patterns,
+    });
+    this.#audit?.suspect({
+      agent: this.#agent.agentId,
+      session: this.#session?.id,
+      server,
+      tool,
+      patterns,
+    });
+  }
+}
+
+function openAudit(
+  { audit }: AgentConfig,
+  stateDir: string | undefined,
+  clock: Clock,
+  logger: Logger,
+): AuditLog | undefined {
+  const file = audit?.file ?? (stateDir && join(stateDir, "audit.jsonl"));
+  return file === undefined ? undefined : new AuditLog({ file, clock, logger });
+}
+
+/** The chain around the calls of one tool, the first stage outermost. A stage that has nothing to do for the tool is not in it. */
+export function compose(stages: readonly StageFor[], subject: ToolSubject, last: Next): Next {
+  return stages
+    .flatMap((stageFor) => stageFor(subject) ?? [])
+    .reduceRight<Next>((next, stage) => (call) => stage(call, next), last);
+}
