@@ -22,7 +22,7 @@ export interface GlobalOptions {
   exitWithStdin: boolean;
 }
 
-export type Command =
+export type CliCommand =
   | { kind: "overview" }
   | ToolsCommand
   | CallCommand
@@ -38,6 +38,6 @@ export type Command =
   | { kind: "demo" };
 
 export type Invocation =
-  | { kind: "run"; command: Command; options: GlobalOptions }
+  | { kind: "run"; command: CliCommand; options: GlobalOptions }
   /** Help, the version or a usage error, which has been printed. */
   | { kind: "answered"; exitCode: number };

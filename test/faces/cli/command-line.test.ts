@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readCommandLine } from "../../../src/faces/cli/command-line.ts";
-import type { Command, GlobalOptions } from "../../../src/faces/cli/invocation.ts";
+import type { CliCommand, GlobalOptions } from "../../../src/faces/cli/invocation.ts";
 import { packageVersion } from "../../../src/util/version.ts";
 
 function read(...argv: string[]) {
@@ -23,7 +23,7 @@ const globals: GlobalOptions = {
 };
 
 describe("a command line asks for", () => {
-  it.each<[string[], Command]>([
+  it.each<[string[], CliCommand]>([
     [[], { kind: "overview" }],
     [["tools"], { kind: "tools", query: [], refresh: false, long: false }],
     [["tools", "a", "b"], { kind: "tools", query: ["a", "b"], refresh: false, long: false }],

@@ -1,7 +1,7 @@
 // What a person types or a program pipes in: one line in answer to a question, or all of stdin.
 
 import type { CliContext } from "../context.ts";
-import type { CliIo, Input } from "../io.ts";
+import type { CliIo, CliInput } from "../io.ts";
 import { untilInterrupted } from "../lifetime.ts";
 
 /** Longer than anything typed before Enter. */
@@ -58,7 +58,7 @@ export async function readStdin({
   }
 }
 
-function readAll(stdin: Input): Promise<string> {
+function readAll(stdin: CliInput): Promise<string> {
   return new Promise((done, fail) => {
     const chunks: Buffer[] = [];
     stdin.on("data", (chunk: Buffer | string) => chunks.push(Buffer.from(chunk)));
