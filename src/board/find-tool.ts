@@ -96,14 +96,14 @@ export function unknownTool(name: string, { tools, servers, clock }: FindContext
   });
 }
 
-/** Returns names in the form of the given one: `server/tool` or, for a public name, public names. */
+/** Returns public names if the given name resembles one, else names in the form `server/tool`. */
 function nearestNames(name: string, tools: readonly BoardTool[]): string[] {
   const publicNames = new Set(tools.map(({ subject }) => subject.publicName));
   const names = new Map<string, string>();
   for (const each of tools) {
     const { canonical, publicName, source } = each.subject;
     const shown = source.kind === "mcp" ? canonical : publicName;
-    // Full names are compared with full names, since the server's part would hide how alike the tools are.
+    // A full name is compared with full names, a tool's own name with own names: a part and a whole never look alike.
     names.set(name.includes("/") ? shown : ownName(each), shown);
   }
   if (!name.includes("/")) for (const each of publicNames) names.set(each, each);

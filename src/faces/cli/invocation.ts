@@ -4,23 +4,12 @@ import type { AskCommand } from "./ask/command.ts";
 import type { AuditCommand } from "./audit/command.ts";
 import type { CallCommand } from "./call/command.ts";
 import type { ContentCommand } from "./content/command.ts";
+import type { GlobalOptions } from "./context.ts";
 import type { LoginCommand, LogoutCommand } from "./login/command.ts";
 import type { PinsCommand } from "./pins/command.ts";
 import type { StatusCommand } from "./status/command.ts";
-import type { LogThreshold } from "./terminal/log.ts";
 import type { ToolsCommand } from "./tools/command.ts";
 import type { TrustCommand } from "./trust/command.ts";
-
-export interface GlobalOptions {
-  config?: string;
-  agent?: string;
-  json: boolean;
-  color: boolean;
-  logLevel: LogThreshold;
-  /** Tools marked `ownerOnly` may be called. */
-  owner: boolean;
-  exitWithStdin: boolean;
-}
 
 export type CliCommand =
   | { kind: "overview" }

@@ -3,9 +3,9 @@
 import { PlugboardError } from "../../model/errors.ts";
 import { plainText } from "../../util/text.ts";
 import { readCommandLine } from "./command-line.ts";
-import type { CliContext } from "./context.ts";
+import type { CliContext, GlobalOptions } from "./context.ts";
 import { EXIT, exitCodeFor } from "./exit-code.ts";
-import type { CliCommand, GlobalOptions } from "./invocation.ts";
+import type { CliCommand } from "./invocation.ts";
 import { type CliIo, processIo } from "./io.ts";
 import { Lifetime } from "./lifetime.ts";
 import { createLog } from "./terminal/log.ts";

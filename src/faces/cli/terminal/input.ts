@@ -1,8 +1,8 @@
 // What a person types or a program pipes in: one line in answer to a question, or all of stdin.
 
-import type { CliContext } from "../context.ts";
-import type { CliIo, CliInput } from "../io.ts";
+import type { CliInput, CliIo } from "../io.ts";
 import { untilInterrupted } from "../lifetime.ts";
+import type { Screen } from "./screen.ts";
 
 /** Longer than anything typed before Enter. */
 const LONGEST_LINE = 4096;
@@ -46,7 +46,7 @@ export async function readStdin({
   signal,
 }: {
   io: Pick<CliIo, "stdin">;
-  screen: Pick<CliContext["screen"], "note">;
+  screen: Pick<Screen, "note">;
   signal: AbortSignal;
 }): Promise<string> {
   if (stdin.isTTY) screen.note("reading from the terminal; press Ctrl-D to end");

@@ -23,7 +23,7 @@ describe("/mcp disable and enable", () => {
   });
 
   it.each([
-    ["/mcp disable owm", "no server is named 'owm': did you mean 'own'?"],
+    ["/mcp disable owm", "there is no server named 'owm': did you mean 'own'?"],
     ["/mcp enable", '/mcp does not know "enable": /mcp shows the servers; /mcp reconnect, enable'],
   ])("%s", async (line, answer) => {
     const editor = await desk.open();
