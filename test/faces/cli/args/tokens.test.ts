@@ -80,7 +80,7 @@ describe("arguments on the command line", () => {
     });
   });
 
-  it("tell a person at a terminal that they are awaited", async () => {
+  it("tell a person at a terminal that input is expected", async () => {
     const stdin: PassThrough & { isTTY?: boolean } = new PassThrough();
     stdin.isTTY = true;
     const { given, prompts } = read(["-"], stdin);

@@ -26,7 +26,7 @@ describe("plugboard audit", () => {
       .filter((line) => line !== "")
       .map((line) => JSON.parse(line) as JsonObject);
 
-  it("tells of every call that a command made, refused ones too", async () => {
+  it("lists every call that a command made, including refused ones", async () => {
     configure({ echo: fixture("echo") }, { tools: { deny: ["echo/crash"] } });
     await run("call", "echo", "text=hi");
     await run("call", "fail");
@@ -70,7 +70,7 @@ describe("plugboard audit", () => {
     expect(new Set(hashes).size).toBe(2);
   });
 
-  it("finds the file that the configuration names", async () => {
+  it("reads the file that the configuration names", async () => {
     const audit = { file: "calls.jsonl", arguments: true };
     configure({ echo: fixture("echo") }, {}, { audit });
     await run("call", "echo", "text=hi");

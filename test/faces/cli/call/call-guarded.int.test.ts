@@ -48,7 +48,7 @@ describe("a tool that a rule refuses", () => {
     ]);
   });
 
-  it("is there for the owner where it is for the owner alone", async () => {
+  it("can be called with --owner if it is ownerOnly", async () => {
     const refused = await run("call", "echo/pid");
     expect(refused.code).toBe(4);
     expect(refused.stderr).toContain("the owner calls it with --owner");
@@ -57,7 +57,7 @@ describe("a tool that a rule refuses", () => {
     expect((await run("call", "echo/crash", "--owner")).code).toBe(4);
   });
 
-  it("does not hide that another name is unknown", async () => {
+  it("does not make other unknown names look refused", async () => {
     expect((await run("call", "crahs")).code).toBe(2);
     expect((await run("call", "echo/nothing")).code).toBe(2);
   });
@@ -74,7 +74,7 @@ describe("a tool that changed", () => {
     offer("Sends.");
   });
 
-  it("is refused from the first call on, until somebody approves it", async () => {
+  it("is refused from the first call on, until it is approved", async () => {
     const refused = await run("call", "docs/read");
     expect(refused.code).toBe(4);
     expect(refused.stderr).toContain("docs/read is refused, since it changed after it was pinned");
@@ -87,7 +87,7 @@ describe("a tool that changed", () => {
     expect(await run("call", "docs/read")).toMatchObject({ code: 0, stdout: "read\n" });
   });
 
-  it("is told of by whatever looks at the tools", async () => {
+  it("is reported by tools and status", async () => {
     const { stderr } = await run("tools", "--refresh");
     expect(stderr).toContain("changed since it was pinned");
     expect((await run("status")).stdout).toContain("changed since it was pinned");
@@ -95,7 +95,7 @@ describe("a tool that changed", () => {
 });
 
 describe("a secret of a server", () => {
-  it("is in nothing that a command prints or keeps", async () => {
+  it("is not in anything that a command prints or stores", async () => {
     const token = "tok-3f9a77c1e2";
     const docs = { ...fixture("hostile-words"), env: { API_TOKEN: "${DOCS_TOKEN}" } };
     configure({ docs }, {}, { audit: { arguments: true } });

@@ -33,7 +33,7 @@ describe("saving a result", () => {
     expect(readFileSync(join(cwd, "out/a_b-1.jpg"), "utf8")).toBe("some bytes");
   });
 
-  it("never writes over a file", async () => {
+  it("never overwrites a file", async () => {
     writeFileSync(join(cwd, "a_b-1.png"), "mine");
     const saved = await save([image("image/png")], ".");
     expect([...saved.values()]).toEqual(["a_b-2.png"]);
@@ -52,7 +52,7 @@ describe("saving a result", () => {
     expect(readdirSync(join(cwd, "out"))).toEqual([`a_b-1.${extension}`]);
   });
 
-  it("keeps to the directory, whatever the tool is called", async () => {
+  it("stays in the directory, whatever the tool's name", async () => {
     const saved = await save([image("image/png")], "out", "../é");
     expect([...saved.values()]).toEqual(["out/_-1.png"]);
   });

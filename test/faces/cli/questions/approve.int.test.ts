@@ -40,7 +40,7 @@ describe("a call that must be approved", () => {
     ["n\n", 4, ""],
     ["\n", 4, ""],
     ["sure\n", 4, ""],
-  ])("is made or not by what is typed: %j", async (answer, code, stdout) => {
+  ])("depends on what the person types: %j", async (answer, code, stdout) => {
     expect(await answering(answer, "call", "add", "a=1", "b=2")).toMatchObject({ code, stdout });
     // And asked about again.
     expect(await answering(answer, "call", "add", "a=1", "b=2")).toMatchObject({ code, stdout });
@@ -60,7 +60,7 @@ describe("a call that must be approved", () => {
     expect(stderr).toContain("plugboard: echo/add was not approved\n");
   });
 
-  it("is not asked about any more after an always, at a terminal or not", async () => {
+  it("is not asked about again after an always, with or without a terminal", async () => {
     expect((await answering("a\n", "call", "echo", "text=hi")).stdout).toBe("hi\n");
     expect(await run("call", "echo", "text=again")).toEqual({
       code: 0,
@@ -70,7 +70,7 @@ describe("a call that must be approved", () => {
     expect((await run("call", "add", "a=1", "b=2")).code).toBe(4);
   });
 
-  it("is refused where nobody can be asked", async () => {
+  it("is refused without a terminal", async () => {
     const { code, stdout, stderr } = await scratch.run(
       ["--config", "board.json", "call", "echo", "text=hi"],
       { stdin: "y\n" },

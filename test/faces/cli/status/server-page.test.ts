@@ -19,7 +19,7 @@ const backoff: ServerState = { kind: "backoff", attempt: 2, of: 5, retryAt: NOW 
 const plain = terminal(60, { NO_COLOR: "1" });
 
 describe("a server in full", () => {
-  it("has everything that is known of it", () => {
+  it("shows everything that is known about it", () => {
     const server = status("docs", ready, {
       origin: "agent",
       pid: 42,
@@ -66,7 +66,7 @@ describe("a server in full", () => {
     ]);
   });
 
-  it("has the reason why it does not run, once", () => {
+  it("shows once why it does not run", () => {
     const server = status("docs", backoff, {
       cached: true,
       lastError: "not found",

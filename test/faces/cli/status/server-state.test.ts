@@ -41,13 +41,13 @@ describe("a state", () => {
     [{ kind: "failed", error }, "✗ failed", "x failed", ["not found", "hint: install it"]],
     [{ kind: "stopping" }, "○ stopping", "- stopping", []],
     [{ kind: "stopped" }, "○ stopped", "- stopped", []],
-  ])("%o is a word with a sign, and its reason", (state, sign, plainSign, notes) => {
+  ])("%o is shown as a word with a sign, and its reason", (state, sign, plainSign, notes) => {
     expect(stateCell(state, terminal(80)).text).toBe(sign);
     expect(stateCell(state, terminal(80, { TERM: "linux" })).text).toBe(plainSign);
     expect(stateNotes(state)).toEqual(notes);
   });
 
-  it("is JSON with its error in it", () => {
+  it("is JSON that includes its error", () => {
     const shown = { code: "SPAWN_FAILED", message: "not found", hint: "install it" };
     expect(stateToJson({ kind: "failed", error })).toEqual({ kind: "failed", error: shown });
     expect(stateToJson(backoff)).toEqual({ ...backoff, error: shown });

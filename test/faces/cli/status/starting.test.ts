@@ -26,7 +26,7 @@ describe("servers that start", () => {
   ];
   const frame = { spinner: "*", width: 60 };
 
-  it("have a row each, with the time it took or takes", () => {
+  it("have a row each, with their start time so far", () => {
     expect(startingRows(servers, { ...frame, height: 10 }, clock, plain)).toEqual([
       "a  ✓ ready     250 ms",
       "b  * starting  1.5 s",
@@ -34,7 +34,7 @@ describe("servers that start", () => {
     ]);
   });
 
-  it("come first where not all fit", () => {
+  it("come first if not all rows fit", () => {
     const [first] = startingRows(servers, { ...frame, height: 2 }, clock, plain);
     expect(first).toBe("b  * starting  1.5 s");
   });
