@@ -104,7 +104,7 @@ function startAgent(directory, config) {
     });
   return {
     request,
-    /** Asks how the servers fare until they fare well. */
+    /** Asks for the state of the servers until all are ready. */
     async said(sessionId, condition) {
       do {
         text = "";

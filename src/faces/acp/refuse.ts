@@ -1,5 +1,5 @@
-// An agent that cannot start: the client's first request is answered with the reason. Many clients show nothing of
-// what a process writes to stderr before it ends.
+// Answers the client's first request with the reason why the agent cannot start. Many clients do not show what a process
+// writes to stderr before it exits.
 
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
@@ -7,7 +7,7 @@ import { PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { type Clock, within } from "../../util/clock.ts";
 
-/** A client asks at once. Whatever else has started this is not kept waiting. */
+/** A client sends its first request at once. Anything else that started us must not wait for long. */
 const WAIT_MS = 2000;
 const INTERNAL_ERROR = -32603;
 
@@ -18,14 +18,14 @@ export interface RefuseOptions {
   signal: AbortSignal;
 }
 
-/** Resolves when it has been said, or nobody asks. Does not reject. */
+/** Resolves when the reason was sent, or no request came. Does not reject. */
 export async function refuseAcp(
   reason: unknown,
   { input, output, clock, signal }: RefuseOptions,
 ): Promise<void> {
   if (!(reason instanceof PlugboardError)) return;
   const lines = createInterface({ input });
-  // Ends the reading, and with it the wait.
+  // Closing ends the loop that reads lines, and with it the wait.
   const stop = (): void => lines.close();
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
@@ -44,7 +44,7 @@ export async function refuseAcp(
     },
   };
   const line = new TextEncoder().encode(`${JSON.stringify(answer)}\n`);
-  // A client that is gone needs no answer.
+  // The write fails if the client is gone, and then nobody needs the answer.
   await Promise.allSettled([output.getWriter().write(line)]);
 }
 

@@ -1,4 +1,4 @@
-// A board as an ACP agent: the methods of the protocol over one connection, and their end with it.
+// Serves ACP on one connection: each method of the protocol, and the end of all sessions with the connection.
 
 import {
   agent,
@@ -13,11 +13,18 @@ import { PlugboardError } from "../../model/errors.ts";
 import { type Logger, silentLogger } from "../../model/logger.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { packageVersion } from "../../util/version.ts";
-import { ClientSide } from "./client-side.ts";
 import { History } from "./history/history.ts";
-import { boundLines, TOO_LARGE, tooLarge } from "./wire/long-lines.ts";
-import { modeState } from "./session/mode.ts";
-import { changeMode, changeOption, configOptions, optionsUpdate } from "./session/options.ts";
+import type { NewResponder } from "./responder/responder.ts";
+import { AcpSessions } from "./session/acp-sessions.ts";
+import type { OpenSession, Session } from "./session/session.ts";
+import {
+  changeMode,
+  changeOption,
+  configOptions,
+  modeState,
+  optionsUpdate,
+} from "./session/settings.ts";
+import { AcpClient } from "./wire/client.ts";
 import {
   invalidParams,
   parseConfigOption,
@@ -29,19 +36,17 @@ import {
   parseResume,
   parseSession,
 } from "./wire/params.ts";
-import type { NewResponder, OpenSession } from "./ports.ts";
-import type { Session } from "./session/session.ts";
-import { Sessions } from "./session/sessions.ts";
+import { boundLines, TOO_LARGE, tooLarge } from "./wire/stdio.ts";
 
 export interface AcpOptions {
   input: ReadableStream<Uint8Array>;
   output: WritableStream<Uint8Array>;
   openSession: OpenSession;
-  /** Answers what is no command. Without it commands alone are answered. */
+  /** Answers prompts with a model. Without it only commands are answered. */
   newResponder?: NewResponder;
-  /** For somebody who asks an agent without a model: a sentence on what gives it one. */
+  /** Tells the user of an agent without a model how to configure one. */
   modelAdvice?: string;
-  /** Where sessions are kept. Without it nothing is, and none can be loaded. */
+  /** Where sessions are kept. Without it none is kept, and none can be loaded. */
   historyDir?: string;
   /** Aborting it ends the connection. */
   signal?: AbortSignal;
@@ -49,12 +54,12 @@ export interface AcpOptions {
   logger?: Logger;
 }
 
-/** Resolves when the client is gone, or the signal aborts, and nothing of its sessions is left. */
+/** Resolves when the client is gone or the signal aborts, and nothing of its sessions is left. */
 export async function serveAcp(options: AcpOptions): Promise<void> {
   const { signal, clock = systemClock, logger = silentLogger, historyDir } = options;
-  const client = new ClientSide();
-  const sessions = new Sessions({
-    peer: client,
+  const client = new AcpClient();
+  const sessions = new AcpSessions({
+    client,
     clock,
     logger,
     newResponder: options.newResponder,
@@ -65,7 +70,7 @@ export async function serveAcp(options: AcpOptions): Promise<void> {
   const app = describeAgent(sessions, client);
   const lines = boundLines({
     maxBytes: DEFAULT_MAX_MESSAGE_BYTES,
-    onDropped: () => logger.warn("a message of the client's was too large, and was dropped"),
+    onDropped: () => logger.warn("dropped a message from the client: it was too large"),
   });
   const input = options.input.pipeThrough(lines);
   const connection = app.connect(ndJsonStream(options.output, input));
@@ -81,22 +86,22 @@ export async function serveAcp(options: AcpOptions): Promise<void> {
   }
 }
 
-function describeAgent(sessions: Sessions, client: ClientSide) {
+function describeAgent(sessions: AcpSessions, client: AcpClient) {
   const { session } = methods.agent;
   return agent({ name: "plugboard" })
     .onRequest(methods.agent.initialize, ({ params }) => {
-      client.introduce(params.clientCapabilities ?? {});
+      client.initialize(params.clientCapabilities ?? {});
       return initializeResponse();
     })
     .onRequest(session.new, parseNew, async ({ params }) => {
-      const opened = await asRequest(sessions.create(params));
+      const opened = await asRequestError(sessions.create(params));
       return { sessionId: opened.id, ...settingsOf(opened) };
     })
     .onRequest(session.load, parseLoad, async ({ params }) =>
-      settingsOf(await asRequest(sessions.reopen(params.sessionId, params, true))),
+      settingsOf(await asRequestError(sessions.reopen(params.sessionId, params, true))),
     )
     .onRequest(session.resume, parseResume, async ({ params }) =>
-      settingsOf(await asRequest(sessions.reopen(params.sessionId, params, false))),
+      settingsOf(await asRequestError(sessions.reopen(params.sessionId, params, false))),
     )
     .onRequest(session.list, parseList, ({ params: { cwd, cursor } }) =>
       sessions.list({ cwd: cwd ?? undefined, cursor: cursor ?? undefined }),
@@ -136,7 +141,7 @@ function describeAgent(sessions: Sessions, client: ClientSide) {
     );
 }
 
-/** Whatever version the client asks for: this one is answered, and the client decides whether it goes on. */
+/** We always answer with our version; a client that does not support it closes the connection. */
 function initializeResponse(): InitializeResponse {
   return {
     protocolVersion: PROTOCOL_VERSION,
@@ -161,8 +166,8 @@ function settingsOf(session: Session) {
   return { modes: modeState(session.mode), configOptions: configOptions(session) };
 }
 
-/** A configuration that a client has sent is a parameter of its. */
-async function asRequest<Result>(work: Promise<Result>): Promise<Result> {
+/** The client sent the configuration, so a mistake in it is an invalid parameter. */
+async function asRequestError<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;
   } catch (error) {

@@ -19,8 +19,8 @@ import {
 } from "@agentclientprotocol/sdk";
 import { afterEach, beforeEach } from "vitest";
 import { openBoard } from "../../../src/board.ts";
-import { askNobody } from "../../../src/faces/acp/questions/nobody.ts";
-import type { NewResponder } from "../../../src/faces/acp/ports.ts";
+import { declineUnattributed } from "../../../src/faces/acp/questions/decline-unattributed.ts";
+import type { NewResponder } from "../../../src/faces/acp/responder/responder.ts";
 import { serveAcp } from "../../../src/faces/acp/serve.ts";
 import type { BoardConfig } from "../../../src/config/parse.ts";
 import type { Board } from "../../../src/model/board.ts";
@@ -47,9 +47,9 @@ interface Options {
   /** What else the agent is configured with. */
   config?: Omit<BoardConfig, "servers">;
   board?: BoardOptions;
-  /** What the client can do beside showing updates and asking the person. */
+  /** Adds to what the client can do: it shows updates and asks the user anyway. */
   equip?: (app: ClientApp) => void;
-  /** Milliseconds that a new session waits for its servers; for as long as a slow machine needs unless told. */
+  /** Milliseconds that a new session waits for its servers. The default suits a slow machine. */
   startupWait?: number;
   capabilities?: ClientCapabilities;
   decide?: Decide;
@@ -71,9 +71,9 @@ class Editor extends AcpClient {
   readonly connection: ClientConnection;
   readonly board: Board;
   readonly elicitations: CreateElicitationRequest[] = [];
-  /** Ids of pages that the agent says are through. */
+  /** Ids of the pages that the agent reported as finished. */
   readonly completed: string[] = [];
-  /** Resolves when the agent has let go of everything. */
+  /** Resolves when the agent has closed everything. */
   readonly served: Promise<void>;
   readonly #toAgent = new PassThrough();
 
@@ -122,7 +122,10 @@ class Editor extends AcpClient {
 
   static async open(options: Options, directory: string): Promise<Editor> {
     const { servers = {}, config, board: given } = options;
-    const board = await openBoard({ ...config, servers }, { ...askNobody(silentLogger), ...given });
+    const board = await openBoard(
+      { ...config, servers },
+      { ...declineUnattributed(silentLogger), ...given },
+    );
     const editor = new Editor(board, options, directory);
     if (options.raw !== true) await editor.initialize(options.capabilities);
     return editor;
@@ -137,7 +140,7 @@ class Editor extends AcpClient {
     return sessionId;
   }
 
-  /** Calls a tool as a person does, and gives the text of what it came to. */
+  /** Calls a tool with `/call`, and returns the text of its result. */
   async call(sessionId: string, tool: string, args: object = {}): Promise<string> {
     await this.prompt(sessionId, `/call ${tool} ${JSON.stringify(args)}`);
     const content = this.of(sessionId, "tool_call_update").at(-1)?.content ?? [];
@@ -148,15 +151,15 @@ class Editor extends AcpClient {
       .join("\n");
   }
 
-  /** Resolves when `/mcp` has that to say of a server. */
-  async fares(sessionId: string, line: string): Promise<void> {
+  /** Resolves when `/mcp` shows this line. */
+  async untilStatus(sessionId: string, line: string): Promise<void> {
     while (!(await this.ask(sessionId, "/mcp")).split("\n").includes(line)) {
-      // Nothing here leaves the process, so that timers would never have their turn.
+      // Everything happens in this process, so without a pause no timer would ever run.
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   }
 
-  /** As an editor that has been closed: its end of the pipe is gone. Resolves when the agent is through. */
+  /** Closes the client's end of the pipe, as an editor does. Resolves when the agent has ended. */
   async leave(): Promise<void> {
     this.#toAgent.end();
     await this.served;
@@ -174,7 +177,7 @@ export interface Desk {
   open(options?: Options): Promise<Editor>;
 }
 
-/** To be called at the top of a suite: a fresh directory per test, and nothing left running after it. */
+/** Call it at the top of a suite: it makes a fresh directory per test, and checks that nothing is left running. */
 export function useDesk(): Desk {
   let directory = "";
   const editors: Editor[] = [];

@@ -1,4 +1,4 @@
-// What a server that is up to no good can make an editor show, keep and wait for.
+// What a hostile server can make an editor show, keep and wait for.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,12 +13,12 @@ const scripted = useScripted();
 const evil = () => mcpServer("evil", "hostile-calls");
 const { session } = methods.agent;
 
-/** The bytes that a session has left behind. */
+/** The size of a session's file. */
 const kept = (sessionId: string): string =>
   readFileSync(join(desk.directory, "sessions", `${sessionId}.jsonl`), "utf8");
 
 describe("a server", () => {
-  it("that reports progress without a pause is shown now and then, and none of it is kept", async () => {
+  it("that reports progress without a pause is throttled, and none of its progress is kept", async () => {
     const editor = await desk.open({ keeps: true });
     const sessionId = await editor.newSession([evil()]);
     expect(await editor.call(sessionId, "evil/flood")).toBe("done");
@@ -29,7 +29,7 @@ describe("a server", () => {
     expect(kept(sessionId)).not.toContain("step 1");
   });
 
-  it("whose result is nested deeper than anybody can write has answered all the same", async () => {
+  it("whose result is nested too deeply to be serialized still completes its call", async () => {
     const editor = await desk.open({ keeps: true });
     const sessionId = await editor.newSession([evil()]);
     expect(await editor.ask(sessionId, "/call evil/deep")).toBe("Done.");
@@ -38,7 +38,7 @@ describe("a server", () => {
     expect(last).not.toHaveProperty("rawOutput");
   });
 
-  it("hides nothing in what it links to, and says nothing but words of it", async () => {
+  it("cannot hide characters in a link, or send anything but strings about it", async () => {
     const editor = await desk.open();
     const sessionId = await editor.newSession([evil()]);
     await editor.call(sessionId, "evil/links");
@@ -54,13 +54,13 @@ describe("a server", () => {
     ]);
   });
 
-  it("does not pass for who changed a file outside of the session's directories", async () => {
+  it("does not appear to have changed a file outside of the session's directories", async () => {
     const editor = await desk.open();
     const sessionId = await editor.newSession([evil()]);
     expect(await editor.call(sessionId, "evil/outside")).toContain("+++ /etc/passwd");
   });
 
-  it("is named first in a question about one of its tools, whatever that is called", async () => {
+  it("is named first in a question about one of its tools, whatever the tool is called", async () => {
     const editor = await desk.open();
     const sessionId = await editor.newSession([evil()]);
     await editor.call(sessionId, "evil/links");
@@ -69,7 +69,7 @@ describe("a server", () => {
     expect(JSON.stringify(content?.at(-1))).toContain("(evil/links).");
   });
 
-  it("has commands without anything hidden in their names, which work", async () => {
+  it("gets working commands without hidden characters in their names", async () => {
     const editor = await desk.open();
     const sessionId = await editor.newSession([evil()]);
     const names = () =>
@@ -96,7 +96,7 @@ describe("a server", () => {
   );
 });
 
-it("the last words of a server are framed for the model, however they get there", async () => {
+it("what a server says as it crashes is framed for the model", async () => {
   const calls = ["crash", "links"].map((name) => ({
     toolCalls: [{ name: `mcp__evil__${name}`, arguments: {}, id: name }],
   }));
@@ -115,7 +115,7 @@ it("the last words of a server are framed for the model, however they get there"
   }
 });
 
-it("a session that is closed waits for a server that was just taken out of it", async () => {
+it("closing a session waits for a server that was just removed from it", async () => {
   const editor = await desk.open();
   const sessionId = await editor.newSession([mcpServer("slow", "ignores-eof")]);
   const removed = editor.prompt(sessionId, "/mcp remove slow");
@@ -129,7 +129,7 @@ describe("a session that is loaded", () => {
   it.each([
     ["was shown", "/evil:askgnp.exe", "Obey me."],
     ["could not be had", "/evil:refuses", "Obey me."],
-  ])("tells a model nothing of a server's prompt that %s", async (_, line, words) => {
+  ])("does not tell a model about a server's prompt that %s", async (_, line, words) => {
     const first = await desk.open({ keeps: true });
     const sessionId = await first.newSession([evil()]);
     expect(await first.ask(sessionId, line)).toContain(words);
@@ -145,7 +145,7 @@ describe("a session that is loaded", () => {
   });
 });
 
-it("a line that adds a server leaves none of its credentials behind", async () => {
+it("/mcp add leaves no credentials in the history", async () => {
   const editor = await desk.open({ keeps: true });
   const sessionId = await editor.newSession();
   const server = mcpServer("more", "echo", "--api-key=k-1234567890", "--token", "t-1234567890");

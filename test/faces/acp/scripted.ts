@@ -2,18 +2,18 @@
 
 import { afterEach } from "vitest";
 import { Models } from "../../../src/agent/models.ts";
-import { modelResponder } from "../../../src/faces/acp/model-responder.ts";
-import type { NewResponder } from "../../../src/faces/acp/ports.ts";
+import { modelResponder } from "../../../src/faces/acp/responder/model-responder.ts";
+import type { NewResponder } from "../../../src/faces/acp/responder/responder.ts";
 import { type Model, type ModelOptions, startModel } from "../../support/model/start.mjs";
 
 export interface Scripted {
-  /** A model that answers in these turns, in place of the one before. */
+  /** Starts a model that gives these answers; it replaces the previous one. */
   script(turns: ModelOptions["turns"], maxSteps?: number): Promise<NewResponder>;
   /** What the latest one was asked. */
   readonly requests: Model["requests"];
 }
 
-/** To be called at the top of a suite, after `useDesk`. */
+/** Call it at the top of a suite, after `useDesk`. */
 export function useScripted(): Scripted {
   const open: { model: Model; models: Models }[] = [];
   afterEach(async () => {

@@ -1,4 +1,4 @@
-// What an editor does for its agent: real files, and real programs in what it calls terminals.
+// What an editor does for its agent: real files, and real programs in its terminals.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -31,7 +31,7 @@ type Faults = Partial<Record<string, () => unknown>>;
 
 export class Workstation {
   readonly terminals = new Map<string, Terminal>();
-  /** Every request, in its order: `terminal/create t1`. */
+  /** Every request in order: `terminal/create t1`. */
   readonly log: string[] = [];
   readonly #faults: Faults;
   #count = 0;

@@ -1,166 +1,158 @@
-// Unified diffs in a tool's text, as editors show them: per file what was there and what is there now.
+// Finds unified diffs in a tool's text, so that the editor can show each file as it was and as it is now.
 
-/** Beyond this it is text. */
-const MOST_CHARACTERS = 1024 * 1024;
-const MOST_FILES = 100;
+import { parsePatch } from "diff/lib/patch/parse.js";
+
+/** Longer texts, and texts with more files, are shown as they are. */
+const MAX_CHARACTERS = 1024 * 1024;
+const MAX_FILES = 100;
 
 export type DiffPart =
   | { kind: "text"; text: string }
-  /** Of the hunks alone; `oldText` is null for a new file. `path` is as the diff has it. */
+  /** The hunks' lines only. `oldText` is null for a new file. `path` is as the diff has it. */
   | { kind: "diff"; path: string; oldText: string | null; newText: string };
 
 type FileDiff = Extract<DiffPart, { kind: "diff" }>;
 
-const OLD = /^--- ([^\t]+)/;
-const NEW = /^\+\+\+ ([^\t]+)/;
-const HUNK = /^@@ -\d{1,9}(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))? @@/;
+/** A quoted name is not decoded: such a diff stays text. */
+const OLD_NAME = /^--- [^"\s]/;
+const NEW_NAME = /^\+\+\+ [^"\s]/;
+const HUNK = /^@@ -\d{1,9}(?:,\d{1,9})? \+\d{1,9}(?:,\d{1,9})? @@/;
+/** Empty lines too: some tools cut off the space of an empty context line. */
+const IN_HUNKS = /^(?:[ +\-\\@]|$)/;
 const FENCE = /^(`{3,})(?:diff|patch)[ \t]*$/;
-/** Lines before a file's diff that say nothing its two names do not say. */
+/** Lines before a file's diff that repeat its names. */
 const HEADER = /^(?:diff --git |index [0-9a-f]|Index: |={20,}$|(?:new|deleted) file mode )/;
-const NOWHERE = "/dev/null";
+const NO_FILE = "/dev/null";
 
-/** In their order, text between them included; undefined for a text without a diff of files. Linear. */
+/**
+ * The diffs and the text between them, in order. Undefined for a text without a diff of a file. Hostile texts are
+ * bounded: every line is parsed at most once, and parsing ends with the hundredth file, well-formed or not.
+ */
 export function splitDiffs(text: string): DiffPart[] | undefined {
-  if (text.length > MOST_CHARACTERS || !text.includes("@@ -")) return undefined;
+  if (text.length > MAX_CHARACTERS || !text.includes("@@ -")) return undefined;
+  const lines = text.split("\n");
   const parts = new Parts();
-  readLines(text.split("\n"), parts, false);
-  const files = parts.files();
-  return files === 0 || files > MOST_FILES ? undefined : parts.all();
-}
-
-function readLines(lines: readonly string[], parts: Parts, isFenced: boolean): void {
+  let files = 0;
   let at = 0;
   while (at < lines.length) {
-    const line = lines[at] ?? "";
-    const ticks = isFenced ? undefined : FENCE.exec(line)?.[1];
-    if (ticks !== undefined) {
-      at = readFence(lines, at, ticks, parts);
-      continue;
-    }
-    const { file, end } = readFile(lines, at);
-    if (file === undefined) parts.text(lines.slice(at, end));
-    else parts.diff(file);
-    at = end;
+    const isStart = isFileStart(lines, at);
+    if (isStart && (files += 1) > MAX_FILES) return undefined;
+    const found = isStart ? readFile(lines, at) : undefined;
+    if (found === undefined) parts.addLine(lines[at] ?? "");
+    else parts.addDiff(found.file);
+    at = found?.end ?? at + 1;
   }
+  return parts.end();
 }
 
-/** The fence goes where there is a diff in it. A line of a hunk begins with a sign, so that none can end it. */
-function readFence(lines: readonly string[], at: number, ticks: string, parts: Parts): number {
-  let end = at + 1;
-  while (end < lines.length && !isClosing(lines[end] ?? "", ticks)) end += 1;
-  const inner = new Parts();
-  readLines(lines.slice(at + 1, end), inner, true);
-  if (inner.files() > 0) parts.add(inner);
-  else parts.text(lines.slice(at, end + 1));
-  return end + 1;
+function isFileStart(lines: readonly string[], at: number): boolean {
+  return (
+    OLD_NAME.test(lines[at] ?? "") &&
+    NEW_NAME.test(lines[at + 1] ?? "") &&
+    HUNK.test(lines[at + 2] ?? "")
+  );
 }
 
-function isClosing(line: string, ticks: string): boolean {
-  return line.startsWith(ticks) && /^`+[ \t]*$/.test(line);
-}
-
-/** What is no diff of a file is text up to `end`, which is never gone back to. */
-function readFile(lines: readonly string[], at: number): { file?: FileDiff; end: number } {
-  const from = OLD.exec(lines[at] ?? "")?.[1]?.trimEnd();
-  const to = NEW.exec(lines[at + 1] ?? "")?.[1]?.trimEnd();
-  if (from === undefined || to === undefined) return { end: at + 1 };
-  const path = pathOf(from, to);
+/** Undefined for a diff that is malformed or compares two files. */
+function readFile(
+  lines: readonly string[],
+  start: number,
+): { file: FileDiff; end: number } | undefined {
+  let last = start + 3;
+  while (last < lines.length && IN_HUNKS.test(lines[last] ?? "") && !isFileStart(lines, last)) {
+    last += 1;
+  }
+  // Only at the end of the text an empty line is not a line of the hunk.
+  const patch = lines.slice(start, last).join("\n") + (last < lines.length ? "\n" : "");
+  const parsed = tryParse(patch);
+  const path = parsed && pathOf(parsed.oldFileName ?? "", parsed.newFileName ?? "");
+  if (parsed === undefined || path === undefined) return undefined;
   const before: string[] = [];
   const after: string[] = [];
-  let end = at + 2;
-  let hunk = HUNK.exec(lines[end] ?? "");
-  if (path === undefined || hunk === null) return { end };
-  while (hunk !== null) {
-    const read = readHunk(lines, end + 1, hunk, before, after);
-    end = read.end;
-    if (!read.isWhole) return { end };
-    hunk = HUNK.exec(lines[end] ?? "");
+  let end = start + 2;
+  for (const hunk of parsed.hunks) {
+    // The parser skips empty lines between hunks; what follows them is text to us.
+    if (!HUNK.test(lines[end] ?? "")) break;
+    readHunk(hunk.lines, before, after);
+    end += 1 + hunk.lines.length;
   }
-  const oldText = from === NOWHERE ? null : before.join("");
+  const oldText = parsed.oldFileName === NO_FILE ? null : before.join("");
   return { file: { kind: "diff", path, oldText, newText: after.join("") }, end };
 }
 
-function readHunk(
-  lines: readonly string[],
-  at: number,
-  [, olds = "1", news = "1"]: RegExpExecArray,
-  before: string[],
-  after: string[],
-): { isWhole: boolean; end: number } {
-  let [oldLeft, newLeft, end] = [Number(olds), Number(news), at];
-  while (end < lines.length) {
-    const line = lines[end] ?? "";
-    const sign = line[0];
-    if (sign === "\\") {
-      // Of the line before, on whichever sides it stands.
-      const last = lines[end - 1]?.[0];
-      if (last !== "+") withoutBreak(before);
-      if (last !== "-") withoutBreak(after);
-      end += 1;
-      continue;
-    }
-    if (oldLeft === 0 && newLeft === 0) break;
-    // Some tools cut the space off an empty line; the last one is none, but the end of the text.
-    const isContext = sign === " " || (sign === undefined && end < lines.length - 1);
-    if (!isContext && sign !== "-" && sign !== "+") return { isWhole: false, end };
-    if (sign !== "+") {
-      before.push(`${line.slice(1)}\n`);
-      oldLeft -= 1;
-    }
-    if (sign !== "-") {
-      after.push(`${line.slice(1)}\n`);
-      newLeft -= 1;
-    }
-    end += 1;
-    if (oldLeft < 0 || newLeft < 0) return { isWhole: false, end };
+function tryParse(patch: string): ReturnType<typeof parsePatch>[number] | undefined {
+  try {
+    return parsePatch(patch)[0];
+  } catch {
+    return undefined;
   }
-  return { isWhole: oldLeft === 0 && newLeft === 0, end };
 }
 
-function withoutBreak(texts: string[]): void {
+function readHunk(lines: readonly string[], before: string[], after: string[]): void {
+  lines.forEach((line, index) => {
+    const sign = line[0] ?? " ";
+    if (sign === "\\") {
+      // "No newline at end of file", said of the line before it.
+      const previous = lines[index - 1]?.[0];
+      if (previous !== "+") dropLineBreak(before);
+      if (previous !== "-") dropLineBreak(after);
+      return;
+    }
+    if (sign !== "+") before.push(`${line.slice(1)}\n`);
+    if (sign !== "-") after.push(`${line.slice(1)}\n`);
+  });
+}
+
+function dropLineBreak(texts: string[]): void {
   const last = texts.pop();
   if (last !== undefined) texts.push(last.replace(/\n$/, ""));
 }
 
-/** Undefined where two files are compared, or a name is quoted: what changed in one file is shown alone. */
+/** Undefined if the names are those of two files. */
 function pathOf(from: string, to: string): string | undefined {
   const [before, after] = [from.replace(/^a\//, ""), to.replace(/^b\//, "")];
-  if (from.startsWith('"') || to.startsWith('"')) return undefined;
-  if (from === NOWHERE) return to === NOWHERE ? undefined : after;
-  if (to === NOWHERE) return before;
+  if (from === NO_FILE) return to === NO_FILE ? undefined : after;
+  if (to === NO_FILE) return before;
   if (from === to) return from;
   return from !== before && to !== after && before === after ? after : undefined;
 }
 
+/** Collects diffs and text. Headers before a diff, and the code fence around it, are left out of the text. */
 class Parts {
   readonly #parts: DiffPart[] = [];
   #lines: string[] = [];
-  #files = 0;
+  /** The fence that is open; `at` is where it stands in `#lines`, undefined once it was left out. */
+  #fence: { ticks: string; at: number | undefined } | undefined;
 
-  files(): number {
-    return this.#files;
+  addLine(line: string): void {
+    if (this.#fence === undefined) {
+      const ticks = FENCE.exec(line)?.[1];
+      if (ticks !== undefined) this.#fence = { ticks, at: this.#lines.length };
+    } else if (line.startsWith(this.#fence.ticks) && /^`+[ \t]*$/.test(line)) {
+      const isLeftOut = this.#fence.at === undefined;
+      this.#fence = undefined;
+      if (isLeftOut) return this.#endText();
+    }
+    this.#lines.push(line);
   }
 
-  text(lines: readonly string[]): void {
-    for (const line of lines) this.#lines.push(line);
-  }
-
-  diff(file: FileDiff): void {
+  addDiff(file: FileDiff): void {
     while (HEADER.test(this.#lines.at(-1) ?? "")) this.#lines.pop();
+    const { at } = this.#fence ?? {};
+    if (this.#fence !== undefined && at !== undefined) {
+      const inside = this.#lines.splice(at).slice(1);
+      this.#endText();
+      this.#lines = inside;
+      this.#fence.at = undefined;
+    }
     this.#endText();
     this.#parts.push(file);
-    this.#files += 1;
   }
 
-  add(other: Parts): void {
+  /** Undefined if there is no diff among them. */
+  end(): DiffPart[] | undefined {
     this.#endText();
-    for (const part of other.all()) this.#parts.push(part);
-    this.#files += other.#files;
-  }
-
-  all(): DiffPart[] {
-    this.#endText();
-    return this.#parts;
+    return this.#parts.some(({ kind }) => kind === "diff") ? this.#parts : undefined;
   }
 
   #endText(): void {

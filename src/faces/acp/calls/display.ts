@@ -1,44 +1,37 @@
-// What an editor shows of a session's calls beside what they answer: files, diffs and terminals.
+// What the editor shows with a session's calls besides their answers: file locations, diffs and terminals.
 
-import type { AsyncLocalStorage } from "node:async_hooks";
 import { resolve } from "node:path";
 import type { SessionUpdate, ToolCallContent, ToolCallLocation } from "@agentclientprotocol/sdk";
 import { contains } from "../../../util/contains.ts";
-import { textContent } from "../content.ts";
+import { hasEnded, textContent } from "../wire/content.ts";
 import { splitDiffs } from "./diff.ts";
-import { isOver } from "./tool-calls.ts";
 
-export interface Shown {
+export interface CallAttachments {
   content?: readonly ToolCallContent[];
   locations?: readonly ToolCallLocation[];
 }
 
 export interface CallDisplayOptions {
-  /** Absolute: where the paths of diffs start. */
+  /** Absolute. Relative paths of diffs start here. */
   cwd: string;
-  /** Absolute. A diff of a file outside of them is text: a server must not pass for who changed it. */
+  /** Absolute. A diff of a file outside stays text: a server must not appear to have changed such a file. */
   roots: readonly string[];
-  /** Holds the id of a call for as long as it runs. */
-  calling: AsyncLocalStorage<string>;
-  /** To the client, and not kept. */
+  /** Sends an update to the client without keeping it in the history. */
   send: (update: SessionUpdate) => void;
 }
 
 export class CallDisplay {
   readonly #options: CallDisplayOptions;
-  readonly #shown = new Map<string, Required<Shown>>();
+  readonly #attachments = new Map<string, Required<CallAttachments>>();
 
   constructor(options: CallDisplayOptions) {
     this.#options = options;
   }
 
-  /** With the call that the code is part of: at once, and until it ends. */
-  show({ content = [], locations = [] }: Shown): void {
-    const { calling, send } = this.#options;
-    const toolCallId = calling.getStore();
-    if (toolCallId === undefined) return;
-    this.#shown.set(toolCallId, { content, locations });
-    send({
+  /** Shows the attachments with a running call, from now until it ends. */
+  attach(toolCallId: string, { content = [], locations = [] }: CallAttachments): void {
+    this.#attachments.set(toolCallId, { content, locations });
+    this.#options.send({
       sessionUpdate: "tool_call_update",
       toolCallId,
       status: "in_progress",
@@ -47,26 +40,30 @@ export class CallDisplay {
     });
   }
 
-  /** An update with all there is to it. Nothing that outlasts a terminal speaks of it. */
+  /**
+   * Adds a call's attachments to its update. The update that is kept has no terminal in it: terminals are gone by the
+   * time the session is loaded again.
+   */
   complete(update: SessionUpdate): { shown: SessionUpdate; kept: SessionUpdate } {
     if (update.sessionUpdate !== "tool_call_update") return { shown: update, kept: update };
     const { toolCallId, status, content: said, ...rest } = update;
-    const own = this.#shown.get(toolCallId);
-    const hasEnded = isOver(status);
-    if (hasEnded) this.#shown.delete(toolCallId);
-    if (own === undefined) {
-      if (!hasEnded || !said) return { shown: update, kept: update };
+    const attached = this.#attachments.get(toolCallId);
+    const isOver = hasEnded(status);
+    if (isOver) this.#attachments.delete(toolCallId);
+    if (attached === undefined) {
+      if (!isOver || !said) return { shown: update, kept: update };
       const content = said.flatMap((each) => this.#withDiffs(each));
       return { shown: { ...update, content }, kept: { ...update, content } };
     }
-    const about = { ...rest, toolCallId, status, locations: [...own.locations] };
-    const lasting = own.content.filter(({ type }) => type !== "terminal");
+    const about = { ...rest, toolCallId, status, locations: [...attached.locations] };
+    const lasting = attached.content.filter(({ type }) => type !== "terminal");
     const kept = { ...about, content: [...lasting, ...(said ?? [])] };
-    if (!hasEnded) return { shown: { ...about, content: [...own.content, ...(said ?? [])] }, kept };
-    // What an update leaves out stays: the terminal, which has shown all that the result repeats. Its id is
-    // no longer good for anything.
-    const hasShownAll = status === "completed" && lasting.length < own.content.length;
-    return { shown: hasShownAll ? about : kept, kept };
+    if (!isOver)
+      return { shown: { ...about, content: [...attached.content, ...(said ?? [])] }, kept };
+    // An update without content leaves the terminal in place. It has shown all that the result repeats, and its id
+    // can no longer be sent.
+    const isInTerminal = status === "completed" && lasting.length < attached.content.length;
+    return { shown: isInTerminal ? about : kept, kept };
   }
 
   #withDiffs(item: ToolCallContent): ToolCallContent[] {

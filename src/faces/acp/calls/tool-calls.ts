@@ -1,24 +1,21 @@
-// Makes the calls of one session and shows each from its start to its end. What is shown is the raw outcome:
-// framing is for models.
+// Makes a session's tool calls, and describes each to the editor from start to end. The editor gets the raw outcome;
+// framing is only for models.
 
-import type { AsyncLocalStorage } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
-import type { SessionUpdate, ToolCallStatus } from "@agentclientprotocol/sdk";
+import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import { isJsonObject, type JsonObject } from "../../../model/json.ts";
+import type { SessionBoard } from "../../../model/board.ts";
 import type { CallOutcome, Tool, ToolUpdate } from "../../../model/tool.ts";
 import { oneLine } from "../../../util/text.ts";
-import { outcomeContent, textContent } from "../content.ts";
-import { type Mode, permits } from "../session/mode.ts";
-import type { SessionBoard } from "../ports.ts";
+import { outcomeContent, textContent } from "../wire/content.ts";
 import { toolKind, toolTitle } from "./tool-view.ts";
 
 const LONGEST_PROGRESS = 200;
 
 export interface ToolCallsOptions {
   board: Pick<SessionBoard, "call" | "tools" | "cwd">;
-  /** Holds the id of a call for as long as it runs. */
-  calling: AsyncLocalStorage<string>;
-  mode: () => Mode;
+  /** Whether the session's mode lets the tool be called. The guard decides after that. */
+  permits: (tool: Tool) => boolean;
   emit: (update: SessionUpdate) => void;
 }
 
@@ -29,28 +26,26 @@ export class ToolCalls {
     this.#options = options;
   }
 
-  /** For a person's own call: shown from its start to its end. */
+  /** A call that the user typed, shown from start to end. */
   async run(tool: Tool, args: JsonObject, signal: AbortSignal): Promise<CallOutcome> {
-    const { board, mode, emit, calling } = this.#options;
-    const id = randomUUID();
-    emit(callStarted({ id, name: tool.name, input: args, tool }, board.cwd));
-    const onUpdate = (update: ToolUpdate): void => callProgressed(id, update).forEach(emit);
-    const outcome = permits(mode(), tool)
-      ? await calling.run(id, () => board.call(tool.name, args, { signal, onUpdate }))
+    const { board, permits, emit } = this.#options;
+    const callId = randomUUID();
+    emit(callStarted({ id: callId, name: tool.name, input: args, tool }, board.cwd));
+    const onUpdate = (update: ToolUpdate): void => callProgressed(callId, update).forEach(emit);
+    const outcome = permits(tool)
+      ? await board.call(tool.name, args, { callId, signal, onUpdate })
       : refusedByMode(tool);
-    emit(callEnded(id, outcome));
+    emit(callEnded(callId, outcome));
     return outcome;
   }
 
-  /** For a model's calls, which its loop shows: under the same mode, and known by their ids. */
+  /** The board's tools for a model, under the session's mode. The agent's loop shows their calls. */
   tools(): Tool[] {
-    const { board, mode, calling } = this.#options;
+    const { board, permits } = this.#options;
     return board.tools().map((tool) => ({
       ...tool,
-      async execute(id, params, signal, onUpdate) {
-        if (permits(mode(), tool)) {
-          return calling.run(id, () => tool.execute(id, params, signal, onUpdate));
-        }
+      async execute(callId, params, signal, onUpdate) {
+        if (permits(tool)) return tool.execute(callId, params, signal, onUpdate);
         const outcome = refusedByMode(tool);
         return { content: outcome.content, isError: true, details: outcome };
       },
@@ -62,11 +57,11 @@ export interface StartedCall {
   id: string;
   name: string;
   input: unknown;
-  /** Absent where a model made the name up. */
+  /** Undefined if the model made the name up. */
   tool?: Tool;
 }
 
-/** Paths in the session's `cwd` are shown from there. */
+/** Paths below `cwd` are shown relative to it. */
 export function callStarted({ id, name, input, tool }: StartedCall, cwd: string): SessionUpdate {
   const args = isJsonObject(input) ? input : {};
   return {
@@ -80,12 +75,7 @@ export function callStarted({ id, name, input, tool }: StartedCall, cwd: string)
   };
 }
 
-/** Whether a call with this status is over. */
-export function isOver(status: ToolCallStatus | null | undefined): boolean {
-  return status === "completed" || status === "failed";
-}
-
-/** Nothing where there is nothing to show. */
+/** An empty list if there is nothing to show. */
 export function callProgressed(toolCallId: string, update: ToolUpdate): SessionUpdate[] {
   const text = progressText(update);
   if (text === "") return [];
@@ -117,7 +107,7 @@ function rawOutput({ structuredContent, content, failure }: CallOutcome): unknow
 }
 
 function refusedByMode({ name }: Tool): CallOutcome {
-  const message = `${name} does not say that it only reads, and this session is in read-only mode`;
+  const message = `${name} is not marked as read-only, and this session is in read-only mode`;
   return {
     content: [{ type: "text", text: message }],
     isError: true,

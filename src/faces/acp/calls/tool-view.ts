@@ -1,7 +1,7 @@
-// A tool call as a person wants to see it: a title that says what happens, and its kind.
+// How the editor presents a tool call: a title that says what happens, and the kind that picks an icon.
 
 import { sep } from "node:path";
-import type { ToolKind } from "@agentclientprotocol/sdk";
+import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
 import type { JsonObject } from "../../../model/json.ts";
 import type { Tool } from "../../../model/tool.ts";
 import { oneLine } from "../../../util/text.ts";
@@ -9,8 +9,8 @@ import { oneLine } from "../../../util/text.ts";
 const LONGEST_NAME = 60;
 const LONGEST_ARGUMENT = 80;
 
-/** The arguments that tell one call from another, the most telling first. */
-const TELLING = [
+/** Argument names that tell one call from another, the most informative first. */
+const INFORMATIVE = [
   "path",
   "file",
   "file_path",
@@ -25,17 +25,27 @@ const TELLING = [
   "text",
 ];
 
+/** What the user sees of a call before allowing it, in place of its arguments. */
+export interface CallPreview {
+  kind: ToolKind;
+  title: string;
+  content: ToolCallContent[];
+  locations?: ToolCallLocation[];
+  /** What "always allow" covers, if that is less than the whole tool. It then holds for the session. */
+  always?: { name: string; key: string };
+}
+
 type Titled = Pick<Tool, "source" | "name" | "annotations">;
 
 /** `filesystem: read file README.md` */
 export function toolTitle(tool: Titled, args: JsonObject, cwd: string): string {
   const name = oneLine(ownTitle(tool), LONGEST_NAME);
   const who = tool.source.kind === "mcp" ? `${oneLine(tool.source.server, LONGEST_NAME)}: ` : "";
-  const what = tellingArgument(args, cwd);
+  const what = informativeArgument(args, cwd);
   return `${who}${name}${what === undefined ? "" : ` ${what}`}`;
 }
 
-/** By what the tool says of itself; a kind decides on an icon, never on a permission. */
+/** From the tool's own hints: the kind picks an icon and never decides on a permission. */
 export function toolKind(tool: Tool): ToolKind {
   const { readOnlyHint, destructiveHint, openWorldHint } = tool.annotations ?? {};
   const name = tool.source.kind === "mcp" ? tool.source.tool : tool.name;
@@ -55,29 +65,29 @@ function ownTitle({ annotations, source, name }: Titled): string {
   return (source.kind === "mcp" ? source.tool : name).replace(/[_-]+/g, " ");
 }
 
-function tellingArgument(args: JsonObject, cwd: string): string | undefined {
-  const key = TELLING.find((each) => Object.hasOwn(args, each) && isTelling(args[each]));
+function informativeArgument(args: JsonObject, cwd: string): string | undefined {
+  const key = INFORMATIVE.find((each) => Object.hasOwn(args, each) && isInformative(args[each]));
   if (key === undefined) return allArguments(args, cwd);
-  return asShown(String(args[key]), cwd);
+  return shorten(String(args[key]), cwd);
 }
 
-/** One speaks for itself; of several none is known to tell more than the others. */
+/** A single argument needs no name; of several, we cannot know which matters most. */
 function allArguments(args: JsonObject, cwd: string): string | undefined {
-  const telling = Object.entries(args).filter(([, value]) => isTelling(value));
-  const [first, ...others] = telling;
+  const informative = Object.entries(args).filter(([, value]) => isInformative(value));
+  const [first, ...others] = informative;
   if (first === undefined) return undefined;
-  if (others.length === 0) return asShown(String(first[1]), cwd);
-  const each = telling.map(([key, value]) => `${key}=${asShown(String(value), cwd)}`);
+  if (others.length === 0) return shorten(String(first[1]), cwd);
+  const each = informative.map(([key, value]) => `${key}=${shorten(String(value), cwd)}`);
   return oneLine(each.join(" "), LONGEST_ARGUMENT);
 }
 
-/** A path below the session's directory is shown from there. */
-function asShown(value: string, cwd: string): string {
+/** Shows a path below the session's directory relative to it. */
+function shorten(value: string, cwd: string): string {
   const prefix = cwd.endsWith(sep) ? cwd : `${cwd}${sep}`;
   const isBelow = value.startsWith(prefix) && value.length > prefix.length;
   return oneLine(isBelow ? value.slice(prefix.length) : value, LONGEST_ARGUMENT);
 }
 
-function isTelling(value: unknown): boolean {
+function isInformative(value: unknown): boolean {
   return (typeof value === "string" && value.trim() !== "") || typeof value === "number";
 }

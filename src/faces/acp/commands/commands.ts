@@ -1,64 +1,67 @@
-// The commands somebody may type instead of a prompt: which there are, and what a line asks for.
+// The slash commands that the user can type instead of a prompt: which exist, and what a typed line means.
 
 import type { AvailableCommand } from "@agentclientprotocol/sdk";
+import { PlugboardError } from "../../../model/errors.ts";
 import type { Prompt } from "../../../model/prompt.ts";
 import { oneLine } from "../../../util/text.ts";
 
 const LONGEST_NAME = 128;
 const LONGEST_DESCRIPTION = 200;
-/** Of one server. */
-const MOST_PROMPTS = 100;
+const MAX_PROMPTS_PER_SERVER = 100;
 
-export interface PromptCommand {
+export interface ServerPromptCommand {
   kind: "prompt";
   prompt: Prompt;
   words: string[];
 }
 
-export type Command =
+export type SlashCommand =
   | { kind: "tools"; query: string[] }
   | { kind: "mcp"; words: string[] }
   | { kind: "call"; tool: string; json: string }
   | { kind: "resources" }
   | { kind: "read"; uri: string }
-  | PromptCommand;
+  | ServerPromptCommand;
 
-const OWN: readonly AvailableCommand[] = [
-  { name: "tools", description: "List the tools, or those that match", input: { hint: "words" } },
+const OWN_COMMANDS: readonly AvailableCommand[] = [
+  {
+    name: "tools",
+    description: "List the tools, or only those that match",
+    input: { hint: "words" },
+  },
   {
     name: "mcp",
-    description:
-      "How the MCP servers fare; start one again, switch one off or on, add or remove one",
+    description: "Show the state of the MCP servers; reconnect, enable, disable, add or remove one",
     input: {
       hint: "reconnect | enable | disable <server> | add <name> <command or URL> | remove <name>",
     },
   },
   { name: "call", description: "Call a tool", input: { hint: '<tool> {"key": "value"}' } },
-  { name: "resources", description: "List what the servers offer to read" },
+  { name: "resources", description: "List the resources of the servers" },
   { name: "read", description: "Read a resource", input: { hint: "[server] <uri>" } },
 ];
 
-/** Of a server with more prompts than anybody looks through, the others are there for who knows their names. */
+/** Lists a server's first hundred prompts. The others can still be typed by name. */
 export function availableCommands(prompts: readonly Prompt[]): AvailableCommand[] {
   const commands = new Map<string, AvailableCommand>();
   const perServer = new Map<string, number>();
   for (const prompt of prompts) {
     const count = (perServer.get(prompt.server) ?? 0) + 1;
     const command = toCommand(prompt);
-    if (count > MOST_PROMPTS || commands.has(command.name)) continue;
+    if (count > MAX_PROMPTS_PER_SERVER || commands.has(command.name)) continue;
     perServer.set(prompt.server, count);
     commands.set(command.name, command);
   }
-  return [...OWN, ...commands.values()];
+  return [...OWN_COMMANDS, ...commands.values()];
 }
 
-/** `server:prompt`: the names of the agent's own commands have no colon, so that none can be taken over. */
+/** `server:prompt`. Our own commands have no colon in their names, so no server can replace one of them. */
 function promptCommandName({ server, name }: Pick<Prompt, "server" | "name">): string {
   return oneLine(`${server}:${name}`, LONGEST_NAME).replaceAll(" ", "_");
 }
 
-/** Undefined for what is no command: a path or a question may begin with a slash too. */
-export function parseCommand(text: string, prompts: readonly Prompt[]): Command | undefined {
+/** Undefined if the text is not a command: a path or a question may begin with a slash too. */
+export function parseCommand(text: string, prompts: readonly Prompt[]): SlashCommand | undefined {
   const match = /^\/(\S+)\s*([^]*)$/.exec(text);
   if (match === null) return undefined;
   const [, name = "", rest = ""] = match;
@@ -88,7 +91,36 @@ function toCommand(prompt: Prompt): AvailableCommand {
   const hint = args.map(({ name, required }) => (required ? `${name}=…` : `[${name}=…]`)).join(" ");
   return {
     name: promptCommandName(prompt),
-    description: oneLine(description ?? title ?? "A prompt of the server's", LONGEST_DESCRIPTION),
+    description: oneLine(description ?? title ?? "A prompt of this server", LONGEST_DESCRIPTION),
     ...(hint !== "" && { input: { hint: oneLine(hint, LONGEST_DESCRIPTION) } }),
   };
+}
+
+/**
+ * Reads the words after a prompt's command. `name=value` sets an argument that the prompt has; other words fill the
+ * remaining arguments in order, and the last of them takes all that is left. Throws INVALID_ARGUMENTS if a required
+ * argument is missing.
+ */
+export function promptArguments(prompt: Prompt, words: readonly string[]): Record<string, string> {
+  const { arguments: wanted = [] } = prompt;
+  const values: Record<string, string> = Object.create(null);
+  const loose: string[] = [];
+  for (const word of words) {
+    const at = word.indexOf("=");
+    const key = word.slice(0, Math.max(at, 0));
+    if (wanted.some(({ name }) => name === key)) values[key] = word.slice(at + 1);
+    else loose.push(word);
+  }
+  const open = wanted.filter(({ name }) => !Object.hasOwn(values, name));
+  open.forEach(({ name }, index) => {
+    const isLast = index === open.length - 1;
+    const text = isLast ? loose.splice(0).join(" ") : loose.shift();
+    if (text !== undefined && text !== "") values[name] = text;
+  });
+  const missing = wanted.filter(({ name, required }) => required && !Object.hasOwn(values, name));
+  if (missing.length === 0) return values;
+  const names = missing.map(({ name }) => name).join(", ");
+  throw new PlugboardError("INVALID_ARGUMENTS", `the prompt ${prompt.name} needs: ${names}`, {
+    hint: "write them as name=value",
+  });
 }

@@ -1,26 +1,32 @@
-// `/mcp`: how the session's servers fare, and changes to them.
+// `/mcp`: shows the state of the session's servers, and changes them.
 
 import { cancelled, PlugboardError } from "../../../model/errors.ts";
 import type { ServerConfig } from "../../../model/server-config.ts";
 import type { Endpoint } from "../../../model/server-definition.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
+import type { SessionBoard } from "../../../model/board.ts";
 import { untilAborted } from "../../../util/abort.ts";
 import { oneLine, plural } from "../../../util/text.ts";
 import { toEndpoint } from "../servers/endpoints.ts";
-import { trouble } from "../servers/health.ts";
-import { listLine } from "./list-line.ts";
-import type { Turn } from "../ports.ts";
+import { problemOf } from "../servers/server-watcher.ts";
 
 const USAGE =
-  "/mcp shows the servers; /mcp reconnect, enable or disable <server>; " +
-  "/mcp add <name> <command or URL> …; /mcp remove <name>";
+  "use /mcp, /mcp reconnect <server>, /mcp enable <server>, /mcp disable <server>, " +
+  "/mcp add <name> <command or URL> … or /mcp remove <name>";
+
+export interface McpContext {
+  readonly board: Pick<SessionBoard, "status" | "restart" | "setEnabled" | "add" | "remove">;
+  readonly signal: AbortSignal;
+  /** Says something in the agent's own words. */
+  readonly say: (text: string) => void;
+}
 
 export async function runMcp(
   words: readonly string[],
-  { board, say, signal }: Pick<Turn, "board" | "say" | "signal">,
+  { board, say, signal }: McpContext,
 ): Promise<void> {
   const [action = "status", server, ...rest] = words;
-  // What was begun goes on: nobody has to wait for it.
+  // A cancelled command stops waiting; what it started goes on.
   const unlessCancelled = <Result>(work: Promise<Result>): Promise<Result> =>
     untilAborted(work, signal, cancelled);
   if (action === "status" && server === undefined) {
@@ -46,12 +52,12 @@ export async function runMcp(
   }
   throw new PlugboardError(
     "INVALID_ARGUMENTS",
-    `/mcp does not know "${oneLine(words.join(" "), 80)}"`,
+    `unknown /mcp command: "${oneLine(words.join(" "), 80)}"`,
     { hint: USAGE },
   );
 }
 
-/** The server that a line adds: its credentials must not be kept. */
+/** The server in a `/mcp add` line, whose credentials must not be kept in the history. */
 export function endpointsIn([action, , target, ...args]: readonly string[]): Endpoint[] {
   if (action !== "add" || target === undefined) return [];
   const { url, command } = toConfig(target, args);
@@ -63,9 +69,9 @@ function toConfig(target: string, args: readonly string[]): ServerConfig {
 }
 
 function statusLine(status: ServerStatus): string {
-  const problem = trouble(status);
+  const problem = problemOf(status);
   const { kind } = status.state;
   if (problem !== undefined) return `- ${problem} [${kind}]`;
   const tools = kind === "ready" || status.tools > 0 ? `, ${plural(status.tools, "tool")}` : "";
-  return listLine(status.name, `${kind}${tools}`);
+  return `- ${oneLine(status.name, 80)}: ${kind}${tools}`;
 }

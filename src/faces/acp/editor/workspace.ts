@@ -1,4 +1,4 @@
-// Which files the editor's tools may touch: those in the session's directories, and nothing beside them.
+// Which files the editor's tools may touch: those in the session's directories, and no others.
 
 import { readlink, realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
@@ -7,8 +7,8 @@ import { contains } from "../../../util/contains.ts";
 import { oneLine } from "../../../util/text.ts";
 
 const LONGEST_PATH = 300;
-/** As many as systems follow themselves. */
-const MOST_LINKS = 40;
+/** As many as operating systems follow. */
+const MAX_LINKS = 40;
 
 export class Workspace {
   readonly cwd: string;
@@ -20,31 +20,31 @@ export class Workspace {
     this.#roots = roots;
   }
 
-  /** Absolute, whatever it leads to. */
+  /** The absolute path, which may lead outside. */
   resolve(path: string): string {
     return resolve(this.cwd, path);
   }
 
   /**
-   * Rejects with REFUSED_BY_POLICY for a file outside of the session's directories. Symbolic links are
-   * followed as they are on this machine, where the editor is too.
+   * Resolves to the absolute path. Rejects with REFUSED_BY_POLICY for a file outside of the session's directories.
+   * Symbolic links are followed on this machine, which is also the editor's.
    */
   async inside(path: string): Promise<string> {
     const absolute = this.resolve(path);
     const [real, ...roots] = await Promise.all(
-      [absolute, ...this.#roots].map((each) => realPath(each, MOST_LINKS)),
+      [absolute, ...this.#roots].map((each) => realPath(each, MAX_LINKS)),
     );
     if (real !== undefined && roots.some((root) => contains(root, real))) return absolute;
     throw new PlugboardError(
       "REFUSED_BY_POLICY",
       `${oneLine(absolute, LONGEST_PATH)} is outside of the session's directories ` +
         `(${this.#roots.map((root) => oneLine(root, LONGEST_PATH)).join(", ")})`,
-      { hint: "only files in them can be read and written" },
+      { hint: "only files in these directories can be read and written" },
     );
   }
 }
 
-/** Of a file that need not be there: a link that leads nowhere yet is followed all the same. */
+/** Like `realpath`, for a file that need not exist: a link to a missing file is followed too. */
 async function realPath(path: string, links: number): Promise<string> {
   try {
     return await realpath(path);

@@ -1,25 +1,28 @@
-// What was said and done in each session: a file of lines per session, appended as it happens, so that a
-// crash costs at most the line that was being written.
+// The sessions on disk: one file of JSON lines each, appended as things happen, so that a crash costs at most the line
+// that was being written.
 
 import { constants } from "node:fs";
-import { mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { SessionInfo, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { SessionRedactor } from "../../../board/session-redactor.ts";
 import { isJsonObject } from "../../../model/json.ts";
 import { type Clock, systemClock } from "../../../util/clock.ts";
-import { promptText } from "../content.ts";
-import { parseLines, readHead, repair } from "./lines.ts";
+import { oneLine } from "../../../util/text.ts";
+import { hasEnded, promptText, textContent } from "../wire/content.ts";
 import { isKept, SessionRecord } from "./record.ts";
-import { isMode, type Mode } from "../session/mode.ts";
-import { titleOf } from "../session/title.ts";
 
 const VERSION = 1;
 const SUFFIX = ".jsonl";
 const PAGE = 50;
-/** Files that are open at once for a list. */
+/** How many files a list opens at once. There may be more sessions than a process can have files open. */
 const READERS = 16;
-/** As session ids are made here. Anything else is no name of a file. */
+/** Enough for the first line and the first prompt, which is all that a list shows. */
+const HEAD_BYTES = 64 * 1024;
+const NEWLINE = 0x0a;
+const LONGEST_TITLE = 80;
+const INTERRUPTED = "The agent ended before this call did, so its result is unknown.";
+/** The form of the ids we make. Anything else must not become a file name. */
 const ID = /^[A-Za-z0-9-]{1,64}$/;
 
 interface Header {
@@ -31,9 +34,15 @@ interface Header {
 export interface Recorded {
   cwd: string;
   updates: SessionUpdate[];
-  /** The last that was chosen. */
+  /** The model that was chosen last. */
   model?: string;
-  mode?: Mode;
+  /** Every mode that was set, the oldest first. They are as the file has them: not all need to exist. */
+  modes: string[];
+}
+
+export interface SessionFilter {
+  cwd?: string;
+  cursor?: string;
 }
 
 export interface HistoryPage {
@@ -45,15 +54,15 @@ export class History {
   readonly #directory: string;
   readonly #clock: Clock;
 
-  /** Nothing is written before the first session. */
+  /** Writes nothing before the first session. */
   constructor(directory: string, clock: Clock = systemClock) {
     this.#directory = directory;
     this.#clock = clock;
   }
 
   /**
-   * The record of a session, made where there is none. A torn last line is cut off first. `onFailure` is called
-   * once, when something cannot be written, and nothing is from then on.
+   * Opens a session's file, or creates it. An incomplete last line is cut off. `onFailure` is called once, when a write
+   * fails; nothing is written after that.
    */
   async record(
     sessionId: string,
@@ -65,7 +74,7 @@ export class History {
     const { O_RDWR, O_CREAT, O_APPEND } = constants;
     const file = await open(this.#path(sessionId), O_RDWR | O_CREAT | O_APPEND, 0o600);
     try {
-      const length = await repair(file);
+      const length = await cutIncompleteLine(file);
       const record = new SessionRecord(file, { redactor, clock: this.#clock, onFailure });
       if (length === 0) record.write({ version: VERSION, sessionId, cwd } satisfies Header);
       return record;
@@ -75,7 +84,7 @@ export class History {
     }
   }
 
-  /** Undefined where there is no such session. */
+  /** Undefined if there is no such session. */
   async read(sessionId: string): Promise<Recorded | undefined> {
     if (!ID.test(sessionId)) return undefined;
     let text: string;
@@ -86,14 +95,11 @@ export class History {
     }
     const [first, ...rest] = parseLines(text);
     if (!isHeader(first)) return undefined;
-    const updates = rest.flatMap((line) => toUpdate(line) ?? []);
-    const model = rest.flatMap((line) => settingIn(line, "model") ?? []).at(-1);
-    const mode = rest.flatMap((line) => settingIn(line, "mode") ?? []).findLast(isMode);
     return {
       cwd: first.cwd,
-      updates,
-      ...(model !== undefined && { model }),
-      ...(mode !== undefined && { mode }),
+      updates: rest.flatMap((line) => toUpdate(line) ?? []),
+      model: rest.flatMap((line) => settingIn(line, "model") ?? []).at(-1),
+      modes: rest.flatMap((line) => settingIn(line, "mode") ?? []),
     };
   }
 
@@ -101,11 +107,8 @@ export class History {
     if (ID.test(sessionId)) await rm(this.#path(sessionId), { force: true });
   }
 
-  /** The latest first. The cursor is the last of the page before: sessions that come between change nothing. */
-  async list(filter: {
-    cwd?: string | undefined;
-    cursor?: string | undefined;
-  }): Promise<HistoryPage> {
+  /** The latest first. The cursor names the last session of the previous page, so new sessions do not shift pages. */
+  async list(filter: SessionFilter): Promise<HistoryPage> {
     const names = await readdir(this.#directory).catch(() => []);
     const ids = names
       .filter((name) => name.endsWith(SUFFIX))
@@ -118,12 +121,9 @@ export class History {
       .filter((info) => after === undefined || keyOf(info) < after);
     const page = sessions.slice(0, PAGE);
     const last = page.at(-1);
-    return sessions.length > PAGE && last !== undefined
-      ? { sessions: page, nextCursor: keyOf(last) }
-      : { sessions: page };
+    return { sessions: page, nextCursor: sessions.length > PAGE && last ? keyOf(last) : undefined };
   }
 
-  /** A few at a time: there may be more of them than files that can be open. */
   async #infos(ids: readonly string[]): Promise<SessionInfo[]> {
     const infos: SessionInfo[] = [];
     const left = ids.values();
@@ -143,9 +143,8 @@ export class History {
       const [text, { mtime }] = await Promise.all([readHead(path), stat(path)]);
       const [first, ...rest] = parseLines(text);
       if (!isHeader(first)) return undefined;
-      const title = titleIn(rest);
       const updatedAt = mtime.toISOString();
-      return { sessionId, cwd: first.cwd, updatedAt, ...(title !== undefined && { title }) };
+      return { sessionId, cwd: first.cwd, updatedAt, title: titleIn(rest) };
     } catch {
       return undefined;
     }
@@ -163,13 +162,18 @@ function isHeader(line: unknown): line is Header {
 function toUpdate(line: unknown): SessionUpdate | undefined {
   const update = isJsonObject(line) ? line["update"] : undefined;
   if (!isJsonObject(update) || typeof update["sessionUpdate"] !== "string") return undefined;
-  // Written by `add`, and nothing else.
+  // Only `SessionRecord.add` writes these lines, so their shape is known.
   return isKept(update["sessionUpdate"]) ? (update as SessionUpdate) : undefined;
 }
 
 function settingIn(line: unknown, key: "model" | "mode"): string | undefined {
   const value = isJsonObject(line) ? line[key] : undefined;
   return typeof value === "string" ? value : undefined;
+}
+
+/** A session's title: the beginning of its first prompt. Undefined if that has no words in it. */
+export function titleOf(prompt: string): string | undefined {
+  return oneLine(prompt, LONGEST_TITLE) || undefined;
 }
 
 function titleIn(lines: readonly unknown[]): string | undefined {
@@ -184,4 +188,63 @@ function titleIn(lines: readonly unknown[]): string | undefined {
 
 function keyOf({ updatedAt, sessionId }: SessionInfo): string {
   return `${updatedAt ?? ""} ${sessionId}`;
+}
+
+/**
+ * Updates that end the calls an agent was making when it was killed. Without them an editor would show these calls as
+ * running forever.
+ */
+export function endInterruptedCalls(past: readonly SessionUpdate[]): SessionUpdate[] {
+  const running = new Set<string>();
+  for (const update of past) {
+    if (update.sessionUpdate === "tool_call") running.add(update.toolCallId);
+    if (update.sessionUpdate !== "tool_call_update") continue;
+    if (hasEnded(update.status)) running.delete(update.toolCallId);
+  }
+  return [...running].map((toolCallId) => ({
+    sessionUpdate: "tool_call_update",
+    toolCallId,
+    status: "failed",
+    content: [textContent(INTERRUPTED)],
+  }));
+}
+
+/** Cuts off what follows the last line break: a crash may have left half a line. Resolves to the length that is left. */
+async function cutIncompleteLine(file: FileHandle): Promise<number> {
+  const { size } = await file.stat();
+  const chunk = Buffer.alloc(HEAD_BYTES);
+  let end = size;
+  while (end > 0) {
+    const start = Math.max(0, end - chunk.length);
+    const { bytesRead } = await file.read(chunk, 0, end - start, start);
+    const at = chunk.subarray(0, bytesRead).lastIndexOf(NEWLINE);
+    if (at !== -1) {
+      end = start + at + 1;
+      break;
+    }
+    end = start;
+  }
+  if (end !== size) await file.truncate(end);
+  return end;
+}
+
+async function readHead(path: string): Promise<string> {
+  const file = await open(path, "r");
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    return buffer.toString("utf8", 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Skips lines that are not JSON: one bad line must not cost the others. */
+function parseLines(text: string): unknown[] {
+  return text.split("\n").flatMap((line): unknown[] => {
+    try {
+      return line === "" ? [] : [JSON.parse(line)];
+    } catch {
+      return [];
+    }
+  });
 }

@@ -1,15 +1,14 @@
-// The file of one session while it is open: a line for everything that an editor shows again, without the
-// credentials that the session was opened with.
+// Writes the file of one open session: a line for everything that an editor shows again, without the credentials
+// that the session was opened with.
 
 import type { FileHandle } from "node:fs/promises";
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import type { SessionRedactor } from "../../../board/session-redactor.ts";
 import type { Endpoint } from "../../../model/server-definition.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
-import { isOver } from "../calls/tool-calls.ts";
-import { isQuoted, textBlock } from "../content.ts";
+import { hasEnded, isQuoted, textBlock } from "../wire/content.ts";
 
-/** The rest is about the moment. */
+/** Other kinds of updates describe a moment and are not kept. */
 const KEPT: ReadonlySet<string> = new Set([
   "user_message_chunk",
   "agent_message_chunk",
@@ -22,7 +21,7 @@ export function isKept(kind: string): boolean {
   return KEPT.has(kind);
 }
 
-/** What is streamed is written in pieces of this many characters, or of this time: a crash costs no more. */
+/** Streamed text is written after this many characters or milliseconds, so a crash costs no more than that. */
 const PIECE_CHARS = 8192;
 const PIECE_MS = 1000;
 
@@ -30,10 +29,9 @@ type StreamKind = "agent_message_chunk" | "agent_thought_chunk";
 
 interface Streamed {
   kind: StreamKind;
-  /** A secret may come in pieces: its beginning is held back. */
+  /** Holds back what may be the beginning of a secret, which can arrive in pieces. */
   redacting: ReturnType<SessionRedactor["stream"]>;
-  /** Not written yet. */
-  told: string;
+  pending: string;
 }
 
 export interface RecordOptions {
@@ -55,18 +53,18 @@ export class SessionRecord {
     this.#options = options;
   }
 
-  /** Writes none of the credentials in these endpoints from now on. */
+  /** Keeps the credentials in these endpoints out of everything that is written from now on. */
   hide(endpoints: readonly Endpoint[]): void {
     this.#options.redactor.hide(endpoints);
   }
 
   add(update: SessionUpdate): void {
     if (!isKept(update.sessionUpdate)) return;
-    // How far a call has come is about the moment as well.
-    if (update.sessionUpdate === "tool_call_update" && !isOver(update.status)) return;
+    // A call's progress describes a moment too.
+    if (update.sessionUpdate === "tool_call_update" && !hasEnded(update.status)) return;
     const { sessionUpdate: kind } = update;
     const isStream = kind === "agent_message_chunk" || kind === "agent_thought_chunk";
-    // What a model has not said is told from what it has said.
+    // Quoted messages get lines of their own, which keeps their mark apart from the model's words.
     if (!isStream || update.content.type !== "text" || isQuoted(update)) {
       this.#endStream();
       this.write({ update });
@@ -76,10 +74,10 @@ export class SessionRecord {
     const streamed = (this.#streamed ??= {
       kind,
       redacting: this.#options.redactor.stream(),
-      told: "",
+      pending: "",
     });
-    streamed.told += streamed.redacting.push(update.content.text);
-    if (streamed.told.length >= PIECE_CHARS) this.#writePiece(streamed);
+    streamed.pending += streamed.redacting.push(update.content.text);
+    if (streamed.pending.length >= PIECE_CHARS) this.#writePiece(streamed);
     else this.#piece ??= this.#options.clock.later(PIECE_MS, () => this.#writePiece(streamed));
   }
 
@@ -90,13 +88,13 @@ export class SessionRecord {
     });
   }
 
-  /** Resolves when everything is written, or cannot be: a session goes on without its history. */
+  /** Resolves when everything is written. A failed write does not reject: the session continues without a history. */
   async flush(): Promise<void> {
     this.#endStream();
     await this.#tail;
   }
 
-  /** The same in the middle of a stream, but for what may be the beginning of a secret. */
+  /** Like `flush`, in the middle of a stream: all but what may be the beginning of a secret is written. */
   async catchUp(): Promise<void> {
     if (this.#streamed !== undefined) this.#writePiece(this.#streamed);
     await this.#tail;
@@ -116,16 +114,16 @@ export class SessionRecord {
     const streamed = this.#streamed;
     if (streamed === undefined) return;
     this.#streamed = undefined;
-    streamed.told += streamed.redacting.end();
+    streamed.pending += streamed.redacting.end();
     this.#writePiece(streamed);
   }
 
   #writePiece(streamed: Streamed): void {
     this.#piece?.cancel();
     this.#piece = undefined;
-    const { kind, told } = streamed;
-    if (told === "") return;
-    streamed.told = "";
-    this.write({ update: { sessionUpdate: kind, content: textBlock(told) } });
+    const { kind, pending } = streamed;
+    if (pending === "") return;
+    streamed.pending = "";
+    this.write({ update: { sessionUpdate: kind, content: textBlock(pending) } });
   }
 }

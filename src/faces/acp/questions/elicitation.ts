@@ -1,4 +1,4 @@
-// Puts a server's question to the person at the editor, as a form or a page, where the editor can show it.
+// Shows a server's question to the user, as a form or a web page, if the editor can show those.
 
 import { randomUUID } from "node:crypto";
 import {
@@ -17,35 +17,35 @@ import type {
 import { readForm } from "../../../model/form.ts";
 import { isJsonObject } from "../../../model/json.ts";
 import { oneLine } from "../../../util/text.ts";
-import type { Asking } from "./asking.ts";
 import { toAcpForm } from "./form.ts";
+import type { QuestionContext } from "./question-context.ts";
 
 const LONGEST_NAME = 80;
 const LONGEST_QUOTE = 300;
 
-const THROUGH: PermissionOption[] = [
-  { optionId: "through", name: "I am through with the page", kind: "allow_once" },
+const PAGE_OPTIONS: PermissionOption[] = [
+  { optionId: "done", name: "I have finished on the page", kind: "allow_once" },
   { optionId: "cancel", name: "Cancel", kind: "reject_once" },
 ];
 
-export function elicitationPrompt(asking: Asking): OnElicitation {
-  const declined = (request: ElicitationRequest, why: string): ElicitationAnswer => {
-    asking.tell(inWords(request, why));
+export function elicitationPrompt(context: QuestionContext): OnElicitation {
+  const decline = (request: ElicitationRequest, why: string): ElicitationAnswer => {
+    context.notify(declinedNotice(request, why));
     return { action: "decline" };
   };
   return async (request) => {
-    const turn = asking.turn();
-    if (turn === undefined) return { action: "decline" };
-    const shows = asking.peer.capabilities().elicitation ?? {};
-    if (!shows[request.mode]) return declined(request, "which this editor cannot show");
-    const signal = AbortSignal.any([turn, request.signal]);
+    const prompt = context.promptSignal();
+    if (prompt === undefined) return { action: "decline" };
+    const shown = context.client.capabilities().elicitation ?? {};
+    if (!shown[request.mode]) return decline(request, "which this editor cannot show");
+    const signal = AbortSignal.any([prompt, request.signal]);
     try {
-      if (request.mode === "url") return await openPage(request, signal, asking);
-      return await fillIn(request, signal, asking);
+      if (request.mode === "url") return await openPage(request, signal, context);
+      return await fillIn(request, signal, context);
     } catch (error) {
       if (signal.aborted) return { action: "cancel" };
       const reason = oneLine(error instanceof Error ? error.message : String(error), LONGEST_QUOTE);
-      return declined(request, `and the editor did not show it (${reason})`);
+      return decline(request, `but the editor did not show it (${reason})`);
     }
   };
 }
@@ -53,90 +53,89 @@ export function elicitationPrompt(asking: Asking): OnElicitation {
 async function fillIn(
   request: FormElicitation,
   signal: AbortSignal,
-  asking: Asking,
+  context: QuestionContext,
 ): Promise<ElicitationAnswer> {
   const fields = readForm(request.schema);
-  // Such a form has been declined before it gets here.
+  // Forms that cannot be read were declined before this.
   if (typeof fields === "string") throw new Error(fields);
-  const { peer } = asking;
   const requestedSchema = toAcpForm(fields);
-  const params = { ...commonParams(request, asking), mode: "form", requestedSchema } as const;
-  return toAnswer(await peer.request(methods.client.elicitation.create, params, signal));
+  const params = { ...commonParams(request, context), mode: "form", requestedSchema } as const;
+  return toAnswer(await context.client.request(methods.client.elicitation.create, params, signal));
 }
 
 async function openPage(
   request: UrlElicitation,
   signal: AbortSignal,
-  asking: Asking,
+  context: QuestionContext,
 ): Promise<ElicitationAnswer> {
   const { url, required, completed } = request;
-  const { peer } = asking;
-  // Not the server's own: an editor has many servers, and none may speak for another one's page.
+  // An id of our own: with the servers' ids, one server could complete the page of another.
   const elicitationId = randomUUID();
-  let isShown = true;
-  const over = completed.then(async () => {
-    if (isShown) await peer.completeElicitation({ elicitationId });
+  let isOpen = true;
+  const finished = completed.then(async () => {
+    if (isOpen) await context.client.completeElicitation({ elicitationId });
   });
   try {
-    const params = { ...commonParams(request, asking), mode: "url", url, elicitationId } as const;
-    const answer = toAnswer(await peer.request(methods.client.elicitation.create, params, signal));
-    isShown = answer.action === "accept";
-    if (!isShown || !required || (await isThrough(over, signal, asking))) return answer;
+    const params = { ...commonParams(request, context), mode: "url", url, elicitationId } as const;
+    const answer = toAnswer(
+      await context.client.request(methods.client.elicitation.create, params, signal),
+    );
+    isOpen = answer.action === "accept";
+    if (!isOpen || !required || (await hasFinished(request, finished, signal, context)))
+      return answer;
     return { action: "cancel" };
   } catch (error) {
-    isShown = false;
+    isOpen = false;
     throw error;
   }
 }
 
-/** The server may say so first; then nobody's word is waited for. */
-async function isThrough(
-  over: Promise<void>,
+/** Asks the user. If the server says first that the page is finished, the question is withdrawn. */
+async function hasFinished(
+  { callId }: UrlElicitation,
+  finished: Promise<void>,
   signal: AbortSignal,
-  { peer, sessionId, toolCallId }: Asking,
+  { client, sessionId }: QuestionContext,
 ): Promise<boolean> {
-  const said = new AbortController();
-  const id = toolCallId();
+  const withdrawn = new AbortController();
   const toolCall =
-    id === undefined
-      ? { toolCallId: randomUUID(), title: "A page is to be opened first" }
-      : { toolCallId: id };
-  const asked = peer.request(
+    callId === undefined
+      ? { toolCallId: randomUUID(), title: "Open a page first" }
+      : { toolCallId: callId };
+  const asked = client.request(
     methods.client.session.requestPermission,
-    { sessionId, toolCall, options: THROUGH },
-    AbortSignal.any([signal, said.signal]),
+    { sessionId, toolCall, options: PAGE_OPTIONS },
+    AbortSignal.any([signal, withdrawn.signal]),
   );
   try {
-    return await Promise.race([over.then(() => true), asked.then(isAgreed)]);
+    return await Promise.race([finished.then(() => true), asked.then(isDone)]);
   } finally {
     asked.catch(() => {});
-    said.abort();
+    withdrawn.abort();
   }
 }
 
-function isAgreed({ outcome }: RequestPermissionResponse): boolean {
-  return outcome.outcome === "selected" && outcome.optionId === "through";
+function isDone({ outcome }: RequestPermissionResponse): boolean {
+  return outcome.outcome === "selected" && outcome.optionId === "done";
 }
 
-/** Whose words they are stands before them. */
-function commonParams(request: ElicitationRequest, { sessionId, toolCallId }: Asking) {
-  const { server, tool, message } = request;
+/** The message names the server, so that the user knows who asks. */
+function commonParams(request: ElicitationRequest, { sessionId }: QuestionContext) {
+  const { server, tool, callId, message } = request;
   const during = tool === undefined ? "" : ` during ${oneLine(tool, LONGEST_NAME)}`;
-  // Which call it is about is certain only where the tool is.
-  const id = tool === undefined ? undefined : toolCallId();
   return {
     sessionId,
-    ...(id !== undefined && { toolCallId: id }),
+    toolCallId: callId,
     message: `${oneLine(server, LONGEST_NAME)} asks${during}: ${message}`,
   };
 }
 
-/** The answer is held against the form by whoever sends it on. */
+/** The caller checks the answer against the form. */
 function toAnswer(answer: CreateElicitationResponse): ElicitationAnswer {
   switch (answer.action) {
     case "accept": {
       const { content } = answer;
-      return { action: "accept", ...(isJsonObject(content) && { content }) };
+      return { action: "accept", content: isJsonObject(content) ? content : undefined };
     }
     case "decline":
       return { action: "decline" };
@@ -145,15 +144,15 @@ function toAnswer(answer: CreateElicitationResponse): ElicitationAnswer {
   }
 }
 
-/** A page is named in full, so that the person may open it; its address has been checked. */
-function inWords(request: ElicitationRequest, why: string): string {
+/** Shows a page's whole address, so that the user can open it. The address has been checked before. */
+function declinedNotice(request: ElicitationRequest, why: string): string {
   const server = oneLine(request.server, LONGEST_NAME);
   const quote = oneLine(request.message, LONGEST_QUOTE);
   if (request.mode === "form") {
-    return `${server} asks "${quote}" with a form, ${why}; it was declined`;
+    return `${server} asks "${quote}" with a form, ${why}; the question was declined`;
   }
   return (
-    `${server} wants a page to be opened ("${quote}"), ${why}; it was declined. ` +
+    `${server} asks you to open a page ("${quote}"), ${why}; the question was declined. ` +
     `If you trust ${server}, open it yourself: <${request.url}>`
   );
 }

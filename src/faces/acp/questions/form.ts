@@ -1,4 +1,4 @@
-// A server's form as ACP has it: the same fields, with the few things that the two write differently.
+// Converts a server's form to ACP's. The fields are the same; a few things are written differently.
 
 import type {
   ElicitationPropertySchema,
@@ -10,17 +10,17 @@ import { oneLine, plainText } from "../../../util/text.ts";
 
 const LONGEST_TITLE = 200;
 const LONGEST_DESCRIPTION = 2000;
-/** ACP counts the characters of a text in 32 bits. */
+/** ACP's counts of characters and items have 32 bits. */
 const MAX_COUNT = 2 ** 32 - 1;
 const { MIN_SAFE_INTEGER, MAX_SAFE_INTEGER } = Number;
 
 export function toAcpForm(fields: readonly FormField[]): ElicitationSchema {
-  // A name may be `__proto__`, which an assignment would not set otherwise.
+  // A field may be called `__proto__`, which assignment to an ordinary object would not set.
   const properties: Record<string, ElicitationPropertySchema> = Object.create(null);
   for (const field of fields) properties[field.name] = toProperty(field);
   return {
     type: "object",
-    description: "Give no passwords or keys here.",
+    description: "Do not enter passwords or keys here.",
     properties,
     required: fields.filter(({ required }) => required).map(({ name }) => name),
   };
@@ -28,28 +28,33 @@ export function toAcpForm(fields: readonly FormField[]): ElicitationSchema {
 
 function toProperty(field: FormField): ElicitationPropertySchema {
   const { description, default: given } = field;
-  // A name is what an editor shows where there is no title, and it must stay what it is.
+  // An editor shows the name if there is no title. A name with invisible characters gets a readable title instead.
   const title = field.title ?? (isVisible(field.name) ? undefined : field.name);
   const about = {
-    ...(title !== undefined && { title: oneLine(title, LONGEST_TITLE) }),
-    ...(description !== undefined && {
-      description: plainText(description.slice(0, LONGEST_DESCRIPTION)),
-    }),
-    ...(given !== undefined && { default: given }),
+    title: title === undefined ? undefined : oneLine(title, LONGEST_TITLE),
+    description: description && plainText(description.slice(0, LONGEST_DESCRIPTION)),
+    default: given,
   };
   switch (field.kind) {
     case "boolean":
-      return { type: "boolean", ...about };
-    case "number":
-      return { type: field.integer ? "integer" : "number", ...about, ...rangeOf(field) };
+      return { type: "boolean", ...about, default: field.default };
+    case "number": {
+      const { integer, minimum, maximum } = field;
+      return {
+        type: integer ? "integer" : "number",
+        ...about,
+        minimum: integer ? toWhole(minimum, Math.ceil) : minimum,
+        maximum: integer ? toWhole(maximum, Math.floor) : maximum,
+      };
+    }
     case "text": {
       const { minLength, maxLength, format } = field;
       return {
         type: "string",
         ...about,
-        ...(minLength !== undefined && { minLength: toCount(minLength) }),
-        ...(maxLength !== undefined && { maxLength: toCount(maxLength) }),
-        ...(format !== undefined && { format }),
+        minLength: toCount(minLength),
+        maxLength: toCount(maxLength),
+        format,
       };
     }
     case "choice": {
@@ -62,8 +67,8 @@ function toProperty(field: FormField): ElicitationPropertySchema {
       return {
         type: "array",
         ...about,
-        ...(minItems !== undefined && { minItems: toCount(minItems) }),
-        ...(maxItems !== undefined && { maxItems: toCount(maxItems) }),
+        minItems: toCount(minItems),
+        maxItems: toCount(maxItems),
         items: isPlain(options)
           ? { type: "string", enum: values(options) }
           : { anyOf: titled(options) },
@@ -72,26 +77,16 @@ function toProperty(field: FormField): ElicitationPropertySchema {
   }
 }
 
-function rangeOf({ integer, minimum, maximum }: Extract<FormField, { kind: "number" }>): {
-  minimum?: number;
-  maximum?: number;
-} {
-  return {
-    ...(minimum !== undefined && { minimum: integer ? toWhole(Math.ceil(minimum)) : minimum }),
-    ...(maximum !== undefined && { maximum: integer ? toWhole(Math.floor(maximum)) : maximum }),
-  };
+/** An editor would refuse the whole form for a bound that is out of range. */
+function toCount(bound: number | undefined): number | undefined {
+  return bound && Math.min(MAX_COUNT, Math.max(0, Math.floor(bound)));
 }
 
-/** An editor would refuse the whole form for a bound that it cannot count to. */
-function toCount(bound: number): number {
-  return Math.min(MAX_COUNT, Math.max(0, Math.floor(bound)));
+function toWhole(bound: number | undefined, round: (value: number) => number): number | undefined {
+  return bound && Math.min(MAX_SAFE_INTEGER, Math.max(MIN_SAFE_INTEGER, round(bound)));
 }
 
-function toWhole(bound: number): number {
-  return Math.min(MAX_SAFE_INTEGER, Math.max(MIN_SAFE_INTEGER, bound));
-}
-
-/** Whether the choices need no names beside themselves. */
+/** Whether the values can be shown as they are, without titles. */
 function isPlain(options: readonly FieldOption[]): boolean {
   return options.every(({ value, label }) => value === label && isVisible(value));
 }

@@ -1,19 +1,17 @@
-// Asks the person at the editor whether a call may be made, in the words of ACP.
+// Asks the user at the editor whether a call may be made.
 
-import type {
-  PermissionOption,
-  RequestPermissionRequest,
-  ToolCallContent,
-  ToolCallLocation,
-  ToolKind,
+import {
+  methods,
+  type PermissionOption,
+  type RequestPermissionRequest,
 } from "@agentclientprotocol/sdk";
-import type { RequestPermissionResponse } from "@agentclientprotocol/sdk";
 import type { ApprovalAnswer, ApprovalRequest, AskApproval } from "../../../model/approval.ts";
 import { isJsonObject } from "../../../model/json.ts";
 import { capitalised, oneLine, visibleJson } from "../../../util/text.ts";
-import { toolTitle } from "../calls/tool-view.ts";
-import { textContent } from "../content.ts";
-import type { Mode } from "../session/mode.ts";
+import { type CallPreview, toolTitle } from "../calls/tool-view.ts";
+import type { AcpClient } from "../wire/client.ts";
+import { textContent } from "../wire/content.ts";
+import type { QuestionContext } from "./question-context.ts";
 
 const OPTIONS: PermissionOption[] = [
   { optionId: "allow", name: "Allow once", kind: "allow_once" },
@@ -25,43 +23,30 @@ const OPTIONS: PermissionOption[] = [
 const LONGEST_REASON = 300;
 const LONGEST_TITLE = 300;
 
-/** What a person gets to see of a call they are asked about, in place of its arguments. */
-export interface Preview {
-  kind: ToolKind;
-  title: string;
-  content: ToolCallContent[];
-  locations?: ToolCallLocation[];
-  /** What "always" is about, where that is less than the tool; it then holds for the session. */
-  always?: { name: string; key: string };
-}
-
-export interface PermissionContext {
-  sessionId: string;
-  /** Paths in it are shown from there. */
+export interface PermissionContext extends Pick<QuestionContext, "sessionId" | "isAutomatic"> {
+  client: Pick<AcpClient, "request">;
+  /** Paths below it are shown relative to it. */
   cwd: string;
-  mode(): Mode;
-  /** The call that is being asked about, as the editor knows it. */
-  toolCallId(): string | undefined;
-  /** Undefined where the arguments say it all. A rejection refuses the call without a question. */
-  preview(request: ApprovalRequest, signal: AbortSignal | undefined): Promise<Preview | undefined>;
-  /** Rejects when the signal aborts or the client is gone. */
-  request(
-    params: RequestPermissionRequest,
+  /** Undefined if the arguments say enough. A rejection refuses the call without a question. */
+  preview(
+    request: ApprovalRequest,
     signal: AbortSignal | undefined,
-  ): Promise<RequestPermissionResponse>;
+  ): Promise<CallPreview | undefined>;
 }
 
-/** "Always reject" holds for the session; "always allow" is the guard's to remember, but for less than a tool. */
+/** "Always reject" holds for the session. The guard remembers "always allow", unless it covers less than a tool. */
 export function permissionPrompt(context: PermissionContext): AskApproval {
   const rejected = new Set<string>();
   const allowed = new Set<string>();
   return async (request, signal) => {
     if (rejected.has(request.tool)) return "refuse";
-    if (context.mode() === "auto") return "once";
+    if (context.isAutomatic()) return "once";
     const preview = await context.preview(request, signal);
     const key = preview?.always && `${request.tool} ${preview.always.key}`;
     if (key !== undefined && allowed.has(key)) return "once";
-    const chosen = chosenIn(await context.request(toRequest(request, preview, context), signal));
+    const params = toParams(request, preview, context);
+    const { requestPermission } = methods.client.session;
+    const chosen = chosenIn(await context.client.request(requestPermission, params, signal));
     if (chosen === "never") rejected.add(request.tool);
     if (chosen !== "always" || key === undefined) return answerOf(chosen);
     allowed.add(key);
@@ -69,7 +54,7 @@ export function permissionPrompt(context: PermissionContext): AskApproval {
   };
 }
 
-/** Undefined where nothing was chosen, or the client's answer is none. */
+/** Undefined if the user chose nothing, or the client's answer is malformed. */
 function chosenIn(answer: unknown): unknown {
   const outcome = isJsonObject(answer) ? answer["outcome"] : undefined;
   return isJsonObject(outcome) && outcome["outcome"] === "selected"
@@ -82,9 +67,9 @@ function answerOf(optionId: unknown): ApprovalAnswer {
   return optionId === "always" ? "always" : "refuse";
 }
 
-function toRequest(
+function toParams(
   request: ApprovalRequest,
-  preview: Preview | undefined,
+  preview: CallPreview | undefined,
   context: PermissionContext,
 ): RequestPermissionRequest {
   const { tool, args, reason } = request;
@@ -93,14 +78,14 @@ function toRequest(
   return {
     sessionId: context.sessionId,
     toolCall: {
-      toolCallId: context.toolCallId() ?? tool,
-      // An editor shows the call under it from now on, so that it says what happens and not why it is asked.
+      toolCallId: request.callId,
+      // The editor keeps this title for the call, so it says what happens and not why we ask.
       title: oneLine(title, LONGEST_TITLE),
       name: request.publicName,
       rawInput: args,
       content: [...(preview?.content ?? [textContent(visibleJson(args))]), textContent(why)],
-      ...(kind !== undefined && { kind }),
-      ...(locations !== undefined && { locations }),
+      kind,
+      locations,
     },
     options: OPTIONS.map((option) =>
       option.optionId === "always" && always ? { ...option, name: always.name } : option,
@@ -108,7 +93,7 @@ function toRequest(
   };
 }
 
-/** By the tool's name, not by the title it gives itself: this is what a person decides on. */
+/** Uses the tool's name, not the title that the server gave it: the user decides by what is shown here. */
 function titleOf({ tool, server, publicName, args }: ApprovalRequest, cwd: string): string {
   const source =
     server === undefined

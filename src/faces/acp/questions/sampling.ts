@@ -1,4 +1,4 @@
-// Lets a server ask the session's model, as far as the person at the editor agrees, and shows what it asked.
+// Lets a server ask the session's model if the user agrees, and shows what it asked.
 
 import { randomUUID } from "node:crypto";
 import {
@@ -12,8 +12,8 @@ import { sampledText, samplingText } from "../../../agent/sampling-text.ts";
 import type { SampledMessage, SamplingOptions, SamplingRequest } from "../../../model/sampling.ts";
 import { QuestionQueue } from "../../../util/question-queue.ts";
 import { oneLine } from "../../../util/text.ts";
-import type { Asking } from "./asking.ts";
-import { textContent } from "../content.ts";
+import { textContent } from "../wire/content.ts";
+import type { QuestionContext } from "./question-context.ts";
 
 const LONGEST_NAME = 80;
 const LONGEST_REASON = 300;
@@ -25,70 +25,72 @@ const OPTIONS: PermissionOption[] = [
   { optionId: "never", name: "Always reject for this server", kind: "reject_always" },
 ];
 
-/** `model` is how it is asked; undefined where there is none. What is always so holds for the session. */
+/** `model` asks the session's model; undefined if there is none. "Always" holds for the session. */
 export function samplingPrompt(
-  asking: Asking,
+  context: QuestionContext,
   model: SamplingOptions | undefined,
 ): SamplingOptions {
   const allowed = new Set<string>();
   const rejected = new Set<string>();
   const questions = new QuestionQueue();
 
-  const isAgreed = async (request: SamplingRequest, shown: SamplingView): Promise<boolean> => {
+  const isAllowed = async (request: SamplingRequest, view: SamplingView): Promise<boolean> => {
     const { server, approvalRequired } = request;
     if (rejected.has(server)) return false;
-    if (allowed.has(server) || (asking.mode() === "auto" && !approvalRequired)) return true;
-    const answer = await shown.ask();
+    if (allowed.has(server) || (context.isAutomatic() && !approvalRequired)) return true;
+    const answer = await view.ask();
     if (answer === "always") allowed.add(server);
     if (answer === "never") rejected.add(server);
     return answer === "allow" || answer === "always";
   };
 
   const handler = async (given: SamplingRequest): Promise<SampledMessage | "declined"> => {
-    const turn = asking.turn();
-    if (turn === undefined || rejected.has(given.server)) return "declined";
+    const prompt = context.promptSignal();
+    if (prompt === undefined || rejected.has(given.server)) return "declined";
     const server = oneLine(given.server, LONGEST_NAME);
     if (model === undefined) {
-      asking.tell(
-        `${server} wants to ask a model, and there is none here (set "model" in the configuration); ` +
-          "it was declined",
+      context.notify(
+        `${server} wants to ask a model, but this agent has none (set "model" in the configuration); ` +
+          "the request was declined",
       );
       return "declined";
     }
-    const request = { ...given, signal: AbortSignal.any([turn, given.signal]) };
-    const shown = new SamplingView(request, asking);
+    const request = { ...given, signal: AbortSignal.any([prompt, given.signal]) };
+    const view = new SamplingView(request, context);
     try {
-      // One at a time: what is decided on the first may hold for the next.
-      const agreed = await questions.ask(questions, request.signal, () => isAgreed(request, shown));
-      if (agreed !== true) return shown.end("declined");
-      shown.begin();
-      return shown.end(await model.handler(request));
+      // One question at a time: "always" to the first also answers the next.
+      const allow = () => isAllowed(request, view);
+      if ((await questions.ask(questions, request.signal, allow)) !== true) {
+        return view.end("declined");
+      }
+      view.begin();
+      return view.end(await model.handler(request));
     } catch (error) {
-      shown.fail(request.signal.aborted ? "cancelled" : error);
+      view.fail(request.signal.aborted ? "cancelled" : error);
       throw error;
     }
   };
   return { ...model, handler };
 }
 
-/** One request as the editor shows it: like a call, from its start to its end. */
+/** Shows one request to the editor like a tool call, from start to end. */
 class SamplingView {
   readonly #id = randomUUID();
   readonly #request: SamplingRequest;
-  readonly #asking: Asking;
+  readonly #context: QuestionContext;
   readonly #about: Required<Pick<ToolCall, "title" | "kind" | "content">>;
 
-  constructor(request: SamplingRequest, asking: Asking) {
+  constructor(request: SamplingRequest, context: QuestionContext) {
     const { server, tool } = request;
     this.#request = request;
-    this.#asking = asking;
+    this.#context = context;
     const during = tool === undefined ? "" : ` during ${oneLine(tool, LONGEST_NAME)}`;
     this.#about = {
       title: `${oneLine(server, LONGEST_NAME)} asks the model${during}`,
       kind: "think",
       content: [textContent(samplingText(request))],
     };
-    asking.emit({
+    context.emit({
       sessionUpdate: "tool_call",
       toolCallId: this.#id,
       status: "pending",
@@ -96,10 +98,10 @@ class SamplingView {
     });
   }
 
-  /** The option's id; rejects when nobody waits for the answer any more. */
+  /** Resolves to the chosen option's id. Rejects when the request is cancelled. */
   async ask(): Promise<string | undefined> {
-    const { peer, sessionId } = this.#asking;
-    const { outcome } = await peer.request(
+    const { client, sessionId } = this.#context;
+    const { outcome } = await client.request(
       methods.client.session.requestPermission,
       { sessionId, toolCall: { toolCallId: this.#id, ...this.#about }, options: OPTIONS },
       this.#request.signal,
@@ -128,6 +130,6 @@ class SamplingView {
 
   #update(update: Omit<ToolCallUpdate, "toolCallId">): void {
     const toolCallId = this.#id;
-    this.#asking.emit({ sessionUpdate: "tool_call_update", toolCallId, ...update });
+    this.#context.emit({ sessionUpdate: "tool_call_update", toolCallId, ...update });
   }
 }

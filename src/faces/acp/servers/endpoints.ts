@@ -1,4 +1,5 @@
-// The endpoints of the servers that a client brings, as it sent them: the history is kept free of their credentials.
+// The endpoints of the servers that a client sends, with their values as sent, so that the history can leave out their
+// credentials.
 
 import type { Endpoint } from "../../../model/server-definition.ts";
 import type { McpServerParams } from "../wire/params.ts";

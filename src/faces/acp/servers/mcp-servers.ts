@@ -1,21 +1,21 @@
-// The servers that a client brings with a session, as definitions a board understands.
+// Reads the servers that a client sends with a session, as configurations for its board.
 
 import { escapeReferences, parseClientServer } from "../../../config/client-server.ts";
 import type { ServerConfig } from "../../../model/server-config.ts";
 import { oneLine } from "../../../util/text.ts";
 import { invalidParams, type McpServerParams } from "../wire/params.ts";
 
-export interface SessionServers {
+export interface AcceptedServers {
   servers: Record<string, ServerConfig>;
-  /** Why one was left out, each a sentence for a person. */
+  /** Why a server was left out: a sentence each, for the user. */
   skipped: string[];
 }
 
 /**
- * Throws −32602 for an entry that is wrong. A name that is right in ACP and none here leaves its server
- * out, with a word: the rest of the session must not suffer for it.
+ * Throws −32602 for an invalid entry. A name that ACP allows and we do not leaves out only that server, with a notice:
+ * the rest of the session still works.
  */
-export function readMcpServers(entries: readonly McpServerParams[]): SessionServers {
+export function readMcpServers(entries: readonly McpServerParams[]): AcceptedServers {
   const servers: Record<string, ServerConfig> = Object.create(null);
   const skipped: string[] = [];
   entries.forEach((entry, index) => {
@@ -39,7 +39,7 @@ export function readMcpServers(entries: readonly McpServerParams[]): SessionServ
   return { servers, skipped };
 }
 
-/** A `type` is optional for stdio alone; some clients send "stdio". */
+/** ACP has no `type` for stdio, but some clients send "stdio". */
 function toConfig(entry: McpServerParams, at: string): ServerConfig {
   switch (entry.type) {
     case undefined:
@@ -84,5 +84,5 @@ function toRecord(
 function literal(value: string, path: string): string {
   const escaped = escapeReferences(value);
   if (escaped !== undefined) return escaped;
-  throw invalidParams(path, "secret:// is for the agent's own configuration");
+  throw invalidParams(path, "secret:// is allowed only in the agent's own configuration");
 }

@@ -1,138 +1,155 @@
-// One session: its board, the turn that is under way, its mode, and what its client is told.
+// One open session: its board, its settings, and the prompt that is being answered.
 
 import { type ContentBlock, RequestError, type StopReason } from "@agentclientprotocol/sdk";
 import { cancelled } from "../../../model/errors.ts";
+import type { SessionBoard } from "../../../model/board.ts";
+import type { SessionOptions } from "../../../model/board-options.ts";
 import { untilAborted } from "../../../util/abort.ts";
 import { type Clock, type Timer, within } from "../../../util/clock.ts";
-import { CommandList } from "../commands/list.ts";
-import { type Command, parseCommand } from "../commands/commands.ts";
-import { fromAcp, promptText } from "../content.ts";
-import { endpointsIn } from "../commands/mcp.ts";
-import { answerWithoutModel, promptForModel, runCommand } from "../commands/direct.ts";
-import { Health } from "../servers/health.ts";
-import type { Mode } from "./mode.ts";
-import { type Peer, takesNotices } from "../peer.ts";
-import type { ModelChoice, OpenSession, Responder, SessionBoard, Turn } from "../ports.ts";
-import type { SessionRecord } from "../history/record.ts";
-import type { Outlet } from "./outlet.ts";
-import { Preparation } from "./preparation.ts";
-import { type BareRequest, type Shared, sharedBy, withHandlers } from "./request.ts";
 import { ToolCalls } from "../calls/tool-calls.ts";
+import { CommandList } from "../commands/command-list.ts";
+import { type SlashCommand, parseCommand } from "../commands/commands.ts";
+import { endpointsIn } from "../commands/mcp.ts";
+import { answerWithoutModel, promptForModel, runCommand } from "../commands/run.ts";
+import type { SessionRecord } from "../history/record.ts";
+import type { ModelChoice, PromptContext, Responder } from "../responder/responder.ts";
+import { ServerWatcher } from "../servers/server-watcher.ts";
+import type { AcpClient } from "../wire/client.ts";
+import { fromAcp, promptText } from "../wire/content.ts";
+import { type BoardSetup, type SessionState, withHandlers } from "./session-handlers.ts";
+import { SessionOutput } from "./session-output.ts";
+import { type Mode, permits, type UserSettings } from "./settings.ts";
 
 /** How long the first prompt waits for servers that are still starting. */
 const FIRST_WAIT_MS = 15_000;
-/** How long a prompt waits for a server that somebody has signed in to since the one before. */
+/** How long a prompt waits for a server that the user has signed in to since the last prompt. */
 const LOGIN_WAIT_MS = 5000;
-/** How long a new session waits for its model to be loaded: sooner or later its first prompt would. */
+/** How long a new session waits for its model to load; otherwise the first prompt would wait for it. */
 const WARM_UP_MS = 1500;
+/** Servers that start together become ready one by one; their tools are prepared together. */
+const PREPARE_DELAY_MS = 50;
+
+/** Resolves within the start wait, whatever the servers do. Rejects only for an invalid configuration. */
+export type OpenSession = (options: SessionOptions) => Promise<SessionBoard>;
 
 export interface SessionContext {
-  peer: Peer;
+  client: AcpClient;
   clock: Clock;
-  /** Undefined where there is no model: then commands are answered alone. */
+  /** Undefined without a model: then only commands are answered. */
   responder: Responder | undefined;
-  /** What gives an agent without a model one, as a sentence. */
+  /** Tells the user of an agent without a model how to configure one. */
   modelAdvice: string | undefined;
   openSession: OpenSession;
-  /** Undefined where nothing is kept. */
+  /** Undefined if nothing is kept. */
   record: SessionRecord | undefined;
 }
 
-export interface SessionSetup extends BareRequest {
+export interface SessionSetup extends BoardSetup {
   mode: Mode;
-  /** What the person is told of it before anything else. */
+  /** Shown to the user before anything else. */
   notices: readonly string[];
-  /** Something was said in it before: it has its title. */
+  /** Whether the session has its title from earlier prompts. */
   hasTitle: boolean;
 }
 
-export class Session {
+export class Session implements UserSettings {
   readonly id: string;
   readonly #context: SessionContext;
   readonly #board: SessionBoard;
-  readonly #health: Health;
+  readonly #state: SessionState;
+  readonly #output: SessionOutput;
+  readonly #servers: ServerWatcher;
   readonly #calls: ToolCalls;
   readonly #commands: CommandList;
-  readonly #shared: Shared;
-  readonly #outlet: Outlet;
-  readonly #preparation: Preparation;
   readonly #off: (() => void)[];
-  #turn: { controller: AbortController; done: Promise<unknown> } | undefined;
+  #answering: { controller: AbortController; done: Promise<unknown> } | undefined;
   #greeting: Timer | undefined;
+  #preparing: Timer | undefined;
   #hasWaited = false;
   #closing: Promise<void> | undefined;
 
   static async open(setup: SessionSetup, context: SessionContext): Promise<Session> {
-    const { notices, mode, hasTitle, ...request } = setup;
-    const shared = sharedBy({ ...request, mode, hasTitle }, context);
-    const { clock, responder } = context;
+    const { notices, mode, hasTitle, ...boardSetup } = setup;
+    const { client, clock, record, responder } = context;
+    const { id: sessionId, cwd, roots } = boardSetup;
+    const state = { mode };
+    const output = new SessionOutput({
+      sessionId,
+      client,
+      clock,
+      record,
+      cwd,
+      roots,
+      hasTitle,
+    });
+    const options = withHandlers(boardSetup, { client, clock, responder, output, state });
     const [board] = await Promise.all([
-      context.openSession(withHandlers(request, shared, context)),
+      context.openSession(options),
       within(clock, WARM_UP_MS, Promise.resolve(responder?.warmUp?.())),
     ]);
-    const session = new Session(request.id, board, shared, context);
+    const session = new Session(sessionId, board, state, output, context);
     session.#greet([...notices, ...board.notices]);
     return session;
   }
 
-  private constructor(id: string, board: SessionBoard, shared: Shared, context: SessionContext) {
+  private constructor(
+    id: string,
+    board: SessionBoard,
+    state: SessionState,
+    output: SessionOutput,
+    context: SessionContext,
+  ) {
     this.id = id;
     this.#board = board;
-    this.#shared = shared;
-    const { outlet } = shared;
-    this.#outlet = outlet;
+    this.#state = state;
+    this.#output = output;
     this.#context = context;
-    this.#health = new Health(board, (problem) => outlet.notify(problem));
+    this.#servers = new ServerWatcher(board, (problem) => output.notify(problem));
     this.#calls = new ToolCalls({
       board,
-      calling: shared.calling,
-      mode: () => shared.mode,
-      emit: (update) => outlet.emit(update),
+      permits: (tool) => permits(state.mode, tool),
+      emit: (update) => output.emit(update),
     });
-    this.#preparation = new Preparation(context.clock, context.responder, () =>
-      this.#calls.tools(),
-    );
     this.#commands = new CommandList({
       board,
       clock: context.clock,
-      tell: (availableCommands) =>
-        outlet.show({ sessionUpdate: "available_commands_update", availableCommands }),
+      send: (availableCommands) =>
+        output.show({ sessionUpdate: "available_commands_update", availableCommands }),
     });
     this.#off = [
-      board.on("tools", () => this.#preparation.soon()),
+      board.on("tools", () => this.#prepareSoon()),
       board.on("prompts", () => this.#commands.announceSoon()),
-      board.on("server", ({ state }) => {
-        if (state.kind === "ready") this.#commands.announceSoon();
-        // A message out of turn would stand in the middle of nothing.
-        else if (takesNotices(context.peer)) this.#health.report();
+      board.on("server", ({ state: { kind } }) => {
+        if (kind === "ready") this.#commands.announceSoon();
+        // Without notices it would be a message between prompts, which belongs to no answer.
+        else if (context.client.showsNotices()) this.#servers.report();
       }),
     ];
   }
 
   get mode(): Mode {
-    return this.#shared.mode;
+    return this.#state.mode;
   }
 
   set mode(mode: Mode) {
-    this.#shared.mode = mode;
+    this.#state.mode = mode;
     this.#context.record?.write({ mode });
   }
 
-  /** Absent where there is no model. */
   get models(): ModelChoice | undefined {
     return this.#context.responder?.models;
   }
 
-  /** From the next prompt on, and when the session is loaded again. Rejects where it cannot be used. */
+  /** Holds from the next prompt on, and when the session is loaded again. Rejects if the model cannot be used. */
   async chooseModel(id: string): Promise<void> {
     const { models } = this;
     await models?.choose(id);
     this.#context.record?.write({ model: models?.current });
   }
 
-  /** Resolves when the turn is over. One at a time: ACP has no queue of prompts. */
+  /** Resolves when the prompt is answered. ACP has no queue of prompts, so a second one is refused meanwhile. */
   async prompt(prompt: readonly ContentBlock[], gone: AbortSignal): Promise<StopReason> {
-    if (this.#turn !== undefined) {
+    if (this.#answering !== undefined) {
       throw RequestError.invalidRequest(
         { sessionId: this.id },
         "a prompt of this session is still being answered",
@@ -140,30 +157,30 @@ export class Session {
     }
     const controller = new AbortController();
     const signal = AbortSignal.any([controller.signal, gone]);
-    this.#shared.turn = signal;
+    this.#state.promptSignal = signal;
     const done = this.#answer(prompt, signal);
-    this.#turn = { controller, done };
+    this.#answering = { controller, done };
     try {
       return await done;
     } finally {
-      this.#turn = undefined;
-      this.#shared.turn = undefined;
+      this.#answering = undefined;
+      this.#state.promptSignal = undefined;
       await this.#context.record?.flush();
     }
   }
 
-  /** Resolves when what was said so far can be read in the history. */
+  /** Resolves when the history has everything that was said so far. */
   async catchUp(): Promise<void> {
     await this.#context.record?.catchUp();
   }
 
-  /** It was loaded again as it is: what a client is told of a new session is told once more. */
+  /** Tells the client again what it is told of a new session: it has loaded this one once more. */
   reintroduce(): void {
     this.#commands.repeatSoon();
   }
 
   cancel(): void {
-    this.#turn?.controller.abort();
+    this.#answering?.controller.abort();
   }
 
   /** Idempotent; resolves when nothing of the session is left. */
@@ -174,13 +191,13 @@ export class Session {
 
   async #close(): Promise<void> {
     this.#greeting?.cancel();
-    this.#preparation.cancel();
+    this.#preparing?.cancel();
     this.#commands.close();
-    this.#outlet.close();
+    this.#output.close();
     for (const off of this.#off) off();
-    const turn = this.#turn?.done;
+    const answered = this.#answering?.done;
     this.cancel();
-    await Promise.allSettled([turn, this.#board.close()]);
+    await Promise.allSettled([answered, this.#board.close()]);
     await this.#context.record?.close();
   }
 
@@ -192,23 +209,22 @@ export class Session {
     for (const content of prompt) {
       record?.add({ sessionUpdate: "user_message_chunk", content });
     }
-    this.#outlet.beginAnswer();
-    this.#outlet.entitle(text);
+    this.#output.beginAnswer();
+    this.#output.sendTitle(text);
     try {
-      if (!/^\/mcp\b/.test(text)) {
-        await this.#wait(signal);
-        await this.#wake(signal);
+      if (typed?.kind !== "mcp") {
+        await this.#waitForServers(signal);
+        await this.#wakeServers(signal);
       }
-      // The list of servers says the same.
-      this.#health.report(/^\/mcp(?:\s+status)?$/.test(text));
-      // The name of a prompt's command has a colon, and its server may have come just now.
+      // `/mcp` shows the same problems itself.
+      this.#servers.report(/^\/mcp(?:\s+status)?$/.test(text));
+      // It may be a prompt of a server that has just become ready: their commands have a colon.
       if (/^\/\S+:/.test(text)) await untilAborted(this.#commands.read(), signal, cancelled);
-      const turn = this.#turnFor(prompt, signal);
       const command = parseCommand(text, this.#commands.prompts);
-      const reason = await this.#respond(command, turn);
+      const reason = await this.#respond(command, this.#contextOf(prompt, signal));
       if (command?.kind === "mcp") {
-        this.#health.report(true);
-        // Servers may have come or gone with it, and their prompts with them.
+        this.#servers.report(true);
+        // The command may have added or removed servers, and their prompts with them.
         this.#commands.announceSoon();
       }
       return signal.aborted ? "cancelled" : reason;
@@ -218,60 +234,67 @@ export class Session {
     }
   }
 
-  async #respond(command: Command | undefined, turn: Turn): Promise<StopReason> {
+  async #respond(command: SlashCommand | undefined, prompt: PromptContext): Promise<StopReason> {
     const { responder, modelAdvice } = this.#context;
     if (responder === undefined) {
       return command === undefined
-        ? answerWithoutModel(turn, modelAdvice)
-        : runCommand(command, turn);
+        ? answerWithoutModel(prompt, modelAdvice)
+        : runCommand(command, prompt);
     }
-    if (command !== undefined && command.kind !== "prompt") return runCommand(command, turn);
-    if (command === undefined) return responder.answer(turn);
-    const messages = await promptForModel(command, turn);
-    return messages === undefined ? "end_turn" : responder.answer({ ...turn, prompt: messages });
+    if (command === undefined) return responder.answer(prompt);
+    if (command.kind !== "prompt") return runCommand(command, prompt);
+    const messages = await promptForModel(command, prompt);
+    return messages === undefined ? "end_turn" : responder.answer({ ...prompt, prompt: messages });
   }
 
-  #turnFor(prompt: readonly ContentBlock[], signal: AbortSignal): Turn {
-    const outlet = this.#outlet;
+  #contextOf(prompt: readonly ContentBlock[], signal: AbortSignal): PromptContext {
+    const output = this.#output;
     return {
       prompt: prompt.map(fromAcp),
       signal,
       board: this.#board,
       tools: () => this.#calls.tools(),
-      emit: (update) => outlet.emit(update),
-      say: (text) => outlet.say(text),
-      notify: (text) => outlet.notify(text),
+      emit: (update) => output.emit(update),
+      say: (text) => output.say(text),
+      notify: (text) => output.notify(text),
       call: (tool, args) => this.#calls.run(tool, args, signal),
     };
   }
 
-  async #wait(signal: AbortSignal): Promise<void> {
+  async #waitForServers(signal: AbortSignal): Promise<void> {
     if (this.#hasWaited) return;
     this.#hasWaited = true;
-    const starting = this.#health.starting();
+    const starting = this.#servers.starting();
     if (starting.length === 0) return;
-    this.#outlet.think(`Waiting for ${starting.join(", ")} to start.\n`);
-    await this.#health.settled(this.#context.clock, FIRST_WAIT_MS, signal);
-    const late = this.#health.starting();
+    this.#output.think(`Waiting for ${starting.join(", ")} to start.\n`);
+    await this.#servers.settled(this.#context.clock, FIRST_WAIT_MS, signal);
+    const late = this.#servers.starting();
     if (late.length === 0) return;
-    this.#outlet.notify(
+    this.#output.notify(
       `${late.join(", ")}: still starting; the tools can be used once it is ready`,
     );
   }
 
-  /** What idled away comes up meanwhile; what somebody has signed in to is worth a moment. */
-  async #wake(signal: AbortSignal): Promise<void> {
+  /** Waits only for servers that the user has signed in to; those that were idle start in the meantime. */
+  async #wakeServers(signal: AbortSignal): Promise<void> {
     const woken = within(this.#context.clock, LOGIN_WAIT_MS, this.#board.wake());
     await untilAborted(woken, signal, cancelled);
   }
 
-  /** After the answer that tells the client the session's id: it knows of no session before. */
+  #prepareSoon(): void {
+    const { clock, responder } = this.#context;
+    if (responder?.prepare === undefined) return;
+    this.#preparing?.cancel();
+    this.#preparing = clock.later(PREPARE_DELAY_MS, () => responder.prepare?.(this.#calls.tools()));
+  }
+
+  /** After the response that gives the client the session's id: it would not know the session before that. */
   #greet(notices: readonly string[]): void {
     this.#greeting = this.#context.clock.after(0, () => {
-      for (const notice of notices) this.#outlet.notify(notice);
-      this.#health.report();
+      for (const notice of notices) this.#output.notify(notice);
+      this.#servers.report();
       void this.#commands.announce();
     });
-    this.#preparation.soon();
+    this.#prepareSoon();
   }
 }

@@ -1,4 +1,4 @@
-// Checks what a client sends: every mistake is −32602 and names the path to it.
+// Checks the parameters that a client sends. A mistake is answered with −32602 and the path to it.
 
 import { isAbsolute } from "node:path";
 import { type ContentBlock, RequestError } from "@agentclientprotocol/sdk";
@@ -6,7 +6,7 @@ import { z } from "zod";
 
 const pair = z.object({ name: z.string().min(1), value: z.string() });
 
-/** Checked further in `mcp-servers.ts`, where an entry's transport is known. */
+/** `mcp-servers.ts` checks the rest, which depends on the entry's transport. */
 const mcpServer = z.looseObject({
   name: z.string().min(1),
   type: z.string().optional(),
@@ -32,7 +32,7 @@ const servers = z
 
 const contents = z.looseObject({ uri: z.string() });
 
-/** The SDK's own blocks; what they may hold beside these keys passes as it is. */
+/** The SDK's content blocks. Other keys pass unchecked. */
 const block = z.discriminatedUnion("type", [
   z.looseObject({ type: z.literal("text"), text: z.string() }),
   z.looseObject({ type: z.literal("image"), data: z.string(), mimeType: z.string() }),
@@ -65,19 +65,10 @@ export const parseList = parser(
     .nullish()
     .transform((value) => value ?? {}),
 );
-const promptParams = parser(z.object({ sessionId, prompt: z.array(block) }));
+export const parsePrompt: (params: unknown) => { sessionId: string; prompt: ContentBlock[] } =
+  parser(z.object({ sessionId, prompt: z.array(block) }));
 
-export interface PromptParams {
-  sessionId: string;
-  prompt: ContentBlock[];
-}
-
-export function parsePrompt(params: unknown): PromptParams {
-  const { sessionId: id, prompt } = promptParams(params);
-  return { sessionId: id, prompt };
-}
-
-/** `path` is as a person writes it: `mcpServers[0].args`. */
+/** `path` is written as in code: `mcpServers[0].args`. */
 export function invalidParams(path: string, message: string): RequestError {
   return RequestError.invalidParams(
     { path, message },

@@ -9,11 +9,11 @@ import { parseAgentConfig } from "../../../config/parse.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { findLoginPath } from "./login-path.ts";
-import { modelResponder } from "../../acp/model-responder.ts";
+import { modelResponder } from "../../acp/responder/model-responder.ts";
 import { refuseAcp } from "../../acp/refuse.ts";
-import { askNobody } from "../../acp/questions/nobody.ts";
+import { declineUnattributed } from "../../acp/questions/decline-unattributed.ts";
 import { type AcpOptions, serveAcp } from "../../acp/serve.ts";
-import { claimStdout } from "../../acp/wire/stdout.ts";
+import { claimStdout } from "../../acp/wire/stdio.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSource, loadAgent } from "../open.ts";
@@ -49,7 +49,7 @@ export async function runAcp(context: CliContext): Promise<number> {
         stateDir,
         workspaceDir: agent.workspace ?? io.cwd,
         // Questions caused by a session's calls go to that session's handlers instead.
-        ...askNobody(logger),
+        ...declineUnattributed(logger),
         serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
       },
     );

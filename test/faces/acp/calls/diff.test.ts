@@ -1,4 +1,4 @@
-// Unified diffs in what tools say, and what only looks like one.
+// Unified diffs in tool results, and text that only looks like one.
 
 import { describe, expect, it } from "vitest";
 import { type DiffPart, splitDiffs } from "../../../../src/faces/acp/calls/diff.ts";
@@ -110,7 +110,7 @@ describe("a diff", () => {
   });
 });
 
-describe("no diff of files", () => {
+describe("text without a diff of a file", () => {
   it.each([
     ["words", "nothing changed"],
     ["a hunk alone", "@@ -1 +1 @@\n-a\n+b\n"],
@@ -136,7 +136,7 @@ describe("no diff of files", () => {
     ["names", "--- a\n+++ a\n"],
     ["hunks", "--- a\n+++ a\n@@ -1,9 +1,9 @@\n"],
     ["lines", "--- a\n+++ a\n@@ -1,999999 +1,999999 @@\n x\n x\n x\n"],
-  ])("is told at once of a megabyte of %s", (_, line) => {
+  ])("a megabyte of %s is given up quickly", (_, line) => {
     const given = `${line.repeat(Math.floor(1_000_000 / line.length))}@@ -`;
     expect(splitDiffs(given)).toBeUndefined();
   });

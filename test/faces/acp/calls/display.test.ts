@@ -1,24 +1,21 @@
-// What is shown with a call, while it runs and when it has ended.
+// What the editor shows with a call, while it runs and after it has ended.
 
-import { AsyncLocalStorage } from "node:async_hooks";
 import type { SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
-import { CallDisplay, type Shown } from "../../../../src/faces/acp/calls/display.ts";
+import { CallDisplay, type CallAttachments } from "../../../../src/faces/acp/calls/display.ts";
 
 const terminal: ToolCallContent = { type: "terminal", terminalId: "t" };
 const diff: ToolCallContent = { type: "diff", path: "/p/a", oldText: null, newText: "x" };
 const words: ToolCallContent = { type: "content", content: { type: "text", text: "said" } };
 
-function displayWith(shown: Shown) {
+function displayWith(attachments: CallAttachments) {
   const sent: SessionUpdate[] = [];
-  const calling = new AsyncLocalStorage<string>();
   const display = new CallDisplay({
     cwd: "/p",
     roots: ["/p", "/q"],
-    calling,
     send: (each) => sent.push(each),
   });
-  calling.run("c", () => display.show(shown));
+  display.attach("c", attachments);
   return { display, sent };
 }
 
@@ -26,10 +23,16 @@ function update(status: "in_progress" | "completed" | "failed"): SessionUpdate {
   return { sessionUpdate: "tool_call_update", toolCallId: "c", status, content: [words] };
 }
 
-describe("with the call it is part of", () => {
+describe("an attachment", () => {
   it.each([
     ["a terminal stays while the call runs", [terminal], "in_progress", [terminal, words], [words]],
-    ["a terminal is left to the editor", [terminal], "completed", undefined, [words]],
+    [
+      "a terminal that has shown the whole result replaces it",
+      [terminal],
+      "completed",
+      undefined,
+      [words],
+    ],
     ["a terminal gives way to what failed", [terminal], "failed", [words], [words]],
     ["a diff stays", [diff], "completed", [diff, words], [diff, words]],
   ] as const)("%s", (_, content, status, shown, kept) => {
@@ -53,7 +56,7 @@ it.each<SessionUpdate>([
   { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "hi" } },
   { sessionUpdate: "tool_call_update", toolCallId: "other", status: "completed" },
   { sessionUpdate: "tool_call_update", toolCallId: "other", content: [words] },
-])("what has nothing to it passes: %o", (given) => {
+])("an update without attachments is unchanged: %o", (given) => {
   const { display } = displayWith({ content: [diff] });
   expect(display.complete(given)).toEqual({ shown: given, kept: given });
 });

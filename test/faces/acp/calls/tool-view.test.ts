@@ -1,4 +1,4 @@
-// How a call is called, and what kind it is.
+// The title and the kind of a call.
 
 import { describe, expect, it } from "vitest";
 import { toolKind, toolTitle } from "../../../../src/faces/acp/calls/tool-view.ts";
@@ -35,7 +35,7 @@ describe("toolTitle", () => {
     expect(toolTitle(tool, args, "/w")).toBe(title);
   });
 
-  it("of the host's own tool has no server", () => {
+  it("of a native tool names no server", () => {
     const tool: Tool = { ...toolOf("x"), name: "read_file", source: { kind: "native" } };
     expect(toolTitle(tool, {}, "/w")).toBe("read file");
     expect(toolKind(tool)).toBe("other");

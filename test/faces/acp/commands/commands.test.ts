@@ -1,8 +1,11 @@
-// What a line that begins with a slash asks for, and the arguments of a prompt.
+// What a line that begins with a slash means, and the arguments of a prompt.
 
 import { describe, expect, it } from "vitest";
-import { availableCommands, parseCommand } from "../../../../src/faces/acp/commands/commands.ts";
-import { promptArguments } from "../../../../src/faces/acp/commands/prompt-arguments.ts";
+import {
+  availableCommands,
+  parseCommand,
+  promptArguments,
+} from "../../../../src/faces/acp/commands/commands.ts";
 import type { Prompt } from "../../../../src/model/prompt.ts";
 
 const prompt: Prompt = {
@@ -33,7 +36,7 @@ describe("parseCommand", () => {
 });
 
 describe("availableCommands", () => {
-  it("has the agent's own first, and prompts with what they take", () => {
+  it("lists our own commands first, then prompts with their arguments", () => {
     const commands = availableCommands([prompt, { server: "a", name: "b", available: true }]);
     expect(commands.slice(-2)).toEqual([
       {
@@ -41,7 +44,7 @@ describe("availableCommands", () => {
         description: "Explains something",
         input: { hint: "topic=… [tone=…]" },
       },
-      { name: "a:b", description: "A prompt of the server's" },
+      { name: "a:b", description: "A prompt of this server" },
     ]);
   });
 });
@@ -62,7 +65,7 @@ describe("promptArguments", () => {
   });
 });
 
-it("a server with prompts without end has a hundred commands, each of them once", () => {
+it("a server with very many prompts gets a hundred commands, each once", () => {
   const many = Array.from({ length: 300 }, (_, at) => ({
     server: "a",
     name: at < 5 ? "same" : `p${at}`,

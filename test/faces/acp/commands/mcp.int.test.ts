@@ -1,4 +1,4 @@
-// `/mcp`, as somebody types it: changes to the servers of this session.
+// `/mcp` changes the servers of this session.
 
 import { describe, expect, it } from "vitest";
 import { fixture } from "../../../support/boards.ts";
@@ -7,7 +7,7 @@ import { mcpServer, useDesk } from "../harness.ts";
 const desk = useDesk();
 
 describe("/mcp disable and enable", () => {
-  it("switch a server off and on, for this session alone", async () => {
+  it("switch a server off and on, only for this session", async () => {
     const editor = await desk.open({ servers: { shared: fixture("crlf") } });
     const sessionId = await editor.newSession([mcpServer("own", "crlf")]);
     const other = await editor.newSession();
@@ -24,7 +24,7 @@ describe("/mcp disable and enable", () => {
 
   it.each([
     ["/mcp disable owm", "there is no server named 'owm': did you mean 'own'?"],
-    ["/mcp enable", '/mcp does not know "enable": /mcp shows the servers; /mcp reconnect, enable'],
+    ["/mcp enable", 'unknown /mcp command: "enable": use /mcp, /mcp reconnect <server>'],
   ])("%s", async (line, answer) => {
     const editor = await desk.open();
     const sessionId = await editor.newSession([mcpServer("own", "crlf")]);

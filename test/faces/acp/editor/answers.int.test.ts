@@ -1,4 +1,4 @@
-// An editor whose answers make no sense: the call says so, and the session goes on.
+// An editor with malformed answers: the call fails, and the session continues.
 
 import { type ClientCapabilities, methods } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
@@ -23,25 +23,25 @@ const opened = (answers: { read?: unknown; create?: unknown; exit?: unknown; out
   });
 
 describe.each([null, 5, "text", {}, []])("with %j", (answer) => {
-  it("read_file has failed", async () => {
+  it("as a file: read_file fails", async () => {
     const editor = await opened({ read: answer });
     const text = await editor.call(await editor.newSession(), "read_file", { path: "a" });
     expect(text).toBe("the editor could not read a: its answer has no content");
   });
 
-  it("for a terminal, run_command has failed", async () => {
+  it("as a terminal: run_command fails", async () => {
     const editor = await opened({ create: answer });
     const text = await editor.call(await editor.newSession(), "run_command", { command: "ls" });
     expect(text).toBe("the editor could not run the command: its answer has no terminalId");
   });
 
-  it("for its end and output, run_command says as much", async () => {
+  it("as the end and output of a command: run_command says that they are missing", async () => {
     const editor = await opened({ create: { terminalId: "t" }, exit: answer, output: answer });
     const sessionId = await editor.newSession();
     await editor.call(sessionId, "run_command", { command: "ls" });
     const { status, rawOutput } = editor.of(sessionId, "tool_call_update").at(-1) ?? {};
     expect(status).toBe("completed");
-    expect(JSON.stringify(rawOutput)).toContain("ended\\n(the editor did not give its output)");
+    expect(JSON.stringify(rawOutput)).toContain("ended\\n(the editor did not return its output)");
   });
 });
 
@@ -55,7 +55,7 @@ it.each<[unknown]>([
   [{ outcome: { outcome: "allow", optionId: "allow" } }],
   [choose("ALLOW")],
   [choose("__proto__")],
-])("%j to a question about a call is no", async (answer) => {
+])("%j as the answer to a permission question means no", async (answer) => {
   const editor = await desk.open({ decide: () => answer as never });
   const sessionId = await editor.newSession([mcpServer("echo", "echo")]);
   const text = await editor.call(sessionId, "echo/echo", { text: "hi" });

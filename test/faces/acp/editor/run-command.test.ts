@@ -1,6 +1,5 @@
-// Which program a line of shell is given to.
+// Which shell a command runs in.
 
-import { AsyncLocalStorage } from "node:async_hooks";
 import type { CreateTerminalRequest } from "@agentclientprotocol/sdk";
 import { expect, it } from "vitest";
 import { CallDisplay } from "../../../../src/faces/acp/calls/display.ts";
@@ -19,9 +18,9 @@ it.each<[NodeJS.Platform, string, string[]]>([
   const context = {
     sessionId: "s",
     workspace: new Workspace("/project", ["/project"]),
-    peer: {
+    client: {
       capabilities: () => ({ terminal: true }),
-      // An editor on another system than this one cannot be had here.
+      // We cannot run an editor on another operating system here.
       request: (_method: string, params: unknown) => {
         asked.push(params);
         return Promise.resolve(answer as never);
@@ -30,7 +29,6 @@ it.each<[NodeJS.Platform, string, string[]]>([
     display: new CallDisplay({
       cwd: "/project",
       roots: ["/project"],
-      calling: new AsyncLocalStorage(),
       send: (update) => updates.push(update),
     }),
     clock: systemClock,
@@ -40,6 +38,6 @@ it.each<[NodeJS.Platform, string, string[]]>([
   expect(result).toEqual({ content: [{ type: "text", text: "exit code 0\na b" }] });
   const [created] = asked as CreateTerminalRequest[];
   expect(created).toMatchObject({ command, args, cwd: "/project" });
-  // Outside of a session's call there is nothing to show it with.
-  expect(updates).toEqual([]);
+  const content = [{ type: "terminal", terminalId: "t" }];
+  expect(updates).toMatchObject([{ toolCallId: "1", content }]);
 });

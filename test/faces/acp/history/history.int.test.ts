@@ -12,7 +12,7 @@ import {
 import { join } from "node:path";
 import { methods } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
-import type { NewResponder } from "../../../../src/faces/acp/ports.ts";
+import type { NewResponder } from "../../../../src/faces/acp/responder/responder.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { History } from "../../../../src/faces/acp/history/history.ts";
 import { mcpServer, useDesk } from "../harness.ts";
@@ -24,7 +24,7 @@ const fileOf = (sessionId: string): string =>
   join(desk.directory, "sessions", `${sessionId}.jsonl`);
 
 describe("session/load", () => {
-  it("tells messages and calls again, in their order, to another client", async () => {
+  it("sends messages and calls in order to another client", async () => {
     const first = await desk.open({ keeps: true });
     const sessionId = await first.newSession([echo()], desk.directory);
     await first.prompt(sessionId, '/call echo/echo {"text": "remember me"}');
@@ -44,7 +44,7 @@ describe("session/load", () => {
     expect(await second.ask(sessionId, "/call echo/pid")).toBe("Done.");
   });
 
-  it("leaves a session the title that its first words gave it", async () => {
+  it("keeps the title from the first prompt", async () => {
     const first = await desk.open({ keeps: true });
     const sessionId = await first.newSession([], desk.directory);
     await first.prompt(sessionId, " /tools  first\n");
@@ -82,7 +82,7 @@ describe("session/load", () => {
     expect(readFileSync(fileOf(sessionId), "utf8").startsWith(whole)).toBe(true);
   });
 
-  it("of a live session keeps its servers where they are the same, and replaces them otherwise", async () => {
+  it("of an open session keeps its servers if they are the same, and replaces them otherwise", async () => {
     const editor = await desk.open({ keeps: true });
     const sessionId = await editor.newSession([echo()], desk.directory);
     const pid = async (): Promise<string> => {
@@ -101,7 +101,7 @@ describe("session/load", () => {
     expect(await pid()).not.toBe(before);
   });
 
-  it("of a session in the middle of a turn tells what has been streamed so far", async () => {
+  it("of a session in the middle of a prompt sends what has been streamed so far", async () => {
     const newResponder: NewResponder = () => ({
       async answer({ say, signal }) {
         say("half of ");
@@ -121,7 +121,7 @@ describe("session/load", () => {
     expect(await turn).toEqual({ stopReason: "cancelled" });
   });
 
-  it("finds nothing in a file that is none of its own", async () => {
+  it("ignores files of another format", async () => {
     const editor = await desk.open({ keeps: true });
     await editor.newSession([], desk.directory);
     writeFileSync(fileOf("stray"), "not json\n");
@@ -134,7 +134,7 @@ describe("session/load", () => {
 });
 
 describe("session/resume", () => {
-  it("goes on without telling anything again", async () => {
+  it("continues without sending anything again", async () => {
     const first = await desk.open({ keeps: true });
     const sessionId = await first.newSession([], desk.directory);
     await first.prompt(sessionId, "/mcp");
@@ -217,7 +217,7 @@ describe("session/list", () => {
 });
 
 describe("session/delete", () => {
-  it("ends the session and forgets it; what is gone already is no mistake", async () => {
+  it("ends the session and deletes it; deleting it again is not an error", async () => {
     const editor = await desk.open({ keeps: true });
     const sessionId = await editor.newSession([echo()], desk.directory);
     await editor.agent.request(session.delete, { sessionId });
@@ -229,16 +229,16 @@ describe("session/delete", () => {
 });
 
 describe("what is kept", () => {
-  it("is nothing where the directory cannot be written, and that is said", async () => {
+  it("is nothing if the directory cannot be written, and the user is told", async () => {
     writeFileSync(join(desk.directory, "sessions"), "in the way");
     const editor = await desk.open({ keeps: true });
     const sessionId = await editor.newSession();
     await editor.until(() => editor.said(sessionId) !== "");
-    expect(editor.said(sessionId)).toContain("This session cannot be kept");
+    expect(editor.said(sessionId)).toContain("This session cannot be saved");
     expect(await editor.ask(sessionId, "/mcp")).toBe("There are no servers.");
   });
 
-  it("is for its owner alone, and has neither credentials nor servers", async () => {
+  it("is readable only by its owner, and has neither credentials nor servers", async () => {
     const editor = await desk.open({ keeps: true });
     const secret = "hunter2-hunter2-hunter2";
     const server = { ...echo(), env: [{ name: "API_TOKEN", value: secret }] };
@@ -254,14 +254,14 @@ describe("what is kept", () => {
     expect(statSync(join(desk.directory, "sessions")).mode & 0o777).toBe(0o700);
   });
 
-  it("may be nothing: a session works without its history", async () => {
+  it("can be nothing: a session works without its history", async () => {
     writeFileSync(join(desk.directory, "sessions"), "a file where the directory should be");
     const editor = await desk.open({ keeps: true });
     expect(await editor.ask(await editor.newSession(), "/mcp")).toBe("There are no servers.");
   });
 });
 
-it("a session that is loaded in the middle of an answer has all of it that was said", async () => {
+it("a session that is loaded in the middle of an answer has all of its text so far", async () => {
   let goOn = (): void => {};
   const newResponder: NewResponder = () => ({
     async answer({ emit }) {
@@ -283,7 +283,7 @@ it("a session that is loaded in the middle of an answer has all of it that was s
   expect(await turn).toEqual({ stopReason: "end_turn" });
 });
 
-it("where nothing can be kept, a session that is refused still says why", async () => {
+it("a session that does not open says why, even if nothing can be kept", async () => {
   writeFileSync(join(desk.directory, "sessions"), "");
   const editor = await desk.open({ keeps: true });
   const servers = [mcpServer("a", "echo"), mcpServer("a", "echo")];

@@ -1,10 +1,10 @@
-// What is on disk while something is being streamed.
+// What is on disk while text is streamed.
 
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { textBlock } from "../../../../src/faces/acp/content.ts";
+import { textBlock } from "../../../../src/faces/acp/wire/content.ts";
 import { History } from "../../../../src/faces/acp/history/history.ts";
 import type { SessionRecord } from "../../../../src/faces/acp/history/record.ts";
 import { SessionRedactor } from "../../../../src/board/session-redactor.ts";
@@ -42,7 +42,7 @@ const written = (): string[] =>
     );
 
 describe("a stream", () => {
-  it("is one line where it ends soon", async () => {
+  it("is one line if it ends soon", async () => {
     stream("one ");
     stream("two");
     stream("hm", "thought");
@@ -51,7 +51,7 @@ describe("a stream", () => {
     expect(clock.next()).toBeUndefined();
   });
 
-  it("is written a second after it began, and so on", async () => {
+  it("is written every second", async () => {
     stream("one ");
     await clock.advance(999);
     stream("two ");
@@ -64,7 +64,7 @@ describe("a stream", () => {
     expect(written()).toEqual(["one two ", "three"]);
   });
 
-  it("is written as soon as there is much of it", async () => {
+  it("is written at once if there is much of it", async () => {
     stream("x".repeat(8191));
     stream("yz");
     await eventually(() => written().length === 1);
@@ -72,7 +72,7 @@ describe("a stream", () => {
     expect(clock.next()).toBeUndefined();
   });
 
-  it("can be caught up with at any time, and goes on", async () => {
+  it("can be written out at any time, and continues", async () => {
     stream("one ");
     await record.catchUp();
     expect(written()).toEqual(["one "]);
@@ -83,7 +83,7 @@ describe("a stream", () => {
     expect(clock.next()).toBeUndefined();
   });
 
-  it("has no secret in it for that", async () => {
+  it("has no secret in it then either", async () => {
     for (const letter of `say ${SECRET}!`) {
       stream(letter);
       await record.catchUp();
@@ -103,7 +103,7 @@ describe("a stream", () => {
   });
 });
 
-it("says once that it cannot be written, and the session goes on", async () => {
+it("reports once that it cannot be written, and the session continues", async () => {
   const failures: unknown[] = [];
   const failing = await new History(directory, clock).record(
     "f",

@@ -1,5 +1,4 @@
-// What a server asks the person at the editor in the middle of a call: forms and pages, shown in the session
-// whose call caused them.
+// What a server asks the user during a call: forms and pages, shown in the session whose call caused them.
 
 import {
   type ClientCapabilities,
@@ -39,7 +38,7 @@ const ada = (): CreateElicitationResponse => ({ action: "accept", content: { nam
 const call = (tool: string, args: object): string => `/call s/${tool} ${JSON.stringify(args)}`;
 const ask = (params: object): string => call("ask", { method: "elicitation/create", params });
 
-/** What came of the last call in the session, as the editor shows it. */
+/** The result of the session's last call, as the editor shows it. */
 function resultOf(editor: Editor, sessionId: string): string {
   const last = editor.of(sessionId, "tool_call_update").at(-1);
   return (last?.content ?? [])
@@ -80,7 +79,7 @@ describe("a form", () => {
     ]);
   });
 
-  it("knows its call in the newer revision, too", async () => {
+  it("has the id of its call in the newer revision too", async () => {
     const editor = await desk.open({ capabilities: SHOWS, elicit: ada });
     const sessionId = await editor.newSession([mcpServer("s", "asks-modern")]);
     const inputRequests = { it: { method: "elicitation/create", params: FORM } };
@@ -101,7 +100,7 @@ describe("a form", () => {
 });
 
 describe("a page", () => {
-  it("is shown under an id of the agent's own, and the editor hears when the person is through", async () => {
+  it("is shown under an id of our own, and the editor is told when the user has finished", async () => {
     const editor = await desk.open({ capabilities: SHOWS, elicit: () => ({ action: "accept" }) });
     const sessionId = await editor.newSession([asks()]);
     await editor.prompt(sessionId, ask(PAGE));
@@ -116,7 +115,7 @@ describe("a page", () => {
     expect(editor.elicitations).toMatchObject([{ elicitationId: editor.completed[0] }]);
   });
 
-  it("that was declined is nobody's to be through with", async () => {
+  it("that was declined is not reported as finished", async () => {
     const editor = await desk.open({ capabilities: SHOWS });
     const sessionId = await editor.newSession([asks()]);
     await editor.prompt(sessionId, ask(PAGE));
@@ -134,14 +133,14 @@ describe("a page", () => {
     });
 
   it.each([
-    ["through", "let in"],
+    ["done", "let in"],
     ["cancel", "open the page first"],
-  ])("that a call waits for goes on with the person's word: %s", async (word, result) => {
+  ])("that a call waits for: the user answers %s", async (word, result) => {
     const editor = await desk.open({
       capabilities: SHOWS,
       elicit: () => ({ action: "accept" }),
       decide: ({ options }) =>
-        choose(options.some(({ optionId }) => optionId === "through") ? word : "allow"),
+        choose(options.some(({ optionId }) => optionId === "done") ? word : "allow"),
     });
     const sessionId = await editor.newSession([asks()]);
     await editor.prompt(sessionId, required());
@@ -149,12 +148,12 @@ describe("a page", () => {
     expect(editor.questions.at(-1)?.toolCall).toEqual({ toolCallId: lastCall(editor, sessionId) });
   });
 
-  it("that a call waits for goes on when the server says so", async () => {
+  it("that a call waits for: the server says that it is finished", async () => {
     const editor = await desk.open({
       capabilities: SHOWS,
       elicit: () => ({ action: "accept" }),
       decide: ({ options }) =>
-        options.some(({ optionId }) => optionId === "through")
+        options.some(({ optionId }) => optionId === "done")
           ? new Promise(() => {})
           : choose("allow"),
     });
@@ -171,22 +170,22 @@ describe("an editor that cannot show it", () => {
       "no form",
       FORM,
       { elicitation: { url: {} } },
-      's asks "Who are you?" with a form, which this editor cannot show; it was declined',
+      's asks "Who are you?" with a form, which this editor cannot show; the question was declined',
     ],
     [
       "no page",
       PAGE,
       { elicitation: { form: {} } },
-      's wants a page to be opened ("Sign here"), which this editor cannot show; it was declined. ' +
+      's asks you to open a page ("Sign here"), which this editor cannot show; the question was declined. ' +
         "If you trust s, open it yourself: <https://example.com/a?b=1>",
     ],
     [
       "nothing",
       FORM,
       { elicitation: null },
-      's asks "Who are you?" with a form, which this editor cannot show; it was declined',
+      's asks "Who are you?" with a form, which this editor cannot show; the question was declined',
     ],
-  ])("declines, and says so: %s", async (_, question, capabilities, words) => {
+  ])("declines with a notice: %s", async (_, question, capabilities, words) => {
     const editor = await desk.open({ capabilities: { ...NOTICES, ...capabilities } });
     const sessionId = await editor.newSession([asks()]);
     await editor.prompt(sessionId, ask(question));
@@ -195,7 +194,7 @@ describe("an editor that cannot show it", () => {
     expect(editor.of(sessionId, "notice").map(({ title }) => title)).toEqual([words]);
   });
 
-  it("says it as a message without notices, and the same thing once in a prompt", async () => {
+  it("gets a message if it shows no notices, once per prompt", async () => {
     const editor = await desk.open();
     const sessionId = await editor.newSession([asks()]);
     const flood = { method: "elicitation/create", params: FORM, count: 3 };
@@ -215,7 +214,7 @@ describe("an editor that cannot show it", () => {
       expect(JSON.parse(resultOf(editor, sessionId))).toEqual({ action: "decline" });
     }
     const [form, page] = editor.of(sessionId, "notice").map(({ title }) => title);
-    expect(form).toContain("and the editor did not show it (no window); it was declined");
+    expect(form).toContain("but the editor did not show it (no window); the question was declined");
     expect(page).toContain(PAGE.url);
   });
 });
@@ -266,7 +265,7 @@ describe("two sessions on one server of the agent's", () => {
     expect(editor.elicitations).toMatchObject([one, two, one].map((sessionId) => ({ sessionId })));
   });
 
-  it("get no question that may be the other one's", async () => {
+  it("get no question that may belong to the other one", async () => {
     const editor = await desk.open({
       servers: { s: fixture("asks") },
       capabilities: SHOWS,
@@ -284,7 +283,7 @@ describe("two sessions on one server of the agent's", () => {
 });
 
 describe("roots", () => {
-  it("are the session's directories, for the servers it brings", async () => {
+  it("are the session's directories, for its own servers", async () => {
     const editor = await desk.open();
     const cwd = desk.directory;
     const { sessionId } = await editor.agent.request(session.new, {

@@ -88,7 +88,7 @@ describe("a field", () => {
       { type: "array", items: { oneOf: [{ const: "a", title: "A" }] } },
       { type: "array", items: { anyOf: [{ const: "a", title: "A" }] } },
     ],
-  ])("is the same in ACP's words: %s", (_, property, expected) => {
+  ])("is converted to ACP: %s", (_, property, expected) => {
     expect(converted({ it: property }).properties).toEqual({ it: expected });
   });
 
@@ -114,24 +114,24 @@ describe("a field", () => {
 });
 
 describe("a form", () => {
-  it("asks for no secrets, and keeps the order", () => {
+  it("warns against entering secrets, and keeps the order", () => {
     const form = converted({ b: { type: "string" }, a: { type: "boolean" } }, ["a", "nobody"]);
     expect(form).toMatchObject({ type: "object", required: ["a"] });
-    expect(form.description).toContain("no passwords");
+    expect(form.description).toContain("Do not enter passwords");
     expect(Object.keys(form.properties ?? {})).toEqual(["b", "a"]);
   });
 });
 
-describe("what cannot be seen", () => {
+describe("an invisible character", () => {
   const hidden = "a\u202eb";
 
-  it("in a field's name is not in what is shown for it", () => {
+  it("in a field's name is not shown", () => {
     expect(converted({ [hidden]: { type: "boolean" } }).properties).toEqual({
       [hidden]: { type: "boolean", title: "ab" },
     });
   });
 
-  it("in a choice is not in its name", () => {
+  it("in a choice is not shown", () => {
     expect(converted({ a: { type: "string", enum: [hidden, "c"] } }).properties).toEqual({
       a: {
         type: "string",

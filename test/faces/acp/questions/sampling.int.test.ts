@@ -1,5 +1,4 @@
-// A server that asks for the model of the session whose call caused it, as far as the person at the editor
-// agrees.
+// A server that asks the model of the session whose call caused it, if the user agrees.
 
 import { type McpServer, methods, type RequestPermissionRequest } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
@@ -24,7 +23,7 @@ const HAT = { text: "hat" };
 
 const servers = (sampling: "ask" | "allow") => ({ s: { ...fixture("asks"), sampling } });
 
-/** Lets tools be called, and answers what is asked about the model in order. */
+/** Allows tool calls, and gives these answers to the questions about the model, in order. */
 function deciding(...answers: string[]) {
   return ({ options }: RequestPermissionRequest) =>
     choose(isAboutModel(options) ? (answers.shift() ?? "reject") : "allow");
@@ -34,12 +33,12 @@ function isAboutModel(options: RequestPermissionRequest["options"]): boolean {
   return options.some(({ name }) => name.endsWith("for this server"));
 }
 
-/** What the person was asked about the model. */
+/** The questions about the model. */
 function asked(editor: Editor): RequestPermissionRequest[] {
   return editor.questions.filter(({ options }) => isAboutModel(options));
 }
 
-/** The servers' requests as the editor shows them: how each ended, and all that it shows. */
+/** The servers' requests as the editor shows them: status and content. */
 function shown(editor: Editor, sessionId: string): [status: unknown, text: string][] {
   return editor
     .of(sessionId, "tool_call")
@@ -55,8 +54,8 @@ function resultOf(editor: Editor, sessionId: string): string {
   return JSON.stringify(editor.of(sessionId, "tool_call_update").at(-1)?.content);
 }
 
-describe("the person", () => {
-  it("is asked with all that the server wants to say, and sees the answer", async () => {
+describe("the user", () => {
+  it("sees everything that the server sends, and the answer", async () => {
     const newResponder = await scripted.script([HAT]);
     const editor = await desk.open({
       servers: servers("ask"),
@@ -82,7 +81,7 @@ describe("the person", () => {
     ]);
     expect(resultOf(editor, sessionId)).toContain("scripted/m");
     expect(shown(editor, sessionId)).toEqual([["completed", expect.stringContaining("hat")]]);
-    // Its words alone: nothing of the session, no tool of its.
+    // Only the server's words: nothing of the session, and none of its tools.
     expect(scripted.requests).toHaveLength(1);
     expect(scripted.requests[0]?.tools).toEqual([]);
     expect(scripted.requests[0]?.messages.map(({ role, text: said }) => [role, said])).toEqual([
@@ -105,7 +104,7 @@ describe("the person", () => {
     await editor.prompt(sessionId, CALL);
     expect(asked(editor)).toHaveLength(times);
     expect(scripted.requests).toHaveLength(answers);
-    // Another session has heard nothing of it.
+    // It does not hold for another session.
     await editor.prompt(await editor.newSession(), CALL);
     expect(asked(editor)).toHaveLength(times + 1);
   });
@@ -128,7 +127,7 @@ describe("the person", () => {
     expect(asked(editor)).toHaveLength(times);
   });
 
-  it("is asked about one at a time, and the first answer holds for the next", async () => {
+  it('is asked one question at a time, and "always" to the first answers the next', async () => {
     const newResponder = await scripted.script(() => HAT);
     const editor = await desk.open({
       servers: servers("ask"),
@@ -145,7 +144,7 @@ describe("the person", () => {
 });
 
 describe("a request for the model", () => {
-  it("in a turn of that model's own is answered, with the server's tools", async () => {
+  it("during that model's own answer works, with the server's tools", async () => {
     const weather = { name: "weather", inputSchema: { type: "object" } };
     const newResponder = await scripted.script([
       {
@@ -170,7 +169,7 @@ describe("a request for the model", () => {
     expect(await editor.ask(sessionId, "go")).toBe("done");
     expect(scripted.requests[2]?.toolResults[0]?.text).toContain("tool_use");
     expect(shown(editor, sessionId)).toEqual([["completed", expect.stringContaining("weather")]]);
-    // Kept, so that who loads the session sees it again.
+    // It is kept, and shown again when the session is loaded.
     const told = editor.updates.length;
     const params = { sessionId, cwd: desk.directory, mcpServers: [] };
     await editor.agent.request(session.load, params);
@@ -179,7 +178,7 @@ describe("a request for the model", () => {
     expect(shown(editor, sessionId)).toEqual([["completed", expect.stringContaining("weather")]]);
   });
 
-  it("of a server that the session brings is not offered by itself", async () => {
+  it("is not possible by default for a session's own server", async () => {
     const newResponder = await scripted.script([]);
     const editor = await desk.open({ newResponder });
     const brought: McpServer[] = [mcpServer("s", "asks")];
@@ -189,7 +188,7 @@ describe("a request for the model", () => {
     expect(asked(editor)).toEqual([]);
   });
 
-  it("of a server that the session brings is put to the model where mcp.session lets it", async () => {
+  it("is possible for a session's own server if mcp.session allows it", async () => {
     const newResponder = await scripted.script([HAT]);
     const editor = await desk.open({
       config: { session: { sampling: "ask" } },
@@ -202,7 +201,7 @@ describe("a request for the model", () => {
     expect(asked(editor)).toHaveLength(1);
   });
 
-  it("is declined with a word where there is no model", async () => {
+  it("is declined with a notice if there is no model", async () => {
     const editor = await desk.open({
       servers: servers("allow"),
       capabilities: { session: { notices: {} } },
@@ -211,11 +210,11 @@ describe("a request for the model", () => {
     await editor.prompt(sessionId, `/call s/flood ${JSON.stringify({ ...ASK, count: 2 })}`);
     expect(resultOf(editor, sessionId)).toContain("the request for the model was declined");
     expect(editor.of(sessionId, "notice").map(({ title }) => title)).toEqual([
-      's wants to ask a model, and there is none here (set "model" in the configuration); it was declined',
+      's wants to ask a model, but this agent has none (set "model" in the configuration); the request was declined',
     ]);
   });
 
-  it("that the model does not answer has failed, and the editor shows why", async () => {
+  it("fails if the model does not answer, and the editor shows why", async () => {
     const newResponder = await scripted.script([{ error: { status: 400, message: "not today" } }]);
     const editor = await desk.open({
       servers: servers("ask"),
@@ -228,7 +227,7 @@ describe("a request for the model", () => {
     expect(shown(editor, sessionId)).toEqual([["failed", expect.stringContaining("not today")]]);
   });
 
-  it("is declined where the question is cancelled", async () => {
+  it("is declined if the question is cancelled", async () => {
     const newResponder = await scripted.script([HAT]);
     const editor = await desk.open({
       servers: servers("ask"),
@@ -242,7 +241,7 @@ describe("a request for the model", () => {
     expect(scripted.requests).toEqual([]);
   });
 
-  it("is over when its prompt is cancelled", async () => {
+  it("ends when its prompt is cancelled", async () => {
     const newResponder = await scripted.script([HAT]);
     const editor = await desk.open({
       servers: servers("ask"),
@@ -259,7 +258,7 @@ describe("a request for the model", () => {
     expect(scripted.requests).toEqual([]);
   });
 
-  it("that may be another session's is nobody's", async () => {
+  it("that may belong to another session is declined", async () => {
     const newResponder = await scripted.script([HAT]);
     const editor = await desk.open({ servers: servers("allow"), newResponder });
     const [one, two] = [await editor.newSession(), await editor.newSession()];

@@ -1,11 +1,11 @@
-// Servers that are slow, hang, crash or talk nonsense: none takes another down, each is told of once, and one
-// that recovers is used.
+// Servers that are slow, hang, crash or talk nonsense: none affects another, each is reported once, and one that
+// recovers is used again.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { systemPrompt } from "../../../../src/agent/system-prompt.ts";
-import type { NewResponder } from "../../../../src/faces/acp/ports.ts";
+import type { NewResponder } from "../../../../src/faces/acp/responder/responder.ts";
 import { systemClock } from "../../../../src/util/clock.ts";
 import { fixture } from "../../../support/boards.ts";
 import { mcpServer, useDesk } from "../harness.ts";
@@ -13,13 +13,13 @@ import { mcpServer, useDesk } from "../harness.ts";
 const desk = useDesk();
 const good = () => mcpServer("good", "echo");
 
-/** Time for the first prompt's wait, a thousand times as fast. */
+/** Makes the first prompt's wait a thousand times as fast. */
 const hasty = {
   ...systemClock,
   after: (ms: number, task: () => void) => systemClock.after(ms / 1000, task),
 };
 
-/** What is down stays down while a test looks at it: the next try, a second away, does not come. */
+/** Keeps a server down while a test looks at it: the next attempt, a second later, does not happen. */
 const downForGood = {
   clock: {
     ...systemClock,
@@ -27,7 +27,7 @@ const downForGood = {
   },
 };
 
-/** Collects what a model would be told before the conversation. */
+/** Collects the system prompts that a model would get. */
 function listener(): { told: string[]; newResponder: NewResponder } {
   const told: string[] = [];
   const newResponder: NewResponder = () => ({
@@ -61,7 +61,7 @@ describe("a server that cannot be used", () => {
     ["never answers", "never-initialize", [], /^bad: .*300 ms/, /bad \(backoff\)/],
     ["stops reading", "not-reading", [], /^bad: /, /bad \(backoff\)/],
     ["closes its pipes", "closes-stdout", ["--after=initialize"], /^bad: /, /bad \(backoff\)/],
-  ])("since it %s is told of once, to the model too", async (_, file, args, words, model) => {
+  ])("because it %s is reported once, to the model too", async (_, file, args, words, model) => {
     const { told, newResponder } = listener();
     const editor = await desk.open({ newResponder, board: downForGood });
     // Its own: under load the others may take as long as they need.
@@ -78,7 +78,7 @@ describe("a server that cannot be used", () => {
   });
 });
 
-describe("a server that talks nonsense beside its answers", () => {
+describe("a server that also writes nonsense", () => {
   it.each([
     ["malformed-json", "echo"],
     ["log-on-stdout", "echo"],
@@ -87,7 +87,7 @@ describe("a server that talks nonsense beside its answers", () => {
     ["split-writes", "echo"],
     ["malformed-tools", "good"],
     ["looping-cursor", "echo"],
-  ])("%s is used all the same", async (file, tool) => {
+  ])("%s can be used", async (file, tool) => {
     const editor = await desk.open();
     const sessionId = await editor.newSession([mcpServer("odd", file), good()]);
     const said = await editor.call(sessionId, `odd/${tool}`, { text: "good" });
@@ -98,7 +98,7 @@ describe("a server that talks nonsense beside its answers", () => {
 });
 
 describe("a server that recovers", () => {
-  it("from a failed start is used, and was told of", async () => {
+  it("from a failed start was reported, and is used", async () => {
     const editor = await desk.open({ board: downForGood });
     const state = `--state=${join(desk.directory, "starts")}`;
     const sessionId = await editor.newSession([
@@ -112,7 +112,7 @@ describe("a server that recovers", () => {
     expect(editor.said(sessionId).match(/flaky: /g)).toHaveLength(2);
   });
 
-  it("from a crash in the middle of a turn is used again, and a notice says so", async () => {
+  it("from a crash during a prompt is used again, and a notice reported the crash", async () => {
     const editor = await desk.open({ capabilities: { session: { notices: {} } } });
     const sessionId = await editor.newSession([mcpServer("bad", "echo"), good()]);
     const pid = await editor.call(sessionId, "bad/pid");
@@ -130,7 +130,7 @@ describe("a server that recovers", () => {
     expect(editor.of(sessionId, "notice")).toHaveLength(1);
   });
 
-  it("may be shared: any session starts it where it is down, and none restarts it under the others", async () => {
+  it("and is shared: any session can start it if it is down, and none can restart it while others use it", async () => {
     const editor = await desk.open({ servers: { shared: fixture("echo") }, board: downForGood });
     const sessionId = await editor.newSession();
     expect(await editor.call(sessionId, "shared/crash")).toContain("code 7");
@@ -143,8 +143,8 @@ describe("a server that recovers", () => {
   });
 });
 
-describe("a server that is late", () => {
-  it("is told of to the model as well, and used when it is there", async () => {
+describe("a server that is slow to start", () => {
+  it("is reported to the model too, and used when it is ready", async () => {
     const { told, newResponder } = listener();
     const editor = await desk.open({ clock: hasty, startupWait: 0, newResponder });
     const itsTime = join(desk.directory, "its-time");
@@ -156,7 +156,7 @@ describe("a server that is late", () => {
     expect(editor.said(sessionId)).toMatch(/late.*: still starting/);
     expect(told[0]).toMatch(/still starting: .*late/);
     writeFileSync(itsTime, "");
-    await editor.fares(sessionId, "- late: ready, 1 tool");
+    await editor.untilStatus(sessionId, "- late: ready, 1 tool");
     await editor.prompt(sessionId, "Hello again");
     expect(told[1]).not.toContain("late");
     expect(await editor.call(sessionId, "late/echo", { text: "here" })).toBe("here");

@@ -1,5 +1,5 @@
-// Servers of a session that want to know who is calling: told of once with what helps, never signed in to by
-// themselves, and served with the login that is stored for a configured server that they are as well.
+// Session servers that need a login: reported once with the remedy, never signed in to automatically, and given the
+// stored login of a configured server with the same name and URL.
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -26,7 +26,7 @@ const remote = (url: string, rest: Partial<McpServer> = {}): McpServer => ({
   ...rest,
 });
 
-/** What `plugboard login` leaves behind. */
+/** Does what `plugboard login` does. */
 async function login(oauth: OAuthFixture, config: ServerConfig = {}): Promise<void> {
   const board = await openBoard(
     { servers: { docs: { url: oauth.url, ...config } } },
@@ -64,7 +64,7 @@ describe("a session's server that answers 401", () => {
       { headers: [{ name: "Authorization", value: "Bearer stale" }] },
       "",
     ],
-  ])("%s is told of once, and nobody is asked", async (_, config, rest, remedy) => {
+  ])("%s is reported once, and no browser opens", async (_, config, rest, remedy) => {
     const oauth = await protect();
     const editor =
       config === undefined
@@ -84,7 +84,7 @@ describe("a session's server that answers 401", () => {
 });
 
 describe("a stored login", () => {
-  it("is used for a session's server that is the configured one, and renewed where it is kept", async () => {
+  it("is used for a session's server that is the configured one, and renewed in the store", async () => {
     const oauth = await protect();
     await login(oauth);
     oauth.expireTokens();
@@ -97,7 +97,7 @@ describe("a stored login", () => {
     expect([oauth.count("authorize"), oauth.count("refresh")]).toEqual([1, 1]);
   });
 
-  it("that comes later is found by a reconnect", async () => {
+  it("that was made later is found by a reconnect", async () => {
     const oauth = await protect();
     const editor = await openWith(oauth);
     const sessionId = await editor.newSession([remote(oauth.url)]);
@@ -130,7 +130,7 @@ describe("a stored login", () => {
     },
   );
 
-  it("that is refused is tried once, and nothing more is said of it", async () => {
+  it("that is refused is tried once and reported once", async () => {
     const oauth = await protect();
     const editor = await openWith(oauth);
     const sessionId = await editor.newSession([remote(oauth.url)]);
@@ -162,7 +162,7 @@ describe("a stored login", () => {
     expect(tokensAt(oauth).length).toBeGreaterThan(0);
   });
 
-  it("is not given to a server of its name elsewhere, nor where that sends its callers", async () => {
+  it("is not given to a server of the same name at another URL, nor to where it redirects", async () => {
     const oauth = await protect();
     await login(oauth);
     const heard: (string | undefined)[] = [];
@@ -181,14 +181,12 @@ describe("a stored login", () => {
     expect([...heard, ...tokensAt(oauth)].every((token) => token === undefined)).toBe(true);
   });
 
-  it("comes with what the configured server is held to", async () => {
+  it("comes with the configured server's rules", async () => {
     const oauth = await protect();
     await login(oauth);
     const editor = await openWith(oauth, { tools: { allow: ["echo"] } });
     const sessionId = await editor.newSession([remote(oauth.url)]);
     expect(await editor.ask(sessionId, "/tools")).toMatch(/mcp__docs__echo: [^\n]*$/);
-    expect(await editor.ask(sessionId, "/call docs/count")).toContain(
-      'there is no tool "docs/count"',
-    );
+    expect(await editor.call(sessionId, "docs/count")).toContain("docs/count is refused");
   });
 });

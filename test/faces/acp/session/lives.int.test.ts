@@ -1,9 +1,9 @@
-// How long the servers of a session live: through a load that asks for the same, until another one, its end,
-// or an hour of silence.
+// How long the servers of a session live: through a load with the same servers, until a load with others, the
+// session's end, or an hour without a call.
 
 import { type McpServer, methods } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
-import type { NewResponder } from "../../../../src/faces/acp/ports.ts";
+import type { NewResponder } from "../../../../src/faces/acp/responder/responder.ts";
 import { fixture } from "../../../support/boards.ts";
 import { eventually, isAlive } from "../../../support/processes.ts";
 import { mcpServer, useDesk } from "../harness.ts";
@@ -18,7 +18,7 @@ async function pidOf(editor: Editor, sessionId: string, server = "echo"): Promis
   return Number(await editor.call(sessionId, `${server}/pid`));
 }
 
-/** A call that runs until something ends it. */
+/** Starts a call that runs until something ends it. */
 async function longCall(editor: Editor, sessionId: string, ms = 60_000) {
   const turn = editor.prompt(sessionId, `/call echo/sleep {"ms": ${ms}}`);
   const isRunning = () =>
@@ -27,11 +27,11 @@ async function longCall(editor: Editor, sessionId: string, ms = 60_000) {
   return turn;
 }
 
-describe("in the middle of a turn", () => {
+describe("in the middle of a prompt", () => {
   it.each([
     ["load", session.load],
     ["resume", session.resume],
-  ] as const)("a %s that asks for the same disturbs nothing", async (_, method) => {
+  ] as const)("a %s with the same servers changes nothing", async (_, method) => {
     const editor = await desk.open({ keeps: true });
     const sessionId = await editor.newSession([echo()], desk.directory);
     const pid = await pidOf(editor, sessionId);
@@ -43,7 +43,7 @@ describe("in the middle of a turn", () => {
     expect(await pidOf(editor, sessionId)).toBe(pid);
   });
 
-  it("a load with other servers cancels it, and knows how it ended", async () => {
+  it("a load with other servers cancels the prompt, and the record has its end", async () => {
     const pasts: string[] = [];
     const newResponder: NewResponder = (past) => {
       pasts.push(JSON.stringify(past));
@@ -62,7 +62,7 @@ describe("in the middle of a turn", () => {
     expect(pasts.at(-1)?.match(/"status":"failed"/g)).toHaveLength(1);
   });
 
-  it("a load with servers that cannot be is refused, and disturbs nothing", async () => {
+  it("a load with invalid servers is refused, and changes nothing", async () => {
     const editor = await desk.open({ keeps: true });
     const sessionId = await editor.newSession([echo()], desk.directory);
     const pid = await pidOf(editor, sessionId);
@@ -90,7 +90,7 @@ describe("the end of a session", () => {
       (editor, sessionId) =>
         editor.agent.request(session.resume, { sessionId, cwd: desk.directory, mcpServers: [] }),
     ],
-  ])("by %s is the end of its servers, of a call too, and of no other's", async (_, end) => {
+  ])("by %s ends its servers and its call, and nothing of other sessions", async (_, end) => {
     const editor = await desk.open({ keeps: true, servers: { shared: fixture("echo") } });
     const [first, second] = [
       await editor.newSession([echo()], desk.directory),
@@ -107,7 +107,7 @@ describe("the end of a session", () => {
     expect(await pidOf(editor, second, "shared")).toBe(shared);
   });
 
-  it("comes with the client's, for what is open, running and still opening", async () => {
+  it("comes with the client's end: for sessions that are open, answering or still opening", async () => {
     const editor = await desk.open({ startupWait: 300 });
     const sessionId = await editor.newSession([echo()]);
     const pid = await pidOf(editor, sessionId);
@@ -130,7 +130,7 @@ describe("a session that is idle", () => {
       { servers: { echo: { ...fixture("echo"), scope: "session", idleTimeout } } },
       [],
     ],
-  ])("stops %s, and has them again with its next prompt", async (_, options, servers) => {
+  ])("stops %s, and its next prompt starts them again", async (_, options, servers) => {
     const states: (string | undefined)[] = [];
     const outcomes: unknown[] = [];
     const newResponder: NewResponder = () => ({
@@ -145,14 +145,14 @@ describe("a session that is idle", () => {
     const sessionId = await editor.newSession(servers);
     const pid = await pidOf(editor, sessionId);
     await eventually(() => !isAlive(pid));
-    await editor.fares(sessionId, "- echo: idle, 11 tools");
+    await editor.untilStatus(sessionId, "- echo: idle, 11 tools");
     expect(await editor.ask(sessionId, "/tools crash")).toContain("mcp__echo__crash");
     await editor.prompt(sessionId, "Hello again");
     expect(states).toEqual(["starting"]);
     expect(outcomes).toEqual([undefined]);
   });
 
-  it("leaves alone what is shared, and what is lazy waits for its call", async () => {
+  it("keeps shared servers running, and lazy ones start only with a call", async () => {
     const states: string[] = [];
     const newResponder: NewResponder = () => ({
       async answer({ board }) {
@@ -170,7 +170,7 @@ describe("a session that is idle", () => {
     const busy = await pidOf(editor, sessionId, "busy");
     await eventually(() => !pids.some(isAlive));
     await eventually(() => editor.board.status()[0]?.state.kind === "idle");
-    await editor.fares(sessionId, "- echo: idle, 11 tools");
+    await editor.untilStatus(sessionId, "- echo: idle, 11 tools");
     await editor.prompt(sessionId, "Hello again");
     expect(states).toEqual(["shared idle", "busy ready", "echo idle"]);
     expect(isAlive(busy)).toBe(true);

@@ -1,4 +1,4 @@
-// The mode of a session that is opened again: what holds back stays, what lets everything pass does not.
+// The mode of a session that is opened again: it is kept, except `auto`.
 
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ describe("the mode of a session", () => {
     [["read-only", "auto"], "ask"],
     [["auto", "read-only", "ask"], "ask"],
     [[], "ask"],
-  ])("that was %j is, in another process, %s", async (modes, expected) => {
+  ])("that was set to %j is %s in another process", async (modes, expected) => {
     const first = await desk.open({ keeps: true });
     const sessionId = await first.newSession([], desk.directory);
     for (const mode of modes) await set(first, sessionId, mode);
@@ -42,7 +42,7 @@ describe("the mode of a session", () => {
     expect(await resumed(second, sessionId)).toEqual([expected, expected]);
   });
 
-  it("that is open stays as it is with the same servers, and auto ends with others", async () => {
+  it("is kept when an open session is resumed with the same servers; auto ends with other servers", async () => {
     const editor = await desk.open({ keeps: true });
     const sessionId = await editor.newSession([], desk.directory);
     await set(editor, sessionId, "auto");
@@ -50,7 +50,7 @@ describe("the mode of a session", () => {
     expect(await resumed(editor, sessionId, ["more"])).toEqual(["ask", "ask"]);
   });
 
-  it("that was set as an option is kept, and holds", async () => {
+  it("that was set as an option is kept and obeyed", async () => {
     const first = await desk.open({ keeps: true });
     const sessionId = await first.newSession([], desk.directory);
     const option = { sessionId, configId: "mode", value: "read-only" };
@@ -61,7 +61,7 @@ describe("the mode of a session", () => {
     expect(await second.call(sessionId, "crlf/echo", { text: "hi" })).toContain("read-only mode");
   });
 
-  it("is no other than those there are, whatever the file says", async () => {
+  it("is never an unknown one, whatever the file says", async () => {
     const first = await desk.open({ keeps: true });
     const sessionId = await first.newSession([], desk.directory);
     await set(first, sessionId, "read-only");

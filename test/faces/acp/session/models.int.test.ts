@@ -1,4 +1,4 @@
-// The choice of a session's model: shown, changed, kept, and what becomes of the conversation.
+// The choice of a session's model: shown, changed and kept, and how the conversation continues.
 
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,8 +9,8 @@ import {
 } from "@agentclientprotocol/sdk";
 import { afterEach, describe, expect, it } from "vitest";
 import { Models } from "../../../../src/agent/models.ts";
-import { modelResponder } from "../../../../src/faces/acp/model-responder.ts";
-import type { NewResponder } from "../../../../src/faces/acp/ports.ts";
+import { modelResponder } from "../../../../src/faces/acp/responder/model-responder.ts";
+import type { NewResponder } from "../../../../src/faces/acp/responder/responder.ts";
 import { type Model, startModel, type Turn } from "../../../support/model/start.mjs";
 import { useDesk } from "../harness.ts";
 
@@ -71,7 +71,7 @@ describe("the model of a session", () => {
     });
   });
 
-  it("is shown where there is no other, and not where there is none", async () => {
+  it("is shown even if it is the only one, but not without a model", async () => {
     const newResponder = await script([], ["claude/one"]);
     const { configOptions } = await opened(await desk.open({ newResponder }));
     expect(modelOf(configOptions)).toMatchObject({ currentValue: "claude/one" });
@@ -79,7 +79,7 @@ describe("the model of a session", () => {
     expect(none.configOptions?.map(({ id }) => id)).toEqual(["mode"]);
   });
 
-  it("is changed from the next prompt on, for this session alone", async () => {
+  it("changes with the next prompt, only for this session", async () => {
     const editor = await desk.open({
       newResponder: await script([{ text: "first" }, { text: "second" }, { text: "third" }]),
     });
@@ -99,7 +99,7 @@ describe("the model of a session", () => {
     ]);
   });
 
-  it("stays in view when the mode is changed", async () => {
+  it("is still shown when the mode is changed", async () => {
     const editor = await desk.open({ newResponder: await script([]) });
     const { sessionId } = await opened(editor);
     await editor.agent.request(session.setMode, { sessionId, modeId: "auto" });
@@ -135,7 +135,7 @@ describe("the model of a session", () => {
     expect(model?.requests[0]?.model).toBe("one");
   });
 
-  it("is no option without a model", async () => {
+  it("is not an option without a model", async () => {
     const editor = await desk.open();
     const { sessionId } = await opened(editor);
     await expect(choose(editor, sessionId, "claude/one")).rejects.toMatchObject({
@@ -144,7 +144,7 @@ describe("the model of a session", () => {
     });
   });
 
-  it("that cannot be used is told of where it is asked", async () => {
+  it("that cannot be used is reported when it is asked", async () => {
     const editor = await desk.open({ newResponder: await script([], ["keyless/three"]) });
     const { sessionId } = await opened(editor);
     expect(await editor.ask(sessionId, "Hello?")).toContain("NO_SUCH_KEY");
@@ -153,7 +153,7 @@ describe("the model of a session", () => {
 });
 
 describe("a conversation", () => {
-  it("goes on with another model, without the thoughts of the one before, and back", async () => {
+  it("continues with another model, without the thoughts of the previous one, and back", async () => {
     const editor = await desk.open({
       newResponder: await script([
         { thinking: "hm", text: "first" },
@@ -182,7 +182,7 @@ describe("a conversation", () => {
 });
 
 describe("a choice", () => {
-  it("that was made later counts, though the one before takes longer to open", async () => {
+  it("that was made last counts, even if the one before takes longer to open", async () => {
     await script([]);
     let letGo = (): void => {};
     const gate = new Promise<void>((resolve) => {
@@ -209,7 +209,7 @@ describe("a choice", () => {
     return (loaded as LoadSessionResponse).configOptions;
   };
 
-  it("is kept with the session, the last of several", async () => {
+  it("is kept with the session: the last one", async () => {
     const newResponder = await script([{ text: "ok" }]);
     const editor = await desk.open({ newResponder, keeps: true });
     const { sessionId } = await opened(editor);
@@ -222,7 +222,7 @@ describe("a choice", () => {
     expect(modelOf(options)).toMatchObject({ currentValue: "gpt/two" });
   });
 
-  it("that is no longer there gives way to the default", async () => {
+  it("that no longer exists is replaced by the default", async () => {
     const newResponder = await script([]);
     const editor = await desk.open({ newResponder, keeps: true });
     const { sessionId } = await opened(editor);

@@ -87,7 +87,7 @@ describe("plugboard acp", () => {
     await agent.request("session/prompt", { sessionId, prompt });
     expect(agent.stdout.text).toContain('"elicitation/create":{"action":"decline"}');
     expect(agent.stdout.text).toContain("the request for the model was declined");
-    expect(agent.stderr.text).toContain("it cannot be told whose session it is about");
+    expect(agent.stderr.text).toContain("it is not clear which session it belongs to");
     agent.stdin.end();
     await agent.done;
   });

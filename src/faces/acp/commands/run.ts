@@ -1,0 +1,178 @@
+// Runs the slash commands. They go straight to the board, without a model.
+
+import type { SessionUpdate, StopReason } from "@agentclientprotocol/sdk";
+import { cancelled, PlugboardError, withHint } from "../../../model/errors.ts";
+import type { ContentBlock } from "../../../model/content.ts";
+import { isJsonObject, type JsonObject } from "../../../model/json.ts";
+import type { PromptResult } from "../../../model/prompt.ts";
+import type { SessionBoard } from "../../../model/board.ts";
+import type { CallOutcome, Tool } from "../../../model/tool.ts";
+import { untilAborted } from "../../../util/abort.ts";
+import { oneLine, plural } from "../../../util/text.ts";
+import { quoted, toAcp } from "../wire/content.ts";
+import { type SlashCommand, type ServerPromptCommand, promptArguments } from "./commands.ts";
+import { type McpContext, runMcp } from "./mcp.ts";
+
+const LONGEST_IN_LIST = 160;
+
+/** What a command needs of the session it was typed in. */
+export interface CommandContext extends McpContext {
+  readonly board: McpContext["board"] &
+    Pick<SessionBoard, "tools" | "find" | "resources" | "prompts">;
+  /** Shows an update and keeps it in the history. */
+  readonly emit: (update: SessionUpdate) => void;
+  /** Calls the tool, and shows the call from start to end. */
+  readonly call: (tool: Tool, args: JsonObject) => Promise<CallOutcome>;
+}
+
+const MODEL_ADVICE = "For answers, set `model` in agents.defaults of plugboard.json.";
+
+/** The answer of an agent without a model to anything that is not a command. */
+export async function answerWithoutModel(
+  { board, say }: Pick<CommandContext, "board" | "say">,
+  advice: string = MODEL_ADVICE,
+): Promise<StopReason> {
+  const count = plural(board.tools().length, "tool");
+  say(
+    `This agent has no model, so it answers only commands. ${count} can be used: ` +
+      "`/tools` lists them, `/call <tool> {json}` calls one, `/mcp` shows the servers, " +
+      `\`/resources\` and \`/read <uri>\` show their resources. ${advice}`,
+  );
+  return "end_turn";
+}
+
+export async function runCommand(
+  command: SlashCommand,
+  context: CommandContext,
+): Promise<StopReason> {
+  try {
+    await run(command, context);
+  } catch (error) {
+    if (!(error instanceof PlugboardError)) throw error;
+    if (!context.signal.aborted) context.say(withHint(error));
+  }
+  return context.signal.aborted ? "cancelled" : "end_turn";
+}
+
+async function run(command: SlashCommand, context: CommandContext): Promise<void> {
+  switch (command.kind) {
+    case "tools":
+      return listTools(command.query, context);
+    case "mcp":
+      return runMcp(command.words, context);
+    case "call":
+      return callTool(command.tool, command.json, context);
+    case "resources":
+      return listResources(context);
+    case "read":
+      return readResource(command.uri, context);
+    case "prompt": {
+      const { messages } = await getPrompt(command, context);
+      if (messages.length === 0) context.say("(empty prompt)");
+      for (const { content } of messages) {
+        context.emit(quoted(toAcp(content)));
+      }
+    }
+  }
+}
+
+/** A server's prompt, marked as untrusted. Undefined if the server did not give it; the user has been told why. */
+export async function promptForModel(
+  command: ServerPromptCommand,
+  context: CommandContext,
+): Promise<ContentBlock[] | undefined> {
+  try {
+    const result = await getPrompt(command, context);
+    return context.board.prompts.forModel(result).map(({ content }) => content);
+  } catch (error) {
+    if (!(error instanceof PlugboardError)) throw error;
+    if (!context.signal.aborted) context.say(withHint(error));
+    return undefined;
+  }
+}
+
+async function getPrompt(
+  { prompt, words }: ServerPromptCommand,
+  { board, signal }: CommandContext,
+): Promise<PromptResult> {
+  const args = promptArguments(prompt, words);
+  return board.prompts.get(`${prompt.server}/${prompt.name}`, args, { signal });
+}
+
+function listTools(query: readonly string[], { board, say }: CommandContext): void {
+  const words = query.map((word) => word.toLowerCase());
+  const found = board.tools().filter((tool) => {
+    const text = `${tool.name} ${tool.description}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+  if (found.length === 0)
+    return say(words.length === 0 ? "There are no tools." : "No tool matches.");
+  say(found.map(({ name, description }) => listLine(name, description)).join("\n"));
+}
+
+async function callTool(name: string, json: string, context: CommandContext): Promise<void> {
+  if (name === "") {
+    throw new PlugboardError("INVALID_ARGUMENTS", "/call needs the name of a tool", {
+      hint: '/call <tool> {"key": "value"}',
+    });
+  }
+  const { board, call, signal, say } = context;
+  const args = parseArguments(json);
+  const outcome = await call(await board.find(name, { signal }), args);
+  if (!signal.aborted) say(outcome.isError ? "The call failed." : "Done.");
+}
+
+function parseArguments(json: string): JsonObject {
+  let value: unknown;
+  try {
+    value = json === "" ? {} : JSON.parse(json);
+  } catch (cause) {
+    throw badArguments("are not valid JSON", cause);
+  }
+  if (isJsonObject(value)) return value;
+  throw badArguments("are not a JSON object");
+}
+
+function badArguments(what: string, cause?: unknown): PlugboardError {
+  return new PlugboardError("INVALID_ARGUMENTS", `the arguments ${what}`, {
+    hint: 'write them as {"key": "value"}',
+    cause,
+  });
+}
+
+async function listResources({ board, say, signal }: CommandContext): Promise<void> {
+  const listing = Promise.all([board.resources.list(), board.resources.templates()]);
+  const [resources, templates] = await untilAborted(listing, signal, cancelled);
+  const lines = [
+    ...resources.map(({ uri, title, name, server }) =>
+      listLine(uri, `[${server}] ${title ?? name}`),
+    ),
+    ...templates.map(({ uriTemplate, title, name, server }) =>
+      listLine(uriTemplate, `[${server}] ${title ?? name}`),
+    ),
+  ];
+  say(lines.length === 0 ? "The servers have no resources." : lines.join("\n"));
+}
+
+/** `what` is a URI, or a server's name and a URI. */
+async function readResource(what: string, { board, emit, signal }: CommandContext): Promise<void> {
+  const [, server, uri = ""] = /^(?:(\S+)\s+)?(\S+)$/.exec(what) ?? [];
+  if (uri === "") {
+    throw new PlugboardError("INVALID_ARGUMENTS", "/read needs a URI", {
+      hint: "/read <uri>, or /read <server> <uri>",
+    });
+  }
+  const { contents } = await board.resources.read(uri, { signal, server });
+  for (const resource of contents) {
+    const content = toAcp(
+      resource.text === undefined
+        ? { type: "resource", resource }
+        : { type: "text", text: resource.text },
+    );
+    emit(quoted(content));
+  }
+}
+
+function listLine(name: string, about: string): string {
+  return `- ${oneLine(name, LONGEST_IN_LIST)}: ${oneLine(about, LONGEST_IN_LIST)}`;
+}

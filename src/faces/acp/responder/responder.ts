@@ -1,0 +1,46 @@
+// What answers a session's prompts with a model, and what it is given to do so.
+
+import type { SessionUpdate, StopReason } from "@agentclientprotocol/sdk";
+import type { ContentBlock } from "../../../model/content.ts";
+import type { SamplingOptions } from "../../../model/sampling.ts";
+import type { SessionBoard } from "../../../model/board.ts";
+import type { Tool } from "../../../model/tool.ts";
+import type { CommandContext } from "../commands/run.ts";
+
+/** One prompt and everything that is needed to answer it. */
+export interface PromptContext extends CommandContext {
+  readonly prompt: readonly ContentBlock[];
+  readonly board: CommandContext["board"] & Pick<SessionBoard, "cwd">;
+  /** The current tools, for a model: each under the session's mode. */
+  readonly tools: () => Tool[];
+  /** Shows a notice without keeping it in the history. */
+  readonly notify: (text: string) => void;
+}
+
+/** Which model answers, and which others can be chosen. */
+export interface ModelChoice {
+  readonly current: string;
+  readonly options: readonly { id: string; name: string }[];
+  /** Takes effect with the next prompt. Rejects if the model cannot be used, and then nothing has changed. */
+  choose(id: string): Promise<void>;
+}
+
+/** Answers the prompts of one session. */
+export interface Responder {
+  /** Answers whatever is not a command. Must not reject for what a server or a model does. */
+  answer(prompt: PromptContext): Promise<StopReason>;
+  /** Loads what the first prompt needs, once. Does not reject. */
+  warmUp?(): Promise<void>;
+  /** Converts the tools that the next prompt may give to the model, so that the prompt does not wait for that. */
+  prepare?(tools: readonly Tool[]): void;
+  /** Asks the session's model for a server; the caller has asked the user. Undefined if servers cannot ask it. */
+  readonly sampling?: SamplingOptions;
+  /** Undefined if there is nothing to choose from. */
+  readonly models?: ModelChoice;
+}
+
+/**
+ * `past` is what was said in the session before, the oldest first. `model` is the one that was chosen for it, which may
+ * no longer exist.
+ */
+export type NewResponder = (past: readonly SessionUpdate[], model?: string) => Responder;

@@ -1,0 +1,110 @@
+// What a session shows to its client. Everything but passing notices is kept in the history as well.
+
+import type { SessionUpdate } from "@agentclientprotocol/sdk";
+import type { Clock } from "../../../util/clock.ts";
+import { CallDisplay } from "../calls/display.ts";
+import { ProgressThrottle } from "../calls/progress-throttle.ts";
+import { limitSize } from "../calls/size-limit.ts";
+import { titleOf } from "../history/history.ts";
+import type { SessionRecord } from "../history/record.ts";
+import type { AcpClient } from "../wire/client.ts";
+import { hasEnded, quoted, textBlock } from "../wire/content.ts";
+
+interface SessionOutputOptions {
+  sessionId: string;
+  client: Pick<AcpClient, "update" | "showsNotices">;
+  clock: Clock;
+  /** Undefined if nothing is kept. */
+  record: SessionRecord | undefined;
+  /** The session's directories, absolute: `cwd` is one of `roots`. */
+  cwd: string;
+  roots: readonly string[];
+  hasTitle: boolean;
+}
+
+export class SessionOutput {
+  /** What the session's calls show besides their answers. */
+  readonly display: CallDisplay;
+  readonly #options: SessionOutputOptions;
+  readonly #throttle: ProgressThrottle;
+  #hasTitle: boolean;
+  /** Whether the last update was part of a message whose paragraph has not ended. */
+  #isMidMessage = false;
+
+  constructor(options: SessionOutputOptions) {
+    const { clock, cwd, roots, hasTitle } = options;
+    this.#options = options;
+    this.#hasTitle = hasTitle;
+    this.#throttle = new ProgressThrottle(clock, (update) => this.#emit(update));
+    this.display = new CallDisplay({ cwd, roots, send: (update) => this.show(update) });
+  }
+
+  /** Shows an update as it is, without keeping it. */
+  show(update: SessionUpdate): void {
+    const { sessionId, client } = this.#options;
+    void client.update(sessionId, update);
+  }
+
+  beginAnswer(): void {
+    this.#isMidMessage = false;
+  }
+
+  /** Shows an update and keeps it. Progress of a call is throttled. */
+  emit(update: SessionUpdate): void {
+    if (update.sessionUpdate === "tool_call_update") {
+      if (!hasEnded(update.status)) return this.#throttle.add(update);
+      this.#throttle.end(update.toolCallId);
+    }
+    this.#emit(update);
+  }
+
+  /** Says something in the agent's own words, which are not the model's. */
+  say(text: string): void {
+    this.emit(quoted(textBlock(this.#asParagraph(text))));
+  }
+
+  /** Shows a thought without keeping it. */
+  think(text: string): void {
+    this.show({ sessionUpdate: "agent_thought_chunk", content: textBlock(text) });
+  }
+
+  /** Shows a notice without keeping it: as a message if the client does not show notices. */
+  notify(text: string): void {
+    if (this.#options.client.showsNotices()) {
+      this.show({ sessionUpdate: "notice", severity: "warning", title: text });
+      return;
+    }
+    const content = textBlock(`${this.#asParagraph(text)}\n\n`);
+    this.show({ sessionUpdate: "agent_message_chunk", content });
+    this.#isMidMessage = false;
+  }
+
+  /** Sends the session's title once: the one that a list of sessions shows. */
+  sendTitle(prompt: string): void {
+    const title = titleOf(prompt);
+    if (this.#hasTitle || title === undefined) return;
+    this.#hasTitle = true;
+    this.show({ sessionUpdate: "session_info_update", title });
+  }
+
+  close(): void {
+    this.#throttle.close();
+  }
+
+  #emit(update: SessionUpdate): void {
+    this.#isMidMessage = endsMidMessage(update);
+    const { shown, kept } = this.display.complete(limitSize(update));
+    this.show(shown);
+    this.#options.record?.add(kept);
+  }
+
+  /** Clients join the chunks of a message, so text that is not the model's starts a new paragraph. */
+  #asParagraph(text: string): string {
+    return this.#isMidMessage ? `\n\n${text}` : text;
+  }
+}
+
+function endsMidMessage(update: SessionUpdate): boolean {
+  if (update.sessionUpdate !== "agent_message_chunk") return false;
+  return update.content.type === "text" && !update.content.text.endsWith("\n\n");
+}
