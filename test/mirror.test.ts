@@ -9,65 +9,14 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** Suites about several folders at once, or about the repository itself. Keep this list short. */
 const ACROSS_FOLDERS = [
+  "call-id.int.test.ts",
   "faults.int.test.ts",
+  "layers.test.ts",
   "mirror.test.ts",
   "real-servers.int.test.ts",
   "remote.int.test.ts",
   "session.int.test.ts",
 ];
-
-/** Named after a topic. To be renamed after the file or folder they test; nothing is added here. */
-const NOT_YET_RENAMED = new Set([
-  "agent/retry.int.test.ts",
-  "auth/needs-auth.int.test.ts",
-  "auth/processes.int.test.ts",
-  "auth/refresh.int.test.ts",
-  "auth/step-up.int.test.ts",
-  "board/content-real.int.test.ts",
-  "board/program-path.int.test.ts",
-  "board/resource-rules.int.test.ts",
-  "board/session/guard.int.test.ts",
-  "board/session/lender.int.test.ts",
-  "board/session/offers.int.test.ts",
-  "bridge/schema/hostile.test.ts",
-  "bridge/schema/properties.test.ts",
-  "bridge/schema/real-servers.test.ts",
-  "bridge/schema/rules/check.test.ts",
-  "call-id.int.test.ts",
-  "config/docs.test.ts",
-  "config/file-messages.test.ts",
-  "config/models.test.ts",
-  "config/resources.test.ts",
-  "config/server-messages.test.ts",
-  "faces/acp/editor/answers.int.test.ts",
-  "faces/acp/editor/turn.int.test.ts",
-  "faces/acp/editor/with-model.int.test.ts",
-  "faces/acp/hostile.int.test.ts",
-  "faces/acp/model.int.test.ts",
-  "faces/acp/prompt.int.test.ts",
-  "faces/acp/servers/bad-servers.int.test.ts",
-  "faces/acp/servers/servers.int.test.ts",
-  "faces/acp/servers/sign-in.int.test.ts",
-  "faces/acp/session/lives.int.test.ts",
-  "faces/acp/session/mode.int.test.ts",
-  "faces/acp/session/models.int.test.ts",
-  "faces/adapters/exports.test.ts",
-  "faces/cli/call/guard.int.test.ts",
-  "faces/cli/content/content.int.test.ts",
-  "faces/cli/guard-commands.test.ts",
-  "faces/cli/guard.int.test.ts",
-  "faces/cli/offers.int.test.ts",
-  "guard/limits.board.int.test.ts",
-  "guard/redaction.board.int.test.ts",
-  "guard/results.board.int.test.ts",
-  "net/limits.test.ts",
-  "net/tls.int.test.ts",
-  "server/hostile-words.int.test.ts",
-  "server/process/tables.int.test.ts",
-  "server/remote-everything.int.test.ts",
-  "server/requests/everything.int.test.ts",
-  "server/requests/http.test.ts",
-]);
 
 /** Tests that mirror nothing: of the built command, and of the tests' own tools. */
 const ELSEWHERE = /^(?:e2e|fixtures|support)\//;
@@ -91,8 +40,7 @@ function hasSource(path: string): boolean {
 
 it("every test is named after a file or a folder of src/, or is listed as a suite across folders", () => {
   const strays = tests
-    .filter((path) => !ACROSS_FOLDERS.includes(path) && !NOT_YET_RENAMED.has(path))
-    .filter((path) => !hasSource(path))
+    .filter((path) => !ACROSS_FOLDERS.includes(path) && !hasSource(path))
     .map((path) => `test/${path}`);
   expect(
     strays,

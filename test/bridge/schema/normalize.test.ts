@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { normalizeSchema, type SchemaProvider } from "../../../src/bridge/schema/normalize.ts";
 import type { JsonObject } from "../../../src/model/json.ts";
-import { checkers, providers } from "./rules/check.ts";
+import { checkers, providers } from "../../support/schema-rules/check.ts";
 import { property } from "./support/property.ts";
 
 describe("a schema that the provider takes as it is", () => {

@@ -3,7 +3,7 @@
 import { expect } from "vitest";
 import { normalizeSchema, type SchemaProvider } from "../../../../src/bridge/schema/normalize.ts";
 import type { JsonObject } from "../../../../src/model/json.ts";
-import { checkers } from "../rules/check.ts";
+import { checkers } from "../../../support/schema-rules/check.ts";
 
 /** The schema of a required property, as the provider sees it, checked against the provider's rules. */
 export function property(

@@ -4,7 +4,7 @@ import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { methods, type ResumeSessionResponse } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
-import { mcpServer, useDesk } from "../harness.ts";
+import { mcpServer, useDesk } from "./harness.ts";
 
 const desk = useDesk();
 const { session } = methods.agent;

@@ -2,7 +2,7 @@
 
 import { type ClientCapabilities, methods } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
-import { choose, mcpServer, useDesk } from "../harness.ts";
+import { choose, mcpServer, useDesk } from "./harness.ts";
 
 const desk = useDesk();
 const { fs, terminal } = methods.client;

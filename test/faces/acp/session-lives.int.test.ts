@@ -3,10 +3,10 @@
 
 import { type McpServer, methods } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
-import type { NewResponder } from "../../../../src/faces/acp/responder/responder.ts";
-import { fixture } from "../../../support/boards.ts";
-import { eventually, isAlive } from "../../../support/processes.ts";
-import { mcpServer, useDesk } from "../harness.ts";
+import type { NewResponder } from "../../../src/faces/acp/responder/responder.ts";
+import { fixture } from "../../support/boards.ts";
+import { eventually, isAlive } from "../../support/processes.ts";
+import { mcpServer, useDesk } from "./harness.ts";
 
 const desk = useDesk();
 const { session } = methods.agent;

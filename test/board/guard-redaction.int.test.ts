@@ -9,7 +9,7 @@ import { agree, protect } from "../auth/support.ts";
 import { closeAll, serve } from "../fixtures/http/client.ts";
 import { fixture, statusOf, textOf } from "../support/boards.ts";
 import { recordingLogger } from "../support/logger.ts";
-import { cleanUp, directory, execute, openWith } from "./boards.ts";
+import { cleanUp, directory, execute, openWith } from "../guard/boards.ts";
 
 cleanUp();
 afterEach(closeAll);

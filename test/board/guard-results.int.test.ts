@@ -7,7 +7,7 @@ import type { BoardConfig } from "../../src/config/parse.ts";
 import type { NativeTool } from "../../src/model/tool.ts";
 import { fixture, textOf } from "../support/boards.ts";
 import { recordingLogger } from "../support/logger.ts";
-import { cleanUp, directory, execute, openWith } from "./boards.ts";
+import { cleanUp, directory, execute, openWith } from "../guard/boards.ts";
 
 cleanUp();
 

@@ -6,7 +6,7 @@ import type { Board } from "../../src/model/board.ts";
 import { type Clock, systemClock } from "../../src/util/clock.ts";
 import { fixture, statusOf, textOf } from "../support/boards.ts";
 import { eventually } from "../support/processes.ts";
-import { cleanUp, openWith } from "./boards.ts";
+import { cleanUp, openWith } from "../guard/boards.ts";
 
 cleanUp();
 

@@ -4,10 +4,10 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { methods } from "@agentclientprotocol/sdk";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { NewResponder } from "../../../../src/faces/acp/responder/responder.ts";
-import { useDesk } from "../harness.ts";
-import { useScripted } from "../scripted.ts";
-import { ALL_CAPABILITIES, Workstation } from "../workstation.ts";
+import type { NewResponder } from "../../../src/faces/acp/responder/responder.ts";
+import { useDesk } from "./harness.ts";
+import { useScripted } from "./scripted.ts";
+import { ALL_CAPABILITIES, Workstation } from "./workstation.ts";
 
 const desk = useDesk();
 const scripted = useScripted();

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { normalizeSchema } from "../../../src/bridge/schema/normalize.ts";
 import { PlugboardError } from "../../../src/model/errors.ts";
 import type { JsonObject } from "../../../src/model/json.ts";
-import { checkers, providers } from "./rules/check.ts";
-import { validator } from "./rules/json-schema.ts";
+import { checkers, providers } from "../../support/schema-rules/check.ts";
+import { validator } from "../../support/schema-rules/json-schema.ts";
 import { tame, valuesOf, wild } from "./support/arbitrary.ts";
 
 /** Hundreds of schemas each: generous, since a slow machine is no failure. */

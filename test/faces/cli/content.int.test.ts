@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { fixture } from "../../../support/boards.ts";
-import { Sink, useScratch } from "../harness.ts";
+import { fixture } from "../../support/boards.ts";
+import { Sink, useScratch } from "./harness.ts";
 
 const scratch = useScratch();
 

@@ -8,11 +8,11 @@ import {
   type SessionConfigOption,
 } from "@agentclientprotocol/sdk";
 import { afterEach, describe, expect, it } from "vitest";
-import { Models } from "../../../../src/agent/models.ts";
-import { modelResponder } from "../../../../src/faces/acp/responder/model-responder.ts";
-import type { NewResponder } from "../../../../src/faces/acp/responder/responder.ts";
-import { type Model, startModel, type Turn } from "../../../support/model/start.mjs";
-import { useDesk } from "../harness.ts";
+import { Models } from "../../../src/agent/models.ts";
+import { modelResponder } from "../../../src/faces/acp/responder/model-responder.ts";
+import type { NewResponder } from "../../../src/faces/acp/responder/responder.ts";
+import { type Model, startModel, type Turn } from "../../support/model/start.mjs";
+import { useDesk } from "./harness.ts";
 
 const desk = useDesk();
 const { session } = methods.agent;

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { normalizeSchema } from "../../../src/bridge/schema/normalize.ts";
 import type { JsonObject } from "../../../src/model/json.ts";
-import { checkers, providers } from "./rules/check.ts";
+import { checkers, providers } from "../../support/schema-rules/check.ts";
 import { sample } from "./support/sample.ts";
-import { validator } from "./rules/json-schema.ts";
+import { validator } from "../../support/schema-rules/json-schema.ts";
 
 interface Listed {
   name: string;

@@ -4,11 +4,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { systemPrompt } from "../../../../src/agent/system-prompt.ts";
-import type { NewResponder } from "../../../../src/faces/acp/responder/responder.ts";
-import { systemClock } from "../../../../src/util/clock.ts";
-import { fixture } from "../../../support/boards.ts";
-import { mcpServer, useDesk } from "../harness.ts";
+import { systemPrompt } from "../../../src/agent/system-prompt.ts";
+import type { NewResponder } from "../../../src/faces/acp/responder/responder.ts";
+import { systemClock } from "../../../src/util/clock.ts";
+import { fixture } from "../../support/boards.ts";
+import { mcpServer, useDesk } from "./harness.ts";
 
 const desk = useDesk();
 const good = () => mcpServer("good", "echo");

@@ -5,7 +5,7 @@ import {
   type SchemaProvider,
 } from "../../../src/bridge/schema/normalize.ts";
 import type { JsonObject } from "../../../src/model/json.ts";
-import { checkers, providers } from "./rules/check.ts";
+import { checkers, providers } from "../../support/schema-rules/check.ts";
 
 function nest(depth: number, step: (inner: JsonObject) => JsonObject): JsonObject {
   let schema: JsonObject = { type: "string" };
