@@ -224,7 +224,7 @@ describe("plugboard acp", () => {
 });
 
 describe("with a model", () => {
-  it("it answers a question", async () => {
+  it("answers a question", async () => {
     await using model = await startModel({ turns: [{ text: "42" }] });
     const scripted = { type: "anthropic", baseUrl: `${model.url}/v1`, apiKey: "k" };
     const config = scratch.file("model.json", {
