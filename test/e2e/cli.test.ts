@@ -123,7 +123,7 @@ describe("the plugboard command", () => {
     const program = plugboard("status");
     while (program.stdout === "") await once(program.child.stdout ?? program.child, "data");
     program.child.kill("SIGINT");
-    await program.says("Ctrl-C again does not wait");
+    await program.says("press Ctrl-C again to quit now");
     program.child.kill("SIGINT");
     expect(await program.ended).toBe(130);
     program.expectClean();

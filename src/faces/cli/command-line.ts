@@ -1,5 +1,5 @@
 // Reads the command line: commands, options, help, and what is wrong with it. Each command describes itself
-// in its own folder; those without options of their own are described here.
+// in its own folder.
 
 import { Command as Parser, CommanderError, Option } from "commander";
 import { closest } from "../../util/closest.ts";
@@ -9,6 +9,7 @@ import { describeAsk } from "./ask/command.ts";
 import { describeAudit } from "./audit/command.ts";
 import { describeCall } from "./call/command.ts";
 import { describeContent } from "./content/command.ts";
+import { describeDemo } from "./demo/command.ts";
 import { EXIT } from "./exit-code.ts";
 import type { GlobalOptions } from "./context.ts";
 import type { CliCommand, Invocation } from "./invocation.ts";
@@ -116,10 +117,7 @@ function addCommands(program: Parser, choose: (command: CliCommand) => void): vo
   describeTrust(program, choose);
   describeLogin(program, choose);
   describeAcp(program, () => choose({ kind: "acp" }));
-  program
-    .command("demo")
-    .description("take a short tour with the server that comes with Plugboard")
-    .action(() => choose({ kind: "demo" }));
+  describeDemo(program, () => choose({ kind: "demo" }));
 }
 
 function globalOptions(given: Record<string, unknown>): GlobalOptions {

@@ -79,7 +79,7 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
     case "acp":
       return (await import("./acp/acp.ts")).runAcp(context);
     case "demo":
-      return (await import("./demo.ts")).runDemo(context);
+      return (await import("./demo/demo.ts")).runDemo(context);
   }
 }
 
