@@ -1,48 +1,70 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
-/** Generous, since a slow machine is no failure; tests that start child processes wait for them. */
+/** Generous, since a slow machine is not a failure; tests that start child processes wait for them. */
 const QUICK_MS = 20_000;
 const SLOW_MS = 60_000;
 
 const cores = availableParallelism();
 
+/**
+ * These kill a `plugboard`. Any other one that starts meanwhile would end what it left behind and say so on
+ * its stderr, which disturbs both tests. So they run at the end, one after the other.
+ */
+const ALONE = ["test/e2e/killed-host.test.ts", "test/e2e/acp-killed.test.ts"];
+
+/** Suites that start processes wait more than they work, so there are more of them at a time than cores. */
+const startsProcesses = {
+  maxWorkers: 2 * cores,
+  testTimeout: SLOW_MS,
+  hookTimeout: SLOW_MS,
+};
+
 export default defineConfig({
   test: {
     allowOnly: false,
+    // A test that reaches no assertion cannot fail.
+    expect: { requireAssertions: true },
+    // Nothing is read at import or kept in modules, so files can share a process: a third less work.
+    isolate: false,
     projects: [
       {
+        extends: true,
         test: {
           name: "unit",
           include: ["test/**/*.test.ts"],
           exclude: ["test/**/*.int.test.ts", "test/e2e/**"],
-          // Nothing is read at import or kept in modules, so that files can share a process: a third less work.
-          isolate: false,
           maxWorkers: cores,
           testTimeout: QUICK_MS,
         },
       },
       {
+        extends: true,
         test: {
+          ...startsProcesses,
           name: "integration",
           include: ["test/**/*.int.test.ts"],
-          isolate: false,
-          // They wait more than they work.
-          maxWorkers: 2 * cores,
           sequence: { groupOrder: 1 },
-          testTimeout: SLOW_MS,
-          hookTimeout: SLOW_MS,
         },
       },
       {
+        extends: true,
         test: {
+          ...startsProcesses,
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
-          // Alone and one after the other: every `plugboard` that starts reaps what killed ones left.
-          sequence: { groupOrder: 2 },
+          exclude: ALONE,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...startsProcesses,
+          name: "e2e-alone",
+          include: ALONE,
           fileParallelism: false,
-          testTimeout: SLOW_MS,
-          hookTimeout: SLOW_MS,
+          sequence: { groupOrder: 2 },
         },
       },
     ],

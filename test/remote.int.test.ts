@@ -130,6 +130,7 @@ describe("every way to speak", () => {
     const changed = new Promise((resolve) => void board.on("tools", resolve));
     await board.call("remote/swap");
     await changed;
+    expect(board.tools().map(({ name }) => name)).toContain("mcp__remote__extra");
   });
 
   it.each(["legacy", "modern"] as const)("a call is cancelled there too (%s)", async (era) => {

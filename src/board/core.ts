@@ -1,5 +1,5 @@
 // Wires the parts of a board together. An agent's board and a session's board have the same parts; a session's
-// board uses servers of the agent's board that it is opened on.
+// board also uses the servers of the agent's board.
 
 import { toFailure } from "../bridge/failure.ts";
 import { collectNative } from "../bridge/native.ts";
@@ -38,7 +38,7 @@ export interface BoardCoreOptions {
   cache: CatalogCache | undefined;
   /** Runs the calls that are made through a tool's `execute`. */
   call: (name: string, args: JsonObject, options: BoardCallOptions) => Promise<CallOutcome>;
-  /** For a session's board: the agent's board that it is opened on. */
+  /** For a session's board: the agent's board, and the session. */
   over?: { base: BoardCore; session: Pick<SessionGuard, "id" | "servers"> };
 }
 
@@ -124,7 +124,7 @@ export class BoardCore {
     if (base !== undefined) this.#forwardContentEvents(base);
   }
 
-  /** From now on the event "tools" is emitted. Before, nobody has listed the tools, so no change is news. */
+  /** From now on changed tools are reported. Before the board is open, nobody has a list that they could change. */
   opened(): void {
     this.#isOpen = true;
   }
@@ -169,7 +169,7 @@ export class BoardCore {
     for (const off of this.#offBase) off();
     this.content.close();
     await Promise.all([this.servers.close(), others]);
-    // Calls end when their servers close, except those that wait for a person: these get a moment, not more.
+    // Calls end when their servers close, except those that wait for a person, so this wait has a limit.
     await within(this.clock, CLOSE_WAIT_MS, this.#calls.idle());
     await this.#guard.close();
     this.#events.clear();

@@ -76,7 +76,7 @@ export async function findTool(
   // All of them are hidden, so the call is refused whichever is meant.
   if (only !== undefined) return only;
   const error = unknownTool(name, context);
-  if (silentServers(context.servers).length === 0) throw error;
+  if (silentServers(name, context.servers).length === 0) throw error;
   throw new PlugboardError("SERVER_UNAVAILABLE", error.message, { hint: error.hint });
 }
 
@@ -89,21 +89,21 @@ export function unknownTool(name: string, { tools, servers, clock }: FindContext
   const listed = tools.all().filter(({ isListed }) => isListed);
   const hints = [
     ...didYouMean(nearestNames(name, listed)),
-    ...silentServers(servers).map((entry) => why(entry).message),
+    ...silentServers(name, servers).map((entry) => why(entry).message),
   ];
   return new PlugboardError("UNKNOWN_TOOL", `there is no tool named '${oneLine(name, 200)}'`, {
     hint: hints.length > 0 ? hints.join("; ") : undefined,
   });
 }
 
-/** Returns names in the form of the given one: `server/tool` or, for a public name, public names. */
+/** Returns public names if the given name resembles one, else names in the form `server/tool`. */
 function nearestNames(name: string, tools: readonly BoardTool[]): string[] {
   const publicNames = new Set(tools.map(({ subject }) => subject.publicName));
   const names = new Map<string, string>();
   for (const each of tools) {
     const { canonical, publicName, source } = each.subject;
     const shown = source.kind === "mcp" ? canonical : publicName;
-    // Full names are compared with full names, since the server's part would hide how alike the tools are.
+    // A full name is compared with full names, a tool's own name with own names: a part and a whole never look alike.
     names.set(name.includes("/") ? shown : ownName(each), shown);
   }
   if (!name.includes("/")) for (const each of publicNames) names.set(each, each);
@@ -128,8 +128,10 @@ function didYouMean(names: readonly string[]): string[] {
 }
 
 /** Servers whose tools are not known, neither from the cache nor from the server. */
-function silentServers(servers: FindContext["servers"]): ServerEntry[] {
-  return servers.all().filter(({ isKnown, definition }) => !isKnown && definition.enabled);
+function silentServers(name: string, servers: FindContext["servers"]): ServerEntry[] {
+  const named = serverIn(name, servers);
+  const candidates = named === undefined ? servers.all() : [named];
+  return candidates.filter(({ isKnown, definition }) => !isKnown && definition.enabled);
 }
 
 /** A mistyped name must not start servers that have failed. */

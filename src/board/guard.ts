@@ -84,8 +84,8 @@ export class BoardGuard {
   }
 
   /**
-   * Checks a call again when its server is ready. The call may have been approved by cached tools, and the server
-   * may have other tools now. Rejects to refuse the call; returns undefined if there is nothing to wait for.
+   * Checks a call again when its server is ready. It may have been approved while only cached tools were known, and
+   * the server may have other tools. Rejects to refuse the call; returns undefined if there is nothing to await.
    */
   recheck(call: GuardedCall, isCurrent: boolean): Promise<void> | undefined {
     if (isCurrent || call.decision.verdict !== "approved") {

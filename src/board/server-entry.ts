@@ -71,7 +71,7 @@ export class ServerEntry {
     for (const each of diagnostics) {
       if (known.has(JSON.stringify(each))) continue;
       const { server, message, subject } = each;
-      logger.warn(message, { server, ...(subject !== undefined && { tool: subject }) });
+      logger.warn(message, { server, tool: subject });
     }
   }
 

@@ -18,7 +18,7 @@ import { createServer, type CreateServerContext } from "./create-server.ts";
 import type { BoardGuard } from "./guard.ts";
 import type { ServerEntry } from "./server-entry.ts";
 
-/** Added to a server's timeout when the board waits for it, so that the board sees the timeout as its error. */
+/** The board waits this much longer than a server's timeout, so that it sees the timeout as the server's error. */
 const REPORT_MS = 500;
 
 const DISABLED: ServerState = { kind: "disabled" };
@@ -71,7 +71,7 @@ export class ServerSet {
     const entry = this.get(name) ?? (this.#withheld.has(name) ? this.#base?.get(name) : undefined);
     if (entry !== undefined) return entry;
     const meant = closest(name, [...this.#names(), ...this.#withheld]);
-    throw new PlugboardError("UNKNOWN_SERVER", `no server is named '${name}'`, {
+    throw new PlugboardError("UNKNOWN_SERVER", `there is no server named '${name}'`, {
       server: name,
       hint: meant === undefined ? undefined : `did you mean '${meant}'?`,
     });

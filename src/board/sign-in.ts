@@ -40,7 +40,7 @@ export class ServerSignIn {
     this.#options = options;
   }
 
-  /** Undefined if the configuration has credentials in headers, or forbids to sign in. */
+  /** Undefined if the configuration has credentials in headers, or `oauth: false`. */
   async authorizer(endpoint: RemoteEndpoint): Promise<Authorizer | undefined> {
     if (endpoint.oauth === false || hasOwnCredentials(endpoint)) return undefined;
     if (!this.#options.isOfMatchingServer) return (await this.#make(endpoint)).authorizer;

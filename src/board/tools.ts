@@ -20,7 +20,7 @@ export interface BoardTool {
   guarded: Next;
   /** The tool as agents see it. */
   tool: Tool;
-  /** False if the rules do not allow to call the tool. */
+  /** False if the rules do not allow calls of the tool. */
   isListed: boolean;
 }
 

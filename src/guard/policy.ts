@@ -16,7 +16,7 @@ export interface PolicySettings {
   owner?: boolean;
 }
 
-export type PolicyDecision =
+type PolicyDecision =
   | { kind: "allowed" }
   /** `rule` is for the audit; `reason` completes a sentence that begins with the tool's name. */
   | { kind: "refused"; rule: string; reason: string; hint?: string };

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from "./json.ts";
 
 export type FieldValue = string | number | boolean | string[];
 
-interface Field {
+interface FieldCommon {
   name: string;
   title?: string;
   description?: string;
@@ -21,7 +21,7 @@ export interface FieldOption {
 
 type TextFormat = "email" | "uri" | "date" | "date-time";
 
-export type FormField = Field &
+export type FormField = FieldCommon &
   (
     | { kind: "text"; minLength?: number; maxLength?: number; format?: TextFormat }
     | { kind: "number"; integer: boolean; minimum?: number; maximum?: number }
@@ -30,9 +30,9 @@ export type FormField = Field &
     | { kind: "choices"; options: FieldOption[]; minItems?: number; maxItems?: number }
   );
 
-type Kind = FormField extends infer Each
+type FieldKind = FormField extends infer Each
   ? Each extends FormField
-    ? Omit<Each, keyof Field>
+    ? Omit<Each, keyof FieldCommon>
     : never
   : never;
 
@@ -82,7 +82,7 @@ export function fieldProblem(field: FormField, value: unknown): string | undefin
   }
 }
 
-function readKind(property: JsonObject): Kind | undefined {
+function readKind(property: JsonObject): FieldKind | undefined {
   const { type, format } = property;
   switch (type) {
     case "boolean":

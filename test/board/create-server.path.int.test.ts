@@ -1,4 +1,4 @@
-// `programPath`: servers that are programs wait for it, and are started with it.
+// `programPath`: servers that are programs wait for it and start with it.
 
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { closeBoards, fixture, open, reaches, statusOf, textOf } from "../suppor
 
 let tools = "";
 
-/** A program of that name that is the echo server. */
+/** Creates a program of that name that is the echo server. */
 beforeEach(() => {
   tools = mkdtempSync(join(tmpdir(), "plugboard-tools-"));
   const { command, args = [] } = fixture("echo");
@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 
 afterEach(() => rmSync(tools, { recursive: true, force: true }));
-// Last, so that it is done first.
+// Registered last, so that it runs first.
 closeBoards();
 
 const env = { PATH: "/usr/bin:/bin" };
@@ -33,20 +33,20 @@ async function pathOf(board: Board, server: string): Promise<string> {
 }
 
 describe("programPath", () => {
-  it("is where a bare command is looked up, and what its server sees", async () => {
+  it("finds a command without a path, and is the PATH of its server", async () => {
     const programPath = Promise.resolve(`${tools}:/usr/bin:/bin`);
     const board = await open({ mine: { command: "my-echo" } }, { env, programPath });
     expect(await pathOf(board, "mine")).toBe(`${tools}:/usr/bin:/bin`);
   });
 
-  it("leaves a server its own PATH", async () => {
+  it("does not replace a server's own PATH", async () => {
     const programPath = Promise.resolve("/nowhere");
     const own = { ...fixture("echo"), env: { PATH: "/my/own" } };
     const board = await open({ own }, { env, programPath });
     expect(await pathOf(board, "own")).toBe("/my/own");
   });
 
-  it("is what a command that is not found is told about", async () => {
+  it("is in the error message when a command is not found", async () => {
     const programPath = Promise.resolve(`${tools}:/bin`);
     const board = await open({ no: { command: "no-such-echo" } }, { env, programPath });
     const { state } = statusOf(board, "no");
@@ -55,7 +55,7 @@ describe("programPath", () => {
     );
   });
 
-  it("that comes late finds its servers starting, and costs them none of their time", async () => {
+  it("that resolves late does not count towards the timeout of a start", async () => {
     let know: (path: string | undefined) => void = () => {};
     const programPath = new Promise<string | undefined>((resolve) => {
       know = resolve;
@@ -71,7 +71,7 @@ describe("programPath", () => {
     expect(await pathOf(board, "slow")).toBe(env.PATH);
   });
 
-  it("that never comes does not keep a board from closing", async () => {
+  it("that never resolves does not keep a board from closing", async () => {
     const config = { servers: { never: fixture("echo") }, startupWait: 0 };
     const board = await openBoard(config, { env, programPath: new Promise(() => {}) });
     expect(statusOf(board, "never").state.kind).toBe("starting");

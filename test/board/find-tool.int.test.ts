@@ -1,4 +1,4 @@
-// One way to find a tool, for every face.
+// Finding a tool by name, for every face.
 
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -74,7 +74,7 @@ describe("a tool is not found", () => {
   it.each([
     ["broken/anything", "server 'broken' has failed"],
     ["anything", "there is no tool named 'anything'"],
-  ])("%s, where a server cannot be asked", async (name, message) => {
+  ])("%s, if a server cannot be asked", async (name, message) => {
     const board = await open({ broken: { command: "no-such-command-anywhere" } });
     await expect(board.find(name)).rejects.toMatchObject({
       code: "SERVER_UNAVAILABLE",
@@ -82,7 +82,12 @@ describe("a tool is not found", () => {
     });
   });
 
-  it("by a caller who has left meanwhile", async () => {
+  it("on a server that was asked, while others were not", async () => {
+    const board = await open({ one: fixture("echo"), two: fixture("echo") }, { start: "none" });
+    await expect(board.find("one/nothing")).rejects.toMatchObject({ code: "UNKNOWN_TOOL" });
+  });
+
+  it("if the caller cancels", async () => {
     const board = await open({ slow: fixture("never-initialize") }, { start: "none" });
     const found = board.find("slow/echo", { signal: AbortSignal.timeout(50) });
     await expect(found).rejects.toMatchObject({ code: "CANCELLED" });

@@ -1,5 +1,4 @@
-// The login of a configured server, for a session's server that is the same: which one that is, and that it
-// stays with its address and asks nobody.
+// Which configured server matches a session's server, and that its login is only used for the same URL.
 
 import { afterEach, describe, expect, it } from "vitest";
 import { withMatchingServer } from "../../src/board/matching-server.ts";
@@ -12,13 +11,13 @@ import { closeBoards, open, textOf } from "../support/boards.ts";
 import { cwd, reached, statusIn } from "./session/sessions.ts";
 
 afterEach(closeAll);
-// Last, so that it is done first.
+// Registered last, so that it runs first.
 closeBoards();
 
 const url = "https://docs.example.com/mcp";
 const env = { HOST: "docs.example.com" };
 
-function lent(mine: ServerConfig, theirs: ServerConfig, untrusted = false) {
+function withMatch(mine: ServerConfig, theirs: ServerConfig, untrusted = false) {
   const agent = parseAgentConfig({ servers: { docs: theirs } });
   const { definitions } = parseSessionServers({ docs: mine }, undefined, cwd);
   const [definition] = definitions;
@@ -30,61 +29,61 @@ function lent(mine: ServerConfig, theirs: ServerConfig, untrusted = false) {
   );
 }
 
-describe("a configured server lends its login", () => {
+describe("a configured server matches", () => {
   it.each<[string, ServerConfig, ServerConfig]>([
-    ["of the same address", { url }, { url }],
-    ["whatever the transport", { url, transport: "sse" }, { url, transport: "http" }],
-    ["by what its variables are", { url }, { url: "https://${HOST}/mcp" }],
-    ["by what the address means", { url: "https://DOCS.example.com:443/mcp" }, { url }],
-    ["with headers that say nothing of a caller", { url }, { url, headers: { "X-A": "1" } }],
-    ["with a client of its own", { url }, { url, oauth: { clientId: "me" } }],
+    ["with the same URL", { url }, { url }],
+    ["with another transport", { url, transport: "sse" }, { url, transport: "http" }],
+    ["with variables that resolve to the same URL", { url }, { url: "https://${HOST}/mcp" }],
+    ["with another spelling of the same URL", { url: "https://DOCS.example.com:443/mcp" }, { url }],
+    ["with headers that are not credentials", { url }, { url, headers: { "X-A": "1" } }],
+    ["with a registered client", { url }, { url, oauth: { clientId: "me" } }],
   ])("%s", (_, mine, theirs) => {
-    expect(lent(mine, theirs).matchingServer?.name).toBe("docs");
-    expect(lent(mine, theirs, true).matchingServer).toBeUndefined();
+    expect(withMatch(mine, theirs).matchingServer?.name).toBe("docs");
+    expect(withMatch(mine, theirs, true).matchingServer).toBeUndefined();
   });
 
   it.each<[string, ServerConfig, ServerConfig]>([
-    ["of another path", { url: `${url}/other` }, { url }],
-    ["of another port", { url: "https://docs.example.com:444/mcp" }, { url }],
-    ["of a variable that is not set", { url }, { url: "https://${NOBODY}/mcp" }],
-    ["that is a program", { url }, { command: "docs" }],
-    ["to a program", { command: "docs" }, { url }],
-    ["to one that says who is calling", { url, headers: { "X-Key": "1" } }, { url }],
-    ["to one that is not signed in to", { url, oauth: false }, { url }],
-    ["to one with a certificate", { url, tls: { ca: "ca.pem" } }, { url }],
-    ["to one that may go where it may not", { url, allowPrivate: true }, { url }],
-    ["that is disabled", { url }, { url, enabled: false }],
-    ["that is not signed in to", { url }, { url, oauth: false }],
-    ["that has a token", { url }, { url, auth: { type: "bearer", token: "t" } }],
-    ["that has a certificate", { url }, { url, tls: { cert: "c.pem", key: "k.pem" } }],
+    ["with another path", { url: `${url}/other` }, { url }],
+    ["with another port", { url: "https://docs.example.com:444/mcp" }, { url }],
+    ["with a variable that is not set", { url }, { url: "https://${NOBODY}/mcp" }],
+    ["if it is a program", { url }, { command: "docs" }],
+    ["if the session's server is a program", { command: "docs" }, { url }],
+    ["if the session's server has headers", { url, headers: { "X-Key": "1" } }, { url }],
+    ["if the session's server has oauth disabled", { url, oauth: false }, { url }],
+    ["if the session's server has a certificate", { url, tls: { ca: "ca.pem" } }, { url }],
+    ["if the session's server may reach more networks", { url, allowPrivate: true }, { url }],
+    ["if it is disabled", { url }, { url, enabled: false }],
+    ["if it has oauth disabled", { url }, { url, oauth: false }],
+    ["if it has a token", { url }, { url, auth: { type: "bearer", token: "t" } }],
+    ["if it has a certificate", { url }, { url, tls: { cert: "c.pem", key: "k.pem" } }],
     [
-      "that is the agent's own",
+      "if its login is the agent's own",
       { url },
       { url, oauth: { grant: "client_credentials", clientId: "a", clientSecret: "b" } },
     ],
   ])("not %s", (_, mine, theirs) => {
-    expect(lent(mine, theirs).matchingServer).toBeUndefined();
+    expect(withMatch(mine, theirs).matchingServer).toBeUndefined();
   });
 
-  it("with its rules, the names of its tools and what it may show", () => {
+  it("and its rules, tool prefix and resource settings apply", () => {
     const theirs: ServerConfig = {
       tools: { deny: ["rm"] },
       include: "manual",
       toolPrefix: "d",
       resourceFilter: ["a:*"],
     };
-    expect(lent({ url }, { url, ...theirs })).toMatchObject({
+    expect(withMatch({ url }, { url, ...theirs })).toMatchObject({
       guard: { rules: [{ deny: ["rm"] }] },
       include: { default: "manual" },
       toolPrefix: "d",
       resources: { enabled: true, filter: ["a:*"] },
     });
-    expect(lent({ url, resources: false }, { url, ...theirs }).resources?.enabled).toBe(false);
+    expect(withMatch({ url, resources: false }, { url, ...theirs }).resources?.enabled).toBe(false);
   });
 });
 
-describe("a login that is lent", () => {
-  it("stays with its address, and nobody is asked for another", async () => {
+describe("the login of a matching server", () => {
+  it("is only used for the same URL, and nobody is asked to sign in", async () => {
     const [oauth, other] = [await protect(), await protect()];
     const asked: string[] = [];
     const variables: Record<string, string> = { ...process.env, ADDRESS: oauth.url };

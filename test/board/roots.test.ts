@@ -12,7 +12,7 @@ describe("roots", () => {
     ["a URL", "file:///srv/x%20y", { uri: "file:///srv/x%20y", name: "x y" }],
     ["the root of all", "file:///", { uri: "file:///", name: "/" }],
     [
-      "characters that mean something in a URL",
+      "characters that have a meaning in URLs",
       "/srv/100%#?",
       { uri: "file:///srv/100%25%23%3F", name: "100%#?" },
     ],
@@ -31,14 +31,14 @@ describe("roots", () => {
     },
   );
 
-  it("are unknown until somebody says so", () => {
+  it("are undefined until they are set", () => {
     const roots = new BoardRoots(undefined, CWD);
     expect(roots.list()).toBeUndefined();
     roots.set([]);
     expect(roots.list()).toEqual([]);
   });
 
-  it("tell those who listen when they are others", () => {
+  it("call their listeners when they change", () => {
     const roots = new BoardRoots(["/a"], CWD);
     const listener = vi.fn<() => void>();
     const off = roots.onChange(listener);

@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 describe("CatalogCache", () => {
-  it("gives back what was written, and nothing for another hash", async () => {
+  it("returns what was written, and nothing for another hash", async () => {
     const cache = new CatalogCache(stateDir);
     await cache.write("hash", entry);
     expect(await cache.read("hash")).toEqual(entry);
@@ -35,7 +35,7 @@ describe("CatalogCache", () => {
     expect(await cache.read("other")).toBeUndefined();
   });
 
-  it("keeps the last that was written", async () => {
+  it("keeps the last write", async () => {
     const cache = new CatalogCache(stateDir);
     await cache.write("hash", entry);
     await cache.write("hash", { ...entry, tools: [] });
@@ -53,7 +53,7 @@ describe("CatalogCache", () => {
     expect(modes).toEqual([0o700, 0o700, 0o600]);
   });
 
-  it("survives many writers at once: a reader sees one of the entries, whole", async () => {
+  it("survives many writers at once: a reader sees one complete entry", async () => {
     const cache = new CatalogCache(stateDir);
     await cache.write("hash", entry);
     const versions = Array.from({ length: 24 }, (_, savedAt) => ({
@@ -87,15 +87,15 @@ describe("a file that is not an entry", () => {
     ["with a tool that is none", { ...stored, tools: [tool, null] }],
     ["with a tool without a name", { ...stored, tools: [{ ...tool, name: 5 }] }],
     ["with a tool without a schema", { ...stored, tools: [{ name: "read" }] }],
-    ["with a description that is no text", { ...stored, tools: [{ ...tool, description: 5 }] }],
+    ["with a description that is not text", { ...stored, tools: [{ ...tool, description: 5 }] }],
     ["that is a list", [stored]],
     ["that is null", null],
-  ])("is taken for absent: %s", async (_, value) => {
+  ])("is ignored: %s", async (_, value) => {
     await place(JSON.stringify(value));
     expect(await new CatalogCache(stateDir).read("hash")).toBeUndefined();
   });
 
-  it("is taken for absent: torn or empty", async () => {
+  it("is ignored: torn or empty", async () => {
     const whole = JSON.stringify(stored);
     for (const text of ["", whole.slice(0, -1), whole.slice(1), "\u0000".repeat(100)]) {
       await place(text);
@@ -130,7 +130,7 @@ describe("definitionHash", () => {
   const { endpoint } = definition;
   const hash = definitionHash(definition, "/home/somebody");
 
-  it("is fit for a file name", () => {
+  it("is a valid file name", () => {
     expect(hash).toMatch(/^[0-9a-f]{32}$/);
   });
 

@@ -25,7 +25,7 @@ function names(catalog: Catalog): string[] {
 const NO_CHANGE = { added: [], removed: [], changed: [], diagnostics: [] };
 
 describe("the order of tools", () => {
-  it("is that of the configuration, whichever server is known first", () => {
+  it("follows the configuration, whichever server lists its tools first", () => {
     const catalog = catalogOf("a", "b", "c");
     catalog.set("c", tools("z"));
     catalog.set("a", tools("y", "x"));
@@ -33,7 +33,7 @@ describe("the order of tools", () => {
     expect(names(catalog)).toEqual(["mcp__a__y", "mcp__a__x", "mcp__b__w", "mcp__c__z"]);
   });
 
-  it("stays when a server lists in another one; what is new comes last", () => {
+  it("stays when a server lists its tools in another order; new tools come last", () => {
     const catalog = catalogOf("a");
     catalog.set("a", tools("one", "two", "three"));
     catalog.set("a", tools("four", "three", "one"));
@@ -42,7 +42,7 @@ describe("the order of tools", () => {
 });
 
 describe("a change", () => {
-  it("says what came, went and became different", () => {
+  it("names added, removed and changed tools", () => {
     const catalog = catalogOf("a");
     expect(catalog.set("a", [tool("same"), tool("other"), tool("gone")])).toEqual({
       ...NO_CHANGE,
@@ -56,7 +56,7 @@ describe("a change", () => {
     });
   });
 
-  it("keeps the entries that have not changed, and only those", () => {
+  it("keeps only the entries that have not changed", () => {
     const catalog = catalogOf("a");
     catalog.set("a", [tool("same"), tool("other")]);
     const [same, other] = catalog.entries();
@@ -66,7 +66,7 @@ describe("a change", () => {
     expect(catalog.find("mcp__a__other")?.tool.description).toBe("differently");
   });
 
-  it("is none where a server lists the same again", () => {
+  it("is empty if a server lists the same tools again", () => {
     const catalog = catalogOf("a", "b");
     catalog.set("a", tools("one", "two"));
     expect(catalog.set("a", tools("two", "one"))).toEqual(NO_CHANGE);
@@ -77,14 +77,14 @@ describe("a change", () => {
     ["output schema", { outputSchema: {} }],
     ["annotations", { annotations: { readOnlyHint: true } }],
     ["title", { title: "One" }],
-  ])("is also another %s", (_, difference) => {
+  ])("can be another %s", (_, difference) => {
     const catalog = catalogOf("a");
     catalog.set("a", [tool("one")]);
     const change = catalog.set("a", [{ ...tool("one"), ...difference }]);
     expect(change.changed).toEqual(["mcp__a__one"]);
   });
 
-  it("to nothing takes all of a server's tools and no other's", () => {
+  it("to an empty list removes only the tools of that server", () => {
     const catalog = catalogOf("a", "b");
     catalog.set("a", tools("one", "two"));
     catalog.set("b", tools("one"));
@@ -93,13 +93,13 @@ describe("a change", () => {
     expect(catalog.find("a/one")).toBeUndefined();
   });
 
-  it("of a server that is not plugged in is none", () => {
+  it("of a server that is not in the catalog is empty", () => {
     const catalog = catalogOf("a");
     expect(catalog.set("elsewhere", tools("one"))).toEqual(NO_CHANGE);
     expect(catalog.entries()).toEqual([]);
   });
 
-  it("takes the last of several tools of one name", () => {
+  it("takes the last of several tools with the same name", () => {
     const catalog = catalogOf("a");
     catalog.set("a", [tool("one", "first"), tool("two"), tool("one", "last")]);
     expect(catalog.entries().map(({ tool: each }) => each.description)).toEqual([
@@ -110,7 +110,7 @@ describe("a change", () => {
 });
 
 describe("finding", () => {
-  it("goes by the public name and by server/tool", () => {
+  it("works by public name and by server/tool", () => {
     const catalog = catalogOf("docs", "web");
     catalog.set("docs", tools("files.read"));
     catalog.set("web", tools("files.read"));
@@ -129,7 +129,7 @@ describe("finding", () => {
     },
   );
 
-  it("is not confused by what tools are called", () => {
+  it("works for tools with strange names", () => {
     const catalog = catalogOf("docs");
     catalog.set("docs", tools("a/b", "__proto__", "mcp__docs__other"));
     expect(catalog.find("docs/a/b")?.tool.name).toBe("a/b");
@@ -137,7 +137,7 @@ describe("finding", () => {
     expect(catalog.find("mcp__docs__other")).toBeUndefined();
   });
 
-  it("ends with the tool", () => {
+  it("fails when the tool is removed", () => {
     const catalog = catalogOf("docs");
     catalog.set("docs", tools("read"));
     catalog.set("docs", []);
@@ -147,7 +147,7 @@ describe("finding", () => {
 });
 
 describe("the entries", () => {
-  it("are those of the servers asked for, in that order", () => {
+  it("are those of the given servers, in that order", () => {
     const catalog = catalogOf("a", "b");
     catalog.set("a", tools("one", "two"));
     catalog.set("b", tools("three"));
@@ -158,7 +158,7 @@ describe("the entries", () => {
 });
 
 describe("a public name", () => {
-  it("is independent of what else is there", () => {
+  it("does not depend on other servers and tools", () => {
     const alone = catalogOf("docs");
     alone.set("docs", tools("read", "files.read"));
     const crowded = catalogOf("docs_", "do", "docs", "DOCS");
@@ -171,7 +171,7 @@ describe("a public name", () => {
     expect(crowded.entries()).toHaveLength(20);
   });
 
-  it("has the prefix in place of the server where there is one", () => {
+  it("has the prefix instead of the server's name, if there is one", () => {
     const catalog = new Catalog("{server}__{tool}", [{ name: "filesystem", toolPrefix: "fs" }]);
     catalog.set("filesystem", tools("read"));
     expect(names(catalog)).toEqual(["fs__read"]);
@@ -186,7 +186,7 @@ describe("a name that is taken", () => {
     { name: "two", toolPrefix: "p" },
   ];
 
-  it("stays with whom it belongs to; the other tool is left out, and said so", () => {
+  it("stays with the first tool; the other is left out, with a diagnostic", () => {
     const catalog = new Catalog(DEFAULT_TOOL_NAMES, shared);
     catalog.set("one", tools("read"));
     const change = catalog.set("two", tools("read", "write"));
@@ -206,7 +206,7 @@ describe("a name that is taken", () => {
     expect(catalog.entries(["two"])).toHaveLength(1);
   });
 
-  it("is no change when it is listed again, and an addition once it is free", () => {
+  it("causes no change when it is listed again, and the tool is added once the name is free", () => {
     const catalog = new Catalog(DEFAULT_TOOL_NAMES, shared);
     catalog.set("one", tools("read"));
     catalog.set("two", tools("read"));
@@ -219,14 +219,14 @@ describe("a name that is taken", () => {
     expect(catalog.set("two", tools("read")).added).toEqual(["mcp__p__read"]);
   });
 
-  it("may be taken by a tool of the host's own", () => {
+  it("can be taken by a native tool", () => {
     const catalog = new Catalog("{server}_{tool}", [{ name: "docs" }], ["docs_read"]);
     const change = catalog.set("docs", tools("read", "write"));
     expect(change.added).toEqual(["docs_write"]);
     expect(change.diagnostics).toMatchObject([{ subject: "read" }]);
   });
 
-  it("is said of a tool in plain words, whatever it is called", () => {
+  it("is reported in one line, whatever the tool is called", () => {
     const catalog = new Catalog(DEFAULT_TOOL_NAMES, shared);
     const odd = `\u001b[31m${"x".repeat(500)}`;
     catalog.set("one", tools(odd));
@@ -236,7 +236,7 @@ describe("a name that is taken", () => {
 });
 
 describe("a server that comes later", () => {
-  it("has its tools behind those that are there, until it goes", () => {
+  it("has its tools after the others, until it is removed", () => {
     const catalog = catalogOf("one");
     catalog.set("one", tools("read"));
     catalog.add({ name: "two", toolPrefix: "b" });

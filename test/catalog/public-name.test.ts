@@ -14,7 +14,7 @@ const TEMPLATES = [
   "x_{tool}_of_{server}_y",
 ];
 
-describe("a name that fits", () => {
+describe("a valid name", () => {
   it.each([
     [DEFAULT_TOOL_NAMES, "docs", "search", "mcp__docs__search"],
     ["mcp_{server}_{tool}", "docs", "search", "mcp_docs_search"],
@@ -27,12 +27,12 @@ describe("a name that fits", () => {
     [DEFAULT_TOOL_NAMES, "1st", "2nd", "mcp__1st__2nd"],
     [DEFAULT_TOOL_NAMES, "a", "_private", "mcp__a___private"],
     [DEFAULT_TOOL_NAMES, "s", "t".repeat(56), `mcp__s__${"t".repeat(56)}`],
-  ])("is the template filled in: %s, %s, %s", (template, server, tool, name) => {
+  ])("is the filled-in template: %s, %s, %s", (template, server, tool, name) => {
     expect(publicName(template, server, tool)).toBe(name);
   });
 });
 
-describe("a name that does not", () => {
+describe("a name that is not valid", () => {
   it.each([
     [
       "a character no provider takes",
@@ -113,19 +113,19 @@ describe("a name that does not", () => {
 });
 
 describe("names", () => {
-  it.each(TEMPLATES)("are safe and never the same for two pairs: %s", (template) => {
+  it.each(TEMPLATES)("are valid and different for different tools: %s", (template) => {
     // Every pair over an alphabet in which parts, separators and replacements look alike.
     const parts = words(["a", "_", ".", "-"], 3);
     expectDistinct(template, pairs(parts, parts));
   });
 
-  it.each(TEMPLATES)("are so for pairs of any length and script: %s", (template) => {
+  it.each(TEMPLATES)("are so for names of any length and script: %s", (template) => {
     const random = generator(7);
     const any = Array.from({ length: 80 }, () => randomWord(random));
     expectDistinct(template, pairs(any, any));
   });
 
-  it.each(TEMPLATES)("cannot be made to equal a name with a hash: %s", (template) => {
+  it.each(TEMPLATES)("cannot be chosen to equal a name with a hash: %s", (template) => {
     const [before = "", after = ""] = template.replace("{server}", "docs").split("{tool}");
     for (const tool of ["files.read", "a__b", "検索", "x".repeat(300)]) {
       const taken = publicName(template, "docs", tool);

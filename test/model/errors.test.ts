@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { PlugboardError, toPlugboardError } from "../../src/model/errors.ts";
 
 describe("PlugboardError", () => {
-  it("is an error with a code and nothing else unless given", () => {
+  it("has a code, and other details only if they are given", () => {
     const error = new PlugboardError("TIMEOUT", "no answer");
     expect(error).toBeInstanceOf(Error);
     expect(error).toMatchObject({
@@ -27,7 +27,7 @@ describe("PlugboardError", () => {
 });
 
 describe("toPlugboardError", () => {
-  it("leaves one of its own alone", () => {
+  it("returns a PlugboardError unchanged", () => {
     const error = new PlugboardError("TIMEOUT", "no answer");
     expect(toPlugboardError(error, "PROTOCOL", { hint: "other" })).toBe(error);
   });

@@ -144,7 +144,7 @@ describe("a field", () => {
 });
 
 describe("a form", () => {
-  it("has its fields in order, and knows which must be filled in", () => {
+  it("has its fields in order, and marks the required ones", () => {
     const properties = { b: { type: "string" }, a: { type: "boolean" } };
     expect(readForm({ properties, required: ["a", 5] })).toMatchObject([
       { name: "b", required: false },
@@ -157,12 +157,12 @@ describe("a form", () => {
     (schema) => expect(readForm(schema)).toEqual([]),
   );
 
-  it("has fields of any name", () => {
+  it("can have fields of any name", () => {
     const schema = JSON.parse('{ "properties": { "__proto__": { "type": "string" } } }');
     expect(readForm(schema)).toMatchObject([{ name: "__proto__", kind: "text" }]);
   });
 
-  it("has an end", () => {
+  it("has a maximum number of fields", () => {
     const properties = Object.fromEntries(
       Array.from({ length: 65 }, (_, at) => [`f${at}`, { type: "string" }]),
     );

@@ -3,7 +3,7 @@ import { loadConfig } from "../../src/config/load.ts";
 import { type Include, isManual, isShownToModels } from "../../src/model/include.ts";
 import { writeConfig } from "../config/files.ts";
 
-describe("a tool is kept from models", () => {
+describe("a tool is manual", () => {
   it.each<[Include | undefined, boolean]>([
     [undefined, false],
     [{}, false],
@@ -23,12 +23,12 @@ describe("a tool is kept from models", () => {
     expect(isManual("constructor", { tools: {} })).toBe(false);
   });
 
-  it("by what the list says of it", () => {
+  it("and then not shown to models", () => {
     expect([isShownToModels({}), isShownToModels({ include: "manual" })]).toEqual([true, false]);
   });
 });
 
-describe("an agent's own word on it", () => {
+describe("the include setting of an agent", () => {
   it.each<[string, string, Include | undefined]>([
     ["", "", undefined],
     ["include: 'manual'", "", { default: "manual" }],
@@ -38,7 +38,7 @@ describe("an agent's own word on it", () => {
       "include: { tools: { b: 'always' } }",
       { default: "manual", tools: { a: "always", b: "always" } },
     ],
-  ])("over %j is laid tool by tool: %j", async (base, over, expected) => {
+  ])("is merged over %j tool by tool: %j", async (base, over, expected) => {
     const file = await writeConfig(`{ agents: {
       defaults: { mcp: { servers: { docs: { command: "x", ${base} } } } },
       list: [{ id: "it", mcp: { servers: { docs: { ${over} } } } }],

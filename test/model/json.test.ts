@@ -11,6 +11,6 @@ it.each([
   ["{}", false],
   [1, false],
   [true, false],
-])("takes %j for an object: %s", (value, verdict) => {
+])("%j is an object: %s", (value, verdict) => {
   expect(isJsonObject(value)).toBe(verdict);
 });

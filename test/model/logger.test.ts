@@ -3,11 +3,11 @@ import { loggerFor, silentLogger } from "../../src/model/logger.ts";
 import { recordingLogger } from "../support/logger.ts";
 
 describe.each(["debug", "info", "warn", "error"] as const)("%s", (level) => {
-  it("says nothing where nobody listens", () => {
+  it("can be silent", () => {
     expect(silentLogger[level]("message", { server: "docs" })).toBeUndefined();
   });
 
-  it("carries the server's name", () => {
+  it("adds the server's name to every line", () => {
     const logger = recordingLogger();
     loggerFor("docs", logger)[level]("message", { ms: 3 });
     expect(logger.lines).toEqual([

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { createRequire } from "node:module";
 import { connect, createServer } from "node:net";
 import { dirname, join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ServerConfig } from "../../src/model/server-config.ts";
 import type { ToolUpdate } from "../../src/model/tool.ts";
 import { closeBoards, open, reaches, statusOf, textOf } from "../support/boards.ts";
@@ -172,19 +172,8 @@ describe.each(MODES)("server-everything over %s", (_, mode) => {
     expect(textOf(await board.call("everything/echo", { message: "on" }))).toBe("Echo: on");
     expect(statusOf(board, "everything")).toMatchObject({ state: { kind: "ready" }, restarts: 0 });
   });
-});
 
-describe.each(MODES)("server-everything, killed, over %s", (_, mode) => {
-  let everything: Everything;
-
-  afterEach(async () => {
-    await everything.kill();
-    expectAllGone(Everything.pids.splice(0));
-  });
-
-  async function setUp() {
-    everything = new Everything(mode, await freePort());
-    await everything.start();
+  async function connected() {
     const board = await open({ everything: everything.config });
     const echo = async (message: string) =>
       textOf(await board.call("everything/echo", { message }));
@@ -193,7 +182,7 @@ describe.each(MODES)("server-everything, killed, over %s", (_, mode) => {
   }
 
   it("is noticed without a call; its tools stay, and it reconnects when the server is back", async () => {
-    const { board, echo } = await setUp();
+    const { board, echo } = await connected();
     await everything.kill();
     await reaches(board, "everything", "backoff");
     expect(statusOf(board, "everything").tools).toBe(13);
@@ -204,8 +193,8 @@ describe.each(MODES)("server-everything, killed, over %s", (_, mode) => {
     expect(statusOf(board, "everything").restarts).toBeGreaterThan(0);
   });
 
-  it("fails the call in flight, which says that it may have taken effect", async () => {
-    const { board, echo } = await setUp();
+  it("when it is killed fails the call in flight, which says that it may have taken effect", async () => {
+    const { board, echo } = await connected();
     let killed: Promise<void> | undefined;
     const onUpdate = () => {
       killed ??= everything.kill();

@@ -7,6 +7,7 @@ import {
   type SessionNotification,
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
+import { expect } from "vitest";
 
 export abstract class AcpClient {
   abstract readonly connection: ClientConnection;
@@ -44,9 +45,10 @@ export abstract class AcpClient {
       .join("");
   }
 
-  /** Resolves when the client has heard what makes `condition` true. */
+  /** Asserts that the client comes to hear what makes `condition` true. */
   async until(condition: () => boolean): Promise<void> {
-    while (!condition()) {
+    let holds = condition();
+    while (!holds) {
       await new Promise<void>((resolve) => {
         const listener = (): void => {
           this.#listeners.delete(listener);
@@ -54,7 +56,9 @@ export abstract class AcpClient {
         };
         this.#listeners.add(listener);
       });
+      holds = condition();
     }
+    expect(holds).toBe(true);
   }
 
   /** Something was heard. */

@@ -42,9 +42,14 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Resolves when `condition` holds; the test's own timeout is the limit. */
+/** Asserts that `condition` comes to hold; the test's own timeout is the limit. */
 export async function eventually(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+  let holds = condition();
+  while (!holds) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    holds = condition();
+  }
+  expect(holds).toBe(true);
 }
 
 /** The same for processes that a test knows by number. Ends them, so that one leak is one failure. */

@@ -18,7 +18,8 @@ describe("systemClock", () => {
   });
 
   it.each(["after", "later"] as const)("runs a task %s a while", async (method) => {
-    await new Promise<void>((resolve) => systemClock[method](1, resolve));
+    const ran = new Promise<void>((resolve) => systemClock[method](1, resolve));
+    await expect(ran).resolves.toBeUndefined();
   });
 
   it.each(["after", "later"] as const)("runs nothing that was cancelled (%s)", async (method) => {
@@ -49,7 +50,8 @@ describe("systemClock", () => {
   });
 
   it("fires at once for a negative delay", async () => {
-    await new Promise<void>((resolve) => systemClock.after(-5000, resolve));
+    const ran = new Promise<void>((resolve) => systemClock.after(-5000, resolve));
+    await expect(ran).resolves.toBeUndefined();
   });
 });
 

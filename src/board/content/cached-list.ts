@@ -55,7 +55,7 @@ export class CachedList<List extends { diagnostics: Diagnostic[] }> {
     return this.#list;
   }
 
-  /** Call this when the server says that its list has changed. A server that says so all the time is asked rarely. */
+  /** Call this when the server says that its list has changed. It is asked again at most once per second. */
   changed(): void {
     this.#relist.changed();
   }

@@ -97,7 +97,7 @@ export class ContentCache {
     this.#logger.warn(message, { subject: shown });
   }
 
-  /** Whether the configuration allows to list and read the resource. */
+  /** Whether the configuration allows the resource to be listed and read. */
   allows(uri: string): boolean {
     const { resources } = this.entry.definition;
     if (resources?.enabled === false) return false;

@@ -1,5 +1,5 @@
 // Finds the server of a URI: one that lists it, one whose templates match it, or the only server with resources.
-// Refuses what the configuration does not allow to read.
+// Refuses resources that the configuration does not allow.
 
 import { compileGlob } from "../../util/glob.ts";
 import { PlugboardError } from "../../model/errors.ts";
@@ -16,7 +16,7 @@ export interface LocatedResource {
   uri: string;
 }
 
-/** Whether the configuration allows to read from the server at all. */
+/** Whether the configuration enables the server's resources. */
 function isEnabled({ entry }: ContentCache): boolean {
   return entry.definition.resources?.enabled !== false;
 }

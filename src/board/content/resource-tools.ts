@@ -144,9 +144,7 @@ function binaryBlock({ uri, mimeType, blob }: ResourceContents): ContentBlock[] 
   if (blob === undefined) return [];
   if (mimeType?.startsWith("image/")) return [{ type: "image", data: blob, mimeType }];
   if (mimeType?.startsWith("audio/")) return [{ type: "audio", data: blob, mimeType }];
-  return [
-    { type: "resource", resource: { uri, blob, ...(mimeType !== undefined && { mimeType }) } },
-  ];
+  return [{ type: "resource", resource: { uri, blob, mimeType } }];
 }
 
 /** Frames error messages too, since they may contain text or URIs of a server. */

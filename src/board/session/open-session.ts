@@ -61,16 +61,16 @@ function agentFor({ approval }: SessionOptions, agent: AgentConfig): AgentConfig
 /** The board's options, without those that are about its own servers and listeners, and with the session's. */
 function optionsFor(given: SessionOptions, board: BoardOptions, session: string): BoardOptions {
   const { onToolsChanged: _, signal: _signal, start: _start, ...inherited } = board;
-  const { cwd, onApproval, onElicitation, onSampling, owner, roots = [cwd] } = given;
+  const { cwd, roots = [cwd] } = given;
   return {
     ...inherited,
     native: [...(board.native ?? []), ...(given.native ?? [])],
     workspaceDir: cwd,
     roots,
-    ...(board.logger !== undefined && { logger: loggerWith({ session }, board.logger) }),
-    ...(onApproval !== undefined && { onApproval }),
-    ...(onElicitation !== undefined && { onElicitation }),
-    ...(onSampling !== undefined && { onSampling }),
-    ...(owner !== undefined && { owner }),
+    logger: board.logger && loggerWith({ session }, board.logger),
+    onApproval: given.onApproval ?? board.onApproval,
+    onElicitation: given.onElicitation ?? board.onElicitation,
+    onSampling: given.onSampling ?? board.onSampling,
+    owner: given.owner ?? board.owner,
   };
 }

@@ -1,18 +1,23 @@
-// Reads the command line: commands, options, help and what is wrong with it.
+// Reads the command line: commands, options, help, and what is wrong with it. Each command describes itself
+// in its own folder; those without options of their own are described here.
 
-import { Command as Parser, CommanderError, InvalidArgumentError, Option } from "commander";
+import { Command as Parser, CommanderError, Option } from "commander";
 import { closest } from "../../util/closest.ts";
 import { packageVersion } from "../../util/version.ts";
-import { describeAsk } from "./ask-command.ts";
-import { describeAudit } from "./audit-command.ts";
+import { describeAcp } from "./acp/command.ts";
+import { describeAsk } from "./ask/command.ts";
+import { describeAudit } from "./audit/command.ts";
+import { describeCall } from "./call/command.ts";
+import { describeContent } from "./content/command.ts";
 import { EXIT } from "./exit-code.ts";
-import { ACP_HELP, CALL_HELP, OVERVIEW_HELP, TOOLS_HELP } from "./help.ts";
-import type { Command, GlobalOptions, Invocation } from "./invocation.ts";
-import { LOG_LEVELS, type LogThreshold } from "./log.ts";
-import { describeOffers } from "./offers-command.ts";
-import { describePins } from "./pins-command.ts";
-import { describeTrust } from "./trust-command.ts";
-import { isVersionFlag } from "./version-flag.ts";
+import type { GlobalOptions } from "./context.ts";
+import type { Command, Invocation } from "./invocation.ts";
+import { describeLogin } from "./login/command.ts";
+import { describePins } from "./pins/command.ts";
+import { describeStatus } from "./status/command.ts";
+import { LOG_LEVELS, type LogThreshold } from "./terminal/log.ts";
+import { describeTools } from "./tools/command.ts";
+import { describeTrust } from "./trust/command.ts";
 
 export interface CommandLineOutput {
   out(text: string): void;
@@ -20,7 +25,20 @@ export interface CommandLineOutput {
   width: number | undefined;
 }
 
-const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+const HELP = `
+Examples:
+  plugboard --config plugboard.json
+  plugboard tools time
+  plugboard call demo/convert_units value=98.6 from=°F to=°C
+
+Exit codes:
+  0    ok
+  1    the tool reported an error, or the model stopped before it was done
+  2    wrong usage or configuration, an unknown tool, an untrusted file
+  3    the server or the model is unavailable or did not answer in time
+  4    refused: by a rule, without approval, or because the tool has changed
+  70   internal error, a bug in Plugboard
+  130  interrupted; 129 after SIGHUP, 143 after SIGTERM`;
 
 export function readCommandLine(argv: readonly string[], output: CommandLineOutput): Invocation {
   let command: Command | undefined;
@@ -28,26 +46,24 @@ export function readCommandLine(argv: readonly string[], output: CommandLineOutp
     command = chosen;
   });
   try {
-    if (isVersionFlag(argv[0])) return answerVersion(output);
     program.parse(argv, { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     return { kind: "answered", exitCode: error.exitCode === 0 ? EXIT.ok : EXIT.usage };
   }
-  if (program.opts()["version"] === true) return answerVersion(output);
+  const { version, V } = program.opts<{ version?: true; V?: true }>();
+  if (version || V) {
+    output.out(`${packageVersion()}\n`);
+    return { kind: "answered", exitCode: EXIT.ok };
+  }
   return command === undefined
     ? { kind: "answered", exitCode: EXIT.usage }
     : { kind: "run", command, options: globalOptions(program.opts()) };
 }
 
-function answerVersion(output: CommandLineOutput): Invocation {
-  output.out(`${packageVersion()}\n`);
-  return { kind: "answered", exitCode: EXIT.ok };
-}
-
 function describeProgram(output: CommandLineOutput, choose: (command: Command) => void): Parser {
   const program = new Parser("plugboard")
-    .description("Plug any MCP server into any agent. Without a command: an overview of the board.")
+    .description("Plug any MCP server into any agent. Without a command, shows your servers.")
     .usage("[options] [command]")
     .helpCommand("help [command]", "show help for a command")
     .exitOverride()
@@ -65,7 +81,7 @@ function describeProgram(output: CommandLineOutput, choose: (command: Command) =
   addCommands(program, choose);
   return program
     .allowExcessArguments()
-    .addHelpText("after", OVERVIEW_HELP)
+    .addHelpText("after", HELP)
     .action(() => {
       const [word] = program.args;
       if (word !== undefined) refuseCommand(program, word);
@@ -76,117 +92,52 @@ function describeProgram(output: CommandLineOutput, choose: (command: Command) =
 function addGlobalOptions(program: Parser): void {
   const level = new Option("--log-level <level>", "what to log on stderr, by default warn");
   program
-    .option("--config <file>", "the configuration to use")
-    .option("--agent <id>", "the agent of the configuration to be")
+    .option("--config <file>", "use this configuration file")
+    .option("--agent <id>", "use this agent from the configuration")
     .option("--json", "print JSON on stdout")
     .addOption(level.choices(LOG_LEVELS))
     .option("--verbose", "the same as --log-level info")
-    .option("--no-color", "no colours")
-    .option("--owner", "call tools that are for the owner alone")
-    .option("--exit-with-stdin", "stop when stdin closes: for programs that start plugboard")
+    .option("--no-color", "print without colours")
+    .option("--owner", "allow tools marked ownerOnly")
+    .option("--exit-with-stdin", "stop when stdin closes, for programs that run plugboard")
     .option("-v, --version", "print the version")
+    .addOption(new Option("-V").hideHelp())
     .helpOption("-h, --help", "show help");
 }
 
 function addCommands(program: Parser, choose: (command: Command) => void): void {
-  program
-    .command("tools")
-    .description("list the tools of all servers, or those that match")
-    .argument("[query...]", "words to look for in names and descriptions")
-    .option("--server <name>", "only the tools of this server")
-    .option("--refresh", "ask the servers, even where their tools are known from the cache")
-    .option("-l, --long", "show every parameter too")
-    .addOption(new Option("--schema").hideHelp())
-    .addHelpText("after", TOOLS_HELP)
-    .action((query: string[], options: Record<string, unknown>) =>
-      choose({
-        kind: "tools",
-        query,
-        ...(typeof options["server"] === "string" && { server: options["server"] }),
-        refresh: options["refresh"] === true,
-        long: options["long"] === true || options["schema"] === true,
-      }),
-    );
-
-  program
-    .command("call")
-    .showHelpAfterError("hint: plugboard call --help shows the ways to give arguments")
-    .description("call a tool")
-    .argument("<tool>", "its public name, server/tool, or the tool's own name if only one has it")
-    .argument("[arguments...]", "JSON, key=value, key:=json, @file, or - for stdin")
-    .option("--timeout <ms>", "milliseconds the call may take without progress", milliseconds)
-    .option("--output <directory>", "save images, audio and other binary content there")
-    .addHelpText("after", CALL_HELP)
-    .action((tool: string, args: string[], options: Record<string, unknown>) =>
-      choose({
-        kind: "call",
-        tool,
-        args,
-        ...(typeof options["timeout"] === "number" && { timeout: options["timeout"] }),
-        ...(typeof options["output"] === "string" && { output: options["output"] }),
-      }),
-    );
-
+  describeTools(program, choose);
+  describeCall(program, choose);
   describeAsk(program, choose);
-  describeOffers(program, choose);
-
-  program
-    .command("status")
-    .description("start the servers and show their state in detail")
-    .argument("[server]", "everything about this one")
-    .action((server: string | undefined) =>
-      choose({ kind: "status", ...(server !== undefined && { server }) }),
-    );
-
+  describeContent(program, choose);
+  describeStatus(program, choose);
   describePins(program, choose, refuseCommand);
   describeAudit(program, choose);
   describeTrust(program, choose);
-
-  program
-    .command("login")
-    .description("sign in to a remote server")
-    .argument("<server>", "its name in the configuration")
-    .option("--no-browser", "print the address instead of opening a browser")
-    .action((server: string, options: Record<string, unknown>) =>
-      choose({ kind: "login", server, browser: options["browser"] !== false }),
-    );
-
-  program
-    .command("logout")
-    .description("revoke and forget the tokens of a remote server")
-    .argument("<server>", "its name in the configuration")
-    .action((server: string) => choose({ kind: "logout", server }));
-
-  program
-    .command("acp")
-    .description("be an ACP agent on stdio: for editors that start plugboard")
-    .addHelpText("after", ACP_HELP)
-    .action(() => choose({ kind: "acp" }));
-
+  describeLogin(program, choose);
+  describeAcp(program, () => choose({ kind: "acp" }));
   program
     .command("demo")
-    .description("a short tour with the servers that come with Plugboard")
+    .description("take a short tour with the server that comes with Plugboard")
     .action(() => choose({ kind: "demo" }));
 }
 
 function globalOptions(given: Record<string, unknown>): GlobalOptions {
-  const { config, agent } = given;
-  const level = given["verbose"] === true ? "info" : "warn";
+  const { config, agent, logLevel, verbose } = given as {
+    config?: string;
+    agent?: string;
+    logLevel?: LogThreshold;
+    verbose?: true;
+  };
   return {
-    ...(typeof config === "string" && { config }),
-    ...(typeof agent === "string" && { agent }),
+    config,
+    agent,
     json: given["json"] === true,
     color: given["color"] !== false,
-    logLevel: (given["logLevel"] as LogThreshold | undefined) ?? level,
+    logLevel: logLevel ?? (verbose ? "info" : "warn"),
     owner: given["owner"] === true,
     exitWithStdin: given["exitWithStdin"] === true,
   };
-}
-
-function milliseconds(text: string): number {
-  const value = Number(text);
-  if (/^\d+$/.test(text) && value >= 1 && value <= LONGEST_TIMEOUT_MS) return value;
-  throw new InvalidArgumentError("Expected a whole number of milliseconds.");
 }
 
 function refuseCommand(program: Parser, word: string): never {
@@ -198,7 +149,7 @@ function refuseCommand(program: Parser, word: string): never {
   program.error(`error: unknown command '${word}'${hint}`, { exitCode: EXIT.usage });
 }
 
-/** The parser's words in the form of every other error here. */
+/** Commander's message in the form of every other error here. */
 function usageError(text: string): string {
   const line = text
     .trim()

@@ -3,8 +3,19 @@
 import type { Logger } from "../../model/logger.ts";
 import type { Clock } from "../../util/clock.ts";
 import type { CliIo } from "./io.ts";
-import type { GlobalOptions } from "./invocation.ts";
-import type { Screen } from "./screen.ts";
+import type { LogThreshold } from "./terminal/log.ts";
+import type { Screen } from "./terminal/screen.ts";
+
+export interface GlobalOptions {
+  config?: string;
+  agent?: string;
+  json: boolean;
+  color: boolean;
+  logLevel: LogThreshold;
+  /** Tools marked `ownerOnly` may be called. */
+  owner: boolean;
+  exitWithStdin: boolean;
+}
 
 export interface CliContext {
   io: CliIo;

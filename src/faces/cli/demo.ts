@@ -1,18 +1,14 @@
-// `plugboard demo`: a short tour on the server that comes with the package, whatever is configured.
+// `plugboard demo`: a short tour of the demo server that comes with the package, whatever is configured.
 
 import type { Board } from "../../model/board.ts";
-import { assembleArguments } from "./args/assemble.ts";
 import { readTokens } from "./args/tokens.ts";
-import { printOutcome } from "./call.ts";
-import { CallView } from "./call-view.ts";
+import { callTool } from "./call/call.ts";
 import type { CliContext } from "./context.ts";
-import { EXIT, exitCodeOf } from "./exit-code.ts";
-import { canonicalName } from "./find-tool.ts";
-import { locateTool } from "./locate-tool.ts";
+import { EXIT } from "./exit-code.ts";
 import { withBoard } from "./open.ts";
-import { EXAMPLE_CONFIG, overviewTable } from "./overview.ts";
-import { untilStarted } from "./starting.ts";
-import { toolList } from "./tool-list.ts";
+import { EXAMPLE_CONFIG, overviewTable } from "./status/overview.ts";
+import { untilStarted } from "./status/starting.ts";
+import { toolList } from "./tools/tool-list.ts";
 
 const CALLS: readonly (readonly [tool: string, ...args: string[]])[] = [
   ["demo/convert_units", "value=98.6", "from=°F", "to=°C"],
@@ -20,7 +16,7 @@ const CALLS: readonly (readonly [tool: string, ...args: string[]])[] = [
   ["demo/countdown", "from=5"],
 ];
 
-/** For eyes alone: there is no JSON of it. */
+/** For people only: it prints no JSON. */
 export async function runDemo(given: CliContext): Promise<number> {
   const context: CliContext = { ...given, options: { ...given.options, json: false } };
   const { screen, clock } = context;
@@ -33,7 +29,7 @@ export async function runDemo(given: CliContext): Promise<number> {
     screen.lines([
       title("Plugboard: plug any MCP server into any agent"),
       "",
-      "This board has one server: the demo that comes with Plugboard.",
+      "This tour uses one server: the demo that comes with Plugboard.",
       "",
       ...overviewTable(board, context, readyMs),
       "",
@@ -52,31 +48,16 @@ export async function runDemo(given: CliContext): Promise<number> {
 
 async function makeCall(
   board: Board,
-  [name, ...words]: (typeof CALLS)[number],
+  [tool, ...words]: (typeof CALLS)[number],
   context: CliContext,
 ): Promise<number> {
-  const { screen, signal, io } = context;
+  const { screen } = context;
   const { paint } = screen.terminal.out;
-  screen.lines(["", paint("cyan", `$ plugboard call ${[name, ...words].map(quoted).join(" ")}`)]);
-  const view = new CallView(board, context);
-  try {
-    const tool = await locateTool(board, name, signal);
-    const given = await readTokens(words, { io, signal, onPrompt: () => {} });
-    const args = assembleArguments(given, tool.parameters, canonicalName(tool));
-    view.calling(canonicalName(tool));
-    const outcome = await board.call(tool.name, args, {
-      signal,
-      onUpdate: ({ progress }) => progress !== undefined && view.progress(progress),
-    });
-    view.stop();
-    await printOutcome(outcome, tool, {}, context);
-    return exitCodeOf(outcome);
-  } finally {
-    view.stop();
-  }
+  screen.lines(["", paint("cyan", `$ plugboard call ${[tool, ...words].map(quoted).join(" ")}`)]);
+  return callTool(board, { tool }, await readTokens(words, context), context);
 }
 
-/** As a shell would need it. */
+/** As it would be typed in a shell. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./°-]+$/u.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
@@ -87,11 +68,11 @@ function nextSteps({ screen, io }: CliContext): string[] {
   return [
     paint("bold", "Your own servers"),
     "",
-    "Write a plugboard.json",
+    "Write a plugboard.json:",
     "",
     ...EXAMPLE_CONFIG.map((line) => `  ${line}`),
     "",
-    "and name it:",
+    "Then use it:",
     "",
     "  plugboard --config plugboard.json",
     "  plugboard --config plugboard.json tools",

@@ -1,4 +1,4 @@
-// What the command's exit code says.
+// The exit codes, and which error leads to which.
 
 import type { ErrorCode } from "../../model/errors.ts";
 import type { CallOutcome } from "../../model/tool.ts";
@@ -7,13 +7,13 @@ export const EXIT = {
   ok: 0,
   /** The tool reported an error. */
   toolError: 1,
-  /** Usage or configuration, an unknown tool included. */
+  /** Wrong usage or configuration, including an unknown tool. */
   usage: 2,
   /** The server is unavailable, or did not answer in time. */
   unavailable: 3,
-  /** Refused by the guard. */
+  /** Refused by a rule, without approval, or because the tool has changed. */
   refused: 4,
-  /** A fault of Plugboard's own. */
+  /** A bug in Plugboard. */
   internal: 70,
   interrupted: 130,
 } as const;

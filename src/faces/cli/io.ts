@@ -1,6 +1,7 @@
 // What a command gets from the process around it. Tests bring their own.
 
-import type { Clock } from "../../util/clock.ts";
+import { homedir } from "node:os";
+import { type Clock, systemClock } from "../../util/clock.ts";
 
 export type Output = NodeJS.WritableStream & {
   isTTY?: boolean;
@@ -18,8 +19,22 @@ export interface CliIo {
   cwd: string;
   homedir: string;
   clock: Clock;
-  /** Emits signals and stray errors, as `process` does. */
+  /** Emits signals and uncaught errors, as `process` does. */
   events: Pick<NodeJS.EventEmitter, "on" | "off">;
   /** Ends the process at once. */
   exit(code: number): void;
+}
+
+export function processIo(): CliIo {
+  return {
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: process.env,
+    cwd: process.cwd(),
+    homedir: homedir(),
+    clock: systemClock,
+    events: process,
+    exit: (code) => process.exit(code),
+  };
 }

@@ -1,7 +1,8 @@
-// How long a command may go on: until a signal, a closed stdin or stdout, or a fault of its own ends it.
-// The first of them aborts `signal`, so that what runs is cancelled and stopped; a second Ctrl-C does not
-// wait for that.
+// How long a command runs: until a signal, a closed stdin or stdout, or an internal error ends it. The first
+// of them aborts `signal`, which cancels and stops whatever runs; a second Ctrl-C does not wait for that.
 
+import { PlugboardError } from "../../model/errors.ts";
+import { untilAborted } from "../../util/abort.ts";
 import type { Timer } from "../../util/clock.ts";
 import { EXIT } from "./exit-code.ts";
 import type { CliIo } from "./io.ts";
@@ -9,26 +10,34 @@ import type { CliIo } from "./io.ts";
 export type Ending =
   | { kind: "signal"; signal: StopSignal }
   | { kind: "stdin-closed" }
-  /** Nobody reads any more, as after `| head`: nothing went wrong. */
+  /** The reader is gone, as after `| head`: not an error. */
   | { kind: "output-closed" }
   | { kind: "fault"; error: unknown };
 
 type StopSignal = keyof typeof SIGNAL_CODES;
 
-/** 128 and the signal's number, as shells have it. */
+/** 128 plus the signal's number, as in shells. */
 const SIGNAL_CODES = { SIGHUP: 129, SIGINT: EXIT.interrupted, SIGTERM: 143 } as const;
 const SIGNALS = Object.keys(SIGNAL_CODES) as StopSignal[];
 
-/** How long a person waits before hearing why it takes long. */
+/** After this long, the person is told what is being waited for. */
 const PATIENCE_MS = 1000;
-/** After a fault the clean way out may be broken too. */
+/** After an internal error, stopping cleanly may fail too: the process ends after this long regardless. */
 const FAULT_GRACE_MS = 15_000;
 
 export interface LifetimeListener {
-  /** A fault, as it happens. */
+  /** An internal error, as it happens. */
   onFault(error: unknown): void;
-  /** Stopping takes its time after a Ctrl-C. */
+  /** Stopping after a Ctrl-C takes long. */
   onSlowStop(): void;
+}
+
+/** Waits for `work`. Rejects with CANCELLED as soon as the command must end. */
+export function untilInterrupted<Result>(
+  work: Promise<Result>,
+  signal: AbortSignal,
+): Promise<Result> {
+  return untilAborted(work, signal, () => new PlugboardError("CANCELLED", "interrupted"));
 }
 
 export class Lifetime {
@@ -46,16 +55,16 @@ export class Lifetime {
     this.#watch(io.events, "uncaughtException", (error) => this.#onFault(error));
     this.#watch(io.events, "unhandledRejection", (reason) => this.#onFault(reason));
     this.#watch(io.stdout, "error", () => this.#end({ kind: "output-closed" }));
-    // A closed terminal takes stderr along; its SIGHUP is what counts.
+    // A closed terminal closes stderr too; the SIGHUP that comes with it ends the command.
     this.#watch(io.stderr, "error", () => {});
   }
 
-  /** Aborted by whatever comes first. */
+  /** Aborted by the first ending. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** The exit code that the ending asks for, if the command did not end by itself. */
+  /** Undefined while nothing has ended the command. */
   get exitCode(): number | undefined {
     const ending = this.#ending;
     switch (ending?.kind) {
@@ -72,7 +81,7 @@ export class Lifetime {
     }
   }
 
-  /** Reads stdin from here on, for no other reason than to see it close. */
+  /** From here on stdin is read and thrown away, only to notice when it closes. */
   endWithStdin(): void {
     const { stdin } = this.#io;
     const onClosed = (): void => this.#end({ kind: "stdin-closed" });
@@ -83,7 +92,7 @@ export class Lifetime {
     this.#undo.push(() => stdin.pause());
   }
 
-  /** Lets go of the process. */
+  /** Removes every listener, so that the process can end. */
   release(): void {
     this.#timer?.cancel();
     for (const undo of this.#undo.splice(0)) undo();

@@ -1,19 +1,19 @@
 // The command line: reads it, runs one command within its lifetime, and gives the exit code.
 
 import { PlugboardError } from "../../model/errors.ts";
+import { plainText } from "../../util/text.ts";
 import { readCommandLine } from "./command-line.ts";
-import type { CliContext } from "./context.ts";
+import type { CliContext, GlobalOptions } from "./context.ts";
 import { EXIT, exitCodeFor } from "./exit-code.ts";
-import { failureLines, faultLines } from "./failure.ts";
-import type { CliIo } from "./io.ts";
-import type { Command, GlobalOptions } from "./invocation.ts";
+import type { Command } from "./invocation.ts";
+import { type CliIo, processIo } from "./io.ts";
 import { Lifetime } from "./lifetime.ts";
-import { createLog } from "./log.ts";
-import { Screen } from "./screen.ts";
-import { describeTerminal } from "./terminal.ts";
+import { createLog } from "./terminal/log.ts";
+import { Screen } from "./terminal/screen.ts";
+import { describeTerminal, type Paint } from "./terminal/terminal.ts";
 
 /** Resolves to the exit code when nothing is left running. Never rejects. */
-export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
+export async function runCli(argv: readonly string[], io: CliIo = processIo()): Promise<number> {
   const invocation = readCommandLine(argv, {
     out: (text) => io.stdout.write(text),
     err: (text) => io.stderr.write(text),
@@ -28,20 +28,58 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
   const withStack = options.logLevel === "info" || options.logLevel === "debug";
   const lifetime = new Lifetime(io, {
     onFault: (error) => print(faultLines(error, paint, withStack)),
-    onSlowStop: () => print(["plugboard: stopping the servers; Ctrl-C again does not wait"]),
+    onSlowStop: () => print(["plugboard: stopping the servers; press Ctrl-C again to quit now"]),
   });
   try {
     // The ACP agent reads stdin itself, and ends with it anyway.
-    if (options.exitWithStdin && command.kind !== "acp") watchStdin(lifetime, command);
+    if (options.exitWithStdin && command.kind !== "acp") endWithStdin(lifetime, command);
     const code = await run(command, createContext(io, options, screen, lifetime.signal));
     return lifetime.exitCode ?? code;
   } catch (error) {
     if (lifetime.exitCode !== undefined) return lifetime.exitCode;
     const known = error instanceof PlugboardError;
-    print(known ? failureLines(error, paint) : faultLines(error, paint, withStack));
+    print(known ? errorLines(error, paint) : faultLines(error, paint, withStack));
     return known ? exitCodeFor(error.code) : EXIT.internal;
   } finally {
     lifetime.release();
+  }
+}
+
+/** Loads only the command that was asked for: `plugboard tools` must not pay for what the others import. */
+async function run(command: Command, context: CliContext): Promise<number> {
+  switch (command.kind) {
+    case "overview":
+      return (await import("./status/overview.ts")).runOverview(context);
+    case "tools":
+      return (await import("./tools/tools.ts")).runTools(command, context);
+    case "call":
+      return (await import("./call/call.ts")).runCall(command, context);
+    case "ask":
+      return (await import("./ask/ask.ts")).runAsk(command, context);
+    case "resources":
+      return (await import("./content/resources.ts")).runResources(command, context);
+    case "read":
+      return (await import("./content/read.ts")).runRead(command, context);
+    case "prompts":
+      return (await import("./content/prompts.ts")).runPrompts(command, context);
+    case "prompt":
+      return (await import("./content/prompt.ts")).runPrompt(command, context);
+    case "status":
+      return (await import("./status/status.ts")).runStatus(command, context);
+    case "login":
+      return (await import("./login/login.ts")).runLogin(command, context);
+    case "logout":
+      return (await import("./login/login.ts")).runLogout(command, context);
+    case "pins":
+      return (await import("./pins/pins.ts")).runPins(command, context);
+    case "audit":
+      return (await import("./audit/audit.ts")).runAudit(command, context);
+    case "trust":
+      return (await import("./trust/trust.ts")).runTrust(command, context);
+    case "acp":
+      return (await import("./acp/acp.ts")).runAcp(context);
+    case "demo":
+      return (await import("./demo.ts")).runDemo(context);
   }
 }
 
@@ -60,49 +98,11 @@ function createContext(
   return { io, options, screen, logger, clock: io.clock, signal };
 }
 
-/** Each command is loaded when it is asked for: what the others need costs nothing. */
-async function run(command: Command, context: CliContext): Promise<number> {
-  switch (command.kind) {
-    case "overview":
-      return (await import("./overview.ts")).runOverview(context);
-    case "tools":
-      return (await import("./tools.ts")).runTools(command, context);
-    case "call":
-      return (await import("./call.ts")).runCall(command, context);
-    case "ask":
-      return (await import("./run-ask.ts")).runAsk(command, context);
-    case "resources":
-      return (await import("./resources.ts")).runResources(command, context);
-    case "read":
-      return (await import("./read.ts")).runRead(command, context);
-    case "prompts":
-      return (await import("./prompts.ts")).runPrompts(command, context);
-    case "prompt":
-      return (await import("./prompt.ts")).runPrompt(command, context);
-    case "status":
-      return (await import("./status.ts")).runStatus(command, context);
-    case "login":
-      return (await import("./login.ts")).runLogin(command, context);
-    case "logout":
-      return (await import("./login.ts")).runLogout(command, context);
-    case "pins":
-      return (await import("./pins.ts")).runPins(command, context);
-    case "audit":
-      return (await import("./audit.ts")).runAudit(command, context);
-    case "trust":
-      return (await import("./trust.ts")).runTrust(command, context);
-    case "acp":
-      return (await import("./acp.ts")).runAcp(context);
-    case "demo":
-      return (await import("./demo.ts")).runDemo(context);
-  }
-}
-
-function watchStdin(lifetime: Lifetime, command: Command): void {
+function endWithStdin(lifetime: Lifetime, command: Command): void {
   if (readsStdin(command)) {
     throw new PlugboardError(
       "INVALID_ARGUMENTS",
-      "stdin cannot both give the arguments and end the command",
+      "--exit-with-stdin cannot be used while the arguments are read from stdin",
       { hint: "leave out --exit-with-stdin, or give the arguments in another way" },
     );
   }
@@ -113,4 +113,21 @@ function readsStdin(command: Command): boolean {
   if (command.kind === "ask") return command.prompt.join(" ") === "-";
   if (command.kind !== "call" && command.kind !== "prompt") return false;
   return command.args.some((each) => each === "-" || each.endsWith("=@-"));
+}
+
+function errorLines({ message, hint }: PlugboardError, paint: Paint): string[] {
+  const lines = [`${paint("red", "plugboard:")} ${plainText(message)}`];
+  if (hint !== undefined) lines.push(`hint: ${plainText(hint)}`);
+  return lines;
+}
+
+function faultLines(error: unknown, paint: Paint, withStack: boolean): string[] {
+  const message = error instanceof Error ? error.message : String(error);
+  const stack = withStack && error instanceof Error ? error.stack : undefined;
+  return [
+    `${paint("red", "plugboard:")} internal error: ${plainText(message)}`,
+    stack === undefined
+      ? "hint: this is a bug, please report it; --verbose shows where it happened"
+      : plainText(stack),
+  ];
 }

@@ -1,31 +1,33 @@
 // Opens the board a command works with and closes it when the command is done.
 
+import { fileURLToPath } from "node:url";
 import { openBoard } from "../../board.ts";
 import { type ConfigSource, findConfig } from "../../config/find.ts";
 import { plugboardHome } from "../../config/home.ts";
 import { loadConfig } from "../../config/load.ts";
+import { parseAgentConfig } from "../../config/parse.ts";
 import type { AgentConfig } from "../../model/agent-config.ts";
-import type { OnAuthorization } from "../../model/authorization.ts";
+import type { AskApproval } from "../../model/approval.ts";
 import type { Board } from "../../model/board.ts";
 import type { BoardOptions } from "../../model/board-options.ts";
-import type { OnElicitation } from "../../model/elicitation.ts";
 import { PlugboardError } from "../../model/errors.ts";
-import type { OnSampling } from "../../model/sampling.ts";
 import { closest } from "../../util/closest.ts";
-import type { AskApproval } from "../../model/approval.ts";
 import type { CliContext } from "./context.ts";
-import { demoConfig } from "./demo-config.ts";
+import { askApproval } from "./questions/approve.ts";
+import { requireTrust } from "./trust/require-trust.ts";
 
-export interface OpenOptions {
+export interface OpenOptions extends Pick<
+  BoardOptions,
+  "onAuthorization" | "onElicitation" | "onSampling"
+> {
   start: NonNullable<BoardOptions["start"]>;
-  /** Whatever is configured: the demo. */
+  /** Use the demo, whatever is configured. */
   demo?: boolean;
-  onAuthorization?: OnAuthorization;
-  onElicitation?: OnElicitation;
-  onSampling?: OnSampling;
-  /** Instead of asking the person at the terminal. */
+  /** Use only this server. Throws UNKNOWN_SERVER where it is not configured. */
+  server?: string;
+  /** Answers instead of the person at the terminal. */
   onApproval?: AskApproval;
-  /** The last word on the configuration. */
+  /** Changes the configuration for this command. */
   adjust?: (agent: AgentConfig) => AgentConfig;
 }
 
@@ -37,26 +39,18 @@ export interface OpenedBoard {
 
 export async function withBoard<Result>(
   context: CliContext,
-  { start, demo = false, adjust = (agent) => agent, ...handlers }: OpenOptions,
+  open: OpenOptions,
   use: (opened: OpenedBoard) => Promise<Result>,
 ): Promise<Result> {
   const { io, options, logger, clock } = context;
   const { env, cwd, homedir } = io;
-  const source: ConfigSource = demo
-    ? { kind: "demo" }
-    : findConfig({
-        env,
-        cwd,
-        homedir,
-        ...(options.config !== undefined && { flag: options.config }),
-      });
-  const loaded = await readConfig(source, context);
+  const { start, server, adjust = (agent) => agent } = open;
+  const source = open.demo ? ({ kind: "demo" } as const) : findSource(context);
+  const loaded = await loadAgent(source, context, demoConfig);
   if (source.kind === "file" && source.from === "directory") {
-    await (await import("./require-trust.ts")).requireTrust(source.path, loaded, io);
+    await requireTrust(source.path, loaded, io);
   }
-  const agent = adjust(loaded);
-  const { onAuthorization, onElicitation, onSampling } = handlers;
-  const { onApproval = approvalPrompt(context) } = handlers;
+  const agent = adjust(server === undefined ? loaded : onlyServer(server, loaded));
   const board = await openBoard(
     // The command waits for the servers itself, so that it can show what it waits for.
     { ...agent, startupWait: 0 },
@@ -68,12 +62,12 @@ export async function withBoard<Result>(
       stateDir: plugboardHome(env, homedir),
       workspaceDir: agent.workspace ?? cwd,
       owner: options.owner,
-      ...(onApproval !== undefined && { onApproval }),
-      ...(onAuthorization !== undefined && { onAuthorization }),
-      ...(onElicitation !== undefined && { onElicitation }),
-      ...(onSampling !== undefined && { onSampling }),
-      // What would not be shown need not be sent.
-      ...(options.logLevel !== "silent" && { serverLogLevel: options.logLevel }),
+      onApproval: open.onApproval ?? approvalPrompt(context),
+      onAuthorization: open.onAuthorization,
+      onElicitation: open.onElicitation,
+      onSampling: open.onSampling,
+      // Servers need not send log messages that would not be shown.
+      serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
     },
   );
   try {
@@ -83,36 +77,59 @@ export async function withBoard<Result>(
   }
 }
 
-async function readConfig(source: ConfigSource, { io, options }: CliContext): Promise<AgentConfig> {
+/** Where the configuration comes from: `--config`, the environment, this directory or the home directory. */
+export function findSource({ io, options }: CliContext): ConfigSource {
+  const { env, cwd, homedir } = io;
+  return findConfig({ flag: options.config, env, cwd, homedir });
+}
+
+/** `withoutFile` gives the configuration where there is no file. */
+export async function loadAgent(
+  source: ConfigSource,
+  { io, options }: CliContext,
+  withoutFile: () => AgentConfig,
+): Promise<AgentConfig> {
   const { cwd, homedir } = io;
   if (source.kind === "file") return loadConfig(source.path, options.agent, { cwd, homedir });
-  if (options.agent === undefined) return demoConfig();
+  if (options.agent === undefined) return withoutFile();
   throw new PlugboardError(
     "CONFIG_INVALID",
-    `there is no agent '${options.agent}', since there is no configuration`,
+    `there is no agent '${options.agent}', because there is no configuration`,
     { hint: "name a configuration with --config <file>" },
   );
 }
 
-/** The configuration with one server alone. */
-export function onlyServer(name: string): (agent: AgentConfig) => AgentConfig {
-  return (agent) => {
-    const servers = agent.servers.filter((server) => server.name === name);
-    if (servers.length > 0) return { ...agent, servers };
-    const names = agent.servers.map((server) => server.name);
-    const meant = closest(name, names);
-    const known = names.length === 0 ? "there are none" : `there are: ${names.join(", ")}`;
-    throw new PlugboardError("UNKNOWN_SERVER", `no server is named '${name}'`, {
-      server: name,
-      hint: meant === undefined ? known : `did you mean '${meant}'?`,
-    });
-  };
+function onlyServer(name: string, agent: AgentConfig): AgentConfig {
+  const servers = agent.servers.filter((server) => server.name === name);
+  if (servers.length > 0) return { ...agent, servers };
+  const names = agent.servers.map((server) => server.name);
+  const meant = closest(name, names);
+  const known =
+    names.length === 0 ? "no servers are configured" : `the servers are: ${names.join(", ")}`;
+  throw new PlugboardError("UNKNOWN_SERVER", `there is no server named '${name}'`, {
+    server: name,
+    hint: meant === undefined ? known : `did you mean '${meant}'?`,
+  });
 }
 
-/** Undefined where nobody sits at a terminal: then calls that must be approved are refused. */
+/** Undefined where no person sits at a terminal: then calls that need approval are refused. */
 function approvalPrompt(context: CliContext): AskApproval | undefined {
   const { io, screen } = context;
   if (io.stdin.isTTY !== true || !screen.terminal.err.isTerminal) return undefined;
-  return async (request, gone) =>
-    (await import("./approve.ts")).askApproval(request, gone, context);
+  return (request, gone) => askApproval(request, gone, context);
+}
+
+/** Without a configuration: the demo server that comes with the package. */
+function demoConfig(): AgentConfig {
+  return parseAgentConfig({
+    // Its tools change whenever the package is updated, so pins would only get in the way.
+    servers: { demo: { command: process.execPath, args: [demoServerPath()], pins: "off" } },
+  });
+}
+
+/** The compiled server, also when this module runs from its source. */
+function demoServerPath(): string {
+  const here = import.meta.url;
+  const path = here.endsWith(".ts") ? "../../../dist/demo/server.js" : "../../demo/server.js";
+  return fileURLToPath(new URL(path, here));
 }

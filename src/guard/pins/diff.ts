@@ -1,7 +1,6 @@
 // The differences between two definitions of a tool, part by part, in a form a person can judge: invisible
 // characters are spelled out, and long text is cut around the change.
 
-import { isJsonObject } from "../../model/json.ts";
 import type { FieldChange, PinnedTool } from "../../model/pin.ts";
 import { plainText } from "../../util/text.ts";
 
@@ -122,10 +121,7 @@ function toChange({ path, before, after }: Pair, max: number): FieldChange {
 function show(value: unknown, max: number): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value === "string") return legible(value, max);
-  return legible(
-    isJsonObject(value) || Array.isArray(value) ? toJson(value) : JSON.stringify(value),
-    max,
-  );
+  return legible(isBranch(value) ? toJson(value) : JSON.stringify(value), max);
 }
 
 /** JSON.stringify throws when a value is nested too deep. */

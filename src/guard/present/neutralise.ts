@@ -86,8 +86,9 @@ export function findForged(text: string, id?: string): Span[] {
   });
   const note = (span: Span): void => void spans.push(span);
   if (RIGHT_TO_LEFT.test(text)) findWord(text, NAME_BACKWARDS, LENIENT, LONGEST_GAP, note);
-  if (id !== undefined && (text.toLowerCase().includes(id) || !PLAIN.test(text))) {
-    findWord(text, id, LITERAL, 0, note);
+  const word = id?.toLowerCase();
+  if (word !== undefined && (text.toLowerCase().includes(word) || !PLAIN.test(text))) {
+    findWord(text, word, LITERAL, 0, note);
   }
   const apart: Span[] = [];
   for (const span of spans.sort((a, b) => a.start - b.start)) {

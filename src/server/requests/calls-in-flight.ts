@@ -13,8 +13,6 @@ export interface CausingCall {
   handlers: RequestHandlers | undefined;
   /** How often it has asked for the model. */
   samples: number;
-  /** Runs a handler in the async context of the call. */
-  inCall?: <Result>(task: () => Result) => Result;
 }
 
 export interface RequestOrigin {

@@ -12,7 +12,7 @@ import type { Logger } from "../../model/logger.ts";
 import { type Deferred, deferred } from "../../util/deferred.ts";
 import type { QuestionQueue } from "../../util/question-queue.ts";
 import { asText, oneLine, plainText, truncate } from "../../util/text.ts";
-import type { CausingCall, RequestOrigin } from "./calls-in-flight.ts";
+import type { RequestOrigin } from "./calls-in-flight.ts";
 
 const MAX_MESSAGE = 16 * 1024;
 const MAX_ID = 256;
@@ -61,12 +61,9 @@ export class Elicitor {
 
   async #ask(request: ElicitationRequest, origin: RequestOrigin): Promise<ElicitationAnswer> {
     const { questions, ask, logger } = this.#options;
-    const { handlers, inCall = (task) => task() }: Partial<CausingCall> = origin.call ?? {};
-    const callback = handlers?.onElicitation ?? ask;
+    const callback = origin.call?.handlers?.onElicitation ?? ask;
     try {
-      const answer = await questions.ask(callback, origin.signal, async () =>
-        inCall(() => callback(request)),
-      );
+      const answer = await questions.ask(callback, origin.signal, async () => callback(request));
       return answer ?? this.#declined("too many questions are waiting already");
     } catch (error) {
       if (origin.signal.aborted) return { action: "cancel" };

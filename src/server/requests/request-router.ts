@@ -1,7 +1,6 @@
 // Routes what a server asks during a connection to the caller whose call caused it. Tool calls go through
 // here, so that we know which are in flight, and so that a call goes on after the server got its answers.
 
-import { AsyncLocalStorage } from "node:async_hooks";
 import type { CallOptions, ProtocolEra } from "../../model/connection.ts";
 import { cancelled, type PlugboardError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
@@ -84,16 +83,7 @@ export class RequestRouter {
     // The fast path: this call cannot cause any request.
     if (era === "legacy" && !this.requests.needsOrigin) return wire.callTool(name, args, options);
     const { callId, handlers } = options;
-    const call: CausingCall = {
-      tool: name,
-      callId,
-      handlers,
-      samples: 0,
-      // A request arrives in the async context of the transport. The caller's handlers may keep their state
-      // in an AsyncLocalStorage (the ACP agent finds the tool call that an editor shows in one), so they run
-      // in the context of the call.
-      inCall: handlers && AsyncLocalStorage.snapshot(),
-    };
+    const call: CausingCall = { tool: name, callId, handlers, samples: 0 };
     const send = (extra: JsonObject | undefined): Promise<unknown> =>
       wire.callTool(name, args, extra === undefined ? options : { ...options, extra });
     const makeCall = (): Promise<unknown> =>

@@ -15,7 +15,7 @@ import type {
 import { untilAborted } from "../../util/abort.ts";
 import { type Clock, within } from "../../util/clock.ts";
 import { duration, oneLine } from "../../util/text.ts";
-import type { CausingCall, RequestOrigin } from "./calls-in-flight.ts";
+import type { RequestOrigin } from "./calls-in-flight.ts";
 import type { SamplingLimits } from "./sampling-limits.ts";
 import { isSamplingContent, readSampling, type SamplingContents } from "./sampling-request.ts";
 
@@ -55,8 +55,7 @@ export async function sample(
       logger.warn(`refused the server's request for the model: ${flood.refusal.message}`);
     throw flood.refusal;
   }
-  const { handlers, inCall = (task) => task() }: Partial<CausingCall> = call ?? {};
-  const answering = samplingOptions(handlers?.onSampling ?? options.onSampling);
+  const answering = samplingOptions(call?.handlers?.onSampling ?? options.onSampling);
   const contents = readSampling(params, answering);
   if (typeof contents === "string") {
     logger.warn(`refused the server's request for the model: ${contents}`);
@@ -71,7 +70,7 @@ export async function sample(
     signal,
   };
   const { handler } = answering;
-  const answer = await ask(request, (asked) => inCall(() => handler(asked)), options);
+  const answer = await ask(request, handler, options);
   const content = isJsonObject(answer)
     ? fitContent(answer, contents.tools !== undefined)
     : undefined;

@@ -1,5 +1,5 @@
-// Resources and prompts of servers that others wrote: the one people try first, over stdio and HTTP, and one
-// made with the SDK, over HTTP in both eras.
+// Resources and prompts of real servers: server-everything over stdio and HTTP, and a server that is built with
+// the SDK, over HTTP in both eras.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -19,7 +19,7 @@ const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
-// Last, so that it is done first.
+// Registered last, so that it runs first.
 closeBoards();
 
 const manifest = createRequire(import.meta.url).resolve(
@@ -36,7 +36,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Resolves to its URL when it answers. */
+/** Resolves to the server's URL when it answers. */
 async function everythingOverHttp(): Promise<string> {
   const port = await freePort();
   const env = { PATH: process.env["PATH"], PORT: String(port) };
@@ -88,7 +88,7 @@ describe.each(["stdio", "http"])("server-everything over %s", (transport) => {
     expect(Buffer.byteLength(block)).toBeLessThan(160 * 1024);
   });
 
-  it("tells of updates", async () => {
+  it("reports updates", async () => {
     const board = await everything();
     const uri = "demo://resource/dynamic/text/1";
     await board.resources.subscribe(uri);
@@ -115,7 +115,7 @@ describe.each(["stdio", "http"])("server-everything over %s", (transport) => {
   });
 });
 
-/** A server of the SDK's, of one era, and what tells its listeners of changes. */
+/** A server that is built with the SDK, for one era, and a function that reports changes to its clients. */
 async function sdkOverHttp(): Promise<{
   url: string;
   notify: ReturnType<typeof createMcpHandler>["notify"];
@@ -169,8 +169,8 @@ async function listen(server: Server): Promise<void> {
   });
 }
 
-describe("a server of the SDK's over HTTP", () => {
-  it.each(["legacy", "2026-07-28"] as const)("is read in %s", async (protocol) => {
+describe("a server that is built with the SDK, over HTTP", () => {
+  it.each(["legacy", "2026-07-28"] as const)("can be read in %s", async (protocol) => {
     const { url } = await sdkOverHttp();
     const board = await open({ notes: { url, protocol } });
     expect(statusOf(board, "notes").identity?.era).toBe(
@@ -184,7 +184,7 @@ describe("a server of the SDK's over HTTP", () => {
     expect(await board.resources.context()).toContain("first");
   });
 
-  it("tells of updates and changes in 2026-07-28", async () => {
+  it("reports updates and changed lists in 2026-07-28", async () => {
     const { url, notify } = await sdkOverHttp();
     const board = await open({ notes: { url, protocol: "2026-07-28" } });
     const [resource] = await board.resources.list();

@@ -7,7 +7,7 @@ import { ManualClock } from "../../support/manual-clock.ts";
 
 const { content } = new FakeConnection();
 
-/** A list over a server that a test speaks for; `down` takes it away. */
+/** A cached list whose server is played by the test. */
 function keep(refreshMs = 1000) {
   const clock = new ManualClock();
   const state = {
@@ -36,8 +36,8 @@ function keep(refreshMs = 1000) {
   return { clock, list, state, names };
 }
 
-describe("a kept list", () => {
-  it("is asked for once by all who want it, and again when it is old", async () => {
+describe("a cached list", () => {
+  it("is requested once for all callers, and again when it is too old", async () => {
     const { clock, state, names } = keep();
     expect(await Promise.all([names(), names()])).toEqual([["a"], ["a"]]);
     expect(state.asked).toBe(1);
@@ -49,7 +49,7 @@ describe("a kept list", () => {
     expect(state.asked).toBe(2);
   });
 
-  it("is not known of a server that was never up, and stays known of one that was", async () => {
+  it("is undefined while the server was never up, and stays known when it goes down", async () => {
     const { clock, state, names } = keep();
     state.content = undefined;
     expect(await names()).toBeUndefined();
@@ -61,7 +61,7 @@ describe("a kept list", () => {
     expect(state.asked).toBe(1);
   });
 
-  it("that cannot be had is an error, and the old one where there is one", async () => {
+  it("rejects if the server fails, unless there is an old list", async () => {
     const { state, names } = keep(0);
     state.failure = new Error("no");
     await expect(names()).rejects.toThrow("no");
@@ -74,14 +74,14 @@ describe("a kept list", () => {
 });
 
 describe("a change", () => {
-  it("is told where nobody has asked yet, without asking", async () => {
+  it("is reported without a request if nobody has asked for the list yet", async () => {
     const { clock, list, state } = keep();
     list.changed();
     await clock.advance(100);
     expect([state.changes, state.asked]).toEqual([1, 0]);
   });
 
-  it("is told when it is one", async () => {
+  it("is reported only if the list differs", async () => {
     const { clock, list, state, names } = keep();
     await names();
     list.changed();
@@ -94,7 +94,7 @@ describe("a change", () => {
     expect(await names()).toEqual(["b"]);
   });
 
-  it("that is cried without end costs a list a second", async () => {
+  it("that the server reports all the time leads to one request per second", async () => {
     const { clock, list, state, names } = keep(1e9);
     await names();
     for (let each = 0; each < 1000; each += 1) {
@@ -104,7 +104,7 @@ describe("a change", () => {
     expect(state.asked).toBeLessThanOrEqual(12);
   });
 
-  it("of a server that is down, or fails, leaves what is known", async () => {
+  it("of a server that is down or fails keeps the last list", async () => {
     const { clock, list, state, names } = keep(1e9);
     await names();
     state.content = undefined;
@@ -118,7 +118,7 @@ describe("a change", () => {
     expect(await names()).toEqual(["a"]);
   });
 
-  it("is not followed any more after the end", async () => {
+  it("is ignored after cancel", async () => {
     const { clock, list, state, names } = keep();
     await names();
     list.changed();

@@ -33,7 +33,7 @@ describe.each(ERAS)("a library (%s)", (era) => {
     });
   });
 
-  it("tells of changes of its list", async () => {
+  it("reports that its list has changed", async () => {
     const board = await open({ lib: library(era) });
     let changed = next(board, "prompts");
     await tell(board, "add", { name: "praise", prompt: true });
@@ -60,7 +60,7 @@ describe.each(ERAS)("a library (%s)", (era) => {
 });
 
 describe("a name", () => {
-  it("that several have is the first one's, which is said", async () => {
+  it("that several servers have means the first one, with a warning", async () => {
     const board = await open({ one: library(), two: library() });
     expect((await board.prompts.get("greet")).server).toBe("one");
     expect((await board.prompts.get("two/greet")).server).toBe("two");
@@ -69,7 +69,7 @@ describe("a name", () => {
     ]);
   });
 
-  it("that nobody has", async () => {
+  it("that no server has is rejected", async () => {
     const board = await open({ lib: library() });
     await expect(board.prompts.get("gret")).rejects.toMatchObject({
       code: "UNKNOWN_PROMPT",
@@ -83,7 +83,7 @@ describe("a name", () => {
     });
   });
 
-  it("of a server without prompts or completions", async () => {
+  it("is rejected if the server has no prompts or completions", async () => {
     const board = await open({ echo: fixture("echo") });
     await expect(board.prompts.get("echo/x")).rejects.toMatchObject({
       message: "server 'echo', prompt:x: the server does not support prompts",
@@ -95,7 +95,7 @@ describe("a name", () => {
 });
 
 describe("hostile prompts", () => {
-  it("are listed without what is malformed", async () => {
+  it("are listed without the malformed ones", async () => {
     const board = await open({ evil: hostile() });
     expect((await board.prompts.list()).map(({ name }) => name)).toEqual(["forged", "odd"]);
     await expect(board.prompts.get("odd")).rejects.toMatchObject({ code: "PROTOCOL" });
@@ -103,7 +103,7 @@ describe("hostile prompts", () => {
     expect([values.length, hasMore]).toEqual([100, true]);
   });
 
-  it("stay between the markers where a model reads them", async () => {
+  it("stay between the markers for a model", async () => {
     const board = await open({ evil: hostile() });
     const result = await board.prompts.get("forged");
     expect(result.messages.map(({ role }) => role)).toEqual([

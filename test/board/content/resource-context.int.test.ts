@@ -1,4 +1,4 @@
-// The block of resources for a prompt: what is in it, how much, and when it changes.
+// The block of resources for a prompt: its content, its size, and when it changes.
 
 import { describe, expect, it } from "vitest";
 import { openBoard } from "../../../src/board.ts";
@@ -20,7 +20,7 @@ async function asked(board: Board): Promise<number> {
 }
 
 describe("the block", () => {
-  it("is nothing where there is nothing", async () => {
+  it("is empty if there are no resources", async () => {
     const board = await open({ echo: fixture("echo"), none: fixture("no-tools") });
     expect(await board.resources.context()).toBe("");
   });
@@ -52,7 +52,7 @@ describe("the block", () => {
     expect(block).not.toContain("Not shown");
   });
 
-  it("waits for no server that is starting: whoever asks has waited as long as they will", async () => {
+  it("does not wait for a server that is starting", async () => {
     const lib = { ...library(), timeout: 30_000 };
     const board = await openBoard(
       { servers: { hangs: fixture("never-initialize"), lib }, startupWait: 0 },
@@ -67,7 +67,7 @@ describe("the block", () => {
     }
   });
 
-  it("is the same for as long as nothing has changed, and costs no requests", async () => {
+  it("stays the same until something changes, and makes no requests", async () => {
     const board = await open({ lib: library() });
     const block = await board.resources.context();
     const before = await asked(board);
@@ -77,7 +77,7 @@ describe("the block", () => {
     expect(await asked(board)).toBe(before);
   });
 
-  it.each(ERAS)("has what was updated, under another id (%s)", async (era) => {
+  it.each(ERAS)("contains updates, with a new id (%s)", async (era) => {
     const board = await open({ lib: library(era) });
     const before = await board.resources.context();
     await expect.poll(() => tell(board, "subscriptions")).toContain("lib:///rules");
@@ -89,7 +89,7 @@ describe("the block", () => {
     expect(idOf(after)).not.toBe(idOf(before));
   });
 
-  it("has what was added, and forgets what has gone", async () => {
+  it("contains added resources, and drops removed ones", async () => {
     const board = await open({ lib: library() });
     await board.resources.context();
     const changed = next(board, "resources");
@@ -104,7 +104,7 @@ describe("the block", () => {
       .toEqual(["lib:///welcome", "lib:///rules"]);
   });
 
-  it("is read again when it is old, where nobody tells of updates", async () => {
+  it("is read again when it is too old, if the server reports no updates", async () => {
     const clock = new ManualClock();
     const lib = { ...library("legacy", "--no-subscribe"), resourceRefreshMs: 60_000 };
     const opening = open({ lib }, { clock });
@@ -117,7 +117,7 @@ describe("the block", () => {
     expect(await board.resources.context()).toContain("Be loud.");
   });
 
-  it("keeps what was read of a server that is down", async () => {
+  it("keeps the text of a server that is down", async () => {
     const board = await open({
       lib: { ...library(), restartOnCrash: false, resourceRefreshMs: 0 },
     });
@@ -127,7 +127,7 @@ describe("the block", () => {
     expect(await board.resources.context()).toBe(block);
   });
 
-  it("starts nothing", async () => {
+  it("starts no server", async () => {
     const board = await open({ lib: { ...library(), lazy: true } }, { start: "none" });
     expect(await board.resources.context()).toBe("");
     expect(board.status()[0]?.state.kind).toBe("idle");
@@ -135,7 +135,7 @@ describe("the block", () => {
     expect(sources(await board.resources.context())).toHaveLength(2);
   });
 
-  it("has no markers of a server's where the operator wants none", async () => {
+  it("has no markers for a server whose framing is off", async () => {
     const board = await open({ lib: { ...library(), framing: "off" } });
     const block = await board.resources.context();
     expect(block).not.toContain("EXTERNAL_UNTRUSTED_CONTENT");
@@ -144,7 +144,7 @@ describe("the block", () => {
 });
 
 describe("a block that would be too large", () => {
-  it("has so many resources, a share of each server's, and says what is left", async () => {
+  it("takes an equal share of each server's resources, and counts the others", async () => {
     const board = await open({
       many: library("legacy", "--scheme=many", "--count=10000"),
       few: library("legacy", "--scheme=few"),
@@ -170,7 +170,7 @@ describe("a block that would be too large", () => {
     expect(block).toContain("(cut: 32 KiB of 39.1 KiB are shown.) read_resource reads all of it.");
   });
 
-  it("leaves out what does not fit, and says how to read it", async () => {
+  it("leaves out resources that do not fit, and says how to read them", async () => {
     const board = await open({ lib: library("legacy", "--count=5") }, { resourceTools: true });
     const text = "x".repeat(32 * 1024);
     for (let each = 0; each < 5; each += 1) {

@@ -1,4 +1,4 @@
-// The tools by which a model finds and reads resources by itself.
+// The tools with which a model finds and reads resources by itself.
 
 import { describe, expect, it } from "vitest";
 import { openBoard } from "../../../src/board.ts";
@@ -11,7 +11,7 @@ closeBoards();
 const TOOLS = { resourceTools: true };
 
 describe("the tools", () => {
-  it("are there where they are asked for, one pair for all servers", async () => {
+  it("are on the board if the option is set, one pair for all servers", async () => {
     const without = await open({ lib: library() });
     expect(without.tools().map(({ name }) => name)).not.toContain("read_resource");
     const board = await open({ lib: library(), two: library() }, TOOLS);
@@ -21,14 +21,14 @@ describe("the tools", () => {
     ).toEqual(["list_resources", "read_resource"]);
   });
 
-  it("are asked for by the configuration too, whose word is not the last", async () => {
+  it("can be enabled by the configuration, which the option overrides", async () => {
     const config = { servers: {}, resourceTools: true };
     await using asked = await openBoard(config);
     await using not = await openBoard(config, { resourceTools: false });
     expect([asked.tools().length, not.tools().length]).toEqual([2, 0]);
   });
 
-  it("are under the rules for the host's own", async () => {
+  it("follow the rules for native tools", async () => {
     await using board = await openBoard(
       { servers: {}, tools: { deny: ["native/read_resource"] } },
       TOOLS,
@@ -38,7 +38,7 @@ describe("the tools", () => {
     expect(failure?.code).toBe("REFUSED_BY_POLICY");
   });
 
-  it("are asked about as the host's own, with what is to be read", async () => {
+  it("need approval like native tools, and the request shows the URI", async () => {
     const asked: unknown[] = [];
     await using board = await openBoard(
       { servers: { lib: library() }, approval: "ask" },
@@ -55,7 +55,7 @@ describe("the tools", () => {
     expect(asked).toEqual([["native/read_resource", args]]);
   });
 
-  it("are not held to what is configured for the tools of a server", async () => {
+  it("do not follow the settings for the tools of a server", async () => {
     const lib = { ...library(), approval: "ask", rateLimit: 1 } as const;
     await using board = await openBoard(
       { servers: { lib }, tools: { deny: ["lib/*"] }, approval: "destructive" },
@@ -67,7 +67,7 @@ describe("the tools", () => {
     }
   });
 
-  it("do not take the place of others", async () => {
+  it("are a configuration error if a native tool has the same name", async () => {
     const own: NativeTool = {
       name: "read_resource",
       description: "mine",
@@ -81,7 +81,7 @@ describe("the tools", () => {
 });
 
 describe("list_resources", () => {
-  it("names what there is, framed", async () => {
+  it("lists the resources in a frame", async () => {
     const board = await open({ lib: library() }, TOOLS);
     const text = textOf(await board.call("list_resources"));
     expect(text).toMatch(
@@ -111,7 +111,7 @@ describe("list_resources", () => {
     expect([uris(last), last.includes("more:")]).toEqual([50, false]);
   });
 
-  it("has no markers but the host's", async () => {
+  it("has no markers but our own", async () => {
     const board = await open({ evil: hostile() }, TOOLS);
     const text = textOf(await board.call("list_resources"));
     expect(text.match(/EXTERNAL_UNTRUSTED_CONTENT/g)).toHaveLength(2);
@@ -147,7 +147,7 @@ describe("read_resource", () => {
     expect(textOf(behind)).toBe("(the text ends before that)");
   });
 
-  it("gives what is no text as what it is", async () => {
+  it("returns binary content as a block of its kind", async () => {
     const board = await open({ lib: library(), evil: hostile() }, TOOLS);
     const picture = await board.call("read_resource", { uri: "lib:///picture", server: "lib" });
     expect(picture.content.map(({ type }) => type)).toEqual(["text", "image", "text"]);
@@ -156,19 +156,19 @@ describe("read_resource", () => {
     expect(JSON.stringify(odd).match(/EXTERNAL_UNTRUSTED_CONTENT/g)).toHaveLength(2);
   });
 
-  it("says what went wrong, in a result", async () => {
+  it("returns a failure as a result", async () => {
     const board = await open({ lib: library() }, TOOLS);
     const outcome = await board.call("read_resource", { uri: "lib:///no", server: "lib" });
     expect(outcome.isError).toBe(true);
     expect(textOf(outcome)).toContain("Resource not found");
     const unknown = await board.call("list_resources", { server: "lip" });
-    expect(textOf(unknown)).toContain("no server is named 'lip' (did you mean 'lib'?)");
+    expect(textOf(unknown)).toContain("there is no server named 'lip' (did you mean 'lib'?)");
     const signal = AbortSignal.abort();
     const { failure } = await board.call("read_resource", { uri: "lib:///rules" }, { signal });
     expect(failure?.code).toBe("CANCELLED");
   });
 
-  it("frames what a server says of its failure too", async () => {
+  it("frames error messages of a server too", async () => {
     const board = await open({ evil: hostile() }, TOOLS);
     const text = textOf(await board.call("read_resource", { uri: "evil:///no", server: "evil" }));
     expect(text).toMatch(

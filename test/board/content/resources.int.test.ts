@@ -31,7 +31,7 @@ describe.each(ERAS)("a library (%s)", (era) => {
     ]);
   });
 
-  it("is read, by URI, by template and unlisted", async () => {
+  it("reads by URI, by template, and what is not listed", async () => {
     const board = await open({ lib: library(era), none: fixture("no-tools") });
     expect(await board.resources.read("lib:///rules")).toEqual({
       server: "lib",
@@ -51,7 +51,7 @@ describe.each(ERAS)("a library (%s)", (era) => {
     });
   });
 
-  it("tells of updates of what is subscribed to, and of no others", async () => {
+  it("reports updates of subscribed resources, and of no others", async () => {
     const board = await open({ lib: library(era) });
     const events: unknown[] = [];
     board.on("resources", (event) => events.push(event));
@@ -69,7 +69,7 @@ describe.each(ERAS)("a library (%s)", (era) => {
     expect(events).toHaveLength(2);
   });
 
-  it("tells of updates after a crash too, and that there may have been some", async () => {
+  it("reports updates also after a crash, and a possible one for the time in between", async () => {
     const board = await open({ lib: library(era) });
     await board.resources.subscribe("lib:///rules");
     const renewed = next(board, "resources");
@@ -81,7 +81,7 @@ describe.each(ERAS)("a library (%s)", (era) => {
     expect((await heard).uris).toEqual(["lib:///rules"]);
   });
 
-  it("tells of changes of its list, whether or not it was asked for", async () => {
+  it("reports that its list has changed, also if nobody has asked for it", async () => {
     const board = await open({ lib: library(era) });
     let changed = next(board, "resources");
     await tell(board, "add", { name: "lib:///first" });
@@ -112,8 +112,8 @@ describe.each(ERAS)("a library (%s)", (era) => {
   });
 });
 
-describe("whose a URI is", () => {
-  it("is the first one's in the configuration, which is said once", async () => {
+describe("the server of a URI", () => {
+  it("is the first in the configuration, with one warning", async () => {
     const logger = recordingLogger();
     const board = await open({ one: library(), two: library() }, { logger });
     expect((await board.resources.read("lib:///rules")).server).toBe("one");
@@ -126,12 +126,12 @@ describe("whose a URI is", () => {
     ]);
   });
 
-  it("is that of the template that says most about it", async () => {
+  it("is the one with the most specific template", async () => {
     const board = await open({ evil: hostile(), lib: library("legacy", "--scheme=evil") });
     expect((await board.resources.read("evil:///shelf/xx")).server).toBe("lib");
   });
 
-  it("is not known", async () => {
+  it("may be unknown", async () => {
     const board = await open({ one: library(), two: library() });
     await expect(board.resources.read("lib:///rulez")).rejects.toMatchObject({
       code: "UNKNOWN_RESOURCE",
@@ -149,7 +149,7 @@ describe("whose a URI is", () => {
 });
 
 describe("a server", () => {
-  it("that has none is asked for nothing", async () => {
+  it("without resources gets no requests", async () => {
     const board = await open({ echo: fixture("echo") });
     expect(await board.resources.list("echo")).toEqual([]);
     await expect(board.resources.read("a:1", { server: "echo" })).rejects.toMatchObject({
@@ -164,7 +164,7 @@ describe("a server", () => {
     ).rejects.toMatchObject({ code: "UNSUPPORTED" });
   });
 
-  it("that promises some and knows no list does no harm", async () => {
+  it("that advertises resources but cannot list them has none", async () => {
     const board = await open({ liar: fixture("advertises-then-refuses"), lib: library() });
     expect(await board.resources.list()).toHaveLength(2);
     expect(await board.prompts.list()).toHaveLength(1);
@@ -175,7 +175,7 @@ describe("a server", () => {
     ]);
   });
 
-  it("that is lazy is started to be read", async () => {
+  it("that is lazy starts when it is read", async () => {
     const board = await open({ lib: { ...library(), lazy: true } }, { start: "none" });
     expect(statusOf(board, "lib").state.kind).toBe("idle");
     const { contents } = await board.resources.read("lib:///rules", { server: "lib" });
@@ -183,7 +183,7 @@ describe("a server", () => {
     expect(statusOf(board, "lib").calls.total).toBe(1);
   });
 
-  it("that is down keeps its list, marked", async () => {
+  it("that is down keeps its list, marked as not available", async () => {
     const board = await open({ lib: { ...library(), restartOnCrash: false } });
     await board.resources.list();
     await board.call("lib/crash");
@@ -197,7 +197,7 @@ describe("a server", () => {
     ]);
   });
 
-  it("that cannot be asked is left out, or says so where it is named", async () => {
+  it("that cannot be asked is left out, or rejects if it is named", async () => {
     const board = await open({ gone: { command: "/nowhere/at/all" }, lib: library() });
     expect(await board.resources.list()).toHaveLength(2);
     await expect(board.resources.list("gone")).rejects.toMatchObject({
@@ -205,14 +205,14 @@ describe("a server", () => {
     });
   });
 
-  it("is asked again when the list is old, and never where nothing is kept", async () => {
+  it("is asked each time if resourceRefreshMs is 0", async () => {
     const board = await open({ lib: { ...library("legacy", "--quiet"), resourceRefreshMs: 0 } });
     expect(await board.resources.list()).toHaveLength(2);
     await tell(board, "add", { name: "lib:///new" });
     expect(await board.resources.list()).toHaveLength(3);
   });
 
-  it("has 10 000 resources, of which as many are listed as are read", async () => {
+  it("with 10 000 resources lists 5000, and all can be read", async () => {
     const board = await open({ lib: library("legacy", "--count=10000") });
     const listed = await board.resources.list();
     expect(listed).toHaveLength(5000);

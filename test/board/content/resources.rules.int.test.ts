@@ -1,4 +1,4 @@
-// Resources as the configuration, secrets and hostile servers have them, and what is kept of a reading.
+// Resources and the configuration, secrets, hostile servers and the audit log.
 
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,8 +9,8 @@ import { hostile, library } from "./content-servers.ts";
 
 closeBoards();
 
-describe("what the configuration lets through", () => {
-  it("is nothing where resources are off", async () => {
+describe("the configuration allows", () => {
+  it("no resources if they are disabled", async () => {
     const board = await open({ lib: { ...library(), resources: false } });
     expect(await board.resources.list()).toEqual([]);
     expect(await board.resources.templates("lib")).toEqual([]);
@@ -25,7 +25,7 @@ describe("what the configuration lets through", () => {
     expect(await board.prompts.list()).toHaveLength(1);
   });
 
-  it("is what the filter names, to be listed and to be read", async () => {
+  it("only resources that the filter matches, to list and to read", async () => {
     const board = await open({ lib: { ...library(), resourceFilter: ["lib:///r*", "x:*"] } });
     expect((await board.resources.list()).map(({ uri }) => uri)).toEqual(["lib:///rules"]);
     expect(await board.resources.context()).not.toContain("Welcome");
@@ -40,7 +40,7 @@ describe("what the configuration lets through", () => {
 });
 
 describe("hostile resources", () => {
-  it("are listed without what is malformed, and read whatever they are", async () => {
+  it("are listed without the malformed ones, and can be read", async () => {
     const board = await open({ evil: hostile("--mb=1") });
     const listed = await board.resources.list();
     expect(listed.map(({ uri }) => uri)).toHaveLength(12);
@@ -59,8 +59,8 @@ describe("hostile resources", () => {
   });
 });
 
-describe("what is kept of a reading", () => {
-  it("has no secrets in it, and a URI with one still works", async () => {
+describe("a resource that was read", () => {
+  it("contains no secrets, and a URI that had one can still be read", async () => {
     const secret = "hunter2-hunter2";
     const board = await open({
       lib: { ...library("legacy", `--secret=${secret}`), env: { API_TOKEN: secret } },
@@ -75,7 +75,7 @@ describe("what is kept of a reading", () => {
     expect(await board.resources.context()).not.toContain(secret);
   });
 
-  it("is on record", async () => {
+  it("is in the audit log", async () => {
     const stateDir = await mkdtemp(join(tmpdir(), "plugboard-offers-"));
     try {
       const secret = "hunter2-hunter2";
@@ -105,8 +105,8 @@ describe("what is kept of a reading", () => {
   });
 });
 
-describe("a reading that is given up", () => {
-  it("is cancelled", async () => {
+describe("a read request", () => {
+  it("can be cancelled", async () => {
     const board = await open({ lib: library() });
     const signal = AbortSignal.abort();
     await expect(board.resources.read("lib:///rules", { signal })).rejects.toMatchObject({
@@ -117,7 +117,7 @@ describe("a reading that is given up", () => {
     ).rejects.toMatchObject({ code: "CANCELLED" });
   });
 
-  it("asks a person for what 2026-07-28 wants to know", async () => {
+  it("asks a person if a server of 2026-07-28 needs input", async () => {
     const board = await open(
       { lib: library("modern") },
       { onElicitation: () => ({ action: "accept", content: { key: "brass" } }) },

@@ -1,4 +1,4 @@
-// Servers that a session switches off and on: for itself alone.
+// Servers that a session disables and enables for itself.
 
 import { describe, expect, it } from "vitest";
 import type { ServerConfig } from "../../../src/model/server-config.ts";
@@ -41,7 +41,7 @@ describe("a server that a session disables", () => {
     expect(heard.slice(2)).toEqual(["starting", "+mcp__crlf__echo -", "ready"]);
   });
 
-  it("that is shared is only out of its sight", async () => {
+  it("that is shared keeps running for others", async () => {
     const board = await openWith({
       servers: { shared: fixture("library"), echo: fixture("crlf") },
     });
@@ -72,7 +72,7 @@ describe("a server that a session disables", () => {
     expect(heard).toEqual(["ready disabled", "disabled ready"]);
   });
 
-  it("stays disabled whatever comes and goes under its name", async () => {
+  it("stays disabled when servers of its name are added and removed", async () => {
     const board = await openWith({ servers: { echo: fixture("crlf") } });
     const session = await board.openSession({ cwd });
     await session.setEnabled("echo", false);
@@ -87,7 +87,7 @@ describe("a server that a session disables", () => {
     expect(toolNames(session)).toEqual([]);
   });
 
-  it("does not bring back the one whose place it has taken", async () => {
+  it("does not bring back the server that it replaced", async () => {
     const board = await openWith({ servers: { echo: fixture("crlf") } });
     const session = await board.openSession({ cwd, servers: { echo: fixture("crlf") } });
     await session.setEnabled("echo", false);
@@ -98,7 +98,7 @@ describe("a server that a session disables", () => {
 });
 
 describe("a session cannot", () => {
-  it("enable what the configuration disables, nor switch what is not there", async () => {
+  it("enable a server that the configuration disables, or one that does not exist", async () => {
     const off = { ...fixture("crlf"), enabled: false };
     const board = await openWith({ servers: { off, mine: { ...off, scope: "session" } } });
     const session = await board.openSession({ cwd, servers: { own: off } });

@@ -1,4 +1,4 @@
-// Resources and prompts of a session: of the servers that are shared and of its own.
+// Resources and prompts of a session: those of shared servers and of its own.
 
 import { describe, expect, it } from "vitest";
 import type { ResourcesEvent } from "../../../src/model/events.ts";
@@ -39,7 +39,7 @@ describe("resources and prompts of a session", () => {
     ]);
   });
 
-  it("of both boards are its own where they have the same name, and tell nobody else", async () => {
+  it("of the same name on both boards are its own, and others are not warned", async () => {
     const board = await openWith({ servers: { shared: fixture("library") } });
     const session = await board.openSession({ cwd });
     const { diagnostics } = await session.add("mine", fixture("library"));
@@ -52,7 +52,7 @@ describe("resources and prompts of a session", () => {
     expect((await session.resources.read(WELCOME)).server).toBe("shared");
   });
 
-  it("are told of to the session that subscribed, until it ends", async () => {
+  it("are reported to the session that subscribed, until it ends", async () => {
     const board = await openWith({ servers: { shared: fixture("library") } });
     const [one, two] = [await board.openSession({ cwd }), await board.openSession({ cwd })];
     const heard: [string, ResourcesEvent][] = [];
@@ -78,7 +78,7 @@ describe("resources and prompts of a session", () => {
     expect(await subscriptions()).toBe("lib:///rules");
   });
 
-  it("that come and go are news in every session", async () => {
+  it("that are added and removed are reported to every session", async () => {
     const board = await openWith({ servers: { shared: fixture("library") } });
     const session = await board.openSession({ cwd });
     await session.resources.list();

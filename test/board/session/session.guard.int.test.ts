@@ -1,4 +1,4 @@
-// The guard of a session: whose rules, limits, questions and records they are.
+// The guard of a session: which rules, limits, approvals and audit lines belong to it.
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -33,7 +33,7 @@ async function execute(session: SessionBoard, name: string, args: JsonObject) {
 }
 
 describe("rules", () => {
-  it("that deny a configured server hold for a session's of its name, what allows it does not", async () => {
+  it("that deny a configured server apply to a session's server of its name, rules that allow it do not", async () => {
     const board = await openWith({
       servers: { docs: { ...fixture("echo"), tools: { deny: ["env"], allow: ["echo", "pid"] } } },
       tools: { deny: ["*/cwd"], allow: ["docs/*", "*/add"] },
@@ -47,7 +47,7 @@ describe("rules", () => {
     }
   });
 
-  it("of a server hold from when it is added until it is removed", async () => {
+  it("of a server apply from when it is added until it is removed", async () => {
     const board = await openWith({ servers: {}, session: { tools: { deny: ["crash"] } } });
     const session = await board.openSession({ cwd });
     await session.add("mine", { ...fixture("echo"), tools: { allow: ["echo", "crash"] } });
@@ -58,7 +58,7 @@ describe("rules", () => {
     expect(names(session)).not.toContain("mcp__mine__crash");
   });
 
-  it("for the owner are for whoever the session says it is", async () => {
+  it("for the owner depend on the owner option of the session", async () => {
     const board = await openWith({
       servers: { docs: { ...fixture("echo"), tools: { ownerOnly: ["env"] } } },
     });
@@ -70,7 +70,7 @@ describe("rules", () => {
 });
 
 describe("limits", () => {
-  it("leave out servers and tools past them, by name", async () => {
+  it("leave out further servers and tools, and name them", async () => {
     const board = await openWith({
       servers: { shared: fixture("echo") },
       limits: { sessionServers: 2, sessionTools: 3 },
@@ -100,7 +100,7 @@ describe("limits", () => {
     });
   });
 
-  it("are about what a model is offered: what is kept from it does not count", async () => {
+  it("count only tools that are shown to the model", async () => {
     const board = await openWith({ servers: {}, limits: { sessionTools: 1 } });
     const include = { default: "manual", tools: { tool_2: "always" } } as const;
     const many = { ...fixture("many-tools", "--count=4"), include };
@@ -114,7 +114,7 @@ describe("limits", () => {
     ]);
   });
 
-  it("can be set in the environment, and a warning comes before them", async () => {
+  it("can be set in the environment, and there is a warning before they are reached", async () => {
     const logger = recordingLogger();
     const board = await openWith(
       { servers: {}, session: { lazy: true } },
@@ -141,7 +141,7 @@ describe("limits", () => {
     expect(new Set(free)).toEqual(new Set(["ok"]));
   });
 
-  it("of a server that is shared are for all sessions together", async () => {
+  it("of a shared server count the calls of all sessions", async () => {
     const board = await openWith({
       servers: {
         few: { ...fixture("echo"), rateLimit: 3 },
@@ -165,7 +165,7 @@ describe("limits", () => {
 });
 
 describe("approval", () => {
-  it("is asked of the session, and remembered there for its own servers", async () => {
+  it("is requested from the session, which remembers it for its own servers", async () => {
     const asked: string[] = [];
     const ask = (who: string) => ({
       onApproval: ({ tool }: { tool: string }) => {
@@ -184,7 +184,7 @@ describe("approval", () => {
     expect(asked).toEqual(["one mine/echo", "two mine/echo", "one shared/echo"]);
   });
 
-  it("follows the configuration where that has a word on it", async () => {
+  it("follows the configuration, if that sets it", async () => {
     const board = await openWith({ servers: {}, approval: "never", session: { approval: "ask" } });
     const session = await board.openSession({
       cwd,
@@ -197,8 +197,8 @@ describe("approval", () => {
   });
 });
 
-describe("what a session leaves behind", () => {
-  it("is its lines in the audit, and nothing else on disk", async () => {
+describe("on disk a session leaves", () => {
+  it("its lines in the audit log, and nothing else", async () => {
     const stateDir = await directory();
     const board = await openWith({ servers: { shared: fixture("echo") } }, { stateDir });
     const session = await board.openSession({
@@ -232,7 +232,7 @@ describe("what a session leaves behind", () => {
 });
 
 describe("pins", () => {
-  it("hold in a session for what is configured, and are not made for what it brings", async () => {
+  it("apply in a session to configured servers, and not to those it brings", async () => {
     const stateDir = await directory();
     const file = join(stateDir, "tools.json");
     const offer = (description: string) =>
@@ -262,7 +262,7 @@ describe("pins", () => {
 });
 
 describe("secrets", () => {
-  it("of a session's server and of a shared one are in no answer that the session gets", async () => {
+  it("of its own and of shared servers are redacted from all answers", async () => {
     const board = await openWith({
       servers: { shared: { ...fixture("echo"), env: { SHARED_TOKEN: "shared-token-123456" } } },
     });
@@ -281,7 +281,7 @@ describe("secrets", () => {
     );
   });
 
-  it("are asked of nobody: a session's server that wants a sign-in says so", async () => {
+  it("are not requested: a session's server that needs a sign-in reports it", async () => {
     const http = createServer((_request, response) => {
       response.writeHead(401, { "www-authenticate": "Bearer" }).end();
     });
@@ -310,7 +310,7 @@ describe("secrets", () => {
 });
 
 describe("what a server asks for during a call", () => {
-  it("goes to the session whose call it is, be the server shared or its own", async () => {
+  it("goes to the session that made the call, whether the server is shared or its own", async () => {
     const answer = (name: string) => ({
       onElicitation: () => ({ action: "accept" as const, content: { name } }),
     });

@@ -101,12 +101,9 @@ const broken: NativeTool = {
 };
 
 describe("toPiTools", () => {
-  it("makes tools that pi takes", () => {
+  it("makes tools that pi takes, and gives the results of the script", async () => {
     expectTypeOf<PiTool>().toExtend<AgentTool>();
     expectTypeOf<Omit<PiTool, "label">>().not.toExtend<AgentTool>();
-  });
-
-  it("gives the results of the script", async () => {
     const toolCalls = SCRIPT.map(({ name, args }) => ({ name, arguments: args }));
     const model = await start([
       { toolCalls: toolCalls.slice(0, 10) },

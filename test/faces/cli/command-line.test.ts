@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readCommandLine } from "../../../src/faces/cli/command-line.ts";
-import type { Command, GlobalOptions } from "../../../src/faces/cli/invocation.ts";
+import type { GlobalOptions } from "../../../src/faces/cli/context.ts";
+import type { Command } from "../../../src/faces/cli/invocation.ts";
 import { packageVersion } from "../../../src/util/version.ts";
 
 function read(...argv: string[]) {
@@ -58,6 +59,24 @@ describe("a command line asks for", () => {
     [["trust", "--revoke"], { kind: "trust", action: "revoke" }],
     [["trust", "--revoke", "f"], { kind: "trust", action: "revoke", file: "f" }],
     [["demo"], { kind: "demo" }],
+    [["pins"], { kind: "pins", action: { kind: "list" } }],
+    [["pins", "list"], { kind: "pins", action: { kind: "list" } }],
+    [["pins", "show", "a/b"], { kind: "pins", action: { kind: "show", target: "a/b" } }],
+    [["pins", "approve", "a"], { kind: "pins", action: { kind: "approve", target: "a" } }],
+    [["pins", "forget", "a/b"], { kind: "pins", action: { kind: "forget", target: "a/b" } }],
+    [["pins", "forget", "--all"], { kind: "pins", action: { kind: "forget-all" } }],
+    [["audit"], { kind: "audit", follow: false }],
+    [
+      ["audit", "-f", "--server", "s", "--tool", "t*", "--since", "1h", "--limit", "0"],
+      {
+        kind: "audit",
+        follow: true,
+        server: "s",
+        tool: "t*",
+        since: { kind: "ago", ms: 3_600_000 },
+        limit: 0,
+      },
+    ],
   ])("%j", (argv, command) => {
     expect(read(...argv).invocation).toEqual({ kind: "run", command, options: globals });
   });
@@ -94,6 +113,9 @@ describe("a command line asks for", () => {
     [["call", "--help"], "Ways to give arguments:"],
     [["help", "tools"], "Usage: plugboard tools"],
     [["status", "--help"], "Global Options:"],
+    [["pins", "--help"], "Usage: plugboard pins"],
+    [["pins", "approve", "--help"], "Usage: plugboard pins approve"],
+    [["audit", "--help"], "--follow"],
   ])("help: %j", (argv, expected) => {
     const { invocation, out, err } = read(...argv);
     expect(invocation).toEqual({ kind: "answered", exitCode: 0 });
@@ -101,8 +123,25 @@ describe("a command line asks for", () => {
     expect(err).toBe("");
   });
 
-  it("help that fits the terminal", () => {
-    const { out } = read("call", "--help");
+  it.each([
+    [],
+    ["tools"],
+    ["call"],
+    ["ask"],
+    ["resources"],
+    ["read"],
+    ["prompts"],
+    ["prompt"],
+    ["status"],
+    ["pins"],
+    ["pins", "approve"],
+    ["audit"],
+    ["trust"],
+    ["login"],
+    ["logout"],
+    ["acp"],
+  ])("help that fits the terminal: %j", (...command) => {
+    const { out } = read(...command, "--help");
     expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 });
@@ -117,6 +156,21 @@ describe("a command line is refused", () => {
     [
       ["status", "a", "b"],
       "plugboard: too many arguments for 'status'. Expected 1 argument but got 2.",
+    ],
+    [["pins", "aprove"], "plugboard: unknown command 'aprove'; did you mean approve?"],
+    [["pins", "approve"], "plugboard: missing required argument 'target'"],
+    [["pins", "forget"], "plugboard: say what to forget: server/tool, a server, or --all"],
+    [
+      ["pins", "forget", "a", "--all"],
+      "plugboard: say what to forget: server/tool, a server, or --all",
+    ],
+    [
+      ["audit", "--since", "yesterday"],
+      "plugboard: option '--since <when>' argument 'yesterday' is invalid. Expected a time such as 15m, 1h, 2d or 2026-11-15.",
+    ],
+    [
+      ["audit", "--limit", "-1"],
+      "plugboard: option '--limit <n>' argument '-1' is invalid. Expected a whole number.",
     ],
     [["--config"], "plugboard: option '--config <file>' argument missing"],
     [

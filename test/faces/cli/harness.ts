@@ -9,7 +9,7 @@ import { afterEach, beforeEach } from "vitest";
 import type { ServerConfig } from "../../../src/model/server-config.ts";
 import type { CliIo } from "../../../src/faces/cli/io.ts";
 import { runCli } from "../../../src/faces/cli/main.ts";
-import { describeTerminal } from "../../../src/faces/cli/terminal.ts";
+import { describeTerminal } from "../../../src/faces/cli/terminal/terminal.ts";
 import { type Clock, systemClock } from "../../../src/util/clock.ts";
 import { expectNoProcesses } from "../../support/processes.ts";
 

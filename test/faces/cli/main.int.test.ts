@@ -81,7 +81,7 @@ describe("the command line", () => {
     const { code, stderr } = await scratch.run(["call", "echo", argument, "--exit-with-stdin"]);
     expect(code).toBe(2);
     expect(stderr).toMatch(
-      /^plugboard: stdin cannot both give the arguments and end the command\nhint: /,
+      /^plugboard: --exit-with-stdin cannot be used while the arguments are read from stdin\nhint: /,
     );
   });
 
@@ -100,7 +100,7 @@ describe("the command line", () => {
     events.emit("SIGINT");
     const { code, stderr } = await done;
     expect(code).toBe(130);
-    expect(stderr).toContain("plugboard: stopping the servers; Ctrl-C again does not wait\n");
+    expect(stderr).toContain("plugboard: stopping the servers; press Ctrl-C again to quit now\n");
   });
 
   it("ends quietly when nobody reads its output any more", async () => {
@@ -119,7 +119,7 @@ describe("the command line", () => {
     const { code, stderr } = await done;
     expect(code).toBe(70);
     expect(stderr).toContain(
-      "plugboard: internal error: a bug\nhint: --verbose shows where it happened; please report it\n",
+      "plugboard: internal error: a bug\nhint: this is a bug, please report it; --verbose shows where it happened\n",
     );
   });
 
@@ -158,7 +158,7 @@ describe("the command line", () => {
     ],
     [
       ["--agent", "x"],
-      /^plugboard: there is no agent 'x', since there is no configuration\nhint: name a configuration/,
+      /^plugboard: there is no agent 'x', because there is no configuration\nhint: name a configuration/,
     ],
   ])("refuses %j", async (argv, message) => {
     const { code, stderr } = await scratch.run(argv);

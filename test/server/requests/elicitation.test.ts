@@ -211,7 +211,7 @@ describe("the completion of a page", () => {
     const completions = new Completions();
     const both = Promise.all([completions.of("a"), completions.of("a")]);
     completions.completed("a");
-    await both;
+    await expect(both).resolves.toHaveLength(2);
   });
 
   it("pages that are never completed are forgotten, the oldest first", async () => {

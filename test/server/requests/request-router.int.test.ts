@@ -1,6 +1,5 @@
 // What servers ask for in the middle of a call, over real pipes, in both eras.
 
-import { AsyncLocalStorage } from "node:async_hooks";
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -214,29 +213,6 @@ describe.each(ERAS)("a server of %s", (_, era) => {
     expect(said).toEqual(HELLO_ON_THE_WIRE);
     expect(onElicitation).not.toHaveBeenCalled();
     expect(onSampling).not.toHaveBeenCalled();
-  });
-
-  it("asks the caller in the context of the call", async () => {
-    const calling = new AsyncLocalStorage<string>();
-    const seen: (string | undefined)[] = [];
-    const own: BoardCallOptions = {
-      onElicitation(request) {
-        seen.push(calling.getStore());
-        return ADA(request);
-      },
-      onSampling(request) {
-        seen.push(calling.getStore());
-        return HELLO(request);
-      },
-    };
-    const board = await openOn(
-      era,
-      { onElicitation: ADA, onSampling: HELLO },
-      { sampling: "allow" },
-    );
-    await calling.run("a", () => era.ask(board, "elicitation/create", FORM, own));
-    await calling.run("b", () => era.ask(board, "sampling/createMessage", SAMPLE, own));
-    expect(seen).toEqual(["a", "b"]);
   });
 
   it.each([

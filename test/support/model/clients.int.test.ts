@@ -1,14 +1,10 @@
-// The scripted model speaks as the providers do: their client libraries, and others', understand it.
+// The scripted model speaks as the providers do: for each wire format, a client library understands it.
 
-import Anthropic from "@anthropic-ai/sdk";
-import OpenAI from "openai";
 import { afterEach, describe, expect, it } from "vitest";
-import { AI_SDK_PROVIDERS, aiSdk } from "./clients/ai-sdk.ts";
 import { anthropic } from "./clients/anthropic.ts";
 import { KEY, QUESTION, SYSTEM, TOOLS, type Client } from "./clients/client.ts";
-import { langchain } from "./clients/langchain.ts";
+import { google } from "./clients/google.ts";
 import { openAiChat, openAiResponses } from "./clients/openai.ts";
-import { pi } from "./clients/pi.ts";
 import { startModel, type Model, type ModelOptions } from "./start.mjs";
 
 const BOTH = [false, true];
@@ -17,12 +13,7 @@ const CLIENTS: Client[] = [
   ...BOTH.map(openAiChat),
   ...BOTH.map(openAiResponses),
   ...BOTH.map(anthropic),
-  ...AI_SDK_PROVIDERS.flatMap((provider) => BOTH.map((streamed) => aiSdk(provider, streamed))),
-  ...BOTH.map((streamed) => langchain("chat", streamed)),
-  ...BOTH.map((streamed) => langchain("responses", streamed)),
-  pi("chat"),
-  pi("responses"),
-  pi("messages"),
+  ...BOTH.map(google),
 ];
 
 /** Cut into deltas and writes, this is torn inside escapes and inside characters of two to four bytes. */
@@ -117,19 +108,6 @@ describe.each(CLIENTS)("$name", (client) => {
     expect(answered?.messages.map(({ text }) => text)).toContain(TEXT);
   });
 
-  it("hears arguments that are escaped in another way", async () => {
-    const { url } = await start({
-      turns: [
-        {
-          toolCalls: [{ name: "weather", arguments: '{"city": "Z\\u00fcrich \\ud83c\\udf27\\/"}' }],
-        },
-        { text: "ok" },
-      ],
-    });
-    const [first] = await client.converse(url, run);
-    expect(first?.toolCalls).toEqual([{ name: "weather", arguments: { city: "Zürich 🌧/" } }]);
-  });
-
   it("hears that an answer is cut short", async () => {
     const { url } = await start({ turns: [{ text: "Well, it", finish: "length" }] });
     const [only] = await client.converse(url, run);
@@ -140,39 +118,4 @@ describe.each(CLIENTS)("$name", (client) => {
     const { url } = await start({ turns: [{ error: { status: 400, message: "out of cheese" } }] });
     await expect(client.converse(url, run)).rejects.toThrow("out of cheese");
   });
-
-  it("hears that the script has ended", async () => {
-    const { url } = await start({ turns: [] });
-    await expect(client.converse(url, run)).rejects.toThrow("the script has ended");
-  });
-});
-
-describe("a client that tries again hears the next turn", () => {
-  const turns = [{ error: { status: 429, message: "busy", retryAfter: 0.01 } }, { text: "now" }];
-  const options = { apiKey: KEY, maxRetries: 1 };
-  const messages = [{ role: "user" as const, content: "hi" }];
-
-  it("openai", async () => {
-    const { url, requests } = await start({ turns });
-    const client = new OpenAI({ ...options, baseURL: `${url}/v1` });
-    const { choices } = await client.chat.completions.create({ model: "m", messages });
-    expect(choices[0]?.message.content).toBe("now");
-    expect(requests).toHaveLength(2);
-  });
-
-  it("@anthropic-ai/sdk", async () => {
-    const { url, requests } = await start({ turns });
-    const client = new Anthropic({ ...options, baseURL: url });
-    const { content } = await client.messages.create({ model: "m", max_tokens: 9, messages });
-    expect(content).toMatchObject([{ text: "now" }]);
-    expect(requests).toHaveLength(2);
-  });
-});
-
-it("both providers' clients list its models", async () => {
-  const { url } = await start({ turns: [], models: ["a", "b"] });
-  const openAi = await new OpenAI({ baseURL: `${url}/v1`, apiKey: KEY }).models.list();
-  expect(openAi.data.map(({ id }) => id)).toEqual(["a", "b"]);
-  const anthropicList = await new Anthropic({ baseURL: url, apiKey: KEY }).models.list();
-  expect(anthropicList.data.map(({ id }) => id)).toEqual(["a", "b"]);
 });

@@ -1,5 +1,7 @@
+// The scripted model is as strict as a provider, and tears its answers as a network does. A test that uses it
+// would not notice if it were lenient.
+
 import { afterEach, describe, expect, it } from "vitest";
-import { eventually } from "../processes.ts";
 import { startModel, type ApiName, type Model, type ModelOptions } from "./start.mjs";
 import { APIS, chunksOf, eventsOf, post } from "./wire.ts";
 
@@ -12,61 +14,6 @@ async function start(options: ModelOptions): Promise<Model> {
 
 afterEach(() => model?.close());
 
-describe("the door", () => {
-  it.each([
-    ["GET", "/v1/nothing", 404, "no /v1/nothing here"],
-    ["GET", "/v1/messages", 405, "/v1/messages does not take GET"],
-    ["POST", "/v1/models", 405, "/v1/models does not take POST"],
-  ])("%s %s is %i", async (method, path, status, message) => {
-    const { url, requests } = await start({ turns: [] });
-    const response = await fetch(`${url}${path}`, { method });
-    expect(response.status).toBe(status);
-    expect(await response.json()).toMatchObject({ error: { message } });
-    expect(requests).toEqual([]);
-  });
-
-  it("lists models as both providers do", async () => {
-    const { url } = await start({ turns: [], models: ["a", "b"], now: () => 1_000_000 });
-    const response = await fetch(`${url}/v1/models?limit=5`);
-    expect(await response.json()).toMatchObject({
-      object: "list",
-      data: [{ id: "a", object: "model", type: "model", created: 1000 }, { id: "b" }],
-      has_more: false,
-      first_id: "a",
-      last_id: "b",
-    });
-    const none = await startModel({ turns: [], models: [] });
-    const empty = await fetch(`${none.url}/v1/models`);
-    expect(await empty.json()).toMatchObject({ data: [], first_id: null, last_id: null });
-    await none.close();
-  });
-
-  it.each<[string, Record<string, string>, number]>([
-    ["no key", {}, 401],
-    ["another key", { authorization: "Bearer other" }, 401],
-    ["the key as a bearer token", { authorization: "Bearer secret" }, 200],
-    ["the key as x-api-key", { "x-api-key": "secret" }, 200],
-  ])("asks for its key: %s", async (_, headers, status) => {
-    const { url, requests } = await start({ turns: () => ({ text: "hi" }), apiKey: "secret" });
-    for (const api of APIS) {
-      const response = await post(url, api, {}, { headers });
-      expect(response.status).toBe(status);
-      const body = await response.json();
-      if (status === 401) expect(body).toMatchObject({ error: { type: "authentication_error" } });
-    }
-    expect(requests).toHaveLength(status === 200 ? 3 : 0);
-  });
-
-  it("is on this machine alone, on the port that was asked for", async () => {
-    const first = await startModel({ turns: [] });
-    await first.close();
-    const port = Number(new URL(first.url).port);
-    const { url } = await start({ turns: [], port });
-    expect(url).toBe(`http://127.0.0.1:${port}`);
-    await expect(startModel({ turns: [], port })).rejects.toMatchObject({ code: "EADDRINUSE" });
-  });
-});
-
 describe("the script", () => {
   it.each(APIS)("is followed turn by turn, then has ended: %s", async (api) => {
     const { url } = await start({ turns: [{ text: "one" }, async () => ({ text: "two" })] });
@@ -78,46 +25,6 @@ describe("the script", () => {
     expect(await response.json()).toMatchObject({ error: { message: "the script has ended" } });
   });
 
-  it("may be one function, which ends it by saying nothing", async () => {
-    const { url } = await start({
-      turns: ({ messages }, index) =>
-        index < 2 ? { text: `${index}: ${messages.at(-1)?.text}` } : undefined,
-    });
-    expect(await (await post(url, "chat")).text()).toContain("0: hello");
-    expect(await (await post(url, "messages")).text()).toContain("1: hello");
-    expect(await (await post(url, "responses")).text()).toContain("the script has ended");
-  });
-
-  it("gives every request its own turn, however long the one before takes", async () => {
-    const { url } = await start({ turns: [{ text: "slow", delayMs: 30 }, { text: "fast" }] });
-    const slow = post(url, "chat");
-    await eventually(() => model?.requests.length === 1);
-    const fast = post(url, "chat");
-    expect(await (await fast).text()).toContain("fast");
-    expect(await (await slow).text()).toContain("slow");
-  });
-
-  it("that fails is told from a failure it plays", async () => {
-    const { url } = await start({
-      turns: [
-        () => {
-          throw new Error("no idea");
-        },
-        () => Promise.reject("nothing"),
-        () => ({ txt: "typo" }) as never,
-      ],
-    });
-    for (const message of [
-      "the script failed: no idea",
-      "the script failed: nothing",
-      "the script failed: a turn has no 'txt', only text, thinking",
-    ]) {
-      const response = await post(url, "chat");
-      expect(response.status).toBe(500);
-      expect(await response.text()).toContain(message);
-    }
-  });
-
   it("is read before the model starts", async () => {
     await expect(startModel({ turns: [{ toolcalls: [] } as never] })).rejects.toThrow(
       "a turn has no 'toolcalls'",
@@ -126,76 +33,6 @@ describe("the script", () => {
 });
 
 describe("an answer", () => {
-  it.each<[ApiName, Record<string, unknown>]>([
-    [
-      "chat",
-      {
-        created: 12,
-        choices: [{ message: { content: null, tool_calls: [{ id: "call_0_0" }] } }],
-        usage: { prompt_tokens: 19, completion_tokens: 3, total_tokens: 22 },
-      },
-    ],
-    [
-      "responses",
-      {
-        created_at: 12,
-        output: [{ type: "function_call", call_id: "call_0_0", arguments: "{oops" }],
-        usage: { input_tokens: 11, output_tokens: 3, total_tokens: 14 },
-      },
-    ],
-    [
-      "messages",
-      {
-        content: [{ type: "tool_use", id: "call_0_0", input: "{oops" }],
-        usage: { input_tokens: 23, output_tokens: 3 },
-      },
-    ],
-  ])("has an id and a price of its own, arguments as they are: %s", async (api, expected) => {
-    const { url } = await start({
-      turns: [{ toolCalls: [{ name: "broken", arguments: "{oops" }] }],
-      now: () => 12_345,
-    });
-    const response = await post(url, api, { stream: false });
-    expect(await response.json()).toMatchObject(expected);
-  });
-
-  it.each<[ApiName, string, unknown]>([
-    ["chat", "stop", { choices: [{ finish_reason: "stop" }] }],
-    ["chat", "tools", { choices: [{ finish_reason: "tool_calls" }] }],
-    ["chat", "length", { choices: [{ finish_reason: "length" }] }],
-    ["chat", "filter", { choices: [{ finish_reason: "content_filter" }] }],
-    ["responses", "stop", { status: "completed", incomplete_details: null }],
-    ["responses", "tools", { status: "completed" }],
-    ["responses", "length", { incomplete_details: { reason: "max_output_tokens" } }],
-    ["responses", "filter", { incomplete_details: { reason: "content_filter" } }],
-    ["messages", "stop", { stop_reason: "end_turn" }],
-    ["messages", "tools", { stop_reason: "tool_use" }],
-    ["messages", "length", { stop_reason: "max_tokens" }],
-    ["messages", "filter", { stop_reason: "refusal" }],
-  ])("%s ends as the script says: %s", async (api, finish, expected) => {
-    const { url } = await start({ turns: [{ text: "x", finish: finish as "stop" }] });
-    expect(await (await post(url, api)).json()).toMatchObject(expected as object);
-  });
-
-  it("has thoughts that can be sent back, where they are asked for", async () => {
-    const { url } = await start({ turns: () => ({ thinking: "hm" }) });
-    const plain = await (await post(url, "responses")).json();
-    expect(plain).toMatchObject({ output: [{ type: "reasoning" }] });
-    expect(JSON.stringify(plain)).not.toContain("encrypted");
-    const asked = await post(url, "responses", { include: ["reasoning.encrypted_content"] });
-    expect(await asked.json()).toMatchObject({ output: [{ encrypted_content: "aG0=" }] });
-  });
-
-  it("tells its price in a stream of chat only when asked", async () => {
-    const { url } = await start({ turns: () => ({ text: "hi" }) });
-    const plain = await (await post(url, "chat", { stream: true })).text();
-    expect(plain).not.toContain("usage");
-    const options = { stream: true, stream_options: { include_usage: true } };
-    const events = eventsOf(await (await post(url, "chat", options)).text());
-    expect(events.at(-1)).toMatchObject({ choices: [], usage: { completion_tokens: 1 } });
-    expect(events[0]).toMatchObject({ usage: null });
-  });
-
   it.each(APIS)("is torn inside characters and escapes: %s", async (api) => {
     const args = { note: 'ü"\n' };
     const { url } = await start({
@@ -217,3 +54,84 @@ describe("an answer", () => {
 function isWhole(bytes: Buffer): boolean {
   return Buffer.from(bytes.toString("utf8")).equals(bytes);
 }
+
+describe("a request", () => {
+  it.each<[string, Record<string, string>, number]>([
+    ["no key", {}, 401],
+    ["another key", { authorization: "Bearer other" }, 401],
+    ["the key as a bearer token", { authorization: "Bearer secret" }, 200],
+    ["the key as x-api-key", { "x-api-key": "secret" }, 200],
+  ])("needs the key: %s", async (_, headers, status) => {
+    const { url, requests } = await start({ turns: () => ({ text: "hi" }), apiKey: "secret" });
+    for (const api of APIS) {
+      const response = await post(url, api, {}, { headers });
+      expect(response.status).toBe(status);
+      const body = await response.json();
+      if (status === 401) expect(body).toMatchObject({ error: { type: "authentication_error" } });
+    }
+    expect(requests).toHaveLength(status === 200 ? 3 : 0);
+  });
+});
+
+const SCHEMA = { type: "object", properties: { q: { type: "string" } } };
+const call = (id: string) => ({ id, type: "function", function: { name: "f", arguments: "{}" } });
+const calls = (...ids: string[]) => ({ role: "assistant", tool_calls: ids.map(call) });
+const result = (id: string) => ({ role: "tool", tool_call_id: id, content: "r" });
+const uses = (id: string) => ({
+  role: "assistant",
+  content: [{ type: "tool_use", id, name: "f", input: {} }],
+});
+const user = { role: "user", content: "hi" };
+const fn = (name: string, parameters: unknown = SCHEMA) => ({
+  type: "function",
+  function: { name, parameters },
+});
+
+describe("a conversation that a provider refuses", () => {
+  it.each<[ApiName, Record<string, unknown>, string]>([
+    ["chat", { model: "" }, "model: there is none"],
+    ["chat", { messages: [] }, "messages: there are none"],
+    ["chat", { messages: [{ role: "robot" }] }, "the role 'robot' is unknown"],
+    ["chat", { messages: [calls("a", "b"), result("a")] }, "no result for the tool calls b"],
+    ["chat", { messages: [calls("a"), user, result("a")] }, "no result for the tool calls a"],
+    [
+      "chat",
+      { messages: [user, result("z")] },
+      "a result for the tool call 'z', which was not made",
+    ],
+    ["chat", { messages: [{ role: "tool" }] }, "a result for the tool call ''"],
+    ["chat", { tools: [fn("mcp:a:b")] }, "tools[0]: the name 'mcp:a:b' does not match"],
+    ["chat", { tools: [fn("a"), fn("a")] }, "tools[1]: there are two tools named 'a'"],
+    ["chat", { tools: [fn("a", { type: "string" })] }, "the schema of 'a' is not of type object"],
+    ["responses", { input: [] }, "input: there is none"],
+    ["responses", { input: 5 }, "input: there is none"],
+    ["responses", { input: [{ role: "tool" }] }, "the role 'tool' is unknown"],
+    [
+      "responses",
+      { input: [{ type: "function_call", call_id: "a", name: "f", arguments: "{}" }] },
+      "no result for the tool calls a",
+    ],
+    ["responses", { input: [{ type: "function_call_output" }] }, "which was not made"],
+    ["responses", { previous_response_id: "resp_9" }, "there is no response 'resp_9'"],
+    ["responses", { input: [{ type: "item_reference", id: "x" }] }, "there is no item 'x'"],
+    ["messages", { max_tokens: undefined }, "max_tokens: Field required"],
+    ["messages", { messages: "hi" }, "messages: there are none"],
+    ["messages", { messages: [{ role: "system" }] }, "messages.0.role: 'user' or 'assistant'"],
+    ["messages", { messages: [user, uses("a"), user] }, "no result for the tool calls a"],
+  ])("%s %j: %s", async (api, body, message) => {
+    const { url } = await start({ turns: () => ({ text: "ok" }) });
+    const response = await post(url, api, body);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      error: { type: "invalid_request_error", message: expect.stringContaining(message) },
+    });
+  });
+
+  it("uses up no turn, but is on the record", async () => {
+    const { url, requests } = await start({ turns: [{ text: "one" }] });
+    const refused = await post(url, "chat", { messages: [calls("a")] });
+    expect(refused.status).toBe(400);
+    expect(await (await post(url, "chat")).text()).toContain("one");
+    expect(requests).toHaveLength(2);
+  });
+});

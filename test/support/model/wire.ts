@@ -2,7 +2,7 @@
 
 import type { ApiName } from "./start.mjs";
 
-export const PATHS: Record<ApiName, string> = {
+const PATHS: Record<ApiName, string> = {
   chat: "/v1/chat/completions",
   responses: "/v1/responses",
   messages: "/v1/messages",

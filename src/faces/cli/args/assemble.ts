@@ -1,37 +1,43 @@
-// The arguments object of a call: what was given, typed by the tool's schema and checked as far as that
-// saves a round trip. Every problem is found before one is reported.
+// Builds the arguments object of a call: converts what was given to the types in the tool's schema, and checks
+// what can be checked without the server. All problems are reported together.
 
+import type { PlugboardError } from "../../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../model/json.ts";
 import { closest } from "../../../util/closest.ts";
 import { oneLine, plural } from "../../../util/text.ts";
-import { type Parameter, SchemaView } from "../schema-view.ts";
-import { choicesOf, listChoices, typeName, typesOf } from "../type-name.ts";
+import { choicesOf, listChoices, type Parameter, SchemaView, typesOf } from "./schema-view.ts";
 import { invalidArguments } from "./invalid.ts";
 import type { GivenArguments, GivenValue } from "./tokens.ts";
 import { itemSchema, typed } from "./typed.ts";
 
-/** Throws INVALID_ARGUMENTS. `tool` is what its caller calls it. */
+export interface AssembledArguments {
+  /** Without those that do not fit the schema. */
+  args: JsonObject;
+  problem?: PlugboardError;
+}
+
+/** `tool` is its name for the hint. */
 export function assembleArguments(
   { whole, pairs }: GivenArguments,
   schema: JsonObject,
   tool: string,
-): JsonObject {
+): AssembledArguments {
   const builder = new Builder(schema, whole);
   for (const [key, values] of grouped(pairs)) builder.add(key, values);
   builder.check();
-  if (builder.problems.length > 0) {
-    throw invalidArguments(builder.problems, `plugboard tools --long ${tool} shows its parameters`);
-  }
-  return builder.args;
+  const { args, problems } = builder;
+  if (problems.length === 0) return { args };
+  const hint = `plugboard tools --long ${tool} shows its parameters`;
+  return { args, problem: invalidArguments(problems, hint) };
 }
 
 class Builder {
-  /** Without a prototype: a key is only ever a key. */
+  /** Without a prototype, so that `__proto__` is a key like any other. */
   readonly args: JsonObject;
   readonly problems: string[] = [];
   readonly #view: SchemaView;
   readonly #given: readonly string[];
-  /** Given, if perhaps with a value that does not fit: wrong, but not missing. */
+  /** Parameters that were given, even with a value of the wrong type: those are not missing. */
   readonly #named = new Set<string>();
 
   constructor(schema: JsonObject, whole: JsonObject) {
@@ -52,8 +58,8 @@ class Builder {
     this.#named.add(name);
     const types = this.#view.alternatives(parameter.schema).flatMap(typesOf);
     if (rest.length > 0 && types.length > 0 && !types.includes("object")) {
-      const type = typeName(parameter.schema, this.#view);
-      this.problems.push(`${key}: '${name}' is no object; expected ${type}`);
+      const type = this.#view.typeName(parameter.schema);
+      this.problems.push(`${key}: '${name}' is not an object; expected ${type}`);
       return;
     }
     this.#set(parts, key, values, this.#schemaAt(parameter.schema, rest));
@@ -90,10 +96,10 @@ class Builder {
     for (const part of path.slice(0, -1)) {
       const next = Object.hasOwn(target, part) ? target[part] : bare({});
       if (!isJsonObject(next)) {
-        this.problems.push(`${key}: '${part}' has a value that is no object`);
+        this.problems.push(`${key}: '${part}' has a value that is not an object`);
         return;
       }
-      // A copy: what was given as JSON stays as it was.
+      // Copied, so that the object given as JSON is not changed.
       const copy = bare(next);
       target[part] = copy;
       target = copy;
@@ -110,7 +116,7 @@ class Builder {
     if (first !== undefined && second === undefined) return this.#one(key, first, schema);
     const list = this.#view.alternatives(schema).find((each) => typesOf(each).includes("array"));
     if (list === undefined && typesOf(this.#view.resolve(schema)).length > 0) {
-      this.problems.push(`${key}: is given ${values.length} times, and is no list`);
+      this.problems.push(`${key}: given ${values.length} times, but it is not a list`);
       return undefined;
     }
     const items = values.map((value) => this.#one(key, value, itemSchema(list ?? {})));
@@ -124,7 +130,7 @@ class Builder {
     if (given.kind === "content" && (types.length === 0 || types.includes("string"))) {
       return { value: given.text };
     }
-    // A file ends with a newline that is no part of a number.
+    // A file often ends with a newline, which would not parse as part of a number.
     const text = given.kind === "content" ? given.text.trim() : given.text;
     const result = typed(text, schema, this.#view);
     if (result.ok) return { value: result.value };
@@ -135,7 +141,7 @@ class Builder {
   #unknown(name: string, parameters: readonly Parameter[]): void {
     const names = parameters.map((each) => each.name);
     const meant = closest(name, names);
-    const known = names.length === 0 ? "it takes none" : `it takes ${names.join(", ")}`;
+    const known = names.length === 0 ? "the tool takes none" : `the tool takes ${names.join(", ")}`;
     const help = meant === undefined ? known : `did you mean '${meant}'?`;
     this.problems.push(`there is no parameter '${oneLine(name, 60)}'; ${help}`);
   }
@@ -153,7 +159,7 @@ class Builder {
     const lines = missing.map(({ name, schema }) => {
       const { description } = schema;
       const about = typeof description === "string" ? `  ${oneLine(description, 80)}` : "";
-      return `    ${name}  ${typeName(schema, this.#view)}${about}`;
+      return `    ${name}  ${this.#view.typeName(schema)}${about}`;
     });
     return [`${plural(missing.length, "argument")} missing:`, ...lines].join("\n");
   }

@@ -1,4 +1,4 @@
-// What is wrong with a call's arguments, as the one error the caller sees.
+// One error for everything that is wrong with a call's arguments.
 
 import { PlugboardError } from "../../../model/errors.ts";
 
@@ -8,5 +8,5 @@ export function invalidArguments(problems: readonly string[], hint?: string): Pl
     others.length === 0
       ? first
       : ["the arguments do not fit:", ...problems.map((problem) => `  ${problem}`)].join("\n");
-  return new PlugboardError("INVALID_ARGUMENTS", message, hint === undefined ? {} : { hint });
+  return new PlugboardError("INVALID_ARGUMENTS", message, { hint });
 }

@@ -1,33 +1,34 @@
-// JSON that somebody typed: parsed, or an error that points at the place.
+// Parses JSON that a person typed; the error points at the place.
 
+import { parse } from "@humanwhocodes/momoa";
 import { isJsonObject, type JsonObject } from "../../../model/json.ts";
 import { oneLine } from "../../../util/text.ts";
 import { invalidArguments } from "./invalid.ts";
 
-/** Characters of the faulty line shown on either side of the fault. */
+/** Characters of the line that are shown on either side of the mistake. */
 const AROUND = 30;
 
-const QUOTING = `put JSON in single quotes, its keys and texts in double quotes: '{"key": "value"}'`;
+const QUOTING = `put JSON in single quotes, with keys and texts in double quotes: '{"key": "value"}'`;
 
-/** `from` says where the text came from, as in `file.json`. */
-export async function parseJson(text: string, from: string): Promise<unknown> {
+/** `from` says where the text comes from, as in `file.json`. */
+export function parseJson(text: string, from: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw await malformed(text, from);
+    throw malformed(text, from);
   }
 }
 
-export async function parseJsonObject(text: string, from: string): Promise<JsonObject> {
-  const value = await parseJson(text, from);
+export function parseJsonObject(text: string, from: string): JsonObject {
+  const value = parseJson(text, from);
   if (isJsonObject(value)) return value;
   const kind = value === null ? "null" : Array.isArray(value) ? "an array" : `a ${typeof value}`;
   throw invalidArguments([`${from}: expected a JSON object, got ${kind}`], QUOTING);
 }
 
-async function malformed(text: string, from: string): Promise<Error> {
+function malformed(text: string, from: string): Error {
   if (text.trim() === "") return invalidArguments([`${from}: expected JSON, got nothing`]);
-  const offset = await faultOffset(text);
+  const offset = faultOffset(text);
   const before = text.slice(0, offset);
   const line = before.split("\n").length;
   const lineStart = before.lastIndexOf("\n") + 1;
@@ -45,21 +46,20 @@ async function malformed(text: string, from: string): Promise<Error> {
   );
 }
 
-/** JSON.parse does not always say where; this parser does. It is loaded only when something is wrong. */
-async function faultOffset(text: string): Promise<number> {
-  const { parse } = await import("@humanwhocodes/momoa");
+/** JSON.parse does not always say where the mistake is; this parser does. */
+function faultOffset(text: string): number {
   try {
     parse(text, { mode: "json" });
     return text.length;
   } catch (error) {
     const offset = error instanceof Error && "offset" in error ? Number(error.offset) : 0;
-    // It reports a text that ends too early at the start of what is open.
+    // For a text that ends too early it reports where the open part begins.
     const opensThere = offset === text.search(/\S/) && /[{["]/.test(text[offset] ?? "");
     return opensThere ? text.trimEnd().length : offset;
   }
 }
 
-/** Keeps one column per character, so that the mark below stands right. */
+/** Keeps one column per character, so that the mark below points at the right one. */
 function oneSpaced(text: string): string {
   return text.replace(/[\s\p{C}]/gu, " ");
 }

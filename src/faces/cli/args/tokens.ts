@@ -1,20 +1,21 @@
-// The arguments of a call as they stand on the command line, with files and stdin read in. Types come later,
-// with the tool's schema.
+// Reads the arguments of a call from the command line, files and stdin. Their types come later, from the tool's
+// schema.
 
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { JsonObject } from "../../../model/json.ts";
 import type { CliIo } from "../io.ts";
-import { readStdin } from "../read-stdin.ts";
+import { readStdin } from "../terminal/input.ts";
+import type { Screen } from "../terminal/screen.ts";
 import { invalidArguments } from "./invalid.ts";
 import { parseJson, parseJsonObject } from "./json-text.ts";
 
 export type GivenValue =
-  /** To be typed by the schema. */
+  /** Converted to the type in the schema. */
   | { kind: "text"; text: string }
-  /** What a file holds: a text, whatever it looks like. */
+  /** From a file: a text where the schema allows one, even if it looks like a number. */
   | { kind: "content"; text: string }
-  /** As it stands. */
+  /** Passed on unchanged. */
   | { kind: "json"; value: unknown };
 
 export interface GivenArguments {
@@ -25,12 +26,11 @@ export interface GivenArguments {
 
 export interface TokenSource {
   io: Pick<CliIo, "stdin" | "cwd">;
+  screen: Pick<Screen, "note">;
   signal: AbortSignal;
-  /** Told that a person at a terminal is being waited for. */
-  onPrompt: () => void;
 }
 
-const FORMS = "give key=value, key:=json, a JSON object, @file or -";
+const FORMS = "arguments are key=value, key:=json, a JSON object, @file, or - for stdin";
 
 export async function readTokens(
   tokens: readonly string[],
@@ -60,13 +60,13 @@ class TokenReader {
     }
     const [, key, raw, text] = /^([^=]*?)(:?)=(.*)$/su.exec(token) ?? [];
     if (!key || text === undefined) {
-      throw invalidArguments([`'${token}' is no argument`], FORMS);
+      throw invalidArguments([`unexpected argument '${token}'`], FORMS);
     }
     this.given.pairs.push({ key, value: await this.#value(key, text, raw === ":") });
   }
 
   async #value(key: string, text: string, raw: boolean): Promise<GivenValue> {
-    if (raw) return { kind: "json", value: await parseJson(text, `the value of '${key}'`) };
+    if (raw) return { kind: "json", value: parseJson(text, `the value of '${key}'`) };
     if (text === "@-") return { kind: "content", text: await this.#stdin() };
     if (text.startsWith("@") && text.length > 1) {
       return { kind: "content", text: await this.#file(text.slice(1), key) };
@@ -74,12 +74,14 @@ class TokenReader {
     return { kind: "text", text };
   }
 
-  async #take(from: string, text: string): Promise<void> {
+  #take(from: string, text: string): void {
     if (this.#wholeFrom !== undefined) {
-      throw invalidArguments([`two JSON objects are given, by ${this.#wholeFrom} and by ${from}`]);
+      throw invalidArguments([
+        `only one JSON object can be given; there are two, from ${this.#wholeFrom} and ${from}`,
+      ]);
     }
     this.#wholeFrom = from;
-    this.given.whole = await parseJsonObject(text, from);
+    this.given.whole = parseJsonObject(text, from);
   }
 
   async #file(path: string, key?: string): Promise<string> {
@@ -88,15 +90,15 @@ class TokenReader {
       return await readFile(resolve(io.cwd, path), "utf8");
     } catch (cause) {
       const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown error";
-      const hint = key === undefined ? undefined : `a text that begins with @: ${key}:='"@…"'`;
-      throw invalidArguments([`${path} cannot be read (${code})`], hint);
+      const hint =
+        key === undefined ? undefined : `to pass a text that begins with @: ${key}:='"@…"'`;
+      throw invalidArguments([`cannot read ${path} (${code})`], hint);
     }
   }
 
   async #stdin(): Promise<string> {
-    if (this.#readsStdin) throw invalidArguments(["stdin is asked for twice"]);
+    if (this.#readsStdin) throw invalidArguments(["stdin can only be read once"]);
     this.#readsStdin = true;
-    const { io, signal, onPrompt } = this.#source;
-    return readStdin(io.stdin, signal, onPrompt);
+    return readStdin(this.#source);
   }
 }

@@ -1,16 +1,15 @@
-// A word from the command line as the value its schema asks for.
+// Converts a word from the command line to the value its schema asks for.
 
 import { isDeepStrictEqual } from "node:util";
 import { isJsonObject, type JsonObject } from "../../../model/json.ts";
 import { oneLine } from "../../../util/text.ts";
-import type { SchemaView } from "../schema-view.ts";
-import { choicesOf, listChoices, typeName, typesOf } from "../type-name.ts";
+import { choicesOf, listChoices, type SchemaView, typesOf } from "./schema-view.ts";
 
 export type Typed = { ok: true; value: unknown } | { ok: false; problem: string };
 
 /**
- * Where several types would do, the narrowest that fits wins: `5` is a number before it is a text. A
- * schema without a type takes what reads as JSON for JSON, anything else for a text.
+ * Where several types fit, the narrowest wins: `5` is a number before it is a text. Without a type in the
+ * schema, what parses as JSON is JSON, anything else a text.
  */
 export function typed(text: string, schema: JsonObject, view: SchemaView): Typed {
   const alternatives = view.alternatives(schema);
@@ -37,7 +36,7 @@ function attemptsFor(schema: JsonObject, view: SchemaView): Attempt[] {
   const named = types.length === 0 ? RANKS.slice(1) : types;
   return named.map((type) => ({
     rank: RANKS.indexOf(type),
-    // Without a type, a word is a text and not a list of one.
+    // Without a type, a word is a text, not a list with one item.
     read: (text) => readAs(type, text, schema, view, types.length > 0),
   }));
 }
@@ -71,7 +70,7 @@ function readAs(
   }
 }
 
-/** One word for a list is its only item: repeating the key adds more. */
+/** A single word for a list is its only item; repeating the key adds more. */
 function listOfOne(
   text: string,
   schema: JsonObject,
@@ -92,7 +91,7 @@ function choose(text: string, choices: readonly unknown[]): { value: unknown } |
   return only(parsed, (value) => choices.some((choice) => isDeepStrictEqual(choice, value)));
 }
 
-/** JSON's numbers and no others: not `0x10`, not `Infinity`, not a blank. */
+/** Only numbers as in JSON: not `0x10`, `Infinity` or an empty text. */
 function readNumber(text: string, fits: (value: number) => boolean): { value: number } | undefined {
   if (!/^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text)) return undefined;
   const value = Number(text);
@@ -122,7 +121,6 @@ function mismatch(
 ): string {
   const [first] = alternatives;
   const choices = alternatives.length === 1 && first !== undefined ? choicesOf(first) : undefined;
-  const expected =
-    choices === undefined ? typeName(schema, view) : `one of ${listChoices(choices)}`;
+  const expected = choices === undefined ? view.typeName(schema) : `one of ${listChoices(choices)}`;
   return `expected ${expected}, got '${oneLine(text, 60)}'`;
 }

@@ -66,9 +66,9 @@ function faultsOf({ schema, path }: Visit): string[] {
   if (types.includes("object")) {
     if (schema.additionalProperties !== false) faults.push(`${path}: is open`);
     if (!isJsonObject(schema.properties)) faults.push(`${path}: has no properties`);
-    const required = (schema.required ?? []) as string[];
+    const required = new Set((schema.required ?? []) as string[]);
     for (const name of propertyNames(schema)) {
-      if (!required.includes(name)) faults.push(`${path}: ${name} is not required`);
+      if (!required.has(name)) faults.push(`${path}: ${name} is not required`);
     }
   }
   return faults;

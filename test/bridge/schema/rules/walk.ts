@@ -48,10 +48,10 @@ export function commonFaults({ schema, path }: Visit): string[] {
   for (const key of ["$ref", "$defs", "definitions", "$schema", "$id"]) {
     if (key in schema) faults.push(`${path}: has ${key}`);
   }
-  const names = propertyNames(schema);
-  if (names.includes("__proto__")) faults.push(`${path}: has a property __proto__`);
+  const names = new Set(propertyNames(schema));
+  if (names.has("__proto__")) faults.push(`${path}: has a property __proto__`);
   for (const name of (schema.required ?? []) as string[]) {
-    if (!names.includes(name)) faults.push(`${path}: requires ${name}, which it does not have`);
+    if (!names.has(name)) faults.push(`${path}: requires ${name}, which it does not have`);
   }
   if (schema.type === "array" && !isJsonObject(schema.items)) {
     faults.push(`${path}: array schema missing items`);

@@ -23,7 +23,7 @@ describe("/mcp disable and enable", () => {
   });
 
   it.each([
-    ["/mcp disable owm", "no server is named 'owm': did you mean 'own'?"],
+    ["/mcp disable owm", "there is no server named 'owm': did you mean 'own'?"],
     ["/mcp enable", 'unknown /mcp command: "enable": use /mcp, /mcp reconnect <server>'],
   ])("%s", async (line, answer) => {
     const editor = await desk.open();

@@ -76,7 +76,7 @@ describe("a session's server that answers 401", () => {
     expect(told()).toMatch(
       /^docs: .*; give it fresh headers where you configure the session's servers/,
     );
-    expect(told().split("are set up")[1]).toBe(remedy);
+    expect(told().split("the session's servers")[1]).toBe(remedy);
     await editor.prompt(sessionId, "Hello");
     expect(editor.said(sessionId).match(/give it fresh headers/g)).toHaveLength(1);
     expect(oauth.count("authorize") + oauth.count("register")).toBe(0);

@@ -38,7 +38,9 @@ const content = (value: string): GivenValue => ({ kind: "content", text: value }
 const json = (value: unknown): GivenValue => ({ kind: "json", value });
 
 function assemble(input: ReturnType<typeof given>, by: JsonObject = schema): unknown {
-  return JSON.parse(JSON.stringify(assembleArguments(input, by, "demo/say")));
+  const { args, problem } = assembleArguments(input, by, "demo/say");
+  if (problem !== undefined) throw problem;
+  return JSON.parse(JSON.stringify(args));
 }
 
 describe("the arguments of a call", () => {
@@ -116,7 +118,7 @@ describe("the arguments of a call", () => {
   });
 
   it("keep a key that would reach a prototype a key", () => {
-    const args = assembleArguments(given({ ["__proto__"]: "1" }), open, "t");
+    const { args } = assembleArguments(given({ ["__proto__"]: "1" }), open, "t");
     expect(Object.keys(args)).toEqual(["__proto__"]);
     assembleArguments(given({ text: "a", "place.__proto__.polluted": "1" }), schema, "t");
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
@@ -151,22 +153,22 @@ describe("the arguments of a call", () => {
     [
       "an unknown key",
       given({ text: "a", zzz: "1" }),
-      "there is no parameter 'zzz'; it takes text, count, tags, sizes, order, place, anything, dotted.key",
+      "there is no parameter 'zzz'; the tool takes text, count, tags, sizes, order, place, anything, dotted.key",
     ],
     [
       "a value given twice",
       given({ text: [text("a"), text("b")] }),
-      "text: is given 2 times, and is no list",
+      "text: given 2 times, but it is not a list",
     ],
     [
       "a part of what is no object",
       given({ text: "a", "count.x": "1" }),
-      "count.x: 'count' is no object; expected integer",
+      "count.x: 'count' is not an object; expected integer",
     ],
     [
       "a part of a value that is no object",
       given({ "place.city": "Oslo" }, { text: "a", place: 5 }),
-      "place.city: 'place' has a value that is no object",
+      "place.city: 'place' has a value that is not an object",
     ],
     [
       "a missing argument",
@@ -192,7 +194,7 @@ describe("the arguments of a call", () => {
       [
         "the arguments do not fit:",
         "  a: expected number, got 'x'",
-        "  there is no parameter 'c'; it takes a, b",
+        "  there is no parameter 'c'; the tool takes a, b",
         "  1 argument missing:",
         "    b  boolean",
       ].join("\n"),
@@ -206,7 +208,7 @@ describe("the arguments of a call", () => {
     );
     const none = { properties: {}, additionalProperties: false };
     expect(() => assemble(given({ a: "1" }), none)).toThrow(
-      "there is no parameter 'a'; it takes none",
+      "there is no parameter 'a'; the tool takes none",
     );
   });
 });

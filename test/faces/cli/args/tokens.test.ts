@@ -20,7 +20,8 @@ function read(
   signal = AbortSignal.any([]),
 ) {
   let prompts = 0;
-  const given = readTokens(tokens, { io: { stdin, cwd }, signal, onPrompt: () => (prompts += 1) });
+  const screen = { note: () => void (prompts += 1) };
+  const given = readTokens(tokens, { io: { stdin, cwd }, signal, screen });
   return { given, prompts: () => prompts };
 }
 
@@ -98,12 +99,15 @@ describe("arguments on the command line", () => {
   });
 
   it.each([
-    [["word"], "'word' is no argument"],
-    [["=x"], "'=x' is no argument"],
-    [["@nope.json"], "nope.json cannot be read (ENOENT)"],
-    [["a=@nope.txt"], "nope.txt cannot be read (ENOENT)"],
-    [["{}", "@args.json"], "two JSON objects are given, by the argument and by args.json"],
-    [["-", "a=@-"], "stdin is asked for twice"],
+    [["word"], "unexpected argument 'word'"],
+    [["=x"], "unexpected argument '=x'"],
+    [["@nope.json"], "cannot read nope.json (ENOENT)"],
+    [["a=@nope.txt"], "cannot read nope.txt (ENOENT)"],
+    [
+      ["{}", "@args.json"],
+      "only one JSON object can be given; there are two, from the argument and args.json",
+    ],
+    [["-", "a=@-"], "stdin can only be read once"],
     [["a:=x"], "the value of 'a' is not valid JSON: unexpected 'x' at line 1, column 1\n  x\n  ^"],
     [
       ["@notes.txt"],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { typed } from "../../../../src/faces/cli/args/typed.ts";
-import { SchemaView } from "../../../../src/faces/cli/schema-view.ts";
+import { SchemaView } from "../../../../src/faces/cli/args/schema-view.ts";
 import type { JsonObject } from "../../../../src/model/json.ts";
 
 const root = {

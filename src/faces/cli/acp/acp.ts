@@ -1,0 +1,128 @@
+// `plugboard acp`: runs an ACP agent over this agent's board on stdio, until the editor disconnects.
+
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { Models } from "../../../agent/models.ts";
+import { openBoard } from "../../../board.ts";
+import { plugboardHome } from "../../../config/home.ts";
+import { parseAgentConfig } from "../../../config/parse.ts";
+import type { AgentConfig } from "../../../model/agent-config.ts";
+import { PlugboardError } from "../../../model/errors.ts";
+import { findLoginPath } from "./login-path.ts";
+import { modelResponder } from "../../acp/responder/model-responder.ts";
+import { refuseAcp } from "../../acp/refuse.ts";
+import { declineUnattributed } from "../../acp/questions/decline-unattributed.ts";
+import { type AcpOptions, serveAcp } from "../../acp/serve.ts";
+import { claimStdout } from "../../acp/wire/stdio.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { findSource, loadAgent } from "../open.ts";
+import { requireTrust } from "../trust/require-trust.ts";
+
+const FOR_EDITORS =
+  "This command is for editors that speak the Agent Client Protocol: they start it and talk to it here. " +
+  "To ask the same agent yourself, use plugboard ask. Press Ctrl-C to stop.";
+
+export async function runAcp(context: CliContext): Promise<number> {
+  const { io, logger, clock, signal, options, screen } = context;
+  const output = claimStdout(io.stdout, io.stderr);
+  const stdin = io.stdin as Readable;
+  if (io.stdin.isTTY) screen.note(FOR_EDITORS);
+  const ending = new AbortController();
+  // Starts at once; only servers that are programs wait for it.
+  const programPath = findLoginPath({ env: io.env, clock, logger, signal: ending.signal });
+  try {
+    const agent = await readAgent(context).catch(async (error: unknown) => {
+      if (!io.stdin.isTTY) await refuseAcp(error, { input: stdin, output, clock, signal });
+      throw error;
+    });
+    const stateDir = plugboardHome(io.env, io.homedir);
+    await using board = await openBoard(
+      // Opening a session does not wait for the agent's own servers; its first prompt does.
+      { ...agent, startupWait: 0 },
+      {
+        start: "eager",
+        env: io.env,
+        programPath,
+        clock,
+        logger,
+        stateDir,
+        workspaceDir: agent.workspace ?? io.cwd,
+        // Questions caused by a session's calls go to that session's handlers instead.
+        ...declineUnattributed(logger),
+        serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
+      },
+    );
+    await using models = modelsOf(agent, context);
+    await serveAcp({
+      input: Readable.toWeb(stdin) as ReadableStream<Uint8Array>,
+      output,
+      // The person at the editor is the owner, and approves calls.
+      openSession: (request) => board.openSession({ ...request, owner: true, approval: "ask" }),
+      ...(models !== undefined && answeredBy(models, agent, context)),
+      modelAdvice: modelAdvice(agent, stateDir),
+      historyDir: join(stateDir, "sessions"),
+      signal,
+      clock,
+      logger,
+    });
+    return EXIT.ok;
+  } finally {
+    ending.abort();
+    // An editor that keeps the pipe open would otherwise keep the process alive.
+    stdin.destroy();
+  }
+}
+
+/** Undefined without a configured model. The model itself is loaded later. */
+function modelsOf(
+  { models = [], modelProviders: providers, networkProxy: proxy }: AgentConfig,
+  { io, clock }: CliContext,
+): Models | undefined {
+  const [first, ...others] = models;
+  if (first === undefined) return undefined;
+  return new Models([first, ...others], {
+    env: io.env,
+    clock,
+    providers,
+    proxy,
+  });
+}
+
+function answeredBy(
+  models: Models,
+  { maxSteps, systemPrompt }: AgentConfig,
+  { clock }: CliContext,
+): Pick<AcpOptions, "newResponder"> {
+  const options = { models, systemPrompt, clock, maxSteps };
+  return { newResponder: (past, chosen) => modelResponder(past, options, chosen) };
+}
+
+/** Tells the person how to configure a model. */
+function modelAdvice({ file, untrusted }: AgentConfig, home: string): string {
+  if (untrusted !== undefined) return `The configuration is not used: ${untrusted.remedy}.`;
+  const example = '"model": "anthropic/claude-sonnet-4-5"';
+  const where =
+    file === undefined
+      ? `put \`{ "agents": { "defaults": { ${example} } } }\` into ${join(home, "plugboard.json")}`
+      : `set \`${example}\` in agents.defaults of ${file}`;
+  return `To get answers, ${where}, set the provider's API key, and restart the agent.`;
+}
+
+/** Without a configuration the agent has no servers of its own: the demo is only for people at a terminal. */
+async function readAgent(context: CliContext): Promise<AgentConfig> {
+  const source = findSource(context);
+  const agent = await loadAgent(source, context, () => parseAgentConfig({ servers: {} }));
+  if (source.kind !== "file" || source.from !== "directory") return agent;
+  try {
+    await requireTrust(source.path, agent, context.io);
+    return agent;
+  } catch (error) {
+    if (!(error instanceof PlugboardError) || error.code !== "UNTRUSTED") throw error;
+    const remedy = `${source.path} is not trusted; if you trust it, run plugboard trust in its directory`;
+    // Its servers are listed as untrusted. Its model, system prompt and rules are left out: using them would
+    // already be acting on a file that nobody has trusted.
+    const { agentId, servers, toolNames, warnings, file } = agent;
+    return { agentId, servers, toolNames, warnings, file, untrusted: { remedy } };
+  }
+}

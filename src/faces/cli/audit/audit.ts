@@ -1,0 +1,57 @@
+// `plugboard audit`: shows which calls were made, and their results.
+
+import { join } from "node:path";
+import { queryAudit } from "../../../board/audit.ts";
+import { plugboardHome } from "../../../config/home.ts";
+import { loadConfig } from "../../../config/load.ts";
+import type { AuditLine } from "../../../model/audit-entry.ts";
+import { PlugboardError } from "../../../model/errors.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { findSource } from "../open.ts";
+import type { AuditCommand } from "./command.ts";
+import { auditRow, auditTable } from "./view.ts";
+
+const LAST = 50;
+const LAST_BEFORE_FOLLOWING = 10;
+
+export async function runAudit(command: AuditCommand, context: CliContext): Promise<number> {
+  const { screen, options, clock, signal } = context;
+  const { server, tool, since, follow, limit = follow ? LAST_BEFORE_FOLLOWING : LAST } = command;
+  const file = await auditFile(context);
+  const start = since?.kind === "ago" ? clock.now() - since.ms : since?.ms;
+  const query = { server, tool, since: start };
+  const lines = queryAudit(query, { file, follow, last: limit, signal, clock });
+  const { out } = screen.terminal;
+  try {
+    if (options.json) {
+      for await (const line of lines) screen.jsonLine(line);
+    } else if (follow) {
+      for await (const line of lines) screen.out(`${auditRow(line, out)}\n`);
+    } else {
+      const all: AuditLine[] = [];
+      for await (const line of lines) all.push(line);
+      screen.lines(auditTable(all, out));
+      if (all.length === 0) screen.note(`no matching calls in ${file}`);
+    }
+  } catch (cause) {
+    if (cause instanceof PlugboardError || !(cause instanceof Error && "code" in cause))
+      throw cause;
+    throw new PlugboardError("CONFIG_INVALID", `cannot read ${file} (${String(cause.code)})`, {
+      cause,
+      hint: "check its permissions, or audit.file in the configuration",
+    });
+  }
+  return EXIT.ok;
+}
+
+/** As configured; by default in Plugboard's home directory. */
+async function auditFile(context: CliContext): Promise<string> {
+  const { env, cwd, homedir } = context.io;
+  const source = findSource(context);
+  const configured =
+    source.kind === "file"
+      ? (await loadConfig(source.path, context.options.agent, { cwd, homedir })).audit?.file
+      : undefined;
+  return configured ?? join(plugboardHome(env, homedir), "audit.jsonl");
+}

@@ -1,0 +1,69 @@
+// Lines of the audit as a table.
+
+import type { AuditEntry, AuditLine } from "../../../model/audit-entry.ts";
+import { byteSize, duration, oneLine, plural } from "../../../util/text.ts";
+import { localTime } from "../terminal/local-time.ts";
+import { type Cell, type Column, renderTable, type Row } from "../terminal/table.ts";
+import type { OutputView, Tone } from "../terminal/terminal.ts";
+
+/** The width of the tool column when lines come one by one, so that they line up. */
+const NAME_WIDTH = 28;
+
+const COLUMNS: readonly Column[] = [
+  { title: "TIME", min: 8 },
+  { title: "TOOL", min: 12 },
+  { title: "OUTCOME" },
+  { title: "TOOK", align: "right" },
+  { title: "SIZE", align: "right" },
+  { title: "DECISION", min: 10 },
+  { title: "ARGUMENTS", min: 16 },
+  { title: "AGENT", min: 6 },
+];
+
+export function auditTable(lines: readonly AuditLine[], { width, paint }: OutputView): string[] {
+  return renderTable(COLUMNS, lines.map(toRow), { width, paint });
+}
+
+/** A line that is printed as it arrives. */
+export function auditRow(line: AuditLine, { paint }: OutputView): string {
+  const cells = toRow(line).cells.map((cell): Cell =>
+    typeof cell === "string" ? { text: oneLine(cell) } : { ...cell, text: oneLine(cell.text) },
+  );
+  return cells
+    .map(({ text, tone }, at) => {
+      const shown = tone === undefined ? text : paint(tone, text);
+      return at === 1 ? shown + " ".repeat(Math.max(0, NAME_WIDTH - text.length)) : shown;
+    })
+    .filter((text) => text !== "")
+    .join("  ");
+}
+
+function toRow(line: AuditLine): Row {
+  const time = localTime(Date.parse(line.time));
+  if (line.type === "lost") {
+    return { cells: [time, { text: `${plural(line.count, "call")} not recorded`, tone: "red" }] };
+  }
+  if (line.type === "suspicious") {
+    const tool = `${line.server}/${line.tool}`;
+    const outcome = { text: "suspicious result", tone: "yellow" } as const;
+    return { cells: [time, tool, outcome, "", "", line.patterns.join(", "), "", line.agent] };
+  }
+  const { server, tool, durationMs, bytes, agent, session } = line;
+  return {
+    cells: [
+      time,
+      `${server}/${tool}`,
+      { text: line.outcome, tone: toneOf(line) },
+      duration(durationMs),
+      byteSize(bytes),
+      line.rule === undefined ? line.decision : `${line.decision} (${line.rule})`,
+      line.arguments === undefined ? (line.argumentsHash ?? "") : JSON.stringify(line.arguments),
+      session === undefined ? agent : `${agent} ${session}`,
+    ],
+  };
+}
+
+function toneOf({ outcome, decision }: AuditEntry): Tone {
+  if (outcome === "ok") return "green";
+  return decision === "refused" ? "yellow" : "red";
+}

@@ -1,0 +1,87 @@
+// Saves the binary parts of a result to new files; never overwrites one.
+
+import { mkdir, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { ContentBlock } from "../../../model/content.ts";
+import { PlugboardError } from "../../../model/errors.ts";
+import type { CallOutcome } from "../../../model/tool.ts";
+import { binaryOf } from "./result.ts";
+
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  "application/octet-stream": "bin",
+  "audio/mpeg": "mp3",
+  "audio/x-wav": "wav",
+  "image/jpeg": "jpg",
+  "image/svg+xml": "svg",
+  "text/markdown": "md",
+  "text/plain": "txt",
+};
+
+export interface SaveOptions {
+  directory: string;
+  /** The base of a relative `directory`. */
+  cwd: string;
+  /** The files are named after it. */
+  name: string;
+}
+
+/** To be called before the call is made, so that its result is not lost because it cannot be saved. */
+export async function ensureDirectory(directory: string, cwd: string): Promise<void> {
+  const path = resolve(cwd, directory);
+  try {
+    await mkdir(path, { recursive: true });
+  } catch (cause) {
+    throw cannotSave(path, cause);
+  }
+}
+
+/** Resolves to the path of each saved block. `directory` must exist. */
+export async function saveBinary(
+  { content }: CallOutcome,
+  { directory, cwd, name }: SaveOptions,
+): Promise<Map<ContentBlock, string>> {
+  const saved = new Map<ContentBlock, string>();
+  const stem = name.replace(/[^A-Za-z0-9_-]+/g, "_").slice(0, 64) || "result";
+  let number = 1;
+  for (const block of content) {
+    const binary = binaryOf(block);
+    if (binary === undefined) continue;
+    const bytes = Buffer.from(binary.data, "base64");
+    const extension = extensionOf(binary.mimeType);
+    for (;;) {
+      const path = join(directory, `${stem}-${number}.${extension}`);
+      number += 1;
+      if (!(await writeNew(resolve(cwd, path), bytes))) continue;
+      saved.set(block, path);
+      break;
+    }
+  }
+  return saved;
+}
+
+/** Resolves to false where the file already exists. */
+async function writeNew(path: string, bytes: Buffer): Promise<boolean> {
+  try {
+    await writeFile(path, bytes, { flag: "wx" });
+    return true;
+  } catch (cause) {
+    if (codeOf(cause) === "EEXIST") return false;
+    throw cannotSave(path, cause);
+  }
+}
+
+function cannotSave(path: string, cause: unknown): PlugboardError {
+  return new PlugboardError("INVALID_ARGUMENTS", `cannot save to ${path} (${codeOf(cause)})`, {
+    cause,
+  });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+}
+
+function extensionOf(mimeType: string): string {
+  const [type = ""] = mimeType.toLowerCase().split(";");
+  const known = EXTENSIONS[type.trim()];
+  return known ?? /^[a-z]+\/(?:x-)?([a-z0-9]{1,8})$/.exec(type.trim())?.[1] ?? "bin";
+}

@@ -1,0 +1,92 @@
+// `plugboard login` and `plugboard logout`: signs you in to a remote server, and out again.
+
+import { createInterface } from "node:readline";
+import type { AuthorizationRequest } from "../../../model/authorization.ts";
+import { PlugboardError } from "../../../model/errors.ts";
+import { plural } from "../../../util/text.ts";
+import { openBrowser } from "../terminal/browser.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { withBoard } from "../open.ts";
+import { stateToJson } from "../status/server-state.ts";
+import type { LoginCommand, LogoutCommand } from "./command.ts";
+
+export async function runLogin(
+  { server, browser }: LoginCommand,
+  context: CliContext,
+): Promise<number> {
+  const { screen, options, signal } = context;
+  const onAuthorization = (request: AuthorizationRequest): Promise<string | void> =>
+    showPage(request, browser, context);
+  const open = { start: "none", server, onAuthorization } as const;
+  return withBoard(context, open, async ({ board }) => {
+    signal.addEventListener("abort", () => void board.close(), { once: true });
+    const status = await board.signIn(server);
+    if (options.json) {
+      screen.json({ server, signedIn: true, state: stateToJson(status.state) });
+      return EXIT.ok;
+    }
+    const { state, tools } = status;
+    screen.lines([
+      state.kind === "ready"
+        ? `signed in to ${server}: ${plural(tools, "tool")}`
+        : `signed in to ${server}, but the server is ${state.kind}`,
+    ]);
+    return state.kind === "ready" ? EXIT.ok : EXIT.unavailable;
+  });
+}
+
+export async function runLogout({ server }: LogoutCommand, context: CliContext): Promise<number> {
+  const { screen, options } = context;
+  return withBoard(context, { start: "none", server }, async ({ board }) => {
+    const outcome = await board.signOut(server);
+    if (options.json) screen.json({ server, outcome });
+    else screen.lines([SIGNED_OUT[outcome].replace("{server}", server)]);
+    return EXIT.ok;
+  });
+}
+
+const SIGNED_OUT = {
+  none: "you are not signed in to {server}",
+  forgotten:
+    "signed out of {server}: its tokens are deleted here, but could not be revoked at the authorization server",
+  revoked: "signed out of {server}: its tokens are revoked and deleted",
+} as const;
+
+async function showPage(
+  { url, server, scope, signal }: AuthorizationRequest,
+  browser: boolean,
+  { io, screen }: CliContext,
+): Promise<string | void> {
+  const asked = scope === undefined ? "" : ` (scope: ${scope})`;
+  const opened = browser && (await openBrowser(url, io.env));
+  screen.note(
+    opened
+      ? `Opening a browser to sign in to ${server}${asked}. If none opens, go to:`
+      : `To sign in to ${server}${asked}, go to:`,
+  );
+  screen.note(`  ${url}`);
+  if (!io.stdin.isTTY) return;
+  // The browser may run on another machine: the redirect to localhost then does not reach this one.
+  screen.note(
+    "Waiting for the browser. If it ends on a page that does not load, paste its address here:",
+  );
+  return nextLine(io.stdin, signal);
+}
+
+async function nextLine(input: NodeJS.ReadableStream, signal: AbortSignal): Promise<string | void> {
+  const lines = createInterface({ input, terminal: false });
+  try {
+    return await new Promise<string | void>((resolve, reject) => {
+      signal.addEventListener("abort", () => resolve(), { once: true });
+      lines.on("line", (line) => {
+        const text = line.trim();
+        if (URL.canParse(text)) resolve(text);
+        else if (text !== "")
+          reject(new PlugboardError("INVALID_ARGUMENTS", "that is not an address"));
+      });
+    });
+  } finally {
+    lines.close();
+  }
+}

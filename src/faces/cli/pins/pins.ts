@@ -1,0 +1,134 @@
+// `plugboard pins`: shows pinned tool definitions and what changed since, approves and forgets them.
+
+import { pendingParts, PinReview } from "../../../board/pins.ts";
+import { plugboardHome } from "../../../config/home.ts";
+import { PlugboardError } from "../../../model/errors.ts";
+import type { PinEntry, ServerPins } from "../../../model/pin.ts";
+import { oneLine, shellWord } from "../../../util/text.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import type { PinsCommand } from "./command.ts";
+import { entriesOf, findTarget, fullName, nameOf, pendingOf, type Target } from "./target.ts";
+import { pinJson, pinJsonInFull, pinPage, pinTable } from "./view.ts";
+
+interface PinWork {
+  review: Pick<PinReview, "approve" | "forget">;
+  all: readonly ServerPins[];
+  context: CliContext;
+}
+
+export async function runPins({ action }: PinsCommand, context: CliContext): Promise<number> {
+  const { io, clock, logger } = context;
+  const stateDir = plugboardHome(io.env, io.homedir);
+  const review = new PinReview({ stateDir, clock, logger });
+  const all = await review.list();
+  const work = { review, all, context };
+  switch (action.kind) {
+    case "list":
+      listPins(all, context);
+      break;
+    case "show":
+      showPins(action.target, all, context);
+      break;
+    case "approve":
+      await approvePins(findTarget(action.target, all), work);
+      break;
+    case "forget":
+      await forgetPins(findTarget(action.target, all), work);
+      break;
+    case "forget-all":
+      await forgetPins({ servers: all }, work);
+      break;
+  }
+  return EXIT.ok;
+}
+
+function listPins(all: readonly ServerPins[], { screen, options }: CliContext): void {
+  const entries = entriesOf({ servers: all });
+  if (options.json) {
+    screen.json({ pins: entries.map(pinJson) });
+    return;
+  }
+  screen.lines(pinTable(entries, all, screen.terminal.out));
+  if (entries.length === 0) screen.note("no tools are pinned yet");
+  const waiting = pendingOf(entries);
+  const [first] = waiting;
+  if (first === undefined) return;
+  const count = waiting.length === 1 ? "1 is" : `${waiting.length} are`;
+  const command = `plugboard pins show ${shellWord(nameOf(first, all))}`;
+  screen.note(`${count} new or changed; to see how: ${command}`);
+}
+
+/** For a server, only what changed; for a tool, also an unchanged pin. */
+function showPins(text: string, all: readonly ServerPins[], { screen, options }: CliContext): void {
+  const target = findTarget(text, all);
+  const entries = entriesOf(target);
+  const shown = target.tool === undefined ? pendingOf(entries) : entries;
+  if (options.json) {
+    screen.json({ pins: shown.map(pinJsonInFull) });
+    return;
+  }
+  const { out } = screen.terminal;
+  screen.lines(shown.flatMap((each, at) => [...(at ? [""] : []), ...pinPage(each, all, out)]));
+  if (shown.length === 0) screen.note("nothing has changed");
+  else if (pendingOf(shown).length > 0) {
+    screen.note(`to approve it: plugboard pins approve ${shellWord(text)}`);
+  }
+}
+
+export async function approvePins(
+  target: Target,
+  { review, all, context }: PinWork,
+): Promise<void> {
+  const { screen, options } = context;
+  const waiting = pendingOf(entriesOf(target));
+  refuseSeveral(waiting);
+  const approved: PinEntry[] = [];
+  for (const entry of waiting) {
+    if (await review.approve(entry)) approved.push(entry);
+    else screen.note(`${oneLine(nameOf(entry, all))} has just changed again: look at it first`);
+  }
+  if (options.json) {
+    screen.json({ approved: approved.map(toJson) });
+    return;
+  }
+  screen.lines(
+    approved.map((each) => {
+      const parts = pendingParts(each).join(", ");
+      return `approved ${oneLine(nameOf(each, all))}: ${parts}`;
+    }),
+  );
+  if (waiting.length === 0) screen.note("there is nothing to approve");
+}
+
+async function forgetPins(target: Target, { review, all, context }: PinWork): Promise<void> {
+  const { screen, options } = context;
+  const { servers, tool } = target;
+  const forgotten = entriesOf(target);
+  for (const server of servers) await review.forget(server, tool);
+  if (options.json) {
+    screen.json({ forgotten: forgotten.map(toJson) });
+    return;
+  }
+  const names =
+    tool === undefined
+      ? servers.map(({ server }) => server)
+      : forgotten.map((each) => nameOf(each, all));
+  screen.lines(names.map((name) => `forgot ${oneLine(name)}`));
+  if (names.length === 0) screen.note("there is nothing to forget");
+}
+
+/** Several servers can be pinned under one name, and approving one must not approve the others. */
+function refuseSeveral(entries: readonly PinEntry[]): void {
+  const servers = new Map(entries.map(({ pins }) => [pins.key, pins]));
+  const [first, ...others] = servers.values();
+  if (first === undefined || others.length === 0) return;
+  const names = [first, ...others].map(fullName).join(", ");
+  const message = `several servers were pinned under the name '${first.server}'`;
+  throw new PlugboardError("INVALID_ARGUMENTS", message, { hint: `name one of them: ${names}` });
+}
+
+function toJson(entry: PinEntry): object {
+  const { server, key } = entry.pins;
+  return { server, key, tool: entry.kind === "tool" ? entry.tool : null };
+}

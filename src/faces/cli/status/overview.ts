@@ -1,0 +1,168 @@
+// `plugboard`: the servers, their state, and how much of a model's prompt their tools take.
+
+import type { ConfigSource } from "../../../config/find.ts";
+import type { Board } from "../../../model/board.ts";
+import type { ServerStatus } from "../../../model/server-status.ts";
+import { isShownToModels } from "../../../model/include.ts";
+import type { Tool } from "../../../model/tool.ts";
+import { duration, plural } from "../../../util/text.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { type OpenedBoard, withBoard } from "../open.ts";
+import { stateCell, stateNotes, stateToJson } from "./server-state.ts";
+import { untilStarted } from "./starting.ts";
+import { type Column, renderTable, type Row } from "../terminal/table.ts";
+
+/** Succeeds even if servers failed: reporting that is what it is for. */
+export async function runOverview(context: CliContext): Promise<number> {
+  const { screen, clock, options } = context;
+  const began = clock.monotonic();
+  return withBoard(context, { start: "eager" }, async (opened) => {
+    await untilStarted(opened.board, context, opened.agent.startupWait);
+    const readyMs = clock.monotonic() - began;
+    if (options.json) {
+      screen.json(overviewJson(opened, readyMs));
+      return EXIT.ok;
+    }
+    const lines = [heading(opened, context), "", ...overviewTable(opened.board, context, readyMs)];
+    if (opened.source.kind === "demo") lines.push("", ...demoHints());
+    screen.lines(lines);
+    return EXIT.ok;
+  });
+}
+
+/** A row per server and a line of totals. */
+export function overviewTable(
+  board: Pick<Board, "status" | "tools">,
+  { screen }: CliContext,
+  readyMs: number,
+): string[] {
+  const servers = board.status();
+  if (servers.length === 0) return ["no servers are configured"];
+  const { out } = screen.terminal;
+  const tools = board.tools();
+  const rows = servers.map((server): Row => {
+    const { state } = server;
+    const own = toolsOf(server, tools);
+    return {
+      cells: [
+        { text: server.name, tone: "bold" },
+        stateCell(state, screen.terminal),
+        own.length === 0 && state.kind !== "ready" ? "" : String(own.length),
+        state.kind === "ready" ? duration(state.startMs) : "",
+        own.length === 0 ? "" : formatTokens(promptTokens(own)),
+        { text: server.cached ? "from cache" : "", tone: "dim" },
+      ],
+      notes: stateNotes(state),
+    };
+  });
+  const table = renderTable(COLUMNS, rows, { width: out.width, paint: out.paint });
+  return [...table, "", totalsLine(servers, tools, readyMs)];
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: "server", min: 8 },
+  { title: "state" },
+  { title: "tools", align: "right" },
+  { title: "start", align: "right" },
+  { title: "prompt tokens", align: "right" },
+  {},
+];
+
+function totalsLine(
+  servers: readonly ServerStatus[],
+  tools: readonly Tool[],
+  readyMs: number,
+): string {
+  const counts = [plural(servers.length, "server"), plural(tools.length, "tool")];
+  const tokens = `${formatTokens(promptTokens(tools))} tokens in a prompt`;
+  const down = servers.filter(
+    ({ state }) => state.kind !== "ready" && state.kind !== "disabled" && state.kind !== "idle",
+  );
+  const end = down.length === 0 ? `ready in ${duration(readyMs)}` : `${down.length} not ready`;
+  return [...counts, tokens, end].join(", ");
+}
+
+function heading({ agent, source }: OpenedBoard, { screen }: CliContext): string {
+  const { paint } = screen.terminal.out;
+  const from = source.kind === "demo" ? "the built-in demo" : source.path;
+  const name = agent.agentId === "default" ? "" : `, agent ${agent.agentId}`;
+  return paint("dim", `${from}${name}`);
+}
+
+function demoHints(): string[] {
+  return [
+    "There is no configuration yet, so this shows the demo server that comes with Plugboard.",
+    "  plugboard demo             a short tour",
+    "  plugboard tools            the demo's tools",
+    "  plugboard --config <file>  use your own servers, with a file such as:",
+    "",
+    ...EXAMPLE_CONFIG.map((line) => `    ${line}`),
+  ];
+}
+
+/** The smallest useful configuration. */
+export const EXAMPLE_CONFIG: readonly string[] = [
+  `{ "agents": { "defaults": { "mcp": { "servers": {`,
+  `  "files": {`,
+  `    "command": "npx",`,
+  `    "args": ["-y", "@modelcontextprotocol/server-filesystem", "."]`,
+  `  }`,
+  `} } } } }`,
+];
+
+function overviewJson({ board, agent, source }: OpenedBoard, readyMs: number): object {
+  const tools = board.tools();
+  const servers = board.status();
+  return {
+    config: configJson(source),
+    agent: agent.agentId,
+    servers: servers.map((server) => {
+      const own = toolsOf(server, tools);
+      return {
+        name: server.name,
+        state: stateToJson(server.state),
+        tools: own.length,
+        cached: server.cached,
+        promptTokens: promptTokens(own),
+      };
+    }),
+    totals: {
+      servers: servers.length,
+      ready: servers.filter(({ state }) => state.kind === "ready").length,
+      tools: tools.length,
+      promptTokens: promptTokens(tools),
+      readyMs: Math.round(readyMs),
+    },
+  };
+}
+
+function configJson(source: ConfigSource): { source: string; file?: string } {
+  return source.kind === "demo" ? { source: "demo" } : { source: source.from, file: source.path };
+}
+
+function toolsOf(server: ServerStatus, tools: readonly Tool[]): Tool[] {
+  return tools.filter(({ source }) => source.kind === "mcp" && source.server === server.name);
+}
+
+/** English and JSON take about four characters per token in all common tokenizers. */
+const CHARACTERS_PER_TOKEN = 4;
+
+/** Roughly how many tokens the definitions of these tools take in a prompt. */
+export function promptTokens(tools: readonly Tool[]): number {
+  const characters = tools
+    .filter(isShownToModels)
+    .reduce(
+      (sum, tool) =>
+        sum + tool.name.length + tool.description.length + JSON.stringify(tool.parameters).length,
+      0,
+    );
+  return Math.round(characters / CHARACTERS_PER_TOKEN);
+}
+
+/** `~850`, `~5.2k` */
+export function formatTokens(tokens: number): string {
+  if (tokens < 1000) return `~${tokens}`;
+  const thousands = tokens / 1000;
+  return `~${thousands < 100 ? thousands.toFixed(1).replace(/\.0$/, "") : Math.round(thousands)}k`;
+}

@@ -1,0 +1,69 @@
+// Everything about one server.
+
+import type { ServerState } from "../../../model/server-state.ts";
+import type { ServerStatus } from "../../../model/server-status.ts";
+import { duration, oneLine, plainText, plural } from "../../../util/text.ts";
+import { stateCell, stateNotes } from "./server-state.ts";
+import { type Column, renderTable } from "../terminal/table.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { wrap } from "../terminal/width.ts";
+
+const COLUMNS: readonly Column[] = [{}, { min: 20, overflow: "wrap" }];
+
+export function serverPage(server: ServerStatus, terminal: Terminal, now: number): string[] {
+  const { paint, width } = terminal.out;
+  const state = stateCell(server.state, terminal);
+  const title = `${paint("bold", oneLine(server.name))}  ${paint(state.tone ?? "bold", state.text)}`;
+  const rows = facts(server, now)
+    .filter(([, value]) => value !== "")
+    .map(([name, value]) => ({ cells: [{ text: name, tone: "dim" as const }, value] }));
+  const notes = server.diagnostics.map(({ subject, message }) =>
+    subject === undefined ? message : `${subject}: ${message}`,
+  );
+  return [
+    title,
+    ...renderTable(COLUMNS, rows, { width, paint, indent: 2 }),
+    ...section("notes", notes, width),
+    ...section("stderr, last lines", server.stderr, width),
+    ...section("instructions", (server.identity?.instructions ?? "").split("\n"), width),
+  ];
+}
+
+function facts(server: ServerStatus, now: number): [name: string, value: string][] {
+  const { state, identity, calls, lastError } = server;
+  const [reason = "", ...hints] = stateNotes(state);
+  return [
+    ["reason", reason],
+    ["", hints.join("; ")],
+    ["next attempt", nextAttempt(state, now)],
+    ["last error", lastError === undefined || reason.startsWith(lastError) ? "" : lastError],
+    ["target", server.target],
+    ["transport", server.transport],
+    ["from", server.origin === "agent" ? "the agent's own servers" : `the ${server.origin}`],
+    ["server", [identity?.name, identity?.version].filter(Boolean).join(" ")],
+    ["protocol", identity === undefined ? "" : `${identity.protocolVersion} (${identity.era})`],
+    ["pid", server.pid === undefined ? "" : String(server.pid)],
+    ["start", state.kind === "ready" ? duration(state.startMs) : ""],
+    ["tools", `${server.tools}${server.cached ? ", from the cache" : ""}`],
+    ["restarts", String(server.restarts)],
+    ["calls", callsText(calls)],
+  ];
+}
+
+function nextAttempt(state: ServerState, now: number): string {
+  if (state.kind !== "backoff") return "";
+  const of = state.of === undefined ? "" : ` of ${state.of}`;
+  return `${state.attempt}${of}, in ${duration(Math.max(0, state.retryAt - now))}`;
+}
+
+function callsText({ total, failed, latencyMs }: ServerStatus["calls"]): string {
+  if (total === 0) return "";
+  const latency = latencyMs === undefined ? "" : `, ${duration(latencyMs)} on average`;
+  return `${plural(total, "call")}, ${failed} failed${latency}`;
+}
+
+function section(title: string, lines: readonly string[], width = Infinity): string[] {
+  const text = lines.map((line) => plainText(line).trimEnd()).filter((line) => line !== "");
+  if (text.length === 0) return [];
+  return ["", title, ...text.flatMap((line) => wrap(line, width - 2)).map((line) => `  ${line}`)];
+}

@@ -1,0 +1,80 @@
+// A server's state for people and programs: a word with a sign that works without colour, why it is not ready
+// and what to do about it, and JSON.
+
+import type { PlugboardError } from "../../../model/errors.ts";
+import type { ServerState, ServerStateKind } from "../../../model/server-state.ts";
+import type { ServerStatus } from "../../../model/server-status.ts";
+import { plainText } from "../../../util/text.ts";
+import type { Cell } from "../terminal/table.ts";
+import type { Terminal, Tone } from "../terminal/terminal.ts";
+
+interface StateLook {
+  word: string;
+  tone: Tone;
+  sign: string;
+  plainSign: string;
+}
+
+const LOOKS: Readonly<Record<ServerStateKind, StateLook>> = {
+  disabled: { word: "disabled", tone: "dim", sign: "○", plainSign: "-" },
+  untrusted: { word: "untrusted", tone: "yellow", sign: "!", plainSign: "!" },
+  idle: { word: "idle", tone: "dim", sign: "○", plainSign: "-" },
+  starting: { word: "starting", tone: "yellow", sign: "◌", plainSign: "~" },
+  ready: { word: "ready", tone: "green", sign: "✓", plainSign: "+" },
+  backoff: { word: "restarting", tone: "yellow", sign: "↻", plainSign: "~" },
+  "needs-auth": { word: "sign-in required", tone: "yellow", sign: "!", plainSign: "!" },
+  failed: { word: "failed", tone: "red", sign: "✗", plainSign: "x" },
+  stopping: { word: "stopping", tone: "dim", sign: "○", plainSign: "-" },
+  stopped: { word: "stopped", tone: "dim", sign: "○", plainSign: "-" },
+};
+
+/** `✓ ready` */
+export function stateCell(state: ServerState, { unicode }: Terminal): Cell {
+  const { word, tone, sign, plainSign } = LOOKS[state.kind];
+  return { text: `${unicode ? sign : plainSign} ${word}`, tone };
+}
+
+/** Why it is not ready and what helps; empty for a state that needs no explanation. */
+export function stateNotes(state: ServerState): string[] {
+  switch (state.kind) {
+    case "failed":
+    case "backoff":
+      return errorNotes(state.error);
+    case "untrusted":
+    case "needs-auth":
+      return [state.remedy];
+    case "starting":
+      return ["still starting; it did not become ready in time"];
+    default:
+      return [];
+  }
+}
+
+/** Which servers could not be asked, and why. */
+export function unavailableNotes(
+  servers: readonly Pick<ServerStatus, "name" | "state">[],
+): string[] {
+  return servers.flatMap(({ name, state }) => {
+    const [why, ...hints] = stateNotes(state).map((note) => plainText(note));
+    return why === undefined ? [] : [`plugboard: ${name} is not available: ${why}`, ...hints];
+  });
+}
+
+function errorNotes({ message, hint }: PlugboardError): string[] {
+  return hint === undefined ? [message] : [message, `hint: ${hint}`];
+}
+
+/** An Error inside the state would come out of JSON.stringify as an empty object. */
+export function stateToJson(state: ServerState): object {
+  switch (state.kind) {
+    case "backoff":
+    case "failed": {
+      const { code, message, hint } = state.error;
+      return { ...state, error: { code, message, hint } };
+    }
+    case "ready":
+      return { ...state, startMs: Math.round(state.startMs) };
+    default:
+      return state;
+  }
+}

@@ -1,0 +1,67 @@
+// `plugboard status`: a row for each server, or everything about one.
+
+import type { ServerStatus } from "../../../model/server-status.ts";
+import { duration } from "../../../util/text.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { withBoard } from "../open.ts";
+import { serverPage } from "./server-page.ts";
+import type { StatusCommand } from "./command.ts";
+import { stateCell, stateNotes, stateToJson } from "./server-state.ts";
+import { untilStarted } from "./starting.ts";
+import { type Column, renderTable, type Row } from "../terminal/table.ts";
+
+const COLUMNS: readonly Column[] = [
+  { title: "server", min: 8 },
+  { title: "state" },
+  { title: "tools", align: "right" },
+  { title: "restarts", align: "right" },
+  { title: "latency", align: "right" },
+  { title: "pid", align: "right" },
+  { title: "protocol" },
+  { title: "transport" },
+  { title: "target", min: 16 },
+];
+
+export async function runStatus({ server }: StatusCommand, context: CliContext): Promise<number> {
+  const { screen, options, clock } = context;
+  return withBoard(context, { start: "eager", server }, async ({ board, agent }) => {
+    await untilStarted(board, context, agent.startupWait);
+    const servers = board.status();
+    const { out } = screen.terminal;
+    if (options.json) {
+      screen.json(servers.map((each) => ({ ...each, state: stateToJson(each.state) })));
+    } else if (server !== undefined) {
+      screen.lines(servers.flatMap((each) => serverPage(each, screen.terminal, clock.now())));
+    } else if (servers.length === 0) {
+      screen.lines(["no servers are configured"]);
+    } else {
+      const rows = servers.map((each) => statusRow(each, context));
+      screen.lines(renderTable(COLUMNS, rows, { width: out.width, paint: out.paint }));
+    }
+    return EXIT.ok;
+  });
+}
+
+function statusRow(server: ServerStatus, { screen }: CliContext): Row {
+  const { state, restarts, calls, diagnostics, lastError } = server;
+  const notes = stateNotes(state);
+  if (notes.length === 0 && lastError !== undefined) notes.push(`last error: ${lastError}`);
+  for (const { subject, message } of diagnostics) {
+    notes.push(subject === undefined ? message : `${subject}: ${message}`);
+  }
+  return {
+    cells: [
+      { text: server.name, tone: "bold" },
+      stateCell(state, screen.terminal),
+      `${server.tools}${server.cached ? " cached" : ""}`,
+      restarts === 0 ? "" : String(restarts),
+      calls.latencyMs === undefined ? "" : duration(calls.latencyMs),
+      server.pid === undefined ? "" : String(server.pid),
+      state.kind === "ready" ? state.protocolVersion : "",
+      server.transport,
+      { text: server.target, tone: "dim" },
+    ],
+    notes,
+  };
+}

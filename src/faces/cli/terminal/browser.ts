@@ -1,0 +1,33 @@
+// Opens a page in the person's browser. Never through a shell: the address comes from a server.
+
+import { spawn } from "node:child_process";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The program and its arguments; undefined where no browser is available. */
+export function browserCommand(
+  url: string,
+  env: Env,
+  platform: NodeJS.Platform = process.platform,
+): [string, ...string[]] | undefined {
+  const { protocol } = new URL(url);
+  if (protocol !== "https:" && protocol !== "http:") return undefined;
+  if (env["BROWSER"]) return [env["BROWSER"], url];
+  if (platform === "darwin") return ["open", url];
+  if (platform === "win32") return ["rundll32", "url.dll,FileProtocolHandler", url];
+  // Without a display xdg-open would start a browser in the terminal, or fail.
+  return env["DISPLAY"] || env["WAYLAND_DISPLAY"] ? ["xdg-open", url] : undefined;
+}
+
+/** Resolves to whether the program started, without waiting for it to end. */
+export function openBrowser(url: string, env: Env): Promise<boolean> {
+  const command = browserCommand(url, env);
+  if (command === undefined) return Promise.resolve(false);
+  const [program, ...args] = command;
+  return new Promise((resolve) => {
+    const child = spawn(program, args, { stdio: "ignore", detached: true, env: { ...env } });
+    child.once("spawn", () => resolve(true));
+    child.once("error", () => resolve(false));
+    child.unref();
+  });
+}

@@ -1,0 +1,45 @@
+// A list of what servers have, a line each: under headings for a person, one table for a pipe.
+
+import { oneLine, plural } from "../../../util/text.ts";
+import { type Column, renderTable, type Row } from "./table.ts";
+import type { OutputView } from "./terminal.ts";
+
+const COLUMNS: readonly Column[] = [{ min: 16 }, { min: 12 }];
+
+export interface ListLine {
+  server: string;
+  /** What a command takes to name it. */
+  name: string;
+  about: string;
+}
+
+export function listByServer(
+  lines: readonly ListLine[],
+  noun: string,
+  { isTerminal, paint, width }: OutputView,
+): string[] {
+  const rows = (own: readonly ListLine[]): Row[] =>
+    own.map(({ name, about }) => ({ cells: [name, about] }));
+  // Other programs read lines, not headings.
+  if (!isTerminal) return renderTable(COLUMNS, rows(lines), { paint });
+  const groups = new Map<string, ListLine[]>();
+  for (const line of lines) {
+    const group = groups.get(line.server);
+    if (group) group.push(line);
+    else groups.set(line.server, [line]);
+  }
+  return [...groups].flatMap(([server, own], at) => [
+    ...(at === 0 ? [] : [""]),
+    `${paint("bold", oneLine(server))} ${paint("dim", plural(own.length, noun))}`,
+    ...renderTable(COLUMNS, rows(own), { width, paint, indent: 2 }),
+  ]);
+}
+
+/** Whether every word occurs somewhere in the texts, in upper or lower case. */
+export function hasWords(
+  texts: readonly (string | undefined)[],
+  words: readonly string[],
+): boolean {
+  const text = texts.join("\n").toLowerCase();
+  return words.every((word) => text.includes(word.toLowerCase()));
+}

@@ -1,0 +1,70 @@
+// The log of a command: lines for people, or pino's JSON lines for a program.
+
+import { createRequire } from "node:module";
+import type { Logger as Pino } from "pino";
+import type { LogFields, Logger, LogLevel } from "../../../model/logger.ts";
+import { oneLine, plainText } from "../../../util/text.ts";
+import type { Paint, Tone } from "./terminal.ts";
+
+export type LogThreshold = LogLevel | "silent";
+
+export const LOG_LEVELS: readonly LogThreshold[] = ["debug", "info", "warn", "error", "silent"];
+
+export interface LogOptions {
+  level: LogThreshold;
+  format: "text" | "json";
+  paint: Paint;
+  write: (line: string) => void;
+}
+
+const TONES: Readonly<Record<LogLevel, Tone>> = {
+  debug: "dim",
+  info: "cyan",
+  warn: "yellow",
+  error: "red",
+};
+
+export function createLog({ level: threshold, format, paint, write }: LogOptions): Logger {
+  let pino: Pino | undefined;
+  const log = (level: LogLevel, message: string, fields: LogFields = {}): void => {
+    if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(threshold)) return;
+    // Every command reports the state of its servers itself, so by default the log does not repeat it.
+    if (threshold === "warn" && fields["state"] !== undefined) return;
+    if (format === "json") (pino ??= openPino(write))[level](fields, message);
+    else write(logLine(level, message, fields, paint));
+  };
+  return {
+    debug: (message, fields) => log("debug", message, fields),
+    info: (message, fields) => log("info", message, fields),
+    warn: (message, fields) => log("warn", message, fields),
+    error: (message, fields) => log("error", message, fields),
+  };
+}
+
+/** Loaded with the first line, since most commands log none; synchronously, so that no line is lost. */
+function openPino(write: (line: string) => void): Pino {
+  const { pino } = createRequire(import.meta.url)("pino") as typeof import("pino");
+  return pino(
+    { level: "debug", base: undefined, formatters: { level: (label) => ({ level: label }) } },
+    { write: (line) => write(line.trimEnd()) },
+  );
+}
+
+/** `warn  github: message key=value`; what a server writes to stderr becomes `github | text`. */
+function logLine(level: LogLevel, message: string, fields: LogFields, paint: Paint): string {
+  const { server, stream, ...rest } = fields;
+  if (typeof server === "string" && stream === "stderr") {
+    return `${paint("dim", `${oneLine(server)} |`)} ${plainText(message).replaceAll("\n", " ")}`;
+  }
+  const from = typeof server === "string" ? `${oneLine(server)}: ` : "";
+  const pairs = Object.entries(rest).map(
+    ([key, value]) => ` ${paint("dim", `${key}=${fieldText(value)}`)}`,
+  );
+  return `${paint(TONES[level], level.padEnd(5))} ${from}${oneLine(message)}${pairs.join("")}`;
+}
+
+function fieldText(value: unknown): string {
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
+  const line = oneLine(text, 300);
+  return typeof value === "string" && /[\s"=]/.test(line) ? JSON.stringify(line) : line;
+}

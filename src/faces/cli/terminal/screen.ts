@@ -1,0 +1,145 @@
+// Everything that is printed goes through here, results to stdout and the rest to stderr, so that lines do not
+// end up in the middle of rows that redraw themselves.
+
+import type { Clock, Timer } from "../../../util/clock.ts";
+import type { Output } from "../io.ts";
+import type { Terminal } from "./terminal.ts";
+
+export interface Frame {
+  /** The current character of the spinner. */
+  spinner: string;
+  /** A row that is wider wraps, and could not be erased. */
+  width: number;
+  /** Rows that fit. */
+  height: number;
+}
+
+export type RenderRows = (frame: Frame) => string[];
+
+export interface LiveRows {
+  /** Removes the rows. Idempotent. */
+  stop(): void;
+}
+
+const REDRAW_MS = 80;
+/** Work that ends sooner shows no rows: they would only flicker. */
+const FIRST_DRAW_MS = 120;
+const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+const PLAIN_SPINNER = ["|", "/", "-", "\\"];
+
+/** Characters that JSON leaves unescaped, and that a terminal obeys or hides. */
+const UNSEEN = /[\u007f-\u009f\u2028\u2029\p{Cf}]/gu;
+
+export class Screen {
+  readonly terminal: Terminal;
+  readonly #stdout: Output;
+  readonly #stderr: Output;
+  readonly #clock: Clock;
+  #render: RenderRows | undefined;
+  #timer: Timer | undefined;
+  #drawn = 0;
+  #frame = 0;
+
+  constructor(stdout: Output, stderr: Output, terminal: Terminal, clock: Clock) {
+    this.terminal = terminal;
+    this.#stdout = stdout;
+    this.#stderr = stderr;
+    this.#clock = clock;
+  }
+
+  /** Prints a result. */
+  out(text: string): void {
+    this.#erase();
+    this.#stdout.write(text);
+  }
+
+  lines(lines: readonly string[]): void {
+    if (lines.length > 0) this.out(`${lines.join("\n")}\n`);
+  }
+
+  json(value: unknown): void {
+    this.out(`${JSON.stringify(value, undefined, 2).replace(UNSEEN, escaped)}\n`);
+  }
+
+  /** Prints one of many values, on one line. */
+  jsonLine(value: unknown): void {
+    this.out(`${JSON.stringify(value).replace(UNSEEN, escaped)}\n`);
+  }
+
+  /** Prints a line to stderr, above the rows that redraw themselves. */
+  note(line: string): void {
+    const isDrawn = this.#drawn > 0;
+    this.#erase();
+    this.#stderr.write(`${line}\n`);
+    if (isDrawn) this.#draw();
+  }
+
+  /** Shows rows on stderr until they are stopped. Does nothing where stderr is not a terminal. */
+  live(render: RenderRows): LiveRows {
+    if (!this.terminal.live) return { stop() {} };
+    this.#render = render;
+    this.#schedule(FIRST_DRAW_MS);
+    return {
+      stop: () => {
+        if (this.#render !== render) return;
+        this.#render = undefined;
+        this.#timer?.cancel();
+        this.#erase();
+      },
+    };
+  }
+
+  /** Removes the rows while a person types; the returned function shows them again. */
+  pauseLive(): () => void {
+    this.#timer?.cancel();
+    this.#erase();
+    const render = this.#render;
+    return () => {
+      if (render !== undefined && this.#render === render) this.#schedule(FIRST_DRAW_MS);
+    };
+  }
+
+  #schedule(ms: number): void {
+    this.#timer = this.#clock.later(ms, () => {
+      this.#draw();
+      this.#schedule(REDRAW_MS);
+    });
+  }
+
+  #draw(): void {
+    const frames = this.terminal.unicode ? SPINNER : PLAIN_SPINNER;
+    const spinner = frames[this.#frame % frames.length] ?? "";
+    this.#frame += 1;
+    const width = (this.#stderr.columns || 80) - 1;
+    const height = Math.max(1, (this.#stderr.rows || 24) - 1);
+    const rows = fitHeight(this.#render?.({ spinner, width, height }) ?? [], height);
+    const text = rows.map((row) => `\u001b[2K${row}\n`).join("");
+    this.#stderr.write(`${this.#toTop()}${text}\u001b[J`);
+    this.#drawn = rows.length;
+  }
+
+  #erase(): void {
+    if (this.#drawn === 0) return;
+    this.#stderr.write(`${this.#toTop()}\u001b[J`);
+    this.#drawn = 0;
+  }
+
+  #toTop(): string {
+    return this.#drawn === 0 ? "" : `\u001b[${this.#drawn}A\r`;
+  }
+}
+
+/** A row that scrolls out of the window could not be erased. */
+function fitHeight(rows: readonly string[], height: number): string[] {
+  if (rows.length <= height) return [...rows];
+  const shown = rows.slice(0, height - 1);
+  return [...shown, `… and ${rows.length - shown.length} more`];
+}
+
+/** The same JSON string, with the character written as an escape. */
+function escaped(character: string): string {
+  return character
+    .split("")
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+    .join("");
+}

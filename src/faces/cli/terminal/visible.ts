@@ -1,0 +1,23 @@
+// Text that a person decides about: characters that a terminal would obey or hide are written out, so that
+// nobody approves something they could not see.
+
+/** Control and format characters, variation selectors, separators other than a space, lone surrogates. */
+const UNSEEN =
+  // oxlint-disable-next-line no-control-regex
+  /[\u0000-\u001f\u007f-\u00a0\u00ad\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Variation_Selector}\p{Zl}\p{Zp}\u2000-\u200a\u202f\u205f\u3000\u115f\u1160\u3164\uffa0]/gu;
+
+export function visible(text: string): string {
+  return text.replace(UNSEEN, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    return `\\u{${code.toString(16)}}`;
+  });
+}
+
+/** A command line quoted as for a shell, so that it shows where each argument begins and ends. */
+export function visibleCommand(words: readonly string[]): string {
+  return words.map((word) => visible(quoted(word))).join(" ");
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./${}-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

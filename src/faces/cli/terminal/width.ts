@@ -1,0 +1,61 @@
+// Text measured in terminal cells: East Asian wide characters and emoji take two, combining marks none.
+// A sequence of joined emoji counts as its parts. `string-width` would count it as one, but takes longer to
+// load than a list of tools takes to print, and its time grows with the square of a text's length.
+
+import { eastAsianWidth } from "get-east-asian-width";
+
+const ASCII = /^[\x20-\x7e]*$/;
+const NO_CELL = /^[\p{Mn}\p{Me}\p{Cf}]$/u;
+
+export function displayWidth(text: string): number {
+  if (ASCII.test(text)) return text.length;
+  let width = 0;
+  for (const character of text) width += cellsOf(character);
+  return width;
+}
+
+/** Cut to `width` cells, with an ellipsis where something is missing. */
+export function cut(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text;
+  const [start] = split(text, Math.max(0, width - 1));
+  return `${start.trimEnd()}…`;
+}
+
+/** Broken between words into lines of at most `wanted` cells; a longer word is broken inside. */
+export function wrap(text: string, wanted = Infinity): string[] {
+  // A wide character must fit, or the loop would never end.
+  const width = Math.max(2, wanted);
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    const joined = line === "" ? word : `${line} ${word}`;
+    if (displayWidth(joined) <= width) {
+      line = joined;
+      continue;
+    }
+    if (line !== "") lines.push(line);
+    let rest = word;
+    while (displayWidth(rest) > width) {
+      const [start, end] = split(rest, width);
+      lines.push(start);
+      rest = end;
+    }
+    line = rest;
+  }
+  return [...lines, line];
+}
+
+function split(text: string, width: number): [start: string, end: string] {
+  let used = 0;
+  let at = 0;
+  for (const character of text) {
+    used += cellsOf(character);
+    if (used > width) break;
+    at += character.length;
+  }
+  return [text.slice(0, at), text.slice(at)];
+}
+
+function cellsOf(character: string): number {
+  return NO_CELL.test(character) ? 0 : eastAsianWidth(character.codePointAt(0) ?? 0);
+}

@@ -1,0 +1,26 @@
+// Tools as a list: a line each, with the first sentence of the description.
+
+import type { Tool } from "../../../model/tool.ts";
+import { plainText } from "../../../util/text.ts";
+import { listByServer } from "../terminal/list.ts";
+import type { OutputView } from "../terminal/terminal.ts";
+
+export function toolList(tools: readonly Tool[], view: OutputView): string[] {
+  const lines = tools.map((tool) => ({
+    server: tool.source.kind === "mcp" ? tool.source.server : "native",
+    name: tool.name,
+    about: firstSentence(tool),
+  }));
+  return listByServer(lines, "tool", view);
+}
+
+/** The description as its server wrote it, without the `[server]` that models see in front of it. */
+export function ownDescription({ description, source }: Tool): string {
+  const mark = source.kind === "mcp" ? `[${source.server}] ` : "";
+  return plainText(description.startsWith(mark) ? description.slice(mark.length) : description);
+}
+
+function firstSentence(tool: Tool): string {
+  const [line = ""] = ownDescription(tool).trim().split("\n");
+  return /^.*?[.!?](?=\s+\p{Lu})/u.exec(line)?.[0] ?? line;
+}

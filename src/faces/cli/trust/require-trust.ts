@@ -1,0 +1,57 @@
+// Refuses a configuration file found in the working directory until a person has approved what it starts.
+
+import { plugboardHome } from "../../../config/home.ts";
+import {
+  judgeTrust,
+  type Launches,
+  readLaunches,
+  type Trust,
+} from "../../../config/trust/trust.ts";
+import { TrustStore } from "../../../config/trust/trust-store.ts";
+import type { AgentConfig } from "../../../model/agent-config.ts";
+import { PlugboardError } from "../../../model/errors.ts";
+import type { CliIo } from "../io.ts";
+import { changeLines, launchLines } from "./view.ts";
+import { visible } from "../terminal/visible.ts";
+
+export interface Judgement {
+  store: TrustStore;
+  launches: Launches;
+  trust: Trust;
+}
+
+/** `loadConfig` must have accepted the file. */
+export async function judgeFile(
+  file: string,
+  { env, homedir }: Pick<CliIo, "env" | "homedir">,
+): Promise<Judgement> {
+  const store = new TrustStore(plugboardHome(env, homedir));
+  const launches = await readLaunches(file);
+  const record = await store.find(file);
+  return { store, launches, trust: judgeTrust(record?.approved, launches.all) };
+}
+
+/** Rejects with UNTRUSTED and a message that shows what the file would start. `agent` was loaded from it. */
+export async function requireTrust(file: string, agent: AgentConfig, io: CliIo): Promise<void> {
+  const { launches, trust } = await judgeFile(file, io);
+  if (!launches.isSource(agent)) {
+    throw new PlugboardError("UNTRUSTED", `${visible(file)} changed while it was being read`, {
+      hint: "try again",
+    });
+  }
+  if (trust.kind === "trusted") return;
+  const lines = [`${headline(file, trust)}, so nothing was started.`, ...question(launches, trust)];
+  throw new PlugboardError("UNTRUSTED", lines.join("\n"), {
+    hint: "if you trust it, run: plugboard trust; to use it just once: --config plugboard.json",
+  });
+}
+
+export function headline(file: string, trust: Trust): string {
+  const why = trust.kind === "changed" ? "has changed since it was trusted" : "is not trusted yet";
+  return `${visible(file)} ${why}`;
+}
+
+/** What there is to decide about: the changes since it was trusted, and everything it would start. */
+export function question({ all }: Launches, trust: Trust): string[] {
+  return [...changeLines(trust), "It would start or use:", ...launchLines(all)];
+}

@@ -1,0 +1,115 @@
+// `plugboard trust`: shows what the configuration in this directory would start, asks, and remembers the answer.
+
+import { resolve } from "node:path";
+import { findConfig } from "../../../config/find.ts";
+import { plugboardHome } from "../../../config/home.ts";
+import { loadConfig } from "../../../config/load.ts";
+import { TrustStore } from "../../../config/trust/trust-store.ts";
+import { PlugboardError } from "../../../model/errors.ts";
+import { plural } from "../../../util/text.ts";
+import { askLine } from "../terminal/input.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import type { TrustCommand } from "./command.ts";
+import { headline, judgeFile, question } from "./require-trust.ts";
+import { visible } from "../terminal/visible.ts";
+
+const FILE_NAME = "plugboard.json";
+
+export async function runTrust(command: TrustCommand, context: CliContext): Promise<number> {
+  switch (command.action) {
+    case "list":
+      return list(context);
+    case "revoke":
+      return revoke(command.file, context);
+    case "approve":
+      return approve(command.yes, context);
+  }
+}
+
+async function approve(yes: boolean, context: CliContext): Promise<number> {
+  const { io, clock, screen, options } = context;
+  const file = fileToTrust(context);
+  await loadConfig(file, undefined, { cwd: io.cwd, homedir: io.homedir });
+  const { store, launches, trust } = await judgeFile(file, io);
+  const report = (text: string): number => {
+    if (options.json) screen.json({ file, trusted: launches.all.map(({ label }) => label) });
+    else screen.lines([text]);
+    return EXIT.ok;
+  };
+  if (trust.kind === "trusted") return report(`${visible(file)} is already trusted`);
+  for (const line of [`${headline(file, trust)}.`, ...question(launches, trust)]) screen.note(line);
+  if (!yes && !(await isAgreed(context))) {
+    throw new PlugboardError("UNTRUSTED", "you did not trust it; nothing has changed");
+  }
+  await store.approve(file, launches.all, clock.now());
+  return report(
+    `${visible(file)} is now trusted; you are asked again when it changes what it starts`,
+  );
+}
+
+/** The file given with --config, or the one that other commands would find in this directory. */
+function fileToTrust({ io, options }: CliContext): string {
+  const { cwd, homedir } = io;
+  const env = { ...io.env, PLUGBOARD_CONFIG: undefined };
+  const source = findConfig({ flag: options.config, env, cwd, homedir });
+  if (source.kind === "file" && source.from !== "home") return source.path;
+  throw new PlugboardError(
+    "CONFIG_INVALID",
+    `there is no ${FILE_NAME} to trust in ${visible(cwd)}`,
+    {
+      hint: "only a file in the working directory needs to be trusted",
+    },
+  );
+}
+
+async function isAgreed({ io, screen, signal }: CliContext): Promise<boolean> {
+  if (io.stdin.isTTY !== true || !screen.terminal.err.isTerminal) {
+    throw new PlugboardError(
+      "UNTRUSTED",
+      "cannot ask whether to trust it, because this is not a terminal",
+      {
+        hint: "if you trust what is shown above, run: plugboard trust --yes",
+      },
+    );
+  }
+  return /^y(?:es)?$/i.test((await askLine("Trust it? [y/N] ", io, signal)).trim());
+}
+
+async function list({ io, screen, options }: CliContext): Promise<number> {
+  const records = await storeOf(io).list();
+  if (options.json) {
+    screen.json(
+      records.map(({ file, at, approved }) => ({ file, at, trusted: [...approved.keys()] })),
+    );
+  } else if (records.length === 0) {
+    screen.note("no files are trusted");
+  } else {
+    screen.lines(
+      records.map(({ file, at, approved }) => {
+        const date = new Date(at).toISOString().slice(0, 10);
+        return `${visible(file)}  ${plural(approved.size, "item")}, since ${date}`;
+      }),
+    );
+  }
+  return EXIT.ok;
+}
+
+async function revoke(
+  given: string | undefined,
+  { io, screen, options }: CliContext,
+): Promise<number> {
+  const file = resolve(io.cwd, given ?? options.config ?? FILE_NAME);
+  if (!(await storeOf(io).revoke(file))) {
+    throw new PlugboardError("INVALID_ARGUMENTS", `${visible(file)} is not trusted`, {
+      hint: "plugboard trust --list shows the trusted files",
+    });
+  }
+  if (options.json) screen.json({ file, revoked: true });
+  else screen.lines([`${visible(file)} is no longer trusted`]);
+  return EXIT.ok;
+}
+
+function storeOf({ env, homedir }: CliContext["io"]): TrustStore {
+  return new TrustStore(plugboardHome(env, homedir));
+}

@@ -1,0 +1,285 @@
+// `plugboard acp` as an editor starts it: the protocol on stdout and nothing else, and an end that leaves
+// nothing behind.
+
+import { PassThrough } from "node:stream";
+import { describe, expect, it } from "vitest";
+import { fixture } from "../../../support/boards.ts";
+import { eventually, processesWith } from "../../../support/processes.ts";
+import { startModel } from "../../../support/model/start.mjs";
+import { Sink, useScratch } from "../harness.ts";
+
+const scratch = useScratch();
+
+/** The command with a client that writes lines by hand. */
+function start(argv: readonly string[] = [], env: Record<string, string> = {}) {
+  const stdin = new PassThrough();
+  const stdout = new Sink();
+  // The login shell is to read nobody's start files.
+  const home = { HOME: scratch.directory, SHELL: "/bin/sh" };
+  const running = scratch.start([...argv, "acp"], { stdin, stdout, env: { ...home, ...env } });
+  let id = 0;
+  const lines = () =>
+    stdout.text
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line) as Record<string, never>);
+  return {
+    ...running,
+    stdin,
+    lines,
+    async request(method: string, params: object): Promise<Record<string, never>> {
+      id += 1;
+      const mine = id;
+      stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: mine, method, params })}\n`);
+      const answer = () => lines().find((line) => line["id"] === mine && !("method" in line));
+      await eventually(() => answer() !== undefined);
+      return answer() ?? {};
+    },
+  };
+}
+
+const server = (name: string, file: string) => {
+  const { command, args } = fixture(file);
+  return { name, command, args, env: [{ name: "ACP_TEST", value: scratch.directory }] };
+};
+
+describe("plugboard acp", () => {
+  it("ends with its stdin, and its servers with it", async () => {
+    scratch.servers({ shared: fixture("echo") });
+    const agent = start();
+    expect(await agent.request("initialize", { protocolVersion: 1 })).toMatchObject({
+      result: { protocolVersion: 1, agentInfo: { name: "plugboard" } },
+    });
+    const cwd = scratch.directory;
+    const opened = await agent.request("session/new", { cwd, mcpServers: [server("own", "echo")] });
+    const { sessionId } = opened["result"] as unknown as { sessionId: string };
+    expect(processesWith(`ACP_TEST=${scratch.directory}`)).toHaveLength(1);
+    const prompt = [{ type: "text", text: "/mcp" }];
+    // `/mcp` says how they fare and waits for nobody.
+    while (!agent.stdout.text.includes("- shared: ready, 11 tools")) {
+      await agent.request("session/prompt", { sessionId, prompt });
+    }
+    expect(agent.stdout.text).toContain("- own: ready, 11 tools");
+    agent.stdin.end();
+    expect((await agent.done).code).toBe(0);
+    expect(processesWith(`ACP_TEST=${scratch.directory}`)).toEqual([]);
+  });
+
+  it.each(["SIGTERM", "SIGINT", "SIGHUP"])("ends by %s with a call under way", async (signal) => {
+    const agent = start();
+    await agent.request("initialize", { protocolVersion: 1 });
+    const mcpServers = [server("own", "never-initialize")];
+    await agent.request("session/new", { cwd: scratch.directory, mcpServers });
+    agent.events.emit(signal);
+    const codes: Record<string, number> = { SIGTERM: 143, SIGINT: 130, SIGHUP: 129 };
+    expect((await agent.done).code).toBe(codes[signal]);
+    expect(processesWith(`ACP_TEST=${scratch.directory}`)).toEqual([]);
+  });
+
+  it("lets its own servers ask, and whoever's call it was about cannot be told is not asked", async () => {
+    scratch.servers({ shared: { ...fixture("server-requests"), sampling: "allow" } });
+    const agent = start();
+    await agent.request("initialize", { protocolVersion: 1 });
+    const { result } = await agent.request("session/new", { cwd: "/", mcpServers: [] });
+    const { sessionId } = result as unknown as { sessionId: string };
+    await agent.request("session/set_mode", { sessionId, modeId: "auto" });
+    const prompt = [{ type: "text", text: "/call shared/answers {}" }];
+    await agent.request("session/prompt", { sessionId, prompt });
+    expect(agent.stdout.text).toContain('"elicitation/create":{"action":"decline"}');
+    expect(agent.stdout.text).toContain("the request for the model was declined");
+    expect(agent.stderr.text).toContain("it is not clear which session it belongs to");
+    agent.stdin.end();
+    await agent.done;
+  });
+
+  it("keeps stdout for the protocol, whatever else is printed", async () => {
+    const agent = start();
+    await agent.request("initialize", { protocolVersion: 1 });
+    agent.stdout.write("a library's chatter\n");
+    await agent.request("session/list", {});
+    expect(agent.lines()).toHaveLength(2);
+    expect(agent.stderr.text).toContain("a library's chatter");
+    agent.stdin.end();
+    await agent.done;
+    agent.stdout.write("a library's last words\n");
+    expect(agent.lines()).toHaveLength(2);
+    expect(agent.stderr.text).toContain("a library's last words");
+  });
+
+  it.each([
+    ["no JSON", "{oops", -32700],
+    ["a batch", "[]", -32600],
+    ["a number", "42", -32600],
+  ])("answers %s and goes on", async (_, line, code) => {
+    const agent = start();
+    await agent.request("initialize", { protocolVersion: 1 });
+    agent.stdin.write(`${line}\n`);
+    await eventually(() => agent.lines().some((each) => "error" in each));
+    expect(agent.lines().at(-1)).toMatchObject({ error: { code } });
+    expect(await agent.request("session/list", {})).toMatchObject({ result: { sessions: [] } });
+    agent.stdin.end();
+    await agent.done;
+  });
+
+  it("knows no method that is none", async () => {
+    const agent = start();
+    await agent.request("initialize", { protocolVersion: 1 });
+    expect(await agent.request("session/dance", {})).toMatchObject({ error: { code: -32601 } });
+    agent.stdin.end();
+    await agent.done;
+  });
+
+  it("is not for the demo: without a configuration there are no servers", async () => {
+    const agent = start(["--exit-with-stdin"]);
+    await agent.request("initialize", { protocolVersion: 1 });
+    const { result } = await agent.request("session/new", { cwd: "/", mcpServers: [] });
+    const { sessionId } = result as unknown as { sessionId: string };
+    const prompt = [{ type: "text", text: "/mcp" }];
+    await agent.request("session/prompt", { sessionId, prompt });
+    expect(agent.stdout.text).toContain("There are no servers.");
+    agent.stdin.end();
+    expect((await agent.done).code).toBe(0);
+  });
+
+  it("starts nothing of a file that nobody has trusted, and says so", async () => {
+    const { command, args } = fixture("echo");
+    const servers = { local: { command, args } };
+    scratch.file("plugboard.json", { agents: { defaults: { mcp: { servers } } } });
+    const agent = start();
+    await agent.request("initialize", { protocolVersion: 1 });
+    const { result } = await agent.request("session/new", { cwd: "/", mcpServers: [] });
+    expect(result).toBeDefined();
+    await eventually(() => agent.stdout.text.includes("plugboard trust"));
+    agent.stdin.end();
+    await agent.done;
+  });
+
+  it("takes no model and no word from a file that nobody has trusted", async () => {
+    await using model = await startModel({ turns: [{ text: "42" }] });
+    const scripted = { type: "anthropic", baseUrl: `${model.url}/v1`, apiKey: "${HOME}" };
+    scratch.file("plugboard.json", {
+      agents: { defaults: { model: "scripted/m", systemPrompt: "Obey." } },
+      models: { providers: { scripted } },
+    });
+    const agent = start();
+    await agent.request("initialize", { protocolVersion: 1 });
+    const { result } = await agent.request("session/new", { cwd: "/", mcpServers: [] });
+    const { sessionId } = result as unknown as { sessionId: string };
+    const prompt = [{ type: "text", text: "What is it?" }];
+    await agent.request("session/prompt", { sessionId, prompt });
+    expect(agent.stdout.text).toContain("The configuration is not used");
+    expect(model.requests).toEqual([]);
+    agent.stdin.end();
+    await agent.done;
+  });
+
+  it("without a model says where one is set", async () => {
+    const agent = start();
+    await agent.request("initialize", { protocolVersion: 1 });
+    const { result } = await agent.request("session/new", { cwd: "/", mcpServers: [] });
+    const { sessionId } = result as unknown as { sessionId: string };
+    const prompt = [{ type: "text", text: "What is it?" }];
+    await agent.request("session/prompt", { sessionId, prompt });
+    expect(agent.stdout.text).toMatch(/To get answers, put .* into \S+plugboard\.json/);
+    agent.stdin.end();
+    await agent.done;
+  });
+
+  describe("that cannot start", () => {
+    it.each([
+      ["for want of an agent", ["--agent", "nobody"], "there is no agent 'nobody'"],
+      ["for a wrong configuration", ["--config", "bad.json"], "The configuration has 1 problem"],
+    ])("%s answers its client with why, and ends", async (_, argv, reason) => {
+      scratch.file("bad.json", "{");
+      const agent = start(argv);
+      agent.stdin.write("\nno JSON\n");
+      expect(await agent.request("initialize", { protocolVersion: 1 })).toMatchObject({
+        error: { code: -32603, message: expect.stringContaining(reason) },
+      });
+      const { code, stderr } = await agent.done;
+      expect(code).toBe(2);
+      expect(stderr).toContain(reason);
+      expect(agent.lines()).toHaveLength(1);
+    });
+
+    it("waits for nobody whose end of the pipe is closed", async () => {
+      const agent = start(["--agent", "nobody"]);
+      agent.stdin.end();
+      expect(await agent.done).toMatchObject({ code: 2, stdout: "" });
+    });
+
+    it("is interrupted as ever", async () => {
+      const agent = start(["--agent", "nobody"]);
+      agent.events.emit("SIGTERM");
+      expect(await agent.done).toMatchObject({ code: 143, stdout: "" });
+    });
+
+    it("does not wait for a person at a terminal, and says what it is for", async () => {
+      const stdin = Object.assign(new PassThrough(), { isTTY: true });
+      const { code, stderr } = await scratch.start(["--agent", "nobody", "acp"], { stdin }).done;
+      expect(code).toBe(2);
+      expect(stderr).toContain("This command is for editors");
+    });
+  });
+});
+
+describe("with a model", () => {
+  it("a question is put to it", async () => {
+    await using model = await startModel({ turns: [{ text: "42" }] });
+    const scripted = { type: "anthropic", baseUrl: `${model.url}/v1`, apiKey: "k" };
+    const config = scratch.file("model.json", {
+      agents: { defaults: { model: "scripted/m", maxSteps: 3 } },
+      models: { providers: { scripted } },
+    });
+    const agent = start(["--config", config]);
+    await agent.request("initialize", { protocolVersion: 1 });
+    const { result } = await agent.request("session/new", { cwd: "/", mcpServers: [] });
+    const { sessionId } = result as unknown as { sessionId: string };
+    const prompt = [{ type: "text", text: "What is it?" }];
+    expect(await agent.request("session/prompt", { sessionId, prompt })).toMatchObject({
+      result: { stopReason: "end_turn" },
+    });
+    expect(agent.stdout.text).toContain('"text":"42"');
+    agent.stdin.end();
+    await agent.done;
+  });
+
+  it("another one may be chosen", async () => {
+    await using model = await startModel({ turns: [{ text: "42" }] });
+    const scripted = { type: "anthropic", baseUrl: `${model.url}/v1`, apiKey: "k" };
+    const config = scratch.file("model.json", {
+      agents: { defaults: { models: ["scripted/one", "scripted/two"] } },
+      models: { providers: { scripted } },
+    });
+    const agent = start(["--config", config]);
+    await agent.request("initialize", { protocolVersion: 1 });
+    const { result } = await agent.request("session/new", { cwd: "/", mcpServers: [] });
+    expect(result).toMatchObject({
+      configOptions: [{ id: "mode" }, { id: "model", currentValue: "scripted/one" }],
+    });
+    const { sessionId } = result as unknown as { sessionId: string };
+    const choice = { sessionId, configId: "model", value: "scripted/two" };
+    await agent.request("session/set_config_option", choice);
+    const prompt = [{ type: "text", text: "What is it?" }];
+    await agent.request("session/prompt", { sessionId, prompt });
+    expect(model.requests.map((request) => request.model)).toEqual(["two"]);
+    agent.stdin.end();
+    expect((await agent.done).code).toBe(0);
+  });
+
+  it("that cannot be used: commands work, and a question is answered with why", async () => {
+    const config = scratch.file("model.json", { agents: { defaults: { model: "nobody/none" } } });
+    const agent = start(["--config", config]);
+    await agent.request("initialize", { protocolVersion: 1 });
+    const { result } = await agent.request("session/new", { cwd: "/", mcpServers: [] });
+    const { sessionId } = result as unknown as { sessionId: string };
+    const ask = (text: string) =>
+      agent.request("session/prompt", { sessionId, prompt: [{ type: "text", text }] });
+    await ask("/mcp");
+    expect(agent.stdout.text).toContain("There are no servers.");
+    expect(await ask("Hello?")).toMatchObject({ result: { stopReason: "end_turn" } });
+    expect(agent.stdout.text).toContain("nobody");
+    agent.stdin.end();
+    await agent.done;
+  });
+});

@@ -1,0 +1,130 @@
+import { appendFile, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { localTime } from "../../../../src/faces/cli/terminal/local-time.ts";
+import { type AuditRecord, lostLine, toLine } from "../../../../src/guard/audit/record.ts";
+import { record } from "../../../guard/audit/records.ts";
+import { Sink, useScratch } from "../harness.ts";
+
+const scratch = useScratch();
+
+const NOW = Date.now();
+const home = () => join(scratch.directory, "home");
+const file = () => join(home(), "audit.jsonl");
+
+const line = (overrides: Partial<AuditRecord> = {}) => toLine(record({ time: NOW, ...overrides }));
+
+async function write(text: string): Promise<void> {
+  await mkdir(home(), { recursive: true });
+  await writeFile(file(), text);
+}
+
+describe("plugboard audit", () => {
+  it("says when there is nothing, and where it looked", async () => {
+    expect(await scratch.run(["audit"])).toEqual({
+      code: 0,
+      stdout: "",
+      stderr: `no matching calls in ${file()}\n`,
+    });
+  });
+
+  it("is a table, in local time", async () => {
+    await write(
+      line({ durationMs: 12.3, bytes: 2048, session: "s1" }) +
+        line({
+          tool: "write",
+          decision: { verdict: "refused", rule: "pins: block" },
+          outcome: "CHANGED_TOOL",
+          bytes: 0,
+        }) +
+        lostLine(NOW, 2),
+    );
+    const { code, stdout, stderr } = await scratch.run(["audit"]);
+    expect(code).toBe(0);
+    expect(stderr).toBe("");
+    const time = localTime(NOW);
+    expect(stdout.split("\n").map((each) => each.replace(/ {2,}/g, " | "))).toEqual([
+      "TIME | TOOL | OUTCOME | TOOK | SIZE | DECISION | ARGUMENTS | AGENT",
+      `${time} | docs/read | ok | 12 ms | 2 KiB | allowed | 44136fa355b3678a | default s1`,
+      `${time} | docs/write | CHANGED_TOOL | 1 ms | 0 B | refused (pins: block) | 44136fa355b3678a | default`,
+      `${time} | 2 calls not recorded`,
+      "",
+    ]);
+  });
+
+  it("shows arguments where they were written", async () => {
+    const redact = { value: <T>(value: T): T => value };
+    await write(line({ args: { kind: "copy", json: '{"path":"a\\u202eb"}' }, redact }));
+    expect((await scratch.run(["audit"])).stdout).toContain('{"path":"ab"}');
+  });
+
+  it("is the file's own lines with --json, safe to look at", async () => {
+    await write(line({ tool: "a\u202e\u009b" }) + lostLine(NOW, 1));
+    const { stdout } = await scratch.run(["audit", "--json"]);
+    const [first = "", second = "", rest] = stdout.split("\n");
+    expect(first).toContain('"tool":"a\\u202e\\u009b"');
+    expect(JSON.parse(first)).toMatchObject({
+      type: "call",
+      server: "docs",
+      tool: "a\u202e\u009b",
+    });
+    expect(JSON.parse(second)).toMatchObject({ type: "lost", count: 1 });
+    expect(rest).toBe("");
+  });
+
+  it.each<[string[], string[]]>([
+    [["--limit", "1"], ["new"]],
+    [["--tool", "docs/o*"], ["old"]],
+    [["--server", "other"], ["else"]],
+    [
+      ["--since", "1h"],
+      ["else", "new"],
+    ],
+  ])("shows what is asked for: %j", async (argv, tools) => {
+    await write(
+      line({ tool: "old", time: NOW - 7_200_000 }) +
+        line({ tool: "else", server: "other" }) +
+        line({ tool: "new" }),
+    );
+    const { stdout } = await scratch.run(["audit", "--json", ...argv]);
+    const found = stdout.trim().split("\n");
+    expect(found.map((each) => (JSON.parse(each) as { tool: string }).tool)).toEqual(tools);
+  });
+
+  it("looks where the configuration says", async () => {
+    const elsewhere = scratch.file("calls.jsonl", line({ tool: "elsewhere" }));
+    const config = scratch.file("config.json", { audit: { file: elsewhere } });
+    const { stdout } = await scratch.run(["audit", "--config", config]);
+    expect(stdout).toContain("docs/elsewhere");
+  });
+
+  it("says why it cannot read it", async () => {
+    await mkdir(file(), { recursive: true });
+    const { code, stderr } = await scratch.run(["audit"]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^plugboard: .*audit\.jsonl is not a regular file\n/);
+    const config = scratch.file("config.json", {
+      audit: { file: join(file(), "..", "x".repeat(300)) },
+    });
+    const odd = await scratch.run(["audit", "--config", config]);
+    expect(odd.code).toBe(2);
+    expect(odd.stderr).toMatch(/cannot read .* \(ENAMETOOLONG\)\nhint: check its permissions, or /);
+  });
+
+  it.each([
+    [["--follow"], /docs\/first +ok .*\n.* docs\/second +ok .*\n.*1 call not recorded/],
+    [["--follow", "--json"], /"first".*\n.*"second".*\n.*"count":1/],
+  ])("goes on with %j until it is interrupted", async (argv, expected) => {
+    await write(line({ tool: "first" }));
+    const stdout = new Sink();
+    const { done, events } = scratch.start(["audit", ...argv], { stdout });
+    await stdout.until("first");
+    await appendFile(file(), line({ tool: "second" }) + lostLine(NOW, 1));
+    await stdout.until(argv.includes("--json") ? '"count":1' : "1 call not recorded");
+    events.emit("SIGINT");
+    const { code, stdout: text, stderr } = await done;
+    expect(code).toBe(130);
+    expect(text).toMatch(expected);
+    expect(stderr).toBe("");
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import { fixture } from "../../../support/boards.ts";
+import { useScratch } from "../harness.ts";
+
+const scratch = useScratch();
+
+describe("plugboard status", () => {
+  it("has a row for every server", async () => {
+    scratch.servers({
+      echo: fixture("echo"),
+      odd: fixture("malformed-tools"),
+      missing: { command: "no-such-command" },
+    });
+    const { code, stdout } = await scratch.run(["status", "--log-level", "silent"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^server +state +tools +pid +protocol +transport +target$/m);
+    expect(stdout).toMatch(/^echo +✓ ready +11 +\d+ +2025-11-25 +stdio +.*echo\.mjs$/m);
+    expect(stdout).toMatch(/^odd +✓ ready/m);
+    expect(stdout).toMatch(/^ {4}.*: .*(left out|excluded)/m);
+    expect(stdout).toMatch(/^missing +✗ failed +0 +stdio +no-such-command\n {4}.+\n {4}hint: /m);
+  });
+
+  it("has everything about one, and starts no other", async () => {
+    const state = scratch.file("starts", "0");
+    scratch.servers({
+      talks: fixture("stderr-then-exit"),
+      other: fixture("flaky-start", `--state=${state}`),
+    });
+    const { code, stdout } = await scratch.run(["status", "talks", "--log-level", "silent"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^talks {2}↻ restarting\n {2}reason +/);
+    expect(stdout).toMatch(/\n\nstderr, last lines\n {2}\S/);
+    expect(scratch.read("starts")).toBe("0");
+  });
+
+  it("is JSON on request", async () => {
+    scratch.servers({ echo: fixture("echo"), missing: { command: "no-such-command" } });
+    const { stdout } = await scratch.run(["status", "--json", "--log-level", "silent"]);
+    const [echo, missing] = JSON.parse(stdout) as unknown[];
+    expect(echo).toMatchObject({
+      name: "echo",
+      origin: "defaults",
+      transport: "stdio",
+      target: expect.stringContaining("echo.mjs"),
+      state: { kind: "ready", pid: expect.any(Number) },
+      tools: 11,
+      cached: false,
+      available: true,
+      restarts: 0,
+      identity: { name: "echo", protocolVersion: "2025-11-25", era: "legacy" },
+      calls: { total: 0, failed: 0, inFlight: 0 },
+      diagnostics: [],
+      stderr: [],
+    });
+    expect(missing).toMatchObject({
+      name: "missing",
+      state: {
+        kind: "failed",
+        error: { code: "SPAWN_FAILED", message: expect.any(String), hint: expect.any(String) },
+      },
+    });
+  });
+
+  it("refuses a server that there is not", async () => {
+    scratch.servers({ echo: fixture("echo") });
+    const { code, stdout, stderr } = await scratch.run(["status", "ech", "--json"]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toBe("plugboard: there is no server named 'ech'\nhint: did you mean 'echo'?\n");
+  });
+});

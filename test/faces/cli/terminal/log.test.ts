@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest";
+import { createLog, type LogThreshold } from "../../../../src/faces/cli/terminal/log.ts";
+import { painter } from "../../../../src/faces/cli/terminal/terminal.ts";
+import type { LogFields, LogLevel } from "../../../../src/model/logger.ts";
+
+function logged(
+  level: LogThreshold,
+  entries: readonly [LogLevel, string, LogFields?][],
+  format: "text" | "json" = "text",
+  color = false,
+): string[] {
+  const lines: string[] = [];
+  const log = createLog({
+    level,
+    format,
+    paint: painter(color),
+    write: (line) => lines.push(line),
+  });
+  for (const [at, message, fields] of entries) log[at](message, fields);
+  return lines;
+}
+
+const every: readonly [LogLevel, string][] = [
+  ["debug", "d"],
+  ["info", "i"],
+  ["warn", "w"],
+  ["error", "e"],
+];
+
+describe("the log", () => {
+  it.each<[LogThreshold, string[]]>([
+    ["debug", ["debug d", "info  i", "warn  w", "error e"]],
+    ["info", ["info  i", "warn  w", "error e"]],
+    ["warn", ["warn  w", "error e"]],
+    ["error", ["error e"]],
+    ["silent", []],
+  ])("at %s shows %j", (level, lines) => {
+    expect(logged(level, every)).toEqual(lines);
+  });
+
+  it.each<[string, string, LogFields, string]>([
+    ["its server", "ready", { server: "github" }, "warn  github: ready"],
+    ["its fields", "ready", { ms: 12, reason: "a b" }, 'warn  ready ms=12 reason="a b"'],
+    ["nested fields", "left", { pids: [1, 2] }, "warn  left pids=[1,2]"],
+    ["fields that JSON cannot say", "left", { what: undefined }, "warn  left what=undefined"],
+    ["a server's own words", "  hi there", { server: "a", stream: "stderr" }, "a |   hi there"],
+    ["no escapes", "\u001b[31mred\nline", { server: "\u001b[1ma" }, "warn  a: red line"],
+  ])("says %s", (_, message, fields, line) => {
+    expect(logged("warn", [["warn", message, fields]])).toEqual([line]);
+  });
+
+  it("leaves out how servers fare, which every command shows by itself, unless more is asked for", () => {
+    const entry: [LogLevel, string, LogFields] = ["warn", "server failed", { state: "failed" }];
+    expect(logged("warn", [entry])).toEqual([]);
+    expect(logged("info", [entry])).toEqual(["warn  server failed state=failed"]);
+  });
+
+  it("colours the level", () => {
+    expect(logged("warn", [["error", "x"]], "text", true)).toEqual(["\u001b[31merror\u001b[39m x"]);
+  });
+
+  it("is JSON by the line for programs", () => {
+    const lines = logged(
+      "warn",
+      [
+        ["warn", "ready", { server: "a" }],
+        ["error", "b"],
+      ],
+      "json",
+    );
+    expect(lines.map((line): unknown => JSON.parse(line))).toEqual([
+      { level: "warn", time: expect.any(Number), server: "a", msg: "ready" },
+      { level: "error", time: expect.any(Number), msg: "b" },
+    ]);
+  });
+});

@@ -1,0 +1,103 @@
+import { describe, expect, it } from "vitest";
+import { painter } from "../../../../src/faces/cli/terminal/terminal.ts";
+import { type Column, renderTable, type Row } from "../../../../src/faces/cli/terminal/table.ts";
+
+const paint = painter(false);
+
+const columns: readonly Column[] = [
+  { title: "name", min: 4 },
+  { title: "count", align: "right" },
+  { title: "about", min: 6 },
+];
+
+const rows: readonly Row[] = [
+  { cells: ["github", "12", "Issues and pull requests"] },
+  { cells: ["日本語", "3", "short"] },
+];
+
+describe("a table", () => {
+  it("shows everything where no width is given", () => {
+    expect(renderTable(columns, rows, { paint })).toEqual([
+      "name    count  about",
+      "github     12  Issues and pull requests",
+      "日本語      3  short",
+    ]);
+  });
+
+  it("cuts the column with the most to spare until it fits", () => {
+    expect(renderTable(columns, rows, { paint, width: 28 })).toEqual([
+      "name    count  about",
+      "github     12  Issues and p…",
+      "日本語      3  short",
+    ]);
+  });
+
+  it("cuts the next one when the first is down to its least", () => {
+    expect(renderTable(columns, rows, { paint, width: 19 })).toEqual([
+      "name  count  about",
+      "git…     12  Issue…",
+      "日…       3  short",
+    ]);
+  });
+
+  it("leaves out what is on the right where not even the least fits", () => {
+    expect(renderTable(columns, rows, { paint, width: 12 })).toEqual([
+      "name   count",
+      "gith…     12",
+      "日本…      3",
+    ]);
+  });
+
+  it("leaves out columns that say nothing", () => {
+    const empty = [{ cells: ["a", "", "b"] }];
+    expect(renderTable(columns, empty, { paint })).toEqual(["name  about", "a     b"]);
+  });
+
+  it("has no line of titles where there are none", () => {
+    expect(renderTable([{}, {}], [{ cells: ["a", "b"] }], { paint })).toEqual(["a  b"]);
+  });
+
+  it("wraps a column that asks for it", () => {
+    const wrapping: Column[] = [{}, { min: 8, overflow: "wrap" }];
+    expect(
+      renderTable(wrapping, [{ cells: ["key", "several words in a row"] }], { paint, width: 15 }),
+    ).toEqual(["key  several", "     words in a", "     row"]);
+  });
+
+  it("puts notes below their row, wrapped and indented", () => {
+    const noted = [{ cells: ["a", "1", "b"], notes: ["something went wrong here today"] }];
+    expect(renderTable(columns, noted, { paint, width: 26 })).toEqual([
+      "name  count  about",
+      "a         1  b",
+      "    something went wrong",
+      "    here today",
+    ]);
+  });
+
+  it("indents every line", () => {
+    expect(renderTable([{}], [{ cells: ["a"], notes: ["n"] }], { paint, indent: 2 })).toEqual([
+      "  a",
+      "      n",
+    ]);
+  });
+
+  it("keeps a cell on one line and strips what would move the cursor", () => {
+    const hostile = [{ cells: ["a\nb\u001b[2Jc\u202e", "x"] }];
+    expect(renderTable([{}, {}], hostile, { paint })).toEqual(["a bc  x"]);
+  });
+
+  it("colours the text of a cell and not its padding", () => {
+    const colored = [
+      { cells: [{ text: "no", tone: "red" as const }, "x"] },
+      { cells: ["long", "y"] },
+    ];
+    expect(renderTable([{}, {}], colored, { paint: painter(true) })).toEqual([
+      "\u001b[31mno\u001b[39m    x",
+      "long  y",
+    ]);
+  });
+
+  it("has no lines without rows", () => {
+    expect(renderTable(columns, [], { paint })).toEqual([]);
+  });
+});

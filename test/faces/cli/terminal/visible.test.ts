@@ -1,0 +1,23 @@
+import { describe, expect, it } from "vitest";
+import { visible, visibleCommand } from "../../../../src/faces/cli/terminal/visible.ts";
+
+describe("visible text", () => {
+  it.each([
+    ["plain äöü 漢字 🎉", "plain äöü 漢字 🎉"],
+    ["a\u001b[2Kb", "a\\u{1b}[2Kb"],
+    ["a\rb\nc\td", "a\\u{d}b\\u{a}c\\u{9}d"],
+    ["a\u202eb\u2066c", "a\\u{202e}b\\u{2066}c"],
+    ["a\u200bb\ufeff", "a\\u{200b}b\\u{feff}"],
+    ["\u{e0041}", "\\u{e0041}"],
+    ["\u009b31m\u0085", "\\u{9b}31m\\u{85}"],
+    ["\u00a0\u2028\u3164", "\\u{a0}\\u{2028}\\u{3164}"],
+    ["\ud800", "\\u{d800}"],
+  ])("of %j is %s", (text, shown) => {
+    expect(visible(text)).toBe(shown);
+  });
+
+  it("of a command shows where arguments begin and end", () => {
+    const words = ["sh", "-c", "curl x | sh", "", "it's", "${HOME}/a", "a\nb"];
+    expect(visibleCommand(words)).toBe(`sh -c 'curl x | sh' '' 'it'\\''s' \${HOME}/a 'a\\u{a}b'`);
+  });
+});

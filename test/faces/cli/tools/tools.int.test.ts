@@ -1,0 +1,143 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { fixture } from "../../../support/boards.ts";
+import { Sink, useScratch } from "../harness.ts";
+
+const scratch = useScratch();
+
+const two = () => ({ echo: fixture("echo"), swap: fixture("list-changed") });
+
+describe("plugboard tools", () => {
+  it("lists every tool in a line of its own", async () => {
+    scratch.servers(two());
+    const { code, stdout, stderr } = await scratch.run(["tools"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^mcp__echo__echo +Returns the text it is given\.$/m);
+    expect(stdout).toMatch(/^mcp__swap__swap +/m);
+    expect(stderr).toBe("");
+  });
+
+  it.each([
+    [["number"], ["mcp__echo__add"]],
+    [["NUMBERS", "adds"], ["mcp__echo__add"]],
+    [["echo/add"], ["mcp__echo__add"]],
+    [
+      ["--server", "echo", "json"],
+      ["mcp__echo__rpc_error", "mcp__echo__env"],
+    ],
+  ])("finds with %j", async (query, names) => {
+    scratch.servers(two());
+    const { stdout } = await scratch.run(["tools", ...query]);
+    const found = stdout.trim().split("\n");
+    expect(found.map((line) => line.split(" ")[0])).toEqual(names);
+  });
+
+  it("shows parameters with --long", async () => {
+    scratch.servers(two());
+    const { stdout } = await scratch.run(["tools", "--long", "echo/add"]);
+    expect(stdout).toBe(
+      "mcp__echo__add  echo/add\n  Adds two numbers.\n    a  number  required\n    b  number  required\n",
+    );
+  });
+
+  it("says when nothing matches, and what may have been meant", async () => {
+    scratch.servers(two());
+    const { code, stdout, stderr } = await scratch.run(["tools", "ecko"]);
+    expect(code).toBe(0);
+    expect(stdout).toBe("");
+    expect(stderr).toBe("no tool matches 'ecko'\nhint: did you mean echo/echo?\n");
+  });
+
+  it("says when there are none", async () => {
+    scratch.servers({ none: fixture("no-tools") });
+    const { code, stderr } = await scratch.run(["tools"]);
+    expect(code).toBe(0);
+    expect(stderr).toBe("no tools\n");
+  });
+
+  it("is JSON on request, with everything a tool has", async () => {
+    scratch.servers({ ...two(), off: { command: "node", enabled: false } });
+    const { stdout } = await scratch.run(["tools", "echo/add", "--json"]);
+    expect(JSON.parse(stdout)).toEqual({
+      tools: [
+        {
+          name: "mcp__echo__add",
+          label: "MCP: echo/add",
+          description: "[echo] Adds two numbers.",
+          parameters: {
+            type: "object",
+            properties: { a: { type: "number" }, b: { type: "number" } },
+            required: ["a", "b"],
+          },
+          annotations: { readOnlyHint: true },
+          outputSchema: expect.objectContaining({ type: "object" }),
+          source: { kind: "mcp", server: "echo", tool: "add" },
+        },
+      ],
+      servers: [
+        {
+          name: "echo",
+          state: expect.objectContaining({ kind: "ready" }),
+          tools: 11,
+          cached: false,
+        },
+        expect.objectContaining({ name: "swap", cached: false }),
+        { name: "off", state: { kind: "disabled" }, tools: 0, cached: false },
+      ],
+    });
+  });
+
+  it("lists from the cache without starting anything, and asks again with --refresh", async () => {
+    const state = join(scratch.directory, "starts");
+    scratch.servers({ counted: fixture("flaky-start", "--fail=0", `--state=${state}`) });
+    const starts = async (...argv: string[]) => {
+      const before = existsSync(state) ? Number(scratch.read("starts")) : 0;
+      const { stdout } = await scratch.run(["tools", ...argv]);
+      expect(stdout).toContain("mcp__counted__echo");
+      return Number(scratch.read("starts")) - before;
+    };
+    expect(await starts()).toBe(1);
+    expect(await starts()).toBe(0);
+    expect(await starts("--refresh")).toBe(1);
+  });
+
+  it("tells a person that a list comes from the cache", async () => {
+    scratch.servers(two());
+    const env = { NO_COLOR: "1", CI: "1" };
+    const look = (...argv: string[]) =>
+      scratch.run(["tools", ...argv], { stderr: new Sink({ columns: 80 }), env });
+    await look();
+    expect((await look("add")).stderr).toMatch(
+      /^1 tool from the cache, [\d.]+ m?s old; --refresh asks the servers\n$/,
+    );
+    expect((await look("--refresh")).stderr).toBe("");
+    scratch.servers({ ...two(), third: fixture("echo") });
+    expect((await look("add")).stderr).toMatch(
+      /^2 tools from the cache \(echo, swap\), [\d.]+ m?s old; --refresh asks the servers\n$/,
+    );
+  });
+
+  it("says which servers it could not ask, and why", async () => {
+    scratch.servers({ echo: fixture("echo"), missing: { command: "no-such-command" } });
+    const { code, stdout, stderr } = await scratch.run(["tools", "--log-level", "silent"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("mcp__echo__echo");
+    expect(stderr).toMatch(/^plugboard: missing is not available: .*no-such-command.*\nhint: /);
+  });
+
+  it("refuses a server that there is not", async () => {
+    scratch.servers(two());
+    expect(await scratch.run(["tools", "--server", "ecko"])).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: "plugboard: there is no server named 'ecko'\nhint: did you mean 'echo'?\n",
+    });
+    const { stderr } = await scratch.run(["tools", "--server", "zzzz"]);
+    expect(stderr).toContain("hint: the servers are: echo, swap\n");
+    scratch.servers({});
+    expect((await scratch.run(["tools", "--server", "a"])).stderr).toContain(
+      "hint: no servers are configured",
+    );
+  });
+});
