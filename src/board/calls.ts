@@ -11,7 +11,6 @@ import type { BoardEvents } from "../model/events.ts";
 import type { Decision, GuardedCall } from "../model/guard.ts";
 import type { JsonObject } from "../model/json.ts";
 import { type Logger, silentLogger } from "../model/logger.ts";
-import type { RequestHandlers } from "../model/request-handlers.ts";
 import type {
   CallOutcome,
   NativeTool,
@@ -57,7 +56,7 @@ export class Calls {
       args,
       signal,
       onUpdate: onUpdate && ((update) => this.#update(onUpdate, update)),
-      handlers: handlersOf(onElicitation, onSampling),
+      handlers: onElicitation || onSampling ? { onElicitation, onSampling } : undefined,
       decision: ALLOWED,
     };
     let outcome: CallOutcome;
@@ -148,14 +147,6 @@ function callOptions(
     handlers,
     onProgress: onUpdate && ((each) => onUpdate(progressUpdate(each))),
   };
-}
-
-function handlersOf(
-  onElicitation: RequestHandlers["onElicitation"],
-  onSampling: RequestHandlers["onSampling"],
-): RequestHandlers | undefined {
-  if (onElicitation === undefined && onSampling === undefined) return undefined;
-  return { onElicitation, onSampling };
 }
 
 function progressUpdate(progress: Progress): ToolUpdate {

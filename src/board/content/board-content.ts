@@ -1,11 +1,13 @@
 // The resources and prompts of a board, and the caches behind both.
 
+import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { BoardEvents } from "../../model/events.ts";
 import type { Logger } from "../../model/logger.ts";
 import type { Redactor } from "../../secrets/redactor.ts";
 import type { Clock } from "../../util/clock.ts";
 import type { Emitter } from "../../util/emitter.ts";
 import type { BoardGuard } from "../guard.ts";
+import type { ServerEntry } from "../server-entry.ts";
 import type { ServerSet } from "../server-set.ts";
 import { ContentCaches } from "./content-caches.ts";
 import { ContentRequests } from "./content-requests.ts";
@@ -47,8 +49,8 @@ export class BoardContent {
     this.prompts = new Prompts(shared);
   }
 
-  get diagnostics(): ContentCaches["diagnostics"] {
-    return (entry) => this.#caches.diagnostics(entry);
+  diagnostics(entry: ServerEntry): Diagnostic[] {
+    return this.#caches.diagnostics(entry);
   }
 
   close(): void {

@@ -11,7 +11,7 @@ import { describeCall } from "./call/command.ts";
 import { describeContent } from "./content/command.ts";
 import { EXIT } from "./exit-code.ts";
 import type { GlobalOptions } from "./context.ts";
-import type { Command, Invocation } from "./invocation.ts";
+import type { CliCommand, Invocation } from "./invocation.ts";
 import { describeLogin } from "./login/command.ts";
 import { describePins } from "./pins/command.ts";
 import { describeStatus } from "./status/command.ts";
@@ -41,7 +41,7 @@ Exit codes:
   130  interrupted; 129 after SIGHUP, 143 after SIGTERM`;
 
 export function readCommandLine(argv: readonly string[], output: CommandLineOutput): Invocation {
-  let command: Command | undefined;
+  let command: CliCommand | undefined;
   const program = describeProgram(output, (chosen) => {
     command = chosen;
   });
@@ -61,7 +61,7 @@ export function readCommandLine(argv: readonly string[], output: CommandLineOutp
     : { kind: "run", command, options: globalOptions(program.opts()) };
 }
 
-function describeProgram(output: CommandLineOutput, choose: (command: Command) => void): Parser {
+function describeProgram(output: CommandLineOutput, choose: (command: CliCommand) => void): Parser {
   const program = new Parser("plugboard")
     .description("Plug any MCP server into any agent. Without a command, shows your servers.")
     .usage("[options] [command]")
@@ -105,7 +105,7 @@ function addGlobalOptions(program: Parser): void {
     .helpOption("-h, --help", "show help");
 }
 
-function addCommands(program: Parser, choose: (command: Command) => void): void {
+function addCommands(program: Parser, choose: (command: CliCommand) => void): void {
   describeTools(program, choose);
   describeCall(program, choose);
   describeAsk(program, choose);

@@ -11,7 +11,7 @@ import type { StatusCommand } from "./status/command.ts";
 import type { ToolsCommand } from "./tools/command.ts";
 import type { TrustCommand } from "./trust/command.ts";
 
-export type Command =
+export type CliCommand =
   | { kind: "overview" }
   | ToolsCommand
   | CallCommand
@@ -27,6 +27,6 @@ export type Command =
   | { kind: "demo" };
 
 export type Invocation =
-  | { kind: "run"; command: Command; options: GlobalOptions }
+  | { kind: "run"; command: CliCommand; options: GlobalOptions }
   /** Help, the version or a usage error, which has been printed. */
   | { kind: "answered"; exitCode: number };

@@ -3,18 +3,18 @@
 import { homedir } from "node:os";
 import { type Clock, systemClock } from "../../util/clock.ts";
 
-export type Output = NodeJS.WritableStream & {
+export type CliOutput = NodeJS.WritableStream & {
   isTTY?: boolean;
   columns?: number;
   rows?: number;
 };
 
-export type Input = NodeJS.ReadableStream & { isTTY?: boolean };
+export type CliInput = NodeJS.ReadableStream & { isTTY?: boolean };
 
 export interface CliIo {
-  stdin: Input;
-  stdout: Output;
-  stderr: Output;
+  stdin: CliInput;
+  stdout: CliOutput;
+  stderr: CliOutput;
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
   homedir: string;

@@ -5,7 +5,7 @@ import { plainText } from "../../util/text.ts";
 import { readCommandLine } from "./command-line.ts";
 import type { CliContext, GlobalOptions } from "./context.ts";
 import { EXIT, exitCodeFor } from "./exit-code.ts";
-import type { Command } from "./invocation.ts";
+import type { CliCommand } from "./invocation.ts";
 import { type CliIo, processIo } from "./io.ts";
 import { Lifetime } from "./lifetime.ts";
 import { createLog } from "./terminal/log.ts";
@@ -46,7 +46,7 @@ export async function runCli(argv: readonly string[], io: CliIo = processIo()): 
 }
 
 /** Loads only the command that was asked for: `plugboard tools` must not pay for what the others import. */
-async function run(command: Command, context: CliContext): Promise<number> {
+async function run(command: CliCommand, context: CliContext): Promise<number> {
   switch (command.kind) {
     case "overview":
       return (await import("./status/overview.ts")).runOverview(context);
@@ -98,7 +98,7 @@ function createContext(
   return { io, options, screen, logger, clock: io.clock, signal };
 }
 
-function endWithStdin(lifetime: Lifetime, command: Command): void {
+function endWithStdin(lifetime: Lifetime, command: CliCommand): void {
   if (readsStdin(command)) {
     throw new PlugboardError(
       "INVALID_ARGUMENTS",
@@ -109,7 +109,7 @@ function endWithStdin(lifetime: Lifetime, command: Command): void {
   lifetime.endWithStdin();
 }
 
-function readsStdin(command: Command): boolean {
+function readsStdin(command: CliCommand): boolean {
   if (command.kind === "ask") return command.prompt.join(" ") === "-";
   if (command.kind !== "call" && command.kind !== "prompt") return false;
   return command.args.some((each) => each === "-" || each.endsWith("=@-"));

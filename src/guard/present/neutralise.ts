@@ -2,7 +2,7 @@
 // is, to the byte. What a reader would take for a marker is one, in whatever letters, escapes and decoration
 // it is written. The time is linear in the text.
 
-import { INVISIBLE, ORNAMENT, readingOf } from "./lookalikes.ts";
+import { FOREIGN, INVISIBLE, ORNAMENT, readingOf } from "./lookalikes.ts";
 import { TextReader } from "./text-reader.ts";
 
 const REMOVED = "[[marker removed]]";
@@ -118,8 +118,10 @@ function findWord(
   let gap = 0;
   const reader = new TextReader(text);
   for (;;) {
-    if (longest === 0 && text.charCodeAt(reader.end) < 0x80) {
-      beginning.lastIndex = reader.end;
+    if (longest === 0) {
+      let at = reader.end;
+      while (readingOf(text.charCodeAt(at) || 0) === FOREIGN) at += 1;
+      beginning.lastIndex = at;
       if (!beginning.test(text)) return;
       reader.seek(beginning.lastIndex - 1);
     }
@@ -159,8 +161,11 @@ function beginningOf(letter: string): RegExp {
     const reading = readingOf(code).charCodeAt(0);
     return [LITERAL[reading], LENIENT[reading]].includes(letter.charCodeAt(0));
   });
-  // Most of the letters x in a text are followed by something else than the t of the name.
-  const second = letter === "x" ? String.raw`(?![\s,.;:_/-]{0,9}[a-su-zA-SU-Z])` : "";
+  // Most letters x in a text are followed by other letters than the T and E of the name.
+  const second =
+    letter === "x"
+      ? String.raw`(?![\s,.;:_/-]{0,9}(?:[a-su-zA-SU-Z]|[Tt][\s,.;:_/-]{0,9}[a-df-zA-DF-Z]))`
+      : "";
   const pattern = new RegExp(
     String.raw`[${String.fromCharCode(...shapes)}]${second}|[\x80-\uffff]|&(?=[#A-Za-z])|\\(?=[\\xuU0-7])|[%=](?=[0-9A-Fa-fu])`,
     "g",
@@ -186,7 +191,7 @@ function markerAround(text: string, name: Span, floor: number): Span | undefined
   const from = Math.max(floor, name.start - REACH);
   // Not from the middle of a surrogate pair.
   const isHalf = from > 0 && /[\udc00-\udfff]/.test(text.charAt(from));
-  const before = readAll(text, isHalf ? from + 1 : from, name.start).reverse();
+  const before = readAll(text, isHalf ? from + 1 : from, name.start, Infinity).reverse();
   const [whole = "", letter = ""] = BEFORE.exec(joined(before)) ?? [];
   const first = before[letter.length - 1]?.start ?? name.start;
   const start = before[whole.length - 1]?.start ?? name.start;
@@ -201,7 +206,7 @@ function markerAround(text: string, name: Span, floor: number): Span | undefined
 
 /** The end of the brackets behind a name, or of the name where none close it. */
 function markerEnd(text: string, from: number): number {
-  const behind = readAll(text, from, text.length);
+  const behind = readAll(text, from, text.length, REACH);
   const [whole = "", between = ""] = BEHIND.exec(joined(behind)) ?? [];
   const attributes = text.slice(from, behind[between.length]?.start).normalize("NFKC");
   if (/[a-z0-9~]/.test(between) && !attributes.includes("=")) return from;
@@ -212,11 +217,11 @@ interface ReadCharacter extends Span {
   reading: string;
 }
 
-/** Up to `REACH` characters. What is soft has a reading that is not hard. */
-function readAll(text: string, from: number, to: number): ReadCharacter[] {
+/** The readings from `from` to `to`, at most `most` or a few more. What is soft has one that is not hard. */
+function readAll(text: string, from: number, to: number, most: number): ReadCharacter[] {
   const all: ReadCharacter[] = [];
   const reader = new TextReader(text, from);
-  while (all.length < REACH && reader.next() && reader.start < to) {
+  while (all.length < most && reader.next() && reader.start < to) {
     const { start, end, isSoft } = reader;
     for (const char of reader.reading) {
       const reading = isSoft ? char.toUpperCase().replace(/[0-9~]/, ORNAMENT) : char;

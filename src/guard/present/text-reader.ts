@@ -72,11 +72,14 @@ export class TextReader {
     const text = this.#text;
     const at = this.end;
     if (at >= text.length) return false;
-    const code = text.charCodeAt(at);
-    const coded = mayBeginCode(code) ? decode(text, at) : undefined;
-    if (coded === undefined) this.#softUntil = Math.max(this.#softUntil, softEnd(text, at, code));
+    const sign = text.charAt(at);
+    const isSign = "&%=\\<[\u001b\u009b".includes(sign);
+    const coded = isSign ? decode(text, at) : undefined;
+    if (isSign && coded === undefined) {
+      this.#softUntil = Math.max(this.#softUntil, softEnd(text, at, sign));
+    }
     const isMarkup = coded === undefined && at < this.#softUntil;
-    const codePoint = coded?.codePoint ?? text.codePointAt(at) ?? code;
+    const codePoint = coded?.codePoint ?? text.codePointAt(at) ?? 0;
     // A tag character is invisible, yet a model may read letters that are spelled in tags.
     const isTag = codePoint >= 0xe0020 && codePoint <= 0xe007e;
     const reading = readingOf(isTag ? codePoint - 0xe0000 : codePoint);
@@ -94,17 +97,12 @@ interface CodedCharacter {
   length: number;
 }
 
-/** `&`, `%`, `=` or `\`. */
-function mayBeginCode(code: number): boolean {
-  return code === 0x26 || code === 0x25 || code === 0x3d || code === 0x5c;
-}
-
-/** Where markup ends that begins at `at`. After a backslash, one character is a letter or part of an escape: `\n`. */
-function softEnd(text: string, at: number, code: number): number {
-  if (code === 0x5c) return at + 2;
-  const mayBegin = code === 0x3c || code === 0x5b || code === 0x1b || code === 0x9b;
+/** Where the markup or the broken escape that begins at `at` ends: `\n` before `AL` may be a letter, as may `%ED`. */
+function softEnd(text: string, at: number, sign: string): number {
+  if (sign === "\\") return at + 2;
   MARKUP.lastIndex = at;
-  return mayBegin && MARKUP.test(text) ? MARKUP.lastIndex : 0;
+  if (MARKUP.test(text)) return MARKUP.lastIndex;
+  return /^[%=][0-9A-Fa-f]{2}/.test(text.slice(at, at + 3)) ? at + 3 : 0;
 }
 
 function decode(text: string, at: number): CodedCharacter | undefined {

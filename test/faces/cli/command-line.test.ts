@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readCommandLine } from "../../../src/faces/cli/command-line.ts";
 import type { GlobalOptions } from "../../../src/faces/cli/context.ts";
-import type { Command } from "../../../src/faces/cli/invocation.ts";
+import type { CliCommand } from "../../../src/faces/cli/invocation.ts";
 import { packageVersion } from "../../../src/util/version.ts";
 
 function read(...argv: string[]) {
@@ -24,7 +24,7 @@ const globals: GlobalOptions = {
 };
 
 describe("a command line asks for", () => {
-  it.each<[string[], Command]>([
+  it.each<[string[], CliCommand]>([
     [[], { kind: "overview" }],
     [["tools"], { kind: "tools", query: [], refresh: false, long: false }],
     [["tools", "a", "b"], { kind: "tools", query: ["a", "b"], refresh: false, long: false }],

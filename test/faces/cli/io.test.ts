@@ -2,8 +2,8 @@ import { homedir } from "node:os";
 import { describe, expect, it } from "vitest";
 import { processIo } from "../../../src/faces/cli/io.ts";
 
-describe("the surroundings of a command", () => {
-  it("are those of its process", () => {
+describe("the io of a command", () => {
+  it("is that of its process", () => {
     const io = processIo();
     expect(io).toMatchObject({ cwd: process.cwd(), homedir: homedir() });
     expect([io.stdin, io.stdout, io.stderr, io.env, io.events]).toEqual([

@@ -31,7 +31,7 @@ function begin() {
 }
 
 describe("a lifetime", () => {
-  it("goes on by itself", () => {
+  it("continues while nothing ends it", () => {
     const { lifetime } = begin();
     expect(lifetime.signal.aborted).toBe(false);
     expect(lifetime.exitCode).toBeUndefined();
@@ -49,7 +49,7 @@ describe("a lifetime", () => {
     expect(exits).toEqual([]);
   });
 
-  it("does not wait any longer after a second Ctrl-C", () => {
+  it("does not wait after a second Ctrl-C", () => {
     const { events, exits } = begin();
     events.emit("SIGINT");
     events.emit("SIGTERM");
@@ -76,27 +76,27 @@ describe("a lifetime", () => {
     expect(lifetime.exitCode).toBe(70);
   });
 
-  it("ends by force where a fault has broken the way out", async () => {
+  it("ends the process if stopping cleanly fails after an internal error", async () => {
     const { events, clock, exits } = begin();
     events.emit("uncaughtException", new Error("a bug"));
     await clock.advance(15_000);
     expect(exits).toEqual([70]);
   });
 
-  it("ends without complaint when nobody reads any more", () => {
+  it("ends with 0 when the reader of its output is gone", () => {
     const { lifetime, stdout } = begin();
     stdout.emit("error", Object.assign(new Error("write EPIPE"), { code: "EPIPE" }));
     expect(lifetime.signal.aborted).toBe(true);
     expect(lifetime.exitCode).toBe(0);
   });
 
-  it("does not mind a stderr that is gone", () => {
+  it("ignores a closed stderr", () => {
     const { lifetime, stderr } = begin();
     stderr.emit("error", new Error("write EIO"));
     expect(lifetime.signal.aborted).toBe(false);
   });
 
-  it("leaves stdin alone unless it is asked to end with it", async () => {
+  it("does not read stdin unless it must end with it", async () => {
     const { lifetime, stdin } = begin();
     stdin.write("input for somebody else");
     stdin.end();
@@ -124,7 +124,7 @@ describe("a lifetime", () => {
     expect(lifetime.exitCode).toBe(143);
   });
 
-  it("lets go of everything at the end", () => {
+  it("removes all listeners at the end", () => {
     const fresh = begin();
     const before = new PassThrough().eventNames().length;
     fresh.lifetime.endWithStdin();

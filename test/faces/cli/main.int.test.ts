@@ -63,7 +63,7 @@ describe("the command line", () => {
     }
   });
 
-  it("stops when stdin closes, if that is asked for", async () => {
+  it("stops when stdin closes, with --exit-with-stdin", async () => {
     const stdin = new PassThrough();
     const { done } = await underWay(["--exit-with-stdin"], { stdin });
     stdin.end();
@@ -77,13 +77,16 @@ describe("the command line", () => {
     expect(String(stdin.read())).toBe("for the next command");
   });
 
-  it.each([["-"], ["text=@-"]])("cannot read %s from the stdin it ends with", async (argument) => {
-    const { code, stderr } = await scratch.run(["call", "echo", argument, "--exit-with-stdin"]);
-    expect(code).toBe(2);
-    expect(stderr).toMatch(
-      /^plugboard: --exit-with-stdin cannot be used while the arguments are read from stdin\nhint: /,
-    );
-  });
+  it.each([["-"], ["text=@-"]])(
+    "refuses --exit-with-stdin if %s is read from stdin",
+    async (argument) => {
+      const { code, stderr } = await scratch.run(["call", "echo", argument, "--exit-with-stdin"]);
+      expect(code).toBe(2);
+      expect(stderr).toMatch(
+        /^plugboard: --exit-with-stdin cannot be used while the arguments are read from stdin\nhint: /,
+      );
+    },
+  );
 
   it("does not wait any longer after a second Ctrl-C", async () => {
     const { events, done, exits } = await underWay();
@@ -93,7 +96,7 @@ describe("the command line", () => {
     await done;
   });
 
-  it("says that stopping takes its time", async () => {
+  it("says that it is still stopping the servers", async () => {
     scratch.servers({ stubborn: fixture("ignores-sigterm") });
     const { stdout, events, done } = scratch.start(["status"]);
     await stdout.until("stubborn");
@@ -103,7 +106,7 @@ describe("the command line", () => {
     expect(stderr).toContain("plugboard: stopping the servers; press Ctrl-C again to quit now\n");
   });
 
-  it("ends quietly when nobody reads its output any more", async () => {
+  it("ends quietly when the reader of its output is gone", async () => {
     scratch.servers({ echo: fixture("echo") });
     const stdout = new Sink();
     const running = scratch.start(["call", "sleep", "ms=60000"], { stdout });
@@ -113,7 +116,7 @@ describe("the command line", () => {
     expect(await running.done).toEqual({ code: 0, stdout: "", stderr: "" });
   });
 
-  it("reports a fault of its own in a line, stops everything and exits with 70", async () => {
+  it("reports an internal error in one line, stops everything and exits with 70", async () => {
     const { events, done } = await underWay();
     events.emit("uncaughtException", new Error("a bug"));
     const { code, stderr } = await done;
@@ -123,7 +126,7 @@ describe("the command line", () => {
     );
   });
 
-  it("shows where the fault is with --verbose", async () => {
+  it("shows where an internal error happened with --verbose", async () => {
     const { events, done } = await underWay(["--verbose"]);
     events.emit("unhandledRejection", new Error("a bug"));
     const { code, stderr } = await done;
@@ -166,7 +169,7 @@ describe("the command line", () => {
     expect(stderr).toMatch(message);
   });
 
-  it("answers for itself without a board", async () => {
+  it("prints help and version without opening a board", async () => {
     expect(await scratch.run(["--version"])).toMatchObject({ code: 0, stderr: "" });
     expect(await scratch.run(["nope"])).toMatchObject({ code: 2, stdout: "" });
   });

@@ -55,6 +55,11 @@ describe("a forged marker", () => {
     ["with prose behind it", `${NAME} is > what`, `${REMOVED} is > what`],
     ["with an attribute that never ends", `<${NAME} id="`, `${REMOVED} id="`],
     [
+      "behind ligatures, which are several letters each",
+      `${"ﬁ".repeat(60)} <<<${NAME}>>>`,
+      `${"ﬁ".repeat(60)} ${REMOVED}`,
+    ],
+    [
       "behind half a character",
       `\udc00${"-".repeat(95)}E${NAME.slice(1)}`,
       `\udc00${"-".repeat(95)}${REMOVED}`,

@@ -24,13 +24,13 @@ export interface PromptsCommand {
   server?: string;
 }
 
-export interface PromptCommand {
+export interface GetPromptCommand {
   kind: "prompt";
   name: string;
   args: string[];
 }
 
-export type ContentCommand = ResourcesCommand | ReadCommand | PromptsCommand | PromptCommand;
+export type ContentCommand = ResourcesCommand | ReadCommand | PromptsCommand | GetPromptCommand;
 
 export function describeContent(program: Parser, choose: (command: ContentCommand) => void): void {
   program

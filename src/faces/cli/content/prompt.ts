@@ -9,10 +9,10 @@ import { EXIT } from "../exit-code.ts";
 import { withBoard } from "../open.ts";
 import { resultText } from "../call/result.ts";
 import { whileStarting } from "../status/starting.ts";
-import type { PromptCommand } from "./command.ts";
+import type { GetPromptCommand } from "./command.ts";
 
 export async function runPrompt(
-  { name, args }: PromptCommand,
+  { name, args }: GetPromptCommand,
   context: CliContext,
 ): Promise<number> {
   const { signal, screen, options } = context;

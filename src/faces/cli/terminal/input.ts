@@ -1,8 +1,8 @@
 // What a person types or a program pipes in: one line in answer to a question, or all of stdin.
 
-import type { Screen } from "./screen.ts";
-import type { CliIo, Input } from "../io.ts";
+import type { CliInput, CliIo } from "../io.ts";
 import { untilInterrupted } from "../lifetime.ts";
+import type { Screen } from "./screen.ts";
 
 /** Longer than anything typed before Enter. */
 const LONGEST_LINE = 4096;
@@ -58,7 +58,7 @@ export async function readStdin({
   }
 }
 
-function readAll(stdin: Input): Promise<string> {
+function readAll(stdin: CliInput): Promise<string> {
   return new Promise((done, fail) => {
     const chunks: Buffer[] = [];
     stdin.on("data", (chunk: Buffer | string) => chunks.push(Buffer.from(chunk)));

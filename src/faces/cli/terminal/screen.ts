@@ -2,7 +2,7 @@
 // end up in the middle of rows that redraw themselves.
 
 import type { Clock, Timer } from "../../../util/clock.ts";
-import type { Output } from "../io.ts";
+import type { CliOutput } from "../io.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface Frame {
@@ -32,15 +32,15 @@ const UNSEEN = /[\u007f-\u009f\u2028\u2029\p{Cf}]/gu;
 
 export class Screen {
   readonly terminal: Terminal;
-  readonly #stdout: Output;
-  readonly #stderr: Output;
+  readonly #stdout: CliOutput;
+  readonly #stderr: CliOutput;
   readonly #clock: Clock;
   #render: RenderRows | undefined;
   #timer: Timer | undefined;
   #drawn = 0;
   #frame = 0;
 
-  constructor(stdout: Output, stderr: Output, terminal: Terminal, clock: Clock) {
+  constructor(stdout: CliOutput, stderr: CliOutput, terminal: Terminal, clock: Clock) {
     this.terminal = terminal;
     this.#stdout = stdout;
     this.#stderr = stderr;

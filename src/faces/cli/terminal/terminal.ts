@@ -1,6 +1,6 @@
 // What stdout and stderr can show: whether a person reads along, their width, colours and symbols.
 
-import type { CliIo, Output } from "../io.ts";
+import type { CliIo, CliOutput } from "../io.ts";
 
 export interface Terminal {
   out: OutputView;
@@ -38,7 +38,7 @@ export function describeTerminal(
   wantsColor = true,
 ): Terminal {
   const dumb = env["TERM"] === "dumb";
-  const view = (output: Output): OutputView => {
+  const view = (output: CliOutput): OutputView => {
     const isTerminal = output.isTTY === true;
     return {
       isTerminal,

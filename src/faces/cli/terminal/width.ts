@@ -1,6 +1,6 @@
 // Text measured in terminal cells: East Asian wide characters and emoji take two, combining marks none.
-// A sequence of joined emoji counts as its parts. `string-width` would count it as one, but takes longer to
-// load than a list of tools takes to print, and its time grows with the square of a text's length.
+// A sequence of joined emoji counts as its parts. `string-width` counts it as one, but it would make
+// `plugboard tools` a seventh slower, and its time grows with the square of a text's length.
 
 import { eastAsianWidth } from "get-east-asian-width";
 

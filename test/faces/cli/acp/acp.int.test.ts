@@ -76,7 +76,7 @@ describe("plugboard acp", () => {
     expect(processesWith(`ACP_TEST=${scratch.directory}`)).toEqual([]);
   });
 
-  it("lets its own servers ask, and whoever's call it was about cannot be told is not asked", async () => {
+  it("declines a question of a shared server if it cannot tell whose call it is about", async () => {
     scratch.servers({ shared: { ...fixture("server-requests"), sampling: "allow" } });
     const agent = start();
     await agent.request("initialize", { protocolVersion: 1 });
@@ -121,7 +121,7 @@ describe("plugboard acp", () => {
     await agent.done;
   });
 
-  it("knows no method that is none", async () => {
+  it("refuses an unknown method", async () => {
     const agent = start();
     await agent.request("initialize", { protocolVersion: 1 });
     expect(await agent.request("session/dance", {})).toMatchObject({ error: { code: -32601 } });
@@ -129,7 +129,7 @@ describe("plugboard acp", () => {
     await agent.done;
   });
 
-  it("is not for the demo: without a configuration there are no servers", async () => {
+  it("has no servers without a configuration, not even the demo", async () => {
     const agent = start(["--exit-with-stdin"]);
     await agent.request("initialize", { protocolVersion: 1 });
     const { result } = await agent.request("session/new", { cwd: "/", mcpServers: [] });
@@ -141,7 +141,7 @@ describe("plugboard acp", () => {
     expect((await agent.done).code).toBe(0);
   });
 
-  it("starts nothing of a file that nobody has trusted, and says so", async () => {
+  it("starts nothing from an untrusted file, and says so", async () => {
     const { command, args } = fixture("echo");
     const servers = { local: { command, args } };
     scratch.file("plugboard.json", { agents: { defaults: { mcp: { servers } } } });
@@ -154,7 +154,7 @@ describe("plugboard acp", () => {
     await agent.done;
   });
 
-  it("takes no model and no word from a file that nobody has trusted", async () => {
+  it("takes no model and no system prompt from an untrusted file", async () => {
     await using model = await startModel({ turns: [{ text: "42" }] });
     const scripted = { type: "anthropic", baseUrl: `${model.url}/v1`, apiKey: "${HOME}" };
     scratch.file("plugboard.json", {
@@ -173,7 +173,7 @@ describe("plugboard acp", () => {
     await agent.done;
   });
 
-  it("without a model says where one is set", async () => {
+  it("says where to set a model if there is none", async () => {
     const agent = start();
     await agent.request("initialize", { protocolVersion: 1 });
     const { result } = await agent.request("session/new", { cwd: "/", mcpServers: [] });
@@ -202,13 +202,13 @@ describe("plugboard acp", () => {
       expect(agent.lines()).toHaveLength(1);
     });
 
-    it("waits for nobody whose end of the pipe is closed", async () => {
+    it("does not wait for a client that has closed its end of the pipe", async () => {
       const agent = start(["--agent", "nobody"]);
       agent.stdin.end();
       expect(await agent.done).toMatchObject({ code: 2, stdout: "" });
     });
 
-    it("is interrupted as ever", async () => {
+    it("can be interrupted", async () => {
       const agent = start(["--agent", "nobody"]);
       agent.events.emit("SIGTERM");
       expect(await agent.done).toMatchObject({ code: 143, stdout: "" });
@@ -224,7 +224,7 @@ describe("plugboard acp", () => {
 });
 
 describe("with a model", () => {
-  it("a question is put to it", async () => {
+  it("it answers a question", async () => {
     await using model = await startModel({ turns: [{ text: "42" }] });
     const scripted = { type: "anthropic", baseUrl: `${model.url}/v1`, apiKey: "k" };
     const config = scratch.file("model.json", {
@@ -244,7 +244,7 @@ describe("with a model", () => {
     await agent.done;
   });
 
-  it("another one may be chosen", async () => {
+  it("another model can be chosen", async () => {
     await using model = await startModel({ turns: [{ text: "42" }] });
     const scripted = { type: "anthropic", baseUrl: `${model.url}/v1`, apiKey: "k" };
     const config = scratch.file("model.json", {
@@ -267,7 +267,7 @@ describe("with a model", () => {
     expect((await agent.done).code).toBe(0);
   });
 
-  it("that cannot be used: commands work, and a question is answered with why", async () => {
+  it("that cannot be used, commands work, and the answer to a question says why", async () => {
     const config = scratch.file("model.json", { agents: { defaults: { model: "nobody/none" } } });
     const agent = start(["--config", config]);
     await agent.request("initialize", { protocolVersion: 1 });

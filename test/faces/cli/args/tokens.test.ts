@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readTokens } from "../../../../src/faces/cli/args/tokens.ts";
-import type { Input } from "../../../../src/faces/cli/io.ts";
+import type { CliInput } from "../../../../src/faces/cli/io.ts";
 
 let cwd = "";
 beforeEach(() => {
@@ -16,7 +16,7 @@ afterEach(() => rmSync(cwd, { recursive: true }));
 
 function read(
   tokens: string[],
-  stdin: Input = new PassThrough().end(),
+  stdin: CliInput = new PassThrough().end(),
   signal = AbortSignal.any([]),
 ) {
   let prompts = 0;
@@ -80,7 +80,7 @@ describe("arguments on the command line", () => {
     });
   });
 
-  it("tell a person at a terminal that they are awaited", async () => {
+  it("tell a person at a terminal that input is expected", async () => {
     const stdin: PassThrough & { isTTY?: boolean } = new PassThrough();
     stdin.isTTY = true;
     const { given, prompts } = read(["-"], stdin);

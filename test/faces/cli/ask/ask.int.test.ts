@@ -43,7 +43,7 @@ const ask = (config: string, ...argv: string[]) =>
 const CALL = { toolCalls: [{ name: "mcp__echo__echo", arguments: { text: "hi" }, id: "c1" }] };
 
 describe("plugboard ask", () => {
-  it("puts a prompt to the model, and its answer to stdout", async () => {
+  it("sends a prompt to the model, and prints its answer on stdout", async () => {
     const config = await configure([{ thinking: "hm", text: "forty-two" }]);
     expect(await ask(config, "what", "is", "it?")).toEqual({
       code: 0,
@@ -54,7 +54,7 @@ describe("plugboard ask", () => {
     expect(model?.requests[0]?.tools.map(({ name }) => name)).toContain("mcp__echo__echo");
   });
 
-  it("makes the calls that the model asks for, a line for each", async () => {
+  it("makes the calls that the model asks for, and prints a line for each", async () => {
     const config = await configure([{ text: "let me see", ...CALL }, { text: "it said hi\n" }]);
     expect(await ask(config, "go", "--yes")).toEqual({
       code: 0,
@@ -64,7 +64,7 @@ describe("plugboard ask", () => {
     expect(model?.requests[1]?.toolResults[0]?.text).toContain("EXTERNAL_UNTRUSTED_CONTENT");
   });
 
-  it("offers the model no tool that is kept for people, nor makes a call to it", async () => {
+  it("neither shows the model a manual tool nor lets it call one", async () => {
     const include = { default: "manual", tools: { add: "always" } };
     const servers = { echo: { ...fixture("echo"), include } };
     const config = await configure([CALL, { text: "then not" }], { mcp: { servers } });
@@ -75,7 +75,7 @@ describe("plugboard ask", () => {
     expect(call).toMatchObject({ code: 0, stdout: "hi\n" });
   });
 
-  it("has no call made that nobody agreed to", async () => {
+  it("makes no call without approval", async () => {
     const config = await configure([CALL, { text: "then not" }]);
     const { code, stderr } = await ask(config, "go");
     expect(code).toBe(0);
@@ -95,13 +95,13 @@ describe("plugboard ask", () => {
     expect(model?.requests[1]?.toolResults[0]).toMatchObject({ isError: false });
   });
 
-  it("asks nothing where the configuration says so", async () => {
+  it("does not ask if the configuration says so", async () => {
     const config = await configure([CALL, { text: "done" }], { tools: { approval: "never" } });
     expect((await ask(config, "go")).code).toBe(0);
     expect(model?.requests[1]?.toolResults[0]).toMatchObject({ isError: false });
   });
 
-  it("tells every event as a line of JSON on request", async () => {
+  it("prints every event as a line of JSON with --json", async () => {
     const config = await configure([{ thinking: "hm", ...CALL }, { text: "done\u009b" }]);
     const { code, stdout, stderr } = await ask(config, "go", "--yes", "--json");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -152,7 +152,7 @@ describe("plugboard ask", () => {
     });
   });
 
-  it("uses the system prompt, the steps and the model it is told to", async () => {
+  it("uses the configured system prompt and steps, and the model given with --model", async () => {
     const config = await configure(() => CALL, { systemPrompt: "You are Kim.", maxSteps: 2 });
     const { code, stderr } = await ask(config, "go", "--yes", "--model", "scripted/other");
     expect(code).toBe(1);
@@ -187,7 +187,7 @@ describe("plugboard ask", () => {
     expect(stderr).toContain("the conversation no longer fits the model: 1 tool result left out");
   });
 
-  it("tells the model of servers that are down", async () => {
+  it("tells the model which servers are down", async () => {
     const config = await configure([{ text: "ok" }], {
       mcp: { servers: { gone: { command: "plugboard-no-such-command" } } },
     });
@@ -204,7 +204,7 @@ describe("plugboard ask", () => {
     expect(stdout.text.endsWith("red\n")).toBe(true);
   });
 
-  it("asks again, and says so, then gives up with 3", async () => {
+  it("retries, says so, and gives up with exit code 3", async () => {
     const down = (): Turn => ({ error: { status: 503, message: "overloaded" } });
     const config = await configure(down, { mcp: { servers: {} } });
     const clock: Clock = {
@@ -225,7 +225,7 @@ describe("plugboard ask", () => {
     });
   });
 
-  it("ends with a signal, in mid-sentence too", async () => {
+  it("ends with a signal, even in the middle of an answer", async () => {
     const config = await configure([{ text: "once upon a time", chunkDelayMs: 50 }]);
     const running = scratch.start(["--config", config, "ask", "go"]);
     await running.stdout.until("o");
@@ -267,7 +267,7 @@ describe("plugboard ask", () => {
     proxy.close();
   });
 
-  it("needs something to ask", async () => {
+  it("refuses an empty prompt", async () => {
     expect((await scratch.run(["ask"])).code).toBe(2);
     expect((await scratch.run(["ask", ""])).stderr).toContain("the prompt is empty");
   });

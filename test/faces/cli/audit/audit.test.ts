@@ -20,7 +20,7 @@ async function write(text: string): Promise<void> {
 }
 
 describe("plugboard audit", () => {
-  it("says when there is nothing, and where it looked", async () => {
+  it("says that there are no calls, and where it looked", async () => {
     expect(await scratch.run(["audit"])).toEqual({
       code: 0,
       stdout: "",
@@ -28,7 +28,7 @@ describe("plugboard audit", () => {
     });
   });
 
-  it("is a table, in local time", async () => {
+  it("prints a table, in local time", async () => {
     await write(
       line({ durationMs: 12.3, bytes: 2048, session: "s1" }) +
         line({
@@ -52,13 +52,13 @@ describe("plugboard audit", () => {
     ]);
   });
 
-  it("shows arguments where they were written", async () => {
+  it("shows arguments if they were recorded", async () => {
     const redact = { value: <T>(value: T): T => value };
     await write(line({ args: { kind: "copy", json: '{"path":"a\\u202eb"}' }, redact }));
     expect((await scratch.run(["audit"])).stdout).toContain('{"path":"ab"}');
   });
 
-  it("is the file's own lines with --json, safe to look at", async () => {
+  it("prints the lines of the file with --json, safe to look at", async () => {
     await write(line({ tool: "a\u202e\u009b" }) + lostLine(NOW, 1));
     const { stdout } = await scratch.run(["audit", "--json"]);
     const [first = "", second = "", rest] = stdout.split("\n");
@@ -91,14 +91,14 @@ describe("plugboard audit", () => {
     expect(found.map((each) => (JSON.parse(each) as { tool: string }).tool)).toEqual(tools);
   });
 
-  it("looks where the configuration says", async () => {
+  it("reads the configured file", async () => {
     const elsewhere = scratch.file("calls.jsonl", line({ tool: "elsewhere" }));
     const config = scratch.file("config.json", { audit: { file: elsewhere } });
     const { stdout } = await scratch.run(["audit", "--config", config]);
     expect(stdout).toContain("docs/elsewhere");
   });
 
-  it("says why it cannot read it", async () => {
+  it("says why it cannot read the file", async () => {
     await mkdir(file(), { recursive: true });
     const { code, stderr } = await scratch.run(["audit"]);
     expect(code).toBe(2);
@@ -114,7 +114,7 @@ describe("plugboard audit", () => {
   it.each([
     [["--follow"], /docs\/first +ok .*\n.* docs\/second +ok .*\n.*1 call not recorded/],
     [["--follow", "--json"], /"first".*\n.*"second".*\n.*"count":1/],
-  ])("goes on with %j until it is interrupted", async (argv, expected) => {
+  ])("follows with %j until it is interrupted", async (argv, expected) => {
     await write(line({ tool: "first" }));
     const stdout = new Sink();
     const { done, events } = scratch.start(["audit", ...argv], { stdout });

@@ -15,7 +15,10 @@ describe("readSince", () => {
     expect(readSince(text)).toEqual(since);
   });
 
-  it.each(["", "h", "1y", "-1h", "1.5h", "yesterday", "5", "2026-13-45"])("not %j", (text) => {
-    expect(readSince(text)).toBeUndefined();
-  });
+  it.each(["", "h", "1y", "-1h", "1.5h", "yesterday", "5", "2026-13-45"])(
+    "does not accept %j",
+    (text) => {
+      expect(readSince(text)).toBeUndefined();
+    },
+  );
 });

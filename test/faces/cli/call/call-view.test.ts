@@ -16,7 +16,7 @@ function open(stderr: Sink) {
 }
 
 describe("a call under way", () => {
-  it("is a row with its progress for a person", async () => {
+  it("is a row with its progress on a terminal", async () => {
     const { clock, stderr, view } = open(new Sink({ columns: 60, rows: 20 }));
     view.calling("docs/search");
     view.progress({ progress: 1, total: 4, message: "reading" });
@@ -26,7 +26,7 @@ describe("a call under way", () => {
     expect(clock.next()).toBeUndefined();
   });
 
-  it("is a plain line for each second of progress otherwise", async () => {
+  it("is a plain line at most once a second otherwise", async () => {
     const { clock, stderr, view } = open(new Sink());
     view.calling("docs/search");
     for (const progress of [1, 2, 3]) {

@@ -39,7 +39,7 @@ describe("plugboard call", () => {
     expect((await scratch.run(["call", "echo", "-"], { stdin })).stdout).toBe("piped\n");
   });
 
-  it("tells a person at a terminal that their input is awaited", async () => {
+  it("tells a person at a terminal that input is expected", async () => {
     useServers();
     const stdin: PassThrough & { isTTY?: boolean } = new PassThrough();
     stdin.isTTY = true;
@@ -69,7 +69,7 @@ describe("plugboard call", () => {
     expect(image.subarray(1, 4).toString()).toBe("PNG");
   });
 
-  it("gives the whole outcome as JSON on request, an error's too", async () => {
+  it("prints the whole outcome with --json, also for an error", async () => {
     useServers();
     const added = await call("add", "a=1", "b=2", "--json");
     expect(JSON.parse(added.stdout)).toEqual({
@@ -173,7 +173,7 @@ describe("plugboard call", () => {
     expect(scratch.read("starts")).toBe("1");
   });
 
-  it("needs to know which, where several tools have that name", async () => {
+  it("asks which tool is meant if several have that name", async () => {
     scratch.servers({ one: fixture("echo"), two: fixture("echo") });
     expect(await call("add", "a=1", "b=2")).toEqual({
       code: 2,
@@ -182,7 +182,7 @@ describe("plugboard call", () => {
     });
   });
 
-  it("does not wait for servers that have nothing to do with a full name", async () => {
+  it("does not wait for other servers if the public name is found", async () => {
     scratch.servers({ mute: fixture("never-initialize"), echo: fixture("echo") });
     expect((await call("mcp__echo__echo", "text=a")).stdout).toBe("a\n");
   });
@@ -194,7 +194,7 @@ describe("plugboard call", () => {
     expect(stderr).toMatch(/^plugboard: server 'missing' has failed: .*no-such-command.*\nhint: /);
   });
 
-  it("fails for a tool that nobody is known to have, while some cannot be asked", async () => {
+  it("fails for an unknown tool while some servers cannot be asked", async () => {
     scratch.servers({ echo: fixture("echo"), missing: { command: "no-such-command" } });
     const { code, stdout, stderr } = await call("some_tool", "--log-level", "silent");
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
@@ -212,14 +212,14 @@ describe("plugboard call", () => {
     });
   });
 
-  it("tells of progress", async () => {
+  it("prints progress", async () => {
     useServers();
     const { stdout, stderr } = await call("progress", "steps=2", "ms=1");
     expect(stdout).toBe("2 steps done\n");
     expect(stderr).toBe("progress: 1/2 (50 %) step 1 of 2\n");
   });
 
-  it("shows progress to a person, and clears it away", async () => {
+  it("shows progress on a terminal, and clears it away", async () => {
     useServers();
     const stderr = new Sink({ columns: 80, rows: 24 });
     const env = { NO_COLOR: "1" };

@@ -1,9 +1,5 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { resultText } from "../../../../src/faces/cli/call/result.ts";
-import { ensureDirectory, saveBinary } from "../../../../src/faces/cli/call/save.ts";
 import type { ContentBlock } from "../../../../src/model/content.ts";
 import type { CallOutcome } from "../../../../src/model/tool.ts";
 
@@ -69,67 +65,5 @@ describe("the text of a result", () => {
     ],
   ])("with %s", (_, outcome, text) => {
     expect(resultText(outcome)).toBe(text);
-  });
-});
-
-describe("saving a result", () => {
-  let cwd = "";
-  beforeEach(() => {
-    cwd = mkdtempSync(join(tmpdir(), "plugboard-save-"));
-  });
-  afterEach(() => rmSync(cwd, { recursive: true }));
-
-  const save = async (content: ContentBlock[], directory = "out", name = "a/b") => {
-    await ensureDirectory(directory, cwd);
-    return saveBinary({ content }, { directory, cwd, name });
-  };
-
-  it("writes every binary block to a file and says where", async () => {
-    const content = [said("text"), image("image/jpeg"), blob];
-    const saved = await save(content);
-    expect(resultText({ content }, saved)).toBe(
-      "text\n[image: image/jpeg, 10 B] saved to out/a_b-1.jpg\n" +
-        "[resource: file:///a.bin, application/octet-stream, 10 B] saved to out/a_b-2.bin\n",
-    );
-    expect(readFileSync(join(cwd, "out/a_b-1.jpg"), "utf8")).toBe("some bytes");
-  });
-
-  it("never writes over a file", async () => {
-    writeFileSync(join(cwd, "a_b-1.png"), "mine");
-    const saved = await save([image("image/png")], ".");
-    expect([...saved.values()]).toEqual(["a_b-2.png"]);
-    expect(readFileSync(join(cwd, "a_b-1.png"), "utf8")).toBe("mine");
-  });
-
-  it.each([
-    ["image/png", "png"],
-    ["image/svg+xml", "svg"],
-    ["audio/x-aiff", "aiff"],
-    ["image/PNG; charset=x", "png"],
-    ["../../etc/passwd", "bin"],
-    ["application/vnd.ms-excel", "bin"],
-  ])("names %s by its kind, .%s", async (mimeType, extension) => {
-    await save([image(mimeType)]);
-    expect(readdirSync(join(cwd, "out"))).toEqual([`a_b-1.${extension}`]);
-  });
-
-  it("keeps to the directory, whatever the tool is called", async () => {
-    const saved = await save([image("image/png")], "out", "../é");
-    expect([...saved.values()]).toEqual(["out/_-1.png"]);
-  });
-
-  it("says why it cannot, before the call is made", async () => {
-    writeFileSync(join(cwd, "out"), "a file");
-    await expect(ensureDirectory("out", cwd)).rejects.toMatchObject({
-      code: "INVALID_ARGUMENTS",
-      message: `cannot save to ${join(cwd, "out")} (EEXIST)`,
-    });
-  });
-
-  it("says why it could not", async () => {
-    const options = { directory: "gone", cwd, name: "a" };
-    await expect(saveBinary({ content: [image("image/png")] }, options)).rejects.toMatchObject({
-      message: `cannot save to ${join(cwd, "gone/a-1.png")} (ENOENT)`,
-    });
   });
 });

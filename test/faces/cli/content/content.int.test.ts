@@ -24,7 +24,7 @@ describe("plugboard resources", () => {
     expect(stderr).toBe("");
   });
 
-  it("groups them for a person, without what a terminal obeys", async () => {
+  it("groups them for a person, without escape sequences", async () => {
     scratch.servers({ evil: fixture("hostile-library", "--mb=1"), lib: lib() });
     const { stdout } = await scratch.run(["resources", "--no-color"], {
       stdout: new Sink({ columns: 100 }),
@@ -45,7 +45,7 @@ describe("plugboard resources", () => {
     expect(found.map((line) => line.split(" ")[0])).toEqual(uris);
   });
 
-  it("says when there are none, and who could not be asked", async () => {
+  it("says that there are none, and which servers could not be asked", async () => {
     scratch.servers({ lib: lib(), gone: { command: "/nowhere/at/all" } });
     const { code, stderr } = await scratch.run(["resources", "zzz"]);
     expect(code).toBe(0);
@@ -55,7 +55,7 @@ describe("plugboard resources", () => {
     expect((await scratch.run(["resources"])).stderr).toBe("no resources\n");
   });
 
-  it("is JSON on request", async () => {
+  it("prints JSON with --json", async () => {
     scratch.servers({ lib: lib() });
     const { stdout } = await scratch.run(["resources", "rules", "--json"]);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -76,13 +76,13 @@ describe("plugboard read", () => {
     });
   });
 
-  it("starts no other server where it is told whose it is", async () => {
+  it("starts no other server with --server", async () => {
     scratch.servers({ lib: lib(), gone: { command: "/nowhere/at/all" } });
     const { stdout, stderr } = await scratch.run(["read", "lib:///shelf/a", "--server", "lib"]);
     expect([stdout, stderr]).toEqual(["Shelf a.\n", ""]);
   });
 
-  it("saves what is no text, where it is told to", async () => {
+  it("saves binary content with --output", async () => {
     scratch.servers({ lib: lib() });
     const told = await scratch.run(["read", "lib:///picture"]);
     expect(told).toEqual({
@@ -97,7 +97,7 @@ describe("plugboard read", () => {
     expect(readdirSync(join(scratch.directory, "out"))).toHaveLength(1);
   });
 
-  it("is JSON on request", async () => {
+  it("prints JSON with --json", async () => {
     scratch.servers({ lib: lib() });
     const { stdout } = await scratch.run(["read", "lib:///rules", "--json"]);
     expect(JSON.parse(stdout)).toEqual({
@@ -107,7 +107,7 @@ describe("plugboard read", () => {
     });
   });
 
-  it("obeys nothing that a text tells a terminal", async () => {
+  it("removes escape sequences from a text on a terminal", async () => {
     scratch.servers({ evil: fixture("hostile-library") });
     const { stdout } = await scratch.run(["read", "evil:///split-1"], {
       stdout: new Sink({ columns: 80 }),
@@ -144,7 +144,7 @@ describe("plugboard prompts", () => {
     expect((await scratch.run(["prompts", "--server", "echo"])).stderr).toBe("no prompts\n");
   });
 
-  it("is JSON on request", async () => {
+  it("prints JSON with --json", async () => {
     scratch.servers({ lib: lib() });
     const { stdout } = await scratch.run(["prompts", "greet", "--json"]);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -178,7 +178,7 @@ describe("plugboard prompt", () => {
     });
   });
 
-  it("prints what the user alone says as it is", async () => {
+  it("prints only the text if all messages are the user's", async () => {
     scratch.servers({ demo: fixture("one-prompt") });
     const { stdout } = await scratch.run(["prompt", "demo/ask"], {
       stdout: new Sink({ columns: 80 }),

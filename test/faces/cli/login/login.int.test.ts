@@ -40,7 +40,7 @@ function addressIn(text: string): string {
 }
 
 describe("plugboard login", () => {
-  it("opens the browser and is done when the person is; then calls work", async () => {
+  it("opens the browser, and calls work once the person has signed in", async () => {
     const oauth = await protect();
     expect((await scratch.run(["call", "docs/echo", "text=hi"])).stderr).toContain(
       "plugboard login docs",
@@ -59,7 +59,7 @@ describe("plugboard login", () => {
     expect(oauth.count("authorize")).toBe(1);
   });
 
-  it("says it in JSON", async () => {
+  it("prints JSON with --json", async () => {
     await protect();
     const { code, stdout } = await scratch.run(["login", "docs", "--json"], {
       env: { BROWSER: browser },
@@ -94,7 +94,7 @@ describe("plugboard login", () => {
     expect(await done).toMatchObject({ code: 0, stdout: "signed in to docs: 8 tools\n" });
   });
 
-  it("stops reading the terminal where the browser comes back by itself", async () => {
+  it("stops reading the terminal when the browser comes back by itself", async () => {
     const oauth = await protect();
     const stdin = Object.assign(new PassThrough(), { isTTY: true });
     const { done, stderr } = scratch.start(["login", "docs", "--no-browser"], { stdin });
@@ -104,7 +104,7 @@ describe("plugboard login", () => {
     expect(stdin.isPaused()).toBe(true);
   });
 
-  it("refuses what is no address", async () => {
+  it("refuses a line that is not an address", async () => {
     const oauth = await protect();
     const stdin = Object.assign(new PassThrough(), { isTTY: true });
     const { done, stderr } = scratch.start(["login", "docs", "--no-browser"], { stdin });
@@ -115,7 +115,7 @@ describe("plugboard login", () => {
     expect(oauth.count("token")).toBe(0);
   });
 
-  it("says that the person said no", async () => {
+  it("reports that the person refused", async () => {
     await protect();
     const env = { BROWSER: browser, DECISION: "deny" };
     const { code, stderr, stdout } = await scratch.run(["login", "docs"], { env });
@@ -134,7 +134,7 @@ describe("plugboard login", () => {
     expect(oauth.count("token")).toBe(0);
   });
 
-  it("says where signing in did not help", async () => {
+  it("says that signing in did not help", async () => {
     const oauth = await protect({ mcp: { status: [{ code: 500, times: 1000 }] } });
     const { code, stdout } = await scratch.run(["login", "docs"], { env: { BROWSER: browser } });
     expect(code).toBe(3);
@@ -163,7 +163,7 @@ describe("plugboard login", () => {
     expect(result.stderr).toContain(message);
   });
 
-  it("has nothing to do where the server does not ask", async () => {
+  it("refuses a server that does not require a sign-in", async () => {
     const server = await serve({ era: "modern" });
     scratch.servers({ open: { url: server.url }, off: { url: server.url, oauth: false } });
     const asked = await scratch.run(["login", "open"]);
@@ -179,7 +179,7 @@ describe("plugboard login", () => {
 });
 
 describe("plugboard logout", () => {
-  it("revokes and forgets, once", async () => {
+  it("revokes and deletes the tokens, once", async () => {
     const oauth = await protect();
     await scratch.run(["login", "docs"], { env: { BROWSER: browser } });
     expect(await scratch.run(["logout", "docs"])).toMatchObject({
@@ -191,7 +191,7 @@ describe("plugboard logout", () => {
     expect((await scratch.run(["call", "docs/echo", "text=x"])).code).toBe(3);
   });
 
-  it("says where it could only forget, in JSON too", async () => {
+  it("says that it could only delete them, also in JSON", async () => {
     await protect({ metadata: { revocation_endpoint: undefined } });
     const env = { BROWSER: browser };
     await scratch.run(["login", "docs"], { env });
@@ -216,7 +216,7 @@ it("a login asks for the scope that a call was refused for", async () => {
   expect(oauth.count("authorize")).toBe(2);
 });
 
-it("what is shown never holds a token", async () => {
+it("no output contains a token", async () => {
   const oauth = await protect();
   const stderr = new Sink();
   const env = { BROWSER: browser };

@@ -47,7 +47,7 @@ async function seeChanges(): Promise<void> {
 const state = async (name: string) => (await store().list())[0]?.tools.get(name)?.kind;
 
 describe("plugboard pins", () => {
-  it("says when there are none", async () => {
+  it("says that no tools are pinned", async () => {
     expect(await scratch.run(["pins"])).toEqual({
       code: 0,
       stdout: "",
@@ -72,7 +72,7 @@ describe("plugboard pins", () => {
     expect(stderr).toBe("3 are new or changed; to see how: plugboard pins show docs\n");
   });
 
-  it("quotes a name that a shell would read otherwise", async () => {
+  it("quotes a name that a shell would interpret", async () => {
     await see([]);
     await see([{ ...send, name: "x; rm -rf ~" }], { at: LATER });
     expect((await scratch.run(["pins"])).stderr).toBe(
@@ -80,12 +80,12 @@ describe("plugboard pins", () => {
     );
   });
 
-  it("is quiet where everything is as it was", async () => {
+  it("prints no hint if nothing has changed", async () => {
     await see([read]);
     expect((await scratch.run(["pins"])).stderr).toBe("");
   });
 
-  it("is JSON on request", async () => {
+  it("prints JSON with --json", async () => {
     await see([read], { instructions: "Be brief." });
     await see([read], { at: LATER, instructions: "Be long." });
     const { stdout, stderr } = await scratch.run(["pins", "--json"]);
@@ -116,7 +116,7 @@ describe("plugboard pins show", () => {
     expect(stderr).toBe("to approve it: plugboard pins approve docs/read\n");
   });
 
-  it("shows what a pinned tool is", async () => {
+  it("shows the definition of an unchanged tool", async () => {
     await see([read]);
     const { stdout, stderr } = await scratch.run(["pins", "show", "docs/read"]);
     expect(stdout.split("\n")).toEqual([
@@ -133,7 +133,7 @@ describe("plugboard pins show", () => {
     expect(stderr).toBe("");
   });
 
-  it("shows all that changed on a server", async () => {
+  it("shows everything that changed on a server", async () => {
     await seeChanges();
     const { stdout, stderr } = await scratch.run(["pins", "show", "docs"]);
     expect(stdout).toContain("docs (instructions)  changed\n");
@@ -145,12 +145,12 @@ describe("plugboard pins show", () => {
     expect(stderr).toBe("to approve it: plugboard pins approve docs\n");
   });
 
-  it("says when nothing did", async () => {
+  it("says that nothing has changed", async () => {
     await see([read]);
     expect((await scratch.run(["pins", "show", "docs"])).stderr).toBe("nothing has changed\n");
   });
 
-  it("says when there is more than it shows", async () => {
+  it("says that there is more than it shows", async () => {
     await see([send]);
     const many = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`k${at}`, at]));
     await see([{ ...send, inputSchema: many }], { at: LATER });
@@ -158,7 +158,7 @@ describe("plugboard pins show", () => {
     expect(stdout).toContain("  … and more; --json shows both in full\n");
   });
 
-  it("is JSON on request, with both definitions", async () => {
+  it("prints both definitions with --json", async () => {
     await seeChanges();
     const { stdout } = await scratch.run(["pins", "show", "docs", "--json"]);
     const { pins } = JSON.parse(stdout) as { pins: unknown[] };
@@ -190,18 +190,18 @@ describe("plugboard pins show", () => {
     ],
     ["dosc", "plugboard: server 'dosc' has no pins\nhint: did you mean 'docs'?\n"],
     ["zzzz/x", "plugboard: server 'zzzz' has no pins\nhint: servers with pins: docs\n"],
-  ])("refuses what there is not: %s", async (target, stderr) => {
+  ])("refuses an unknown target: %s", async (target, stderr) => {
     await see([read]);
     expect(await scratch.run(["pins", "show", target])).toEqual({ code: 2, stdout: "", stderr });
   });
 
-  it("refuses everything where nothing is pinned", async () => {
+  it("refuses any target if nothing is pinned", async () => {
     expect((await scratch.run(["pins", "approve", "docs"])).stderr).toContain("no server has pins");
   });
 });
 
 describe("plugboard pins approve", () => {
-  it("accepts one tool", async () => {
+  it("approves one tool", async () => {
     await seeChanges();
     const { code, stdout } = await scratch.run(["pins", "approve", "docs/read"]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "approved docs/read: description\n" });
@@ -209,7 +209,7 @@ describe("plugboard pins approve", () => {
     expect(await state("send")).toBe("new");
   });
 
-  it("accepts everything of a server", async () => {
+  it("approves everything of a server", async () => {
     await seeChanges();
     const { stdout } = await scratch.run(["pins", "approve", "docs"]);
     expect(stdout).toBe(
@@ -219,7 +219,7 @@ describe("plugboard pins approve", () => {
     expect(again).toEqual({ code: 0, stdout: "", stderr: "there is nothing to approve\n" });
   });
 
-  it("is JSON on request", async () => {
+  it("prints JSON with --json", async () => {
     await seeChanges();
     const { stdout } = await scratch.run(["pins", "approve", "docs/send", "--json"]);
     expect(JSON.parse(stdout)).toEqual({
@@ -227,7 +227,7 @@ describe("plugboard pins approve", () => {
     });
   });
 
-  it("asks which, where a name has several definitions", async () => {
+  it("asks which server is meant if several were pinned under one name", async () => {
     for (const key of ["aaaaaaaaaaaa", "bbbbbbbbbbbb"]) {
       await see([read], { key });
       await see([changedRead], { key, at: LATER });
@@ -249,7 +249,7 @@ describe("plugboard pins approve", () => {
   });
 });
 
-describe("approving what has changed again since it was looked at", () => {
+describe("approving a definition that has changed again since it was shown", () => {
   it.each(["docs", "docs/read"])("does not happen: %s", async (text) => {
     await seeChanges();
     const all = await store().list();
@@ -264,7 +264,7 @@ describe("approving what has changed again since it was looked at", () => {
     expect(await state("read")).toBe("changed");
   });
 
-  it("does not happen where it was forgotten", async () => {
+  it("does not happen if the pin was forgotten", async () => {
     await seeChanges();
     const all = await store().list();
     await scratch.run(["pins", "forget", "docs"]);
@@ -278,21 +278,21 @@ describe("approving what has changed again since it was looked at", () => {
 });
 
 describe("plugboard pins forget", () => {
-  it("drops one tool", async () => {
+  it("deletes the pin of one tool", async () => {
     await seeChanges();
     expect((await scratch.run(["pins", "forget", "docs/read"])).stdout).toBe("forgot docs/read\n");
     expect(await state("read")).toBeUndefined();
     expect(await state("list")).toBe("pinned");
   });
 
-  it("drops a server", async () => {
+  it("deletes the pins of a server", async () => {
     await see([read]);
     await see([read], { server: "other" });
     expect((await scratch.run(["pins", "forget", "docs"])).stdout).toBe("forgot docs\n");
     expect((await store().list()).map(({ server }) => server)).toEqual(["other"]);
   });
 
-  it("drops everything", async () => {
+  it("deletes all pins", async () => {
     await see([read]);
     await see([send], { server: "other" });
     const { stdout } = await scratch.run(["pins", "forget", "--all", "--json"]);

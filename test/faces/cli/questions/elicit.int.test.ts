@@ -94,7 +94,7 @@ describe("a form", () => {
     expect(JSON.parse(stdout)).toEqual({ action });
   });
 
-  it("without fields is a question of yes or no", async () => {
+  it("without fields is a yes-or-no question", async () => {
     const params = { message: "Go on?", requestedSchema: { type: "object", properties: {} } };
     const args = { method: "elicitation/create", params };
     const { stdout, stderr } = await call("ask", args, [["Send it", "y"]]);
@@ -138,7 +138,7 @@ describe("a page", () => {
       1,
       "",
     ],
-  ])("that a call needs is waited for until %s", async (_, more, lines, code, text) => {
+  ])("that a call needs is awaited until %s", async (_, more, lines, code, text) => {
     const args = { key: "k", elicitations: [PAGE.params], ...more };
     const outcome = await call("requirePage", args, lines);
     expect(outcome.stdout.trim()).toBe(text);
@@ -146,14 +146,14 @@ describe("a page", () => {
   });
 });
 
-describe("nobody is asked", () => {
+describe("no question is asked", () => {
   it("where there is no terminal", async () => {
     scratch.servers({ s: fixture("asks") });
     const { stdout } = await scratch.run(["call", "s/ask", JSON.stringify(FORM)]);
     expect(JSON.parse(stdout)).toMatchObject({ code: -32601 });
   });
 
-  it("where stdin has given the arguments", async () => {
+  it("where the arguments were read from stdin", async () => {
     scratch.servers({ s: fixture("asks") });
     const stdin = Object.assign(new PassThrough(), { isTTY: true });
     stdin.end(JSON.stringify(FORM));
@@ -164,7 +164,7 @@ describe("nobody is asked", () => {
     expect(JSON.parse(stdout)).toEqual({ action: "cancel" });
   });
 
-  it("any more, once the command is interrupted", async () => {
+  it("after the command was interrupted", async () => {
     scratch.servers({ s: fixture("asks") });
     const stdin = Object.assign(new PassThrough(), { isTTY: true });
     const stderr = new Sink({ columns: 100 });

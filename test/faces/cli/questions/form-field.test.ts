@@ -40,7 +40,7 @@ describe("a field is asked for", () => {
     expect(fieldLines(fieldOf(property))).toEqual(lines);
   });
 
-  it("with a star where it is needed", () => {
+  it("with a star if it is required", () => {
     expect(fieldLines(fieldOf({ type: "string" }, ["it"]))).toEqual(["  it *", "  > "]);
   });
 });

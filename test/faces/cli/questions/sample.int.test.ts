@@ -67,14 +67,14 @@ async function attended(config: string, ...lines: string[]) {
   return running.done;
 }
 
-describe("a server that may ask the model", () => {
+describe("a server that wants to use the model", () => {
   it.each([
     ["y", "hat"],
     ["YES", "hat"],
     ["a", "hat"],
     ["n", "was declined"],
     ["", "was declined"],
-  ])("is answered as the person says: %j", async (line, answer) => {
+  ])("is allowed or not by what the person types: %j", async (line, answer) => {
     const samples = answer === "hat" ? 1 : 0;
     const config = await configure("ask", {}, samples);
     const { code, stdout, stderr } = await attended(config, line);
@@ -92,7 +92,7 @@ describe("a server that may ask the model", () => {
     expect(model?.requests).toHaveLength(2 + samples);
   });
 
-  it("is asked about once where the person says always", async () => {
+  it("is asked about once if the person says always", async () => {
     const flood = { name: "mcp__s__flood", arguments: { ...SAMPLE, count: 2 } };
     const config = await configure("ask", flood, 2);
     const { stderr } = await attended(config, "always");
@@ -100,7 +100,7 @@ describe("a server that may ask the model", () => {
     expect(told().match(/hat/g)).toHaveLength(2);
   });
 
-  it("is refused where nobody can be asked", async () => {
+  it("is refused without a terminal", async () => {
     const config = await configure("ask", {}, 0);
     const { code, stderr } = await scratch.run(["--config", config, "ask", "go"]);
     expect(code).toBe(0);
@@ -111,13 +111,13 @@ describe("a server that may ask the model", () => {
   it.each([
     ["ask", ["--yes"]],
     ["allow", []],
-  ])("asks without a question: sampling %s, %j", async (sampling, flags) => {
+  ])("is allowed without a question: sampling %s, %j", async (sampling, flags) => {
     const config = await configure(sampling, {});
     expect((await scratch.run(["--config", config, "ask", "go", ...flags])).code).toBe(0);
     expect(told()).toContain("hat");
   });
 
-  it("is not offered it by default", async () => {
+  it("is told by default that it cannot", async () => {
     const config = await configure("deny", {}, 0);
     expect((await scratch.run(["--config", config, "ask", "go", "--yes"])).code).toBe(0);
     expect(told()).toContain("-32601");

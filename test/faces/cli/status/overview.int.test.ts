@@ -13,7 +13,7 @@ const some = () => ({
 });
 
 describe("plugboard", () => {
-  it("shows every server with its state, tools and cost, and why one is not ready", async () => {
+  it("shows every server with its state, tools and prompt tokens, and why one is not ready", async () => {
     scratch.servers(some());
     const { code, stdout } = await scratch.run([]);
     const [head, , titles, ...lines] = stdout.split("\n");
@@ -42,7 +42,7 @@ describe("plugboard", () => {
     expect(Math.max(...table.map((line) => line.length))).toBeLessThanOrEqual(40);
   });
 
-  it("is JSON on request", async () => {
+  it("prints JSON with --json", async () => {
     scratch.servers(some());
     const { code, stdout } = await scratch.run(["--json"]);
     expect(code).toBe(0);
@@ -65,7 +65,7 @@ describe("plugboard", () => {
     });
   });
 
-  it("is the agent that --agent names", async () => {
+  it("uses the agent given with --agent", async () => {
     const file = scratch.file("agents.json", {
       agents: {
         defaults: { mcp: { servers: { echo: fixture("echo") } } },
@@ -77,7 +77,7 @@ describe("plugboard", () => {
     expect(stdout).toContain("echo    ○ disabled");
   });
 
-  it("marks tools that are known from the cache alone", async () => {
+  it("marks tools that are only known from the cache", async () => {
     const slow = (ms: number) => ({ slow: { ...fixture("slow-start", `--ms=${ms}`), lazy: true } });
     scratch.servers(slow(0));
     await scratch.run([]);
@@ -85,7 +85,7 @@ describe("plugboard", () => {
     expect(stdout).toMatch(/^slow +○ idle +1 +~\d+ +from cache$/m);
   });
 
-  it("does not wait longer than the configuration says", async () => {
+  it("does not wait longer than startupWait", async () => {
     const file = scratch.file("hasty.json", {
       agents: {
         defaults: {
@@ -106,7 +106,7 @@ describe("plugboard", () => {
     expect((await scratch.run(["status"])).stdout).toBe("no servers are configured\n");
   });
 
-  it("shows how servers start while a person looks on, and clears it away", async () => {
+  it("shows on a terminal how servers start, and clears it away", async () => {
     scratch.servers({ echo: fixture("echo"), slow: fixture("slow-start", "--ms=1000") });
     const stderr = new Sink({ columns: 80, rows: 24 });
     const { code, stdout } = await scratch.run([], { stderr, env: { NO_COLOR: "1" } });

@@ -1,16 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { serverPage } from "../../../../src/faces/cli/status/server-page.ts";
-import {
-  stateCell,
-  stateNotes,
-  stateToJson,
-} from "../../../../src/faces/cli/status/server-state.ts";
-import { startingRows } from "../../../../src/faces/cli/status/starting.ts";
 import { PlugboardError } from "../../../../src/model/errors.ts";
 import type { ServerState } from "../../../../src/model/server-state.ts";
-import type { ServerStatus } from "../../../../src/model/server-status.ts";
-import { ManualClock } from "../../../support/manual-clock.ts";
 import { terminal } from "../harness.ts";
+import { status } from "./status.ts";
 
 const NOW = 1_000_000;
 const error = new PlugboardError("SPAWN_FAILED", "not found", { hint: "install it" });
@@ -23,94 +16,10 @@ const ready: ServerState = {
 };
 const backoff: ServerState = { kind: "backoff", attempt: 2, of: 5, retryAt: NOW + 3000, error };
 
-function status(name: string, state: ServerState, more: Partial<ServerStatus> = {}): ServerStatus {
-  return {
-    name,
-    origin: "defaults",
-    transport: "stdio",
-    target: "node server.js",
-    state,
-    tools: 2,
-    cached: false,
-    available: true,
-    restarts: 0,
-    calls: { total: 0, failed: 0, inFlight: 0 },
-    diagnostics: [],
-    stderr: [],
-    ...more,
-  };
-}
-
 const plain = terminal(60, { NO_COLOR: "1" });
 
-describe("a state", () => {
-  it.each<[ServerState, string, string, string[]]>([
-    [{ kind: "disabled" }, "○ disabled", "- disabled", []],
-    [{ kind: "untrusted", remedy: "trust it" }, "! untrusted", "! untrusted", ["trust it"]],
-    [{ kind: "idle" }, "○ idle", "- idle", []],
-    [
-      { kind: "starting", attempt: 1, since: 0 },
-      "◌ starting",
-      "~ starting",
-      ["still starting; it did not become ready in time"],
-    ],
-    [ready, "✓ ready", "+ ready", []],
-    [backoff, "↻ restarting", "~ restarting", ["not found", "hint: install it"]],
-    [
-      { kind: "needs-auth", remedy: "sign in" },
-      "! sign-in required",
-      "! sign-in required",
-      ["sign in"],
-    ],
-    [{ kind: "failed", error }, "✗ failed", "x failed", ["not found", "hint: install it"]],
-    [{ kind: "stopping" }, "○ stopping", "- stopping", []],
-    [{ kind: "stopped" }, "○ stopped", "- stopped", []],
-  ])("%o is a word with a sign, and its reason", (state, sign, plainSign, notes) => {
-    expect(stateCell(state, terminal(80)).text).toBe(sign);
-    expect(stateCell(state, terminal(80, { TERM: "linux" })).text).toBe(plainSign);
-    expect(stateNotes(state)).toEqual(notes);
-  });
-
-  it("is JSON with its error in it", () => {
-    const shown = { code: "SPAWN_FAILED", message: "not found", hint: "install it" };
-    expect(stateToJson({ kind: "failed", error })).toEqual({ kind: "failed", error: shown });
-    expect(stateToJson(backoff)).toEqual({ ...backoff, error: shown });
-    expect(stateToJson(ready)).toEqual({ ...ready, startMs: 250 });
-    expect(stateToJson({ kind: "idle" })).toEqual({ kind: "idle" });
-    const bare = new PlugboardError("TIMEOUT", "late");
-    expect(stateToJson({ kind: "failed", error: bare })).toEqual({
-      kind: "failed",
-      error: { code: "TIMEOUT", message: "late" },
-    });
-  });
-});
-
-describe("servers that start", () => {
-  const clock = new ManualClock();
-  const starting: ServerState = { kind: "starting", attempt: 1, since: clock.now() - 1500 };
-  const servers = [
-    status("a", ready),
-    status("b", starting),
-    status("c", { kind: "failed", error }),
-  ];
-  const frame = { spinner: "*", width: 60 };
-
-  it("have a row each, with the time it took or takes", () => {
-    expect(startingRows(servers, { ...frame, height: 10 }, clock, plain)).toEqual([
-      "a  ✓ ready     250 ms",
-      "b  * starting  1.5 s",
-      "c  ✗ failed",
-    ]);
-  });
-
-  it("come first where not all fit", () => {
-    const [first] = startingRows(servers, { ...frame, height: 2 }, clock, plain);
-    expect(first).toBe("b  * starting  1.5 s");
-  });
-});
-
 describe("a server in full", () => {
-  it("has everything that is known of it", () => {
+  it("shows everything that is known about it", () => {
     const server = status("docs", ready, {
       origin: "agent",
       pid: 42,
@@ -157,7 +66,7 @@ describe("a server in full", () => {
     ]);
   });
 
-  it("has the reason why it does not run, once", () => {
+  it("shows once why it does not run", () => {
     const server = status("docs", backoff, {
       cached: true,
       lastError: "not found",

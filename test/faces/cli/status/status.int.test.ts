@@ -20,7 +20,7 @@ describe("plugboard status", () => {
     expect(stdout).toMatch(/^missing +✗ failed +0 +stdio +no-such-command\n {4}.+\n {4}hint: /m);
   });
 
-  it("has everything about one, and starts no other", async () => {
+  it("shows everything about one server, and starts no other", async () => {
     const state = scratch.file("starts", "0");
     scratch.servers({
       talks: fixture("stderr-then-exit"),
@@ -33,7 +33,7 @@ describe("plugboard status", () => {
     expect(scratch.read("starts")).toBe("0");
   });
 
-  it("is JSON on request", async () => {
+  it("prints JSON with --json", async () => {
     scratch.servers({ echo: fixture("echo"), missing: { command: "no-such-command" } });
     const { stdout } = await scratch.run(["status", "--json", "--log-level", "silent"]);
     const [echo, missing] = JSON.parse(stdout) as unknown[];
@@ -61,7 +61,7 @@ describe("plugboard status", () => {
     });
   });
 
-  it("refuses a server that there is not", async () => {
+  it("refuses an unknown server", async () => {
     scratch.servers({ echo: fixture("echo") });
     const { code, stdout, stderr } = await scratch.run(["status", "ech", "--json"]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });

@@ -26,11 +26,11 @@ describe("a page is opened", () => {
     },
   );
 
-  it("by a program that is not there: then not", async () => {
+  it("reports that the program does not exist", async () => {
     expect(await openBrowser(URL_, { BROWSER: "/nowhere/browser" })).toBe(false);
   });
 
-  it("by a program that is not waited for", async () => {
+  it("does not wait for the program", async () => {
     expect(await openBrowser(URL_, { BROWSER: "/bin/true", PATH: "" })).toBe(true);
   });
 });

@@ -49,7 +49,7 @@ describe("the log", () => {
     expect(logged("warn", [["warn", message, fields]])).toEqual([line]);
   });
 
-  it("leaves out how servers fare, which every command shows by itself, unless more is asked for", () => {
+  it("leaves out the state of servers by default, because every command shows it", () => {
     const entry: [LogLevel, string, LogFields] = ["warn", "server failed", { state: "failed" }];
     expect(logged("warn", [entry])).toEqual([]);
     expect(logged("info", [entry])).toEqual(["warn  server failed state=failed"]);
@@ -59,7 +59,7 @@ describe("the log", () => {
     expect(logged("warn", [["error", "x"]], "text", true)).toEqual(["\u001b[31merror\u001b[39m x"]);
   });
 
-  it("is JSON by the line for programs", () => {
+  it("prints lines of JSON for programs", () => {
     const lines = logged(
       "warn",
       [

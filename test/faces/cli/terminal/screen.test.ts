@@ -29,7 +29,7 @@ describe("the screen", () => {
     expect(stderr.text).toBe("aside\n");
   });
 
-  it("prints JSON without what a terminal would obey or hide", () => {
+  it("escapes characters in JSON that a terminal would obey or hide", () => {
     const { screen, stdout } = open(new Sink());
     const value = "\u001b[2J\u009b31m \u202e \u{e0041} é 🚀";
     screen.json(value);
@@ -37,7 +37,7 @@ describe("the screen", () => {
     expect(JSON.parse(stdout.text)).toBe(value);
   });
 
-  it("shows no live rows where nobody looks", async () => {
+  it("shows no live rows where stderr is not a terminal", async () => {
     const { screen, stderr, clock } = open(new Sink());
     const rows = screen.live(() => ["row"]);
     await clock.advance(1000);
@@ -46,7 +46,7 @@ describe("the screen", () => {
     expect(clock.next()).toBeUndefined();
   });
 
-  it("shows nothing of what is over at once", async () => {
+  it("shows no live rows for work that ends at once", async () => {
     const { screen, stderr, clock } = open(person());
     const rows = screen.live(() => ["row"]);
     await clock.advance(100);
@@ -79,7 +79,7 @@ describe("the screen", () => {
     expect(stderr.text).toBe("\u001b[1A\r\u001b[Jaside\n\u001b[2Krow\n\u001b[J");
   });
 
-  it("makes way for a result", async () => {
+  it("removes the live rows before a result", async () => {
     const { screen, stderr, stdout, clock } = open(person());
     screen.live(() => ["row"]);
     await clock.advance(120);
@@ -89,7 +89,7 @@ describe("the screen", () => {
     expect(stdout.text).toBe("result\n");
   });
 
-  it("tells its rows how much room there is, and shows no more than fit", async () => {
+  it("tells the rows how much space there is, and shows no more than fit", async () => {
     const { screen, stderr, clock } = open(person(4));
     let room: unknown;
     screen.live(({ width, height }) => {
@@ -101,7 +101,7 @@ describe("the screen", () => {
     expect(stderr.text).toBe("\u001b[2Ka\n\u001b[2Kb\n\u001b[2K… and 3 more\n\u001b[J");
   });
 
-  it("turns a plain sign where symbols do not come out", async () => {
+  it("uses a plain spinner where symbols cannot be displayed", async () => {
     const { screen, stderr, clock } = open(person(), { TERM: "linux" });
     screen.live(({ spinner }) => [spinner]);
     await clock.advance(120);

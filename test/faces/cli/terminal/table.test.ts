@@ -24,7 +24,7 @@ describe("a table", () => {
     ]);
   });
 
-  it("cuts the column with the most to spare until it fits", () => {
+  it("cuts the column with the most slack until the row fits", () => {
     expect(renderTable(columns, rows, { paint, width: 28 })).toEqual([
       "name    count  about",
       "github     12  Issues and p…",
@@ -32,7 +32,7 @@ describe("a table", () => {
     ]);
   });
 
-  it("cuts the next one when the first is down to its least", () => {
+  it("cuts the next column when the first has reached its minimum", () => {
     expect(renderTable(columns, rows, { paint, width: 19 })).toEqual([
       "name  count  about",
       "git…     12  Issue…",
@@ -40,7 +40,7 @@ describe("a table", () => {
     ]);
   });
 
-  it("leaves out what is on the right where not even the least fits", () => {
+  it("leaves out columns on the right if even the minimum widths do not fit", () => {
     expect(renderTable(columns, rows, { paint, width: 12 })).toEqual([
       "name   count",
       "gith…     12",
@@ -48,16 +48,16 @@ describe("a table", () => {
     ]);
   });
 
-  it("leaves out columns that say nothing", () => {
+  it("leaves out empty columns", () => {
     const empty = [{ cells: ["a", "", "b"] }];
     expect(renderTable(columns, empty, { paint })).toEqual(["name  about", "a     b"]);
   });
 
-  it("has no line of titles where there are none", () => {
+  it("prints no title line without titles", () => {
     expect(renderTable([{}, {}], [{ cells: ["a", "b"] }], { paint })).toEqual(["a  b"]);
   });
 
-  it("wraps a column that asks for it", () => {
+  it("wraps a column with overflow: wrap", () => {
     const wrapping: Column[] = [{}, { min: 8, overflow: "wrap" }];
     expect(
       renderTable(wrapping, [{ cells: ["key", "several words in a row"] }], { paint, width: 15 }),
@@ -86,7 +86,7 @@ describe("a table", () => {
     expect(renderTable([{}, {}], hostile, { paint })).toEqual(["a bc  x"]);
   });
 
-  it("colours the text of a cell and not its padding", () => {
+  it("colours the text of a cell but not its padding", () => {
     const colored = [
       { cells: [{ text: "no", tone: "red" as const }, "x"] },
       { cells: ["long", "y"] },
@@ -97,7 +97,7 @@ describe("a table", () => {
     ]);
   });
 
-  it("has no lines without rows", () => {
+  it("prints nothing without rows", () => {
     expect(renderTable(columns, [], { paint })).toEqual([]);
   });
 });

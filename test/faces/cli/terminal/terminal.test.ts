@@ -14,17 +14,17 @@ describe("a terminal", () => {
     ["a terminal with FORCE_COLOR=0", 80, { FORCE_COLOR: "0" }, false],
     ["both, where NO_COLOR wins", 80, { NO_COLOR: "1", FORCE_COLOR: "1" }, false],
     ["a dumb terminal", 80, { TERM: "dumb" }, false],
-  ])("has colour as %s has it", (_, columns, env, expected) => {
+  ])("uses colour or not: %s", (_, columns, env, expected) => {
     expect(terminal(columns, env).out.paint("red", "x")).toBe(expected ? red : "x");
   });
 
-  it("has none where --no-color says so", () => {
+  it("has no colour with --no-color", () => {
     const stdout = new Sink({ columns: 80 });
     const { out } = describeTerminal({ stdout, stderr: stdout, env: { FORCE_COLOR: "1" } }, false);
     expect(out.paint("red", "x")).toBe("x");
   });
 
-  it("never colours nothing", () => {
+  it("leaves an empty text without colour codes", () => {
     expect(terminal(80).out.paint("red", "")).toBe("");
   });
 

@@ -45,7 +45,7 @@ describe("wrap", () => {
     expect(wrap(text, width)).toEqual(lines);
   });
 
-  it("ends where not even one wide character fits", () => {
+  it("breaks after each character where only one wide character fits", () => {
     expect(wrap("日本", 1)).toEqual(["日", "本"]);
   });
 });

@@ -9,7 +9,7 @@ const scratch = useScratch();
 const two = () => ({ echo: fixture("echo"), swap: fixture("list-changed") });
 
 describe("plugboard tools", () => {
-  it("lists every tool in a line of its own", async () => {
+  it("lists every tool on a line of its own", async () => {
     scratch.servers(two());
     const { code, stdout, stderr } = await scratch.run(["tools"]);
     expect(code).toBe(0);
@@ -41,7 +41,7 @@ describe("plugboard tools", () => {
     );
   });
 
-  it("says when nothing matches, and what may have been meant", async () => {
+  it("says that nothing matches, and suggests a tool", async () => {
     scratch.servers(two());
     const { code, stdout, stderr } = await scratch.run(["tools", "ecko"]);
     expect(code).toBe(0);
@@ -49,14 +49,14 @@ describe("plugboard tools", () => {
     expect(stderr).toBe("no tool matches 'ecko'\nhint: did you mean echo/echo?\n");
   });
 
-  it("says when there are none", async () => {
+  it("says that there are no tools", async () => {
     scratch.servers({ none: fixture("no-tools") });
     const { code, stderr } = await scratch.run(["tools"]);
     expect(code).toBe(0);
     expect(stderr).toBe("no tools\n");
   });
 
-  it("is JSON on request, with everything a tool has", async () => {
+  it("prints everything about a tool with --json", async () => {
     scratch.servers({ ...two(), off: { command: "node", enabled: false } });
     const { stdout } = await scratch.run(["tools", "echo/add", "--json"]);
     expect(JSON.parse(stdout)).toEqual({
@@ -102,7 +102,7 @@ describe("plugboard tools", () => {
     expect(await starts("--refresh")).toBe(1);
   });
 
-  it("tells a person that a list comes from the cache", async () => {
+  it("tells a person that the list comes from the cache", async () => {
     scratch.servers(two());
     const env = { NO_COLOR: "1", CI: "1" };
     const look = (...argv: string[]) =>
@@ -126,7 +126,7 @@ describe("plugboard tools", () => {
     expect(stderr).toMatch(/^plugboard: missing is not available: .*no-such-command.*\nhint: /);
   });
 
-  it("refuses a server that there is not", async () => {
+  it("refuses an unknown server", async () => {
     scratch.servers(two());
     expect(await scratch.run(["tools", "--server", "ecko"])).toEqual({
       code: 2,

@@ -10,7 +10,7 @@ const config = (command: string) => ({
 });
 
 describe("trust in a file", () => {
-  it("does not extend to what was read from it before or after", async () => {
+  it("does not cover content that was read before or after a change", async () => {
     const file = scratch.file("plugboard.json", config("evil"));
     const loaded = await loadConfig(file);
     scratch.file("plugboard.json", config("good"));

@@ -28,7 +28,7 @@ const touch = (): ServerConfig => ({
 
 const hasRun = (): boolean => existsSync(`${scratch.directory}/ran`);
 
-describe("a configuration in the working directory that nobody trusts", () => {
+describe("an untrusted configuration in the working directory", () => {
   beforeEach(() => found({ touch: touch() }));
 
   it.each([[[]], [["tools"]], [["tools", "--refresh"]], [["call", "touch/x"]], [["status"]]])(
@@ -43,7 +43,7 @@ describe("a configuration in the working directory that nobody trusts", () => {
     },
   );
 
-  it("is shown in full, with what cannot be seen written out", async () => {
+  it("is shown in full, with invisible characters written out", async () => {
     const long = "x".repeat(500);
     found(
       {
@@ -79,17 +79,17 @@ describe("a configuration in the working directory that nobody trusts", () => {
   it.each([
     ["--config", ["--config", "plugboard.json", "status"], {}],
     ["$PLUGBOARD_CONFIG", ["status"], { PLUGBOARD_CONFIG: "plugboard.json" }],
-  ])("is approved by being named by %s", async (_, argv, env) => {
+  ])("needs no trust if it is named by %s", async (_, argv, env) => {
     found({ echo: fixture("echo") });
     expect(await scratch.run(argv, { env })).toMatchObject({ code: 0, stderr: "" });
   });
 
-  it("needs no trust where it starts nothing", async () => {
+  it("needs no trust if it starts nothing", async () => {
     found({});
     expect(await scratch.run([])).toMatchObject({ code: 0 });
   });
 
-  it("that is wrong is told of as any other", async () => {
+  it("that is invalid is reported like any other", async () => {
     scratch.file("plugboard.json", "{ agents: 3 }");
     for (const argv of [["tools"], ["trust", "--yes"]]) {
       const { code, stderr } = await scratch.run(argv);
@@ -103,7 +103,7 @@ describe("a configuration in the working directory that nobody trusts", () => {
 describe("plugboard trust", () => {
   beforeEach(() => found({ echo: fixture("echo") }));
 
-  it("shows what there is to trust, asks, and lets it start from then on", async () => {
+  it("shows what there is to trust, asks, and lets it start afterwards", async () => {
     const surroundings = person("y\n");
     const { code, stdout } = await scratch.run(["trust"], surroundings);
     expect(code).toBe(0);
@@ -125,7 +125,7 @@ describe("plugboard trust", () => {
     },
   );
 
-  it("takes an end of stdin for a no", async () => {
+  it("treats the end of stdin as a no", async () => {
     const surroundings = person("y");
     surroundings.stdin.end();
     expect(await scratch.run(["trust"], surroundings)).toMatchObject({ code: 2 });
@@ -138,7 +138,7 @@ describe("plugboard trust", () => {
     expect((await running.done).code).toBe(130);
   });
 
-  it("does not ask where nobody can answer, and does nothing", async () => {
+  it("does not ask without a terminal, and changes nothing", async () => {
     const { code, stderr } = await scratch.run(["trust"], { stdin: "y\n" });
     expect(code).toBe(2);
     expect(stderr).toContain("cannot ask whether to trust it, because this is not a terminal");
@@ -146,14 +146,14 @@ describe("plugboard trust", () => {
     expect((await scratch.run(["tools"])).code).toBe(2);
   });
 
-  it("is answered for a script by --yes, and shows what it trusts all the same", async () => {
+  it("approves with --yes, and still shows what it trusts", async () => {
     const { code, stderr } = await scratch.run(["trust", "--yes"]);
     expect(code).toBe(0);
     expect(stderr).toContain("echo.mjs");
     expect(await scratch.run(["tools"])).toMatchObject({ code: 0 });
   });
 
-  it("has nothing to do a second time", async () => {
+  it("does nothing the second time", async () => {
     await scratch.run(["trust", "--yes"]);
     expect(await scratch.run(["trust"])).toEqual({
       code: 0,
@@ -162,7 +162,7 @@ describe("plugboard trust", () => {
     });
   });
 
-  it("is to be given again after a change of what starts, and says what changed", async () => {
+  it("asks again after a change of what starts, and says what changed", async () => {
     found({ echo: fixture("echo"), old: fixture("echo") });
     await scratch.run(["trust", "--yes"]);
     found({ echo: fixture("echo", "--other"), new: touch() });
@@ -177,13 +177,13 @@ It would start or use:
     expect(hasRun()).toBe(false);
   });
 
-  it("stays after any other change", async () => {
+  it("does not ask again after any other change", async () => {
     await scratch.run(["trust", "--yes"]);
     found({ echo: { ...fixture("echo"), timeout: 20_000, toolPrefix: "e" } });
     expect(await scratch.run(["tools"])).toMatchObject({ code: 0 });
   });
 
-  it("lists what is trusted, and takes it back", async () => {
+  it("lists the trusted files, and revokes one", async () => {
     expect(await scratch.run(["trust", "--list"])).toMatchObject({
       stderr: "no files are trusted\n",
     });
@@ -200,7 +200,7 @@ It would start or use:
     expect(again.stderr).toContain("is not trusted");
   });
 
-  it("answers in JSON where that is asked for", async () => {
+  it("prints JSON with --json", async () => {
     const trusted = ["server echo"];
     const json = async (...argv: string[]): Promise<unknown> =>
       JSON.parse((await scratch.run(["trust", "--json", ...argv])).stdout);
@@ -209,7 +209,7 @@ It would start or use:
     expect(await json("--revoke", "plugboard.json")).toEqual({ file, revoked: true });
   });
 
-  it("is for the file that is named, where one is", async () => {
+  it("uses the file given with --config", async () => {
     const other = scratch.file("other.json", scratch.read("plugboard.json"));
     expect(await scratch.run(["trust", "--yes", "--config", "other.json"])).toMatchObject({
       stdout: `${other} is now trusted; you are asked again when it changes what it starts\n`,
@@ -217,14 +217,14 @@ It would start or use:
     expect((await scratch.run(["tools"])).code).toBe(2);
   });
 
-  it("is not for a directory without a file, whatever else is configured", async () => {
+  it("refuses a directory without a file, whatever else is configured", async () => {
     const { code, stderr } = await scratch.run(["trust", "--config", "no.json"]);
     expect(code).toBe(2);
     expect(stderr).toContain("there is no such file");
   });
 });
 
-it("there is nothing to trust where no file lies in the working directory", async () => {
+it("there is nothing to trust without a file in the working directory", async () => {
   scratch.servers({});
   const { code, stderr } = await scratch.run(["trust"]);
   expect(code).toBe(2);

@@ -1,0 +1,91 @@
+import { PassThrough } from "node:stream";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { ServerConfig } from "../../../../src/model/server-config.ts";
+import { fixture } from "../../../support/boards.ts";
+import { Sink, useScratch } from "../harness.ts";
+
+const scratch = useScratch();
+
+const run = (...argv: string[]) => scratch.run(["--config", "board.json", ...argv]);
+
+/** A configuration whose defaults have these servers, and more to say. */
+function configure(
+  servers: Record<string, ServerConfig>,
+  defaults: object = {},
+  root: object = {},
+) {
+  scratch.file("board.json", { agents: { defaults: { mcp: { servers }, ...defaults } }, ...root });
+}
+
+describe("a call that must be approved", () => {
+  beforeEach(() => configure({ echo: fixture("echo") }, { tools: { approval: "ask" } }));
+
+  /** Somebody at a terminal who types this when asked. */
+  async function answering(answer: string, ...argv: string[]) {
+    const stdin = Object.assign(new PassThrough(), { isTTY: true });
+    const stderr = new Sink({ columns: 80, rows: 24 });
+    const running = scratch.start(["--config", "board.json", ...argv], {
+      stdin,
+      stderr,
+      env: { NO_COLOR: "1" },
+    });
+    await stderr.until("[N]o ");
+    stdin.write(answer);
+    return running.done;
+  }
+
+  it.each([
+    ["y\n", 0, "3\n"],
+    ["YES\n", 0, "3\n"],
+    ["n\n", 4, ""],
+    ["\n", 4, ""],
+    ["sure\n", 4, ""],
+  ])("depends on what the person types: %j", async (answer, code, stdout) => {
+    expect(await answering(answer, "call", "add", "a=1", "b=2")).toMatchObject({ code, stdout });
+    // And asked about again.
+    expect(await answering(answer, "call", "add", "a=1", "b=2")).toMatchObject({ code, stdout });
+  });
+
+  it("is shown in full: what, why, with which arguments", async () => {
+    const { stderr } = await answering("n\n", "call", "add", "a=1", "b=2");
+    expect(stderr).toContain(
+      [
+        "echo/add needs your approval: every call of this tool needs approval",
+        "  Adds two numbers.",
+        "  self-described, unverified: readOnly: true",
+        '  arguments: {"a":1,"b":2}',
+        "Allow this call? [y]es, [a]lways, [N]o ",
+      ].join("\n"),
+    );
+    expect(stderr).toContain("plugboard: echo/add was not approved\n");
+  });
+
+  it("is not asked about again after an always, with or without a terminal", async () => {
+    expect((await answering("a\n", "call", "echo", "text=hi")).stdout).toBe("hi\n");
+    expect(await run("call", "echo", "text=again")).toEqual({
+      code: 0,
+      stdout: "again\n",
+      stderr: "",
+    });
+    expect((await run("call", "add", "a=1", "b=2")).code).toBe(4);
+  });
+
+  it("is refused without a terminal", async () => {
+    const { code, stdout, stderr } = await scratch.run(
+      ["--config", "board.json", "call", "echo", "text=hi"],
+      { stdin: "y\n" },
+    );
+    expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
+    expect(stderr).toContain("echo/echo must be approved and nobody can be asked");
+  });
+
+  it("is not made after Ctrl-C at the question", async () => {
+    const stdin = Object.assign(new PassThrough(), { isTTY: true });
+    const stderr = new Sink({ columns: 80, rows: 24 });
+    const argv = ["--config", "board.json", "call", "echo", "text=hi"];
+    const running = scratch.start(argv, { stdin, stderr, env: { NO_COLOR: "1" } });
+    await stderr.until("[N]o ");
+    running.events.emit("SIGINT");
+    expect(await running.done).toMatchObject({ code: 130, stdout: "" });
+  });
+});

@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest";
+import {
+  stateCell,
+  stateNotes,
+  stateToJson,
+} from "../../../../src/faces/cli/status/server-state.ts";
+import { PlugboardError } from "../../../../src/model/errors.ts";
+import type { ServerState } from "../../../../src/model/server-state.ts";
+import { terminal } from "../harness.ts";
+
+const NOW = 1_000_000;
+const error = new PlugboardError("SPAWN_FAILED", "not found", { hint: "install it" });
+const ready: ServerState = {
+  kind: "ready",
+  since: NOW,
+  startMs: 250.4,
+  protocolVersion: "2025-11-25",
+  pid: 42,
+};
+const backoff: ServerState = { kind: "backoff", attempt: 2, of: 5, retryAt: NOW + 3000, error };
+
+describe("a state", () => {
+  it.each<[ServerState, string, string, string[]]>([
+    [{ kind: "disabled" }, "○ disabled", "- disabled", []],
+    [{ kind: "untrusted", remedy: "trust it" }, "! untrusted", "! untrusted", ["trust it"]],
+    [{ kind: "idle" }, "○ idle", "- idle", []],
+    [
+      { kind: "starting", attempt: 1, since: 0 },
+      "◌ starting",
+      "~ starting",
+      ["still starting; it did not become ready in time"],
+    ],
+    [ready, "✓ ready", "+ ready", []],
+    [backoff, "↻ restarting", "~ restarting", ["not found", "hint: install it"]],
+    [
+      { kind: "needs-auth", remedy: "sign in" },
+      "! sign-in required",
+      "! sign-in required",
+      ["sign in"],
+    ],
+    [{ kind: "failed", error }, "✗ failed", "x failed", ["not found", "hint: install it"]],
+    [{ kind: "stopping" }, "○ stopping", "- stopping", []],
+    [{ kind: "stopped" }, "○ stopped", "- stopped", []],
+  ])("%o is shown as a word with a sign, and its reason", (state, sign, plainSign, notes) => {
+    expect(stateCell(state, terminal(80)).text).toBe(sign);
+    expect(stateCell(state, terminal(80, { TERM: "linux" })).text).toBe(plainSign);
+    expect(stateNotes(state)).toEqual(notes);
+  });
+
+  it("is JSON that includes its error", () => {
+    const shown = { code: "SPAWN_FAILED", message: "not found", hint: "install it" };
+    expect(stateToJson({ kind: "failed", error })).toEqual({ kind: "failed", error: shown });
+    expect(stateToJson(backoff)).toEqual({ ...backoff, error: shown });
+    expect(stateToJson(ready)).toEqual({ ...ready, startMs: 250 });
+    expect(stateToJson({ kind: "idle" })).toEqual({ kind: "idle" });
+    const bare = new PlugboardError("TIMEOUT", "late");
+    expect(stateToJson({ kind: "failed", error: bare })).toEqual({
+      kind: "failed",
+      error: { code: "TIMEOUT", message: "late" },
+    });
+  });
+});
