@@ -26,7 +26,7 @@ export class Models {
     return opening;
   }
 
-  /** Once: gets ready for the first prompt. Does not reject: what cannot be used is told of where somebody asks. */
+  /** Gets ready for the first prompt, once. Does not reject: the first prompt reports why a model cannot be used. */
   warmUp(id: string): Promise<void> {
     this.#warm ??= this.#warmUp(id).catch(() => {});
     return this.#warm;
@@ -45,8 +45,8 @@ export class Models {
 
   async #warmUp(id: string): Promise<void> {
     await this.open(id);
-    const { rehearse } = await import("./rehearse.ts");
-    await rehearse(id, this.#options);
+    const { warmUpTurn } = await import("./warm-up.ts");
+    await warmUpTurn(id, this.#options);
   }
 
   async #open(id: string): Promise<AgentModel> {

@@ -45,7 +45,7 @@ describe("the models of an agent", () => {
       },
     });
     await Promise.all([models.warmUp("ollama/a"), models.warmUp("ollama/a")]);
-    // For the model, and for its rehearsal.
+    // Once for the model, and once for its warm-up.
     expect(loaded.filter((name) => name === "ai")).toHaveLength(2);
     expect(model.requests).toEqual([]);
   });
