@@ -7,6 +7,6 @@ it.each([
   ["anthropic", ["toAnthropicTools"]],
   ["openai", ["toOpenAiTools"]],
 ])("plugboard/%s exports exactly this", async (entry, names) => {
-  const module: object = await import(`../../../src/faces/adapters/${entry}.ts`);
+  const module: object = await import(`../../src/faces/adapters/${entry}.ts`);
   expect(Object.keys(module).toSorted()).toEqual(names);
 });
