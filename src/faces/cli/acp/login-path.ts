@@ -16,6 +16,8 @@ import { signalGroup } from "../../../util/signal.ts";
 const RESOLVING = "PLUGBOARD_RESOLVING_ENVIRONMENT";
 const TIME_LIMIT_MS = 10_000;
 const MAX_OUTPUT = 1 << 20;
+/** Long enough for a fork to be done, too short for the group's number to be reused. */
+const HANG_UP_AGAIN_MS = 250;
 
 export interface LoginPathOptions {
   /** The environment that was inherited. */
@@ -118,13 +120,15 @@ function askShell(shell: LoginShell, options: LoginPathOptions): Promise<Answer>
     if (pid !== undefined) exitGuard.watch(pid, platform, hangUp);
     let isSettled = false;
     const settle = (answer: Answer): void => {
-      // A second signal could hit a stranger: the group's number may have been reused.
+      // A signal much later could hit a stranger: the group's number may have been reused.
       if (isSettled) return;
       isSettled = true;
       timer.cancel();
       signal?.removeEventListener("abort", giveUp);
       if (pid !== undefined) {
         hangUp(pid);
+        // A process that the shell is just forking can miss the first signal.
+        clock.later(HANG_UP_AGAIN_MS, () => hangUp(pid));
         exitGuard.release(pid);
       }
       stdout.destroy();
