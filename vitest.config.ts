@@ -71,7 +71,7 @@ export default defineConfig({
     coverage: {
       provider: "v8",
       include: ["src/**/*.ts"],
-      reporter: ["text-summary", "html"],
+      reporter: ["text-summary"],
       thresholds: { lines: 90, branches: 85 },
     },
   },
