@@ -14,7 +14,6 @@ import type { AgentConfig } from "../../model/agent-config.ts";
 import type { BoardCallOptions, SessionBoard } from "../../model/board.ts";
 import type { BoardOptions } from "../../model/board-options.ts";
 import { PlugboardError } from "../../model/errors.ts";
-import type { BoardEvents } from "../../model/events.ts";
 import { isShownToModels } from "../../model/include.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { BoardPrompts } from "../../model/prompt.ts";
@@ -51,6 +50,7 @@ export class LiveSession implements SessionBoard {
   readonly cwd: string;
   readonly resources: BoardResources;
   readonly prompts: BoardPrompts;
+  readonly on: SessionBoard["on"];
   readonly #settings: SessionSettings;
   readonly #core: BoardCore;
   readonly #own: SessionServers;
@@ -92,7 +92,7 @@ export class LiveSession implements SessionBoard {
       cwd,
       startupWait,
     });
-    ({ resources: this.resources, prompts: this.prompts } = this.#core.content);
+    ({ resources: this.resources, prompts: this.prompts, on: this.on } = this.#core);
   }
 
   async open(): Promise<void> {
@@ -137,13 +137,6 @@ export class LiveSession implements SessionBoard {
     return [...servers.shared(), ...servers.withheld(), ...servers.own()].map((entry) =>
       this.#statusOf(entry),
     );
-  }
-
-  on<Name extends keyof BoardEvents>(
-    event: Name,
-    listener: (event: BoardEvents[Name]) => void,
-  ): () => void {
-    return this.#core.on(event, listener);
   }
 
   async restart(server: string): Promise<ServerStatus> {
@@ -212,7 +205,7 @@ export class LiveSession implements SessionBoard {
 
   async #close(): Promise<void> {
     for (const each of this.#running) each.abort();
-    this.#core.content.resources.unsubscribeAll();
+    this.#core.resources.unsubscribeAll();
     await this.#core.close();
     this.#settings.onClosed();
   }
