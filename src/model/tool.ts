@@ -78,6 +78,11 @@ export interface Tool<Details = unknown> {
   ): Promise<ToolResult<Details>>;
 }
 
+/** `server/tool`: what a person types, and what rules and files are named after. Native tools have no server. */
+export function canonicalName({ name, source }: Pick<Tool, "name" | "source">): string {
+  return source.kind === "mcp" ? `${source.server}/${source.tool}` : name;
+}
+
 /** A tool of your own. */
 export interface NativeTool {
   name: string;

@@ -236,7 +236,7 @@ export class LiveSession implements SessionBoard {
       .filter(({ source }) => source.kind === "mcp" && brought.has(source.server))
       // Only tools that a model has to read count.
       .filter(isShownToModels);
-    return selectTools(tools, this.#settings.limits, canonicalOf);
+    return selectTools(tools, this.#settings.limits);
   }
 
   #statusOf(entry: ServerEntry): ServerStatus {
@@ -266,10 +266,6 @@ function sessionGuards(
     },
     shadowed: (subject) => guards.shadowed(subject),
   };
-}
-
-function canonicalOf({ source, name }: Tool): string {
-  return source.kind === "mcp" ? `${source.server}/${source.tool}` : name;
 }
 
 function isClosed(): PlugboardError {

@@ -13,7 +13,7 @@ import type { BoardOptions } from "../../model/board-options.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import { closest } from "../../util/closest.ts";
 import type { CliContext } from "./context.ts";
-import { askApproval } from "./questions/approve.ts";
+import { approvalPrompt } from "./questions/approve.ts";
 import { requireTrust } from "./trust/require-trust.ts";
 
 export interface OpenOptions extends Pick<
@@ -110,13 +110,6 @@ function onlyServer(name: string, agent: AgentConfig): AgentConfig {
     server: name,
     hint: meant === undefined ? known : `did you mean '${meant}'?`,
   });
-}
-
-/** Undefined where no person sits at a terminal: then calls that need approval are refused. */
-function approvalPrompt(context: CliContext): AskApproval | undefined {
-  const { io, screen } = context;
-  if (io.stdin.isTTY !== true || !screen.terminal.err.isTerminal) return undefined;
-  return (request, gone) => askApproval(request, gone, context);
 }
 
 /** Without a configuration: the demo server that comes with the package. */
