@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 import type { Present } from "../bridge/tool.ts";
-import { approvalModes, approvalStage } from "../guard/approval.ts";
+import { approvalStage } from "../guard/approval.ts";
 import { ApprovalStore } from "../guard/approval-store.ts";
 import { AuditLog } from "../guard/audit/audit-log.ts";
 import { auditStage } from "../guard/audit/stage.ts";
@@ -55,7 +55,7 @@ export class CallStages {
     this.#isAuditShared = shared !== undefined;
     this.#audit = shared ? shared.#audit : openAudit(agent, stateDir, clock, logger);
     this.#spill = stateDir === undefined ? undefined : new SpillDirectory(join(stateDir, "spill"));
-    const approvals = new ApprovalStore({
+    const store = new ApprovalStore({
       stateDir,
       clock,
       onWriteError: (error) =>
@@ -84,12 +84,7 @@ export class CallStages {
       ...first,
       (subject) => sharedStages(subject)?.rateLimit(subject),
       this.rateLimit,
-      approvalStage({
-        ...approvalModes(servers, agent.guard?.approval),
-        ask: onApproval,
-        remembered: (subject) => approvals.has(subject),
-        remember: (subject) => approvals.add(subject),
-      }),
+      approvalStage({ servers, agentMode: agent.guard?.approval, ask: onApproval, store }),
       (subject) => (sharedStages(subject) ?? this).concurrency(subject),
       outputStage(logger),
     ];

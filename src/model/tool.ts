@@ -84,27 +84,16 @@ export function canonicalName({ name, source }: Pick<Tool, "name" | "source">): 
 }
 
 /** A tool of your own. */
-export interface NativeTool {
-  name: string;
+export interface NativeTool extends Pick<
+  Tool,
+  "name" | "description" | "parameters" | "annotations" | "outputSchema" | "ownerOnly"
+> {
   label?: string;
-  description: string;
-  parameters: JsonObject;
-  annotations?: JsonObject;
-  outputSchema?: JsonObject;
-  ownerOnly?: boolean;
-  execute(
-    toolCallId: string,
-    params: JsonObject,
-    signal?: AbortSignal,
-    onUpdate?: UpdateListener,
-  ): Promise<NativeToolResult> | NativeToolResult;
+  execute(...args: Parameters<Tool["execute"]>): Promise<NativeToolResult> | NativeToolResult;
 }
 
-export interface NativeToolResult {
-  content: ContentBlock[];
+export interface NativeToolResult extends ToolResult {
   structuredContent?: unknown;
-  isError?: boolean;
-  details?: unknown;
 }
 
 export interface NativeToolContext {

@@ -3,7 +3,7 @@
 import { PlugboardError } from "../../model/errors.ts";
 import { plainText } from "../../util/text.ts";
 import { readCommandLine } from "./command-line.ts";
-import type { CliContext, GlobalOptions } from "./context.ts";
+import type { CliContext } from "./context.ts";
 import { EXIT, exitCodeFor } from "./exit-code.ts";
 import type { CliCommand } from "./commands.ts";
 import { type CliIo, processIo } from "./io.ts";
@@ -33,7 +33,15 @@ export async function runCli(argv: readonly string[], io: CliIo = processIo()): 
   try {
     // The ACP agent reads stdin itself, and ends with it anyway.
     if (options.exitWithStdin && command.kind !== "acp") endWithStdin(lifetime, command);
-    const code = await run(command, createContext(io, options, screen, lifetime.signal));
+    const { clock, env } = io;
+    const logger = createLog({
+      level: options.logLevel,
+      format: env["PLUGBOARD_LOG_FORMAT"] === "json" ? "json" : "text",
+      paint,
+      write: (line) => screen.note(line),
+    });
+    const { signal } = lifetime;
+    const code = await run(command, { io, options, screen, logger, clock, signal });
     return lifetime.exitCode ?? code;
   } catch (error) {
     if (lifetime.exitCode !== undefined) return lifetime.exitCode;
@@ -81,21 +89,6 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
     case "demo":
       return (await import("./demo.ts")).runDemo(context);
   }
-}
-
-function createContext(
-  io: CliIo,
-  options: GlobalOptions,
-  screen: Screen,
-  signal: AbortSignal,
-): CliContext {
-  const logger = createLog({
-    level: options.logLevel,
-    format: io.env["PLUGBOARD_LOG_FORMAT"] === "json" ? "json" : "text",
-    paint: screen.terminal.err.paint,
-    write: (line) => screen.note(line),
-  });
-  return { io, options, screen, logger, clock: io.clock, signal };
 }
 
 function endWithStdin(lifetime: Lifetime, command: CliCommand): void {

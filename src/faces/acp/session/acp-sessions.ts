@@ -15,8 +15,7 @@ import {
   type SessionFilter,
 } from "../history/history.ts";
 import type { NewResponder } from "../responder/responder.ts";
-import { toEndpoint } from "../servers/endpoints.ts";
-import { readMcpServers } from "../servers/mcp-servers.ts";
+import { readMcpServers, toEndpoint } from "../servers/mcp-servers.ts";
 import type { McpServerParams } from "../wire/params.ts";
 import { Session, type SessionContext } from "./session.ts";
 import { reopenedMode } from "./settings.ts";
