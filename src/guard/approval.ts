@@ -37,7 +37,7 @@ export function approvalStage(settings: ApprovalSettings): StageFor {
         hint: "set its approval to never, or answer through onApproval",
       });
     }
-    const answer = await asked(ask, request, call);
+    const answer = await askOrRefuse(ask, request, call);
     if (answer === "always") await store.add(subject);
     else if (answer === "refuse") throw refusal(subject, "was not approved");
     else if (answer !== "once") {
@@ -74,7 +74,7 @@ export function approvalStage(settings: ApprovalSettings): StageFor {
   };
 }
 
-async function asked(
+async function askOrRefuse(
   ask: AskApproval,
   request: ApprovalRequest,
   { subject, signal }: GuardedCall,

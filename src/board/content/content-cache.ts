@@ -81,8 +81,8 @@ export class ContentCache {
     });
   }
 
-  /** What is listed with each of its resources and prompts. */
-  get server(): { server: string; available: boolean } {
+  /** The server as it is listed with each of its resources and prompts. */
+  get listedServer(): { server: string; available: boolean } {
     const { name, supervisor } = this.entry;
     return { server: name, available: isCallable(supervisor.state) };
   }

@@ -28,7 +28,7 @@ export class Prompts implements BoardPrompts {
 
   async list(server?: string): Promise<Prompt[]> {
     return (await this.#lists(server)).flatMap(({ from, list }) => {
-      return list.prompts.map((each) => this.#options.redact({ ...each, ...from.server }));
+      return list.prompts.map((each) => this.#options.redact({ ...each, ...from.listedServer }));
     });
   }
 
@@ -86,8 +86,14 @@ export class Prompts implements BoardPrompts {
     return this.#options.caches.list((content) => content.prompts, server, signal);
   }
 
-  /** `server/prompt` needs no list; a prompt's own name is looked up on all servers. */
-  async #locate(name: string, signal: AbortSignal | undefined): Promise<LocatedPrompt> {
+  /**
+   * Resolves to the server and its own name of the prompt. `server/prompt` needs no list; a prompt's own name is
+   * looked up on all servers.
+   */
+  async #locate(
+    name: string,
+    signal: AbortSignal | undefined,
+  ): Promise<{ from: ContentCache; prompt: string }> {
     const slash = name.indexOf("/");
     const named = this.#options.caches
       .all()
@@ -101,12 +107,6 @@ export class Prompts implements BoardPrompts {
     first.from.warnIfElsewhere("prompt", name, others);
     return { from: first.from, prompt: name };
   }
-}
-
-interface LocatedPrompt {
-  from: ContentCache;
-  /** The server's own name of the prompt. */
-  prompt: string;
 }
 
 function unknownPrompt(name: string, lists: readonly ListFrom<PromptList>[]): PlugboardError {

@@ -37,13 +37,13 @@ export class Resources implements BoardResources {
     return (await this.#locator.lists(server)).flatMap(({ from, list }) =>
       list.resources
         .filter(({ uri }) => from.allows(uri))
-        .map((each) => this.#options.redact({ ...each, ...from.server })),
+        .map((each) => this.#options.redact({ ...each, ...from.listedServer })),
     );
   }
 
   async templates(server?: string): Promise<ResourceTemplate[]> {
     return (await this.#locator.lists(server)).flatMap(({ from, list }) =>
-      list.templates.map((each) => this.#options.redact({ ...each, ...from.server })),
+      list.templates.map((each) => this.#options.redact({ ...each, ...from.listedServer })),
     );
   }
 

@@ -7,7 +7,6 @@ import { plugboardHome } from "../../config/home.ts";
 import { loadConfig } from "../../config/load.ts";
 import { parseAgentConfig } from "../../config/parse.ts";
 import type { AgentConfig } from "../../model/agent-config.ts";
-import type { AskApproval } from "../../model/approval.ts";
 import type { Board } from "../../model/board.ts";
 import type { BoardOptions } from "../../model/board-options.ts";
 import { PlugboardError } from "../../model/errors.ts";
@@ -16,17 +15,16 @@ import type { CliContext } from "./context.ts";
 import { approvalPrompt } from "./questions/approve.ts";
 import { requireTrust } from "./trust/require-trust.ts";
 
+/** Without `onApproval` the person at the terminal is asked. */
 export interface OpenOptions extends Pick<
   BoardOptions,
-  "onAuthorization" | "onElicitation" | "onSampling"
+  "onApproval" | "onAuthorization" | "onElicitation" | "onSampling"
 > {
   start: NonNullable<BoardOptions["start"]>;
   /** Use the demo, whatever is configured. */
   demo?: boolean;
   /** Use only this server. Throws UNKNOWN_SERVER where it is not configured. */
   server?: string;
-  /** Answers instead of the person at the terminal. */
-  onApproval?: AskApproval;
   /** Changes the configuration for this command. */
   adjust?: (agent: AgentConfig) => AgentConfig;
 }

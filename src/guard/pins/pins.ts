@@ -80,7 +80,7 @@ export class Pins {
     }
     const seen = observe(watch.pins, watch.id, watch.sighting);
     if (seen !== watch.pins) void this.#save(watch);
-    const changes = hold(watch, seen, watch.sighting);
+    const changes = applyPins(watch, seen, watch.sighting);
     return toDiagnostics(changes, watch.mode, this.#store.isPersistent);
   }
 
@@ -142,7 +142,7 @@ export class Pins {
       );
       watch.isStored = true;
       if (stored !== undefined && watch.sighting !== undefined) {
-        hold(watch, stored, watch.sighting);
+        applyPins(watch, stored, watch.sighting);
       }
     } catch (error) {
       if (this.#hasWarned) return;
@@ -152,7 +152,8 @@ export class Pins {
   }
 }
 
-function hold(watch: Watch, pins: ServerPins, sighting: Sighting): PinChange[] {
+/** From now on these pins decide which of the sighted tools are blocked. Returns what differs from them. */
+function applyPins(watch: Watch, pins: ServerPins, sighting: Sighting): PinChange[] {
   const changes = compare(pins, sighting);
   watch.pins = pins;
   watch.instructions = changes.find(({ kind }) => kind === "instructions");

@@ -60,7 +60,7 @@ export class SpillDirectory {
     await this.#last;
     const directory = this.#directory;
     this.#directory = undefined;
-    if (directory !== undefined) await deleted(directory);
+    if (directory !== undefined) await tryDelete(directory);
   }
 
   async #write(name: string, extension: string, bytes: Uint8Array): Promise<Spilled> {
@@ -76,7 +76,7 @@ export class SpillDirectory {
       await writeFile(path, bytes, { flag: "wx", mode: 0o600 });
     } catch (error) {
       // Half a file is useless. A file that was there before must stay.
-      if (path !== undefined && codeOf(error) !== "EEXIST") await deleted(path);
+      if (path !== undefined && codeOf(error) !== "EEXIST") await tryDelete(path);
       return { kind: "failed", reason: codeOf(error) };
     }
     this.#files.push({ path, bytes: bytes.length });
@@ -89,7 +89,7 @@ export class SpillDirectory {
       const oldest = this.#files.shift();
       if (oldest === undefined) return;
       this.#total -= oldest.bytes;
-      await deleted(oldest.path);
+      await tryDelete(oldest.path);
     }
   }
 }
@@ -101,7 +101,7 @@ async function makeDirectory(parent: string): Promise<string> {
 }
 
 /** A file that cannot be deleted stays: nobody who could be told can do more about it. */
-async function deleted(path: string): Promise<void> {
+async function tryDelete(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true }).catch(() => {});
 }
 

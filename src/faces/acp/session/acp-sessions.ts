@@ -21,7 +21,7 @@ import { Session, type SessionContext } from "./session.ts";
 import { reopenedMode } from "./settings.ts";
 
 const LONGEST_REASON = 300;
-const UNKEPT = "This session cannot be saved, so you cannot load it later";
+const UNSAVED = "This session cannot be saved, so you cannot load it later";
 
 export interface AcpSessionsOptions extends Omit<SessionContext, "record" | "responder"> {
   newResponder: NewResponder | undefined;
@@ -144,17 +144,17 @@ export class AcpSessions {
     const { cwd, additionalDirectories } = params;
     const redactor = new SessionRedactor();
     redactor.hide(params.mcpServers.map(toEndpoint));
-    const warnUnkept = (error: unknown): undefined => {
+    const warnUnsaved = (error: unknown): undefined => {
       const reason = oneLine(String(error), LONGEST_REASON);
       logger.warn("the session cannot be saved", { session: id, reason });
     };
-    const record = await history?.record(id, cwd, redactor, warnUnkept).catch(warnUnkept);
-    const isUnkept = history !== undefined && record === undefined;
+    const record = await history?.record(id, cwd, redactor, warnUnsaved).catch(warnUnsaved);
+    const isUnsaved = history !== undefined && record === undefined;
     const roots = [cwd, ...additionalDirectories];
     const past = [...(recorded?.updates ?? []), ...ended];
     const hasTitle = past.length > 0;
     const mode = reopenedMode(recorded?.modes ?? []);
-    const notices = isUnkept ? [...skipped, UNKEPT] : skipped;
+    const notices = isUnsaved ? [...skipped, UNSAVED] : skipped;
     const setup = { id, cwd, roots, servers, notices, mode, hasTitle };
     let session: Session;
     try {
