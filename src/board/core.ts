@@ -25,7 +25,7 @@ import { Prompts } from "./content/prompts.ts";
 import { resourceTools } from "./content/resource-tools.ts";
 import { Resources } from "./content/resources.ts";
 import { learnSecrets } from "./create-server.ts";
-import { findByFullName, type FindContext, findTool, unknownTool } from "./find-tool.ts";
+import { findByFullName, findTool, unknownTool } from "./find-tool.ts";
 import { BoardGuard, type SessionGuard } from "./guard.ts";
 import { BoardRoots } from "./roots.ts";
 import type { ServerEntry } from "./server-entry.ts";
@@ -61,7 +61,6 @@ export class BoardCore {
   readonly #guard: BoardGuard;
   readonly #calls: Calls;
   readonly #caches: ContentCaches;
-  readonly #find: FindContext;
   readonly #offBase: (() => void)[] = [];
   #isOpen = false;
 
@@ -104,7 +103,7 @@ export class BoardCore {
       ...common,
       roots: this.roots,
       questions: new QuestionQueue(),
-      catalog: new Catalog(agent.toolNames, [], native.keys()),
+      catalog: new Catalog(agent.toolNames, native.keys()),
       guard: this.#guard,
       cache,
       base: base?.servers,
@@ -132,7 +131,6 @@ export class BoardCore {
     };
     this.resources = new Resources({ ...content, hasTools, now: () => this.clock.monotonic() });
     this.prompts = new Prompts(content);
-    this.#find = { tools: this.tools, servers: this.servers, clock: this.clock };
     this.#emitServerEvents();
     if (base !== undefined) this.#forwardContentEvents(base);
   }
@@ -144,9 +142,8 @@ export class BoardCore {
 
   async call(name: string, args: JsonObject, options: BoardCallOptions): Promise<CallOutcome> {
     try {
-      const tool =
-        this.tools.find(name) ?? (await findByFullName(name, this.#find, options.signal));
-      if (tool === undefined) return toFailure(unknownTool(name, this.#find));
+      const tool = this.tools.find(name) ?? (await findByFullName(name, this, options.signal));
+      if (tool === undefined) return toFailure(unknownTool(name, this));
       return await this.#calls.run(tool, args, options);
     } catch (error) {
       return toFailure(error);
@@ -154,7 +151,7 @@ export class BoardCore {
   }
 
   async find(name: string, signal: AbortSignal | undefined): Promise<Tool> {
-    return (await findTool(name, this.#find, signal)).tool;
+    return (await findTool(name, this, signal)).tool;
   }
 
   status(entry: ServerEntry): ServerStatus {

@@ -234,6 +234,7 @@ After you forget a server, its tools are pinned again when they are next seen;
 after you forget a tool, it counts as new.`;
 
 function describePins(program: Parser, choose: Choose): void {
+  const act = (action: PinsCommand["action"]): void => choose({ kind: "pins", action });
   const pins = program
     .command("pins")
     .description("show pinned tool definitions and what changed since, and approve changes")
@@ -243,36 +244,32 @@ function describePins(program: Parser, choose: Choose): void {
     .action(() => {
       const [word] = pins.args;
       if (word !== undefined) refuseCommand(pins, word);
-      choose({ kind: "pins", action: { kind: "list" } });
+      act({ kind: "list" });
     });
   pins
     .command("list")
     .description("list every pinned tool and whether it has changed")
-    .action(() => choose({ kind: "pins", action: { kind: "list" } }));
+    .action(() => act({ kind: "list" }));
   pins
     .command("show")
     .description("show a pin and what changed since")
     .argument("<target>", "server/tool, or a server for everything that changed there")
-    .action((target: string) => choose({ kind: "pins", action: { kind: "show", target } }));
+    .action((target: string) => act({ kind: "show", target }));
   pins
     .command("approve")
     .description("approve a tool that is new or has changed")
     .argument("<target>", "server/tool, or a server for everything it has")
-    .action((target: string) => choose({ kind: "pins", action: { kind: "approve", target } }));
+    .action((target: string) => act({ kind: "approve", target }));
   const forget = pins
     .command("forget")
     .description("delete a pin")
     .argument("[target]", "server/tool, or a server for everything it has")
     .option("--all", "delete every pin of every server")
-    .action((target: string | undefined, options: Record<string, unknown>) => {
-      const isAll = options["all"] === true;
-      if (isAll === (target !== undefined)) {
+    .action((target: string | undefined, { all = false }: { all?: boolean }) => {
+      if (all === (target !== undefined)) {
         forget.error("error: say what to forget: server/tool, a server, or --all");
       }
-      choose({
-        kind: "pins",
-        action: target === undefined ? { kind: "forget-all" } : { kind: "forget", target },
-      });
+      act(target === undefined ? { kind: "forget-all" } : { kind: "forget", target });
     });
 }
 
