@@ -13,7 +13,7 @@ import { exceptionFor, type ServerGuards } from "./server-guards.ts";
 
 export interface ApprovalSettings {
   servers: ServerGuards;
-  /** For tools for which neither they nor their server have a mode. */
+  /** The mode of tools that have none of their own and whose server has none. */
   agentMode: ApprovalMode | undefined;
   /** Undefined if nobody can be asked. */
   ask: AskApproval | undefined;

@@ -283,7 +283,7 @@ export interface AuditCommand {
   limit?: number;
 }
 
-/** So long before now, or a point in time. */
+/** A span of time before now, or a point in time. */
 export type Since = { kind: "ago"; ms: number } | { kind: "at"; ms: number };
 
 const AUDIT_HELP = `

@@ -69,8 +69,8 @@ async function* read(
 }
 
 /**
- * Opens from the newest file back to one that is open already. In this order, a rotation meanwhile makes a
- * file appear twice, which its inode tells, and never hides one.
+ * Opens files from the newest back to one that is open already. If they are rotated meanwhile, this order can
+ * make a file appear twice, which its inode shows, but never hides one.
  */
 async function openNew(file: string, known: readonly Tail[]): Promise<Tail[]> {
   const found: Tail[] = [];
@@ -130,7 +130,7 @@ function readLine(text: string): AuditLine | undefined {
   return isCall ? (line as unknown as AuditEntry) : undefined;
 }
 
-/** One file, read line by line as far as it goes, and further once it has grown. */
+/** One file, read line by line to its end, and later from there on if it has grown. */
 class Tail {
   readonly inode: number;
   readonly #handle: FileHandle;

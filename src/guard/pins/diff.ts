@@ -69,7 +69,7 @@ function isBranch(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-/** The parts without equal leaves. Whether two branches are equal turns out when their parts are compared. */
+/** The parts that may differ. Equal leaves are left out; branches are compared later, part by part. */
 function parts(path: string, one: object, other: object): Pair[] {
   const [mine, theirs] = [new Map(Object.entries(one)), new Map(Object.entries(other))];
   const isList = Array.isArray(one);

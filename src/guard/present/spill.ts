@@ -100,7 +100,7 @@ async function makeDirectory(parent: string): Promise<string> {
   return mkdtemp(join(parent, "results-"));
 }
 
-/** A file that cannot be deleted stays: nobody who could be told can do more about it. */
+/** A file that cannot be deleted stays; there is nobody to report it to. */
 async function tryDelete(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true }).catch(() => {});
 }
@@ -150,7 +150,7 @@ function cutNote({ shownBytes, totalBytes }: CutText, saved: Spilled | undefined
   return `[${what}, the rest could not be saved (${oneLine(saved.reason, 100)})]`;
 }
 
-/** The note stands outside the frame, so the server's media type is used only if it is well-formed. */
+/** The note is outside the frame, so the server's media type is used only if it is well-formed. */
 function typeOf({ mimeType }: OversizedMedia): string {
   const type = (mimeType.slice(0, 200).toLowerCase().split(";")[0] ?? "").trim();
   return MEDIA_TYPE.test(type) ? type : "application/octet-stream";

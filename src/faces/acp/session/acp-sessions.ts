@@ -95,7 +95,7 @@ export class AcpSessions {
       }
       // With the same directories and servers, their connections stay.
       if (opened !== undefined && opened.setup === setupKey(params)) {
-        opened.session.reintroduce();
+        opened.session.repeatCommands();
         return opened.session;
       }
       if (opened === undefined) return this.#open(sessionId, params, recorded, ended);
