@@ -9,7 +9,6 @@ import { formatProblem } from "./config/issue.ts";
 import type { AgentConfig } from "./model/agent-config.ts";
 import type { Board, BoardCallOptions, SessionBoard } from "./model/board.ts";
 import type { BoardOptions, SessionOptions } from "./model/board-options.ts";
-import type { BoardEvents } from "./model/events.ts";
 import type { JsonObject } from "./model/json.ts";
 import type { BoardPrompts } from "./model/prompt.ts";
 import type { BoardResources } from "./model/resource.ts";
@@ -38,6 +37,7 @@ function isAgentConfig(config: BoardConfig | AgentConfig): config is AgentConfig
 class LiveBoard implements Board {
   readonly resources: BoardResources;
   readonly prompts: BoardPrompts;
+  readonly on: Board["on"];
   readonly #core: BoardCore;
   readonly #sessions: SessionBoards;
   readonly #onAbort = (): void => void this.close();
@@ -52,7 +52,7 @@ class LiveBoard implements Board {
       call: (name, args, call) => this.call(name, args, call),
     });
     this.#sessions = new SessionBoards(this.#core);
-    ({ resources: this.resources, prompts: this.prompts } = this.#core.content);
+    ({ resources: this.resources, prompts: this.prompts, on: this.on } = this.#core);
     if (onToolsChanged) this.on("tools", () => onToolsChanged(this.tools()));
   }
 
@@ -93,13 +93,6 @@ class LiveBoard implements Board {
 
   status(): ServerStatus[] {
     return this.#core.servers.own().map((entry) => this.#core.status(entry));
-  }
-
-  on<Name extends keyof BoardEvents>(
-    event: Name,
-    listener: (event: BoardEvents[Name]) => void,
-  ): () => void {
-    return this.#core.on(event, listener);
   }
 
   async restart(server: string): Promise<ServerStatus> {

@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 import type { Present } from "../bridge/tool.ts";
-import { approvalModes, approvalStage } from "../guard/approval.ts";
+import { approvalStage } from "../guard/approval.ts";
 import { ApprovalStore } from "../guard/approval-store.ts";
 import { AuditLog } from "../guard/audit/audit-log.ts";
 import { auditStage } from "../guard/audit/stage.ts";
@@ -16,7 +16,7 @@ import type { ServerGuards } from "../guard/server-guards.ts";
 import { SESSION_RATE_LIMIT } from "../guard/session-limits.ts";
 import { SpillDirectory } from "../guard/present/spill.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
-import type { Next, Stage, StageFor, ToolSubject } from "../model/guard.ts";
+import type { Next, StageFor, ToolSubject } from "../model/guard.ts";
 import type { Logger } from "../model/logger.ts";
 import type { Clock } from "../util/clock.ts";
 import type { BoardGuardOptions, SessionGuard } from "./guard.ts";
@@ -32,12 +32,13 @@ export interface CallStagesOptions extends BoardGuardOptions {
 }
 
 export class CallStages {
+  /** The boards of sessions use these two as well, so that they limit the calls of all sessions together. */
+  readonly rateLimit: StageFor;
+  readonly concurrency: StageFor;
   readonly #agent: AgentConfig;
   readonly #logger: Logger;
   readonly #servers: ServerGuards;
   readonly #session: SessionGuard | undefined;
-  readonly #rateLimit: StageFor;
-  readonly #concurrency: StageFor;
   readonly #audit: AuditLog | undefined;
   readonly #isAuditShared: boolean;
   readonly #spill: SpillDirectory | undefined;
@@ -54,7 +55,7 @@ export class CallStages {
     this.#isAuditShared = shared !== undefined;
     this.#audit = shared ? shared.#audit : openAudit(agent, stateDir, clock, logger);
     this.#spill = stateDir === undefined ? undefined : new SpillDirectory(join(stateDir, "spill"));
-    const approvals = new ApprovalStore({
+    const store = new ApprovalStore({
       stateDir,
       clock,
       onWriteError: (error) =>
@@ -70,12 +71,9 @@ export class CallStages {
         redact: redactor,
         clock,
       });
-    this.#rateLimit = rateLimitStage({
-      servers,
-      clock,
-      perMinute: session && SESSION_RATE_LIMIT,
-    });
-    this.#concurrency = concurrencyStage(servers);
+    const perMinute = session && SESSION_RATE_LIMIT;
+    this.rateLimit = rateLimitStage({ servers, clock, perMinute });
+    this.concurrency = concurrencyStage(servers);
     const sharedStages = (subject: ToolSubject): CallStages | undefined =>
       session?.isShared(subject) ? shared : undefined;
     this.#contentStages = [() => audited, () => redact];
@@ -84,26 +82,12 @@ export class CallStages {
     this.#stages = [
       ...this.#contentStages,
       ...first,
-      (subject) => sharedStages(subject)?.limitRate(subject),
-      this.#rateLimit,
-      approvalStage({
-        ...approvalModes(servers, agent.guard?.approval),
-        ask: onApproval,
-        remembered: (subject) => approvals.has(subject),
-        remember: (subject) => approvals.add(subject),
-      }),
-      (subject) => (sharedStages(subject) ?? this).limitConcurrency(subject),
+      (subject) => sharedStages(subject)?.rateLimit(subject),
+      this.rateLimit,
+      approvalStage({ servers, agentMode: agent.guard?.approval, ask: onApproval, store }),
+      (subject) => (sharedStages(subject) ?? this).concurrency(subject),
       outputStage(logger),
     ];
-  }
-
-  /** Also called by the boards of sessions, so that the limit counts the calls of all of them. */
-  limitRate(subject: ToolSubject): Stage | undefined {
-    return this.#rateLimit(subject);
-  }
-
-  limitConcurrency(subject: ToolSubject): Stage | undefined {
-    return this.#concurrency(subject);
   }
 
   around(subject: ToolSubject, last: Next): Next {

@@ -6,7 +6,7 @@ import { collectNative } from "../bridge/native.ts";
 import { Catalog } from "../catalog/catalog.ts";
 import type { CatalogCache } from "../catalog/catalog-cache.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
-import type { BoardCallOptions } from "../model/board.ts";
+import type { BoardBase, BoardCallOptions } from "../model/board.ts";
 import type { BoardOptions } from "../model/board-options.ts";
 import type { BoardEvents } from "../model/events.ts";
 import type { JsonObject } from "../model/json.ts";
@@ -19,10 +19,13 @@ import { type Clock, systemClock, within } from "../util/clock.ts";
 import { Emitter } from "../util/emitter.ts";
 import { QuestionQueue } from "../util/question-queue.ts";
 import { Calls } from "./calls.ts";
-import { BoardContent } from "./content/board-content.ts";
+import { ContentCaches } from "./content/content-caches.ts";
+import { ContentRequests } from "./content/content-requests.ts";
+import { Prompts } from "./content/prompts.ts";
 import { resourceTools } from "./content/resource-tools.ts";
+import { Resources } from "./content/resources.ts";
 import { learnSecrets } from "./create-server.ts";
-import { findByFullName, type FindContext, findTool, unknownTool } from "./find-tool.ts";
+import { findByFullName, findTool, unknownTool } from "./find-tool.ts";
 import { BoardGuard, type SessionGuard } from "./guard.ts";
 import { BoardRoots } from "./roots.ts";
 import type { ServerEntry } from "./server-entry.ts";
@@ -49,13 +52,15 @@ export class BoardCore {
   readonly logger: Logger;
   readonly servers: ServerSet;
   readonly tools: BoardTools;
-  readonly content: BoardContent;
+  readonly resources: Resources;
+  readonly prompts: Prompts;
   readonly roots: BoardRoots;
+  readonly on: BoardBase["on"] = (event, listener) => this.#events.on(event, listener);
   readonly #redactor: Redactor;
   readonly #events: Emitter<BoardEvents>;
   readonly #guard: BoardGuard;
   readonly #calls: Calls;
-  readonly #find: FindContext;
+  readonly #caches: ContentCaches;
   readonly #offBase: (() => void)[] = [];
   #isOpen = false;
 
@@ -75,7 +80,7 @@ export class BoardCore {
     const hasTools = options.resourceTools ?? agent.resourceTools ?? false;
     const given = [
       ...(options.native ?? []),
-      ...(hasTools ? resourceTools(() => this.content.resources) : []),
+      ...(hasTools ? resourceTools(() => this.resources) : []),
     ];
     const native = collectNative(given, workspaceDir ? { workspaceDir } : {});
     const common = {
@@ -98,7 +103,7 @@ export class BoardCore {
       ...common,
       roots: this.roots,
       questions: new QuestionQueue(),
-      catalog: new Catalog(agent.toolNames, [], native.keys()),
+      catalog: new Catalog(agent.toolNames, native.keys()),
       guard: this.#guard,
       cache,
       base: base?.servers,
@@ -111,15 +116,21 @@ export class BoardCore {
       guard: this.#guard,
       execute: call,
     });
-    this.content = new BoardContent({
+    this.#caches = new ContentCaches({
       ...common,
       servers: this.servers,
-      events: this.#events,
-      guard: this.#guard,
-      hasTools,
-      base: base?.content,
+      base: base && base.#caches,
+      onResources: (event) => this.#events.emit("resources", this.#redactor.value(event)),
+      onPrompts: (event) => this.#events.emit("prompts", event),
     });
-    this.#find = { tools: this.tools, servers: this.servers, clock: this.clock };
+    const content = {
+      caches: this.#caches,
+      requests: new ContentRequests(this.#guard, this.clock),
+      guard: this.#guard,
+      redact: <Value>(value: Value): Value => this.#redactor.value(value),
+    };
+    this.resources = new Resources({ ...content, hasTools, now: () => this.clock.monotonic() });
+    this.prompts = new Prompts(content);
     this.#emitServerEvents();
     if (base !== undefined) this.#forwardContentEvents(base);
   }
@@ -131,9 +142,8 @@ export class BoardCore {
 
   async call(name: string, args: JsonObject, options: BoardCallOptions): Promise<CallOutcome> {
     try {
-      const tool =
-        this.tools.find(name) ?? (await findByFullName(name, this.#find, options.signal));
-      if (tool === undefined) return toFailure(unknownTool(name, this.#find));
+      const tool = this.tools.find(name) ?? (await findByFullName(name, this, options.signal));
+      if (tool === undefined) return toFailure(unknownTool(name, this));
       return await this.#calls.run(tool, args, options);
     } catch (error) {
       return toFailure(error);
@@ -141,22 +151,15 @@ export class BoardCore {
   }
 
   async find(name: string, signal: AbortSignal | undefined): Promise<Tool> {
-    return (await findTool(name, this.#find, signal)).tool;
+    return (await findTool(name, this, signal)).tool;
   }
 
   status(entry: ServerEntry): ServerStatus {
     const status = entry.status(this.tools.count(entry.name), [
-      ...this.content.diagnostics(entry),
+      ...this.#caches.diagnostics(entry),
       ...this.servers.diagnostics(entry),
     ]);
     return this.#redactor.value(status);
-  }
-
-  on<Name extends keyof BoardEvents>(
-    event: Name,
-    listener: (event: BoardEvents[Name]) => void,
-  ): () => void {
-    return this.#events.on(event, listener);
   }
 
   /** Redacts the secrets of these servers from now on, also if they never start. */
@@ -167,7 +170,7 @@ export class BoardCore {
   /** Resolves when no process of its own servers is left. The guard closes after `others`, which use it. */
   async close(others?: Promise<void>): Promise<void> {
     for (const off of this.#offBase) off();
-    this.content.close();
+    this.#caches.close();
     await Promise.all([this.servers.close(), others]);
     // Calls end when their servers close, except those that wait for a person, so this wait has a limit.
     await within(this.clock, CLOSE_WAIT_MS, this.#calls.idle());
@@ -196,8 +199,7 @@ export class BoardCore {
       if (!isShared(event.server)) return;
       if (event.change === "list") return this.#events.emit("resources", event);
       // Another session may have subscribed to the other URIs.
-      const { resources } = this.content;
-      const uris = event.uris.filter((uri) => resources.isSubscribed(event.server, uri));
+      const uris = event.uris.filter((uri) => this.resources.isSubscribed(event.server, uri));
       if (uris.length > 0) this.#events.emit("resources", { ...event, uris });
     });
     this.#offBase.push(onPrompts, onResources);

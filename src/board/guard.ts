@@ -75,7 +75,7 @@ export class BoardGuard {
 
   /** Reports which tools have changed since they were pinned. */
   check(server: string, tools: readonly ToolDefinition[], instructions?: string): Diagnostic[] {
-    return this.#pins.check(server, tools, instructions).diagnostics;
+    return this.#pins.check(server, tools, instructions);
   }
 
   /** Whether the rules allow calls of the tool. Other tools are not listed. */

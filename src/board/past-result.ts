@@ -7,7 +7,7 @@ import type { CallOutcome, ToolResult, ToolSource } from "../model/tool.ts";
 const MAX_RESULT_BYTES = 16 * 1024;
 
 /**
- * Frames every result as a server's, native tools' included: nobody vouches for what stands in a record.
+ * Frames every result like a server's, even that of a native tool: somebody may have edited the record.
  * `source` is that of the tool `name`, if there still is one.
  */
 export async function presentPastResult(

@@ -15,23 +15,19 @@ import type { ServerSignIn } from "./sign-in.ts";
 /** Cached tools that are older than this are listed again, also if nobody calls the server. */
 const MAX_CACHE_AGE_MS = 24 * 3_600_000;
 
-export interface ServerEntryParts {
-  definition: ServerDefinition;
-  supervisor: Supervisor;
-  signIn: ServerSignIn | undefined;
-  /** Hash of the definition and the working directory, which together decide which tools the server has. */
-  hash: string;
-  /** Hash of the definition alone. Tools are pinned under it. */
-  pinKey: string;
-  cached: CachedTools | undefined;
-}
+export type ServerEntryParts = Pick<
+  ServerEntry,
+  "definition" | "supervisor" | "signIn" | "hash" | "pinKey"
+> & { cached: CachedTools | undefined };
 
 export class ServerEntry {
   readonly definition: ServerDefinition;
   readonly supervisor: Supervisor;
   /** Only for a remote server. */
   readonly signIn: ServerSignIn | undefined;
+  /** Hash of the definition and the working directory, which together decide which tools the server has. */
   readonly hash: string;
+  /** Hash of the definition alone. Tools are pinned under it. */
   readonly pinKey: string;
   #knowledge: "none" | "cached" | "live";
   readonly #cachedAt: number | undefined;

@@ -31,14 +31,9 @@ export class Catalog {
   readonly #byPublicName = new Map<string, CatalogEntry>();
   readonly #byCanonicalName = new Map<string, CatalogEntry>();
 
-  constructor(
-    template: string,
-    servers: readonly CatalogServer[],
-    reserved: Iterable<string> = [],
-  ) {
+  constructor(template: string, reserved: Iterable<string> = []) {
     this.#template = template;
     this.#reserved = new Set(reserved);
-    for (const each of servers) this.add(each);
   }
 
   /** Finds a tool by its public name or its canonical name `server/tool`. */

@@ -7,57 +7,38 @@ import type { ApprovalMode } from "../model/guard-settings.ts";
 import type { GuardedCall, StageFor, ToolSubject } from "../model/guard.ts";
 import { untilAborted } from "../util/abort.ts";
 import { oneLine } from "../util/text.ts";
+import type { ApprovalStore } from "./approval-store.ts";
 import { Semaphore } from "./concurrency.ts";
 import { exceptionFor, type ServerGuards } from "./server-guards.ts";
 
-export interface ApprovalModes {
-  modeFor(subject: ToolSubject): ApprovalMode;
-  /** Whether the hints that the tool gives about itself count. */
-  isTrusted(subject: ToolSubject): boolean;
-}
-
-/** The mode of the tool, or else of its server, or else of the agent. */
-export function approvalModes(
-  servers: ServerGuards,
-  agentMode: ApprovalMode = "never",
-): ApprovalModes {
-  return {
-    modeFor(subject) {
-      const { approval } = servers.own(subject);
-      return exceptionFor(approval, subject) ?? approval?.default ?? agentMode;
-    },
-    isTrusted: (subject) =>
-      subject.source.kind === "native" || servers.own(subject).trusted === true,
-  };
-}
-
-export interface ApprovalSettings extends ApprovalModes {
+export interface ApprovalSettings {
+  servers: ServerGuards;
+  /** The mode of tools that have none of their own and whose server has none. */
+  agentMode: ApprovalMode | undefined;
   /** Undefined if nobody can be asked. */
   ask: AskApproval | undefined;
-  /** Whether the answer for this definition of the tool was "always". Must not reject. */
-  remembered: (subject: ToolSubject) => Promise<boolean>;
-  /** Must not reject: the call was approved, whether that is remembered or not. */
-  remember: (subject: ToolSubject) => Promise<void>;
+  /** Remembers for which definitions of a tool the answer was "always". */
+  store: Pick<ApprovalStore, "has" | "add">;
 }
 
 /** How the call was approved, for the call's decision. */
 type Consent = "once" | "always";
 
 export function approvalStage(settings: ApprovalSettings): StageFor {
-  const { ask, remembered, remember } = settings;
+  const { servers, agentMode = "never", ask, store } = settings;
   const turn = new Semaphore(1);
 
   async function answerTo(request: ApprovalRequest, call: GuardedCall): Promise<Consent> {
     const { subject } = call;
     // While this call waited for its turn, another one may have been answered with "always".
-    if (await remembered(subject)) return "always";
+    if (await store.has(subject)) return "always";
     if (ask === undefined) {
       throw refusal(subject, "must be approved and nobody can be asked", {
         hint: "set its approval to never, or answer through onApproval",
       });
     }
-    const answer = await asked(ask, request, call);
-    if (answer === "always") await remember(subject);
+    const answer = await askOrRefuse(ask, request, call);
+    if (answer === "always") await store.add(subject);
     else if (answer === "refuse") throw refusal(subject, "was not approved");
     else if (answer !== "once") {
       throw refusal(subject, "was not approved: the answer must be once, always or refuse");
@@ -66,7 +47,7 @@ export function approvalStage(settings: ApprovalSettings): StageFor {
   }
 
   async function consentTo(request: ApprovalRequest, call: GuardedCall): Promise<Consent> {
-    if (await remembered(call.subject)) return "always";
+    if (await store.has(call.subject)) return "always";
     await turn.acquire(call.signal);
     // The turn ends with the answer, even if the call was cancelled meanwhile: the question is still on the
     // screen, and a second one must not cover it.
@@ -75,8 +56,10 @@ export function approvalStage(settings: ApprovalSettings): StageFor {
   }
 
   return (subject) => {
-    const trusted = settings.isTrusted(subject);
-    const reason = reasonToAsk(subject, settings.modeFor(subject), trusted);
+    const { approval, trusted: isServerTrusted = false } = servers.own(subject);
+    const trusted = subject.source.kind === "native" || isServerTrusted;
+    const mode = exceptionFor(approval, subject) ?? approval?.default ?? agentMode;
+    const reason = reasonToAsk(subject, mode, trusted);
     if (reason === undefined) return undefined;
     return async (call, next) => {
       try {
@@ -91,7 +74,7 @@ export function approvalStage(settings: ApprovalSettings): StageFor {
   };
 }
 
-async function asked(
+async function askOrRefuse(
   ask: AskApproval,
   request: ApprovalRequest,
   { subject, signal }: GuardedCall,

@@ -29,7 +29,7 @@ export interface Policy {
 
 /** Which tools a rule is about. */
 interface ToolPattern {
-  /** As it stands in the configuration. */
+  /** As written in the configuration. */
   text: string;
   matches(subject: ToolSubject): boolean;
   /** It does not name a server. Only such a pattern can allow a tool of a session's own server. */

@@ -3,6 +3,7 @@
 
 import { PlugboardError } from "../model/errors.ts";
 import type { AgentGuard } from "../model/guard-settings.ts";
+import { canonicalName, type Tool } from "../model/tool.ts";
 import { oneLine, plural } from "../util/text.ts";
 
 export interface SessionLimits {
@@ -48,14 +49,13 @@ export function selectServers(
   return select(names, servers, (name) => name, { noun: "server", settings });
 }
 
-/** Keeps the first ones. `canonicalOf` gives the name of a tool in the notice. */
-export function selectTools<Tool>(
-  tools: readonly Tool[],
+/** Keeps the first ones. */
+export function selectTools<Item extends Pick<Tool, "name" | "source">>(
+  tools: readonly Item[],
   { tools: limit }: SessionLimits,
-  canonicalOf: (tool: Tool) => string,
-): Selection<Tool> {
+): Selection<Item> {
   const settings = `limits.sessionTools or ${TOOLS.variable}`;
-  return select(tools, limit, canonicalOf, { noun: "tool", settings });
+  return select(tools, limit, canonicalName, { noun: "tool", settings });
 }
 
 /** Many programs are allowed, but each takes memory and time to start, so the user gets a warning. */

@@ -2,39 +2,36 @@
 
 import type { JsonObject } from "./json.ts";
 
-export interface TextContent {
-  type: "text";
-  text: string;
+interface Annotated {
   annotations?: JsonObject;
   _meta?: JsonObject;
 }
 
-export interface ImageContent {
+export interface TextContent extends Annotated {
+  type: "text";
+  text: string;
+}
+
+export interface ImageContent extends Annotated {
   type: "image";
   /** base64 */
   data: string;
   mimeType: string;
-  annotations?: JsonObject;
-  _meta?: JsonObject;
 }
 
-export interface AudioContent {
+export interface AudioContent extends Annotated {
   type: "audio";
   /** base64 */
   data: string;
   mimeType: string;
-  annotations?: JsonObject;
-  _meta?: JsonObject;
 }
 
-export interface ResourceContent {
+export interface ResourceContent extends Annotated {
   type: "resource";
   resource: { uri: string; mimeType?: string; text?: string; blob?: string; _meta?: JsonObject };
-  annotations?: JsonObject;
-  _meta?: JsonObject;
 }
 
-export interface ResourceLinkContent {
+export interface ResourceLinkContent extends Annotated {
   type: "resource_link";
   uri: string;
   name?: string;
@@ -42,8 +39,6 @@ export interface ResourceLinkContent {
   description?: string;
   mimeType?: string;
   size?: number;
-  annotations?: JsonObject;
-  _meta?: JsonObject;
 }
 
 export type ContentBlock =

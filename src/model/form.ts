@@ -19,7 +19,21 @@ export interface FieldOption {
   label: string;
 }
 
-type TextFormat = "email" | "uri" | "date" | "date-time";
+/** The formats of texts: how a value is checked, and what is said about one that does not fit. */
+const FORMATS = {
+  email: {
+    fits: (value: string) => /^[^\s@]+@[^\s@]+$/.test(value),
+    problem: "is not an e-mail address",
+  },
+  uri: {
+    fits: (value: string) => URL.canParse(value),
+    problem: "is not an address such as https://example.com",
+  },
+  date: { fits: isDate, problem: "is not a date such as 2026-07-28" },
+  "date-time": { fits: isDateTime, problem: "is not a time such as 2026-07-28T12:00:00Z" },
+};
+
+type TextFormat = keyof typeof FORMATS;
 
 export type FormField = FieldCommon &
   (
@@ -38,7 +52,6 @@ type FieldKind = FormField extends infer Each
 
 const MAX_FIELDS = 64;
 const MAX_OPTIONS = 500;
-const FORMATS: readonly string[] = ["email", "uri", "date", "date-time"] satisfies TextFormat[];
 
 /** Returns the fields in the schema's order, or a sentence that says why the schema is not a form. */
 export function readForm(schema: JsonObject): FormField[] | string {
@@ -145,7 +158,7 @@ function numbers<Key extends string>(from: JsonObject, ...keys: Key[]): { [Name 
 }
 
 function isFormat(format: unknown): format is TextFormat {
-  return typeof format === "string" && FORMATS.includes(format);
+  return typeof format === "string" && Object.hasOwn(FORMATS, format);
 }
 
 function isFieldValue(value: unknown): value is FieldValue {
@@ -167,37 +180,19 @@ function textProblem(
   const { length } = Array.from(value);
   if (length < minLength) return `is shorter than ${minLength}`;
   if (length > maxLength) return `is longer than ${maxLength}`;
-  return format === undefined || hasFormat(value, format) ? undefined : FORMAT_PROBLEMS[format];
-}
-
-const FORMAT_PROBLEMS: Record<TextFormat, string> = {
-  email: "is not an e-mail address",
-  uri: "is not an address such as https://example.com",
-  date: "is not a date such as 2026-07-28",
-  "date-time": "is not a time such as 2026-07-28T12:00:00Z",
-};
-
-function hasFormat(value: string, format: TextFormat): boolean {
-  switch (format) {
-    case "email":
-      return /^[^\s@]+@[^\s@]+$/.test(value);
-    case "uri":
-      return URL.canParse(value);
-    case "date":
-      return /^\d{4}-\d\d-\d\d$/.test(value) && isDay(value);
-    case "date-time":
-      return (
-        /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/.test(value) &&
-        isDay(value.slice(0, 10)) &&
-        !Number.isNaN(Date.parse(value))
-      );
-  }
+  return format === undefined || FORMATS[format].fits(value) ? undefined : FORMATS[format].problem;
 }
 
 /** `Date` takes the 30th of February for a day in March, so the date must survive the round trip. */
-function isDay(date: string): boolean {
-  const parsed = new Date(`${date}T00:00:00Z`);
-  return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(date);
+export function isDate(text: string): boolean {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false;
+  const parsed = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(text);
+}
+
+function isDateTime(text: string): boolean {
+  const isTime = /^[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/.test(text.slice(10));
+  return isTime && isDate(text.slice(0, 10)) && !Number.isNaN(Date.parse(text));
 }
 
 function numberProblem(

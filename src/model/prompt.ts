@@ -2,7 +2,7 @@
 
 import type { ContentBlock } from "./content.ts";
 import type { JsonObject } from "./json.ts";
-import type { Completion } from "./resource.ts";
+import type { CompleteOptions, Completion } from "./resource.ts";
 
 export interface PromptArgument {
   name: string;
@@ -39,14 +39,9 @@ export interface PromptResult {
   messages: PromptMessage[];
 }
 
-export interface PromptOptions {
-  signal?: AbortSignal;
-}
+export type PromptOptions = Pick<CompleteOptions, "signal">;
 
-export interface PromptCompleteOptions extends PromptOptions {
-  /** The values of other arguments, as far as they are known. */
-  known?: Record<string, string>;
-}
+export type PromptCompleteOptions = Omit<CompleteOptions, "server">;
 
 /**
  * `name` is `server/prompt` or just the prompt's own name, which means the first server in the order of the

@@ -15,15 +15,9 @@ export interface ResourceDefinition {
   _meta?: JsonObject;
 }
 
-export interface ResourceTemplateDefinition {
+export interface ResourceTemplateDefinition extends Omit<ResourceDefinition, "uri" | "size"> {
   /** A template as in RFC 6570. */
   uriTemplate: string;
-  name: string;
-  title?: string;
-  description?: string;
-  mimeType?: string;
-  annotations?: JsonObject;
-  _meta?: JsonObject;
 }
 
 interface OnServer {

@@ -17,15 +17,9 @@ export type ServerState =
 
 export type ServerStateKind = ServerState["kind"];
 
+const CALLABLE: readonly ServerStateKind[] = ["idle", "starting", "ready", "failed"];
+
 /** Whether the server can take a call now, or after a start that the call triggers or waits for. */
-export function isCallable(state: ServerState): boolean {
-  switch (state.kind) {
-    case "idle":
-    case "starting":
-    case "ready":
-    case "failed":
-      return true;
-    default:
-      return false;
-  }
+export function isCallable({ kind }: ServerState): boolean {
+  return CALLABLE.includes(kind);
 }

@@ -78,28 +78,22 @@ export interface Tool<Details = unknown> {
   ): Promise<ToolResult<Details>>;
 }
 
-/** A tool of your own. */
-export interface NativeTool {
-  name: string;
-  label?: string;
-  description: string;
-  parameters: JsonObject;
-  annotations?: JsonObject;
-  outputSchema?: JsonObject;
-  ownerOnly?: boolean;
-  execute(
-    toolCallId: string,
-    params: JsonObject,
-    signal?: AbortSignal,
-    onUpdate?: UpdateListener,
-  ): Promise<NativeToolResult> | NativeToolResult;
+/** `server/tool`: what a person types, and what rules and files are named after. Native tools have no server. */
+export function canonicalName({ name, source }: Pick<Tool, "name" | "source">): string {
+  return source.kind === "mcp" ? `${source.server}/${source.tool}` : name;
 }
 
-export interface NativeToolResult {
-  content: ContentBlock[];
+/** A tool of your own. */
+export interface NativeTool extends Pick<
+  Tool,
+  "name" | "description" | "parameters" | "annotations" | "outputSchema" | "ownerOnly"
+> {
+  label?: string;
+  execute(...args: Parameters<Tool["execute"]>): Promise<NativeToolResult> | NativeToolResult;
+}
+
+export interface NativeToolResult extends ToolResult {
   structuredContent?: unknown;
-  isError?: boolean;
-  details?: unknown;
 }
 
 export interface NativeToolContext {

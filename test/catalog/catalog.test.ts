@@ -1,7 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { Catalog } from "../../src/catalog/catalog.ts";
+import { Catalog, type CatalogServer } from "../../src/catalog/catalog.ts";
 import { DEFAULT_TOOL_NAMES } from "../../src/config/schema/file-schema.ts";
 import type { ToolDefinition } from "../../src/model/tool.ts";
+
+function catalogWith(
+  template: string,
+  servers: readonly CatalogServer[],
+  reserved?: readonly string[],
+): Catalog {
+  const catalog = new Catalog(template, reserved);
+  for (const each of servers) catalog.add(each);
+  return catalog;
+}
 
 function tool(name: string, description = "does it"): ToolDefinition {
   return { name, description, inputSchema: { type: "object" } };
@@ -12,7 +22,7 @@ function tools(...given: string[]): ToolDefinition[] {
 }
 
 function catalogOf(...servers: string[]): Catalog {
-  return new Catalog(
+  return catalogWith(
     DEFAULT_TOOL_NAMES,
     servers.map((name) => ({ name })),
   );
@@ -172,7 +182,7 @@ describe("a public name", () => {
   });
 
   it("has the prefix instead of the server's name, if there is one", () => {
-    const catalog = new Catalog("{server}__{tool}", [{ name: "filesystem", toolPrefix: "fs" }]);
+    const catalog = catalogWith("{server}__{tool}", [{ name: "filesystem", toolPrefix: "fs" }]);
     catalog.set("filesystem", tools("read"));
     expect(names(catalog)).toEqual(["fs__read"]);
     expect(catalog.find("filesystem/read")?.server).toBe("filesystem");
@@ -187,7 +197,7 @@ describe("a name that is taken", () => {
   ];
 
   it("stays with the first tool; the other is left out, with a diagnostic", () => {
-    const catalog = new Catalog(DEFAULT_TOOL_NAMES, shared);
+    const catalog = catalogWith(DEFAULT_TOOL_NAMES, shared);
     catalog.set("one", tools("read"));
     const change = catalog.set("two", tools("read", "write"));
     expect(change).toEqual({
@@ -207,7 +217,7 @@ describe("a name that is taken", () => {
   });
 
   it("causes no change when it is listed again, and the tool is added once the name is free", () => {
-    const catalog = new Catalog(DEFAULT_TOOL_NAMES, shared);
+    const catalog = catalogWith(DEFAULT_TOOL_NAMES, shared);
     catalog.set("one", tools("read"));
     catalog.set("two", tools("read"));
     expect(catalog.set("two", tools("read"))).toMatchObject({
@@ -220,14 +230,14 @@ describe("a name that is taken", () => {
   });
 
   it("can be taken by a native tool", () => {
-    const catalog = new Catalog("{server}_{tool}", [{ name: "docs" }], ["docs_read"]);
+    const catalog = catalogWith("{server}_{tool}", [{ name: "docs" }], ["docs_read"]);
     const change = catalog.set("docs", tools("read", "write"));
     expect(change.added).toEqual(["docs_write"]);
     expect(change.diagnostics).toMatchObject([{ subject: "read" }]);
   });
 
   it("is reported in one line, whatever the tool is called", () => {
-    const catalog = new Catalog(DEFAULT_TOOL_NAMES, shared);
+    const catalog = catalogWith(DEFAULT_TOOL_NAMES, shared);
     const odd = `\u001b[31m${"x".repeat(500)}`;
     catalog.set("one", tools(odd));
     const { diagnostics } = catalog.set("two", tools(odd));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { approvalModes, approvalStage } from "../../src/guard/approval.ts";
+import { approvalStage } from "../../src/guard/approval.ts";
 import { ApprovalStore } from "../../src/guard/approval-store.ts";
 import { serverGuards } from "../../src/guard/server-guards.ts";
 import { PlugboardError } from "../../src/model/errors.ts";
@@ -18,12 +18,7 @@ interface Setting {
 function stageOf({ agent, server, ask }: Setting) {
   const store = new ApprovalStore({});
   const servers = serverGuards([{ name: "docs", origin: "agent", guard: server }]);
-  return approvalStage({
-    ...approvalModes(servers, agent),
-    ask,
-    remembered: (of) => store.has(of),
-    remember: (of) => store.add(of),
-  });
+  return approvalStage({ servers, agentMode: agent, ask, store });
 }
 
 /** Keeps each question until the test answers it. */

@@ -70,8 +70,11 @@ describe("what is past the limit", () => {
       notice:
         "1 server of the session is left out, the limit is 2: c; raise it with limits.sessionServers or PLUGBOARD_MAX_SESSION_SERVERS",
     });
-    const tools = ["a", "b", "c", "d", "e\u0007"].map((tool) => ({ tool: `docs/${tool}` }));
-    expect(selectTools(tools, limits, ({ tool }) => tool)).toEqual({
+    const tools = ["a", "b", "c", "d", "e\u0007"].map((tool) => ({
+      name: `mcp__docs__${tool}`,
+      source: { kind: "mcp" as const, server: "docs", tool },
+    }));
+    expect(selectTools(tools, limits)).toEqual({
       kept: tools.slice(0, 3),
       leftOut: tools.slice(3),
       notice:

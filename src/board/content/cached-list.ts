@@ -1,7 +1,6 @@
 // Caches a list of one server. Asks for it on first use, and again when the server says that it has changed, when
 // the server has restarted, or when the list is too old.
 
-import type { Diagnostic } from "../../model/diagnostic.ts";
 import { type PlugboardError, toPlugboardError } from "../../model/errors.ts";
 import type { ServerContent } from "../../model/server-content.ts";
 import { Relist } from "../../server/lists/relist.ts";
@@ -18,7 +17,7 @@ export interface CachedListOptions<List> {
   onError: (error: PlugboardError) => void;
 }
 
-export class CachedList<List extends { diagnostics: Diagnostic[] }> {
+export class CachedList<List> {
   readonly #options: CachedListOptions<List>;
   readonly #relist: Relist;
   #list: List | undefined;

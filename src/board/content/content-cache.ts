@@ -12,6 +12,7 @@ import type {
   PromptList,
   ResourceList,
 } from "../../model/server-content.ts";
+import { isCallable } from "../../model/server-state.ts";
 import type { Clock, Timer } from "../../util/clock.ts";
 import { oneLine } from "../../util/text.ts";
 import { CachedList } from "./cached-list.ts";
@@ -80,6 +81,12 @@ export class ContentCache {
     });
   }
 
+  /** The server as it is listed with each of its resources and prompts. */
+  get listedServer(): { server: string; available: boolean } {
+    const { name, supervisor } = this.entry;
+    return { server: name, available: isCallable(supervisor.state) };
+  }
+
   get diagnostics(): Diagnostic[] {
     const { resources, prompts } = this;
     return [
@@ -87,6 +94,13 @@ export class ContentCache {
       ...(prompts.known?.diagnostics ?? []),
       ...this.#warnings.values(),
     ];
+  }
+
+  /** Warns that other servers have a resource or prompt of the same name too. */
+  warnIfElsewhere(kind: string, subject: string, others: readonly { from: ContentCache }[]): void {
+    if (others.length === 0) return;
+    const names = others.map(({ from }) => `'${from.entry.name}'`).join(", ");
+    this.warnOnce(subject, `the ${kind} is also on ${names}; without a server this one is used`);
   }
 
   /** Logs and keeps a warning about a URI or a prompt, once for each. */

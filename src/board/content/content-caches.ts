@@ -3,7 +3,7 @@
 
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { cancelled, toPlugboardError } from "../../model/errors.ts";
-import type { Logger } from "../../model/logger.ts";
+import { type Logger, loggerFor } from "../../model/logger.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { type Clock, within } from "../../util/clock.ts";
 import type { CachedList } from "./cached-list.ts";
@@ -32,9 +32,7 @@ export interface ListFrom<List> {
 const LIST_WAIT_MS = 2000;
 
 /** Chooses one of a server's lists. */
-type ListChoice<List extends { diagnostics: Diagnostic[] }> = (
-  content: ContentCache,
-) => CachedList<List>;
+type ListChoice<List> = (content: ContentCache) => CachedList<List>;
 
 export class ContentCaches {
   readonly #options: ContentCachesOptions;
@@ -63,8 +61,19 @@ export class ContentCaches {
     return this.#options.servers.all().map((entry) => this.#at(entry));
   }
 
+  /** The list of one server, or else the lists of all. */
+  list<List>(
+    pick: ListChoice<List>,
+    server: string | undefined,
+    signal?: AbortSignal,
+  ): Promise<ListFrom<List>[]> {
+    return server === undefined
+      ? this.listAll(pick, { signal })
+      : this.#listOf(server, pick, signal);
+  }
+
   /** Rejects if the server cannot be asked and its list is not known. */
-  async listOf<List extends { diagnostics: Diagnostic[] }>(
+  async #listOf<List>(
     server: string,
     pick: ListChoice<List>,
     signal?: AbortSignal,
@@ -82,9 +91,9 @@ export class ContentCaches {
    * The lists of all servers. A server that cannot be asked has its last known list, or is left out. Without
    * `mayStart` no server is started, and slow servers have their last known list.
    */
-  async listAll<List extends { diagnostics: Diagnostic[] }>(
+  async listAll<List>(
     pick: ListChoice<List>,
-    { signal, mayStart = true }: { signal?: AbortSignal | undefined; mayStart?: boolean } = {},
+    { signal, mayStart = true }: { signal?: AbortSignal; mayStart?: boolean } = {},
   ): Promise<ListFrom<List>[]> {
     const lists = this.all().map(async (from): Promise<ListFrom<List>[]> => {
       const cached = pick(from);
@@ -94,10 +103,8 @@ export class ContentCaches {
         return list === undefined ? [] : [{ from, list }];
       } catch (error) {
         const { message } = toPlugboardError(error, "PROTOCOL");
-        const { name: server } = from.entry.definition;
-        this.#options.logger.warn(`resources or prompts could not be listed: ${message}`, {
-          server,
-        });
+        const logger = loggerFor(from.entry.name, this.#options.logger);
+        logger.warn(`resources or prompts could not be listed: ${message}`);
         return [];
       }
     });
@@ -121,9 +128,7 @@ export class ContentCaches {
   }
 
   /** A slow server has its last known list. Its answer is used next time. */
-  async #freshOrKnown<List extends { diagnostics: Diagnostic[] }>(
-    cached: CachedList<List>,
-  ): Promise<List | undefined> {
+  async #freshOrKnown<List>(cached: CachedList<List>): Promise<List | undefined> {
     return (await within(this.#options.clock, LIST_WAIT_MS, cached.fresh())) ?? cached.known;
   }
 

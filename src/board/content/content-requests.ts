@@ -2,15 +2,18 @@
 // rules do not apply. They start the server if needed, keep it from being idle, and have its `toolTimeout`.
 
 import { randomUUID } from "node:crypto";
+import { toCompletion } from "../../bridge/completion.ts";
 import type { GuardedCall } from "../../model/guard.ts";
 import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
-import type { ServerContent, ContentRequest } from "../../model/server-content.ts";
+import type { Completion } from "../../model/resource.ts";
+import type { CompletionQuery, ContentRequest, ServerContent } from "../../model/server-content.ts";
 import type { CallOutcome } from "../../model/tool.ts";
 import type { Clock } from "../../util/clock.ts";
 import { oneLine } from "../../util/text.ts";
 import type { BoardGuard } from "../guard.ts";
 import type { ServerEntry } from "../server-entry.ts";
+import type { ContentCaches } from "./content-caches.ts";
 
 export interface BoardContentRequest {
   entry: ServerEntry;
@@ -21,6 +24,15 @@ export interface BoardContentRequest {
   /** Milliseconds, if the server's own `toolTimeout` is too long. */
   timeout?: number;
   ask: (content: ServerContent, request: ContentRequest) => Promise<CallOutcome>;
+}
+
+/** What the resources and the prompts of a board work with. */
+export interface ContentOptions {
+  caches: ContentCaches;
+  requests: ContentRequests;
+  guard: Pick<BoardGuard, "framing" | "reportSuspicious">;
+  /** Removes secrets; returns the same value if there are none. */
+  redact: <Value>(value: Value) => Value;
 }
 
 export class ContentRequests {
@@ -55,6 +67,26 @@ export class ContentRequests {
     });
   }
 
+  async complete(
+    entry: ServerEntry,
+    query: CompletionQuery,
+    signal: AbortSignal | undefined,
+  ): Promise<Completion> {
+    const { of, argument, value } = query;
+    const { structuredContent } = await this.run({
+      entry,
+      what: `complete:${of.type === "ref/prompt" ? of.name : of.uri}`,
+      args: { argument, value },
+      signal,
+      ask: async (server, request) => {
+        requireCapability(server, "completions");
+        const answer = await server.complete(query, request);
+        return { content: [], structuredContent: toCompletion(answer) };
+      },
+    });
+    return structuredContent as Completion;
+  }
+
   async #ask({ entry, what, signal, timeout, ask }: BoardContentRequest): Promise<CallOutcome> {
     const { supervisor, definition } = entry;
     const started = this.#clock.monotonic();
@@ -74,6 +106,11 @@ export class ContentRequests {
       supervisor.leave(this.#clock.monotonic() - started, failed);
     }
   }
+}
+
+/** Throws UNSUPPORTED. */
+export function requireCapability({ has }: ServerContent, what: keyof ServerContent["has"]): void {
+  if (!has[what]) throw new PlugboardError("UNSUPPORTED", `the server does not support ${what}`);
 }
 
 /** Adds the server and the request to the message, unless it names them already. */

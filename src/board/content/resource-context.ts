@@ -10,10 +10,10 @@ import { toPlugboardError } from "../../model/errors.ts";
 import type { ServerContent } from "../../model/server-content.ts";
 import type { ResourceDefinition, ResourceReading } from "../../model/resource.ts";
 import { byteSize, oneLine, plural } from "../../util/text.ts";
-import type { BoardGuard } from "../guard.ts";
 import type { ContentCache, Subscriber } from "./content-cache.ts";
 import type { ContentCaches } from "./content-caches.ts";
 import type { LocatedResource } from "./resource-locator.ts";
+import type { ResourcesOptions } from "./resources.ts";
 
 const MAX_RESOURCES = 20;
 const MAX_RESOURCE_BYTES = 32 * 1024;
@@ -21,14 +21,9 @@ const MAX_BLOCK_BYTES = 128 * 1024;
 /** How long a prompt waits for a resource. */
 const READ_MS = 10_000;
 
-export interface ResourceContextOptions {
-  contents: ContentCaches;
-  guard: Pick<BoardGuard, "framing" | "reportSuspicious">;
-  redact: <Value>(value: Value) => Value;
-  hasTools: boolean;
+export interface ResourceContextOptions extends Omit<ResourcesOptions, "requests"> {
   /** Subscribes to the resources that are in the prompt. */
   subscriber: Subscriber;
-  now: () => number;
   read: (located: LocatedResource, options: { timeout: number }) => Promise<ResourceReading>;
 }
 
@@ -66,7 +61,7 @@ export class ResourceContext {
   }
 
   async #build(): Promise<string> {
-    const lists = await listForModels(this.#options.contents);
+    const lists = await listForModels(this.#options.caches);
     const chosen = choose(lists);
     await Promise.all(chosen.map((each) => this.#refresh(each)));
     this.#forget(chosen);
@@ -206,8 +201,8 @@ function cut(text: string): Pick<ReadText, "text" | "note"> {
 }
 
 /** Grouped by server, in the order of the configuration. Leaves out resources that are only for people. */
-async function listForModels(contents: ContentCaches): Promise<ChosenResource[][]> {
-  const lists = await contents.listAll((content) => content.resources, { mayStart: false });
+async function listForModels(caches: ContentCaches): Promise<ChosenResource[][]> {
+  const lists = await caches.listAll((content) => content.resources, { mayStart: false });
   return lists
     .map(({ from, list }) =>
       list.resources

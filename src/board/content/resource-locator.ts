@@ -22,25 +22,21 @@ function isEnabled({ entry }: ContentCache): boolean {
 }
 
 export class ResourceLocator {
-  readonly #contents: ContentCaches;
+  readonly #caches: ContentCaches;
   readonly #redact: (text: string) => string;
 
-  constructor(contents: ContentCaches, redact: (text: string) => string) {
-    this.#contents = contents;
+  constructor(caches: ContentCaches, redact: (text: string) => string) {
+    this.#caches = caches;
     this.#redact = redact;
   }
 
   async lists(server: string | undefined, signal?: AbortSignal): Promise<ListFrom<ResourceList>[]> {
-    const choose = (content: ContentCache) => content.resources;
-    const lists =
-      server === undefined
-        ? await this.#contents.listAll(choose, { signal })
-        : await this.#contents.listOf(server, choose, signal);
+    const lists = await this.#caches.list((content) => content.resources, server, signal);
     return lists.filter(({ from }) => isEnabled(from));
   }
 
   async locate(uri: string, { server, signal }: ResourceOptions): Promise<LocatedResource> {
-    if (server !== undefined) return this.#allowed(this.#contents.of(server), uri);
+    if (server !== undefined) return this.#allowed(this.#caches.of(server), uri);
     const known = this.#findListed(uri);
     if (known !== undefined) return known;
     const lists = await this.lists(undefined, signal);
@@ -65,7 +61,7 @@ export class ResourceLocator {
     { server, signal }: ResourceOptions,
   ): Promise<ContentCache> {
     if (server !== undefined) {
-      const from = this.#contents.of(server);
+      const from = this.#caches.of(server);
       return isEnabled(from) ? from : this.#allowed(from, uriTemplate).from;
     }
     const lists = await this.lists(undefined, signal);
@@ -86,18 +82,12 @@ export class ResourceLocator {
 
   /** Finds the first server that lists the URI. */
   #findListed(uri: string): LocatedResource | undefined {
-    const [first, ...others] = this.#contents.all().flatMap((from) => {
+    const [first, ...others] = this.#caches.all().flatMap((from) => {
       const full = this.withSecrets(uri, from);
       const isListed = from.resources.known?.resources.some((each) => each.uri === full) ?? false;
       return isListed && from.allows(full) ? [{ from, uri: full }] : [];
     });
-    if (first !== undefined && others.length > 0) {
-      const names = others.map(({ from }) => `'${from.entry.name}'`).join(", ");
-      first.from.warnOnce(
-        uri,
-        `the resource is also on ${names}; without a server this one is used`,
-      );
-    }
+    first?.from.warnIfElsewhere("resource", uri, others);
     return first;
   }
 

@@ -13,7 +13,13 @@ import {
 } from "../../guard/present/frame.ts";
 import type { ContentBlock } from "../../model/content.ts";
 import { toPlugboardError } from "../../model/errors.ts";
-import type { BoardResources, ResourceContents } from "../../model/resource.ts";
+import type { JsonObject } from "../../model/json.ts";
+import type {
+  BoardResources,
+  Resource,
+  ResourceContents,
+  ResourceTemplate,
+} from "../../model/resource.ts";
 import type { NativeTool, NativeToolResult } from "../../model/tool.ts";
 import { byteSize, oneLine } from "../../util/text.ts";
 
@@ -67,17 +73,7 @@ export function resourceTools(resources: () => ReadableResources): NativeTool[] 
   ];
 }
 
-interface ResourceToolArgs {
-  uri?: unknown;
-  query?: unknown;
-  server?: unknown;
-  offset?: unknown;
-}
-
-async function listFor(
-  resources: ReadableResources,
-  args: ResourceToolArgs,
-): Promise<NativeToolResult> {
+async function listFor(resources: ReadableResources, args: JsonObject): Promise<NativeToolResult> {
   const server = typeof args.server === "string" ? args.server : undefined;
   const words = (typeof args.query === "string" ? args.query : "").toLowerCase().split(/\s+/);
   const listed = await resources.list(server);
@@ -95,15 +91,7 @@ async function listFor(
   return framed([{ type: "text", text: shown.join("\n") }], frame, note);
 }
 
-interface ListedResource {
-  server: string;
-  name: string;
-  title?: string;
-  description?: string;
-  mimeType?: string;
-}
-
-function line(item: ListedResource, uri: string, kind: string): string {
+function line(item: Resource | ResourceTemplate, uri: string, kind: string): string {
   const { server, name, title, description, mimeType } = item;
   const about = [title ?? name, mimeType, description && oneLine(description, MAX_DESCRIPTION)];
   const words = about.filter((each) => each !== undefined && each !== "");
@@ -112,7 +100,7 @@ function line(item: ListedResource, uri: string, kind: string): string {
 
 async function readFor(
   resources: ReadableResources,
-  args: ResourceToolArgs,
+  args: JsonObject,
   signal: AbortSignal | undefined,
 ): Promise<NativeToolResult> {
   const uri = typeof args.uri === "string" ? args.uri : "";
@@ -161,7 +149,7 @@ async function orFailure(work: () => Promise<NativeToolResult>): Promise<NativeT
   }
 }
 
-function offsetOf({ offset }: ResourceToolArgs): number {
+function offsetOf({ offset }: JsonObject): number {
   return typeof offset === "number" && offset > 0 ? Math.floor(offset) : 0;
 }
 

@@ -1,8 +1,6 @@
 // The resources of a board: lists and reads them, subscribes to them, and completes URI templates.
 
-import { toCompletion } from "../../bridge/completion.ts";
 import { toContents } from "../../bridge/resource.ts";
-import { PlugboardError } from "../../model/errors.ts";
 import type {
   BoardResources,
   CompleteOptions,
@@ -12,20 +10,11 @@ import type {
   ResourceReading,
   ResourceTemplate,
 } from "../../model/resource.ts";
-import { isCallable } from "../../model/server-state.ts";
-import type { ContentRequests } from "./content-requests.ts";
-import type { BoardGuard } from "../guard.ts";
-import type { ContentCache } from "./content-cache.ts";
-import type { ContentCaches } from "./content-caches.ts";
+import { type ContentOptions, requireCapability } from "./content-requests.ts";
 import type { ResourceContext } from "./resource-context.ts";
 import { type LocatedResource, ResourceLocator } from "./resource-locator.ts";
 
-export interface ResourcesOptions {
-  contents: ContentCaches;
-  contentRequests: ContentRequests;
-  guard: Pick<BoardGuard, "framing" | "reportSuspicious">;
-  /** Removes secrets; returns the same value if there are none. */
-  redact: <Value>(value: Value) => Value;
+export interface ResourcesOptions extends ContentOptions {
   /** Whether the model has tools to read by itself what the block of `context` leaves out. */
   hasTools: boolean;
   now: () => number;
@@ -41,20 +30,20 @@ export class Resources implements BoardResources {
 
   constructor(options: ResourcesOptions) {
     this.#options = options;
-    this.#locator = new ResourceLocator(options.contents, options.redact);
+    this.#locator = new ResourceLocator(options.caches, options.redact);
   }
 
   async list(server?: string): Promise<Resource[]> {
     return (await this.#locator.lists(server)).flatMap(({ from, list }) =>
       list.resources
         .filter(({ uri }) => from.allows(uri))
-        .map((each) => this.#options.redact({ ...each, ...serverOf(from) })),
+        .map((each) => this.#options.redact({ ...each, ...from.listedServer })),
     );
   }
 
   async templates(server?: string): Promise<ResourceTemplate[]> {
     return (await this.#locator.lists(server)).flatMap(({ from, list }) =>
-      list.templates.map((each) => this.#options.redact({ ...each, ...serverOf(from) })),
+      list.templates.map((each) => this.#options.redact({ ...each, ...from.listedServer })),
     );
   }
 
@@ -67,14 +56,14 @@ export class Resources implements BoardResources {
     { from, uri }: LocatedResource,
     { signal, timeout }: { signal?: AbortSignal; timeout?: number } = {},
   ): Promise<ResourceReading> {
-    const { content } = await this.#options.contentRequests.run({
+    const { content } = await this.#options.requests.run({
       entry: from.entry,
       what: `read:${this.#options.redact(uri)}`,
       args: { uri },
       signal,
       timeout,
       ask: async (server, request) => {
-        requireCapability(server.has.resources, "resources");
+        requireCapability(server, "resources");
         const contents = toContents(await server.readResource(uri, request), uri);
         return { content: contents.map((resource) => ({ type: "resource", resource })) };
       },
@@ -85,7 +74,7 @@ export class Resources implements BoardResources {
 
   async subscribe(uri: string, options: ResourceOptions = {}): Promise<void> {
     const located = await this.#locator.locate(uri, options);
-    await this.#options.contentRequests.run({
+    await this.#options.requests.run({
       entry: located.from.entry,
       what: `subscribe:${this.#options.redact(located.uri)}`,
       args: { uri: located.uri },
@@ -98,8 +87,8 @@ export class Resources implements BoardResources {
   }
 
   async unsubscribe(uri: string, { server }: ResourceOptions = {}): Promise<void> {
-    const { contents } = this.#options;
-    const among = server === undefined ? contents.all() : [contents.of(server)];
+    const { caches } = this.#options;
+    const among = server === undefined ? caches.all() : [caches.of(server)];
     await Promise.all(
       among.map((from) => from.unsubscribe(this.#locator.withSecrets(uri, from), this.#caller)),
     );
@@ -113,19 +102,8 @@ export class Resources implements BoardResources {
   ): Promise<Completion> {
     const { signal, known = {} } = options;
     const from = await this.#locator.locateTemplate(uriTemplate, options);
-    const { structuredContent } = await this.#options.contentRequests.run({
-      entry: from.entry,
-      what: `complete:${uriTemplate}`,
-      args: { argument, value },
-      signal,
-      ask: async (server, request) => {
-        requireCapability(server.has.completions, "completions");
-        const of = { type: "ref/resource", uri: uriTemplate } as const;
-        const answer = await server.complete({ of, argument, value, known }, request);
-        return { content: [], structuredContent: toCompletion(answer) };
-      },
-    });
-    return structuredContent as Completion;
+    const of = { type: "ref/resource", uri: uriTemplate } as const;
+    return this.#options.requests.complete(from.entry, { of, argument, value, known }, signal);
   }
 
   async context(): Promise<string> {
@@ -142,19 +120,11 @@ export class Resources implements BoardResources {
   }
 
   isSubscribed(server: string, uri: string): boolean {
-    return this.#options.contents.of(server).isSubscribed([this.#caller, this.#prompt], uri);
+    return this.#options.caches.of(server).isSubscribed([this.#caller, this.#prompt], uri);
   }
 
   unsubscribeAll(): void {
-    const { contents } = this.#options;
-    for (const each of contents.all()) each.unsubscribeAll([this.#caller, this.#prompt]);
+    for (const each of this.#options.caches.all())
+      each.unsubscribeAll([this.#caller, this.#prompt]);
   }
-}
-
-function serverOf({ entry }: ContentCache): { server: string; available: boolean } {
-  return { server: entry.name, available: isCallable(entry.supervisor.state) };
-}
-
-function requireCapability(isSupported: boolean, what: string): void {
-  if (!isSupported) throw new PlugboardError("UNSUPPORTED", `the server does not support ${what}`);
 }

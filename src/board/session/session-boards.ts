@@ -17,7 +17,7 @@ export class SessionBoards {
 
   async open(options: SessionOptions): Promise<SessionBoard> {
     // Loaded with the first session: boards without sessions start faster.
-    const { openSession } = await import("./open-session.ts");
+    const { openSession } = await import("./session.ts");
     if (this.#isClosed) throw isClosed();
     const session = openSession(options, this.#base, () => this.#open.delete(session));
     this.#open.add(session);

@@ -1,5 +1,7 @@
 // A session's board: its own servers and the shared servers of the agent's board, with a guard of its own.
 
+import { randomUUID } from "node:crypto";
+import { isAbsolute } from "node:path";
 import { toFailure } from "../../bridge/failure.ts";
 import { parseSessionServers } from "../../config/session.ts";
 import { type ServerGuards, serverGuards } from "../../guard/server-guards.ts";
@@ -9,27 +11,91 @@ import {
   selectServers,
   selectTools,
   type SessionLimits,
+  sessionLimits,
 } from "../../guard/session-limits.ts";
 import type { AgentConfig } from "../../model/agent-config.ts";
 import type { BoardCallOptions, SessionBoard } from "../../model/board.ts";
-import type { BoardOptions } from "../../model/board-options.ts";
+import type { BoardOptions, SessionOptions } from "../../model/board-options.ts";
 import { PlugboardError } from "../../model/errors.ts";
-import type { BoardEvents } from "../../model/events.ts";
 import { isShownToModels } from "../../model/include.ts";
 import type { JsonObject } from "../../model/json.ts";
+import { loggerWith } from "../../model/logger.ts";
 import type { BoardPrompts } from "../../model/prompt.ts";
 import type { BoardResources } from "../../model/resource.ts";
 import type { ServerConfig } from "../../model/server-config.ts";
 import type { ServerDefinition } from "../../model/server-definition.ts";
 import type { ServerStatus } from "../../model/server-status.ts";
 import type { CallOutcome, Tool } from "../../model/tool.ts";
+import { oneLine } from "../../util/text.ts";
 import { BoardCore } from "../core.ts";
 import { withMatchingServer } from "../matching-server.ts";
 import type { ServerEntry } from "../server-entry.ts";
 import type { ServerSet } from "../server-set.ts";
 import { SessionServers } from "./session-servers.ts";
 
-export interface SessionSettings {
+/** How long opening a session waits for its servers. Slower ones join later. */
+const STARTUP_WAIT_MS = 2000;
+
+/** Throws CONFIG_INVALID or INVALID_ARGUMENTS. Starts nothing. */
+export function openSession(
+  given: SessionOptions,
+  base: BoardCore,
+  onClosed: () => void,
+): LiveSession {
+  const { cwd, servers = {}, id = randomUUID(), startupWait = STARTUP_WAIT_MS } = given;
+  if (typeof cwd !== "string" || !isAbsolute(cwd)) throw notAbsolute(cwd);
+  const { env = process.env } = base.options;
+  const limits = sessionLimits(base.agent.guard, env);
+  const { definitions, warnings } = parseSessionServers(servers, base.agent.session, cwd);
+  const names = definitions.map(({ name }) => name);
+  const { kept, notice } = selectServers(names, limits);
+  const agent = agentFor(given, base.agent);
+  const brought = definitions
+    .filter(({ name }) => kept.includes(name))
+    .map((each) => withMatchingServer(each, agent, env));
+  return new LiveSession({
+    id,
+    cwd,
+    base,
+    agent,
+    options: optionsFor(given, base.options, id),
+    brought,
+    limits,
+    startupWait,
+    notices: [...warnings, ...(notice === undefined ? [] : [notice])],
+    onClosed,
+  });
+}
+
+function notAbsolute(cwd: unknown): PlugboardError {
+  const given = typeof cwd === "string" ? `'${oneLine(cwd, 200)}'` : typeof cwd;
+  const message = `the cwd of a session must be an absolute path, not ${given}`;
+  return new PlugboardError("INVALID_ARGUMENTS", message);
+}
+
+function agentFor({ approval }: SessionOptions, agent: AgentConfig): AgentConfig {
+  if (approval === undefined || agent.guard?.approval !== undefined) return agent;
+  return { ...agent, guard: { ...agent.guard, approval } };
+}
+
+/** The board's options, without those that are about its own servers and listeners, and with the session's. */
+function optionsFor(given: SessionOptions, board: BoardOptions, session: string): BoardOptions {
+  const { onToolsChanged: _, signal: _signal, start: _start, ...inherited } = board;
+  const { cwd, roots = [cwd] } = given;
+  return {
+    ...inherited,
+    native: [...(board.native ?? []), ...(given.native ?? [])],
+    workspaceDir: cwd,
+    roots,
+    logger: board.logger && loggerWith({ session }, board.logger),
+    onApproval: given.onApproval ?? board.onApproval,
+    onElicitation: given.onElicitation ?? board.onElicitation,
+    onSampling: given.onSampling ?? board.onSampling,
+    owner: given.owner ?? board.owner,
+  };
+}
+
+interface SessionSettings {
   id: string;
   cwd: string;
   /** The agent's board. */
@@ -51,6 +117,7 @@ export class LiveSession implements SessionBoard {
   readonly cwd: string;
   readonly resources: BoardResources;
   readonly prompts: BoardPrompts;
+  readonly on: SessionBoard["on"];
   readonly #settings: SessionSettings;
   readonly #core: BoardCore;
   readonly #own: SessionServers;
@@ -92,7 +159,7 @@ export class LiveSession implements SessionBoard {
       cwd,
       startupWait,
     });
-    ({ resources: this.resources, prompts: this.prompts } = this.#core.content);
+    ({ resources: this.resources, prompts: this.prompts, on: this.on } = this.#core);
   }
 
   async open(): Promise<void> {
@@ -137,13 +204,6 @@ export class LiveSession implements SessionBoard {
     return [...servers.shared(), ...servers.withheld(), ...servers.own()].map((entry) =>
       this.#statusOf(entry),
     );
-  }
-
-  on<Name extends keyof BoardEvents>(
-    event: Name,
-    listener: (event: BoardEvents[Name]) => void,
-  ): () => void {
-    return this.#core.on(event, listener);
   }
 
   async restart(server: string): Promise<ServerStatus> {
@@ -212,7 +272,7 @@ export class LiveSession implements SessionBoard {
 
   async #close(): Promise<void> {
     for (const each of this.#running) each.abort();
-    this.#core.content.resources.unsubscribeAll();
+    this.#core.resources.unsubscribeAll();
     await this.#core.close();
     this.#settings.onClosed();
   }
@@ -243,7 +303,7 @@ export class LiveSession implements SessionBoard {
       .filter(({ source }) => source.kind === "mcp" && brought.has(source.server))
       // Only tools that a model has to read count.
       .filter(isShownToModels);
-    return selectTools(tools, this.#settings.limits, canonicalOf);
+    return selectTools(tools, this.#settings.limits);
   }
 
   #statusOf(entry: ServerEntry): ServerStatus {
@@ -273,10 +333,6 @@ function sessionGuards(
     },
     shadowed: (subject) => guards.shadowed(subject),
   };
-}
-
-function canonicalOf({ source, name }: Tool): string {
-  return source.kind === "mcp" ? `${source.server}/${source.tool}` : name;
 }
 
 function isClosed(): PlugboardError {

@@ -4,7 +4,7 @@
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { PlugboardError } from "../../model/errors.ts";
-import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import { isJsonObject, type JsonObject, tryParseJson } from "../../model/json.ts";
 import { type Clock, within } from "../../util/clock.ts";
 
 /** A client sends its first request at once. Anything else that started us must not wait for long. */
@@ -50,16 +50,8 @@ export async function refuseAcp(
 
 async function firstRequest(lines: AsyncIterable<string>): Promise<JsonObject | undefined> {
   for await (const line of lines) {
-    const message = parse(line);
+    const message = tryParseJson(line);
     if (isJsonObject(message) && "method" in message && "id" in message) return message;
   }
   return undefined;
-}
-
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }

@@ -7,13 +7,6 @@ import type { Timer } from "../../util/clock.ts";
 import { EXIT } from "./exit-code.ts";
 import type { CliIo } from "./io.ts";
 
-export type Ending =
-  | { kind: "signal"; signal: StopSignal }
-  | { kind: "stdin-closed" }
-  /** The reader is gone, as after `| head`: not an error. */
-  | { kind: "output-closed" }
-  | { kind: "fault"; error: unknown };
-
 type StopSignal = keyof typeof SIGNAL_CODES;
 
 /** 128 plus the signal's number, as in shells. */
@@ -45,7 +38,7 @@ export class Lifetime {
   readonly #listener: LifetimeListener;
   readonly #controller = new AbortController();
   readonly #undo: (() => void)[] = [];
-  #ending: Ending | undefined;
+  #exitCode: number | undefined;
   #timer: Timer | undefined;
 
   constructor(io: CliIo, listener: LifetimeListener) {
@@ -54,7 +47,8 @@ export class Lifetime {
     for (const signal of SIGNALS) this.#watch(io.events, signal, () => this.#onSignal(signal));
     this.#watch(io.events, "uncaughtException", (error) => this.#onFault(error));
     this.#watch(io.events, "unhandledRejection", (reason) => this.#onFault(reason));
-    this.#watch(io.stdout, "error", () => this.#end({ kind: "output-closed" }));
+    // The reader is gone, as after `| head`: not an error.
+    this.#watch(io.stdout, "error", () => this.#end(EXIT.ok));
     // A closed terminal closes stderr too; the SIGHUP that comes with it ends the command.
     this.#watch(io.stderr, "error", () => {});
   }
@@ -66,25 +60,13 @@ export class Lifetime {
 
   /** Undefined while nothing has ended the command. */
   get exitCode(): number | undefined {
-    const ending = this.#ending;
-    switch (ending?.kind) {
-      case undefined:
-        return undefined;
-      case "signal":
-        return SIGNAL_CODES[ending.signal];
-      case "stdin-closed":
-        return EXIT.interrupted;
-      case "output-closed":
-        return EXIT.ok;
-      case "fault":
-        return EXIT.internal;
-    }
+    return this.#exitCode;
   }
 
   /** From here on stdin is read and thrown away, only to notice when it closes. */
   endWithStdin(): void {
     const { stdin } = this.#io;
-    const onClosed = (): void => this.#end({ kind: "stdin-closed" });
+    const onClosed = (): void => this.#end(EXIT.interrupted);
     this.#watch(stdin, "end", onClosed);
     this.#watch(stdin, "close", onClosed);
     this.#watch(stdin, "error", onClosed);
@@ -108,23 +90,23 @@ export class Lifetime {
   }
 
   #onSignal(signal: StopSignal): void {
-    if (this.#ending === undefined) {
-      this.#end({ kind: "signal", signal });
+    if (this.#exitCode === undefined) {
+      this.#end(SIGNAL_CODES[signal]);
       if (signal !== "SIGINT") return;
       this.#timer = this.#io.clock.later(PATIENCE_MS, () => this.#listener.onSlowStop());
     } else if (signal === "SIGINT") {
-      this.#io.exit(this.exitCode ?? EXIT.interrupted);
+      this.#io.exit(this.#exitCode);
     }
   }
 
   #onFault(error: unknown): void {
     this.#listener.onFault(error);
-    this.#end({ kind: "fault", error });
+    this.#end(EXIT.internal);
     this.#timer ??= this.#io.clock.later(FAULT_GRACE_MS, () => this.#io.exit(EXIT.internal));
   }
 
-  #end(ending: Ending): void {
-    this.#ending ??= ending;
+  #end(exitCode: number): void {
+    this.#exitCode ??= exitCode;
     this.#controller.abort();
   }
 }

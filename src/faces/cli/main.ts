@@ -3,9 +3,9 @@
 import { PlugboardError } from "../../model/errors.ts";
 import { plainText } from "../../util/text.ts";
 import { readCommandLine } from "./command-line.ts";
-import type { CliContext, GlobalOptions } from "./context.ts";
+import type { CliContext } from "./context.ts";
 import { EXIT, exitCodeFor } from "./exit-code.ts";
-import type { CliCommand } from "./invocation.ts";
+import type { CliCommand } from "./commands.ts";
 import { type CliIo, processIo } from "./io.ts";
 import { Lifetime } from "./lifetime.ts";
 import { createLog } from "./terminal/log.ts";
@@ -33,7 +33,15 @@ export async function runCli(argv: readonly string[], io: CliIo = processIo()): 
   try {
     // The ACP agent reads stdin itself, and ends with it anyway.
     if (options.exitWithStdin && command.kind !== "acp") endWithStdin(lifetime, command);
-    const code = await run(command, createContext(io, options, screen, lifetime.signal));
+    const { clock, env } = io;
+    const logger = createLog({
+      level: options.logLevel,
+      format: env["PLUGBOARD_LOG_FORMAT"] === "json" ? "json" : "text",
+      paint,
+      write: (line) => screen.note(line),
+    });
+    const { signal } = lifetime;
+    const code = await run(command, { io, options, screen, logger, clock, signal });
     return lifetime.exitCode ?? code;
   } catch (error) {
     if (lifetime.exitCode !== undefined) return lifetime.exitCode;
@@ -57,19 +65,19 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
     case "ask":
       return (await import("./ask/ask.ts")).runAsk(command, context);
     case "resources":
-      return (await import("./content/resources.ts")).runResources(command, context);
+      return (await import("./content.ts")).runResources(command, context);
     case "read":
-      return (await import("./content/read.ts")).runRead(command, context);
+      return (await import("./content.ts")).runRead(command, context);
     case "prompts":
-      return (await import("./content/prompts.ts")).runPrompts(command, context);
+      return (await import("./content.ts")).runPrompts(command, context);
     case "prompt":
-      return (await import("./content/prompt.ts")).runPrompt(command, context);
+      return (await import("./content.ts")).runPrompt(command, context);
     case "status":
-      return (await import("./status/status.ts")).runStatus(command, context);
+      return (await import("./status/status.ts")).runStatus(command.server, context);
     case "login":
-      return (await import("./login/login.ts")).runLogin(command, context);
+      return (await import("./login.ts")).runLogin(command, context);
     case "logout":
-      return (await import("./login/login.ts")).runLogout(command, context);
+      return (await import("./login.ts")).runLogout(command.server, context);
     case "pins":
       return (await import("./pins/pins.ts")).runPins(command, context);
     case "audit":
@@ -79,23 +87,8 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
     case "acp":
       return (await import("./acp/acp.ts")).runAcp(context);
     case "demo":
-      return (await import("./demo/demo.ts")).runDemo(context);
+      return (await import("./demo.ts")).runDemo(context);
   }
-}
-
-function createContext(
-  io: CliIo,
-  options: GlobalOptions,
-  screen: Screen,
-  signal: AbortSignal,
-): CliContext {
-  const logger = createLog({
-    level: options.logLevel,
-    format: io.env["PLUGBOARD_LOG_FORMAT"] === "json" ? "json" : "text",
-    paint: screen.terminal.err.paint,
-    write: (line) => screen.note(line),
-  });
-  return { io, options, screen, logger, clock: io.clock, signal };
 }
 
 function endWithStdin(lifetime: Lifetime, command: CliCommand): void {

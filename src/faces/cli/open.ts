@@ -7,26 +7,24 @@ import { plugboardHome } from "../../config/home.ts";
 import { loadConfig } from "../../config/load.ts";
 import { parseAgentConfig } from "../../config/parse.ts";
 import type { AgentConfig } from "../../model/agent-config.ts";
-import type { AskApproval } from "../../model/approval.ts";
 import type { Board } from "../../model/board.ts";
 import type { BoardOptions } from "../../model/board-options.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import { closest } from "../../util/closest.ts";
 import type { CliContext } from "./context.ts";
-import { askApproval } from "./questions/approve.ts";
+import { approvalPrompt } from "./questions/approve.ts";
 import { requireTrust } from "./trust/require-trust.ts";
 
+/** Without `onApproval` the person at the terminal is asked. */
 export interface OpenOptions extends Pick<
   BoardOptions,
-  "onAuthorization" | "onElicitation" | "onSampling"
+  "onApproval" | "onAuthorization" | "onElicitation" | "onSampling"
 > {
   start: NonNullable<BoardOptions["start"]>;
   /** Use the demo, whatever is configured. */
   demo?: boolean;
   /** Use only this server. Throws UNKNOWN_SERVER where it is not configured. */
   server?: string;
-  /** Answers instead of the person at the terminal. */
-  onApproval?: AskApproval;
   /** Changes the configuration for this command. */
   adjust?: (agent: AgentConfig) => AgentConfig;
 }
@@ -110,13 +108,6 @@ function onlyServer(name: string, agent: AgentConfig): AgentConfig {
     server: name,
     hint: meant === undefined ? known : `did you mean '${meant}'?`,
   });
-}
-
-/** Undefined where no person sits at a terminal: then calls that need approval are refused. */
-function approvalPrompt(context: CliContext): AskApproval | undefined {
-  const { io, screen } = context;
-  if (io.stdin.isTTY !== true || !screen.terminal.err.isTerminal) return undefined;
-  return (request, gone) => askApproval(request, gone, context);
 }
 
 /** Without a configuration: the demo server that comes with the package. */

@@ -8,7 +8,7 @@ import type {
   SuspiciousResult,
 } from "../../model/audit-entry.ts";
 import { PlugboardError } from "../../model/errors.ts";
-import { isJsonObject } from "../../model/json.ts";
+import { isJsonObject, tryParseJson } from "../../model/json.ts";
 import { type Clock, pause, systemClock } from "../../util/clock.ts";
 import { rotatedFiles } from "./audit-file.ts";
 
@@ -69,8 +69,8 @@ async function* read(
 }
 
 /**
- * Opens from the newest file back to one that is open already. In this order, a rotation meanwhile makes a
- * file appear twice, which its inode tells, and never hides one.
+ * Opens files from the newest back to one that is open already. If they are rotated meanwhile, this order can
+ * make a file appear twice, which its inode shows, but never hides one.
  */
 async function openNew(file: string, known: readonly Tail[]): Promise<Tail[]> {
   const found: Tail[] = [];
@@ -109,12 +109,7 @@ async function inodeOf(file: string): Promise<number | undefined> {
 
 /** Undefined if it is not a line of an audit: torn, or another program's. */
 function readLine(text: string): AuditLine | undefined {
-  let line: unknown;
-  try {
-    line = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const line = tryParseJson(text);
   if (!isJsonObject(line) || typeof line["time"] !== "string") return undefined;
   if (line["type"] === "lost") {
     return typeof line["count"] === "number" ? (line as unknown as LostEntries) : undefined;
@@ -135,7 +130,7 @@ function readLine(text: string): AuditLine | undefined {
   return isCall ? (line as unknown as AuditEntry) : undefined;
 }
 
-/** One file, read line by line as far as it goes, and further once it has grown. */
+/** One file, read line by line to its end, and later from there on if it has grown. */
 class Tail {
   readonly inode: number;
   readonly #handle: FileHandle;
@@ -168,7 +163,10 @@ class Tail {
   /** Complete lines. The beginning of an incomplete one is kept for the next time. */
   async *lines(): AsyncGenerator<string> {
     // The file was truncated: everything in it now is new.
-    if ((await this.#handle.stat()).size < this.#position) this.#restart();
+    if ((await this.#handle.stat()).size < this.#position) {
+      this.#position = 0;
+      this.#drop();
+    }
     for (;;) {
       const { bytesRead } = await this.#handle.read(this.#chunk, 0, CHUNK, this.#position);
       if (bytesRead === 0) return;
@@ -201,10 +199,5 @@ class Tail {
   #drop(): void {
     this.#rest = [];
     this.#restLength = 0;
-  }
-
-  #restart(): void {
-    this.#position = 0;
-    this.#drop();
   }
 }

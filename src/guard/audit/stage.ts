@@ -3,7 +3,7 @@
 import type { AuditEntry } from "../../model/audit-entry.ts";
 import type { ContentBlock } from "../../model/content.ts";
 import { PlugboardError } from "../../model/errors.ts";
-import type { GuardedCall, Stage } from "../../model/guard.ts";
+import type { Stage } from "../../model/guard.ts";
 import type { CallOutcome } from "../../model/tool.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import type { ValueRedactor } from "../redact.ts";
@@ -25,12 +25,13 @@ export function auditStage(log: Pick<AuditLog, "record">, options: AuditStageOpt
   const redact = options.arguments === true ? options.redact : undefined;
   return async (call, next) => {
     const started = clock.monotonic();
+    const { source, canonical } = call.subject;
     const record: AuditRecord = {
       time: clock.now(),
       agent,
       session,
-      server: "native",
-      tool: "",
+      server: source.kind === "mcp" ? source.server : "native",
+      tool: source.kind === "mcp" ? source.tool : canonical.slice("native/".length),
       args: keepArguments(call.args),
       redact,
       decision: call.decision,
@@ -38,7 +39,6 @@ export function auditStage(log: Pick<AuditLog, "record">, options: AuditStageOpt
       bytes: 0,
       outcome: "error",
     };
-    name(record, call);
     try {
       const outcome = await next(call);
       record.outcome = wordFor(outcome);
@@ -53,15 +53,6 @@ export function auditStage(log: Pick<AuditLog, "record">, options: AuditStageOpt
       log.record(record);
     }
   };
-}
-
-function name(record: AuditRecord, { subject: { source, canonical } }: GuardedCall): void {
-  if (source.kind === "mcp") {
-    record.server = source.server;
-    record.tool = source.tool;
-  } else {
-    record.tool = canonical.replace(/^native\//, "");
-  }
 }
 
 function wordFor({ failure, isError }: CallOutcome): AuditEntry["outcome"] {

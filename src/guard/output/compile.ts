@@ -6,6 +6,7 @@ import { Ajv2019 } from "ajv/dist/2019.js";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { Ajv } from "ajv/dist/ajv.js";
 import type { ErrorObject } from "ajv/dist/core.js";
+import { isDate } from "../../model/form.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { oneLine } from "../../util/text.ts";
 import { createBudget, meter, uniqueItems } from "./meter.ts";
@@ -153,7 +154,6 @@ function propertyOf({ params }: ErrorObject): string {
 
 type FormatCheck = (text: string) => boolean;
 
-const DATE = /^(\d{4})-(\d\d)-(\d\d)$/;
 const TIME = /^(\d\d):(\d\d):(\d\d)(?:\.\d{1,18})?(?:z|[+-]\d\d:?\d\d)$/i;
 const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,255}$/;
 const UUID = /^(?:urn:uuid:)?[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
@@ -176,15 +176,6 @@ export const FORMATS: Readonly<Record<string, FormatCheck>> = {
   // Node accepts a zone (`fe80::1%eth0`), which does not belong to an address.
   ipv6: (text) => isIPv6(text) && !text.includes("%"),
 };
-
-function isDate(text: string): boolean {
-  const [, year, month, day] = DATE.exec(text) ?? [];
-  if (year === undefined) return false;
-  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
-  // Date.UTC takes a year below 100 for one of the last century.
-  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
-  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
-}
 
 function isTime(text: string): boolean {
   const [, hour, minute, second] = TIME.exec(text) ?? [];

@@ -18,7 +18,7 @@ interface RegExpLike {
 export interface Patterns {
   /** Used by ajv for the names of properties. Throws if RE2 cannot run the pattern. */
   regExp: { (pattern: string): RegExpLike; code: string };
-  /** A pattern that RE2 cannot run is not enforced; `onIgnored` hears of it. */
+  /** A pattern that RE2 cannot run is not enforced; `onIgnored` is called with it. */
   keyword: FuncKeywordDefinition;
 }
 

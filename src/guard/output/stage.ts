@@ -13,16 +13,18 @@ import type { CompiledSchema, OutputCheck } from "./compile.ts";
 export function outputStage(logger: Logger): StageFor {
   const compiled = new WeakMap<JsonObject, Promise<CompiledSchema>>();
 
+  const compile = async (schema: JsonObject, subject: ToolSubject): Promise<CompiledSchema> => {
+    const { compileSchema } = await import("./compile.ts");
+    const result = await compileSchema(schema);
+    const message = note(result);
+    if (message !== undefined) logger.warn(message, { tool: subject.canonical });
+    return result;
+  };
+
   const prepare = (schema: JsonObject, subject: ToolSubject): Promise<CompiledSchema> => {
-    const known = compiled.get(schema);
-    if (known !== undefined) return known;
-    const coming = compile(schema).then((result) => {
-      const message = note(result);
-      if (message !== undefined) logger.warn(message, { tool: subject.canonical });
-      return result;
-    });
-    compiled.set(schema, coming);
-    return coming;
+    const known = compiled.get(schema) ?? compile(schema, subject);
+    compiled.set(schema, known);
+    return known;
   };
 
   return (subject) => {
@@ -46,10 +48,6 @@ function stageOf(subject: ToolSubject, prepare: () => Promise<CompiledSchema>): 
     const check = schema.check(structuredContent);
     return check.kind === "valid" ? outcome : refuse(sentence(subject, check));
   };
-}
-
-async function compile(schema: JsonObject): Promise<CompiledSchema> {
-  return (await import("./compile.ts")).compileSchema(schema);
 }
 
 function note(schema: CompiledSchema): string | undefined {

@@ -43,8 +43,9 @@ export function diffTools(
   // Not recursive: a definition may be nested as deep as the list of tools allows.
   const pairs: Pair[] = [{ path: "", before, after }];
   for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
-    if (isBranch(pair.before) && isBranch(pair.after) && isAlike(pair.before, pair.after)) {
-      for (const part of parts(pair).reverse()) pairs.push(part);
+    const { path, before: one, after: other } = pair;
+    if (isBranch(one) && isBranch(other) && Array.isArray(one) === Array.isArray(other)) {
+      for (const part of parts(path, one, other).reverse()) pairs.push(part);
       continue;
     }
     if (changes.length === most) return { changes, isCut: true };
@@ -68,36 +69,15 @@ function isBranch(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-function isAlike(a: object, b: object): boolean {
-  return Array.isArray(a) === Array.isArray(b);
-}
-
-/** Compares only leaves. Whether two branches are the same turns out when their parts are compared. */
-function isSame(a: unknown, b: unknown): boolean {
-  return !isBranch(a) && Object.is(a, b);
-}
-
-/** The parts that are not obviously the same. */
-function parts({ path, before, after }: Pair): Pair[] {
-  const keys = new Set([...keysOf(before), ...keysOf(after)]);
-  const isList = Array.isArray(before);
-  const found: Pair[] = [];
-  for (const key of keys) {
-    const pair = { before: own(before, key), after: own(after, key) };
-    if (!isSame(pair.before, pair.after))
-      found.push({ path: childPath(path, key, isList), ...pair });
-  }
-  return found;
-}
-
-function keysOf(value: unknown): string[] {
-  return isBranch(value) ? Object.keys(value) : [];
-}
-
-function own(value: unknown, key: string): unknown {
-  return isBranch(value) && Object.hasOwn(value, key)
-    ? (value as Record<string, unknown>)[key]
-    : undefined;
+/** The parts that may differ. Equal leaves are left out; branches are compared later, part by part. */
+function parts(path: string, one: object, other: object): Pair[] {
+  const [mine, theirs] = [new Map(Object.entries(one)), new Map(Object.entries(other))];
+  const isList = Array.isArray(one);
+  return [...new Set([...mine.keys(), ...theirs.keys()])].flatMap((key) => {
+    const [before, after]: unknown[] = [mine.get(key), theirs.get(key)];
+    if (!isBranch(before) && Object.is(before, after)) return [];
+    return [{ path: childPath(path, key, isList), before, after }];
+  });
 }
 
 function childPath(path: string, key: string, isList: boolean): string {

@@ -10,22 +10,11 @@ export function toPinnedTool(tool: ToolDefinition): PinnedTool {
   return pinned;
 }
 
-/**
- * Includes the server's instructions if they are given. Pins leave them out and keep them once per server, so
- * that changed instructions count as one change, not as a change of every tool.
- */
-export function toolHash(tool: ToolDefinition, instructions?: string): string {
+/** Leaves out the server's instructions: if they change, that is one change and not one of every tool. */
+export function toolHash(tool: ToolDefinition): string {
   const { name, title, description, inputSchema, outputSchema, annotations } = tool;
   return textHash(
-    canonicalJson({
-      name,
-      title,
-      description,
-      inputSchema,
-      outputSchema,
-      annotations,
-      instructions: instructions === "" ? undefined : instructions,
-    }),
+    canonicalJson({ name, title, description, inputSchema, outputSchema, annotations }),
   );
 }
 

@@ -14,7 +14,6 @@ export interface Sighting {
 export type PinChange =
   | { kind: "changed"; server: string; tool: string; before: PinnedTool; after: PinnedTool }
   | { kind: "new"; server: string; tool: string }
-  | { kind: "gone"; server: string; tool: string }
   | { kind: "instructions"; server: string; before: string; after: string };
 
 /** How many tools are kept that are gone again without having been approved. A server could invent new ones forever. */
@@ -55,7 +54,7 @@ export function observe(
   return isSame ? pins : { ...pins, instructions, tools };
 }
 
-/** How a sighting differs from what was approved. */
+/** How a sighting differs from what was approved. A tool that is gone does not count: it can do no harm. */
 export function compare(pins: ServerPins, sighting: Sighting): PinChange[] {
   const { server } = pins;
   const changes: PinChange[] = [];
@@ -69,11 +68,6 @@ export function compare(pins: ServerPins, sighting: Sighting): PinChange[] {
     if (before === undefined) changes.push({ kind: "new", server, tool });
     else if (before.hash !== sight.hash) {
       changes.push({ kind: "changed", server, tool, before: before.value, after: sight.value });
-    }
-  }
-  for (const [tool, pin] of pins.tools) {
-    if (pin.kind !== "new" && !sighting.tools.has(tool)) {
-      changes.push({ kind: "gone", server, tool });
     }
   }
   return changes;

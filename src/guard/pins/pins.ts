@@ -3,10 +3,10 @@
 
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { PinMode } from "../../model/guard-settings.ts";
-import type { GuardedCall, Next, StageFor } from "../../model/guard.ts";
+import type { GuardedCall, StageFor } from "../../model/guard.ts";
 import { type Logger, silentLogger } from "../../model/logger.ts";
 import type { PinnedServer, ServerPins } from "../../model/pin.ts";
-import type { CallOutcome, ToolDefinition } from "../../model/tool.ts";
+import type { ToolDefinition } from "../../model/tool.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { compare, observe, type PinChange, type Sighting, toSighting } from "./pin.ts";
 import type { PinStore } from "./pin-store.ts";
@@ -16,12 +16,6 @@ export interface PinsOptions {
   store: PinStore;
   clock?: Clock;
   logger?: Logger;
-}
-
-export interface PinReport {
-  changes: PinChange[];
-  /** For the status, and once for the log. */
-  diagnostics: Diagnostic[];
 }
 
 /** One server whose pins are checked. */
@@ -69,38 +63,33 @@ export class Pins {
     });
   }
 
-  /** What differs from the pins. From now on it decides which calls are refused. New sightings are saved in the background. */
+  /**
+   * Reports what differs from the pins. From now on that decides which calls are refused. New sightings are saved
+   * in the background.
+   */
   check(
     server: string,
     tools: readonly ToolDefinition[],
     instructions: string | undefined,
-  ): PinReport {
+  ): Diagnostic[] {
     const watch = this.#watches.get(server);
-    if (watch === undefined) return { changes: [], diagnostics: [] };
+    if (watch === undefined) return [];
     watch.sighting = toSighting(tools, instructions, this.#clock.now());
     if (watch.pins === undefined) {
       this.#logger.info("seen for the first time: pinned", { server, tools: tools.length });
     }
     const seen = observe(watch.pins, watch.id, watch.sighting);
     if (seen !== watch.pins) void this.#save(watch);
-    const changes = hold(watch, seen, watch.sighting);
-    const { mode } = watch;
-    const { isPersistent } = this.#store;
-    return { changes, diagnostics: toDiagnostics(changes, { mode, isPersistent }) };
-  }
-
-  /** The change for which calls of `server/tool` are refused, as far as this process knows. */
-  isBlocked(canonical: string): PinChange | undefined {
-    const at = canonical.indexOf("/");
-    return this.#blocking(canonical.slice(0, at), canonical.slice(at + 1));
+    const changes = applyPins(watch, seen, watch.sighting);
+    return toDiagnostics(changes, watch.mode, this.#store.isPersistent);
   }
 
   readonly stage: StageFor = ({ source }) => {
     if (source.kind !== "mcp") return undefined;
     if (this.#watches.get(source.server)?.mode !== "block") return undefined;
-    return (call, next) => {
+    return (call, rest) => {
       const doubt = this.recheck(call);
-      return doubt === undefined ? next(call) : nextAfter(doubt, call, next);
+      return doubt === undefined ? rest(call) : doubt.then(() => rest(call));
     };
   };
 
@@ -153,7 +142,7 @@ export class Pins {
       );
       watch.isStored = true;
       if (stored !== undefined && watch.sighting !== undefined) {
-        hold(watch, stored, watch.sighting);
+        applyPins(watch, stored, watch.sighting);
       }
     } catch (error) {
       if (this.#hasWarned) return;
@@ -163,23 +152,13 @@ export class Pins {
   }
 }
 
-async function nextAfter(
-  doubt: Promise<void>,
-  call: GuardedCall,
-  next: Next,
-): Promise<CallOutcome> {
-  await doubt;
-  return next(call);
-}
-
-function hold(watch: Watch, pins: ServerPins, sighting: Sighting): PinChange[] {
+/** From now on these pins decide which of the sighted tools are blocked. Returns what differs from them. */
+function applyPins(watch: Watch, pins: ServerPins, sighting: Sighting): PinChange[] {
   const changes = compare(pins, sighting);
   watch.pins = pins;
   watch.instructions = changes.find(({ kind }) => kind === "instructions");
   watch.blocked = new Map(
-    changes.flatMap((each) =>
-      each.kind === "changed" || each.kind === "new" ? [[each.tool, each] as const] : [],
-    ),
+    changes.flatMap((each) => (each.kind === "instructions" ? [] : [[each.tool, each] as const])),
   );
   return changes;
 }

@@ -14,19 +14,13 @@ const MOST_DIAGNOSTICS = 20;
 /** Characters shown of each side of a change. */
 const SHORT = 120;
 
-export interface ReportOptions {
-  mode: PinMode;
-  /** The pins are in a file, so `plugboard pins` can approve them. */
-  isPersistent: boolean;
-}
-
-/** A tool that is gone is not reported: it can do no harm. */
+/** Pins that are in a file (`isPersistent`) can be approved with `plugboard pins`. */
 export function toDiagnostics(
   changes: readonly PinChange[],
-  { mode, isPersistent }: ReportOptions,
+  mode: PinMode,
+  isPersistent: boolean,
 ): Diagnostic[] {
-  const told = changes.filter(({ kind }) => kind !== "gone");
-  const diagnostics = told.slice(0, MOST_DIAGNOSTICS).map((change): Diagnostic => {
+  const diagnostics = changes.slice(0, MOST_DIAGNOSTICS).map((change): Diagnostic => {
     const effect = mode === "block" ? "; refused until it is approved" : "";
     const remedy = isPersistent ? `; to accept it: ${approveCommand(change)}` : "";
     const message = `${summary(change)}${effect}${remedy}`;
@@ -35,12 +29,11 @@ export function toDiagnostics(
       ? { server, message }
       : { server, subject: oneLine(change.tool, 80), message };
   });
-  const [first] = told;
-  const rest = told.length - diagnostics.length;
+  const [first] = changes;
+  const rest = changes.length - diagnostics.length;
   if (first !== undefined && rest > 0) {
-    const { server } = first;
     const message = `${plural(rest, "more tool")} changed or new since the server was pinned`;
-    diagnostics.push({ server, message });
+    diagnostics.push({ server: first.server, message });
   }
   return diagnostics;
 }
@@ -49,9 +42,8 @@ export function toDiagnostics(
 export function refusal(change: PinChange, tool: string, isPersistent: boolean): PlugboardError {
   const { server } = change;
   const message = `${oneLine(`${server}/${tool}`, 160)} is refused, ${reason(change)}`;
-  const name = change.kind === "instructions" ? server : `${server}/${change.tool}`;
   const hint = isPersistent
-    ? `a person can run: plugboard pins show ${shellWord(name)}, then: ${approveCommand(change)}`
+    ? `a person can run: plugboard pins show ${pinName(change)}, then: ${approveCommand(change)}`
     : "pins are kept in memory only: a new board accepts it";
   return new PlugboardError("CHANGED_TOOL", message, { server, hint, permanent: true });
 }
@@ -64,7 +56,7 @@ function reason(change: PinChange): string {
     }
     case "instructions":
       return "since its server's instructions changed after they were pinned and nobody has approved that";
-    default:
+    case "new":
       return "since it is new on a server that was pinned before and nobody has approved it";
   }
 }
@@ -83,7 +75,7 @@ function summary(change: PinChange): string {
       const text = changeText(diffText("instructions", change.before, change.after, SHORT));
       return `changed since it was pinned: ${text}`;
     }
-    default:
+    case "new":
       return "new tool since the server was pinned";
   }
 }
@@ -95,7 +87,10 @@ function changeText({ path, before, after }: FieldChange): string {
 }
 
 function approveCommand(change: PinChange): string {
+  return `plugboard pins approve ${pinName(change)}`;
+}
+
+function pinName(change: PinChange): string {
   const { server } = change;
-  const name = change.kind === "instructions" ? server : `${server}/${change.tool}`;
-  return `plugboard pins approve ${shellWord(name)}`;
+  return shellWord(change.kind === "instructions" ? server : `${server}/${change.tool}`);
 }

@@ -15,13 +15,13 @@ import { suspiciousPatterns } from "./suspicious.ts";
 
 export interface PresentSettings {
   framing: FramingMode;
-  /** How much text, in UTF-8. */
+  /** The most bytes of text, in UTF-8. */
   maxResultBytes: number;
   /** What does not fit is saved here, or left out if there is no directory. */
   spill?: Pick<SpillDirectory, "write">;
   /** 16 hexadecimal digits that nobody can guess. */
   newFrameId?: () => string;
-  /** Hears what in the text looks like an attempt to steer the model. Must not throw. */
+  /** Called with the names of what looks like an attempt to steer the model. Must not throw. */
   onSuspicious?: (patterns: string[]) => void;
 }
 

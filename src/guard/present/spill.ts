@@ -60,7 +60,7 @@ export class SpillDirectory {
     await this.#last;
     const directory = this.#directory;
     this.#directory = undefined;
-    if (directory !== undefined) await deleted(directory);
+    if (directory !== undefined) await tryDelete(directory);
   }
 
   async #write(name: string, extension: string, bytes: Uint8Array): Promise<Spilled> {
@@ -76,7 +76,7 @@ export class SpillDirectory {
       await writeFile(path, bytes, { flag: "wx", mode: 0o600 });
     } catch (error) {
       // Half a file is useless. A file that was there before must stay.
-      if (path !== undefined && codeOf(error) !== "EEXIST") await deleted(path);
+      if (path !== undefined && codeOf(error) !== "EEXIST") await tryDelete(path);
       return { kind: "failed", reason: codeOf(error) };
     }
     this.#files.push({ path, bytes: bytes.length });
@@ -89,7 +89,7 @@ export class SpillDirectory {
       const oldest = this.#files.shift();
       if (oldest === undefined) return;
       this.#total -= oldest.bytes;
-      await deleted(oldest.path);
+      await tryDelete(oldest.path);
     }
   }
 }
@@ -100,8 +100,8 @@ async function makeDirectory(parent: string): Promise<string> {
   return mkdtemp(join(parent, "results-"));
 }
 
-/** A file that cannot be deleted stays: nobody who could be told can do more about it. */
-async function deleted(path: string): Promise<void> {
+/** A file that cannot be deleted stays; there is nobody to report it to. */
+async function tryDelete(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true }).catch(() => {});
 }
 
@@ -150,7 +150,7 @@ function cutNote({ shownBytes, totalBytes }: CutText, saved: Spilled | undefined
   return `[${what}, the rest could not be saved (${oneLine(saved.reason, 100)})]`;
 }
 
-/** The note stands outside the frame, so the server's media type is used only if it is well-formed. */
+/** The note is outside the frame, so the server's media type is used only if it is well-formed. */
 function typeOf({ mimeType }: OversizedMedia): string {
   const type = (mimeType.slice(0, 200).toLowerCase().split(";")[0] ?? "").trim();
   return MEDIA_TYPE.test(type) ? type : "application/octet-stream";

@@ -47,10 +47,4 @@ describe("toolHash", () => {
     expect(toolHash(same)).toBe(toolHash(tool));
     expect(toPinnedTool(tool)).toEqual({ ...tool, _meta: undefined });
   });
-
-  it("takes the server's instructions in where they are given", () => {
-    expect(toolHash(tool, "Be brief.")).not.toBe(toolHash(tool));
-    expect(toolHash(tool, "Be brief.")).not.toBe(toolHash(tool, "Be long."));
-    expect(toolHash(tool, "")).toBe(toolHash(tool));
-  });
 });

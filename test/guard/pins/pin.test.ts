@@ -99,7 +99,7 @@ describe("a later sight", () => {
   it("without a tool keeps its pin", () => {
     const less = sight(2, [tool("read")], "Be brief.");
     expect(observe(first, id, less)).toBe(first);
-    expect(compare(first, less)).toEqual([{ kind: "gone", server: "docs", tool: "write" }]);
+    expect(compare(first, less)).toEqual([]);
   });
 
   it.each([
@@ -130,7 +130,7 @@ describe("approve", () => {
     const tools = [...pins.tools].map(([name, pin]) => [name, approve(pin)] as const);
     const instructions = approve(pins.instructions);
     const after: ServerPins = { ...pins, instructions, tools: new Map(tools) };
-    expect(compare(after, seen)).toEqual([{ kind: "gone", server: "docs", tool: "write" }]);
+    expect(compare(after, seen)).toEqual([]);
     expect(after.tools.get("read")).toMatchObject({ kind: "pinned", firstSeen: 1 });
     expect(after.tools.get("write")).toBe(pins.tools.get("write"));
   });

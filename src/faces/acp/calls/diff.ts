@@ -92,7 +92,7 @@ function readHunk(lines: readonly string[], before: string[], after: string[]): 
   lines.forEach((line, index) => {
     const sign = line[0] ?? " ";
     if (sign === "\\") {
-      // "No newline at end of file", said of the line before it.
+      // "No newline at end of file" is about the line before it.
       const previous = lines[index - 1]?.[0];
       if (previous !== "+") dropLineBreak(before);
       if (previous !== "-") dropLineBreak(after);
@@ -121,7 +121,7 @@ function pathOf(from: string, to: string): string | undefined {
 class Parts {
   readonly #parts: DiffPart[] = [];
   #lines: string[] = [];
-  /** The fence that is open; `at` is where it stands in `#lines`, undefined once it was left out. */
+  /** The fence that is open; `at` is its index in `#lines`, undefined once it was left out. */
   #fence: { ticks: string; at: number | undefined } | undefined;
 
   addLine(line: string): void {

@@ -7,7 +7,7 @@ import type { ServerStatus } from "../../../model/server-status.ts";
 import type { SessionBoard } from "../../../model/board.ts";
 import { untilAborted } from "../../../util/abort.ts";
 import { oneLine, plural } from "../../../util/text.ts";
-import { toEndpoint } from "../servers/endpoints.ts";
+import { toEndpoint } from "../servers/mcp-servers.ts";
 import { problemOf } from "../servers/server-watcher.ts";
 
 const USAGE =

@@ -3,7 +3,7 @@
 import type { SessionUpdate, StopReason } from "@agentclientprotocol/sdk";
 import { cancelled, PlugboardError, withHint } from "../../../model/errors.ts";
 import type { ContentBlock } from "../../../model/content.ts";
-import { isJsonObject, type JsonObject } from "../../../model/json.ts";
+import { isJsonObject, type JsonObject, tryParseJson } from "../../../model/json.ts";
 import type { PromptResult } from "../../../model/prompt.ts";
 import type { SessionBoard } from "../../../model/board.ts";
 import type { CallOutcome, Tool } from "../../../model/tool.ts";
@@ -45,12 +45,7 @@ export async function runCommand(
   command: SlashCommand,
   context: CommandContext,
 ): Promise<StopReason> {
-  try {
-    await run(command, context);
-  } catch (error) {
-    if (!(error instanceof PlugboardError)) throw error;
-    if (!context.signal.aborted) context.say(withHint(error));
-  }
+  await run(command, context).catch((error) => sayProblem(error, context));
   return context.signal.aborted ? "cancelled" : "end_turn";
 }
 
@@ -69,9 +64,7 @@ async function run(command: SlashCommand, context: CommandContext): Promise<void
     case "prompt": {
       const { messages } = await getPrompt(command, context);
       if (messages.length === 0) context.say("(empty prompt)");
-      for (const { content } of messages) {
-        context.emit(quoted(toAcp(content)));
-      }
+      for (const { content } of messages) context.emit(quoted(toAcp(content)));
     }
   }
 }
@@ -81,14 +74,15 @@ export async function promptForModel(
   command: ServerPromptCommand,
   context: CommandContext,
 ): Promise<ContentBlock[] | undefined> {
-  try {
-    const result = await getPrompt(command, context);
-    return context.board.prompts.forModel(result).map(({ content }) => content);
-  } catch (error) {
-    if (!(error instanceof PlugboardError)) throw error;
-    if (!context.signal.aborted) context.say(withHint(error));
-    return undefined;
-  }
+  return getPrompt(command, context)
+    .then((result) => context.board.prompts.forModel(result).map(({ content }) => content))
+    .catch((error) => sayProblem(error, context));
+}
+
+/** Throws what is not a PlugboardError again. */
+function sayProblem(error: unknown, { signal, say }: CommandContext): undefined {
+  if (!(error instanceof PlugboardError)) throw error;
+  if (!signal.aborted) say(withHint(error));
 }
 
 async function getPrompt(
@@ -123,34 +117,21 @@ async function callTool(name: string, json: string, context: CommandContext): Pr
 }
 
 function parseArguments(json: string): JsonObject {
-  let value: unknown;
-  try {
-    value = json === "" ? {} : JSON.parse(json);
-  } catch (cause) {
-    throw badArguments("are not valid JSON", cause);
-  }
+  const value = json === "" ? {} : tryParseJson(json);
   if (isJsonObject(value)) return value;
-  throw badArguments("are not a JSON object");
-}
-
-function badArguments(what: string, cause?: unknown): PlugboardError {
-  return new PlugboardError("INVALID_ARGUMENTS", `the arguments ${what}`, {
+  const what = value === undefined ? "valid JSON" : "a JSON object";
+  throw new PlugboardError("INVALID_ARGUMENTS", `the arguments are not ${what}`, {
     hint: 'write them as {"key": "value"}',
-    cause,
   });
 }
 
 async function listResources({ board, say, signal }: CommandContext): Promise<void> {
   const listing = Promise.all([board.resources.list(), board.resources.templates()]);
   const [resources, templates] = await untilAborted(listing, signal, cancelled);
-  const lines = [
-    ...resources.map(({ uri, title, name, server }) =>
-      listLine(uri, `[${server}] ${title ?? name}`),
-    ),
-    ...templates.map(({ uriTemplate, title, name, server }) =>
-      listLine(uriTemplate, `[${server}] ${title ?? name}`),
-    ),
-  ];
+  const templatesByUri = templates.map((each) => ({ ...each, uri: each.uriTemplate }));
+  const lines = [...resources, ...templatesByUri].map(({ uri, title, name, server }) =>
+    listLine(uri, `[${server}] ${title ?? name}`),
+  );
   say(lines.length === 0 ? "The servers have no resources." : lines.join("\n"));
 }
 

@@ -40,7 +40,8 @@ export async function runInTerminal(
   signal: AbortSignal | undefined,
 ): Promise<TerminalResult> {
   const { sessionId, client } = context;
-  const opening = openTerminal(command, context);
+  // Without a signal: if the request were cancelled, a terminal created anyway would never be released.
+  const opening = client.request(terminal.create, { sessionId, ...command }, undefined);
   let terminalId: string;
   try {
     const opened = untilAborted(opening, signal, cancelled);
@@ -50,27 +51,17 @@ export async function runInTerminal(
     opening.then((late) => discard(stringIn(late, "terminalId", RUN), context)).catch(() => {});
     throw error;
   }
-  const about = { sessionId, terminalId };
   try {
     onOpen(terminalId);
     const end = await waitForExit(terminalId, timeoutMs, context, signal);
-    if (end.kind === "timeout")
-      await quiet(client.request(terminal.kill, about, undefined), context);
-    const given = await quiet(client.request(terminal.output, about, undefined), context);
-    await quiet(client.request(terminal.release, about, undefined), context);
+    if (end.kind === "timeout") await tryRequest(terminal.kill, terminalId, context);
+    const given = await tryRequest(terminal.output, terminalId, context);
+    await tryRequest(terminal.release, terminalId, context);
     return { end, output: toOutput(given) };
   } catch (error) {
     await discard(terminalId, context);
     throw error;
   }
-}
-
-/** Without a signal: if the request were cancelled, a terminal created anyway would never be released. */
-function openTerminal(
-  command: TerminalOptions["command"],
-  { sessionId, client }: TerminalContext,
-): Promise<unknown> {
-  return client.request(terminal.create, { sessionId, ...command }, undefined);
 }
 
 function toOutput(given: unknown): TerminalResult["output"] {
@@ -86,8 +77,7 @@ async function waitForExit(
 ): Promise<TerminalResult["end"]> {
   const late = new AbortController();
   const timer = clock.after(timeoutMs, () => late.abort());
-  const given = signal === undefined ? [late.signal] : [signal, late.signal];
-  const either = AbortSignal.any(given);
+  const either = AbortSignal.any(signal === undefined ? [late.signal] : [signal, late.signal]);
   try {
     const params = { sessionId, terminalId };
     const request = client.request(terminal.waitForExit, params, either);
@@ -103,19 +93,20 @@ async function waitForExit(
 
 /** Releasing a terminal should also stop its command, but not every editor does that. */
 async function discard(terminalId: string, context: TerminalContext): Promise<void> {
-  const about = { sessionId: context.sessionId, terminalId };
-  await quiet(context.client.request(terminal.kill, about, undefined), context);
-  await quiet(context.client.request(terminal.release, about, undefined), context);
+  await tryRequest(terminal.kill, terminalId, context);
+  await tryRequest(terminal.release, terminalId, context);
 }
 
 /** Undefined if the editor refuses, takes too long or is gone. */
-function quiet<Result>(
-  request: Promise<Result>,
-  { clock }: TerminalContext,
-): Promise<Result | undefined> {
+function tryRequest(
+  method: typeof terminal.kill | typeof terminal.output | typeof terminal.release,
+  terminalId: string,
+  { sessionId, client, clock }: TerminalContext,
+): Promise<unknown> {
+  const request = client.request(method, { sessionId, terminalId }, undefined);
   return within(
     clock,
     GRACE_MS,
-    request.catch(() => undefined),
+    Promise.resolve<unknown>(request).catch(() => undefined),
   );
 }

@@ -7,7 +7,7 @@ import { contains } from "../../../util/contains.ts";
 import { oneLine } from "../../../util/text.ts";
 
 const LONGEST_PATH = 300;
-/** As many as operating systems follow. */
+/** As many symbolic links as operating systems follow. */
 const MAX_LINKS = 40;
 
 export class Workspace {

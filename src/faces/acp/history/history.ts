@@ -6,7 +6,7 @@ import { type FileHandle, mkdir, open, readdir, readFile, rm, stat } from "node:
 import { join } from "node:path";
 import type { SessionInfo, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { SessionRedactor } from "../../../board/session-redactor.ts";
-import { isJsonObject } from "../../../model/json.ts";
+import { isJsonObject, type JsonObject, tryParseJson } from "../../../model/json.ts";
 import { type Clock, systemClock } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
 import { hasEnded, promptText, textContent } from "../wire/content.ts";
@@ -98,8 +98,8 @@ export class History {
     return {
       cwd: first.cwd,
       updates: rest.flatMap((line) => toUpdate(line) ?? []),
-      model: rest.flatMap((line) => settingIn(line, "model") ?? []).at(-1),
-      modes: rest.flatMap((line) => settingIn(line, "mode") ?? []),
+      model: rest.flatMap(({ model }) => (typeof model === "string" ? model : [])).at(-1),
+      modes: rest.flatMap(({ mode }) => (typeof mode === "string" ? mode : [])),
     };
   }
 
@@ -155,20 +155,14 @@ export class History {
   }
 }
 
-function isHeader(line: unknown): line is Header {
-  return isJsonObject(line) && line["version"] === VERSION && typeof line["cwd"] === "string";
+function isHeader(line: JsonObject | undefined): line is JsonObject & Header {
+  return line !== undefined && line["version"] === VERSION && typeof line["cwd"] === "string";
 }
 
-function toUpdate(line: unknown): SessionUpdate | undefined {
-  const update = isJsonObject(line) ? line["update"] : undefined;
+function toUpdate({ update }: JsonObject): SessionUpdate | undefined {
   if (!isJsonObject(update) || typeof update["sessionUpdate"] !== "string") return undefined;
   // Only `SessionRecord.add` writes these lines, so their shape is known.
   return isKept(update["sessionUpdate"]) ? (update as SessionUpdate) : undefined;
-}
-
-function settingIn(line: unknown, key: "model" | "mode"): string | undefined {
-  const value = isJsonObject(line) ? line[key] : undefined;
-  return typeof value === "string" ? value : undefined;
 }
 
 /** A session's title: the beginning of its first prompt. Undefined if that has no words in it. */
@@ -176,7 +170,7 @@ export function titleOf(prompt: string): string | undefined {
   return oneLine(prompt, LONGEST_TITLE) || undefined;
 }
 
-function titleIn(lines: readonly unknown[]): string | undefined {
+function titleIn(lines: readonly JsonObject[]): string | undefined {
   for (const line of lines) {
     const update = toUpdate(line);
     if (update?.sessionUpdate !== "user_message_chunk") continue;
@@ -239,12 +233,6 @@ async function readHead(path: string): Promise<string> {
 }
 
 /** Skips lines that are not JSON: one bad line must not cost the others. */
-function parseLines(text: string): unknown[] {
-  return text.split("\n").flatMap((line): unknown[] => {
-    try {
-      return line === "" ? [] : [JSON.parse(line)];
-    } catch {
-      return [];
-    }
-  });
+function parseLines(text: string): JsonObject[] {
+  return text.split("\n").map(tryParseJson).filter(isJsonObject);
 }

@@ -4,7 +4,7 @@
 import type { Logger } from "../../../model/logger.ts";
 import type { RequestHandlers } from "../../../model/request-handlers.ts";
 
-/** For the board below the sessions. Without handlers its servers would not be told that they may ask at all. */
+/** For the agent's board. Without these handlers it would not advertise to its servers that they may ask. */
 export function declineUnattributed(logger: Logger): Required<RequestHandlers> {
   const warn = (server: string): void =>
     logger.warn("declined a question: it is not clear which session it belongs to", { server });

@@ -9,6 +9,7 @@ import type { ApprovalAnswer, ApprovalRequest, AskApproval } from "../../../mode
 import { isJsonObject } from "../../../model/json.ts";
 import { capitalised, oneLine, visibleJson } from "../../../util/text.ts";
 import { type CallPreview, toolTitle } from "../calls/tool-view.ts";
+import type { EditorTools } from "../editor/editor-tools.ts";
 import type { AcpClient } from "../wire/client.ts";
 import { textContent } from "../wire/content.ts";
 import type { QuestionContext } from "./question-context.ts";
@@ -23,15 +24,12 @@ const OPTIONS: PermissionOption[] = [
 const LONGEST_REASON = 300;
 const LONGEST_TITLE = 300;
 
-export interface PermissionContext extends Pick<QuestionContext, "sessionId" | "isAutomatic"> {
+/** Without a preview the arguments say enough. If it rejects, the call is refused without a question. */
+export interface PermissionContext
+  extends Pick<QuestionContext, "sessionId" | "isAutomatic">, Pick<EditorTools, "preview"> {
   client: Pick<AcpClient, "request">;
   /** Paths below it are shown relative to it. */
   cwd: string;
-  /** Undefined if the arguments say enough. A rejection refuses the call without a question. */
-  preview(
-    request: ApprovalRequest,
-    signal: AbortSignal | undefined,
-  ): Promise<CallPreview | undefined>;
 }
 
 /** "Always reject" holds for the session. The guard remembers "always allow", unless it covers less than a tool. */

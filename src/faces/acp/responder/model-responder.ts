@@ -70,7 +70,9 @@ export function modelResponder(
     });
     if (isSilent && result.end.reason === "end_turn") notify("The model's answer is empty.");
     conversation = { model: model.id, messages: result.history };
-    return stopReason(result, context);
+    if (result.end.reason !== "failed") return result.end.reason;
+    context.say(inSentences(result.end.error));
+    return "end_turn";
   };
 
   const sampling: SamplingOptions = {
@@ -105,7 +107,7 @@ export function modelResponder(
       get current() {
         return current;
       },
-      options: models.ids.map((id) => ({ id, name: id })),
+      ids: models.ids,
       async choose(id) {
         choices += 1;
         const choice = choices;
@@ -115,12 +117,6 @@ export function modelResponder(
       },
     },
   };
-}
-
-function stopReason({ end }: TurnResult, { say }: PromptContext): StopReason {
-  if (end.reason !== "failed") return end.reason;
-  say(inSentences(end.error));
-  return "end_turn";
 }
 
 function inSentences({ message, hint }: PlugboardError): string {

@@ -20,7 +20,7 @@ export interface PromptContext extends CommandContext {
 /** Which model answers, and which others can be chosen. */
 export interface ModelChoice {
   readonly current: string;
-  readonly options: readonly { id: string; name: string }[];
+  readonly ids: readonly string[];
   /** Takes effect with the next prompt. Rejects if the model cannot be used, and then nothing has changed. */
   choose(id: string): Promise<void>;
 }

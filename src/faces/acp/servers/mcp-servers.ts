@@ -1,7 +1,9 @@
-// Reads the servers that a client sends with a session, as configurations for its board.
+// Reads the servers that a client sends with a session: as configurations for its board, and as endpoints whose
+// credentials the history leaves out.
 
 import { escapeReferences, parseClientServer } from "../../../config/client-server.ts";
 import type { ServerConfig } from "../../../model/server-config.ts";
+import type { Endpoint } from "../../../model/server-definition.ts";
 import { oneLine } from "../../../util/text.ts";
 import { invalidParams, type McpServerParams } from "../wire/params.ts";
 
@@ -48,14 +50,14 @@ function toConfig(entry: McpServerParams, at: string): ServerConfig {
         transport: "stdio",
         command: literal(required(entry.command, `${at}.command`), `${at}.command`),
         args: required(entry.args, `${at}.args`).map((arg, n) => literal(arg, `${at}.args[${n}]`)),
-        env: toRecord(required(entry.env, `${at}.env`), `${at}.env`),
+        env: literalRecord(entry.env, `${at}.env`),
       };
     case "http":
     case "sse":
       return {
         transport: entry.type,
         url: literal(required(entry.url, `${at}.url`), `${at}.url`),
-        headers: toRecord(required(entry.headers, `${at}.headers`), `${at}.headers`),
+        headers: literalRecord(entry.headers, `${at}.headers`),
       };
     default:
       throw invalidParams(
@@ -70,15 +72,29 @@ function required<Value>(value: Value | undefined, path: string): Value {
   return value;
 }
 
+type SentServer = Pick<McpServerParams, "command" | "args" | "env" | "url" | "headers">;
+
+/** With the values as the client sent them. */
+export function toEndpoint(server: SentServer): Endpoint {
+  const { command = "", args = [], env = [], url, headers = [] } = server;
+  if (url === undefined) return { kind: "stdio", command, args, env: toRecord(env) };
+  const flags = { allowInsecure: false, allowPrivate: false };
+  return { kind: "http", url, headers: toRecord(headers), ...flags };
+}
+
 function toRecord(
   pairs: readonly { name: string; value: string }[],
-  path: string,
+  read: (value: string, index: number) => string = (value) => value,
 ): Record<string, string> {
   const record: Record<string, string> = Object.create(null);
   pairs.forEach(({ name, value }, index) => {
-    record[name] = literal(value, `${path}[${index}].value`);
+    record[name] = read(value, index);
   });
   return record;
+}
+
+function literalRecord(pairs: McpServerParams["env"], path: string): Record<string, string> {
+  return toRecord(required(pairs, path), (value, n) => literal(value, `${path}[${n}].value`));
 }
 
 function literal(value: string, path: string): string {

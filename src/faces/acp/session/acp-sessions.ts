@@ -15,14 +15,13 @@ import {
   type SessionFilter,
 } from "../history/history.ts";
 import type { NewResponder } from "../responder/responder.ts";
-import { toEndpoint } from "../servers/endpoints.ts";
-import { readMcpServers } from "../servers/mcp-servers.ts";
+import { readMcpServers, toEndpoint } from "../servers/mcp-servers.ts";
 import type { McpServerParams } from "../wire/params.ts";
 import { Session, type SessionContext } from "./session.ts";
 import { reopenedMode } from "./settings.ts";
 
 const LONGEST_REASON = 300;
-const UNKEPT = "This session cannot be saved, so you cannot load it later";
+const UNSAVED = "This session cannot be saved, so you cannot load it later";
 
 export interface AcpSessionsOptions extends Omit<SessionContext, "record" | "responder"> {
   newResponder: NewResponder | undefined;
@@ -96,7 +95,7 @@ export class AcpSessions {
       }
       // With the same directories and servers, their connections stay.
       if (opened !== undefined && opened.setup === setupKey(params)) {
-        opened.session.reintroduce();
+        opened.session.repeatCommands();
         return opened.session;
       }
       if (opened === undefined) return this.#open(sessionId, params, recorded, ended);
@@ -145,17 +144,17 @@ export class AcpSessions {
     const { cwd, additionalDirectories } = params;
     const redactor = new SessionRedactor();
     redactor.hide(params.mcpServers.map(toEndpoint));
-    const warnUnkept = (error: unknown): undefined => {
+    const warnUnsaved = (error: unknown): undefined => {
       const reason = oneLine(String(error), LONGEST_REASON);
       logger.warn("the session cannot be saved", { session: id, reason });
     };
-    const record = await history?.record(id, cwd, redactor, warnUnkept).catch(warnUnkept);
-    const isUnkept = history !== undefined && record === undefined;
+    const record = await history?.record(id, cwd, redactor, warnUnsaved).catch(warnUnsaved);
+    const isUnsaved = history !== undefined && record === undefined;
     const roots = [cwd, ...additionalDirectories];
     const past = [...(recorded?.updates ?? []), ...ended];
     const hasTitle = past.length > 0;
     const mode = reopenedMode(recorded?.modes ?? []);
-    const notices = isUnkept ? [...skipped, UNKEPT] : skipped;
+    const notices = isUnsaved ? [...skipped, UNSAVED] : skipped;
     const setup = { id, cwd, roots, servers, notices, mode, hasTitle };
     let session: Session;
     try {

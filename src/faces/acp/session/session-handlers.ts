@@ -50,11 +50,7 @@ export function withHandlers(
   return {
     ...setup,
     native: editor.native,
-    onApproval: permissionPrompt({
-      ...questions,
-      cwd,
-      preview: (request, signal) => editor.preview(request, signal),
-    }),
+    onApproval: permissionPrompt({ ...questions, ...editor, cwd }),
     onElicitation: elicitationPrompt(questions),
     onSampling: samplingPrompt(questions, responder?.sampling),
   };

@@ -121,7 +121,7 @@ export class Session implements UserSettings {
       board.on("prompts", () => this.#commands.announceSoon()),
       board.on("server", ({ state: { kind } }) => {
         if (kind === "ready") this.#commands.announceSoon();
-        // Without notices it would be a message between prompts, which belongs to no answer.
+        // A client without notices would show it as a message that answers no prompt.
         else if (context.client.showsNotices()) this.#servers.report();
       }),
     ];
@@ -174,8 +174,8 @@ export class Session implements UserSettings {
     await this.#context.record?.catchUp();
   }
 
-  /** Tells the client again what it is told of a new session: it has loaded this one once more. */
-  reintroduce(): void {
+  /** Sends the list of commands again, as for a new session: the client has loaded this one once more. */
+  repeatCommands(): void {
     this.#commands.repeatSoon();
   }
 

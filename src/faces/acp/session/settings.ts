@@ -25,8 +25,6 @@ const MODES = [
 export type Mode = (typeof MODES)[number]["id"];
 
 const DEFAULT_MODE: Mode = "ask";
-const MODE_OPTION = "mode";
-const MODEL_OPTION = "model";
 const LONGEST_VALUE = 200;
 
 export interface UserSettings {
@@ -69,11 +67,11 @@ export async function changeOption(
   option: string,
   value: string,
 ): Promise<SessionUpdate> {
-  if (option === MODE_OPTION) {
+  if (option === "mode") {
     changeMode(settings, value, "value");
     return { sessionUpdate: "current_mode_update", currentModeId: settings.mode };
   }
-  if (option === MODEL_OPTION && settings.models !== undefined) {
+  if (option === "model" && settings.models !== undefined) {
     await changeModel(settings, settings.models, value);
     return optionsUpdate(settings);
   }
@@ -91,11 +89,10 @@ export function changeMode(settings: UserSettings, mode: string, path: string): 
 
 async function changeModel(
   settings: UserSettings,
-  { options }: ModelChoice,
+  { ids }: ModelChoice,
   id: string,
 ): Promise<void> {
-  const known = options.map((option) => option.id);
-  if (!known.includes(id)) throw invalidParams("value", `there is no model ${listed(id, known)}`);
+  if (!ids.includes(id)) throw invalidParams("value", `there is no model ${listed(id, ids)}`);
   try {
     await settings.chooseModel(id);
   } catch (error) {
@@ -108,26 +105,14 @@ function isMode(id: string): id is Mode {
   return MODES.some((mode) => mode.id === id);
 }
 
-function modeOption(current: Mode): SessionConfigOption {
-  return {
-    id: MODE_OPTION,
-    name: "Mode",
-    category: "mode",
-    type: "select",
-    currentValue: current,
-    options: MODES.map(({ id, name, description }) => ({ value: id, name, description })),
-  };
+function modeOption(currentValue: Mode): SessionConfigOption {
+  const options = MODES.map(({ id, name, description }) => ({ value: id, name, description }));
+  return { id: "mode", name: "Mode", category: "mode", type: "select", currentValue, options };
 }
 
-function modelOption({ current, options }: ModelChoice): SessionConfigOption {
-  return {
-    id: MODEL_OPTION,
-    name: "Model",
-    category: "model",
-    type: "select",
-    currentValue: current,
-    options: options.map(({ id, name }) => ({ value: id, name })),
-  };
+function modelOption({ current: currentValue, ids }: ModelChoice): SessionConfigOption {
+  const options = ids.map((id) => ({ value: id, name: id }));
+  return { id: "model", name: "Model", category: "model", type: "select", currentValue, options };
 }
 
 function listed(value: string, known: readonly string[]): string {

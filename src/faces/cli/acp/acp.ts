@@ -12,7 +12,7 @@ import { findLoginPath } from "./login-path.ts";
 import { modelResponder } from "../../acp/responder/model-responder.ts";
 import { refuseAcp } from "../../acp/refuse.ts";
 import { declineUnattributed } from "../../acp/questions/decline-unattributed.ts";
-import { type AcpOptions, serveAcp } from "../../acp/serve.ts";
+import { serveAcp } from "../../acp/serve.ts";
 import { claimStdout } from "../../acp/wire/stdio.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -54,12 +54,15 @@ export async function runAcp(context: CliContext): Promise<number> {
       },
     );
     await using models = modelsOf(agent, context);
+    const { systemPrompt, maxSteps } = agent;
     await serveAcp({
       input: Readable.toWeb(stdin) as ReadableStream<Uint8Array>,
       output,
       // The person at the editor is the owner, and approves calls.
       openSession: (request) => board.openSession({ ...request, owner: true, approval: "ask" }),
-      ...(models !== undefined && answeredBy(models, agent, context)),
+      newResponder:
+        models &&
+        ((past, chosen) => modelResponder(past, { models, systemPrompt, maxSteps, clock }, chosen)),
       modelAdvice: modelAdvice(agent, stateDir),
       historyDir: join(stateDir, "sessions"),
       signal,
@@ -81,21 +84,7 @@ function modelsOf(
 ): Models | undefined {
   const [first, ...others] = models;
   if (first === undefined) return undefined;
-  return new Models([first, ...others], {
-    env: io.env,
-    clock,
-    providers,
-    proxy,
-  });
-}
-
-function answeredBy(
-  models: Models,
-  { maxSteps, systemPrompt }: AgentConfig,
-  { clock }: CliContext,
-): Pick<AcpOptions, "newResponder"> {
-  const options = { models, systemPrompt, clock, maxSteps };
-  return { newResponder: (past, chosen) => modelResponder(past, options, chosen) };
+  return new Models([first, ...others], { env: io.env, clock, providers, proxy });
 }
 
 /** Tells the person how to configure a model. */

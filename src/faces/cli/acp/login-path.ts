@@ -52,7 +52,7 @@ export interface LoginShell {
   args: string[];
 }
 
-/** Start files may print anything: the PATH stands between the last pair of these marks. */
+/** Start files may print anything: the PATH is between the last pair of these marks. */
 const BEGIN = "<plugboard-path>";
 const END = "</plugboard-path>";
 

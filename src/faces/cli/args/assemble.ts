@@ -11,7 +11,7 @@ import type { GivenArguments, GivenValue } from "./tokens.ts";
 import { itemSchema, typed } from "./typed.ts";
 
 export interface AssembledArguments {
-  /** Without those that do not fit the schema. */
+  /** Those that fit the schema. */
   args: JsonObject;
   problem?: PlugboardError;
 }

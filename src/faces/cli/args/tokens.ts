@@ -5,8 +5,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { JsonObject } from "../../../model/json.ts";
 import type { CliIo } from "../io.ts";
-import { readStdin } from "../terminal/input.ts";
-import type { Screen } from "../terminal/screen.ts";
+import { readStdin, type StdinSource } from "../terminal/input.ts";
 import { invalidArguments } from "./invalid.ts";
 import { parseJson, parseJsonObject } from "./json-text.ts";
 
@@ -24,10 +23,8 @@ export interface GivenArguments {
   pairs: { key: string; value: GivenValue }[];
 }
 
-export interface TokenSource {
+export interface TokenSource extends StdinSource {
   io: Pick<CliIo, "stdin" | "cwd">;
-  screen: Pick<Screen, "note">;
-  signal: AbortSignal;
 }
 
 const FORMS = "arguments are key=value, key:=json, a JSON object, @file, or - for stdin";

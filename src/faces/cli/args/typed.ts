@@ -1,7 +1,7 @@
 // Converts a word from the command line to the value its schema asks for.
 
 import { isDeepStrictEqual } from "node:util";
-import { isJsonObject, type JsonObject } from "../../../model/json.ts";
+import { isJsonObject, type JsonObject, tryParseJson } from "../../../model/json.ts";
 import { oneLine } from "../../../util/text.ts";
 import { choicesOf, listChoices, type SchemaView, typesOf } from "./schema-view.ts";
 
@@ -60,11 +60,9 @@ function readAs(
     case "number":
       return readNumber(text, Number.isFinite);
     case "object":
-      return only(readJson(text), isJsonObject);
+      return readJson(text, isJsonObject);
     case "array":
-      return (
-        only(readJson(text), Array.isArray) ?? (isNamed ? listOfOne(text, schema, view) : undefined)
-      );
+      return readJson(text, Array.isArray) ?? (isNamed ? listOfOne(text, schema, view) : undefined);
     default:
       return undefined;
   }
@@ -87,8 +85,7 @@ export function itemSchema(schema: JsonObject): JsonObject {
 
 function choose(text: string, choices: readonly unknown[]): { value: unknown } | undefined {
   if (choices.includes(text)) return { value: text };
-  const parsed = readJson(text);
-  return only(parsed, (value) => choices.some((choice) => isDeepStrictEqual(choice, value)));
+  return readJson(text, (value) => choices.some((choice) => isDeepStrictEqual(choice, value)));
 }
 
 /** Only numbers as in JSON: not `0x10`, `Infinity` or an empty text. */
@@ -98,19 +95,10 @@ function readNumber(text: string, fits: (value: number) => boolean): { value: nu
   return fits(value) ? { value } : undefined;
 }
 
-function readJson(text: string): { value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
-}
-
-function only(
-  parsed: { value: unknown } | undefined,
-  fits: (value: unknown) => boolean,
-): { value: unknown } | undefined {
-  return parsed !== undefined && fits(parsed.value) ? parsed : undefined;
+/** Undefined for a text that is not JSON, or not JSON that fits. */
+function readJson(text: string, fits: (value: unknown) => boolean): { value: unknown } | undefined {
+  const value = tryParseJson(text);
+  return value !== undefined && fits(value) ? { value } : undefined;
 }
 
 function mismatch(

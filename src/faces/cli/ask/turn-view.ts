@@ -5,7 +5,7 @@ import type { TurnEnd, TurnEvent, TurnResult } from "../../../agent/loop.ts";
 import { asText, duration, oneLine, plainText, plural } from "../../../util/text.ts";
 import { progressText } from "../call/call-view.ts";
 import type { CliContext } from "../context.ts";
-import { canonicalName } from "../tools/canonical-name.ts";
+import { canonicalName } from "../../../model/tool.ts";
 import { resultText } from "../call/result.ts";
 
 const LONGEST_INPUT = 200;

@@ -3,7 +3,7 @@
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import type { Board } from "../../../model/board.ts";
 import { PlugboardError } from "../../../model/errors.ts";
-import type { CallOutcome, Tool } from "../../../model/tool.ts";
+import { type CallOutcome, canonicalName, type Tool } from "../../../model/tool.ts";
 import { oneLine, plainText } from "../../../util/text.ts";
 import { assembleArguments } from "../args/assemble.ts";
 import { type GivenArguments, readTokens } from "../args/tokens.ts";
@@ -11,17 +11,15 @@ import { CallView } from "./call-view.ts";
 import type { CliContext } from "../context.ts";
 import { elicitationPrompt } from "../questions/elicit.ts";
 import { EXIT, exitCodeOf } from "../exit-code.ts";
-import { canonicalName } from "../tools/canonical-name.ts";
-import type { CallCommand } from "./command.ts";
+import type { CallCommand } from "../commands.ts";
 import { withBoard } from "../open.ts";
 import { resultText } from "./result.ts";
 import { ensureDirectory, saveBinary } from "./save.ts";
 
 export async function runCall(command: CallCommand, context: CliContext): Promise<number> {
-  const { io } = context;
   // Before the board opens: arguments that cannot be read must not start a server.
   const given = await readTokens(command.args, context);
-  if (command.output !== undefined) await ensureDirectory(command.output, io.cwd);
+  await ensureDirectory(command.output, context.io.cwd);
   const open = {
     start: "none",
     adjust: withTimeout(command.timeout),
@@ -79,17 +77,14 @@ async function printOutcome(
   output: string | undefined,
   { screen, options, io }: CliContext,
 ): Promise<void> {
-  const saved =
-    output === undefined
-      ? undefined
-      : await saveBinary(outcome, { directory: output, cwd: io.cwd, name: canonicalName(tool) });
+  const name = canonicalName(tool);
+  const saved = await saveBinary(outcome, { directory: output, cwd: io.cwd, name });
   if (options.json) return screen.json(outcome);
   if (exitCodeOf(outcome) === EXIT.interrupted) return;
   const text = resultText(outcome, saved);
-  const { out, err } = screen.terminal;
-  if (!outcome.isError) return screen.out(out.isTerminal ? plainText(text) : text);
-  const what =
-    outcome.failure === undefined ? `${oneLine(canonicalName(tool))} reported an error:\n` : "";
+  if (!outcome.isError) return screen.text(text);
+  const { err } = screen.terminal;
+  const what = outcome.failure === undefined ? `${oneLine(name)} reported an error:\n` : "";
   const shown = err.isTerminal ? plainText(text) : text;
   screen.note(`${err.paint("red", "plugboard:")} ${what}${shown.trimEnd()}`);
 }

@@ -18,7 +18,8 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
 };
 
 export interface SaveOptions {
-  directory: string;
+  /** Must exist. Without it nothing is saved. */
+  directory: string | undefined;
   /** The base of a relative `directory`. */
   cwd: string;
   /** The files are named after it. */
@@ -26,7 +27,8 @@ export interface SaveOptions {
 }
 
 /** To be called before the call is made, so that its result is not lost because it cannot be saved. */
-export async function ensureDirectory(directory: string, cwd: string): Promise<void> {
+export async function ensureDirectory(directory: string | undefined, cwd: string): Promise<void> {
+  if (directory === undefined) return;
   const path = resolve(cwd, directory);
   try {
     await mkdir(path, { recursive: true });
@@ -35,12 +37,13 @@ export async function ensureDirectory(directory: string, cwd: string): Promise<v
   }
 }
 
-/** Resolves to the path of each saved block. `directory` must exist. */
+/** Resolves to the path of each saved block. */
 export async function saveBinary(
   { content }: CallOutcome,
   { directory, cwd, name }: SaveOptions,
 ): Promise<Map<ContentBlock, string>> {
   const saved = new Map<ContentBlock, string>();
+  if (directory === undefined) return saved;
   const stem = name.replace(/[^A-Za-z0-9_-]+/g, "_").slice(0, 64) || "result";
   let number = 1;
   for (const block of content) {

@@ -7,7 +7,7 @@ import type { PinEntry, ServerPins } from "../../../model/pin.ts";
 import { oneLine, shellWord } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import type { PinsCommand } from "./command.ts";
+import type { PinsCommand } from "../commands.ts";
 import { entriesOf, findTarget, fullName, nameOf, pendingOf, type Target } from "./target.ts";
 import { pinJson, pinJsonInFull, pinPage, pinTable } from "./view.ts";
 
@@ -45,10 +45,7 @@ export async function runPins({ action }: PinsCommand, context: CliContext): Pro
 
 function listPins(all: readonly ServerPins[], { screen, options }: CliContext): void {
   const entries = entriesOf({ servers: all });
-  if (options.json) {
-    screen.json({ pins: entries.map(pinJson) });
-    return;
-  }
+  if (options.json) return screen.json({ pins: entries.map(pinJson) });
   screen.lines(pinTable(entries, all, screen.terminal.out));
   if (entries.length === 0) screen.note("no tools are pinned yet");
   const waiting = pendingOf(entries);
@@ -64,10 +61,7 @@ function showPins(text: string, all: readonly ServerPins[], { screen, options }:
   const target = findTarget(text, all);
   const entries = entriesOf(target);
   const shown = target.tool === undefined ? pendingOf(entries) : entries;
-  if (options.json) {
-    screen.json({ pins: shown.map(pinJsonInFull) });
-    return;
-  }
+  if (options.json) return screen.json({ pins: shown.map(pinJsonInFull) });
   const { out } = screen.terminal;
   screen.lines(shown.flatMap((each, at) => [...(at ? [""] : []), ...pinPage(each, all, out)]));
   if (shown.length === 0) screen.note("nothing has changed");
@@ -88,10 +82,7 @@ export async function approvePins(
     if (await review.approve(entry)) approved.push(entry);
     else screen.note(`${oneLine(nameOf(entry, all))} has just changed again: look at it first`);
   }
-  if (options.json) {
-    screen.json({ approved: approved.map(toJson) });
-    return;
-  }
+  if (options.json) return screen.json({ approved: approved.map(toJson) });
   screen.lines(
     approved.map((each) => {
       const parts = pendingParts(each).join(", ");
@@ -106,10 +97,7 @@ async function forgetPins(target: Target, { review, all, context }: PinWork): Pr
   const { servers, tool } = target;
   const forgotten = entriesOf(target);
   for (const server of servers) await review.forget(server, tool);
-  if (options.json) {
-    screen.json({ forgotten: forgotten.map(toJson) });
-    return;
-  }
+  if (options.json) return screen.json({ forgotten: forgotten.map(toJson) });
   const names =
     tool === undefined
       ? servers.map(({ server }) => server)

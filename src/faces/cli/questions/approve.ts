@@ -1,6 +1,6 @@
 // Asks the person at the terminal to approve a call.
 
-import type { ApprovalAnswer, ApprovalRequest } from "../../../model/approval.ts";
+import type { ApprovalAnswer, ApprovalRequest, AskApproval } from "../../../model/approval.ts";
 import { truncate } from "../../../util/text.ts";
 import { askLine } from "../terminal/input.ts";
 import type { CliContext } from "../context.ts";
@@ -9,30 +9,23 @@ import { visible } from "../terminal/visible.ts";
 const MAX_ARGUMENTS = 4000;
 const MAX_DESCRIPTION = 600;
 
-export async function askApproval(
-  request: ApprovalRequest,
-  gone: AbortSignal | undefined,
-  { io, screen, signal }: CliContext,
-): Promise<ApprovalAnswer> {
-  const resume = screen.pauseLive();
-  try {
-    for (const line of questionLines(request)) screen.note(line);
-    const until = gone === undefined ? signal : AbortSignal.any([signal, gone]);
-    return answerOf(await askLine("Allow this call? [y]es, [a]lways, [N]o ", io, until));
-  } finally {
-    resume();
-  }
+/** Undefined where no person sits at a terminal: then calls that need approval are refused. */
+export function approvalPrompt({ io, screen, signal }: CliContext): AskApproval | undefined {
+  if (io.stdin.isTTY !== true || !screen.terminal.err.isTerminal) return undefined;
+  return async (request, gone) => {
+    const resume = screen.pauseLive();
+    try {
+      for (const line of questionLines(request)) screen.note(line);
+      const until = gone === undefined ? signal : AbortSignal.any([signal, gone]);
+      return answerOf(await askLine("Allow this call? [y]es, [a]lways, [N]o ", io, until));
+    } finally {
+      resume();
+    }
+  };
 }
 
-function questionLines({
-  tool,
-  title,
-  description,
-  args,
-  reason,
-  hints,
-  trusted,
-}: ApprovalRequest) {
+function questionLines(request: ApprovalRequest): string[] {
+  const { tool, title, description, args, reason, hints, trusted } = request;
   const claims = Object.entries(hints).map(([hint, value]) => `${hint}: ${value}`);
   const source = trusted ? "self-described" : "self-described, unverified";
   return [

@@ -20,7 +20,7 @@ const MAX_MESSAGE = 2000;
 const ATTEMPTS = 3;
 
 /** Asks for one line, until `unless` aborts. */
-type Read = (question: string, unless?: AbortSignal) => Promise<string>;
+type ReadLine = (question: string, unless?: AbortSignal) => Promise<string>;
 
 /** Undefined where no person sits at a terminal: then servers are told that they cannot ask. */
 export function elicitationPrompt(context: CliContext): OnElicitation | undefined {
@@ -30,7 +30,7 @@ export function elicitationPrompt(context: CliContext): OnElicitation | undefine
     // It has ended if the arguments were typed into it.
     if (!io.stdin.readable) return { action: "cancel" };
     const resume = screen.pauseLive();
-    const read: Read = (question, unless = signal) =>
+    const read: ReadLine = (question, unless = signal) =>
       askLine(question, io, AbortSignal.any([signal, request.signal, unless]));
     try {
       const { server, tool, message } = request;
@@ -52,7 +52,7 @@ export function isAttended({ io, screen, options }: CliContext): boolean {
 
 async function fillIn(
   { schema, server }: FormElicitation,
-  read: Read,
+  read: ReadLine,
   { screen }: CliContext,
 ): Promise<ElicitationAnswer> {
   const fields = readForm(schema);
@@ -79,7 +79,7 @@ async function fillIn(
 
 async function fillInField(
   field: FormField,
-  read: Read,
+  read: ReadLine,
   screen: CliContext["screen"],
 ): Promise<{ value: FieldValue | undefined } | "cancelled"> {
   const lines = fieldLines(field);
@@ -97,7 +97,7 @@ async function fillInField(
 
 async function openPage(
   { url, required, completed }: UrlElicitation,
-  read: Read,
+  read: ReadLine,
   { screen, io }: CliContext,
 ): Promise<ElicitationAnswer> {
   screen.note(`  ${url}`);

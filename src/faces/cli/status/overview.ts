@@ -1,6 +1,5 @@
 // `plugboard`: the servers, their state, and how much of a model's prompt their tools take.
 
-import type { ConfigSource } from "../../../config/find.ts";
 import type { Board } from "../../../model/board.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
 import { isShownToModels } from "../../../model/include.ts";
@@ -115,7 +114,8 @@ function overviewJson({ board, agent, source }: OpenedBoard, readyMs: number): o
   const tools = board.tools();
   const servers = board.status();
   return {
-    config: configJson(source),
+    config:
+      source.kind === "demo" ? { source: "demo" } : { source: source.from, file: source.path },
     agent: agent.agentId,
     servers: servers.map((server) => {
       const own = toolsOf(server, tools);
@@ -135,10 +135,6 @@ function overviewJson({ board, agent, source }: OpenedBoard, readyMs: number): o
       readyMs: Math.round(readyMs),
     },
   };
-}
-
-function configJson(source: ConfigSource): { source: string; file?: string } {
-  return source.kind === "demo" ? { source: "demo" } : { source: source.from, file: source.path };
 }
 
 function toolsOf(server: ServerStatus, tools: readonly Tool[]): Tool[] {

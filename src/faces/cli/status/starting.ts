@@ -27,12 +27,8 @@ export function untilStarted(
     };
     look();
   });
-  const { clock } = context;
-  return whileStarting(
-    board,
-    context,
-    limit === undefined ? started : within(clock, limit, started),
-  );
+  const work = limit === undefined ? started : within(context.clock, limit, started);
+  return whileStarting(board, context, work);
 }
 
 /** Shows the servers that start until `work` is done. Rejects with CANCELLED when the command must end. */

@@ -6,7 +6,6 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { withBoard } from "../open.ts";
 import { serverPage } from "./server-page.ts";
-import type { StatusCommand } from "./command.ts";
 import { stateCell, stateNotes, stateToJson } from "./server-state.ts";
 import { untilStarted } from "./starting.ts";
 import { type Column, renderTable, type Row } from "../terminal/table.ts";
@@ -23,7 +22,7 @@ const COLUMNS: readonly Column[] = [
   { title: "target", min: 16 },
 ];
 
-export async function runStatus({ server }: StatusCommand, context: CliContext): Promise<number> {
+export async function runStatus(server: string | undefined, context: CliContext): Promise<number> {
   const { screen, options, clock } = context;
   return withBoard(context, { start: "eager", server }, async ({ board, agent }) => {
     await untilStarted(board, context, agent.startupWait);

@@ -39,16 +39,15 @@ export async function askLine(
   }
 }
 
-/** Rejects with CANCELLED when the command must end. */
-export async function readStdin({
-  io: { stdin },
-  screen,
-  signal,
-}: {
+export interface StdinSource {
   io: Pick<CliIo, "stdin">;
   screen: Pick<Screen, "note">;
   signal: AbortSignal;
-}): Promise<string> {
+}
+
+/** Rejects with CANCELLED when the command must end. */
+export async function readStdin({ io, screen, signal }: StdinSource): Promise<string> {
+  const { stdin } = io;
   if (stdin.isTTY) screen.note("reading from the terminal; press Ctrl-D to end");
   try {
     return await untilInterrupted(readAll(stdin), signal);

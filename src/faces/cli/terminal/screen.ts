@@ -2,6 +2,7 @@
 // end up in the middle of rows that redraw themselves.
 
 import type { Clock, Timer } from "../../../util/clock.ts";
+import { plainText } from "../../../util/text.ts";
 import type { CliOutput } from "../io.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -51,6 +52,11 @@ export class Screen {
   out(text: string): void {
     this.#erase();
     this.#stdout.write(text);
+  }
+
+  /** Prints a server's text as it is, but without characters that a terminal would obey. */
+  text(text: string): void {
+    this.out(this.terminal.out.isTerminal ? plainText(text) : text);
   }
 
   lines(lines: readonly string[]): void {

@@ -21,7 +21,7 @@ export interface Cell {
 export interface Row {
   cells: readonly (string | Cell)[];
   /** Printed below the row, each on a line of its own. */
-  notes?: readonly (string | Cell)[];
+  notes?: readonly string[];
 }
 
 export interface TableOptions {
@@ -48,7 +48,7 @@ export function renderTable(
   const margin = " ".repeat(indent);
   const body = rows.flatMap((row, at) => [
     ...renderRow(shown, cells[at] ?? [], paint),
-    ...renderNotes(row.notes ?? [], room, paint),
+    ...renderNotes(row.notes ?? [], room),
   ]);
   return [...renderTitles(shown, paint), ...body].map((line) => (line ? margin + line : line));
 }
@@ -119,15 +119,10 @@ function renderRow(
   );
 }
 
-function renderNotes(notes: readonly (string | Cell)[], room: number, paint: Paint): string[] {
-  const margin = " ".repeat(NOTE_INDENT);
-  return notes
-    .map(toCell)
-    .flatMap(({ text, tone }) =>
-      wrap(text, Math.max(20, room - NOTE_INDENT)).map(
-        (line) => margin + (tone === undefined ? line : paint(tone, line)),
-      ),
-    );
+function renderNotes(notes: readonly string[], room: number): string[] {
+  const width = Math.max(20, room - NOTE_INDENT);
+  const lines = notes.flatMap((note) => wrap(oneLine(note), width));
+  return lines.map((line) => " ".repeat(NOTE_INDENT) + line);
 }
 
 function toCell(cell: string | Cell): Cell {

@@ -1,9 +1,8 @@
 // Tools in full: the description and every parameter.
 
 import { isShownToModels } from "../../../model/include.ts";
-import type { Tool } from "../../../model/tool.ts";
+import { canonicalName, type Tool } from "../../../model/tool.ts";
 import { oneLine } from "../../../util/text.ts";
-import { canonicalName } from "./canonical-name.ts";
 import { type Parameter, SchemaView } from "../args/schema-view.ts";
 import { type Column, renderTable, type Row } from "../terminal/table.ts";
 import type { OutputView } from "../terminal/terminal.ts";

@@ -1,17 +1,16 @@
 // `plugboard tools`: lists the tools of all servers.
 
 import type { ServerStatus } from "../../../model/server-status.ts";
-import type { Tool } from "../../../model/tool.ts";
+import { canonicalName, type Tool } from "../../../model/tool.ts";
 import { closest } from "../../../util/closest.ts";
 import { duration, plainText, plural } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import { canonicalName } from "./canonical-name.ts";
 import { withBoard } from "../open.ts";
 import { stateToJson, unavailableNotes } from "../status/server-state.ts";
 import { untilStarted, whileStarting } from "../status/starting.ts";
 import { hasWords } from "../terminal/list.ts";
-import type { ToolsCommand } from "./command.ts";
+import type { ToolsCommand } from "../commands.ts";
 import { toolList } from "./tool-list.ts";
 import { toolPages } from "./tool-page.ts";
 

@@ -40,7 +40,10 @@ export async function requireTrust(file: string, agent: AgentConfig, io: CliIo):
     });
   }
   if (trust.kind === "trusted") return;
-  const lines = [`${headline(file, trust)}, so nothing was started.`, ...question(launches, trust)];
+  const lines = [
+    `${headline(file, trust)}, so nothing was started.`,
+    ...trustDetails(launches, trust),
+  ];
   throw new PlugboardError("UNTRUSTED", lines.join("\n"), {
     hint: "if you trust it, run: plugboard trust; to use it just once: --config plugboard.json",
   });
@@ -52,6 +55,6 @@ export function headline(file: string, trust: Trust): string {
 }
 
 /** What there is to decide about: the changes since it was trusted, and everything it would start. */
-export function question({ all }: Launches, trust: Trust): string[] {
+export function trustDetails({ all }: Launches, trust: Trust): string[] {
   return [...changeLines(trust), "It would start or use:", ...launchLines(all)];
 }

@@ -10,8 +10,8 @@ import { plural } from "../../../util/text.ts";
 import { askLine } from "../terminal/input.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import type { TrustCommand } from "./command.ts";
-import { headline, judgeFile, question } from "./require-trust.ts";
+import type { TrustCommand } from "../commands.ts";
+import { headline, judgeFile, trustDetails } from "./require-trust.ts";
 import { visible } from "../terminal/visible.ts";
 
 const FILE_NAME = "plugboard.json";
@@ -38,7 +38,8 @@ async function approve(yes: boolean, context: CliContext): Promise<number> {
     return EXIT.ok;
   };
   if (trust.kind === "trusted") return report(`${visible(file)} is already trusted`);
-  for (const line of [`${headline(file, trust)}.`, ...question(launches, trust)]) screen.note(line);
+  for (const line of [`${headline(file, trust)}.`, ...trustDetails(launches, trust)])
+    screen.note(line);
   if (!yes && !(await isAgreed(context))) {
     throw new PlugboardError("UNTRUSTED", "you did not trust it; nothing has changed");
   }

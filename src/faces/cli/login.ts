@@ -1,15 +1,15 @@
 // `plugboard login` and `plugboard logout`: signs you in to a remote server, and out again.
 
 import { createInterface } from "node:readline";
-import type { AuthorizationRequest } from "../../../model/authorization.ts";
-import { PlugboardError } from "../../../model/errors.ts";
-import { plural } from "../../../util/text.ts";
-import { openBrowser } from "../terminal/browser.ts";
-import type { CliContext } from "../context.ts";
-import { EXIT } from "../exit-code.ts";
-import { withBoard } from "../open.ts";
-import { stateToJson } from "../status/server-state.ts";
-import type { LoginCommand, LogoutCommand } from "./command.ts";
+import type { AuthorizationRequest } from "../../model/authorization.ts";
+import { PlugboardError } from "../../model/errors.ts";
+import { plural } from "../../util/text.ts";
+import { openBrowser } from "./terminal/browser.ts";
+import type { CliContext } from "./context.ts";
+import { EXIT } from "./exit-code.ts";
+import { withBoard } from "./open.ts";
+import { stateToJson } from "./status/server-state.ts";
+import type { LoginCommand } from "./commands.ts";
 
 export async function runLogin(
   { server, browser }: LoginCommand,
@@ -36,7 +36,7 @@ export async function runLogin(
   });
 }
 
-export async function runLogout({ server }: LogoutCommand, context: CliContext): Promise<number> {
+export async function runLogout(server: string, context: CliContext): Promise<number> {
   const { screen, options } = context;
   return withBoard(context, { start: "none", server }, async ({ board }) => {
     const outcome = await board.signOut(server);

@@ -1,0 +1,175 @@
+// `plugboard resources`, `read`, `prompts` and `prompt`: lists the resources and prompts of all servers, and
+// prints one of them.
+
+import type { Board } from "../../model/board.ts";
+import type { Prompt, PromptArgument, PromptMessage } from "../../model/prompt.ts";
+import type { Resource, ResourceReading, ResourceTemplate } from "../../model/resource.ts";
+import type { CallOutcome } from "../../model/tool.ts";
+import { byteSize } from "../../util/text.ts";
+import { invalidArguments } from "./args/invalid.ts";
+import { type GivenArguments, readTokens } from "./args/tokens.ts";
+import { binaryOf, resultText } from "./call/result.ts";
+import { ensureDirectory, saveBinary } from "./call/save.ts";
+import type { GetPromptCommand, ListContentCommand, ReadCommand } from "./commands.ts";
+import type { CliContext } from "./context.ts";
+import { EXIT } from "./exit-code.ts";
+import { withBoard } from "./open.ts";
+import { stateToJson, unavailableNotes } from "./status/server-state.ts";
+import { whileStarting } from "./status/starting.ts";
+import { hasWords, listByServer, type ListLine } from "./terminal/list.ts";
+
+export async function runResources(
+  { server, query }: ListContentCommand,
+  context: CliContext,
+): Promise<number> {
+  return withBoard(context, { start: "none", server }, async ({ board }) => {
+    const listed = await whileStarting(board, context, board.resources.list());
+    const resources = listed.filter((each) => matches(each, each.uri, query));
+    const templates = (await board.resources.templates()).filter((each) =>
+      matches(each, each.uriTemplate, query),
+    );
+    const lines = [
+      ...resources.map((each) => resourceLine(each, each.uri)),
+      ...templates.map((each) => resourceLine(each, each.uriTemplate)),
+    ];
+    const byServer = board
+      .status()
+      .flatMap(({ name }) => lines.filter((line) => line.server === name));
+    printList("resource", query, byServer, { resources, templates }, board, context);
+    return EXIT.ok;
+  });
+}
+
+export async function runPrompts(
+  { server, query }: ListContentCommand,
+  context: CliContext,
+): Promise<number> {
+  return withBoard(context, { start: "none", server }, async ({ board }) => {
+    const listed = await whileStarting(board, context, board.prompts.list());
+    const prompts = listed.filter(({ server: from, name, title, description }) =>
+      hasWords([`${from}/${name}`, title, description], query),
+    );
+    printList("prompt", query, prompts.map(promptLine), { prompts }, board, context);
+    return EXIT.ok;
+  });
+}
+
+/** Prints `json` instead of the lines with --json. Names the servers that could not be asked. */
+function printList(
+  noun: string,
+  query: readonly string[],
+  lines: readonly ListLine[],
+  json: object,
+  board: Pick<Board, "status">,
+  { screen, options }: CliContext,
+): void {
+  const servers = board.status();
+  if (options.json) {
+    const states = servers.map(({ name, state }) => ({ name, state: stateToJson(state) }));
+    return screen.json({ ...json, servers: states });
+  }
+  screen.lines(listByServer(lines, noun, screen.terminal.out));
+  for (const note of unavailableNotes(servers)) screen.note(note);
+  if (lines.length > 0) return;
+  screen.note(query.length === 0 ? `no ${noun}s` : `no ${noun} matches '${query.join(" ")}'`);
+}
+
+function matches(
+  each: Resource | ResourceTemplate,
+  uri: string,
+  query: readonly string[],
+): boolean {
+  return hasWords([uri, each.server, each.name, each.title, each.description], query);
+}
+
+function resourceLine(each: Resource | ResourceTemplate, uri: string): ListLine {
+  const { server, name, title, description, mimeType } = each;
+  const size = "size" in each && each.size !== undefined ? byteSize(each.size) : undefined;
+  const kind = [mimeType, size].filter((part) => part !== undefined).join(", ");
+  const about = [title ?? name, ...(kind === "" ? [] : [`(${kind})`]), description ?? ""].join(" ");
+  return { server, name: uri, about: about.trim() };
+}
+
+/** `demo/greet  who=… [tone=…]  Says hello.` */
+function promptLine({ server, name, title, description, arguments: args = [] }: Prompt): ListLine {
+  const usage = args.map(asUsed).join(" ");
+  const about = [usage, description ?? title ?? ""].filter((part) => part !== "").join("  ");
+  return { server, name: `${server}/${name}`, about };
+}
+
+function asUsed({ name, required }: PromptArgument): string {
+  return required === true ? `${name}=…` : `[${name}=…]`;
+}
+
+/** The resource's text goes to stdout, its binary content to files. */
+export async function runRead(
+  { uri, server, output }: ReadCommand,
+  context: CliContext,
+): Promise<number> {
+  await ensureDirectory(output, context.io.cwd);
+  return withBoard(context, { start: "none", server }, async ({ board }) => {
+    const reading = board.resources.read(uri, { server, signal: context.signal });
+    await printReading(await whileStarting(board, context, reading), output, context);
+    return EXIT.ok;
+  });
+}
+
+async function printReading(
+  reading: ResourceReading,
+  output: string | undefined,
+  { screen, options, io }: CliContext,
+): Promise<void> {
+  const outcome: CallOutcome = {
+    content: reading.contents.map((resource) => ({ type: "resource", resource })),
+  };
+  const saved = await saveBinary(outcome, { directory: output, cwd: io.cwd, name: reading.uri });
+  if (options.json) return screen.json(reading);
+  screen.text(resultText(outcome, saved));
+  if (output === undefined && outcome.content.some((block) => binaryOf(block) !== undefined)) {
+    screen.note("hint: --output <directory> saves binary content");
+  }
+}
+
+/** The server fills in the prompt. */
+export async function runPrompt(
+  { name, args }: GetPromptCommand,
+  context: CliContext,
+): Promise<number> {
+  const { signal, screen, options } = context;
+  // Before the board opens: arguments that cannot be read must not start a server.
+  const values = toStrings(await readTokens(args, context));
+  return withBoard(context, { start: "none" }, async ({ board }) => {
+    const getting = board.prompts.get(name, values, { signal });
+    const result = await whileStarting(board, context, getting);
+    if (options.json) screen.json(result);
+    else screen.text(messagesText(result.messages));
+    return EXIT.ok;
+  });
+}
+
+/** The arguments of a prompt are always texts. */
+function toStrings({ whole, pairs }: GivenArguments): Record<string, string> {
+  const values: Record<string, string> = Object.create(null);
+  for (const [key, value] of Object.entries(whole)) values[key] = asString(value);
+  const seen = new Set<string>();
+  for (const { key, value } of pairs) {
+    if (seen.has(key)) throw invalidArguments([`'${key}' is given twice`]);
+    seen.add(key);
+    values[key] = value.kind === "json" ? asString(value.value) : value.text;
+  }
+  return values;
+}
+
+function asString(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** Names the role of each message, unless all are the user's. */
+function messagesText(messages: readonly PromptMessage[]): string {
+  const isUsersOnly = messages.every(({ role }) => role === "user");
+  const parts = messages.map(({ role, content }) => {
+    const text = resultText({ content: [content] });
+    return isUsersOnly ? text : `${role}:\n${text}`;
+  });
+  return parts.length === 0 ? "(empty prompt)\n" : parts.join("\n");
+}
