@@ -18,7 +18,8 @@ import type { Clock } from "../../util/clock.ts";
 import { deferred } from "../../util/deferred.ts";
 import { duration, oneLine } from "../../util/text.ts";
 import { packageVersion } from "../../util/version.ts";
-import { listTools } from "../lists/list-tools.ts";
+import { listPages } from "../lists/list-pages.ts";
+import { TOOL_LIST } from "../lists/list-tools.ts";
 import type { RedactText } from "../log/stderr-log.ts";
 import { RequestRouter } from "../requests/request-router.ts";
 import type { HostAnswers } from "../requests/server-requests.ts";
@@ -237,21 +238,19 @@ class LiveConnection implements Connection {
     if (this.#client?.getServerCapabilities()?.tools === undefined) {
       return { tools: [], diagnostics: this.#hiddenCharacters() };
     }
-    const { name, timeout } = this.#definition;
+    const { name: server, timeout } = this.#definition;
+    const { wire } = this.#carrier;
     try {
-      const requestPage = (cursor: string | undefined): Promise<unknown> =>
-        this.#carrier.wire.request("tools/list", cursor === undefined ? {} : { cursor }, {
-          timeout,
-        });
-      const { tools, diagnostics } = await listTools(name, requestPage, this.#redact);
+      const options = { server, timeout, wire, redact: this.#redact };
+      const { items, diagnostics } = await listPages(TOOL_LIST, options);
       return this.#withParamHeaders({
-        tools,
+        tools: items,
         diagnostics: [...this.#hiddenCharacters(), ...diagnostics],
       });
     } catch (error) {
       if (!isMethodNotFound(error)) throw error;
       const message = "the server advertises tools but does not know tools/list";
-      return { tools: [], diagnostics: [{ server: name, message }] };
+      return { tools: [], diagnostics: [{ server, message }] };
     }
   }
 
