@@ -4,6 +4,7 @@
 import { execFile } from "node:child_process";
 import { posix, win32 } from "node:path";
 import { type Logger, silentLogger } from "../../model/logger.ts";
+import type { StdioEndpoint } from "../../model/server-definition.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { type HostIdentity, makeCookie } from "./cookie.ts";
 import { type ChildEnvironment, baseEnvironment, childEnvironment } from "./environment.ts";
@@ -61,17 +62,9 @@ export interface ContainerEngine {
   cwd?: string;
 }
 
-export interface ContainerServer {
-  command: string;
-  args: readonly string[];
-  /** The configured variables, which override the baseline. */
-  env: ChildEnvironment;
-  cwd?: string;
-}
-
 /** The engine behind a configured server; `undefined` if the server is not a container. */
 export function containerEngine(
-  { command, args, env, cwd }: ContainerServer,
+  { command, args, env, cwd }: Pick<StdioEndpoint, "command" | "args" | "env" | "cwd">,
   ambient: NodeJS.ProcessEnv = process.env,
   platform: NodeJS.Platform = process.platform,
 ): ContainerEngine | undefined {

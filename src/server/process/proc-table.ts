@@ -3,7 +3,7 @@
 import { close, existsSync, open, read, readdirSync, readFileSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
-import { type Clock, systemClock, within } from "../../util/clock.ts";
+import { systemClock, within } from "../../util/clock.ts";
 import { hasErrorCode } from "../../util/error-code.ts";
 import { COOKIE_VARIABLE } from "./cookie.ts";
 import {
@@ -25,21 +25,13 @@ const ENVIRON_WAIT = 3000;
 
 const PREFIX = `${COOKIE_VARIABLE}=`;
 
-export interface ProcTableOptions {
-  proc?: string;
-  uid?: number;
-  clock?: Clock;
-}
-
 export class ProcTable implements ProcessTable {
   readonly #proc: string;
   readonly #uid: number;
-  readonly #clock: Clock;
 
-  constructor(options: ProcTableOptions = {}) {
-    this.#proc = options.proc ?? "/proc";
-    this.#uid = options.uid ?? process.geteuid?.() ?? 0;
-    this.#clock = options.clock ?? systemClock;
+  constructor({ proc = "/proc", uid = process.geteuid?.() ?? 0 } = {}) {
+    this.#proc = proc;
+    this.#uid = uid;
   }
 
   /** Reads what cannot block synchronously, in slices: that takes a tenth of the time threads take. */
@@ -54,7 +46,7 @@ export class ProcTable implements ProcessTable {
       count += 1;
       if (count % SLICE === 0) await setImmediate();
     }
-    await within(this.#clock, ENVIRON_WAIT, this.#readCookies(entries));
+    await within(systemClock, ENVIRON_WAIT, this.#readCookies(entries));
     return entries;
   }
 
