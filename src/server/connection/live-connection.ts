@@ -60,6 +60,13 @@ export interface Remains {
   stderr: string[];
 }
 
+/** Starts a connection to one kind of endpoint; rejects with a PlugboardError. */
+export type ConnectTo<Endpoint> = (
+  endpoint: Endpoint,
+  signal: AbortSignal,
+  onRemains: (remains: Remains) => void,
+) => Promise<Connection>;
+
 export interface OpenConnectionOptions extends ConnectionOptions {
   carrier: Carrier;
   /** When the server's time to get ready ends, by the monotonic clock. */
@@ -296,7 +303,7 @@ class LiveConnection implements Connection {
   }
 
   stderrTail(): string[] {
-    return this.#carrier.stderrTail();
+    return this.#carrier.stderrTail?.() ?? [];
   }
 
   close(): Promise<void> {
