@@ -9,6 +9,7 @@ import { PlugboardError } from "../model/errors.ts";
 import type { ModelProvider } from "../model/agent-config.ts";
 import { withProxy } from "../net/proxy-env.ts";
 import { closest } from "../util/closest.ts";
+import { hasErrorCode } from "../util/error-code.ts";
 import { oneLine } from "../util/text.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
 import { createModelFetch } from "./model-fetch.ts";
@@ -161,7 +162,7 @@ async function loadPackage(name: string, importPackage: ImportPackage): Promise<
   try {
     return await importPackage(name);
   } catch (cause) {
-    if (!isMissing(cause)) throw cause;
+    if (!hasErrorCode(cause, "ERR_MODULE_NOT_FOUND")) throw cause;
     throw new PlugboardError("CONFIG_INVALID", `the package ${name} is not installed`, {
       cause,
       hint: `npm install ${name === SDK ? SDK : `${name} ${SDK}`}, with -g if Plugboard was installed so`,
@@ -177,8 +178,4 @@ async function loadFactory(api: Api, importPackage: ImportPackage): Promise<Fact
   throw new PlugboardError("CONFIG_INVALID", message, {
     hint: `npm install ${api.package}@latest ai@latest`,
   });
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
 }

@@ -2,18 +2,19 @@
 // the origin they are for, and limits size and time.
 
 import { PlugboardError } from "../model/errors.ts";
-import { systemClock } from "../util/clock.ts";
-import type { Clock } from "../util/clock.ts";
+import { type Clock, systemClock } from "../util/clock.ts";
 import { readBody } from "./body.ts";
-import { openDispatchers } from "./dispatchers.ts";
-import type { Dispatchers, OutgoingRequest, TlsMaterial } from "./dispatchers.ts";
+import {
+  type Dispatchers,
+  openDispatchers,
+  type OutgoingRequest,
+  type TlsMaterial,
+} from "./dispatchers.ts";
 import { Exchange } from "./exchange.ts";
 import { networkFailure } from "./failure.ts";
 import { incomingHeaders, outgoingHeaders } from "./headers.ts";
-import { systemResolve } from "./lookup.ts";
-import type { Resolve } from "./lookup.ts";
-import { addressRules } from "./policy.ts";
-import type { AddressRules, NetworkPolicy } from "./policy.ts";
+import { type Resolve, systemResolve } from "./lookup.ts";
+import { addressRules, type AddressRules, type NetworkPolicy } from "./policy.ts";
 import type { ProxyEnv } from "./proxy-env.ts";
 import { redirectTarget } from "./redirect.ts";
 

@@ -20,7 +20,8 @@ export const LEGACY_VERSIONS: readonly string[] = [
   "2024-10-07",
 ];
 
-export interface HostInfo {
+/** How a host and a server call themselves. */
+export interface Implementation {
   name: string;
   version: string;
 }
@@ -37,7 +38,7 @@ export function serverStatement(handshake: Handshake): JsonObject {
 export interface HandshakeRequest {
   /** Sends one request; rejects with a PlugboardError. */
   request: (method: string, params: JsonObject) => Promise<unknown>;
-  host: HostInfo;
+  host: Implementation;
   capabilities: JsonObject;
   protocol: ProtocolChoice;
   /** The era to ask for first, if something is known. */
@@ -46,7 +47,7 @@ export interface HandshakeRequest {
 
 /** The `_meta` that 2026-07-28 puts into every request, because it has no session. */
 export function requestMeta(
-  host: HostInfo,
+  host: Implementation,
   capabilities: JsonObject,
   /** The lowest level that the server should log. */
   logLevel?: string,
@@ -132,7 +133,7 @@ async function initialize(options: HandshakeRequest): Promise<Handshake> {
     initialize: {
       ...result,
       capabilities: isJsonObject(result.capabilities) ? result.capabilities : {},
-      serverInfo: implementation(result.serverInfo),
+      serverInfo: toImplementation(result.serverInfo),
       instructions: typeof result.instructions === "string" ? result.instructions : undefined,
     },
   };
@@ -171,7 +172,7 @@ function unsupported(offered: string): PlugboardError {
 }
 
 /** The SDK requires a name and a version, and some servers leave them out. */
-function implementation(info: unknown): JsonObject {
+function toImplementation(info: unknown): JsonObject {
   const given = isJsonObject(info) ? info : {};
   return {
     ...given,

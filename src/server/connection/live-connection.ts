@@ -29,7 +29,7 @@ import { type ParamHeader, readParamHeaders } from "../transport/param-headers.t
 import { ChangeStream } from "./change-stream.ts";
 import {
   type Handshake,
-  type HostInfo,
+  type Implementation,
   requestMeta,
   shakeHands,
   serverStatement,
@@ -112,7 +112,7 @@ function explain(error: unknown, timeout: number): PlugboardError {
 class LiveConnection implements Connection {
   readonly #definition: ServerDefinition;
   readonly #carrier: Carrier;
-  readonly #host: HostInfo = { name: "plugboard", version: packageVersion() };
+  readonly #host: Implementation = { name: "plugboard", version: packageVersion() };
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #router: RequestRouter;

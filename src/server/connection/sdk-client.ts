@@ -8,14 +8,14 @@ import { oneLine } from "../../util/text.ts";
 import type { RequestRouter } from "../requests/request-router.ts";
 import { REQUEST_METHODS, type RequestMethod } from "../requests/server-requests.ts";
 import type { Wire } from "../transport/carrier.ts";
-import type { Handshake, HostInfo } from "./handshake.ts";
+import type { Handshake, Implementation } from "./handshake.ts";
 
 type Sdk = typeof import("@modelcontextprotocol/client");
 
 export interface AttachOptions {
   transport: Wire;
   handshake: Handshake;
-  host: HostInfo;
+  host: Implementation;
   router: RequestRouter;
   timeout: number;
   onToolsChanged: () => void;
