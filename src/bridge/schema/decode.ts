@@ -2,6 +2,7 @@
 // that does not fit is passed on as it is, since the server can say best what is wrong with it.
 
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import { parseJson } from "../../util/parse-json.ts";
 import type { Mapping, ProviderSchema } from "./converted.ts";
 import { isOfType, typeOf } from "./keywords.ts";
 
@@ -34,12 +35,9 @@ export function decode(value: unknown, mapping: Mapping): unknown {
 
 function fromText(value: unknown, types: readonly string[]): unknown {
   if (typeof value !== "string") return value;
-  try {
-    const parsed: unknown = JSON.parse(value);
-    return types.length === 0 || types.includes(typeOf(parsed)) ? parsed : value;
-  } catch {
-    return value;
-  }
+  const parsed = parseJson(value);
+  if (parsed === undefined) return value;
+  return types.length === 0 || types.includes(typeOf(parsed)) ? parsed : value;
 }
 
 /** A model may give the items as an object, under numbers or names: only their order counts. */
@@ -95,11 +93,7 @@ function chooseBranch(
 /** Whether the value is JSON text of a type that the branch stands for. */
 function isTextFor(value: unknown, { mapping }: ProviderSchema): boolean {
   if (mapping.kind !== "json" || typeof value !== "string") return false;
-  try {
-    return mapping.types.includes(typeOf(JSON.parse(value)));
-  } catch {
-    return false;
-  }
+  return mapping.types.includes(typeOf(parseJson(value)));
 }
 
 /** The first branch with the highest rating. */

@@ -26,13 +26,11 @@ export interface Implementation {
   version: string;
 }
 
-export type Handshake =
-  | { era: "legacy"; protocolVersion: string; initialize: JsonObject }
-  | { era: "modern"; protocolVersion: string; discover: JsonObject };
-
-/** What the server said about itself, in either era. */
-export function serverStatement(handshake: Handshake): JsonObject {
-  return handshake.era === "legacy" ? handshake.initialize : handshake.discover;
+export interface Handshake {
+  era: ProtocolEra;
+  protocolVersion: string;
+  /** What the server said about itself: its answer to `initialize` or `server/discover`. */
+  statement: JsonObject;
 }
 
 export interface HandshakeRequest {
@@ -130,7 +128,7 @@ async function initialize(options: HandshakeRequest): Promise<Handshake> {
   return {
     era: "legacy",
     protocolVersion: result.protocolVersion,
-    initialize: {
+    statement: {
       ...result,
       capabilities: isJsonObject(result.capabilities) ? result.capabilities : {},
       serverInfo: toImplementation(result.serverInfo),
@@ -154,7 +152,7 @@ async function discover(options: HandshakeRequest): Promise<Handshake> {
     const offered = result.supportedVersions.slice(0, 10).map((each) => oneLine(String(each), 40));
     throw unsupported(offered.join(", ") || "none");
   }
-  return { era: "modern", protocolVersion: MODERN_VERSION, discover: result };
+  return { era: "modern", protocolVersion: MODERN_VERSION, statement: result };
 }
 
 function namesOurVersion(error: unknown): boolean {

@@ -3,7 +3,7 @@
 import type { ServerIdentity } from "../../model/connection.ts";
 import { oneLine, plainText, truncate } from "../../util/text.ts";
 import { hasInvisible } from "../lists/text-cleaner.ts";
-import { type Handshake, type Implementation, serverStatement } from "./handshake.ts";
+import type { Handshake, Implementation } from "./handshake.ts";
 
 /** In characters. Instructions end up in prompts and in the cache. */
 const MAX_INSTRUCTIONS = 64 * 1024;
@@ -40,7 +40,6 @@ export function hiddenIn(
 }
 
 /** Cut to twice the limit: that bounds the work, and leaves room for what is removed later. */
-function instructionsOf(handshake: Handshake): string | undefined {
-  const { instructions } = serverStatement(handshake);
+function instructionsOf({ statement: { instructions } }: Handshake): string | undefined {
   return typeof instructions === "string" ? instructions.slice(0, MAX_INSTRUCTIONS * 2) : undefined;
 }

@@ -27,13 +27,7 @@ import type { Carrier } from "../transport/carrier.ts";
 import { isMethodNotFound } from "../transport/errors.ts";
 import { type ParamHeader, readParamHeaders } from "../transport/param-headers.ts";
 import { ChangeStream } from "./change-stream.ts";
-import {
-  type Handshake,
-  type Implementation,
-  requestMeta,
-  shakeHands,
-  serverStatement,
-} from "./handshake.ts";
+import { type Handshake, type Implementation, requestMeta, shakeHands } from "./handshake.ts";
 import { hiddenIn, readIdentity } from "./identity.ts";
 import { LiveContent } from "./live-content.ts";
 import { attachClient } from "./sdk-client.ts";
@@ -172,7 +166,7 @@ class LiveConnection implements Connection {
     // Loading the SDK costs nothing now: the child is booting meanwhile.
     const sdk = import("@modelcontextprotocol/client");
     const { wire } = this.#carrier;
-    const { capabilities } = this.#router;
+    const { capabilities } = this.#router.requests;
     const handshake = await shakeHands({
       request: (method, params) => wire.request(method, params, { timeout }),
       host: this.#host,
@@ -182,7 +176,7 @@ class LiveConnection implements Connection {
     });
     this.#handshake = handshake;
     const { era } = handshake;
-    const stated = serverStatement(handshake).capabilities;
+    const stated = handshake.statement.capabilities;
     const hasLogging = isJsonObject(stated) && isJsonObject(stated.logging);
     if (era === "modern") {
       const level = hasLogging ? this.#router.logLevel : undefined;

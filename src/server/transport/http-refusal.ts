@@ -2,6 +2,7 @@
 
 import { PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import { parseJson } from "../../util/parse-json.ts";
 import { oneLine } from "../../util/text.ts";
 import { serverError, wireMessage } from "./errors.ts";
 
@@ -54,12 +55,8 @@ export function isChallenge(status: number, headers: Readonly<Record<string, str
 
 /** A JSON-RPC error in the body says more than the status. */
 function errorIn(body: string): JsonObject | undefined {
-  try {
-    const parsed: unknown = JSON.parse(body);
-    return isJsonObject(parsed) && isJsonObject(parsed.error) ? parsed.error : undefined;
-  } catch {
-    return undefined;
-  }
+  const parsed = parseJson(body);
+  return isJsonObject(parsed) && isJsonObject(parsed.error) ? parsed.error : undefined;
 }
 
 function httpError({ status, method, headers }: RefusedAnswer): PlugboardError {
