@@ -26,13 +26,13 @@ export class Models {
     return opening;
   }
 
-  /** Once: gets ready for the first prompt. Does not reject: what cannot be used is told of where somebody asks. */
+  /** Gets ready for the first prompt, once. Does not reject: the prompt reports a model that cannot be used. */
   warmUp(id: string): Promise<void> {
     this.#warm ??= this.#warmUp(id).catch(() => {});
     return this.#warm;
   }
 
-  /** Ends every connection, also of models that are still being opened; idempotent. */
+  /** Ends every connection, including those of models that are still being opened; idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const opened = [...this.#opened.values()];

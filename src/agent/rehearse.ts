@@ -1,5 +1,5 @@
-// A turn that goes nowhere: code that has never run takes several times as long, and the first prompt is the one
-// that somebody waits for. The request is made in earnest, to a port of this process's own, without the key.
+// Runs one turn before the first prompt: code that has never run takes several times as long, and the user would
+// wait for it. The turn makes a real request, without the key, to a port of this process, which refuses it.
 
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
@@ -13,16 +13,16 @@ import { type ModelOptions, openModel } from "./model.ts";
 const TOOL: Tool = {
   name: "rehearse",
   label: "rehearse",
-  description: "Nobody is there to call it.",
+  description: "Never called: no model is asked.",
   parameters: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
   source: { kind: "native" },
   execute: () => Promise.resolve({ content: [] }),
 };
 
-/** Rejects where the model cannot be opened. Nothing leaves this machine. */
+/** Rejects if the model cannot be opened. Nothing leaves this machine. */
 export async function rehearse(id: string, options: ModelOptions): Promise<void> {
   const { url, close } = await listen();
-  // No proxy: it is none of its business.
+  // Without the proxy variables: the request stays on this machine.
   const network = createModelFetch({}, options.clock ?? systemClock);
   try {
     const fetch: typeof globalThis.fetch = (_input, { body = null, signal = null } = {}) =>

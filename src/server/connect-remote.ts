@@ -19,7 +19,7 @@ import { HttpTransport } from "./transport/http.ts";
 import type { RemoteOptions } from "./transport/http-session.ts";
 import { SseTransport } from "./transport/sse.ts";
 
-/** With these a server says that it does not take POSTs at this URL. */
+/** A server that does not take POSTs at this URL answers with one of these. */
 const NOT_STREAMABLE = new Set([400, 404, 405, 406, 415]);
 
 export interface RemoteConnectOptions extends ConnectionOptions {
@@ -39,7 +39,7 @@ export function remoteConnector(options: RemoteConnectOptions): ConnectTo<Remote
   const { definition, clock, networkAllow, networkEnv: env, authorize } = options;
   let known = options.transport;
   const expectedEra: Record<RemoteTransportKind, ExpectedEra> = {
-    // Unlike on stdio, no server dies of the modern question, and a stateless conversation has no session to lose.
+    // Unlike on stdio, no server exits on the modern question, and a stateless conversation has no session to lose.
     http: { era: options.era ?? "modern" },
     sse: { era: "legacy" },
   };
@@ -140,7 +140,7 @@ async function watchServer(wire: HttpTransport, clock: Clock, era: ProtocolEra):
 
 /** Returns when the server has no stream of its own messages. */
 async function readServerMessages(wire: HttpTransport, clock: Clock): Promise<void> {
-  const position: StreamPosition = { lastId: undefined, retryMs: undefined };
+  const position: StreamPosition = {};
   let wait = FIRST_PAUSE_MS;
   while (!wire.ended.aborted) {
     const started = clock.monotonic();

@@ -1,6 +1,6 @@
 // What a configured value may refer to: variables as `${NAME}` and `${NAME:-default}`, with `$${` for a
-// literal `${`, and secrets as `secret://<provider>/<path>`. Here is how such references are written;
-// resolve.ts puts in what they refer to.
+// literal `${`, and secrets as `secret://<provider>/<path>`. This file reads such references; resolve.ts
+// replaces them.
 
 import { closest } from "../../util/closest.ts";
 import { alternatives, quote } from "../issue.ts";

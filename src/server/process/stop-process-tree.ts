@@ -26,7 +26,7 @@ import {
 } from "./process-table.ts";
 import { terminateProcesses } from "./terminate-processes.ts";
 
-export interface StopTiming {
+interface StopTiming {
   /** Milliseconds between closing stdin and SIGTERM. */
   eof: number;
   /** Milliseconds between SIGTERM and SIGKILL. */

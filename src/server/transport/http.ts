@@ -39,7 +39,7 @@ export class HttpTransport extends RemoteTransport {
   }
 
   protected override async exchange(outgoing: Outgoing, id: number): Promise<void> {
-    const position: StreamPosition = { lastId: undefined, retryMs: undefined };
+    const position: StreamPosition = {};
     const response = await this.session.post(outgoing);
     const end = await this.#read(response, outgoing.method, position).then(
       () => undefined,
@@ -55,7 +55,7 @@ export class HttpTransport extends RemoteTransport {
 
   protected override async sendForSdk(outgoing: Outgoing, id: string | number): Promise<void> {
     this.#sdkWaits.add(id);
-    const position: StreamPosition = { lastId: undefined, retryMs: undefined };
+    const position: StreamPosition = {};
     const response = await this.session.post(outgoing).catch((error: unknown) => {
       throw this.#noted(error);
     });

@@ -61,8 +61,7 @@ export class SseTransport extends RemoteTransport {
         response.cancel();
         throw this.#refusal(response, "GET", "");
       }
-      const position = { lastId: undefined, retryMs: undefined };
-      await readEvents(response.body, maxMessageBytes, position, ({ name, data }) => {
+      await readEvents(response.body, maxMessageBytes, {}, ({ name, data }) => {
         if (name === "endpoint") this.#adoptAddress(data);
         else if (name === "message") this.receive(data);
       });
