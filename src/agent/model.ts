@@ -2,7 +2,6 @@
 // packages are optional dependencies, so this is the one place that imports them.
 
 import type { LanguageModel } from "ai";
-import type { SchemaProvider } from "../bridge/schema/normalize.ts";
 import type { Environment } from "../util/environment.ts";
 import { expandValue } from "../config/resolve.ts";
 import { PlugboardError } from "../model/errors.ts";
@@ -13,7 +12,7 @@ import { hasErrorCode } from "../util/error-code.ts";
 import { oneLine } from "../util/text.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
 import { createModelFetch } from "./model-fetch.ts";
-import { type Api, APIS, type MediaSupport, PROVIDERS } from "./provider.ts";
+import { type Api, APIS, PROVIDERS } from "./provider.ts";
 
 type AiSdk = typeof import("ai");
 type ImportPackage = (name: string) => Promise<object>;
@@ -29,19 +28,13 @@ interface FactorySettings {
 
 type Factory = (settings: FactorySettings) => (modelId: string) => LanguageModel;
 
-export interface AgentModel {
+export interface AgentModel extends Required<
+  Pick<Api, "schemas" | "media" | "maxTools" | "contextWindow" | "options">
+> {
   /** As configured: `provider/model`. */
   id: string;
   sdk: AiSdk;
   languageModel: LanguageModel;
-  /** Whose rules the tool schemas follow. */
-  schemas: SchemaProvider;
-  media: MediaSupport;
-  /** The API refuses a request with more tools. */
-  maxTools: number;
-  /** Tokens that fit into one request. */
-  contextWindow: number;
-  options: Api["options"];
   /** Removes the key from a text. */
   redact: (text: string) => string;
   /** Ends its connections; idempotent. The model must not be used afterwards. */

@@ -113,7 +113,9 @@ export class ProcTable implements ProcessTable {
     try {
       const length = await readStart(`${this.#proc}/${pid}/environ`, buffer);
       const environ = buffer.subarray(0, length);
-      return environ.includes(PREFIX) ? findCookie(environ.toString("latin1")) : undefined;
+      if (!environ.includes(PREFIX)) return undefined;
+      const variables = environ.toString("latin1").split("\0");
+      return variables.find((text) => text.startsWith(PREFIX))?.slice(PREFIX.length);
     } catch {
       // It ended in the meantime, or changed its user.
       return undefined;
@@ -171,12 +173,6 @@ function readStart(path: string, buffer: Buffer): Promise<number> {
       });
     });
   });
-}
-
-/** Finds the cookie among variables that are separated by NUL. */
-function findCookie(environ: string): string | undefined {
-  const variable = environ.split("\0").find((text) => text.startsWith(PREFIX));
-  return variable?.slice(PREFIX.length);
 }
 
 /** Processes and threads may end while we read about them. */
