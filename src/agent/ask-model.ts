@@ -4,6 +4,7 @@
 import { PlugboardError } from "../model/errors.ts";
 import { isJsonObject } from "../model/json.ts";
 import { type Clock, pause } from "../util/clock.ts";
+import { retryAfterMs } from "../util/retry-after.ts";
 import { duration, oneLine } from "../util/text.ts";
 import type { AgentModel } from "./model.ts";
 import { runStep, type StepEnd, type StepEvent, type StepOptions } from "./step.ts";
@@ -154,12 +155,7 @@ function isTooLarge(status: number, data: unknown): ModelFailure["tooLarge"] {
   return error["code"] === "context_length_exceeded" ? "certain" : "maybe";
 }
 
-/** `retry-after` is in seconds or a date, `retry-after-ms` in milliseconds. */
 function retryAfterOf(headers: Record<string, string>, now: number): number | undefined {
   const exact = Number.parseFloat(headers["retry-after-ms"] ?? "");
-  if (exact >= 0) return exact;
-  const given = headers["retry-after"];
-  if (given === undefined) return undefined;
-  const ms = /^\s*\d+(\.\d+)?\s*$/.test(given) ? Number(given) * 1000 : Date.parse(given) - now;
-  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+  return exact >= 0 ? exact : retryAfterMs(headers["retry-after"], now);
 }

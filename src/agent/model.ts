@@ -2,17 +2,17 @@
 // packages are optional dependencies, so this is the one place that imports them.
 
 import type { LanguageModel } from "ai";
-import type { SchemaProvider } from "../bridge/schema/normalize.ts";
 import type { Environment } from "../util/environment.ts";
 import { expandValue } from "../config/resolve.ts";
 import { PlugboardError } from "../model/errors.ts";
 import type { ModelProvider } from "../model/agent-config.ts";
 import { withProxy } from "../net/proxy-env.ts";
 import { closest } from "../util/closest.ts";
+import { hasErrorCode } from "../util/error-code.ts";
 import { oneLine } from "../util/text.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
 import { createModelFetch } from "./model-fetch.ts";
-import { type Api, APIS, type MediaSupport, PROVIDERS } from "./provider.ts";
+import { type Api, APIS, PROVIDERS } from "./provider.ts";
 
 type AiSdk = typeof import("ai");
 type ImportPackage = (name: string) => Promise<object>;
@@ -28,19 +28,13 @@ interface FactorySettings {
 
 type Factory = (settings: FactorySettings) => (modelId: string) => LanguageModel;
 
-export interface AgentModel {
+export interface AgentModel extends Required<
+  Pick<Api, "schemas" | "media" | "maxTools" | "contextWindow" | "options">
+> {
   /** As configured: `provider/model`. */
   id: string;
   sdk: AiSdk;
   languageModel: LanguageModel;
-  /** Whose rules the tool schemas follow. */
-  schemas: SchemaProvider;
-  media: MediaSupport;
-  /** The API refuses a request with more tools. */
-  maxTools: number;
-  /** Tokens that fit into one request. */
-  contextWindow: number;
-  options: Api["options"];
   /** Removes the key from a text. */
   redact: (text: string) => string;
   /** Ends its connections; idempotent. The model must not be used afterwards. */
@@ -161,7 +155,7 @@ async function loadPackage(name: string, importPackage: ImportPackage): Promise<
   try {
     return await importPackage(name);
   } catch (cause) {
-    if (!isMissing(cause)) throw cause;
+    if (!hasErrorCode(cause, "ERR_MODULE_NOT_FOUND")) throw cause;
     throw new PlugboardError("CONFIG_INVALID", `the package ${name} is not installed`, {
       cause,
       hint: `npm install ${name === SDK ? SDK : `${name} ${SDK}`}, with -g if Plugboard was installed so`,
@@ -177,8 +171,4 @@ async function loadFactory(api: Api, importPackage: ImportPackage): Promise<Fact
   throw new PlugboardError("CONFIG_INVALID", message, {
     hint: `npm install ${api.package}@latest ai@latest`,
   });
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
 }

@@ -32,7 +32,7 @@ export class Models {
     return this.#warm;
   }
 
-  /** Ends every connection, also of models that are still being opened; idempotent. */
+  /** Ends every connection, including those of models that are still being opened; idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const opened = [...this.#opened.values()];

@@ -22,10 +22,12 @@ export interface Api {
   factory: string;
   /** Absent if the API may work without a key. */
   keyVariable?: string;
+  /** Whose rules the tool schemas follow. */
   schemas: SchemaProvider;
   media: MediaSupport;
   /** The API refuses a request with more tools. */
   maxTools?: number;
+  /** Tokens that fit into one request. */
   contextWindow: number;
   /** Provider options of the AI SDK, by the provider's name there. */
   options: Record<string, Record<string, boolean>>;

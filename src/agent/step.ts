@@ -53,16 +53,14 @@ export async function runStep(options: StepOptions): Promise<StepEnd> {
   const { signal } = options;
   const said = { text: "" };
   const over = new AbortController();
-  const onAbort = (): void => over.abort();
-  signal.addEventListener("abort", onAbort, { once: true });
   try {
     if (signal.aborted) return { kind: "cancelled", text: "" };
-    const end = await stream({ ...options, signal: over.signal }, said);
-    return over.signal.aborted ? { kind: "cancelled", text: said.text } : end;
+    const both = AbortSignal.any([signal, over.signal]);
+    const end = await stream({ ...options, signal: both }, said);
+    return signal.aborted ? { kind: "cancelled", text: said.text } : end;
   } catch (error) {
-    return over.signal.aborted ? { kind: "cancelled", text: said.text } : { kind: "broken", error };
+    return signal.aborted ? { kind: "cancelled", text: said.text } : { kind: "broken", error };
   } finally {
-    signal.removeEventListener("abort", onAbort);
     // A stream that we leave early would keep its connection open.
     over.abort();
   }

@@ -1,25 +1,23 @@
 // Holds one server's tokens: loads them, renews them once for all callers and processes, and asks a person to sign
 // in when nothing else helps.
 
-import { computeScopeUnion, type FetchLike } from "@modelcontextprotocol/client";
+import { computeScopeUnion } from "@modelcontextprotocol/client";
 import {
   type Authorizer,
   type Challenge,
-  type OAuthSettings,
   type OnAuthorization,
   signInHint,
 } from "../model/authorization.ts";
 import { PlugboardError } from "../model/errors.ts";
 import type { Logger } from "../model/logger.ts";
-import type { Clock } from "../util/clock.ts";
 import { parseChallenge, type ParsedChallenge } from "./challenge.ts";
 import { knownClient, type OAuthClient } from "./client.ts";
 import { discover } from "./discover.ts";
 import { clientCredentials, refresh, revoke, toGrant } from "./grants.ts";
 import { signInError } from "./sign-in-error.ts";
 import { covers, scopeFor } from "./scope.ts";
-import { signIn } from "./sign-in.ts";
-import { type AuthStore, type Discovery, type Grant, grantKey, keyOf } from "./store.ts";
+import { signIn, type SignInOptions } from "./sign-in.ts";
+import { type Discovery, type Grant, grantKey, keyOf } from "./store.ts";
 
 /** A token this close to its expiry would expire before it arrives. */
 const SLACK_MS = 10_000;
@@ -27,18 +25,13 @@ const SLACK_MS = 10_000;
 /** A server that publishes nothing about signing in probably expects a key. */
 const TOKEN_HINT = 'give it a token in headers, such as { Authorization: "Bearer ${TOKEN}" }, or ';
 
-export interface ServerAuthorizerOptions {
-  server: string;
+export interface ServerAuthorizerOptions extends Omit<
+  SignInOptions,
+  "discovery" | "scope" | "onAuthorization"
+> {
   serverUrl: string;
-  settings: OAuthSettings;
-  store: AuthStore;
-  fetch: FetchLike;
-  /** Throws for a URL that must not be opened in a browser. */
-  checkUrl: (url: URL) => void;
   onAuthorization: OnAuthorization | undefined;
-  clock: Clock;
   logger: Logger;
-  signal: AbortSignal;
 }
 
 export class ServerAuthorizer implements Authorizer {

@@ -34,7 +34,7 @@ export async function knownClient({
   discovery,
   store,
 }: ClientOptions): Promise<OAuthClient | undefined> {
-  const configured = (await configuredClient(settings)) ?? documentClient(settings, discovery);
+  const configured = await configuredClient(settings, discovery);
   if (configured !== undefined) return configured;
   const known = await store.read("client", keyOf(discovery.issuer));
   return known && { information: known.client };
@@ -46,7 +46,7 @@ export async function signInClient(
   redirectUri: string,
 ): Promise<OAuthClient> {
   const { settings, discovery, store, fetch, server } = options;
-  const configured = (await configuredClient(settings)) ?? documentClient(settings, discovery);
+  const configured = await configuredClient(settings, discovery);
   if (configured !== undefined) return configured;
   const key = keyOf(discovery.issuer);
   const known = await store.read("client", key);
@@ -86,9 +86,17 @@ export async function lastRedirectUri(
   return (await store.read("client", keyOf(discovery.issuer)))?.redirectUri;
 }
 
-async function configuredClient(settings: OAuthSettings): Promise<OAuthClient | undefined> {
-  const { clientId, clientSecret, privateKey, algorithm = "ES256" } = settings;
-  if (clientId === undefined) return undefined;
+/** The operator's own client, or the document that describes one if the authorization server reads such documents. */
+async function configuredClient(
+  settings: OAuthSettings,
+  { metadata }: Discovery,
+): Promise<OAuthClient | undefined> {
+  const { clientId, clientSecret, clientMetadataUrl, privateKey, algorithm = "ES256" } = settings;
+  if (clientId === undefined) {
+    const readsDocuments = metadata?.client_id_metadata_document_supported === true;
+    if (clientMetadataUrl === undefined || !readsDocuments) return undefined;
+    return { information: { client_id: clientMetadataUrl } };
+  }
   const information = { client_id: clientId, client_secret: clientSecret };
   if (privateKey === undefined) return { information };
   const authenticate = createPrivateKeyJwtAuth({
@@ -98,15 +106,6 @@ async function configuredClient(settings: OAuthSettings): Promise<OAuthClient | 
     alg: algorithm,
   });
   return { information, authenticate };
-}
-
-function documentClient(
-  { clientMetadataUrl }: OAuthSettings,
-  { metadata }: Discovery,
-): OAuthClient | undefined {
-  if (clientMetadataUrl === undefined) return undefined;
-  if (metadata?.client_id_metadata_document_supported !== true) return undefined;
-  return { information: { client_id: clientMetadataUrl } };
 }
 
 /** A public client needs no secret, but some servers support only methods with one. */

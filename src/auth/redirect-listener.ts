@@ -3,8 +3,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { PlugboardError } from "../model/errors.ts";
 
-const PATH = "/callback";
-
 export interface RedirectListener {
   redirectUri: string;
   /** The parameters of the first redirect with this `state`. */
@@ -20,22 +18,20 @@ export async function listenForRedirect(
   preferred: string | undefined,
   isFixed: boolean,
 ): Promise<RedirectListener | undefined> {
-  const wanted = preferred === undefined ? undefined : new URL(preferred);
-  if (wanted !== undefined && !isLoopback(wanted)) return undefined;
+  const redirectUri = new URL(preferred ?? "http://127.0.0.1/callback");
+  if (!isLoopback(redirectUri)) return undefined;
   let settle: (visit: Visit) => void = () => {};
   const visits: Visit[] = [];
-  const path = wanted?.pathname ?? PATH;
   const server = createServer((request, response) => {
-    const visit = readVisit(request, path);
+    const visit = readVisit(request, redirectUri.pathname);
     answer(response, visit);
     if (visit === undefined) return;
     visits.push(visit);
     settle(visit);
   });
-  const port = await bind(server, wanted, isFixed);
-  const redirectUri = wanted === undefined ? `http://127.0.0.1:${port}${PATH}` : at(wanted, port);
+  redirectUri.port = String(await bind(server, redirectUri, isFixed));
   return {
-    redirectUri,
+    redirectUri: redirectUri.href,
     redirected: (state) =>
       new Promise((resolve) => {
         settle = (visit) => {
@@ -82,9 +78,9 @@ function isLoopback({ protocol, hostname }: URL): boolean {
 }
 
 /** A port from the configuration is required; the port of an earlier sign-in is only preferred. */
-async function bind(server: Server, wanted: URL | undefined, isFixed: boolean): Promise<number> {
-  const host = wanted?.hostname === "[::1]" ? "::1" : "127.0.0.1";
-  const port = Number(wanted?.port ?? 0);
+async function bind(server: Server, wanted: URL, isFixed: boolean): Promise<number> {
+  const host = wanted.hostname === "[::1]" ? "::1" : "127.0.0.1";
+  const port = Number(wanted.port);
   try {
     return await listen(server, port, host);
   } catch (error) {
@@ -105,10 +101,4 @@ function listen(server: Server, port: number, host: string): Promise<number> {
       resolve(typeof address === "object" && address !== null ? address.port : port);
     });
   });
-}
-
-function at(url: URL, port: number): string {
-  const result = new URL(url);
-  result.port = String(port);
-  return result.href;
 }

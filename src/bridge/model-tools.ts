@@ -125,16 +125,14 @@ function normalize(schema: JsonObject, provider: SchemaProvider): NormalizedSche
   const known =
     normalizedSchemas.get(schema) ?? new Map<SchemaProvider, NormalizedSchema | string>();
   normalizedSchemas.set(schema, known);
-  const normalized = known.get(provider) ?? tryNormalize(schema, provider);
-  known.set(provider, normalized);
-  return normalized;
-}
-
-function tryNormalize(schema: JsonObject, provider: SchemaProvider): NormalizedSchema | string {
+  let normalized = known.get(provider);
+  if (normalized !== undefined) return normalized;
   try {
-    return normalizeSchema(schema, provider);
+    normalized = normalizeSchema(schema, provider);
   } catch (error) {
     if (!(error instanceof PlugboardError)) throw error;
-    return error.message;
+    normalized = error.message;
   }
+  known.set(provider, normalized);
+  return normalized;
 }

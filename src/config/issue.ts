@@ -1,4 +1,4 @@
-// What a check noticed in a configuration, and how it is told. An issue knows the keys that lead to it; as a
+// What a check found in a configuration, and how it is reported. An issue knows the keys that lead to it; as a
 // problem it also has a file and a line, and all problems together become one error.
 
 import { type ConfigProblem, PlugboardError } from "../model/errors.ts";

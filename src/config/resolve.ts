@@ -1,4 +1,4 @@
-// Puts in what configured values refer to. This happens late: each time a server starts or a model is opened,
+// Replaces references in configured values by what they refer to. This happens late: each time a server starts or a model is opened,
 // so that a changed variable counts without loading the configuration again.
 
 import { homedir as systemHome } from "node:os";

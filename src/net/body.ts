@@ -1,7 +1,6 @@
 // Reads a response's body: decodes it, limits its size, and ends with its exchange.
 
-import { pipeline } from "node:stream";
-import type { Readable, Transform } from "node:stream";
+import { pipeline, type Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { PlugboardError } from "../model/errors.ts";
 import { byteSize } from "../util/text.ts";

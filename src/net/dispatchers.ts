@@ -2,11 +2,9 @@
 
 import { X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
-import { Agent, ProxyAgent, request } from "undici";
-import type { Dispatcher } from "undici";
+import { Agent, type Dispatcher, ProxyAgent, request } from "undici";
 import { PlugboardError } from "../model/errors.ts";
-import { guardedLookup } from "./lookup.ts";
-import type { Resolve } from "./lookup.ts";
+import { guardedLookup, type Resolve } from "./lookup.ts";
 import type { AddressRules } from "./policy.ts";
 import { proxyFor } from "./proxy.ts";
 import type { ProxyEnv } from "./proxy-env.ts";

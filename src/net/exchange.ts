@@ -19,7 +19,6 @@ export class Exchange {
   readonly #onEnd: (ended: Exchange) => void;
   #headersTimer: Timer | undefined;
   #deadlineTimer: Timer | undefined;
-  #failure: PlugboardError | undefined;
   #ended = false;
 
   constructor(
@@ -44,7 +43,7 @@ export class Exchange {
 
   /** Why it ended early. */
   get failure(): PlugboardError | undefined {
-    return this.#failure;
+    return this.signal.reason as PlugboardError | undefined;
   }
 
   headersArrived(): void {
@@ -54,7 +53,6 @@ export class Exchange {
   /** Keeps the first failure. Does nothing after the end. */
   fail(error: PlugboardError): void {
     if (this.#ended) return;
-    this.#failure = error;
     this.end();
     this.#controller.abort(error);
   }

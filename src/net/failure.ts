@@ -1,7 +1,6 @@
 // Explains why a connection failed, by the code of the underlying error.
 
-import { PlugboardError } from "../model/errors.ts";
-import type { ErrorCode } from "../model/errors.ts";
+import { type ErrorCode, PlugboardError } from "../model/errors.ts";
 
 interface Explanation {
   /** Follows the host's name in a sentence. */

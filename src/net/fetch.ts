@@ -2,20 +2,20 @@
 // the origin they are for, and limits size and time.
 
 import { PlugboardError } from "../model/errors.ts";
-import { systemClock } from "../util/clock.ts";
-import type { Clock } from "../util/clock.ts";
+import { type Clock, systemClock } from "../util/clock.ts";
 import { readBody } from "./body.ts";
-import { openDispatchers } from "./dispatchers.ts";
-import type { Dispatchers, OutgoingRequest, TlsMaterial } from "./dispatchers.ts";
+import {
+  type Dispatchers,
+  openDispatchers,
+  type OutgoingRequest,
+  type TlsMaterial,
+} from "./dispatchers.ts";
 import { Exchange } from "./exchange.ts";
 import { networkFailure } from "./failure.ts";
 import { incomingHeaders, outgoingHeaders } from "./headers.ts";
-import { systemResolve } from "./lookup.ts";
-import type { Resolve } from "./lookup.ts";
-import { addressRules } from "./policy.ts";
-import type { AddressRules, NetworkPolicy } from "./policy.ts";
+import { type Resolve, systemResolve } from "./lookup.ts";
+import { addressRules, type AddressRules, type NetworkPolicy, showUrl } from "./policy.ts";
 import type { ProxyEnv } from "./proxy-env.ts";
-import { redirectTarget } from "./redirect.ts";
 
 interface GuardedRequest {
   method: "GET" | "POST" | "DELETE";
@@ -61,6 +61,8 @@ export interface FetchOptions {
 }
 
 const MAX_REDIRECTS = 5;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+const SAME_METHOD = new Set([307, 308]);
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 /** Throws CONFIG_INVALID for a policy or TLS material that cannot be used. `resolve` is for tests. */
@@ -136,6 +138,34 @@ async function follow(
     received.body.destroy();
   }
   throw new PlugboardError("PROTOCOL", `${first.host} redirects more than ${MAX_REDIRECTS} times`);
+}
+
+/**
+ * The URL to request next, or undefined if the response is not a redirect. Throws for a redirect that the
+ * request must not follow. The address itself is not checked here.
+ */
+export function redirectTarget(
+  method: string,
+  from: URL,
+  { status, headers }: Pick<GuardedResponse, "status" | "headers">,
+): URL | undefined {
+  const location = headers["location"];
+  if (!REDIRECTS.has(status) || location === undefined) return undefined;
+  if (!URL.canParse(location, from.href)) {
+    throw new PlugboardError(
+      "PROTOCOL",
+      `${from.host} redirects (${status}) to something that is not a URL`,
+    );
+  }
+  const to = new URL(location, from.href);
+  if (method !== "GET" && !(SAME_METHOD.has(status) && to.origin === from.origin)) {
+    throw new PlugboardError(
+      "REFUSED_ADDRESS",
+      `${showUrl(from)} has moved (${status}) to ${showUrl(to)}, and a ${method} request does not follow`,
+      { hint: `If you trust the new address, set "url" to it.`, permanent: true },
+    );
+  }
+  return to;
 }
 
 async function send(url: URL, dispatchers: Dispatchers, request: OutgoingRequest) {

@@ -1,8 +1,7 @@
 // A list of hosts and address ranges, as an operator writes it in the configuration or in NO_PROXY.
 
 import ipaddr from "ipaddr.js";
-import { parseAddress } from "./address.ts";
-import type { Address } from "./address.ts";
+import { type Address, parseAddress } from "./address.ts";
 
 type AddressRange = [Address, number];
 

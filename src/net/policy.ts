@@ -2,8 +2,7 @@
 
 import { PlugboardError } from "../model/errors.ts";
 import { oneLine } from "../util/text.ts";
-import { classifyAddress, parseAddress } from "./address.ts";
-import type { AddressClass } from "./address.ts";
+import { type AddressClass, classifyAddress, parseAddress } from "./address.ts";
 import { hostList, plainHost } from "./host-list.ts";
 
 const LONGEST_URL = 200;

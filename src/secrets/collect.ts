@@ -2,6 +2,7 @@
 
 import { isJsonObject } from "../model/json.ts";
 import type { Endpoint } from "../model/server-definition.ts";
+import { parseJson } from "../util/parse-json.ts";
 import { SHORTEST_SECRET } from "./redactor.ts";
 import { credentialLikeness, isCredential, type Likeness } from "./credential-name.ts";
 
@@ -150,13 +151,7 @@ class Collection {
 
   /** Adds the credentials in a JSON object, such as a service account: its key may appear without the rest. */
   #json(value: string): void {
-    if (!value.trimStart().startsWith("{")) return;
-    let parsed: unknown;
-    try {
-      parsed = JSON.parse(value);
-    } catch {
-      return;
-    }
+    const parsed = value.trimStart().startsWith("{") ? parseJson(value) : undefined;
     if (!isJsonObject(parsed)) return;
     for (const [name, part] of Object.entries(parsed)) {
       if (typeof part === "string" && isCredential(part, credentialLikeness(name))) this.#add(part);

@@ -5,21 +5,21 @@ import type { Authorizer } from "../model/authorization.ts";
 import type { Connection, ProtocolEra, RemoteTransportKind } from "../model/connection.ts";
 import { PlugboardError, toPlugboardError } from "../model/errors.ts";
 import type { RemoteEndpoint } from "../model/server-definition.ts";
-import type { GuardedFetch } from "../net/fetch.ts";
 import { type Clock, pause } from "../util/clock.ts";
 import { deferred } from "../util/deferred.ts";
 import {
   type ConnectionOptions,
+  type ConnectTo,
   type ExpectedEra,
   openConnection,
-  type Remains,
 } from "./connection/live-connection.ts";
 import type { Carrier } from "./transport/carrier.ts";
 import type { StreamPosition } from "./transport/event-stream.ts";
 import { HttpTransport } from "./transport/http.ts";
+import type { RemoteOptions } from "./transport/http-session.ts";
 import { SseTransport } from "./transport/sse.ts";
 
-/** With these a server says that it does not take POSTs at this URL. */
+/** A server that does not take POSTs at this URL answers with one of these. */
 const NOT_STREAMABLE = new Set([400, 404, 405, 406, 415]);
 
 export interface RemoteConnectOptions extends ConnectionOptions {
@@ -34,40 +34,43 @@ export interface RemoteConnectOptions extends ConnectionOptions {
   authorize?: (endpoint: RemoteEndpoint) => Promise<Authorizer | undefined>;
 }
 
-export class RemoteConnector {
-  readonly #options: RemoteConnectOptions;
-  readonly #expected: Record<RemoteTransportKind, ExpectedEra>;
-  #transport: RemoteTransportKind | undefined;
+/** Remembers over all attempts which transport and which era the server speaks. */
+export function remoteConnector(options: RemoteConnectOptions): ConnectTo<RemoteEndpoint> {
+  const { definition, clock, networkAllow, networkEnv: env, authorize } = options;
+  let known = options.transport;
+  const expectedEra: Record<RemoteTransportKind, ExpectedEra> = {
+    // Unlike on stdio, no server exits on the modern question, and a stateless conversation has no session to lose.
+    http: { era: options.era ?? "modern" },
+    sse: { era: "legacy" },
+  };
 
-  constructor(options: RemoteConnectOptions) {
-    this.#options = options;
-    this.#transport = options.transport;
-    this.#expected = {
-      // Unlike on stdio, no server dies of the modern question, and a stateless conversation has no session to lose.
-      http: { era: options.era ?? "modern" },
-      sse: { era: "legacy" },
-    };
-  }
-
-  async connect(
-    endpoint: RemoteEndpoint,
-    signal: AbortSignal,
-    onRemains: (remains: Remains) => void,
-  ): Promise<Connection> {
+  return async (endpoint, signal, onRemains) => {
     const configured = endpoint.kind === "remote" ? undefined : endpoint.kind;
-    const connectOver = (transport: RemoteTransportKind): Promise<Connection> =>
-      this.#connectOver(transport, endpoint, signal, onRemains);
 
-    if ((configured ?? this.#transport) === "sse") {
+    async function connectOver(transport: RemoteTransportKind): Promise<Connection> {
+      const deadline = clock.monotonic() + definition.timeout;
+      // Loaded here, because a board with stdio servers only needs no HTTP client.
+      const { endpointFetch } = await import("../net/endpoint-fetch.ts");
+      const { url, headers } = endpoint;
+      const fetch = await endpointFetch(endpoint, { networkAllow, env, clock });
+      const authorizer = await authorize?.(endpoint);
+      const { maxMessageBytes } = definition;
+      const remote = { url, headers, fetch, authorizer, clock, maxMessageBytes };
+      const carrier = transport === "http" ? httpCarrier(remote) : sseCarrier(remote);
+      const expected = expectedEra[transport];
+      return openConnection({ ...options, carrier, deadline, expected, signal, onRemains });
+    }
+
+    if ((configured ?? known) === "sse") {
       return connectOver("sse").catch((error: unknown) => {
         // The server may have been replaced by one with the newer transport: the next attempt finds out.
-        if (isNotStreamable(error)) this.#transport = undefined;
+        if (isNotStreamable(error)) known = undefined;
         throw error;
       });
     }
     try {
       const connection = await connectOver("http");
-      this.#transport = "http";
+      known = "http";
       return connection;
     } catch (error) {
       if (configured !== undefined || !isNotStreamable(error)) throw error;
@@ -75,63 +78,25 @@ export class RemoteConnector {
         const isRefused = second instanceof PlugboardError && second.code === "REFUSED_ADDRESS";
         throw isRefused ? second : error;
       });
-      this.#transport = "sse";
+      known = "sse";
       return connection;
     }
-  }
-
-  async #connectOver(
-    transport: RemoteTransportKind,
-    endpoint: RemoteEndpoint,
-    signal: AbortSignal,
-    onRemains: (remains: Remains) => void,
-  ): Promise<Connection> {
-    const { definition, clock, networkAllow, networkEnv: env, authorize } = this.#options;
-    const deadline = clock.monotonic() + definition.timeout;
-    // Loaded here, because a board with stdio servers only needs no HTTP client.
-    const { endpointFetch } = await import("../net/endpoint-fetch.ts");
-    const fetch = await endpointFetch(endpoint, { networkAllow, env, clock });
-    const carrier = (transport === "http" ? httpCarrier : sseCarrier)({
-      url: endpoint.url,
-      headers: endpoint.headers,
-      fetch,
-      authorizer: await authorize?.(endpoint),
-      clock,
-      maxMessageBytes: definition.maxMessageBytes,
-    });
-    const expected = this.#expected[transport];
-    return openConnection({ ...this.#options, carrier, deadline, expected, signal, onRemains });
-  }
+  };
 }
 
 function isNotStreamable(error: unknown): boolean {
   return error instanceof PlugboardError && NOT_STREAMABLE.has(error.status ?? 0);
 }
 
-interface RemoteCarrierOptions {
-  url: string;
-  headers: Record<string, string>;
-  fetch: GuardedFetch;
-  authorizer?: Authorizer;
-  clock: Clock;
-  maxMessageBytes: number;
-}
-
-function httpCarrier(options: RemoteCarrierOptions): Carrier {
+function httpCarrier(options: RemoteOptions): Carrier {
   const { clock, fetch } = options;
   const broken = deferred<PlugboardError>();
   let renewed: () => void = () => {};
-  const wire = new HttpTransport({
-    ...options,
-    onFatal: broken.resolve,
-    onRenewed: () => renewed(),
-  });
+  const wire = new HttpTransport(options, broken.resolve, () => renewed());
   return {
     wire,
-    pid: undefined,
     transport: "http",
     broken: broken.promise,
-    stderrTail: () => [],
     established(era, onRenewed) {
       renewed = onRenewed;
       void watchServer(wire, clock, era).catch((error: unknown) => {
@@ -145,16 +110,11 @@ function httpCarrier(options: RemoteCarrierOptions): Carrier {
   };
 }
 
-function sseCarrier(options: RemoteCarrierOptions): Carrier {
+function sseCarrier(options: RemoteOptions): Carrier {
   const broken = deferred<PlugboardError>();
-  return {
-    wire: new SseTransport({ ...options, onFatal: broken.resolve }),
-    pid: undefined,
-    transport: "sse",
-    broken: broken.promise,
-    stderrTail: () => [],
-    stop: () => options.fetch.close(),
-  };
+  const wire = new SseTransport(options, broken.resolve);
+  const stop = (): Promise<void> => options.fetch.close();
+  return { wire, transport: "sse", broken: broken.promise, stop };
 }
 
 const FIRST_PAUSE_MS = 1000;
@@ -180,7 +140,7 @@ async function watchServer(wire: HttpTransport, clock: Clock, era: ProtocolEra):
 
 /** Returns when the server has no stream of its own messages. */
 async function readServerMessages(wire: HttpTransport, clock: Clock): Promise<void> {
-  const position: StreamPosition = { lastId: undefined, retryMs: undefined };
+  const position: StreamPosition = {};
   let wait = FIRST_PAUSE_MS;
   while (!wire.ended.aborted) {
     const started = clock.monotonic();

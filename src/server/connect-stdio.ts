@@ -1,6 +1,6 @@
 // Connects to a server on stdio: starts its process, and carries the conversation over its pipes.
 
-import type { Connection, ProtocolEra } from "../model/connection.ts";
+import type { ProtocolEra } from "../model/connection.ts";
 import { cancelled, PlugboardError } from "../model/errors.ts";
 import type { StdioEndpoint } from "../model/server-definition.ts";
 import { untilAborted } from "../util/abort.ts";
@@ -9,9 +9,9 @@ import { deferred } from "../util/deferred.ts";
 import { oneLine, plainText, truncate } from "../util/text.ts";
 import {
   type ConnectionOptions,
+  type ConnectTo,
   type ExpectedEra,
   openConnection,
-  type Remains,
 } from "./connection/live-connection.ts";
 import { StderrLog } from "./log/stderr-log.ts";
 import { containerEngine, reapContainers } from "./process/containers.ts";
@@ -31,42 +31,27 @@ export interface StdioConnectOptions extends ConnectionOptions {
   era?: ProtocolEra;
 }
 
-export class StdioConnector {
-  readonly #options: StdioConnectOptions;
-  readonly #expected: ExpectedEra;
-  #containersReaped = false;
+export function stdioConnector(options: StdioConnectOptions): ConnectTo<StdioEndpoint> {
+  const { definition, clock, logger, cwd, env } = options;
+  const expected: ExpectedEra = { era: options.era };
+  let containersReaped = false;
 
-  constructor(options: StdioConnectOptions) {
-    this.#options = options;
-    this.#expected = { era: options.era };
-  }
-
-  async connect(
-    endpoint: StdioEndpoint,
-    signal: AbortSignal,
-    onRemains: (remains: Remains) => void,
-  ): Promise<Connection> {
-    const { definition, clock } = this.#options;
+  return async (endpoint, signal, onRemains) => {
     // Before the server's own time starts: a slow lookup of the PATH is not the server's fault.
-    const path = await untilAborted(Promise.resolve(this.#options.path), signal, cancelled);
+    const path = await untilAborted(Promise.resolve(options.path), signal, cancelled);
     const deadline = clock.monotonic() + definition.timeout;
-    const carrier = stdioCarrier(await this.#start(endpoint, path), this.#options);
-    const expected = this.#expected;
-    return openConnection({ ...this.#options, carrier, deadline, expected, signal, onRemains });
-  }
-
-  async #start(endpoint: StdioEndpoint, path: string | undefined): Promise<ServerProcess> {
-    const { definition, cwd, clock, logger } = this.#options;
-    const ambient = { ...this.#options.env, ...(path !== undefined && { PATH: path }) };
+    const ambient = { ...env, ...(path !== undefined && { PATH: path }) };
     const engine = containerEngine({ cwd, ...endpoint }, ambient);
     // The first start waits for this: what a killed host left behind may hold the container's name.
-    if (engine !== undefined && !this.#containersReaped) {
-      this.#containersReaped = true;
+    if (engine !== undefined && !containersReaped) {
+      containersReaped = true;
       await reapContainers(engine, { clock, logger });
     }
     const server = definition.name;
-    return startProcess({ cwd, ...endpoint, server, ambient, clock, logger });
-  }
+    const child = await startProcess({ cwd, ...endpoint, server, ambient, clock, logger });
+    const carrier = stdioCarrier(child, options);
+    return openConnection({ ...options, carrier, deadline, expected, signal, onRemains });
+  };
 }
 
 /** How long a closed pipe waits for the exit status that explains it, and an exit for the rest of the pipe. */

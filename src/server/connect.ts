@@ -4,8 +4,8 @@
 import type { Connection } from "../model/connection.ts";
 import { loggerFor } from "../model/logger.ts";
 import type { Endpoint } from "../model/server-definition.ts";
-import { type RemoteConnectOptions, RemoteConnector } from "./connect-remote.ts";
-import { type StdioConnectOptions, StdioConnector } from "./connect-stdio.ts";
+import { type RemoteConnectOptions, remoteConnector } from "./connect-remote.ts";
+import { type StdioConnectOptions, stdioConnector } from "./connect-stdio.ts";
 import type { Remains } from "./connection/live-connection.ts";
 
 export interface ConnectOptions extends StdioConnectOptions, RemoteConnectOptions {
@@ -24,13 +24,11 @@ export type Connect = (
 
 /** Every attempt learns something about the server (its era, its transport), and the next one uses it. */
 export function createConnector(options: ConnectOptions): Connect {
-  const logger = loggerFor(options.definition.name, options.logger);
-  const stdio = new StdioConnector({ ...options, logger });
-  const remote = new RemoteConnector({ ...options, logger });
-  return async (signal, onRemains) => {
+  const logged = { ...options, logger: loggerFor(options.definition.name, options.logger) };
+  const stdio = stdioConnector(logged);
+  const remote = remoteConnector(logged);
+  return async (...attempt) => {
     const endpoint = options.resolve();
-    return endpoint.kind === "stdio"
-      ? stdio.connect(endpoint, signal, onRemains)
-      : remote.connect(endpoint, signal, onRemains);
+    return endpoint.kind === "stdio" ? stdio(endpoint, ...attempt) : remote(endpoint, ...attempt);
   };
 }

@@ -7,7 +7,7 @@ type ExitEmitter = Pick<NodeJS.EventEmitter, "on" | "off">;
 
 export class ExitGuard {
   readonly #emitter: () => ExitEmitter;
-  readonly #kills = new Map<number, (pid: number) => void>();
+  readonly #kills = new Map<number, (pid: number) => unknown>();
 
   constructor(emitter: () => ExitEmitter = () => process) {
     this.#emitter = emitter;
@@ -17,7 +17,8 @@ export class ExitGuard {
   watch(
     pid: number,
     platform: NodeJS.Platform,
-    kill: (pid: number) => void = platform === "win32" ? killProcess : killGroup,
+    kill: (pid: number) => unknown = (id) =>
+      (platform === "win32" ? signalProcess : signalGroup)(id, "SIGKILL"),
   ): void {
     if (this.#kills.size === 0) this.#emitter().on("exit", this.#killAll);
     this.#kills.set(pid, kill);
@@ -36,11 +37,3 @@ export class ExitGuard {
 
 /** The guard of this process. */
 export const exitGuard = new ExitGuard();
-
-function killGroup(pid: number): void {
-  signalGroup(pid, "SIGKILL");
-}
-
-function killProcess(pid: number): void {
-  signalProcess(pid, "SIGKILL");
-}

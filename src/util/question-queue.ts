@@ -6,7 +6,7 @@ import { untilAborted } from "./abort.ts";
 const MAX_WAITING = 8;
 
 interface Waiting {
-  last: Promise<void>;
+  last: Promise<unknown>;
   count: number;
 }
 
@@ -35,10 +35,7 @@ export class QuestionQueue {
       .finally(() => {
         queue.count -= 1;
       });
-    queue.last = answer.then(
-      () => {},
-      () => {},
-    );
+    queue.last = answer.catch(() => {});
     return untilAborted(answer, signal, givenUp);
   }
 }

@@ -4,11 +4,12 @@ import type { JsonObject } from "../../model/json.ts";
 import type { SchemaConversion } from "./conversion.ts";
 import { addToDescription, inWords } from "./description.ts";
 import type { FlatSchema } from "./flat-schema.ts";
+import { NUMERIC } from "./provider-rules.ts";
 
 const BY_TYPE: Readonly<Record<string, readonly string[]>> = {
   string: ["minLength", "maxLength", "pattern", "format"],
-  number: ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "format"],
-  integer: ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "format"],
+  number: [...NUMERIC, "format"],
+  integer: [...NUMERIC, "format"],
   array: ["minItems", "maxItems", "uniqueItems"],
   object: ["minProperties", "maxProperties"],
 };
@@ -52,7 +53,7 @@ function isAccepted(
   context: SchemaConversion,
 ): boolean {
   const { constraints, formats } = context.rules;
-  if (!constraints.has(keyword)) return false;
+  if (constraints?.has(keyword) === false) return false;
   if (keyword === "pattern") return isPortablePattern(value as string);
   if (keyword !== "format" || formats === undefined) return true;
   return types.some((type) => formats[type]?.has(value as string));
@@ -82,7 +83,7 @@ function tightenBound(
     keyword === "exclusiveMinimum"
       ? (["minimum", Math.floor(value as number) + 1] as const)
       : (["maximum", Math.ceil(value as number) - 1] as const);
-  if (!context.rules.constraints.has(bound)) return false;
+  if (context.rules.constraints?.has(bound) === false) return false;
   const before = schema[bound];
   const pick = bound === "minimum" ? Math.max : Math.min;
   schema[bound] = typeof before === "number" ? pick(before, next) : next;

@@ -2,7 +2,6 @@
 
 import type { JsonObject } from "../../model/json.ts";
 import { oneLine } from "../../util/text.ts";
-import type { Converted } from "./converted.ts";
 import type { Rules } from "./provider-rules.ts";
 
 /** The `$ref`s that were followed to get here. */
@@ -27,8 +26,6 @@ export interface SchemaConversion {
   budget: ConversionBudget;
   notes: ConversionNotes;
   totals: { properties: number; enumValues: number; characters: number };
-  /** Passed along, since objects, arrays and unions convert their parts: importing it would be a cycle. */
-  convert(schema: unknown, place: SchemaPlace): Converted;
 }
 
 /** References multiply: ten that each lead to ten others are a thousand after three steps. */

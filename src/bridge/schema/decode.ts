@@ -2,6 +2,7 @@
 // that does not fit is passed on as it is, since the server can say best what is wrong with it.
 
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import { parseJson } from "../../util/parse-json.ts";
 import type { Mapping, ProviderSchema } from "./converted.ts";
 import { isOfType, typeOf } from "./keywords.ts";
 
@@ -34,12 +35,9 @@ export function decode(value: unknown, mapping: Mapping): unknown {
 
 function fromText(value: unknown, types: readonly string[]): unknown {
   if (typeof value !== "string") return value;
-  try {
-    const parsed: unknown = JSON.parse(value);
-    return types.length === 0 || types.includes(typeOf(parsed)) ? parsed : value;
-  } catch {
-    return value;
-  }
+  const parsed = parseJson(value);
+  if (parsed === undefined) return value;
+  return types.length === 0 || types.includes(typeOf(parsed)) ? parsed : value;
 }
 
 /** A model may give the items as an object, under numbers or names: only their order counts. */
@@ -72,16 +70,8 @@ function decodeWrapped(value: unknown, mapping: Mapping & { kind: "wrapped" }): 
   return isJsonObject(decoded) ? decoded : value;
 }
 
-interface Tolerance {
-  /** Allows properties that the schema does not have. */
-  unknown: boolean;
-  /** Allows a property with only one possible value to be missing. */
-  fixed: boolean;
-}
-
-const EXACT: Tolerance = { unknown: false, fixed: false };
-const WITH_UNKNOWN: Tolerance = { unknown: true, fixed: false };
-const WITHOUT_FIXED: Tolerance = { unknown: false, fixed: true };
+/** What is overlooked: properties that the schema does not have, or a missing one that has only one possible value. */
+type Tolerance = "nothing" | "unknown properties" | "missing constants";
 
 /** The alternative that a value was made for. Undefined if none fits, or if several fit equally badly. */
 function chooseBranch(
@@ -92,9 +82,9 @@ function chooseBranch(
   const text = texts.find((branch) => isTextFor(value, branch));
   if (text !== undefined) return text;
   const others = texts.length === 0 ? branches : branches.filter((each) => !texts.includes(each));
-  const found = best(value, others, EXACT) ?? best(value, others, WITH_UNKNOWN);
+  const found = best(value, others, "nothing") ?? best(value, others, "unknown properties");
   if (found !== undefined) return found;
-  const almost = others.filter((branch) => rate(branch.schema, value, WITHOUT_FIXED) >= 0);
+  const almost = others.filter((branch) => rate(branch.schema, value, "missing constants") >= 0);
   if (almost.length > 0) return almost.length === 1 ? almost[0] : undefined;
   const alike = others.filter((branch) => isType(branch.schema.type, value));
   return alike.length === 1 ? alike[0] : undefined;
@@ -103,11 +93,7 @@ function chooseBranch(
 /** Whether the value is JSON text of a type that the branch stands for. */
 function isTextFor(value: unknown, { mapping }: ProviderSchema): boolean {
   if (mapping.kind !== "json" || typeof value !== "string") return false;
-  try {
-    return mapping.types.includes(typeOf(JSON.parse(value)));
-  } catch {
-    return false;
-  }
+  return mapping.types.includes(typeOf(parseJson(value)));
 }
 
 /** The first branch with the highest rating. */
@@ -164,7 +150,7 @@ function rateObject(schema: JsonObject, value: JsonObject, tolerance: Tolerance)
     if (Object.hasOwn(value, name)) continue;
     const property = own(properties, name);
     const single = isJsonObject(property) && Array.isArray(property.enum) && property.enum.length;
-    if (!tolerance.fixed || single !== 1) return -1;
+    if (tolerance !== "missing constants" || single !== 1) return -1;
   }
   return sum(Object.entries(value), ([key, content]) => {
     const property = own(properties, key);
@@ -175,7 +161,7 @@ function rateObject(schema: JsonObject, value: JsonObject, tolerance: Tolerance)
     }
     const { additionalProperties } = schema;
     if (isJsonObject(additionalProperties)) return rate(additionalProperties, content, tolerance);
-    return tolerance.unknown ? 0 : -1;
+    return tolerance === "unknown properties" ? 0 : -1;
   });
 }
 

@@ -1,9 +1,8 @@
 // Turns a server's JSON Schema into one that a provider accepts, and the model's arguments back into those that the
 // server expects. The server still checks them against its own schema: this one only has to lead the model there.
 //
-// A subschema is flattened (flat-schema), converted for its kind (convert; object, array, enumeration, union), and
-// what the provider cannot express moves to its description. Each conversion leaves a mapping, by which `decode`
-// turns values back.
+// A subschema is flattened (flat-schema) and converted by its kind (convert), and what the provider cannot express
+// moves to its description. Each conversion leaves a mapping, by which `decode` turns values back.
 
 import { PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
@@ -13,12 +12,11 @@ import {
   ConversionNotes,
   type SchemaPlace,
 } from "./conversion.ts";
-import { convert } from "./convert.ts";
+import { convert, describeRequiredChoices } from "./convert.ts";
 import { type ProviderSchema, toProviderSchema } from "./converted.ts";
 import { decode } from "./decode.ts";
 import { flatten } from "./flat-schema.ts";
 import { rulesOf, type SchemaProvider } from "./provider-rules.ts";
-import { describeRequiredChoices } from "./union.ts";
 
 export type { SchemaProvider };
 
@@ -46,7 +44,6 @@ export function normalizeSchema(schema: JsonObject, provider: SchemaProvider): N
     budget: new ConversionBudget(),
     notes: new ConversionNotes(),
     totals: { properties: 0, enumValues: 0, characters: 0 },
-    convert: (each, place) => convert(each, place, context),
   };
   const root = convertRoot(schema, context);
   checkLimits(context);

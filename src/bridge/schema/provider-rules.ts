@@ -20,8 +20,8 @@ export interface Rules {
   /** `anyOf` must be the only keyword of its schema. */
   loneUnions: boolean;
   enums: "any" | "scalars" | "strings";
-  /** Accepted constraints. The others move to the description. */
-  constraints: ReadonlySet<string>;
+  /** Accepted constraints; the others move to the description. Absent: all of them. */
+  constraints?: ReadonlySet<string>;
   /** Accepted formats by type. Absent: all of them. */
   formats?: Readonly<Record<string, ReadonlySet<string>>>;
   /** `default`, `examples` and `title` are accepted. */
@@ -41,19 +41,7 @@ interface Limits {
   longEnumCharacters: number;
 }
 
-const NUMERIC = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
-const CONSTRAINTS = new Set([
-  ...NUMERIC,
-  "minLength",
-  "maxLength",
-  "pattern",
-  "format",
-  "minItems",
-  "maxItems",
-  "uniqueItems",
-  "minProperties",
-  "maxProperties",
-]);
+export const NUMERIC = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
 
 const DEFAULT_RULES = {
   // `__proto__` does not survive every JavaScript client.
@@ -65,7 +53,6 @@ const DEFAULT_RULES = {
   typeLists: true,
   loneUnions: false,
   enums: "any",
-  constraints: CONSTRAINTS,
   annotations: true,
 } as const;
 
@@ -112,16 +99,9 @@ const RULES: Readonly<Record<SchemaProvider, Rules>> = {
     typeLists: false,
     loneUnions: true,
     enums: "strings",
-    constraints: new Set([
-      "minimum",
-      "maximum",
-      "minLength",
-      "maxLength",
-      "pattern",
-      "format",
-      "minItems",
-      "maxItems",
-    ]),
+    constraints: new Set(
+      "minimum maximum minLength maxLength pattern format minItems maxItems".split(" "),
+    ),
     formats: {
       string: new Set(["date-time"]),
       number: new Set(["float", "double"]),

@@ -1,5 +1,5 @@
-// Merges what the layers of a configuration say to the guard. The rules of all layers are kept, each with its
-// place; of every other setting the last layer's counts.
+// Merges the guard's settings from all layers of a configuration. The rules of every layer are kept, each with its
+// place; for any other setting the last layer counts.
 
 import type {
   AgentGuard,

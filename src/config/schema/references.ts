@@ -1,6 +1,6 @@
 // What a configured value may refer to: variables as `${NAME}` and `${NAME:-default}`, with `$${` for a
-// literal `${`, and secrets as `secret://<provider>/<path>`. Here is how such references are written;
-// resolve.ts puts in what they refer to.
+// literal `${`, and secrets as `secret://<provider>/<path>`. This file reads such references; resolve.ts
+// replaces them.
 
 import { closest } from "../../util/closest.ts";
 import { alternatives, quote } from "../issue.ts";
@@ -27,49 +27,33 @@ export const SECRET_PROVIDERS = [
   "keyring",
 ] as const;
 
+/** An escaped `${`, a reference that may lack its `}`, or text. */
+const TOKENS = /(\$\$\{)|\$\{([^}]*)(\})?|\$|[^$]+/g;
+
 export function parseTemplate(value: string): Template {
   const parts: TemplatePart[] = [];
   let text = "";
-  let position = 0;
-  while (position < value.length) {
-    if (value.startsWith("$${", position)) {
-      text += "${";
-      position += 3;
-      continue;
-    }
-    if (!value.startsWith("${", position)) {
-      const next = value.indexOf("$", position + 1);
-      const end = next === -1 ? value.length : next;
-      text += value.slice(position, end);
-      position = end;
-      continue;
-    }
-    const variable = readVariable(value, position);
-    if (variable.kind === "malformed") return variable;
+  const endText = (): void => {
     if (text !== "") parts.push({ kind: "text", text });
     text = "";
-    parts.push(variable.part);
-    position = variable.end;
+  };
+  for (const { 0: token, 1: escaped, 2: inside, 3: close, index: offset } of value.matchAll(
+    TOKENS,
+  )) {
+    if (inside === undefined) {
+      text += escaped === undefined ? token : "${";
+      continue;
+    }
+    const malformed = (reason: string): Template => ({ kind: "malformed", offset, reason });
+    if (close === undefined) return malformed('has "${" without a closing "}"');
+    if (inside.includes("${")) return malformed('has "${" inside another "${"');
+    const [, name, fallback] = VARIABLE.exec(inside) ?? [];
+    if (name === undefined) return malformed("has a malformed ${…}");
+    endText();
+    parts.push({ kind: "variable", name, fallback });
   }
-  if (text !== "") parts.push({ kind: "text", text });
+  endText();
   return { kind: "parts", parts };
-}
-
-function readVariable(value: string, offset: number) {
-  const close = value.indexOf("}", offset);
-  if (close === -1) {
-    return malformed(offset, 'has "${" without a closing "}"');
-  }
-  const inside = value.slice(offset + 2, close);
-  if (inside.includes("${")) return malformed(offset, 'has "${" inside another "${"');
-  const [, name, fallback] = VARIABLE.exec(inside) ?? [];
-  if (name === undefined) return malformed(offset, "has a malformed ${…}");
-  const part: TemplatePart = { kind: "variable", name, fallback };
-  return { kind: "variable" as const, part, end: close + 1 };
-}
-
-function malformed(offset: number, reason: string) {
-  return { kind: "malformed" as const, offset, reason };
 }
 
 /** What is wrong with the references in a value, or undefined. */

@@ -211,5 +211,5 @@ export const serverSchema: Schema<ServerConfig> = object(keys, {
   disabled: 'use "enabled"',
 });
 
-/** What may be said for all servers of sessions at once. */
+/** What may be set for all servers of sessions at once. */
 export const sessionDefaultsSchema = object(treatment);

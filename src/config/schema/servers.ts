@@ -1,4 +1,4 @@
-// Checks the servers of one layer of configuration, each by itself, and says of each how it is reached.
+// Checks the servers of one layer of configuration, each by itself, and finds out how each is reached.
 
 import { isJsonObject } from "../../model/json.ts";
 import type { ServerConfig, ServerTransport } from "../../model/server-config.ts";
@@ -15,7 +15,7 @@ export interface PlainServer extends Omit<ServerConfig, "transport" | "type" | "
 export interface CheckedServer {
   name: string;
   path: KeyPath;
-  /** As written, for what is to be said about its keys. */
+  /** As written, for warnings about its keys. */
   config: ServerConfig;
   plain: PlainServer;
 }

@@ -11,21 +11,9 @@ import { type CheckedServer, REMOTE_KEYS, type ServerKind, STDIO_KEYS } from "./
 
 const NO_EFFECT = "is accepted, but has no effect in this version";
 
+const NO_SESSION_EFFECT = "has no effect on the servers of a session";
+
 const AGENT_MODE = 'says "agent", which is "always" in this version';
-
-/** Keys to warn about, with the message for each. */
-type KeyWarnings = Readonly<Record<string, string>>;
-
-const SESSION_KEYS: KeyWarnings = {
-  scope: "has no effect on the servers of a session",
-  pins: "has no effect on the servers of a session",
-};
-
-const TOOLS_KEYS: KeyWarnings = { native: NO_EFFECT };
-
-const MCP_KEYS: KeyWarnings = { toolSearch: NO_EFFECT };
-
-const ROOT_KEYS: KeyWarnings = { gateway: NO_EFFECT, secrets: NO_EFFECT };
 
 /** Values that ask for nothing but what happens anyway. */
 const ASKS_NOTHING: Readonly<Record<string, unknown>> = { toolSearch: false };
@@ -68,8 +56,8 @@ export function agentWarnings(
 ): Issue[] {
   const { mcp = {}, tools = {} } = settings;
   return [
-    ...keyWarnings(tools, TOOLS_KEYS, [...path, "tools"]),
-    ...keyWarnings(mcp, MCP_KEYS, [...path, "mcp"]),
+    ...keyWarnings(tools, ["native"], NO_EFFECT, [...path, "tools"]),
+    ...keyWarnings(mcp, ["toolSearch"], NO_EFFECT, [...path, "mcp"]),
     ...durationWarnings(mcp, ["startupWait"], [...path, "mcp"]),
     ...sessionWarnings(mcp.session, [...path, "mcp", "session"]),
     ...ruleWarnings(tools, path, servers),
@@ -80,14 +68,14 @@ export function agentWarnings(
 export function sessionWarnings(defaults: JsonObject | undefined, path: KeyPath): Issue[] {
   if (defaults === undefined) return [];
   return [
-    ...keyWarnings(defaults, SESSION_KEYS, path),
+    ...keyWarnings(defaults, ["scope", "pins"], NO_SESSION_EFFECT, path),
     ...includeWarnings(defaults["include"], path),
     ...durationWarnings(defaults, SERVER_DURATIONS, path),
   ];
 }
 
 export function rootWarnings(root: JsonObject): Issue[] {
-  return keyWarnings(root, ROOT_KEYS, []);
+  return keyWarnings(root, ["gateway", "secrets"], NO_EFFECT, []);
 }
 
 /** An id names an entry of the list; the defaults belong to all of them. */
@@ -101,10 +89,14 @@ function includeWarnings(include: unknown, path: KeyPath): Issue[] {
   return modes.includes("agent") ? [atKey([...path, "include"], AGENT_MODE)] : [];
 }
 
-function keyWarnings(object: JsonObject, warnings: KeyWarnings, path: KeyPath): Issue[] {
-  return Object.entries(warnings).flatMap(([key, message]) =>
-    asksForSomething(key, object[key]) ? [atKey([...path, key], message)] : [],
-  );
+function keyWarnings(
+  object: JsonObject,
+  keys: readonly string[],
+  message: string,
+  path: KeyPath,
+): Issue[] {
+  const used = keys.filter((key) => asksForSomething(key, object[key]));
+  return used.map((key) => atKey([...path, key], message));
 }
 
 function asksForSomething(key: string, value: unknown): boolean {

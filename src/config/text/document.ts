@@ -1,8 +1,13 @@
 // Parses JSON5 text into a plain value and remembers the position of every key and value. Objects have no
 // prototype, so that `__proto__` is a key like any other.
 
-import { parse } from "@humanwhocodes/momoa";
-import type { ArrayNode, DocumentNode, ObjectNode, ValueNode } from "@humanwhocodes/momoa";
+import {
+  type ArrayNode,
+  type DocumentNode,
+  type ObjectNode,
+  parse,
+  type ValueNode,
+} from "@humanwhocodes/momoa";
 import type { JsonObject } from "../../model/json.ts";
 import { atKey, atValue, type Issue, type KeyPath, type Position } from "../issue.ts";
 import { explainSyntax, findOpenParts, type SyntaxProblem } from "./syntax.ts";

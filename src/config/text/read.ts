@@ -1,7 +1,6 @@
 // Reads a configuration file, or says clearly why it cannot be read.
 
-import { open } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
 import { PlugboardError } from "../../model/errors.ts";
 import { configInvalid } from "../issue.ts";
 import { type ConfigDocument, parseText } from "./document.ts";

@@ -5,12 +5,11 @@ import { randomUUID } from "node:crypto";
 import type { Media } from "../../bridge/media.ts";
 import { runModelCall } from "../../bridge/model-call.ts";
 import { isMedia, markFailure, toDataUrl, toParts, toText } from "../../bridge/model-content.ts";
-import type { ModelTool } from "../../bridge/model-tools.ts";
 import { withoutPatterns } from "../../bridge/without-patterns.ts";
 import type { Board } from "../../model/board.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
-import type { ToolResult, ToolUpdate } from "../../model/tool.ts";
+import type { ToolResult } from "../../model/tool.ts";
 import { type AdapterOptions, boardTools } from "./board-tools.ts";
 
 export type LangChainContent = string | LangChainBlock[];
@@ -81,47 +80,36 @@ export function toLangChainTools<Tool, Message>(
   const listed = boardTools(board, { providers: ["generic"] }, options).list();
   return [...listed.values()].map((modelTool) => {
     const { name, description, schema } = modelTool;
+    const { label, source, annotations } = modelTool.tool;
     return new DynamicStructuredTool({
       name,
       description,
       schema: withoutPatterns(schema),
       responseFormat: "content_and_artifact",
       verboseParsingErrors: true,
-      metadata: metadataOf(modelTool),
-      async func(input, run, config) {
-        const id = config?.toolCall?.id;
-        const result = await call(modelTool, input, run, config);
+      // For traces, and for code that decides about calls.
+      metadata: { label, source, ...(annotations !== undefined && { annotations }) },
+      async func(input, run, { toolCall, signal } = {}) {
+        const id = toolCall?.id;
+        const call = { id: id ?? randomUUID(), name, input };
+        const result = await runModelCall(new Map([[name, modelTool]]), call, {
+          signal,
+          // A listener that fails must not fail the call.
+          onUpdate: (update) => void run?.handleToolEvent?.(update).catch(() => {}),
+        });
         const { details: artifact = result } = result;
-        if (!result.isError) return [toContent(result), artifact];
-        // Without a call id there is no message to answer with, and bare content would look like success.
-        if (id === undefined) throw toError(result, artifact);
-        const fields = { content: toContent(result), artifact, tool_call_id: id, name };
+        const content = toContent(result);
+        if (!result.isError) return [content, artifact];
+        if (id === undefined) {
+          // There is no message to answer with, and bare content would look like success.
+          const text = toText(markFailure(result));
+          throw new PlugboardError("TOOL_FAILED", text, { cause: artifact });
+        }
+        const fields = { content, artifact, tool_call_id: id, name };
         return [new ToolMessage({ status: "error", ...fields }), artifact];
       },
     });
   });
-}
-
-function call(
-  modelTool: ModelTool,
-  input: unknown,
-  run: LangChainRun | undefined,
-  config: LangChainConfig | undefined,
-): Promise<ToolResult> {
-  const { name } = modelTool;
-  // A listener that fails must not fail the call.
-  const onUpdate = (update: ToolUpdate): void =>
-    void run?.handleToolEvent?.(update).catch(() => {});
-  return runModelCall(
-    new Map([[name, modelTool]]),
-    { id: config?.toolCall?.id ?? randomUUID(), name, input },
-    { onUpdate, signal: config?.signal },
-  );
-}
-
-/** For traces, and for code that decides about calls. */
-function metadataOf({ tool: { label, source, annotations } }: ModelTool): JsonObject {
-  return { label, source, ...(annotations !== undefined && { annotations }) };
 }
 
 /** The text says that a call failed, since not every model's API can flag it. */
@@ -129,25 +117,17 @@ function contentMaker({
   images = "words",
 }: LangChainOptions): (of: ToolResult) => LangChainContent {
   if (images === "words") return (result) => toText(markFailure(result));
-  const toMedia = images === "responses" ? toInputImage : toImageBlock;
-  const type = images === "responses" ? "input_text" : "text";
+  const isResponses = images === "responses";
+  const type = isResponses ? "input_text" : "text";
+  // LangChain has several blocks for an image; all of its models take `image_url`.
+  const toMedia = (part: Media): LangChainBlock =>
+    isResponses
+      ? { type: "input_image", image_url: toDataUrl(part), detail: "auto" }
+      : { type: "image_url", image_url: { url: toDataUrl(part) } };
   return (result) => {
     const parts = toParts(markFailure(result), { image: true });
     // Every API takes plain text in a tool message.
     if (!parts.some(isMedia)) return toText(markFailure(result));
     return parts.map((part) => (isMedia(part) ? toMedia(part) : { type, text: part.text }));
   };
-}
-
-/** LangChain has several blocks for an image; all of its models take this one. */
-function toImageBlock(part: Media): LangChainBlock {
-  return { type: "image_url", image_url: { url: toDataUrl(part) } };
-}
-
-function toInputImage(part: Media): LangChainBlock {
-  return { type: "input_image", image_url: toDataUrl(part), detail: "auto" };
-}
-
-function toError(result: ToolResult, cause: unknown): PlugboardError {
-  return new PlugboardError("TOOL_FAILED", toText(markFailure(result)), { cause });
 }

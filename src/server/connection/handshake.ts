@@ -20,24 +20,23 @@ export const LEGACY_VERSIONS: readonly string[] = [
   "2024-10-07",
 ];
 
-export interface HostInfo {
+/** How a host and a server call themselves. */
+export interface Implementation {
   name: string;
   version: string;
 }
 
-export type Handshake =
-  | { era: "legacy"; protocolVersion: string; initialize: JsonObject }
-  | { era: "modern"; protocolVersion: string; discover: JsonObject };
-
-/** What the server said about itself, in either era. */
-export function serverStatement(handshake: Handshake): JsonObject {
-  return handshake.era === "legacy" ? handshake.initialize : handshake.discover;
+export interface Handshake {
+  era: ProtocolEra;
+  protocolVersion: string;
+  /** What the server said about itself: its answer to `initialize` or `server/discover`. */
+  statement: JsonObject;
 }
 
 export interface HandshakeRequest {
   /** Sends one request; rejects with a PlugboardError. */
   request: (method: string, params: JsonObject) => Promise<unknown>;
-  host: HostInfo;
+  host: Implementation;
   capabilities: JsonObject;
   protocol: ProtocolChoice;
   /** The era to ask for first, if something is known. */
@@ -46,7 +45,7 @@ export interface HandshakeRequest {
 
 /** The `_meta` that 2026-07-28 puts into every request, because it has no session. */
 export function requestMeta(
-  host: HostInfo,
+  host: Implementation,
   capabilities: JsonObject,
   /** The lowest level that the server should log. */
   logLevel?: string,
@@ -129,10 +128,10 @@ async function initialize(options: HandshakeRequest): Promise<Handshake> {
   return {
     era: "legacy",
     protocolVersion: result.protocolVersion,
-    initialize: {
+    statement: {
       ...result,
       capabilities: isJsonObject(result.capabilities) ? result.capabilities : {},
-      serverInfo: implementation(result.serverInfo),
+      serverInfo: toImplementation(result.serverInfo),
       instructions: typeof result.instructions === "string" ? result.instructions : undefined,
     },
   };
@@ -153,7 +152,7 @@ async function discover(options: HandshakeRequest): Promise<Handshake> {
     const offered = result.supportedVersions.slice(0, 10).map((each) => oneLine(String(each), 40));
     throw unsupported(offered.join(", ") || "none");
   }
-  return { era: "modern", protocolVersion: MODERN_VERSION, discover: result };
+  return { era: "modern", protocolVersion: MODERN_VERSION, statement: result };
 }
 
 function namesOurVersion(error: unknown): boolean {
@@ -171,7 +170,7 @@ function unsupported(offered: string): PlugboardError {
 }
 
 /** The SDK requires a name and a version, and some servers leave them out. */
-function implementation(info: unknown): JsonObject {
+function toImplementation(info: unknown): JsonObject {
   const given = isJsonObject(info) ? info : {};
   return {
     ...given,

@@ -3,19 +3,14 @@
 import type { ServerIdentity } from "../../model/connection.ts";
 import { oneLine, plainText, truncate } from "../../util/text.ts";
 import { hasInvisible } from "../lists/text-cleaner.ts";
-import { type Handshake, serverStatement } from "./handshake.ts";
+import type { Handshake, Implementation } from "./handshake.ts";
 
 /** In characters. Instructions end up in prompts and in the cache. */
 const MAX_INSTRUCTIONS = 64 * 1024;
 
-export interface ServerInfo {
-  name: string;
-  version: string;
-}
-
 export function readIdentity(
   handshake: Handshake,
-  info: ServerInfo | undefined,
+  info: Implementation | undefined,
   redact: (text: string) => string,
 ): ServerIdentity {
   const instructions = instructionsOf(handshake);
@@ -33,7 +28,10 @@ export function readIdentity(
 }
 
 /** Where invisible characters were removed, as the end of a sentence; undefined if there were none. */
-export function hiddenIn(handshake: Handshake, info: ServerInfo | undefined): string | undefined {
+export function hiddenIn(
+  handshake: Handshake,
+  info: Implementation | undefined,
+): string | undefined {
   const places = [
     ...(hasInvisible(`${info?.name ?? ""}${info?.version ?? ""}`) ? ["name"] : []),
     ...(hasInvisible(instructionsOf(handshake) ?? "") ? ["instructions"] : []),
@@ -42,7 +40,6 @@ export function hiddenIn(handshake: Handshake, info: ServerInfo | undefined): st
 }
 
 /** Cut to twice the limit: that bounds the work, and leaves room for what is removed later. */
-function instructionsOf(handshake: Handshake): string | undefined {
-  const { instructions } = serverStatement(handshake);
+function instructionsOf({ statement: { instructions } }: Handshake): string | undefined {
   return typeof instructions === "string" ? instructions.slice(0, MAX_INSTRUCTIONS * 2) : undefined;
 }

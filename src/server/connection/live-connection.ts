@@ -18,7 +18,8 @@ import type { Clock } from "../../util/clock.ts";
 import { deferred } from "../../util/deferred.ts";
 import { duration, oneLine } from "../../util/text.ts";
 import { packageVersion } from "../../util/version.ts";
-import { listTools } from "../lists/list-tools.ts";
+import { listPages } from "../lists/list-pages.ts";
+import { TOOL_LIST } from "../lists/list-tools.ts";
 import type { RedactText } from "../log/stderr-log.ts";
 import { RequestRouter } from "../requests/request-router.ts";
 import type { HostAnswers } from "../requests/server-requests.ts";
@@ -26,13 +27,7 @@ import type { Carrier } from "../transport/carrier.ts";
 import { isMethodNotFound } from "../transport/errors.ts";
 import { type ParamHeader, readParamHeaders } from "../transport/param-headers.ts";
 import { ChangeStream } from "./change-stream.ts";
-import {
-  type Handshake,
-  type HostInfo,
-  requestMeta,
-  shakeHands,
-  serverStatement,
-} from "./handshake.ts";
+import { type Handshake, type Implementation, requestMeta, shakeHands } from "./handshake.ts";
 import { hiddenIn, readIdentity } from "./identity.ts";
 import { LiveContent } from "./live-content.ts";
 import { attachClient } from "./sdk-client.ts";
@@ -58,6 +53,13 @@ export interface Remains {
   gone: Promise<void>;
   stderr: string[];
 }
+
+/** Starts a connection to one kind of endpoint; rejects with a PlugboardError. */
+export type ConnectTo<Endpoint> = (
+  endpoint: Endpoint,
+  signal: AbortSignal,
+  onRemains: (remains: Remains) => void,
+) => Promise<Connection>;
 
 export interface OpenConnectionOptions extends ConnectionOptions {
   carrier: Carrier;
@@ -102,11 +104,8 @@ function explain(error: unknown, timeout: number): PlugboardError {
 }
 
 class LiveConnection implements Connection {
-  readonly #definition: ServerDefinition;
-  readonly #carrier: Carrier;
-  readonly #host: HostInfo = { name: "plugboard", version: packageVersion() };
-  readonly #clock: Clock;
-  readonly #logger: Logger;
+  readonly #options: ConnectionOptions & { carrier: Carrier };
+  readonly #host: Implementation = { name: "plugboard", version: packageVersion() };
   readonly #router: RequestRouter;
   readonly #redact: RedactText;
   readonly #closed = deferred<PlugboardError | undefined>();
@@ -118,10 +117,7 @@ class LiveConnection implements Connection {
 
   constructor(options: ConnectionOptions & { carrier: Carrier }) {
     const { definition, carrier, clock, logger, answers = {}, redact = (text) => text } = options;
-    this.#definition = definition;
-    this.#carrier = carrier;
-    this.#clock = clock;
-    this.#logger = logger;
+    this.#options = options;
     this.#redact = redact;
     const { wire } = carrier;
     this.#router = new RequestRouter({
@@ -144,14 +140,14 @@ class LiveConnection implements Connection {
   }
 
   get pid(): number | undefined {
-    return this.#carrier.pid;
+    return this.#options.carrier.pid;
   }
 
   get identity(): ServerIdentity {
     const handshake = this.#handshake;
     if (handshake === undefined) throw notEstablished();
     const identity = readIdentity(handshake, this.#client?.getServerVersion(), this.#redact);
-    return { ...identity, transport: this.#carrier.transport };
+    return { ...identity, transport: this.#options.carrier.transport };
   }
 
   get content(): LiveContent {
@@ -163,18 +159,18 @@ class LiveConnection implements Connection {
   async establish(timeout: number, expect: ProtocolEra | undefined): Promise<void> {
     // Loading the SDK costs nothing now: the child is booting meanwhile.
     const sdk = import("@modelcontextprotocol/client");
-    const { wire } = this.#carrier;
-    const { capabilities } = this.#router;
+    const { wire } = this.#options.carrier;
+    const { capabilities } = this.#router.requests;
     const handshake = await shakeHands({
       request: (method, params) => wire.request(method, params, { timeout }),
       host: this.#host,
       capabilities,
-      protocol: this.#definition.protocol,
+      protocol: this.#options.definition.protocol,
       expect,
     });
     this.#handshake = handshake;
     const { era } = handshake;
-    const stated = serverStatement(handshake).capabilities;
+    const stated = handshake.statement.capabilities;
     const hasLogging = isJsonObject(stated) && isJsonObject(stated.logging);
     if (era === "modern") {
       const level = hasLogging ? this.#router.logLevel : undefined;
@@ -192,7 +188,7 @@ class LiveConnection implements Connection {
       onToolsChanged,
       onContentChange: (change) => this.#content?.heard(change),
       onError: (error) =>
-        this.#logger.debug("a message of the server was not understood", {
+        this.#options.logger.debug("a message of the server was not understood", {
           reason: oneLine(error.message, 300),
         }),
     });
@@ -209,16 +205,16 @@ class LiveConnection implements Connection {
       void this.#content?.renew();
     };
     this.#content = this.#openContent(era, client, onRenewed);
-    this.#carrier.established?.(era, onRenewed);
+    this.#options.carrier.established?.(era, onRenewed);
   }
 
   #openContent(era: ProtocolEra, client: Client, onMissed: () => void): LiveContent {
-    const { name: server, timeout } = this.#definition;
+    const { name: server, timeout } = this.#options.definition;
     const onError = ({ message }: PlugboardError): void =>
-      this.#logger.debug("the server does not report changes", { reason: message });
+      this.#options.logger.debug("the server does not report changes", { reason: message });
     const changes =
       era === "modern"
-        ? new ChangeStream({ client, clock: this.#clock, timeout, onError, onMissed })
+        ? new ChangeStream({ client, clock: this.#options.clock, timeout, onError, onMissed })
         : undefined;
     changes?.start();
     return new LiveContent({
@@ -226,7 +222,7 @@ class LiveConnection implements Connection {
       timeout,
       era,
       capabilities: client.getServerCapabilities(),
-      wire: this.#carrier.wire,
+      wire: this.#options.carrier.wire,
       changes,
       sendInRounds: (send, signal) => this.#router.sendInRounds(send, undefined, signal),
       redact: this.#redact,
@@ -237,21 +233,19 @@ class LiveConnection implements Connection {
     if (this.#client?.getServerCapabilities()?.tools === undefined) {
       return { tools: [], diagnostics: this.#hiddenCharacters() };
     }
-    const { name, timeout } = this.#definition;
+    const { name: server, timeout } = this.#options.definition;
+    const { wire } = this.#options.carrier;
     try {
-      const requestPage = (cursor: string | undefined): Promise<unknown> =>
-        this.#carrier.wire.request("tools/list", cursor === undefined ? {} : { cursor }, {
-          timeout,
-        });
-      const { tools, diagnostics } = await listTools(name, requestPage, this.#redact);
+      const options = { server, timeout, wire, redact: this.#redact };
+      const { items, diagnostics } = await listPages(TOOL_LIST, options);
       return this.#withParamHeaders({
-        tools,
+        tools: items,
         diagnostics: [...this.#hiddenCharacters(), ...diagnostics],
       });
     } catch (error) {
       if (!isMethodNotFound(error)) throw error;
       const message = "the server advertises tools but does not know tools/list";
-      return { tools: [], diagnostics: [{ server: name, message }] };
+      return { tools: [], diagnostics: [{ server, message }] };
     }
   }
 
@@ -260,14 +254,14 @@ class LiveConnection implements Connection {
     const places = this.#handshake && hiddenIn(this.#handshake, info);
     if (places === undefined) return [];
     const message = `invisible characters were removed from the server's ${places}`;
-    return [{ server: this.#definition.name, message }];
+    return [{ server: this.#options.definition.name, message }];
   }
 
   /** Tells the wire which parameters to mirror. A tool that declares them wrongly must not be called. */
   #withParamHeaders(list: ToolList): ToolList {
-    const { wire } = this.#carrier;
+    const { wire } = this.#options.carrier;
     if (this.#handshake?.era !== "modern" || wire.adoptParamHeaders === undefined) return list;
-    const { name: server } = this.#definition;
+    const { name: server } = this.#options.definition;
     const byTool = new Map<string, readonly ParamHeader[]>();
     const diagnostics = [...list.diagnostics];
     const tools = list.tools.filter(({ name, inputSchema }) => {
@@ -287,9 +281,9 @@ class LiveConnection implements Connection {
 
   async ping(timeout: number): Promise<number | undefined> {
     if (this.#handshake?.era !== "legacy") return undefined;
-    const started = this.#clock.monotonic();
-    await this.#carrier.wire.request("ping", {}, { timeout });
-    return this.#clock.monotonic() - started;
+    const started = this.#options.clock.monotonic();
+    await this.#options.carrier.wire.request("ping", {}, { timeout });
+    return this.#options.clock.monotonic() - started;
   }
 
   onToolsChanged(listener: () => void): void {
@@ -297,7 +291,7 @@ class LiveConnection implements Connection {
   }
 
   stderrTail(): string[] {
-    return this.#carrier.stderrTail();
+    return this.#options.carrier.stderrTail?.() ?? [];
   }
 
   close(): Promise<void> {
@@ -314,8 +308,8 @@ class LiveConnection implements Connection {
       "the server was stopped during the call",
     );
     this.#router.end(stopped);
-    this.#carrier.wire.end(stopped);
-    await this.#carrier.stop();
+    this.#options.carrier.wire.end(stopped);
+    await this.#options.carrier.stop();
   }
 }
 

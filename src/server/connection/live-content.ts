@@ -2,7 +2,6 @@
 // own, subscribes to resources, and reports changes.
 
 import type { ProtocolEra } from "../../model/connection.ts";
-import type { Diagnostic } from "../../model/diagnostic.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type {
@@ -13,23 +12,24 @@ import type {
   ResourceList,
   ServerContent,
 } from "../../model/server-content.ts";
-import type { PageRequest } from "../lists/list-pages.ts";
-import { listPrompts } from "../lists/list-prompts.ts";
-import { listResources, listTemplates, MAX_URI } from "../lists/list-resources.ts";
-import type { Wire } from "../transport/carrier.ts";
+import {
+  type ListedItems,
+  type ListKind,
+  type ListOptions,
+  listPages,
+} from "../lists/list-pages.ts";
+import { PROMPT_LIST } from "../lists/list-prompts.ts";
+import { MAX_URI, RESOURCE_LIST, TEMPLATE_LIST } from "../lists/list-resources.ts";
 import { isMethodNotFound } from "../transport/errors.ts";
 import type { ChangeStream } from "./change-stream.ts";
 
 const MAX_SUBSCRIPTIONS = 1000;
 
-export interface LiveContentOptions {
-  server: string;
-  /** Milliseconds for requests that no caller made: lists and subscriptions. */
-  timeout: number;
+/** `timeout` is for requests that no caller made: lists and subscriptions. */
+export interface LiveContentOptions extends ListOptions {
   era: ProtocolEra;
   /** As the server sent them. */
   capabilities: unknown;
-  wire: Pick<Wire, "request">;
   /** Subscribes to resources; undefined in the legacy era, which has a request for that. */
   changes: Pick<ChangeStream, "subscribe" | "covers"> | undefined;
   /** Sends a request, and again with the answers that the server wants first; `send` gets those to add. */
@@ -37,8 +37,6 @@ export interface LiveContentOptions {
     send: (extra: JsonObject | undefined) => Promise<unknown>,
     signal: AbortSignal | undefined,
   ) => Promise<unknown>;
-  /** Removes secrets from what the server says about its content. */
-  redact: (text: string) => string;
 }
 
 export class LiveContent implements ServerContent {
@@ -60,20 +58,13 @@ export class LiveContent implements ServerContent {
 
   async listResources(): Promise<ResourceList> {
     if (!this.has.resources) return { resources: [], templates: [], diagnostics: [] };
-    const { server, redact } = this.#options;
-    const empty = { items: [], diagnostics: [] as Diagnostic[] };
     const [resources, templates] = await Promise.all([
-      listResources(server, this.#pages("resources/list"), redact).catch((error: unknown) => ({
-        ...empty,
-        diagnostics: this.#ifMethodNotFound(error, "resources", "resources/list"),
-      })),
+      this.#list(RESOURCE_LIST, "resources"),
       // Many servers have no templates, and say so with this error.
-      listTemplates(server, this.#pages("resources/templates/list"), redact).catch(
-        (error: unknown) => {
-          if (isMethodNotFound(error)) return empty;
-          throw error;
-        },
-      ),
+      listPages(TEMPLATE_LIST, this.#options).catch((error: unknown) => {
+        if (isMethodNotFound(error)) return { items: [], diagnostics: [] };
+        throw error;
+      }),
     ]);
     return {
       resources: resources.items,
@@ -84,12 +75,8 @@ export class LiveContent implements ServerContent {
 
   async listPrompts(): Promise<PromptList> {
     if (!this.has.prompts) return { prompts: [], diagnostics: [] };
-    const { server, redact } = this.#options;
-    try {
-      return await listPrompts(server, this.#pages("prompts/list"), redact);
-    } catch (error) {
-      return { prompts: [], diagnostics: this.#ifMethodNotFound(error, "prompts", "prompts/list") };
-    }
+    const { items, diagnostics } = await this.#list(PROMPT_LIST, "prompts");
+    return { prompts: items, diagnostics };
   }
 
   readResource(uri: string, request: ContentRequest): Promise<unknown> {
@@ -170,11 +157,6 @@ export class LiveContent implements ServerContent {
     this.#listeners.clear();
   }
 
-  #pages(method: string): PageRequest {
-    const { wire, timeout } = this.#options;
-    return (cursor) => wire.request(method, cursor === undefined ? {} : { cursor }, { timeout });
-  }
-
   #ask(method: string, params: JsonObject, request: ContentRequest): Promise<unknown> {
     const { wire, era, sendInRounds } = this.#options;
     if (era === "legacy") return wire.request(method, params, request);
@@ -195,9 +177,13 @@ export class LiveContent implements ServerContent {
     return [...this.#subscribed].some((whole) => uri.startsWith(whole));
   }
 
-  #ifMethodNotFound(error: unknown, what: string, method: string): Diagnostic[] {
-    if (!isMethodNotFound(error)) throw error;
-    const message = `the server advertises ${what} but does not know ${method}`;
-    return [{ server: this.#options.server, message }];
+  async #list<Item>(kind: ListKind<Item>, what: string): Promise<ListedItems<Item>> {
+    try {
+      return await listPages(kind, this.#options);
+    } catch (error) {
+      if (!isMethodNotFound(error)) throw error;
+      const message = `the server advertises ${what} but does not know ${kind.method}`;
+      return { items: [], diagnostics: [{ server: this.#options.server, message }] };
+    }
   }
 }

@@ -8,14 +8,14 @@ import { oneLine } from "../../util/text.ts";
 import type { RequestRouter } from "../requests/request-router.ts";
 import { REQUEST_METHODS, type RequestMethod } from "../requests/server-requests.ts";
 import type { Wire } from "../transport/carrier.ts";
-import type { Handshake, HostInfo } from "./handshake.ts";
+import type { Handshake, Implementation } from "./handshake.ts";
 
 type Sdk = typeof import("@modelcontextprotocol/client");
 
 export interface AttachOptions {
   transport: Wire;
   handshake: Handshake;
-  host: HostInfo;
+  host: Implementation;
   router: RequestRouter;
   timeout: number;
   onToolsChanged: () => void;
@@ -25,7 +25,7 @@ export interface AttachOptions {
 
 export async function attachClient(sdk: Sdk, options: AttachOptions): Promise<Client> {
   const { handshake, transport, router, timeout, onToolsChanged, onContentChange } = options;
-  const client = new sdk.Client(options.host, { capabilities: router.capabilities });
+  const client = new sdk.Client(options.host, { capabilities: router.requests.capabilities });
   client.onerror = options.onError;
   // All handlers are set before the client connects, because a server may ask at once.
   for (const method of REQUEST_METHODS) {
@@ -47,11 +47,11 @@ export async function attachClient(sdk: Sdk, options: AttachOptions): Promise<Cl
   );
   try {
     if (handshake.era === "legacy") {
-      transport.adoptInitializeResult(handshake.initialize);
+      transport.adoptInitializeResult(handshake.statement);
       await client.connect(transport, { timeout });
     } else {
       // oxlint-disable-next-line no-unsafe-type-assertion -- connect() validates it
-      const discover = handshake.discover as ModernPrior["discover"];
+      const discover = handshake.statement as ModernPrior["discover"];
       await client.connect(transport, { prior: { kind: "modern", discover }, timeout });
     }
   } catch (error) {

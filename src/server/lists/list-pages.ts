@@ -3,21 +3,16 @@
 
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { PlugboardError } from "../../model/errors.ts";
-import { isJsonObject } from "../../model/json.ts";
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import { isTooDeep } from "../../util/json-depth.ts";
 import { byteSize, oneLine, plural } from "../../util/text.ts";
+import type { Wire } from "../transport/carrier.ts";
+import { TextCleaner } from "./text-cleaner.ts";
 
 export const MAX_PAGES = 64;
 const MAX_LIST_BYTES = 16 * 1024 * 1024;
 /** A list full of faults must not become just as many diagnostics. */
 const MAX_DIAGNOSTICS = 50;
-
-/** Requests one page; rejects with a PlugboardError. */
-export type PageRequest = (cursor: string | undefined) => Promise<unknown>;
-
-/** Why an item is left out, as the end of a sentence about it. */
-export interface ItemFault {
-  fault: string;
-}
 
 /** One kind of list: where it is in an answer, and how to read and clean an item. */
 export interface ListKind<Item> {
@@ -29,9 +24,19 @@ export interface ListKind<Item> {
   maxItemBytes: number;
   /** The member that is unique among the items. */
   id: string & keyof Item;
-  read(item: unknown): Item | ItemFault;
-  /** The item as we may show it; `report` gets what was changed, as a sentence about the item. */
-  clean(item: Item, report: (message: string) => void): Item;
+  /** Returns a text for an item that is left out: why, as the end of a sentence about it. */
+  read(item: JsonObject): Item | string;
+  /** Returns the item as we may show it. */
+  clean(item: Item, cleaner: TextCleaner): Item;
+}
+
+export interface ListOptions {
+  server: string;
+  /** Milliseconds for each page. */
+  timeout: number;
+  wire: Pick<Wire, "request">;
+  /** Removes secrets from what the server says about its items. */
+  redact: (text: string) => string;
 }
 
 export interface ListedItems<Item> {
@@ -39,10 +44,10 @@ export interface ListedItems<Item> {
   diagnostics: Diagnostic[];
 }
 
+/** Rejects with a PlugboardError if a page cannot be had. */
 export async function listPages<Item>(
   kind: ListKind<Item>,
-  server: string,
-  requestPage: PageRequest,
+  { server, timeout, wire, redact }: ListOptions,
 ): Promise<ListedItems<Item>> {
   const { noun, maxItems, maxItemBytes } = kind;
   const notes = new Diagnostics(server);
@@ -56,7 +61,8 @@ export async function listPages<Item>(
   let cursor: string | undefined;
   let bytes = 0;
   for (let page = 1; ; page += 1) {
-    const { raw, next } = readPage(kind, await requestPage(cursor));
+    const params = cursor === undefined ? {} : { cursor };
+    const { raw, next } = readPage(kind, await wire.request(kind.method, params, { timeout }));
     for (const each of raw) {
       const size = measure(each, maxItemBytes);
       bytes += size;
@@ -64,18 +70,17 @@ export async function listPages<Item>(
         const cap = bytes > MAX_LIST_BYTES ? byteSize(MAX_LIST_BYTES) : plural(maxItems, noun);
         return finish(`the ${noun} list is cut at ${cap}`);
       }
-      const item = size > maxItemBytes ? tooBig(maxItemBytes) : kind.read(each);
-      if (isFault(item)) {
-        notes.add(`${noun} left out: ${item.fault}`, subjectOf(each, kind.id));
+      const item = size > maxItemBytes ? tooBig(maxItemBytes) : readItem(kind, each);
+      if (typeof item === "string") {
+        notes.add(`${noun} left out: ${item}`, subjectOf(each, kind.id));
         continue;
       }
       const id = item[kind.id];
       const subject = String(id);
       if (items.has(id)) notes.add(`the ${kind.id} is listed twice; the last one counts`, subject);
-      items.set(
-        id,
-        kind.clean(item, (message) => notes.add(message, subject)),
-      );
+      const cleaner = new TextCleaner(redact);
+      items.set(id, kind.clean(item, cleaner));
+      for (const change of cleaner.changes()) notes.add(change, subject);
     }
     cursor = next;
     if (cursor === undefined) return finish();
@@ -83,6 +88,23 @@ export async function listPages<Item>(
     if (page === MAX_PAGES) return finish(`the ${noun} list is cut at ${MAX_PAGES} pages`);
     seenCursors.add(cursor);
   }
+}
+
+/** Copies the members that are texts, and those that are objects. Returns what is wrong with an object, if anything. */
+export function copyMembers<Item>(
+  from: JsonObject,
+  to: Item,
+  texts: readonly (string & keyof Item)[],
+  objects: readonly (string & keyof Item)[],
+): string | undefined {
+  const copy = to as JsonObject;
+  for (const key of texts) if (typeof from[key] === "string") copy[key] = from[key];
+  for (const key of objects) {
+    if (!isJsonObject(from[key])) continue;
+    if (isTooDeep(from[key])) return `its ${key} nests too deep`;
+    copy[key] = from[key];
+  }
+  return undefined;
 }
 
 class Diagnostics {
@@ -136,12 +158,12 @@ function readPage<Item>(
   };
 }
 
-function isFault(item: unknown): item is ItemFault {
-  return typeof item === "object" && item !== null && "fault" in item;
+function readItem<Item>(kind: ListKind<Item>, item: unknown): Item | string {
+  return isJsonObject(item) ? kind.read(item) : "it is not an object";
 }
 
-function tooBig(maxItemBytes: number): ItemFault {
-  return { fault: `it is described in more than ${byteSize(maxItemBytes)}` };
+function tooBig(maxItemBytes: number): string {
+  return `it is described in more than ${byteSize(maxItemBytes)}`;
 }
 
 function subjectOf(item: unknown, id: string): string | undefined {

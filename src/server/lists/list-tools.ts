@@ -1,85 +1,49 @@
-// Lists a server's tools, and checks and cleans each.
+// How a server's tools are listed: what makes one valid, and what is cleaned.
 
-import type { ToolList } from "../../model/connection.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { ToolDefinition } from "../../model/tool.ts";
-import { isTooDeep } from "../../util/json-depth.ts";
-import { type ItemFault, listPages, type PageRequest } from "./list-pages.ts";
+import { copyMembers, type ListKind } from "./list-pages.ts";
 import { schemaFault } from "./schema-bounds.ts";
-import { TextCleaner } from "./text-cleaner.ts";
+import type { TextCleaner } from "./text-cleaner.ts";
 
 export const MAX_TOOLS = 2000;
-const MAX_TOOL_BYTES = 512 * 1024;
 const MAX_DESCRIPTION = 16 * 1024;
 
-/** `redact` removes secrets from what the server says about its tools. */
-export async function listTools(
-  server: string,
-  requestPage: PageRequest,
-  redact: (text: string) => string = (text) => text,
-): Promise<ToolList> {
-  const { items, diagnostics } = await listPages<ToolDefinition>(
-    {
-      method: "tools/list",
-      key: "tools",
-      noun: "tool",
-      maxItems: MAX_TOOLS,
-      maxItemBytes: MAX_TOOL_BYTES,
-      id: "name",
-      read: readTool,
-      clean: (tool, report) => cleanTool(tool, redact, report),
-    },
-    server,
-    requestPage,
-  );
-  return { tools: items, diagnostics };
-}
+export const TOOL_LIST: ListKind<ToolDefinition> = {
+  method: "tools/list",
+  key: "tools",
+  noun: "tool",
+  maxItems: MAX_TOOLS,
+  maxItemBytes: 512 * 1024,
+  id: "name",
+  read: readTool,
+  clean: cleanTool,
+};
 
-function readTool(item: unknown): ToolDefinition | ItemFault {
-  if (!isJsonObject(item)) return { fault: "it is not an object" };
-  const { name, inputSchema } = item;
-  if (typeof name !== "string" || name === "") return { fault: "it has no name" };
-  if (!isJsonObject(inputSchema)) return { fault: "its inputSchema is not an object" };
+function readTool(item: JsonObject): ToolDefinition | string {
+  const { name, inputSchema, outputSchema } = item;
+  if (typeof name !== "string" || name === "") return "it has no name";
+  if (!isJsonObject(inputSchema)) return "its inputSchema is not an object";
   const fault = schemaFault(inputSchema);
-  if (fault !== undefined) return { fault: `its inputSchema ${fault}` };
+  if (fault !== undefined) return `its inputSchema ${fault}`;
   const tool: ToolDefinition = { name, inputSchema };
-  if (typeof item.title === "string") tool.title = item.title;
-  if (typeof item.description === "string") tool.description = item.description;
-  for (const key of ["annotations", "_meta"] as const) {
-    const extra = item[key];
-    if (!isJsonObject(extra)) continue;
-    if (isTooDeep(extra)) return { fault: `its ${key} nests too deep` };
-    tool[key] = extra;
+  const problem = copyMembers(item, tool, ["title", "description"], ["annotations", "_meta"]);
+  if (problem !== undefined || outputSchema === undefined || outputSchema === null) {
+    return problem ?? tool;
   }
-  if (item.outputSchema !== undefined && item.outputSchema !== null) {
-    const outputFault = isJsonObject(item.outputSchema)
-      ? schemaFault(item.outputSchema)
-      : "is not an object";
-    if (outputFault !== undefined) return { fault: `its outputSchema ${outputFault}` };
-    tool.outputSchema = item.outputSchema as JsonObject;
-  }
-  return tool;
+  if (!isJsonObject(outputSchema)) return "its outputSchema is not an object";
+  const outputFault = schemaFault(outputSchema);
+  return outputFault === undefined ? { ...tool, outputSchema } : `its outputSchema ${outputFault}`;
 }
 
-/** `report` gets what was changed, as a sentence about the tool. */
-export function cleanTool(
-  tool: ToolDefinition,
-  redact: (text: string) => string,
-  report: (message: string) => void,
-): ToolDefinition {
-  const cleaner = new TextCleaner(redact);
-  const { title, description, annotations, inputSchema, outputSchema } = tool;
+function cleanTool(tool: ToolDefinition, cleaner: TextCleaner): ToolDefinition {
+  const { annotations, inputSchema, outputSchema } = tool;
   cleaner.check(tool.name, "name");
-  const clean: ToolDefinition = { ...tool };
-  if (title !== undefined) clean.title = cleaner.title(title, "title");
-  if (description !== undefined) {
-    clean.description = cleaner.description(description, "description", MAX_DESCRIPTION);
-  }
+  const clean: ToolDefinition = { ...tool, ...cleaner.texts(tool, MAX_DESCRIPTION) };
   if (typeof annotations?.title === "string") {
     clean.annotations = { ...annotations, title: cleaner.title(annotations.title, "title") };
   }
   clean.inputSchema = cleaner.schema(inputSchema, "inputSchema");
   if (outputSchema !== undefined) clean.outputSchema = cleaner.schema(outputSchema, "outputSchema");
-  cleaner.reportTo(report);
   return clean;
 }

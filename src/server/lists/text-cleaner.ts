@@ -22,17 +22,31 @@ const NAMED_SCHEMAS = new Set([
 const PLAIN = /^[\t\n\x20-\x7e]*$/;
 
 export class TextCleaner {
-  readonly #redact: (text: string) => string;
+  readonly redact: (text: string) => string;
   readonly #cleaned = new Set<string>();
   readonly #left = new Set<string>();
   readonly #cut = new Set<string>();
 
   constructor(redact: (text: string) => string) {
-    this.#redact = redact;
+    this.redact = redact;
   }
 
-  title(text: string, place: string): string {
-    return oneLine(this.description(text, place, MAX_TITLE), MAX_TITLE);
+  title(text: string, place: string, max = MAX_TITLE): string {
+    return oneLine(this.description(text, place, max), max);
+  }
+
+  /** The title and the description of an item, as far as it has them. `owner` begins their names in messages. */
+  texts(
+    { title, description }: { title?: string; description?: string },
+    maxDescription: number,
+    owner = "",
+  ): { title?: string; description?: string } {
+    return {
+      ...(title !== undefined && { title: this.title(title, `${owner}title`) }),
+      ...(description !== undefined && {
+        description: this.description(description, `${owner}description`, maxDescription),
+      }),
+    };
   }
 
   description(text: string, place: string, max: number): string {
@@ -41,7 +55,7 @@ export class TextCleaner {
     const plain = plainText(seen);
     if (plain !== seen) this.#cleaned.add(place);
     if (plain.length > max || text.length > max * 4) this.#cut.add(place);
-    return truncate(this.#redact(plain), max);
+    return truncate(this.redact(plain), max);
   }
 
   /** Only notes invisible characters: the text cannot be changed without changing its meaning. */
@@ -54,14 +68,14 @@ export class TextCleaner {
     return this.#node(schema, place) as JsonObject;
   }
 
-  reportTo(report: (message: string) => void): void {
-    if (this.#cleaned.size > 0) {
-      report(`invisible characters were removed from its ${list(this.#cleaned)}`);
-    }
-    if (this.#left.size > 0) {
-      report(`invisible characters are in its ${list(this.#left)}, where they had to be left`);
-    }
-    if (this.#cut.size > 0) report(`text was cut in its ${list(this.#cut)}`);
+  /** What was changed or found, each as a sentence about the item. */
+  changes(): string[] {
+    const changes: string[] = [];
+    const [cleaned, left, cut] = [this.#cleaned, this.#left, this.#cut].map(list);
+    if (cleaned) changes.push(`invisible characters were removed from its ${cleaned}`);
+    if (left) changes.push(`invisible characters are in its ${left}, where they had to be left`);
+    if (cut) changes.push(`text was cut in its ${cut}`);
+    return changes;
   }
 
   /** Returns the same node if nothing in it had to change. */

@@ -4,13 +4,13 @@
 import { execFile } from "node:child_process";
 import { posix, win32 } from "node:path";
 import { type Logger, silentLogger } from "../../model/logger.ts";
+import type { StdioEndpoint } from "../../model/server-definition.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
-import { type HostIdentity, makeCookie } from "./cookie.ts";
+import { makeCookie } from "./cookie.ts";
 import { type ChildEnvironment, baseEnvironment, childEnvironment } from "./environment.ts";
 import { currentHost } from "./host-identity.ts";
 import { sharedProcessTable } from "./open-process-table.ts";
-import type { ProcessTable } from "./process-table.ts";
-import { orphanedCookies } from "./reap-orphans.ts";
+import { orphanedCookies, type ReapOptions } from "./reap-orphans.ts";
 
 const COOKIE_LABEL = "plugboard.cookie";
 
@@ -61,17 +61,9 @@ export interface ContainerEngine {
   cwd?: string;
 }
 
-export interface ContainerServer {
-  command: string;
-  args: readonly string[];
-  /** The configured variables, which override the baseline. */
-  env: ChildEnvironment;
-  cwd?: string;
-}
-
 /** The engine behind a configured server; `undefined` if the server is not a container. */
 export function containerEngine(
-  { command, args, env, cwd }: ContainerServer,
+  { command, args, env, cwd }: Pick<StdioEndpoint, "command" | "args" | "env" | "cwd">,
   ambient: NodeJS.ProcessEnv = process.env,
   platform: NodeJS.Platform = process.platform,
 ): ContainerEngine | undefined {
@@ -98,27 +90,19 @@ export async function stopContainers(
   cookie: string,
   options: StopContainersOptions = {},
 ): Promise<void> {
-  const list = ["ps", "-q", "--no-trunc", "--filter", `label=${COOKIE_LABEL}=${cookie}`];
-  const { stdout } = await runEngine(engine, list, PATIENCE, options.clock ?? systemClock);
-  await stopAll(engine, idsIn(stdout), options);
-}
-
-export interface ReapContainersOptions extends StopContainersOptions {
-  platform?: NodeJS.Platform;
-  table?: ProcessTable;
-  host?: HostIdentity;
+  const clock = options.clock ?? systemClock;
+  await stopAll(engine, await listIds(engine, clock, `${COOKIE_LABEL}=${cookie}`), options);
 }
 
 /** Stops the containers whose host is dead; resolves to their ids. Bounded in time, never rejects. */
 export async function reapContainers(
   engine: ContainerEngine,
-  options: ReapContainersOptions = {},
+  options: StopContainersOptions & Pick<ReapOptions, "platform" | "table" | "host"> = {},
 ): Promise<string[]> {
   const { clock = systemClock, logger = silentLogger, platform = process.platform } = options;
   const table = options.table ?? sharedProcessTable(platform);
   if (!table) return [];
-  const list = ["ps", "-q", "--no-trunc", "--filter", `label=${COOKIE_LABEL}`];
-  const ids = idsIn((await runEngine(engine, list, PATIENCE, clock)).stdout);
+  const ids = await listIds(engine, clock, COOKIE_LABEL);
   if (ids.length === 0) return [];
   const format = `{{.Id}} {{index .Config.Labels "${COOKIE_LABEL}"}}`;
   const inspect = ["inspect", "--format", format, ...ids];
@@ -148,12 +132,19 @@ async function stopAll(
   const stop = ["stop", "-t", String(grace), ...ids];
   if ((await runEngine(engine, stop, grace * 1000 + PATIENCE, clock)).ok) return;
   if ((await runEngine(engine, ["kill", ...ids], PATIENCE, clock)).ok) return;
-  // A container that ended by itself in between makes both commands fail, and is no problem.
-  const running = idsIn(
-    (await runEngine(engine, ["ps", "-q", "--no-trunc"], PATIENCE, clock)).stdout,
-  );
+  // Both commands also fail for a container that ended by itself in between, which does not matter.
+  const running = await listIds(engine, clock);
   const left = ids.filter((id) => running.includes(id));
   if (left.length > 0) logger.warn("containers of a server cannot be stopped", { ids: left });
+}
+
+/** The ids of running containers, by default of all. */
+async function listIds(engine: ContainerEngine, clock: Clock, label?: string): Promise<string[]> {
+  const filter = label === undefined ? [] : ["--filter", `label=${label}`];
+  const args = ["ps", "-q", "--no-trunc", ...filter];
+  const lines = (await runEngine(engine, args, PATIENCE, clock)).stdout.split("\n");
+  // There may be warnings between the ids.
+  return lines.map((line) => line.trim()).filter((line) => /^[0-9a-f]{12,64}$/.test(line));
 }
 
 interface EngineAnswer {
@@ -184,12 +175,4 @@ function runEngine(
     });
   });
   return answer.catch(() => failed);
-}
-
-/** The ids in the output of `ps -q --no-trunc`, which may have warnings between them. */
-function idsIn(stdout: string): string[] {
-  return stdout
-    .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => /^[0-9a-f]{12,64}$/.test(line));
 }

@@ -6,25 +6,18 @@ import type { HostIdentity } from "./cookie.ts";
 import { readStat } from "./proc-table.ts";
 import { psStartTime } from "./ps-table.ts";
 
-export interface IdentityOptions {
-  platform?: NodeJS.Platform;
-  pid?: number;
-  uid?: number;
-  /** Where the proc file system is. */
-  proc?: string;
-}
-
-export function hostIdentity(options: IdentityOptions = {}): HostIdentity {
-  const { platform = process.platform, pid = process.pid, proc = "/proc" } = options;
-  const uid = options.uid ?? process.geteuid?.() ?? 0;
+/** `proc` is where the proc file system is. */
+export function hostIdentity({
+  platform = process.platform,
+  pid = process.pid,
+  uid = process.geteuid?.() ?? 0,
+  proc = "/proc",
+} = {}): HostIdentity {
   switch (platform) {
-    case "linux":
-      return {
-        uid,
-        pid,
-        start: orEmpty(() => readStat(proc, pid)?.start) || "0",
-        space: linuxSpace(proc),
-      };
+    case "linux": {
+      const start = orEmpty(() => readStat(proc, pid)?.start) || "0";
+      return { uid, pid, start, space: linuxSpace(proc) };
+    }
     case "win32":
       return { uid, pid, start: "0", space: fingerprint(hostname()) };
     default:

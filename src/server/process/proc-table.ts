@@ -3,7 +3,7 @@
 import { close, existsSync, open, read, readdirSync, readFileSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
-import { type Clock, systemClock, within } from "../../util/clock.ts";
+import { systemClock, within } from "../../util/clock.ts";
 import { hasErrorCode } from "../../util/error-code.ts";
 import { COOKIE_VARIABLE } from "./cookie.ts";
 import {
@@ -25,21 +25,13 @@ const ENVIRON_WAIT = 3000;
 
 const PREFIX = `${COOKIE_VARIABLE}=`;
 
-export interface ProcTableOptions {
-  proc?: string;
-  uid?: number;
-  clock?: Clock;
-}
-
 export class ProcTable implements ProcessTable {
   readonly #proc: string;
   readonly #uid: number;
-  readonly #clock: Clock;
 
-  constructor(options: ProcTableOptions = {}) {
-    this.#proc = options.proc ?? "/proc";
-    this.#uid = options.uid ?? process.geteuid?.() ?? 0;
-    this.#clock = options.clock ?? systemClock;
+  constructor({ proc = "/proc", uid = process.geteuid?.() ?? 0 } = {}) {
+    this.#proc = proc;
+    this.#uid = uid;
   }
 
   /** Reads what cannot block synchronously, in slices: that takes a tenth of the time threads take. */
@@ -54,7 +46,7 @@ export class ProcTable implements ProcessTable {
       count += 1;
       if (count % SLICE === 0) await setImmediate();
     }
-    await within(this.#clock, ENVIRON_WAIT, this.#readCookies(entries));
+    await within(systemClock, ENVIRON_WAIT, this.#readCookies(entries));
     return entries;
   }
 
@@ -121,7 +113,9 @@ export class ProcTable implements ProcessTable {
     try {
       const length = await readStart(`${this.#proc}/${pid}/environ`, buffer);
       const environ = buffer.subarray(0, length);
-      return environ.includes(PREFIX) ? findCookie(environ.toString("latin1")) : undefined;
+      if (!environ.includes(PREFIX)) return undefined;
+      const variables = environ.toString("latin1").split("\0");
+      return variables.find((text) => text.startsWith(PREFIX))?.slice(PREFIX.length);
     } catch {
       // It ended in the meantime, or changed its user.
       return undefined;
@@ -179,12 +173,6 @@ function readStart(path: string, buffer: Buffer): Promise<number> {
       });
     });
   });
-}
-
-/** Finds the cookie among variables that are separated by NUL. */
-function findCookie(environ: string): string | undefined {
-  const variable = environ.split("\0").find((text) => text.startsWith(PREFIX));
-  return variable?.slice(PREFIX.length);
 }
 
 /** Processes and threads may end while we read about them. */

@@ -56,6 +56,10 @@ export function withAncestors(entries: readonly ProcessEntry[], pid: number): Se
   return line;
 }
 
+export function pidsOf(refs: readonly ProcessRef[]): number[] {
+  return refs.map(({ pid }) => pid);
+}
+
 function groupBy(
   entries: readonly ProcessEntry[],
   key: (entry: ProcessEntry) => number,

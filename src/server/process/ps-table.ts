@@ -2,7 +2,6 @@
 // own programs (/bin/sh, /usr/bin/…) even from their owner, so those have no cookie here.
 
 import { execFile, execFileSync } from "node:child_process";
-import { type Clock, systemClock } from "../../util/clock.ts";
 import { COOKIE_VARIABLE } from "./cookie.ts";
 import {
   type ProcessEntry,
@@ -15,33 +14,21 @@ const COOKIE = new RegExp(String.raw`(?:^| )${COOKIE_VARIABLE}=(\S+)`);
 /** Where `ps` computes start times from the uptime, as on Linux, they vary by a second. */
 const START_TOLERANCE = 1;
 
-export interface PsTableOptions {
-  platform?: NodeJS.Platform;
-  uid?: number;
-  clock?: Clock;
-}
-
 export class PsTable implements ProcessTable {
   /** All processes, lines of any length, environments. */
   readonly #selection: string;
   readonly #uid: number;
-  readonly #clock: Clock;
 
-  constructor(options: PsTableOptions = {}) {
-    const { platform = process.platform } = options;
+  constructor({ platform = process.platform, uid = process.geteuid?.() ?? 0 } = {}) {
     this.#selection = platform === "darwin" ? "-axwwE" : "axeww";
-    this.#uid = options.uid ?? process.geteuid?.() ?? 0;
-    this.#clock = options.clock ?? systemClock;
+    this.#uid = uid;
   }
 
   async list(): Promise<ProcessEntry[]> {
     const lines = await ps([this.#selection, ...FULL_COLUMNS]);
-    const found = lines.flatMap((line) => parseLine(line, this.#clock.now()) ?? []);
-    const cookies = await this.#cookies(found);
-    return found.map(({ entry }) => {
-      const cookie = cookies.get(entry.pid);
-      return cookie === undefined ? entry : { ...entry, cookie };
-    });
+    const found = lines.flatMap((line) => parseLine(line, Date.now()) ?? []);
+    await this.#readCookies(found);
+    return found.map(({ entry }) => entry);
   }
 
   async descendants(pid: number): Promise<ProcessRef[]> {
@@ -66,32 +53,26 @@ export class PsTable implements ProcessTable {
    * `ps` prints arguments and environment as one text, and an argument may look like a variable. So we list
    * the candidates again without their environment: only what is missing then was in it.
    */
-  async #cookies(lines: readonly PsLine[]): Promise<Map<number, string>> {
+  async #readCookies(lines: readonly PsLine[]): Promise<void> {
     const candidates = lines.filter(
       ({ entry, command }) => entry.uid === this.#uid && !entry.zombie && COOKIE.test(command),
     );
-    const cookies = new Map<number, string>();
-    if (candidates.length === 0) return cookies;
-    const plain = await this.#argumentsOf(candidates);
-    for (const { entry, command } of candidates) {
-      const args = plain.get(entry.pid);
-      if (args === undefined || !command.startsWith(args)) continue;
-      const cookie = COOKIE.exec(command.slice(args.length))?.[1];
-      if (cookie !== undefined) cookies.set(entry.pid, cookie);
-    }
-    return cookies;
-  }
-
-  async #argumentsOf(candidates: readonly PsLine[]): Promise<Map<number, string>> {
+    if (candidates.length === 0) return;
     const pids = candidates.map(({ entry }) => entry.pid);
-    const lines = await psOf(pids, ["-ww", ...columns("pid", "command")]);
-    return new Map(
-      lines.map((line) => {
+    const listed = await psOf(pids, ["-ww", ...columns("pid", "command")]);
+    const argumentsOf = new Map(
+      listed.map((line) => {
         const text = line.trimStart();
         const end = text.indexOf(" ");
         return [Number(text.slice(0, end)), text.slice(end).trimStart()];
       }),
     );
+    for (const { entry, command } of candidates) {
+      const args = argumentsOf.get(entry.pid);
+      if (args === undefined || !command.startsWith(args)) continue;
+      const cookie = COOKIE.exec(command.slice(args.length))?.[1];
+      if (cookie !== undefined) entry.cookie = cookie;
+    }
   }
 }
 

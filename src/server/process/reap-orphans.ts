@@ -6,6 +6,7 @@ import { type HostIdentity, parseCookie } from "./cookie.ts";
 import { currentHost } from "./host-identity.ts";
 import { sharedProcessTable } from "./open-process-table.ts";
 import {
+  pidsOf,
   type ProcessEntry,
   type ProcessRef,
   type ProcessTable,
@@ -24,26 +25,13 @@ export interface ReapOptions {
   grace?: number;
 }
 
-export interface ReapedProcess {
-  pid: number;
-  ageMs: number;
-}
-
-/** An orphan may be a host itself, and its servers become orphans only when it is gone. */
-const ROUNDS = 6;
-/** After this many rounds there is no more SIGTERM: some programs start themselves again on it. */
-const SIGTERM_ROUNDS = 3;
-
 let reaped: Promise<void> | undefined;
 
 /** Reaps once in the life of this process. Never rejects. */
 export function reapOrphansOnce(clock: Clock, logger: Logger): Promise<void> {
   reaped ??= reapOrphans({ clock, logger }).then((ended) => {
-    if (ended.length > 0) {
-      logger.warn("ended processes that an earlier run left behind", {
-        pids: ended.map(({ pid }) => pid),
-      });
-    }
+    if (ended.length === 0) return;
+    logger.warn("ended processes that an earlier run left behind", { pids: pidsOf(ended) });
   });
   return reaped;
 }
@@ -52,38 +40,29 @@ export function reapOrphansOnce(clock: Clock, logger: Logger): Promise<void> {
  * Resolves to what was ended. Never touches a process whose host is alive, one that is not provably ours,
  * the caller or its ancestors. Never rejects. Does nothing on Windows.
  */
-export async function reapOrphans(options: ReapOptions = {}): Promise<ReapedProcess[]> {
-  const { platform = process.platform, logger = silentLogger } = options;
-  const table = options.table ?? sharedProcessTable(platform);
+export async function reapOrphans(options: ReapOptions = {}): Promise<ProcessEntry[]> {
+  const { platform = process.platform, host = currentHost(), grace = 1000 } = options;
+  const { clock = systemClock, logger = silentLogger } = options;
+  const { table = sharedProcessTable(platform) } = options;
   if (!table) return [];
   try {
-    return await reap(table, options);
+    // An orphan may be a host itself, and its servers become orphans only when it is gone: hence more rounds.
+    const { ended, survivors } = await terminateProcesses(() => findOrphans(table, host), {
+      table,
+      clock,
+      grace,
+      patience: 2000,
+      sigtermRounds: 3,
+    });
+    if (survivors.length > 0) {
+      const pids = pidsOf(survivors);
+      logger.warn("processes that an earlier run left behind cannot be ended", { pids });
+    }
+    return ended;
   } catch (error) {
     logger.warn("cannot look for servers that an earlier run left behind", { error });
     return [];
   }
-}
-
-async function reap(
-  table: ProcessTable,
-  { host = currentHost(), clock = systemClock, logger = silentLogger, grace = 1000 }: ReapOptions,
-): Promise<ReapedProcess[]> {
-  const ended: ReapedProcess[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const orphans = await findOrphans(table, host);
-    if (orphans.length === 0) break;
-    const options = { table, clock, grace: round < SIGTERM_ROUNDS ? grace : 0, patience: 2000 };
-    const survivors = await terminateProcesses(orphans, options);
-    for (const orphan of orphans) {
-      if (!survivors.includes(orphan)) ended.push({ pid: orphan.pid, ageMs: orphan.ageMs });
-    }
-    if (survivors.length > 0) {
-      const pids = survivors.map(({ pid }) => pid);
-      logger.warn("processes that an earlier run left behind cannot be ended", { pids });
-      break;
-    }
-  }
-  return ended;
 }
 
 /**

@@ -66,29 +66,17 @@ interface SpawnProblem {
   hint: string;
 }
 
+const DIRECTORY_PROBLEMS: Partial<Record<PathKind, SpawnProblem>> = {
+  missing: { message: "does not exist", hint: "create it, or correct 'cwd'" },
+  file: { message: "is not a directory", hint: "set 'cwd' to a directory" },
+  program: { message: "is not a directory", hint: "set 'cwd' to a directory" },
+  closed: { message: "cannot be entered", hint: "allow access to it, or choose another 'cwd'" },
+};
+
 /** The system reports a missing working directory as if the command were missing. */
 async function directoryProblem(cwd: string | undefined): Promise<SpawnProblem | undefined> {
-  if (cwd === undefined) return undefined;
-  switch (await look(cwd)) {
-    case "missing":
-      return {
-        message: `working directory '${cwd}' does not exist`,
-        hint: "create it, or correct 'cwd'",
-      };
-    case "file":
-    case "program":
-      return {
-        message: `working directory '${cwd}' is not a directory`,
-        hint: "set 'cwd' to a directory",
-      };
-    case "closed":
-      return {
-        message: `working directory '${cwd}' cannot be entered`,
-        hint: "allow access to it, or choose another 'cwd'",
-      };
-    case "directory":
-      return undefined;
-  }
+  const problem = cwd === undefined ? undefined : DIRECTORY_PROBLEMS[await look(cwd)];
+  return problem && { ...problem, message: `working directory '${cwd}' ${problem.message}` };
 }
 
 async function commandProblem(

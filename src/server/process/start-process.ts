@@ -8,24 +8,23 @@ import {
 } from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
-import { type Logger, silentLogger } from "../../model/logger.ts";
-import { type Clock, systemClock } from "../../util/clock.ts";
+import { silentLogger } from "../../model/logger.ts";
+import { systemClock } from "../../util/clock.ts";
 import { exitGuard } from "../../util/exit-guard.ts";
 import { labelledArgs, parseContainerRun } from "./containers.ts";
 import { makeCookie } from "./cookie.ts";
 import { type ChildEnvironment, baseEnvironment, childEnvironment } from "./environment.ts";
 import { currentHost } from "./host-identity.ts";
-import type { ProcessTable } from "./process-table.ts";
 import { explainSpawnFailure } from "./spawn-failure.ts";
 import {
   type ExitStatus,
   type StopOptions,
   type StopTarget,
-  type StopTiming,
   stopProcessTree,
 } from "./stop-process-tree.ts";
 
-export interface StartProcessOptions {
+/** The child gets the baseline of `ambient`. */
+export interface StartProcessOptions extends Partial<Omit<StopOptions, "engine">> {
   command: string;
   args?: readonly string[];
   /** The configured variables, which override the baseline. */
@@ -33,16 +32,7 @@ export interface StartProcessOptions {
   cwd?: string;
   /** The server's name, for errors. */
   server?: string;
-  logger?: Logger;
-  clock?: Clock;
-  timing?: Partial<StopTiming>;
-  /** The host's environment; the child gets the baseline of it. */
-  ambient?: NodeJS.ProcessEnv;
-  platform?: NodeJS.Platform;
-  table?: ProcessTable;
   cookie?: string;
-  /** The program that ends process trees on Windows. */
-  taskkill?: string;
 }
 
 export interface ServerProcess {
@@ -60,7 +50,7 @@ export interface ServerProcess {
 
 /** Rejects with SPAWN_FAILED, which is permanent unless the machine was only short of something. */
 export async function startProcess(options: StartProcessOptions): Promise<ServerProcess> {
-  const { command, args = [], cwd, server, timing, table, taskkill } = options;
+  const { command, args = [], cwd, server } = options;
   const { platform = process.platform, ambient = process.env } = options;
   const { clock = systemClock, logger = silentLogger } = options;
   const cookie = options.cookie ?? makeCookie(currentHost());
@@ -82,16 +72,7 @@ export async function startProcess(options: StartProcessOptions): Promise<Server
   }
 
   const engine = run && { command, globals: run.globals, env, cwd };
-  return watchProcess(child, pid, cookie, {
-    clock,
-    logger,
-    platform,
-    ambient,
-    timing,
-    table,
-    taskkill,
-    engine,
-  });
+  return watchProcess(child, pid, cookie, { ...options, clock, logger, platform, ambient, engine });
 }
 
 /** May throw at once or let the child emit "error": that depends on the kind of failure. */

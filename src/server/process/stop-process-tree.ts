@@ -17,6 +17,7 @@ import { signalGroup } from "../../util/signal.ts";
 import { type ContainerEngine, stopContainers } from "./containers.ts";
 import { sharedProcessTable } from "./open-process-table.ts";
 import {
+  pidsOf,
   type ProcessEntry,
   type ProcessRef,
   type ProcessTable,
@@ -25,7 +26,7 @@ import {
 } from "./process-table.ts";
 import { terminateProcesses } from "./terminate-processes.ts";
 
-export interface StopTiming {
+interface StopTiming {
   /** Milliseconds between closing stdin and SIGTERM. */
   eof: number;
   /** Milliseconds between SIGTERM and SIGKILL. */
@@ -61,19 +62,17 @@ export interface StopOptions {
   ambient: NodeJS.ProcessEnv;
   timing?: Partial<StopTiming>;
   table?: ProcessTable;
+  /** The program that ends process trees on Windows. */
   taskkill?: string;
   /** Present where the server runs in containers. */
   engine?: ContainerEngine;
 }
 
-/** How the tree is stopped, with every default filled in. */
-interface StopPlan {
-  clock: Clock;
-  logger: Logger;
+/** How the tree is stopped, with every default filled in. `stopContainers` never rejects and never hangs. */
+type StopPlan = Pick<StopOptions, "clock" | "logger"> & {
   timing: StopTiming;
-  /** Never rejects, never hangs. */
   stopContainers: () => Promise<void>;
-}
+};
 
 /** Never rejects; what cannot be ended is logged. */
 export function stopProcessTree(target: StopTarget, options: StopOptions): Promise<void> {
@@ -98,7 +97,7 @@ async function stopGroupAndSweep(
   plan: StopPlan,
 ): Promise<void> {
   const { clock, logger, timing } = plan;
-  const group = new ProcessGroup(target, table, clock);
+  const group = processGroup(target, table, clock);
   const crashed = target.hasExited();
   const noted = crashed ? [] : await table.descendants(target.pid).catch(() => []);
   target.closeStdin();
@@ -122,52 +121,37 @@ async function stopGroupAndSweep(
 }
 
 /** The child's process group, which may outlive the child. */
-class ProcessGroup {
-  readonly #target: StopTarget;
-  readonly #table: ProcessTable;
-  readonly #clock: Clock;
-  /** Once the group is gone, its number may be reused: then it must not be signalled any more. */
-  #isGone = false;
-  #members: ProcessRef[] = [];
-
-  constructor(target: StopTarget, table: ProcessTable, clock: Clock) {
-    this.#target = target;
-    this.#table = table;
-    this.#clock = clock;
-  }
-
-  send(signal: NodeJS.Signals): void {
-    if (!this.#isGone) signalGroup(this.#target.pid, signal);
-  }
-
-  /** Whether the child and all other members ended within `ms`. */
-  async isGoneWithin(ms: number): Promise<boolean> {
-    const clock = this.#clock;
-    const deadline = clock.monotonic() + ms;
-    if (!this.#target.hasExited() && !(await within(clock, ms, this.#target.exited))) return false;
-    return pollUntil(() => this.#check(), deadline - clock.monotonic(), clock);
-  }
+function processGroup(target: StopTarget, table: ProcessTable, clock: Clock) {
+  const pgid = target.pid;
+  // Once the group is gone, its number may be reused: then it must not be signalled any more.
+  let isGone = false;
+  let members: ProcessRef[] = [];
 
   /** A group of zombies can still be signalled, so the process table decides. */
-  async #check(): Promise<boolean> {
-    const table = this.#table;
-    const pgid = this.#target.pid;
-    if (this.#isGone || signalGroup(pgid, 0) === "gone") return (this.#isGone = true);
+  async function check(): Promise<boolean> {
+    if (isGone || signalGroup(pgid, 0) === "gone") return (isGone = true);
     try {
-      this.#members = await table.living(this.#members);
-      if (this.#members.length > 0) return false;
-      this.#members = (await table.list()).filter((entry) => entry.pgid === pgid && !entry.zombie);
-      return (this.#isGone = this.#members.length === 0);
+      members = await table.living(members);
+      if (members.length > 0) return false;
+      members = (await table.list()).filter((entry) => entry.pgid === pgid && !entry.zombie);
+      return (isGone = members.length === 0);
     } catch {
       return false;
     }
   }
-}
 
-/** What we find may start something else before it ends, so we look more than once. */
-const SWEEPS = 6;
-/** After this many sweeps there is no more SIGTERM: some programs start themselves again on it. */
-const SIGTERM_SWEEPS = 2;
+  return {
+    send(signal: NodeJS.Signals): void {
+      if (!isGone) signalGroup(pgid, signal);
+    },
+    /** Whether the child and all other members ended within `ms`. */
+    async isGoneWithin(ms: number): Promise<boolean> {
+      const deadline = clock.monotonic() + ms;
+      if (!target.hasExited() && !(await within(clock, ms, target.exited))) return false;
+      return pollUntil(check, deadline - clock.monotonic(), clock);
+    },
+  };
+}
 
 async function sweep(
   { pid, cookie }: StopTarget,
@@ -178,29 +162,21 @@ async function sweep(
   const starts = new Map(noted.map((ref) => [ref.pid, ref.start]));
   const isOurs = (entry: ProcessEntry): boolean =>
     entry.cookie === cookie || starts.get(entry.pid) === entry.start;
-  for (let round = 0; round < SWEEPS; round += 1) {
+  const find = async (): Promise<ProcessEntry[]> => {
     const all = await table.list();
     const spared = withAncestors(all, process.pid);
     const found = withRelatives(all, all.filter(isOurs)).filter(
       (entry) => !entry.zombie && !spared.has(entry.pid),
     );
-    if (found.length === 0) return;
-    logger.debug("ending processes that left their server's group", { pids: pidsOf(found) });
-    const grace = round < SIGTERM_SWEEPS ? timing.sweep : 0;
-    const options = { table, clock, grace, patience: timing.kill };
-    const survivors = await terminateProcesses(found, options);
-    if (survivors.length > 0) {
-      logger.warn("processes of a server cannot be ended", {
-        server: pid,
-        pids: pidsOf(survivors),
-      });
-      return;
+    if (found.length > 0) {
+      logger.debug("ending processes that left their server's group", { pids: pidsOf(found) });
     }
-  }
-}
-
-function pidsOf(entries: readonly ProcessEntry[]): number[] {
-  return entries.map(({ pid }) => pid);
+    return found;
+  };
+  const options = { table, clock, grace: timing.sweep, patience: timing.kill, sigtermRounds: 2 };
+  const { survivors } = await terminateProcesses(find, options);
+  if (survivors.length === 0) return;
+  logger.warn("processes of a server cannot be ended", { server: pid, pids: pidsOf(survivors) });
 }
 
 async function stopOnWindows(target: StopTarget, taskkill: string, plan: StopPlan): Promise<void> {

@@ -5,12 +5,12 @@ import type { RequestHandlers } from "../../model/request-handlers.ts";
 
 /** A call, as seen by the requests that it causes. */
 export interface CausingCall {
-  /** Undefined for resource reads and prompts. */
-  tool: string | undefined;
-  /** The caller's id for the call; undefined for anything but a tool call. */
-  callId: string | undefined;
+  /** Absent for resource reads and prompts. */
+  tool?: string;
+  /** The caller's id for a tool call. */
+  callId?: string;
   /** The caller's own handlers, which go before the board's. */
-  handlers: RequestHandlers | undefined;
+  handlers?: RequestHandlers;
   /** How often it has asked for the model. */
   samples: number;
 }
@@ -68,9 +68,7 @@ export class CallsInFlight {
       (call) =>
         call.handlers?.onElicitation === onElicitation && call.handlers?.onSampling === onSampling,
     );
-    return haveSameCaller
-      ? { tool: undefined, callId: undefined, handlers, samples: 0 }
-      : undefined;
+    return haveSameCaller ? { handlers, samples: 0 } : undefined;
   }
 
   #whenAllFailed(): AbortSignal {

@@ -24,7 +24,7 @@ export interface ElicitOptions {
   /** The board's callback; a caller's own goes before it. */
   ask: OnElicitation;
   questions: QuestionQueue;
-  logger: Logger;
+  logger: Pick<Logger, "warn">;
   /** Removes secrets from the server's words. */
   redact: (text: string) => string;
 }

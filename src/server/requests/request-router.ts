@@ -1,6 +1,7 @@
 // Routes what a server asks during a connection to the caller whose call caused it. Tool calls go through
 // here, so that we know which are in flight, and so that a call goes on after the server got its answers.
 
+import type { Client } from "@modelcontextprotocol/client";
 import type { CallOptions, ProtocolEra } from "../../model/connection.ts";
 import { cancelled, type PlugboardError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
@@ -14,11 +15,6 @@ import { type HostAnswers, type RequestsContext, ServerRequests } from "./server
 export interface RequestRouterOptions extends RequestsContext {
   wire: Wire;
   answers: HostAnswers;
-}
-
-/** The part of the SDK's client that is used here. */
-interface Notifier {
-  sendRootsListChanged(): Promise<void>;
 }
 
 export class RequestRouter {
@@ -35,17 +31,13 @@ export class RequestRouter {
     this.log = new ServerLog(options.logger, options.clock, options.redact);
   }
 
-  get capabilities(): JsonObject {
-    return this.requests.capabilities;
-  }
-
   /** The lowest level that the server should log, in the protocol's words. */
   get logLevel(): string {
     return protocolLevel(this.#options.answers.logLevel ?? "warn");
   }
 
   /** Up to 2025-11-25, tells the server when the roots change. Later servers ask when they need them. */
-  watchRoots(client: Notifier): void {
+  watchRoots(client: Pick<Client, "sendRootsListChanged">): void {
     const { answers, logger } = this.#options;
     if (!this.requests.supports("roots/list")) return;
     this.#stopWatchingRoots =
@@ -96,7 +88,7 @@ export class RequestRouter {
   /** In 2026-07-28: sends a request, and again with the answers that the server wants first. */
   sendInRounds(
     send: (extra: JsonObject | undefined) => Promise<unknown>,
-    call: CausingCall = { tool: undefined, callId: undefined, handlers: undefined, samples: 0 },
+    call: CausingCall = { samples: 0 },
     signal?: AbortSignal,
   ): Promise<unknown> {
     return callInRounds(send, (method, params) => {

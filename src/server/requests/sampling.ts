@@ -32,7 +32,7 @@ export interface SamplingContext {
   /** The server's limits, over all of its connections. */
   limits: SamplingLimits;
   clock: Clock;
-  logger: Logger;
+  logger: Pick<Logger, "warn">;
   /** Removes secrets from the server's words. */
   redact: (text: string) => string;
 }

@@ -55,7 +55,7 @@ export class ServerRequests {
 
   constructor(answers: HostAnswers, context: RequestsContext) {
     const { onElicitation, sampling, roots, questions = new QuestionQueue() } = answers;
-    const limited = { ...context, logger: limitedLogger(context) };
+    const limited = { ...context, logger: limitWarnings(context) };
     if (onElicitation !== undefined) {
       const elicitor = new Elicitor({ ...limited, ask: onElicitation, questions });
       this.#elicitor = elicitor;
@@ -119,24 +119,17 @@ function requiredPages(error: unknown): JsonObject[] | undefined {
   return pages.length === elicitations.length && pages.length <= MAX_PAGES ? pages : undefined;
 }
 
-const LOG_LIMIT = { maxLines: 100, windowMs: 1000 };
-
 /** A flood of requests must not become a flood of log lines. */
-function limitedLogger({ logger, clock }: RequestsContext): Logger {
+function limitWarnings({ logger, clock }: RequestsContext): Pick<Logger, "warn"> {
   const limit = new LogLimit({
-    ...LOG_LIMIT,
+    maxLines: 100,
+    windowMs: 1000,
     clock,
     onLeftOut: (count) => logger.warn(`(${count} more requests refused)`),
   });
-  const limited =
-    (level: LogLevel): Logger[LogLevel] =>
-    (message, fields) => {
-      if (limit.take()) logger[level](message, fields);
-    };
   return {
-    debug: limited("debug"),
-    info: limited("info"),
-    warn: limited("warn"),
-    error: limited("error"),
+    warn(message, fields) {
+      if (limit.take()) logger.warn(message, fields);
+    },
   };
 }

@@ -24,10 +24,7 @@ export interface BackoffOptions {
 }
 
 export class Backoff {
-  readonly #clock: Clock;
-  readonly #random: () => number;
-  readonly #maxFailures: number;
-  readonly #longestMs: number;
+  readonly #options: BackoffOptions;
   /** How many starts in a row failed. */
   #failures = 0;
   /** Failures and crashes since the last healthy minute; they set the delay. */
@@ -36,10 +33,7 @@ export class Backoff {
   #readySince: number | undefined;
 
   constructor(options: BackoffOptions) {
-    this.#clock = options.clock;
-    this.#random = options.random;
-    this.#maxFailures = options.maxFailures;
-    this.#longestMs = options.maxFailures === Infinity ? LONGEST_REMOTE_MS : LONGEST_MS;
+    this.#options = options;
   }
 
   get attempt(): number {
@@ -48,24 +42,24 @@ export class Backoff {
 
   becameReady(): void {
     this.#failures = 0;
-    this.#readySince = this.#clock.monotonic();
+    this.#readySince = this.#options.clock.monotonic();
   }
 
   startFailed(): BackoffDecision {
     this.#failures += 1;
-    if (this.#failures >= this.#maxFailures) {
+    if (this.#failures >= this.#options.maxFailures) {
       return { kind: "give-up", reason: `${this.#failures} starts in a row failed` };
     }
     return this.#retry();
   }
 
   crashed(): BackoffDecision {
-    const now = this.#clock.monotonic();
+    const now = this.#options.clock.monotonic();
     if (this.#readySince !== undefined && now - this.#readySince >= HEALTHY_MS) this.forgive();
     this.#readySince = undefined;
     this.#crashes = this.#crashes.filter((at) => now - at < CRASH_WINDOW_MS);
     this.#crashes.push(now);
-    if (this.#crashes.length >= CRASHES_IN_WINDOW && this.#maxFailures !== Infinity) {
+    if (this.#crashes.length >= CRASHES_IN_WINDOW && this.#options.maxFailures !== Infinity) {
       return { kind: "give-up", reason: `it crashed ${this.#crashes.length} times in 10 minutes` };
     }
     return this.#retry();
@@ -80,13 +74,11 @@ export class Backoff {
   }
 
   #retry(): BackoffDecision {
-    const base = Math.min(FIRST_MS * 2 ** this.#streak, this.#longestMs);
+    const { random, maxFailures } = this.#options;
+    const longest = maxFailures === Infinity ? LONGEST_REMOTE_MS : LONGEST_MS;
+    const base = Math.min(FIRST_MS * 2 ** this.#streak, longest);
     this.#streak += 1;
-    const delayMs = Math.round(base * (1 - JITTER + 2 * JITTER * this.#random()));
-    return {
-      kind: "retry",
-      delayMs: Math.min(delayMs, this.#longestMs),
-      attempt: this.#failures + 1,
-    };
+    const delayMs = Math.round(base * (1 - JITTER + 2 * JITTER * random()));
+    return { kind: "retry", delayMs: Math.min(delayMs, longest), attempt: this.attempt };
   }
 }

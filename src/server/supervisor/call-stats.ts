@@ -4,34 +4,25 @@
 const WEIGHT = 0.2;
 
 export class CallStats {
+  inFlight = 0;
   #total = 0;
   #failed = 0;
-  #inFlight = 0;
   #latencyMs: number | undefined;
-
-  get inFlight(): number {
-    return this.#inFlight;
-  }
 
   started(): void {
     this.#total += 1;
-    this.#inFlight += 1;
+    this.inFlight += 1;
   }
 
   ended(ms: number, failed: boolean): void {
-    this.#inFlight -= 1;
+    this.inFlight -= 1;
+    const before = this.#latencyMs ?? ms;
     if (failed) this.#failed += 1;
-    else
-      this.#latencyMs =
-        this.#latencyMs === undefined ? ms : this.#latencyMs + (ms - this.#latencyMs) * WEIGHT;
+    else this.#latencyMs = before + (ms - before) * WEIGHT;
   }
 
   snapshot(): { total: number; failed: number; inFlight: number; latencyMs?: number } {
-    return {
-      total: this.#total,
-      failed: this.#failed,
-      inFlight: this.#inFlight,
-      latencyMs: this.#latencyMs,
-    };
+    const { inFlight } = this;
+    return { total: this.#total, failed: this.#failed, inFlight, latencyMs: this.#latencyMs };
   }
 }

@@ -27,12 +27,13 @@ export interface Wire extends Transport {
 
 export interface Carrier {
   readonly wire: Wire;
-  readonly pid: number | undefined;
+  /** Only a process has one. */
+  readonly pid?: number;
   /** Absent for a process. */
   readonly transport?: RemoteTransportKind;
   /** Settles with the reason when the conversation ends without our having ended it. */
   readonly broken: Promise<PlugboardError>;
-  stderrTail(): string[];
+  stderrTail?(): string[];
   /** Call it after the handshake. The carrier calls `onRenewed` when the server may have forgotten everything. */
   established?(era: ProtocolEra, onRenewed: () => void): void;
   /** Idempotent; resolves when nothing is left. Call `wire.end` first. */

@@ -7,9 +7,9 @@ const LONGEST_ID = 1024;
 
 export interface StreamPosition {
   /** The id of the last event, if the server sends ids. */
-  lastId: string | undefined;
+  lastId?: string;
   /** Milliseconds that the server asks us to wait before reconnecting. */
-  retryMs: number | undefined;
+  retryMs?: number;
 }
 
 export interface StreamEvent {

@@ -2,6 +2,8 @@
 
 import { PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import { parseJson } from "../../util/parse-json.ts";
+import { retryAfterMs } from "../../util/retry-after.ts";
 import { oneLine } from "../../util/text.ts";
 import { serverError, wireMessage } from "./errors.ts";
 
@@ -38,7 +40,7 @@ export function readRefusal(answer: RefusedAnswer): Refusal {
     return { kind: "session-lost", error };
   }
   if (status !== 429) return { kind: "error", error };
-  const afterMs = retryAfter(answer.headers["retry-after"], answer.now);
+  const afterMs = retryAfterMs(answer.headers["retry-after"], answer.now) ?? DEFAULT_WAIT_MS;
   return {
     kind: "later",
     afterMs: Math.min(Math.max(afterMs, SHORTEST_WAIT_MS), LONGEST_WAIT_MS),
@@ -54,12 +56,8 @@ export function isChallenge(status: number, headers: Readonly<Record<string, str
 
 /** A JSON-RPC error in the body says more than the status. */
 function errorIn(body: string): JsonObject | undefined {
-  try {
-    const parsed: unknown = JSON.parse(body);
-    return isJsonObject(parsed) && isJsonObject(parsed.error) ? parsed.error : undefined;
-  } catch {
-    return undefined;
-  }
+  const parsed = parseJson(body);
+  return isJsonObject(parsed) && isJsonObject(parsed.error) ? parsed.error : undefined;
 }
 
 function httpError({ status, method, headers }: RefusedAnswer): PlugboardError {
@@ -80,13 +78,4 @@ function needsAuth({ status }: RefusedAnswer): PlugboardError {
     permanent: true,
     hint: 'give it a token in headers, such as { Authorization: "Bearer ${TOKEN}" }',
   });
-}
-
-/** The value is a number of seconds, or a date. */
-function retryAfter(value: string | undefined, now: number): number {
-  if (value === undefined) return DEFAULT_WAIT_MS;
-  const seconds = Number(value);
-  if (Number.isFinite(seconds) && seconds >= 0) return seconds * 1000;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? DEFAULT_WAIT_MS : Math.max(0, date - now);
 }

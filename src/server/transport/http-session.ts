@@ -9,7 +9,7 @@ import { type Clock, pause } from "../../util/clock.ts";
 import { type ParamHeader, paramHeaders } from "./param-headers.ts";
 import { readEvents, type StreamPosition } from "./event-stream.ts";
 import { mirroredHeaders, sessionHeaders } from "./http-headers.ts";
-import { readRefusal, type Refusal } from "./http-refusal.ts";
+import { readRefusal } from "./http-refusal.ts";
 import { type Hold, sendAuthorized } from "./send-authorized.ts";
 
 const ACCEPT = "application/json, text/event-stream";
@@ -22,7 +22,8 @@ const SAFE_RETRY_MS = 500;
 /** How often we try again when the server says "later". */
 const LATER_RETRIES = 5;
 
-export interface HttpSessionOptions {
+/** A server at a URL, and the way to it. */
+export interface RemoteOptions {
   url: string;
   /** The configured headers, which are sent to the server's own origin only. */
   headers: Record<string, string>;
@@ -31,8 +32,6 @@ export interface HttpSessionOptions {
   authorizer?: Authorizer;
   clock: Clock;
   maxMessageBytes: number;
-  /** The session was lost and there is a new one: what we know of the server may be stale. */
-  onRenewed: () => void;
 }
 
 export interface Outgoing {
@@ -47,18 +46,17 @@ export interface Outgoing {
 export class HttpSession {
   /** Which parameters of which tool are mirrored as headers. */
   paramHeaders: ReadonlyMap<string, readonly ParamHeader[]> = new Map();
-  readonly #options: HttpSessionOptions;
+  protocolVersion: string | undefined;
+  readonly #options: RemoteOptions;
+  readonly #onRenewed: () => void;
   #id: string | undefined;
-  #protocolVersion: string | undefined;
   #initializeParams: JsonObject | undefined;
   #renewing: Promise<void> | undefined;
 
-  constructor(options: HttpSessionOptions) {
+  /** Calls `onRenewed` when it was lost and there is a new one: what we know of the server may be stale. */
+  constructor(options: RemoteOptions, onRenewed: () => void) {
     this.#options = options;
-  }
-
-  set protocolVersion(version: string) {
-    this.#protocolVersion = version;
+    this.#onRenewed = onRenewed;
   }
 
   /** Resolves to an answer that is a success. */
@@ -73,7 +71,15 @@ export class HttpSession {
         this.#id = response.headers["mcp-session-id"] ?? this.#id;
         return response;
       }
-      const refusal = await this.#refusal(response, outgoing.method, session !== undefined);
+      const { status, headers } = response;
+      const refusal = readRefusal({
+        status,
+        headers,
+        body: await firstBytes(response, ERROR_BODY_BYTES),
+        method: outgoing.method,
+        inSession: session !== undefined,
+        now: this.#options.clock.now(),
+      });
       if (refusal.kind === "session-lost") {
         // It says the same with a new session, so the session is not the problem.
         if (renewed) throw refusal.error;
@@ -82,7 +88,7 @@ export class HttpSession {
       } else if (refusal.kind === "later" && patience > 0) {
         patience -= 1;
         await this.#wait(refusal.afterMs, outgoing.signal);
-      } else if (response.status >= 500 && retries > 0) {
+      } else if (status >= 500 && retries > 0) {
         retries -= 1;
         await this.#wait(SAFE_RETRY_MS, outgoing.signal);
       } else {
@@ -146,12 +152,13 @@ export class HttpSession {
     hold?: Hold,
   ): Promise<GuardedResponse> {
     const { url, headers: configured, fetch, authorizer } = this.#options;
+    const { protocolVersion } = this;
     return sendAuthorized(
       authorizer,
       (credentials) =>
         fetch(url, {
           ...request,
-          headers: this.#headers(headers),
+          headers: { ...sessionHeaders({ sessionId: this.#id, protocolVersion }), ...headers },
           privateHeaders: { ...configured, ...credentials },
         }),
       hold,
@@ -162,19 +169,6 @@ export class HttpSession {
     const { name, arguments: args } = params;
     if (method !== "tools/call" || typeof name !== "string" || !isJsonObject(args)) return {};
     return paramHeaders(this.paramHeaders.get(name) ?? [], args);
-  }
-
-  async #refusal(response: GuardedResponse, method: string, inSession: boolean): Promise<Refusal> {
-    const { status, headers } = response;
-    const body = await firstBytes(response, ERROR_BODY_BYTES);
-    return readRefusal({
-      status,
-      headers,
-      body,
-      method,
-      inSession,
-      now: this.#options.clock.now(),
-    });
   }
 
   #renew(lost: string | undefined, signal: AbortSignal): Promise<void> {
@@ -202,17 +196,12 @@ export class HttpSession {
     const method = "notifications/initialized";
     const note = JSON.stringify({ jsonrpc: "2.0", method });
     (await this.#postOnce({ method, params: {}, body: note, signal })).cancel();
-    this.#options.onRenewed();
+    this.#onRenewed();
   }
 
   async #wait(ms: number, signal: AbortSignal): Promise<void> {
     await pause(this.#options.clock, ms, signal);
     if (signal.aborted) throw cancelled();
-  }
-
-  #headers(extra: Record<string, string>): Record<string, string> {
-    const session = { sessionId: this.#id, protocolVersion: this.#protocolVersion };
-    return { ...sessionHeaders(session), ...extra };
   }
 }
 

@@ -4,35 +4,30 @@
 import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
 import type { GuardedResponse } from "../../net/fetch.ts";
 import { oneLine } from "../../util/text.ts";
-import { type Clock, pause } from "../../util/clock.ts";
+import { pause } from "../../util/clock.ts";
 import { readEvents, readText, type StreamPosition } from "./event-stream.ts";
-import {
-  HttpSession,
-  type HttpSessionOptions,
-  isEventStream,
-  type Outgoing,
-} from "./http-session.ts";
+import { HttpSession, isEventStream, type Outgoing, type RemoteOptions } from "./http-session.ts";
 import type { ParamHeader } from "./param-headers.ts";
-import { RemoteTransport, type RemoteTransportOptions } from "./remote.ts";
+import { RemoteTransport } from "./remote.ts";
 
 const RESUME_ATTEMPTS = 3;
 const RESUME_PAUSE_MS = 500;
 
-export type HttpTransportOptions = HttpSessionOptions & RemoteTransportOptions;
-
 export class HttpTransport extends RemoteTransport {
   readonly hasPerRequestStream = true;
   readonly session: HttpSession;
-  readonly #maxMessageBytes: number;
-  readonly #clock: Clock;
+  readonly #options: RemoteOptions;
   /** The SDK's requests that have no answer yet. */
   readonly #sdkWaits = new Set<number | string>();
 
-  constructor(options: HttpTransportOptions) {
-    super(options);
-    this.session = new HttpSession(options);
-    this.#maxMessageBytes = options.maxMessageBytes;
-    this.#clock = options.clock;
+  constructor(
+    options: RemoteOptions,
+    onFatal: (error: PlugboardError) => void,
+    onRenewed: () => void,
+  ) {
+    super(options.clock, onFatal);
+    this.session = new HttpSession(options, onRenewed);
+    this.#options = options;
   }
 
   setProtocolVersion(version: string): void {
@@ -44,7 +39,7 @@ export class HttpTransport extends RemoteTransport {
   }
 
   protected override async exchange(outgoing: Outgoing, id: number): Promise<void> {
-    const position: StreamPosition = { lastId: undefined, retryMs: undefined };
+    const position: StreamPosition = {};
     const response = await this.session.post(outgoing);
     const end = await this.#read(response, outgoing.method, position).then(
       () => undefined,
@@ -60,7 +55,7 @@ export class HttpTransport extends RemoteTransport {
 
   protected override async sendForSdk(outgoing: Outgoing, id: string | number): Promise<void> {
     this.#sdkWaits.add(id);
-    const position: StreamPosition = { lastId: undefined, retryMs: undefined };
+    const position: StreamPosition = {};
     const response = await this.session.post(outgoing).catch((error: unknown) => {
       throw this.#noted(error);
     });
@@ -89,7 +84,7 @@ export class HttpTransport extends RemoteTransport {
   async #resume(position: StreamPosition, signal: AbortSignal, id: number): Promise<void> {
     for (let attempt = 1; attempt <= RESUME_ATTEMPTS; attempt += 1) {
       if (position.lastId === undefined || !this.calls.waits(id) || signal.aborted) return;
-      await pause(this.#clock, position.retryMs ?? RESUME_PAUSE_MS, signal);
+      await pause(this.#options.clock, position.retryMs ?? RESUME_PAUSE_MS, signal);
       const outcome = await this.session
         .listen(position, signal, (data) => this.receive(data))
         .catch((error: unknown) => {
@@ -106,13 +101,14 @@ export class HttpTransport extends RemoteTransport {
   }
 
   async #read(response: GuardedResponse, method: string, position: StreamPosition): Promise<void> {
+    const { maxMessageBytes } = this.#options;
     const type = response.headers["content-type"] ?? "";
     if (isEventStream(response)) {
-      return readEvents(response.body, this.#maxMessageBytes, position, ({ name, data }) => {
+      return readEvents(response.body, maxMessageBytes, position, ({ name, data }) => {
         if (name === "message") this.receive(data);
       });
     }
-    if (type.includes("json")) return this.receive(await readText(response, this.#maxMessageBytes));
+    if (type.includes("json")) return this.receive(await readText(response, maxMessageBytes));
     response.cancel();
     if (response.status === 202 || response.status === 204) return;
     const what = type === "" ? "no content type" : oneLine(type, 60);

@@ -6,6 +6,8 @@ import { headerValue } from "./http-headers.ts";
 
 const KEY = "x-mcp-header";
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+/** The values of these are data, even where they look like a schema. */
+const SKIPPED = new Set([KEY, "enum", "const", "default", "examples"]);
 const TYPES = new Set<unknown>(["string", "integer", "boolean"]);
 
 export interface ParamHeader {
@@ -28,7 +30,8 @@ export function readParamHeaders(schema: JsonObject): ParamHeader[] | string {
     if (Array.isArray(node)) for (const each of node) queue.push({ node: each, path: undefined });
     if (!isJsonObject(node)) continue;
     const header = node[KEY];
-    if (header !== undefined && !isPropertyMap(node)) {
+    // A property that has the keyword as its name is a schema, not a declaration.
+    if (header !== undefined && !isJsonObject(header)) {
       const fault = headerFault(header, node.type, path, names);
       if (fault !== undefined) return fault;
       if (typeof header !== "string" || path === undefined) continue;
@@ -36,14 +39,7 @@ export function readParamHeaders(schema: JsonObject): ParamHeader[] | string {
       found.push({ path, header });
     }
     for (const [key, child] of Object.entries(node)) {
-      if (
-        key === KEY ||
-        key === "enum" ||
-        key === "const" ||
-        key === "default" ||
-        key === "examples"
-      )
-        continue;
+      if (SKIPPED.has(key)) continue;
       if (key !== "properties" || !isJsonObject(child))
         queue.push({ node: child, path: undefined });
       else {
@@ -54,11 +50,6 @@ export function readParamHeaders(schema: JsonObject): ParamHeader[] | string {
     }
   }
   return found;
-}
-
-/** A property that has the keyword as its name is a schema, not a declaration. */
-function isPropertyMap(node: JsonObject): boolean {
-  return isJsonObject(node[KEY]);
 }
 
 function headerFault(

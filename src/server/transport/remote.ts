@@ -10,12 +10,6 @@ import type { Outgoing } from "./http-session.ts";
 import { PendingCalls, type RequestOptions } from "./pending-calls.ts";
 import type { Hold } from "./send-authorized.ts";
 
-export interface RemoteTransportOptions {
-  clock: Clock;
-  /** The server cannot be reached any more. Called once; the owner then calls `end`. */
-  onFatal: (error: PlugboardError) => void;
-}
-
 export abstract class RemoteTransport implements Wire {
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -29,7 +23,8 @@ export abstract class RemoteTransport implements Wire {
   #initializeResult: JsonObject | undefined;
   #broken = false;
 
-  constructor({ clock, onFatal }: RemoteTransportOptions) {
+  /** Calls `onFatal` once, when the server cannot be reached any more; the owner then calls `end`. */
+  constructor(clock: Clock, onFatal: (error: PlugboardError) => void) {
     this.#onFatal = onFatal;
     this.calls = new PendingCalls(clock, (id, reason) => this.#abandon(id, reason));
   }

@@ -1,31 +1,22 @@
 // The SSE transport of 2024-11-05: the server sends everything in one long stream of events, and we POST
 // everything to an address that it sends first.
 
-import type { Authorizer } from "../../model/authorization.ts";
 import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
 import type { GuardedFetch, GuardedResponse } from "../../net/fetch.ts";
 import { deferred } from "../../util/deferred.ts";
 import { oneLine } from "../../util/text.ts";
 import { readEvents } from "./event-stream.ts";
-import { isEventStream, type Outgoing } from "./http-session.ts";
+import { isEventStream, type Outgoing, type RemoteOptions } from "./http-session.ts";
 import { readRefusal } from "./http-refusal.ts";
-import { RemoteTransport, type RemoteTransportOptions } from "./remote.ts";
+import { RemoteTransport } from "./remote.ts";
 import { type Hold, sendAuthorized } from "./send-authorized.ts";
 
-export interface SseTransportOptions extends RemoteTransportOptions {
-  url: string;
-  headers: Record<string, string>;
-  fetch: GuardedFetch;
-  authorizer?: Authorizer;
-  maxMessageBytes: number;
-}
-
 export class SseTransport extends RemoteTransport {
-  readonly #options: SseTransportOptions;
+  readonly #options: RemoteOptions;
   readonly #address = deferred<string>();
 
-  constructor(options: SseTransportOptions) {
-    super(options);
+  constructor(options: RemoteOptions, onFatal: (error: PlugboardError) => void) {
+    super(options.clock, onFatal);
     this.#options = options;
     // Without this, a refusal before the first message would be an unhandled rejection.
     this.#address.promise.catch(() => {});
@@ -70,8 +61,7 @@ export class SseTransport extends RemoteTransport {
         response.cancel();
         throw this.#refusal(response, "GET", "");
       }
-      const position = { lastId: undefined, retryMs: undefined };
-      await readEvents(response.body, maxMessageBytes, position, ({ name, data }) => {
+      await readEvents(response.body, maxMessageBytes, {}, ({ name, data }) => {
         if (name === "endpoint") this.#adoptAddress(data);
         else if (name === "message") this.receive(data);
       });

@@ -264,7 +264,7 @@ describe("an answer to initialize", () => {
     ["loses instructions that are no text", { instructions: [1] }, { instructions: undefined }],
   ])("%s", async (_, answer, expected) => {
     const { outcome } = await greet({ ...legacy, initialize: { ...initialized, ...answer } });
-    expect(outcome).toMatchObject({ era: "legacy", initialize: expected });
+    expect(outcome).toMatchObject({ era: "legacy", statement: expected });
   });
 });
 

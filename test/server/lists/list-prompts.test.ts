@@ -1,12 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { listPrompts, MAX_ARGUMENTS, MAX_PROMPTS } from "../../../src/server/lists/list-prompts.ts";
+import { MAX_ARGUMENTS, MAX_PROMPTS, PROMPT_LIST } from "../../../src/server/lists/list-prompts.ts";
+import { listFrom } from "./listing.ts";
 
 async function list(...prompts: unknown[]) {
-  return listPrompts(
-    "docs",
+  const { items, diagnostics } = await listFrom(
+    PROMPT_LIST,
     async () => ({ prompts }),
     (text) => text.replaceAll("hunter2", "[REDACTED]"),
   );
+  return { prompts: items, diagnostics };
 }
 
 const messages = (list_: { diagnostics: { message: string }[] }): string[] =>

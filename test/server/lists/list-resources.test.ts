@@ -1,16 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { MAX_PAGES } from "../../../src/server/lists/list-pages.ts";
 import {
-  listResources,
-  listTemplates,
   MAX_RESOURCES,
   MAX_URI,
+  RESOURCE_LIST,
+  TEMPLATE_LIST,
 } from "../../../src/server/lists/list-resources.ts";
-
-const asIs = (text: string): string => text;
+import { listFrom } from "./listing.ts";
 
 function list(...resources: unknown[]) {
-  return listResources("docs", async () => ({ resources }), asIs);
+  return listFrom(RESOURCE_LIST, async () => ({ resources }));
 }
 
 describe("a resource", () => {
@@ -95,7 +94,11 @@ describe("a resource", () => {
   it("is listed without secrets, except in its URI", async () => {
     const redact = (text: string): string => text.replaceAll("hunter2", "[REDACTED]");
     const resource = { uri: "a:hunter2", name: "hunter2", description: "it is hunter2" };
-    const { items } = await listResources("docs", async () => ({ resources: [resource] }), redact);
+    const { items } = await listFrom(
+      RESOURCE_LIST,
+      async () => ({ resources: [resource] }),
+      redact,
+    );
     expect(items).toEqual([
       { uri: "a:hunter2", name: "[REDACTED]", description: "it is [REDACTED]" },
     ]);
@@ -130,13 +133,13 @@ describe("the list", () => {
       page += 1;
       return { resources: [{ uri: `a:${page}` }], nextCursor: String(page) };
     };
-    const { items, diagnostics } = await listResources("docs", request, asIs);
+    const { items, diagnostics } = await listFrom(RESOURCE_LIST, request);
     expect(items).toHaveLength(MAX_PAGES);
     expect(diagnostics).toHaveLength(1);
   });
 
   it.each([null, {}, { resources: {} }])("must be a list: %j", async (answer) => {
-    await expect(listResources("docs", async () => answer, asIs)).rejects.toMatchObject({
+    await expect(listFrom(RESOURCE_LIST, async () => answer)).rejects.toMatchObject({
       code: "PROTOCOL",
       message: "the server's answer to resources/list does not hold a list of resources",
     });
@@ -152,11 +155,9 @@ describe("a template", () => {
       7,
       { uriTemplate: "d:{x}", _meta: JSON.parse(`${'{"a":'.repeat(99)}1${"}".repeat(99)}`) },
     ];
-    const { items, diagnostics } = await listTemplates(
-      "docs",
-      async () => ({ resourceTemplates }),
-      asIs,
-    );
+    const { items, diagnostics } = await listFrom(TEMPLATE_LIST, async () => ({
+      resourceTemplates,
+    }));
     expect(items).toEqual([resourceTemplates[0], { uriTemplate: "b:{x}", name: "b:{x}" }]);
     expect(diagnostics.map(({ message }) => message)).toEqual([
       "resource template left out: it has no URI template",

@@ -1,7 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { PlugboardError } from "../../../src/model/errors.ts";
 import { MAX_PAGES } from "../../../src/server/lists/list-pages.ts";
-import { listTools, MAX_TOOLS } from "../../../src/server/lists/list-tools.ts";
+import { MAX_TOOLS, TOOL_LIST } from "../../../src/server/lists/list-tools.ts";
+import { listFrom } from "./listing.ts";
+
+async function listTools(
+  request: (cursor: unknown) => Promise<unknown>,
+  redact?: (text: string) => string,
+) {
+  const { items, diagnostics } = await listFrom(TOOL_LIST, request, redact);
+  return { tools: items, diagnostics };
+}
 
 const inputSchema = { type: "object" };
 
@@ -11,8 +20,8 @@ function tool(name: string, more: object = {}): object {
 
 /** Lists from a server that has these pages, each under the cursor of its number. */
 async function listPages(pages: unknown[][]) {
-  const cursors: (string | undefined)[] = [];
-  const listed = await listTools("docs", async (cursor) => {
+  const cursors: unknown[] = [];
+  const listed = await listTools(async (cursor) => {
     cursors.push(cursor);
     const page = Number(cursor ?? 0);
     return { tools: pages[page], ...(page + 1 < pages.length && { nextCursor: String(page + 1) }) };
@@ -34,7 +43,7 @@ describe("the pages", () => {
 
   it.each([undefined, null, "", 7, {}])("end at a cursor that is %j", async (nextCursor) => {
     let pages = 0;
-    const { tools } = await listTools("docs", async () => {
+    const { tools } = await listTools(async () => {
       pages += 1;
       return { tools: [tool("a")], nextCursor };
     });
@@ -47,7 +56,7 @@ describe("the pages", () => {
     ["an earlier one", ["x", "y", "x"], 3],
   ])("are cut where the server gives %s again", async (_, cursors, pages) => {
     let page = 0;
-    const { tools, diagnostics } = await listTools("docs", async () => {
+    const { tools, diagnostics } = await listTools(async () => {
       page += 1;
       return { tools: [tool(`tool-${page}`)], nextCursor: cursors[page - 1] };
     });
@@ -60,7 +69,7 @@ describe("the pages", () => {
 
   it("are cut if they do not end", async () => {
     let page = 0;
-    const { tools, diagnostics } = await listTools("docs", async () => {
+    const { tools, diagnostics } = await listTools(async () => {
       page += 1;
       return { tools: [tool(`tool-${page}`)], nextCursor: String(page) };
     });
@@ -75,7 +84,7 @@ describe("the pages", () => {
     ["an object for a list", { tools: {} }],
     ["nothing", undefined],
   ])("must each be a list: %s", async (_, result) => {
-    const listing = listTools("docs", async () => result);
+    const listing = listTools(async () => result);
     await expect(listing).rejects.toMatchObject({
       code: "PROTOCOL",
       message: "the server's answer to tools/list does not hold a list of tools",
@@ -84,7 +93,7 @@ describe("the pages", () => {
 
   it("end with the error of the one that failed", async () => {
     const error = new PlugboardError("TIMEOUT", "no answer");
-    await expect(listTools("docs", () => Promise.reject(error))).rejects.toBe(error);
+    await expect(listTools(() => Promise.reject(error))).rejects.toBe(error);
   });
 });
 
@@ -181,7 +190,7 @@ describe("a tool", () => {
       tools: [tool("hid\u200bden", { description: "Finds\u202e hunter2." }), tool("plain")],
     });
     const redact = (text: string): string => text.replace("hunter2", "[REDACTED]");
-    const { tools, diagnostics } = await listTools("docs", pages, redact);
+    const { tools, diagnostics } = await listTools(pages, redact);
     expect(tools.map(({ name, description }) => [name, description])).toEqual([
       ["hid\u200bden", "Finds [REDACTED]."],
       ["plain", undefined],

@@ -1,16 +1,17 @@
 import { describe, expect, it } from "vitest";
 import type { ToolDefinition } from "../../../src/model/tool.ts";
-import { cleanTool } from "../../../src/server/lists/list-tools.ts";
+import { TOOL_LIST } from "../../../src/server/lists/list-tools.ts";
+import { TextCleaner } from "../../../src/server/lists/text-cleaner.ts";
 
 const TAGS = String.fromCodePoint(0xe0069, 0xe0067, 0xe006e);
 
 function clean(tool: Partial<ToolDefinition>, redact?: (text: string) => string) {
-  const said: string[] = [];
   const given = { name: "search", inputSchema: { type: "object" }, ...tool };
   const before = JSON.stringify(given);
-  const result = cleanTool(given, redact ?? ((text) => text), (message) => said.push(message));
+  const cleaner = new TextCleaner(redact ?? ((text) => text));
+  const result = TOOL_LIST.clean(given, cleaner);
   expect(JSON.stringify(given)).toBe(before);
-  return { tool: result, said };
+  return { tool: result, said: cleaner.changes() };
 }
 
 describe("a description", () => {

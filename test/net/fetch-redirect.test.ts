@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { redirectTarget } from "../../src/net/redirect.ts";
+import { redirectTarget } from "../../src/net/fetch.ts";
 
 const HERE = new URL("https://a.example/mcp?key=1");
 
