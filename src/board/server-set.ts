@@ -66,15 +66,18 @@ export class ServerSet {
     return this.#own.get(name) ?? this.#shared(name);
   }
 
-  /** Throws UNKNOWN_SERVER with a similar name. Also finds shared servers that the session has disabled. */
+  /** Throws UNKNOWN_SERVER with a similar name. */
   named(name: string): ServerEntry {
-    const entry = this.get(name) ?? (this.#withheld.has(name) ? this.#base?.get(name) : undefined);
-    if (entry !== undefined) return entry;
-    const meant = closest(name, [...this.#names(), ...this.#withheld]);
-    throw new PlugboardError("UNKNOWN_SERVER", `there is no server named '${name}'`, {
-      server: name,
-      hint: meant === undefined ? undefined : `did you mean '${meant}'?`,
-    });
+    const entry = this.get(name);
+    if (entry === undefined) throw unknownServer(name, this.#names());
+    return entry;
+  }
+
+  /** Also finds shared servers that the session has disabled: to enable them again, not to use them. */
+  namedOrWithheld(name: string): ServerEntry {
+    const entry = this.get(name) ?? this.withheld().find((each) => each.name === name);
+    if (entry === undefined) throw unknownServer(name, [...this.#names(), ...this.#withheld]);
+    return entry;
   }
 
   own(): ServerEntry[] {
@@ -339,4 +342,12 @@ export class ServerSet {
 
 function isShareable({ definition }: ServerEntry): boolean {
   return definition.scope !== "session";
+}
+
+function unknownServer(name: string, names: Iterable<string>): PlugboardError {
+  const meant = closest(name, names);
+  return new PlugboardError("UNKNOWN_SERVER", `there is no server named '${name}'`, {
+    server: name,
+    hint: meant === undefined ? undefined : `did you mean '${meant}'?`,
+  });
 }

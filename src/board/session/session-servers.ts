@@ -46,7 +46,7 @@ export class SessionServers {
   /** Throws UNKNOWN_SERVER, and UNSUPPORTED for a shared server. */
   named(name: string): ServerEntry {
     const { servers } = this.#options;
-    const entry = servers.named(name);
+    const entry = servers.namedOrWithheld(name);
     if (servers.isOwn(entry)) return entry;
     throw new PlugboardError("UNSUPPORTED", `server '${name}' is shared by all sessions`, {
       server: name,
@@ -84,7 +84,7 @@ export class SessionServers {
    */
   async setEnabled(name: string, enabled: boolean): Promise<ServerEntry> {
     const { servers, base } = this.#options;
-    const entry = servers.named(name);
+    const entry = servers.namedOrWithheld(name);
     const { definition, supervisor } = entry;
     const isEnabled = definition.enabled && !servers.isWithheld(entry);
     if (isEnabled === enabled) return entry;

@@ -52,6 +52,36 @@ describe("resources and prompts of a session", () => {
     expect((await session.resources.read(WELCOME)).server).toBe("shared");
   });
 
+  it("of a server that the session has disabled are not there, also if the server is named", async () => {
+    const board = await openWith({ servers: { shared: fixture("library") }, resourceTools: true });
+    const session = await board.openSession({ cwd });
+    await session.setEnabled("shared", false);
+    const { resources, prompts } = session;
+    const server = "shared";
+    const template = (await board.resources.templates())[0]?.uriTemplate ?? "";
+    const attempts: (() => Promise<unknown>)[] = [
+      () => resources.list(server),
+      () => resources.templates(server),
+      () => resources.read(WELCOME, { server }),
+      () => resources.subscribe(WELCOME, { server }),
+      () => resources.complete(template, "name", "", { server }),
+      () => prompts.list(server),
+    ];
+    for (const attempt of attempts) {
+      await expect(attempt()).rejects.toMatchObject({ code: "UNKNOWN_SERVER" });
+    }
+    const prompt = prompts.get("shared/greet", { name: "you" });
+    await expect(prompt).rejects.toMatchObject({ code: "UNKNOWN_PROMPT" });
+    for (const tool of ["read_resource", "list_resources"]) {
+      const answer = await session.call(tool, { uri: WELCOME, server });
+      expect(answer.isError).toBe(true);
+      expect(textOf(answer)).toContain("there is no server named 'shared'");
+    }
+    await session.close();
+    await expect(resources.read(WELCOME, { server })).rejects.toThrow("no server named");
+    expect((await board.resources.read(WELCOME, { server })).server).toBe("shared");
+  });
+
   it("are reported to the session that subscribed, until it ends", async () => {
     const board = await openWith({ servers: { shared: fixture("library") } });
     const [one, two] = [await board.openSession({ cwd }), await board.openSession({ cwd })];

@@ -57,9 +57,10 @@ function logLine(level: LogLevel, message: string, fields: LogFields, paint: Pai
     return `${paint("dim", `${oneLine(server)} |`)} ${plainText(message).replaceAll("\n", " ")}`;
   }
   const from = typeof server === "string" ? `${oneLine(server)}: ` : "";
-  const pairs = Object.entries(rest).map(
-    ([key, value]) => ` ${paint("dim", `${key}=${fieldText(value)}`)}`,
-  );
+  // Fields without a value are left out, as in the JSON format.
+  const pairs = Object.entries(rest)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => ` ${paint("dim", `${key}=${fieldText(value)}`)}`);
   return `${paint(TONES[level], level.padEnd(5))} ${from}${oneLine(message)}${pairs.join("")}`;
 }
 
