@@ -27,10 +27,10 @@ function definition(name: string, config: ServerConfig): ServerDefinition {
 }
 
 async function openCore(
-  servers: readonly ServerDefinition[],
+  definitions: readonly ServerDefinition[],
   base?: BoardCore,
 ): Promise<BoardCore> {
-  const agent = { ...parseAgentConfig({ servers: {} }), servers: [...servers] };
+  const agent = { ...parseAgentConfig({ servers: {} }), servers: [...definitions] };
   const core: BoardCore = new BoardCore({
     agent,
     options: {},
@@ -39,7 +39,7 @@ async function openCore(
     over: base && { base, session: { id: "s", servers: serverGuards([]) } },
   });
   opened.push(core);
-  await core.servers.open(servers, cwd);
+  await core.servers.open(definitions, cwd);
   await core.servers.start("eager", undefined);
   core.opened();
   return core;

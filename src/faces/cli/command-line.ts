@@ -1,16 +1,24 @@
-// Reads the command line: a command, the options that all commands take, help, and what is wrong with it.
+// Reads the command line: commands, options, help, and what is wrong with it. Each command describes itself
+// in its own folder.
 
 import { Command as Parser, CommanderError, Option } from "commander";
+import { closest } from "../../util/closest.ts";
 import { packageVersion } from "../../util/version.ts";
-import { type CliCommand, describeCommands, refuseCommand } from "./commands.ts";
-import type { GlobalOptions } from "./context.ts";
+import { describeAcp } from "./acp/command.ts";
+import { describeAsk } from "./ask/command.ts";
+import { describeAudit } from "./audit/command.ts";
+import { describeCall } from "./call/command.ts";
+import { describeContent } from "./content/command.ts";
+import { describeDemo } from "./demo/command.ts";
 import { EXIT } from "./exit-code.ts";
-import { LOG_LEVELS } from "./terminal/log.ts";
-
-export type Invocation =
-  | { kind: "run"; command: CliCommand; options: GlobalOptions }
-  /** Help, the version or a usage error, which has been printed. */
-  | { kind: "answered"; exitCode: number };
+import type { GlobalOptions } from "./context.ts";
+import type { CliCommand, Invocation } from "./invocation.ts";
+import { describeLogin } from "./login/command.ts";
+import { describePins } from "./pins/command.ts";
+import { describeStatus } from "./status/command.ts";
+import { LOG_LEVELS, type LogThreshold } from "./terminal/log.ts";
+import { describeTools } from "./tools/command.ts";
+import { describeTrust } from "./trust/command.ts";
 
 export interface CommandLineOutput {
   out(text: string): void;
@@ -71,7 +79,7 @@ function describeProgram(output: CommandLineOutput, choose: (command: CliCommand
       getErrHasColors: () => false,
     });
   addGlobalOptions(program);
-  describeCommands(program, choose);
+  addCommands(program, choose);
   return program
     .allowExcessArguments()
     .addHelpText("after", HELP)
@@ -98,10 +106,45 @@ function addGlobalOptions(program: Parser): void {
     .helpOption("-h, --help", "show help");
 }
 
-function globalOptions(given: Partial<GlobalOptions> & { verbose?: true }): GlobalOptions {
-  const { config, agent, json = false, color = true, owner = false, exitWithStdin = false } = given;
-  const { verbose, logLevel = verbose ? "info" : "warn" } = given;
-  return { config, agent, json, color, logLevel, owner, exitWithStdin };
+function addCommands(program: Parser, choose: (command: CliCommand) => void): void {
+  describeTools(program, choose);
+  describeCall(program, choose);
+  describeAsk(program, choose);
+  describeContent(program, choose);
+  describeStatus(program, choose);
+  describePins(program, choose, refuseCommand);
+  describeAudit(program, choose);
+  describeTrust(program, choose);
+  describeLogin(program, choose);
+  describeAcp(program, () => choose({ kind: "acp" }));
+  describeDemo(program, () => choose({ kind: "demo" }));
+}
+
+function globalOptions(given: Record<string, unknown>): GlobalOptions {
+  const { config, agent, logLevel, verbose } = given as {
+    config?: string;
+    agent?: string;
+    logLevel?: LogThreshold;
+    verbose?: true;
+  };
+  return {
+    config,
+    agent,
+    json: given["json"] === true,
+    color: given["color"] !== false,
+    logLevel: logLevel ?? (verbose ? "info" : "warn"),
+    owner: given["owner"] === true,
+    exitWithStdin: given["exitWithStdin"] === true,
+  };
+}
+
+function refuseCommand(program: Parser, word: string): never {
+  const meant = closest(
+    word,
+    program.commands.map((each) => each.name()),
+  );
+  const hint = meant === undefined ? "" : `\n(Did you mean ${meant}?)`;
+  program.error(`error: unknown command '${word}'${hint}`, { exitCode: EXIT.usage });
 }
 
 /** Commander's message in the form of every other error here. */

@@ -5,7 +5,7 @@ import { plainText } from "../../util/text.ts";
 import { readCommandLine } from "./command-line.ts";
 import type { CliContext } from "./context.ts";
 import { EXIT, exitCodeFor } from "./exit-code.ts";
-import type { CliCommand } from "./commands.ts";
+import type { CliCommand } from "./invocation.ts";
 import { type CliIo, processIo } from "./io.ts";
 import { Lifetime } from "./lifetime.ts";
 import { createLog } from "./terminal/log.ts";
@@ -65,19 +65,19 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
     case "ask":
       return (await import("./ask/ask.ts")).runAsk(command, context);
     case "resources":
-      return (await import("./content.ts")).runResources(command, context);
+      return (await import("./content/content.ts")).runResources(command, context);
     case "read":
-      return (await import("./content.ts")).runRead(command, context);
+      return (await import("./content/content.ts")).runRead(command, context);
     case "prompts":
-      return (await import("./content.ts")).runPrompts(command, context);
+      return (await import("./content/content.ts")).runPrompts(command, context);
     case "prompt":
-      return (await import("./content.ts")).runPrompt(command, context);
+      return (await import("./content/content.ts")).runPrompt(command, context);
     case "status":
       return (await import("./status/status.ts")).runStatus(command.server, context);
     case "login":
-      return (await import("./login.ts")).runLogin(command, context);
+      return (await import("./login/login.ts")).runLogin(command, context);
     case "logout":
-      return (await import("./login.ts")).runLogout(command.server, context);
+      return (await import("./login/login.ts")).runLogout(command.server, context);
     case "pins":
       return (await import("./pins/pins.ts")).runPins(command, context);
     case "audit":
@@ -87,7 +87,7 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
     case "acp":
       return (await import("./acp/acp.ts")).runAcp(context);
     case "demo":
-      return (await import("./demo.ts")).runDemo(context);
+      return (await import("./demo/demo.ts")).runDemo(context);
   }
 }
 

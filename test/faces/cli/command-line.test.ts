@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readCommandLine } from "../../../src/faces/cli/command-line.ts";
 import type { GlobalOptions } from "../../../src/faces/cli/context.ts";
-import type { CliCommand } from "../../../src/faces/cli/commands.ts";
+import type { CliCommand } from "../../../src/faces/cli/invocation.ts";
 import { packageVersion } from "../../../src/util/version.ts";
 
 function read(...argv: string[]) {

@@ -13,7 +13,7 @@ import { withBoard } from "../open.ts";
 import { readStdin } from "../terminal/input.ts";
 import { samplingPrompt } from "../questions/sample.ts";
 import { untilStarted } from "../status/starting.ts";
-import type { AskCommand } from "../commands.ts";
+import type { AskCommand } from "./command.ts";
 import { TurnView } from "./turn-view.ts";
 
 /** A prompt waits no longer for servers; tools of slower ones are added once they are ready. */

@@ -9,7 +9,7 @@ import { PlugboardError } from "../../../model/errors.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSource } from "../open.ts";
-import type { AuditCommand } from "../commands.ts";
+import type { AuditCommand } from "./command.ts";
 import { auditRow, auditTable } from "./view.ts";
 
 const LAST = 50;

@@ -11,7 +11,7 @@ import { CallView } from "./call-view.ts";
 import type { CliContext } from "../context.ts";
 import { elicitationPrompt } from "../questions/elicit.ts";
 import { EXIT, exitCodeOf } from "../exit-code.ts";
-import type { CallCommand } from "../commands.ts";
+import type { CallCommand } from "./command.ts";
 import { withBoard } from "../open.ts";
 import { resultText } from "./result.ts";
 import { ensureDirectory, saveBinary } from "./save.ts";

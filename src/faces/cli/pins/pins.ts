@@ -7,7 +7,7 @@ import type { PinEntry, ServerPins } from "../../../model/pin.ts";
 import { oneLine, shellWord } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import type { PinsCommand } from "../commands.ts";
+import type { PinsCommand } from "./command.ts";
 import { entriesOf, findTarget, fullName, nameOf, pendingOf, type Target } from "./target.ts";
 import { pinJson, pinJsonInFull, pinPage, pinTable } from "./view.ts";
 

@@ -10,7 +10,7 @@ import { withBoard } from "../open.ts";
 import { stateToJson, unavailableNotes } from "../status/server-state.ts";
 import { untilStarted, whileStarting } from "../status/starting.ts";
 import { hasWords } from "../terminal/list.ts";
-import type { ToolsCommand } from "../commands.ts";
+import type { ToolsCommand } from "./command.ts";
 import { toolList } from "./tool-list.ts";
 import { toolPages } from "./tool-page.ts";
 

@@ -10,7 +10,7 @@ import { plural } from "../../../util/text.ts";
 import { askLine } from "../terminal/input.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import type { TrustCommand } from "../commands.ts";
+import type { TrustCommand } from "./command.ts";
 import { headline, judgeFile, trustDetails } from "./require-trust.ts";
 import { visible } from "../terminal/visible.ts";
 

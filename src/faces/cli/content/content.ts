@@ -1,22 +1,22 @@
 // `plugboard resources`, `read`, `prompts` and `prompt`: lists the resources and prompts of all servers, and
 // prints one of them.
 
-import type { Board } from "../../model/board.ts";
-import type { Prompt, PromptArgument, PromptMessage } from "../../model/prompt.ts";
-import type { Resource, ResourceReading, ResourceTemplate } from "../../model/resource.ts";
-import type { CallOutcome } from "../../model/tool.ts";
-import { byteSize } from "../../util/text.ts";
-import { invalidArguments } from "./args/invalid.ts";
-import { type GivenArguments, readTokens } from "./args/tokens.ts";
-import { binaryOf, resultText } from "./call/result.ts";
-import { ensureDirectory, saveBinary } from "./call/save.ts";
-import type { GetPromptCommand, ListContentCommand, ReadCommand } from "./commands.ts";
-import type { CliContext } from "./context.ts";
-import { EXIT } from "./exit-code.ts";
-import { withBoard } from "./open.ts";
-import { stateToJson, unavailableNotes } from "./status/server-state.ts";
-import { whileStarting } from "./status/starting.ts";
-import { hasWords, listByServer, type ListLine } from "./terminal/list.ts";
+import type { Board } from "../../../model/board.ts";
+import type { Prompt, PromptArgument, PromptMessage } from "../../../model/prompt.ts";
+import type { Resource, ResourceReading, ResourceTemplate } from "../../../model/resource.ts";
+import type { CallOutcome } from "../../../model/tool.ts";
+import { byteSize } from "../../../util/text.ts";
+import { invalidArguments } from "../args/invalid.ts";
+import { type GivenArguments, readTokens } from "../args/tokens.ts";
+import { binaryOf, resultText } from "../call/result.ts";
+import { ensureDirectory, saveBinary } from "../call/save.ts";
+import type { GetPromptCommand, ListContentCommand, ReadCommand } from "./command.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { withBoard } from "../open.ts";
+import { stateToJson, unavailableNotes } from "../status/server-state.ts";
+import { whileStarting } from "../status/starting.ts";
+import { hasWords, listByServer, type ListLine } from "../terminal/list.ts";
 
 export async function runResources(
   { server, query }: ListContentCommand,

@@ -1,14 +1,14 @@
 // `plugboard demo`: a short tour of the demo server that comes with the package, whatever is configured.
 
-import type { Board } from "../../model/board.ts";
-import { readTokens } from "./args/tokens.ts";
-import { callTool } from "./call/call.ts";
-import type { CliContext } from "./context.ts";
-import { EXIT } from "./exit-code.ts";
-import { withBoard } from "./open.ts";
-import { EXAMPLE_CONFIG, overviewTable } from "./status/overview.ts";
-import { untilStarted } from "./status/starting.ts";
-import { toolList } from "./tools/tool-list.ts";
+import type { Board } from "../../../model/board.ts";
+import { readTokens } from "../args/tokens.ts";
+import { callTool } from "../call/call.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { withBoard } from "../open.ts";
+import { EXAMPLE_CONFIG, overviewTable } from "../status/overview.ts";
+import { untilStarted } from "../status/starting.ts";
+import { toolList } from "../tools/tool-list.ts";
 
 const CALLS: readonly (readonly [tool: string, ...args: string[]])[] = [
   ["demo/convert_units", "value=98.6", "from=°F", "to=°C"],

@@ -1,15 +1,15 @@
 // `plugboard login` and `plugboard logout`: signs you in to a remote server, and out again.
 
 import { createInterface } from "node:readline";
-import type { AuthorizationRequest } from "../../model/authorization.ts";
-import { PlugboardError } from "../../model/errors.ts";
-import { plural } from "../../util/text.ts";
-import { openBrowser } from "./terminal/browser.ts";
-import type { CliContext } from "./context.ts";
-import { EXIT } from "./exit-code.ts";
-import { withBoard } from "./open.ts";
-import { stateToJson } from "./status/server-state.ts";
-import type { LoginCommand } from "./commands.ts";
+import type { AuthorizationRequest } from "../../../model/authorization.ts";
+import { PlugboardError } from "../../../model/errors.ts";
+import { plural } from "../../../util/text.ts";
+import { openBrowser } from "../terminal/browser.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { withBoard } from "../open.ts";
+import { stateToJson } from "../status/server-state.ts";
+import type { LoginCommand } from "./command.ts";
 
 export async function runLogin(
   { server, browser }: LoginCommand,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readSince } from "../../../src/faces/cli/commands.ts";
+import { readSince } from "../../../../src/faces/cli/audit/command.ts";
 
 describe("readSince", () => {
   it.each([

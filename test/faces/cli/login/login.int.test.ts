@@ -4,20 +4,20 @@
 import { chmodSync } from "node:fs";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { closeAll, serve } from "./../../fixtures/http/client.ts";
-import { owned } from "./../../fixtures/http/client.ts";
+import { closeAll, serve } from "../../../fixtures/http/client.ts";
+import { owned } from "../../../fixtures/http/client.ts";
 import {
   type OAuthFixture,
   type OAuthFixtureOptions,
   startOAuth,
-} from "./../../fixtures/oauth/oauth.ts";
-import { fixture } from "./../../support/boards.ts";
-import { Sink, useScratch } from "./harness.ts";
+} from "../../../fixtures/oauth/oauth.ts";
+import { fixture } from "../../../support/boards.ts";
+import { Sink, useScratch } from "../harness.ts";
 
 const scratch = useScratch();
 afterEach(closeAll);
 
-const CONSENT = new URL("./../../fixtures/oauth/consent.mjs", import.meta.url).href;
+const CONSENT = new URL("../../../fixtures/oauth/consent.mjs", import.meta.url).href;
 
 let browser = "";
 beforeEach(() => {

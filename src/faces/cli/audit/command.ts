@@ -1,0 +1,71 @@
+// `plugboard audit` on the command line.
+
+import { type Command as Parser, InvalidArgumentError } from "commander";
+
+export interface AuditCommand {
+  kind: "audit";
+  follow: boolean;
+  server?: string;
+  /** A pattern. */
+  tool?: string;
+  since?: Since;
+  limit?: number;
+}
+
+/** So long before now, or a point in time. */
+export type Since = { kind: "ago"; ms: number } | { kind: "at"; ms: number };
+
+const HELP = `
+With --json every call is one line of JSON, as in the audit file.
+
+Examples:
+  plugboard audit --since 1h --tool 'files/write_*'
+  plugboard audit --follow --json --server docs`;
+
+const UNITS: Readonly<Record<string, number>> = {
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+
+export function describeAudit(program: Parser, choose: (command: AuditCommand) => void): void {
+  program
+    .command("audit")
+    .description("show which calls were made, and their results")
+    .option("-f, --follow", "keep printing new calls as they are made")
+    .option("--server <name>", "only calls to this server")
+    .option("--tool <pattern>", "only tools that match, by name or server/tool; * is any text")
+    .option("--since <when>", "only calls after: 90s, 15m, 1h, 2d, 1w, or a date", since)
+    .option("--limit <n>", "only the last n, by default 50, or 10 with --follow", count)
+    .addHelpText("after", HELP)
+    .action(({ follow, ...filter }: Partial<Omit<AuditCommand, "kind">>) =>
+      choose({ kind: "audit", follow: follow === true, ...filter }),
+    );
+}
+
+function since(text: string): Since {
+  const when = readSince(text);
+  if (when !== undefined) return when;
+  throw new InvalidArgumentError("Expected a time such as 15m, 1h, 2d or 2026-11-15.");
+}
+
+/** `90s`, `15m`, `1h`, `2d`, `1w`, or a date with its year; undefined for anything else. */
+export function readSince(text: string): Since | undefined {
+  const [, number, unit = ""] = /^(\d{1,6})\s*([smhdw])$/.exec(text) ?? [];
+  const ms = UNITS[unit];
+  if (number !== undefined && ms !== undefined) return { kind: "ago", ms: Number(number) * ms };
+  const at = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(localDate(text)) : Number.NaN;
+  return Number.isNaN(at) ? undefined : { kind: "at", ms: at };
+}
+
+/** JavaScript reads a date without a time as UTC; people mean local time. */
+function localDate(text: string): string {
+  return text.length === 10 ? `${text}T00:00:00` : text;
+}
+
+function count(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("Expected a whole number.");
+}

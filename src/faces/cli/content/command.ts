@@ -1,0 +1,63 @@
+// `plugboard resources`, `read`, `prompts` and `prompt` on the command line.
+
+import type { Command as Parser } from "commander";
+
+export interface ListContentCommand {
+  kind: "resources" | "prompts";
+  /** Words that must all be found. */
+  query: string[];
+  server?: string;
+}
+
+export interface ReadCommand {
+  kind: "read";
+  uri: string;
+  server?: string;
+  /** Where binary content is saved. */
+  output?: string;
+}
+
+export interface GetPromptCommand {
+  kind: "prompt";
+  name: string;
+  args: string[];
+}
+
+export type ContentCommand = ListContentCommand | ReadCommand | GetPromptCommand;
+
+export function describeContent(program: Parser, choose: (command: ContentCommand) => void): void {
+  program
+    .command("resources")
+    .description("list the resources of all servers, or search them")
+    .argument("[query...]", "words to look for in URIs, names and descriptions")
+    .option("--server <name>", "only resources of this server")
+    .action((query: string[], { server }: { server?: string }) =>
+      choose({ kind: "resources", query, server }),
+    );
+
+  program
+    .command("read")
+    .description("read a resource")
+    .argument("<uri>", "as listed by resources, or made from a template")
+    .option("--server <name>", "the server that has it; no other is started")
+    .option("--output <directory>", "save binary content there")
+    .action((uri: string, { server, output }: Pick<ReadCommand, "server" | "output">) =>
+      choose({ kind: "read", uri, server, output }),
+    );
+
+  program
+    .command("prompts")
+    .description("list the prompts of all servers, or search them")
+    .argument("[query...]", "words to look for in names and descriptions")
+    .option("--server <name>", "only prompts of this server")
+    .action((query: string[], { server }: { server?: string }) =>
+      choose({ kind: "prompts", query, server }),
+    );
+
+  program
+    .command("prompt")
+    .description("fill in a prompt and show it")
+    .argument("<name>", "server/prompt, or the prompt's name if it is unique")
+    .argument("[arguments...]", "key=value, a JSON object, @file, or - for stdin")
+    .action((name: string, args: string[]) => choose({ kind: "prompt", name, args }));
+}

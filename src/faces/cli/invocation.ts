@@ -1,0 +1,32 @@
+// What a command line asks for, once it has been read.
+
+import type { AskCommand } from "./ask/command.ts";
+import type { AuditCommand } from "./audit/command.ts";
+import type { CallCommand } from "./call/command.ts";
+import type { ContentCommand } from "./content/command.ts";
+import type { GlobalOptions } from "./context.ts";
+import type { LoginCommand, LogoutCommand } from "./login/command.ts";
+import type { PinsCommand } from "./pins/command.ts";
+import type { StatusCommand } from "./status/command.ts";
+import type { ToolsCommand } from "./tools/command.ts";
+import type { TrustCommand } from "./trust/command.ts";
+
+export type CliCommand =
+  | { kind: "overview" }
+  | ToolsCommand
+  | CallCommand
+  | AskCommand
+  | ContentCommand
+  | StatusCommand
+  | LoginCommand
+  | LogoutCommand
+  | TrustCommand
+  | PinsCommand
+  | AuditCommand
+  | { kind: "acp" }
+  | { kind: "demo" };
+
+export type Invocation =
+  | { kind: "run"; command: CliCommand; options: GlobalOptions }
+  /** Help, the version or a usage error, which has been printed. */
+  | { kind: "answered"; exitCode: number };
