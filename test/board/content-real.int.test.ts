@@ -10,9 +10,9 @@ import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Board } from "../../../src/model/board.ts";
-import { closeBoards, open, statusOf } from "../../support/boards.ts";
-import { next } from "./content-servers.ts";
+import type { Board } from "../../src/model/board.ts";
+import { closeBoards, open, statusOf } from "../support/boards.ts";
+import { next } from "./content/content-servers.ts";
 
 const closers: (() => Promise<void>)[] = [];
 
