@@ -17,9 +17,9 @@ export type ServerState =
 
 export type ServerStateKind = ServerState["kind"];
 
-const CALLABLE: readonly ServerStateKind[] = ["idle", "starting", "ready", "failed"];
+const CALLABLE: ReadonlySet<ServerStateKind> = new Set(["idle", "starting", "ready", "failed"]);
 
 /** Whether the server can take a call now, or after a start that the call triggers or waits for. */
 export function isCallable({ kind }: ServerState): boolean {
-  return CALLABLE.includes(kind);
+  return CALLABLE.has(kind);
 }
