@@ -182,7 +182,7 @@ function isEmpty(status: number, headers: Record<string, string>): boolean {
 function parseUrl(url: string): URL {
   if (URL.canParse(url)) return new URL(url);
   throw new PlugboardError("REFUSED_ADDRESS", "the address is not a URL", {
-    hint: 'Write it like "https://example.com/mcp".',
+    hint: 'write it like "https://example.com/mcp"',
     permanent: true,
   });
 }

@@ -33,7 +33,7 @@ export function redirectTarget(
     throw new PlugboardError(
       "REFUSED_ADDRESS",
       `${showUrl(from)} has moved (${status}) to ${showUrl(to)}, and a ${method} request does not follow`,
-      { hint: `If you trust the new address, set "url" to it.`, permanent: true },
+      { hint: `if you trust the new address, set "url" to it`, permanent: true },
     );
   }
   return to;
