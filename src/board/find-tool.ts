@@ -6,7 +6,7 @@ import { unavailable } from "../server/supervisor/unavailable.ts";
 import { untilAborted } from "../util/abort.ts";
 import { type Clock, within } from "../util/clock.ts";
 import { closest } from "../util/closest.ts";
-import { oneLine } from "../util/text.ts";
+import { capitalised, oneLine } from "../util/text.ts";
 import type { ServerEntry } from "./server-entry.ts";
 import type { ServerSet } from "./server-set.ts";
 import type { BoardTool, BoardTools } from "./tools.ts";
@@ -87,12 +87,16 @@ export function unknownTool(name: string, { tools, servers, clock }: FindContext
   const named = serverIn(name, servers);
   if (named?.isKnown === false) return why(named);
   const listed = tools.all().filter(({ isListed }) => isListed);
-  const hints = [
-    ...didYouMean(nearestNames(name, listed)),
-    ...silentServers(name, servers).map((entry) => why(entry).message),
-  ];
+  const [silent, ...others] = silentServers(name, servers);
+  const hints = didYouMean(nearestNames(name, listed));
+  if (silent !== undefined && others.length === 0) hints.push(why(silent).message);
+  if (silent !== undefined && others.length > 0) {
+    const names = [silent, ...others].map(({ definition }) => definition.name).join(", ");
+    hints.push(`these servers could not be asked for their tools: ${names}`);
+  }
+  const [first, ...more] = hints;
   return new PlugboardError("UNKNOWN_TOOL", `there is no tool named '${oneLine(name, 200)}'`, {
-    hint: hints.length > 0 ? hints.join("; ") : undefined,
+    hint: first === undefined ? undefined : [first, ...more.map(capitalised)].join(" "),
   });
 }
 

@@ -141,12 +141,12 @@ function isFault(item: unknown): item is ItemFault {
 }
 
 function tooBig(maxItemBytes: number): ItemFault {
-  return { fault: `it is described in more than ${byteSize(maxItemBytes)}` };
+  return { fault: `its definition has more than ${byteSize(maxItemBytes)}` };
 }
 
 function subjectOf(item: unknown, id: string): string | undefined {
   const name = isJsonObject(item) ? item[id] : undefined;
-  return typeof name === "string" ? name : undefined;
+  return typeof name === "string" && name !== "" ? name : undefined;
 }
 
 /** Roughly how many bytes a value takes as JSON; `limit + 1` for anything above `limit`. */

@@ -50,7 +50,7 @@ function readPrompt(item: unknown): PromptDefinition | ItemFault {
     prompt.arguments = read.filter((argument) => argument !== undefined);
   }
   if (isJsonObject(_meta)) {
-    if (isTooDeep(_meta)) return { fault: "its _meta nests too deep" };
+    if (isTooDeep(_meta)) return { fault: `"_meta" has too many levels` };
     prompt._meta = _meta;
   }
   return prompt;

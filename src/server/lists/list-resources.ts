@@ -102,7 +102,7 @@ function readDetails(item: JsonObject, uri: string): ItemDetails | ItemFault {
   for (const key of ["annotations", "_meta"] as const) {
     const extra = item[key];
     if (!isJsonObject(extra)) continue;
-    if (isTooDeep(extra)) return { fault: `its ${key} nests too deep` };
+    if (isTooDeep(extra)) return { fault: `"${key}" has too many levels` };
     details[key] = extra;
   }
   return details;

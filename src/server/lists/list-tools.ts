@@ -48,7 +48,7 @@ function readTool(item: unknown): ToolDefinition | ItemFault {
   for (const key of ["annotations", "_meta"] as const) {
     const extra = item[key];
     if (!isJsonObject(extra)) continue;
-    if (isTooDeep(extra)) return { fault: `its ${key} nests too deep` };
+    if (isTooDeep(extra)) return { fault: `"${key}" has too many levels` };
     tool[key] = extra;
   }
   if (item.outputSchema !== undefined && item.outputSchema !== null) {

@@ -42,7 +42,9 @@ describe("the log", () => {
     ["its server", "ready", { server: "github" }, "warn  github: ready"],
     ["its fields", "ready", { ms: 12, reason: "a b" }, 'warn  ready ms=12 reason="a b"'],
     ["nested fields", "left", { pids: [1, 2] }, "warn  left pids=[1,2]"],
-    ["fields that JSON cannot say", "left", { what: undefined }, "warn  left what=undefined"],
+    ["no fields without a value", "left", { server: "a", tool: undefined }, "warn  a: left"],
+    ["its tool", "left out", { server: "a", tool: "b" }, "warn  a/b: left out"],
+    ["a tool without a server", "odd", { tool: "a/b" }, "warn  odd tool=a/b"],
     ["a server's own words", "  hi there", { server: "a", stream: "stderr" }, "a |   hi there"],
     ["no escapes", "\u001b[31mred\nline", { server: "\u001b[1ma" }, "warn  a: red line"],
   ])("says %s", (_, message, fields, line) => {
