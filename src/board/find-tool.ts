@@ -102,6 +102,9 @@ export function unknownTool(name: string, { tools, servers, clock }: FindContext
 
 /** Returns public names if the given name resembles one, else names in the form `server/tool`. */
 function nearestNames(name: string, tools: readonly BoardTool[]): string[] {
+  // Other programs write `server.tool`.
+  const dotted = tools.find(({ subject }) => subject.canonical === name.replace(".", "/"));
+  if (dotted !== undefined) return [dotted.subject.canonical];
   const publicNames = new Set(tools.map(({ subject }) => subject.publicName));
   const names = new Map<string, string>();
   for (const each of tools) {

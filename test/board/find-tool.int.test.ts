@@ -60,6 +60,7 @@ describe("a tool is not found", () => {
       "did you mean 'mcp__one__echo'?",
     ],
     ["one/ecoh", "UNKNOWN_TOOL", "there is no tool named 'one/ecoh'", "did you mean 'one/echo'"],
+    ["two.echo", "UNKNOWN_TOOL", "there is no tool named 'two.echo'", "did you mean 'two/echo'?"],
     ["shuot", "UNKNOWN_TOOL", "there is no tool named 'shuot'", "did you mean 'shout'?"],
     ["echo", "UNKNOWN_TOOL", "several tools are named 'echo'", "say which: one/echo, two/echo"],
   ])("%s", async (name, code, message, hint) => {

@@ -89,7 +89,8 @@ describe("a name", () => {
       message: "server 'echo': cannot get the prompt 'x': the server does not support prompts",
     });
     await expect(board.prompts.complete("echo/x", "a", "")).rejects.toMatchObject({
-      message: "server 'echo', complete:x: the server does not support completions",
+      message:
+        "server 'echo': cannot complete an argument of 'x': the server does not support completions",
     });
   });
 });
