@@ -21,8 +21,8 @@ export interface FindContext {
 
 /**
  * Finds a tool by its full name: the public name, `server/tool` or `native/tool`. Starts servers whose tools are
- * not known, for `server/tool` only that server, and waits until one of them has the tool. Rejects only with
- * CANCELLED.
+ * not known; for `server/tool` only that server, even if its tools are known from the cache. Waits until one of
+ * them has the tool. Rejects only with CANCELLED.
  */
 export async function findByFullName(
   name: string,
@@ -38,7 +38,9 @@ export async function findByFullName(
     const { supervisor, definition } = entry;
     // A server that needs a sign-in is tried again when you name it: you may have signed in elsewhere.
     const mayStart = isCallable(supervisor.state) || supervisor.state.kind === "needs-auth";
-    if (entry.isKnown || !mayStart) continue;
+    // The server that you name may have tools that it did not have in the run that the cache is from.
+    const isSettled = named === undefined ? entry.isKnown : entry.isConfirmed;
+    if (isSettled || !mayStart) continue;
     const start = supervisor.start(definition.lazy);
     waiting.set(
       entry,
