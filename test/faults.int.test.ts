@@ -264,7 +264,7 @@ describe("lists that are not what they should be", () => {
     for (const fault of [
       "it has no name",
       "inputSchema is not an object",
-      "described in more than 512 KiB",
+      "its definition has more than 512 KiB",
       "leads back to itself",
       "refers outside of itself",
       "listed twice",

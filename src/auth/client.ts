@@ -9,7 +9,7 @@ import {
   type OAuthClientProvider,
   registerClient,
 } from "@modelcontextprotocol/client";
-import type { OAuthSettings } from "../model/authorization.ts";
+import { type OAuthSettings, signInHint } from "../model/authorization.ts";
 import { PlugboardError } from "../model/errors.ts";
 import { signInError } from "./sign-in-error.ts";
 import { type AuthStore, type Discovery, keyOf } from "./store.ts";
@@ -56,6 +56,8 @@ export async function signInClient(
     throw signInError(
       server,
       `${discovery.issuer} does not register clients automatically; register one there with the redirect URI http://127.0.0.1/callback and set oauth.clientId`,
+      undefined,
+      `then ${signInHint(server)}`,
     );
   }
   try {
@@ -74,7 +76,12 @@ export async function signInClient(
     await store.write("client", key, { redirectUri, client });
     return { information: client };
   } catch (error) {
-    throw signInError(server, `${discovery.issuer} did not register Plugboard`, error);
+    throw signInError(
+      server,
+      `${discovery.issuer} did not register Plugboard`,
+      error,
+      `register a client there with the redirect URI http://127.0.0.1/callback, set oauth.clientId, then ${signInHint(server)}`,
+    );
   }
 }
 

@@ -5,8 +5,16 @@ import { PlugboardError } from "../model/errors.ts";
 import { signInHint } from "../model/authorization.ts";
 import { oneLine } from "../util/text.ts";
 
-/** A cause that is a PlugboardError, such as one of the network, is returned unchanged. */
-export function signInError(server: string, what: string, cause?: unknown): PlugboardError {
+/**
+ * A cause that is a PlugboardError, such as one of the network, is returned unchanged. `hint` is for a failure that
+ * signing in again does not help against.
+ */
+export function signInError(
+  server: string,
+  what: string,
+  cause?: unknown,
+  hint: string = signInHint(server),
+): PlugboardError {
   if (cause instanceof PlugboardError) return cause;
   const why = cause === undefined ? "" : `: ${reason(cause)}`;
   return new PlugboardError("NEEDS_AUTH", `cannot sign in to '${server}': ${what}${why}`, {
@@ -14,12 +22,13 @@ export function signInError(server: string, what: string, cause?: unknown): Plug
     status: 401,
     permanent: true,
     cause,
-    hint: signInHint(server),
+    hint,
   });
 }
 
 /** The server's own words, without the rest of its response. */
 function reason(error: unknown): string {
   if (error instanceof OAuthError) return oneLine(`${error.message} (${error.code})`, 300);
-  return oneLine(error instanceof Error ? error.message : String(error), 300);
+  const message = error instanceof Error ? error.message : String(error);
+  return oneLine(message.replace(/:\s*$/, ""), 300);
 }

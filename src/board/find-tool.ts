@@ -6,7 +6,7 @@ import { unavailable } from "../server/supervisor/unavailable.ts";
 import { untilAborted } from "../util/abort.ts";
 import { type Clock, within } from "../util/clock.ts";
 import { closest } from "../util/closest.ts";
-import { oneLine } from "../util/text.ts";
+import { capitalised, oneLine } from "../util/text.ts";
 import type { ServerEntry } from "./server-entry.ts";
 import type { ServerSet } from "./server-set.ts";
 import type { BoardTool, BoardTools } from "./tools.ts";
@@ -21,8 +21,8 @@ export interface FindContext {
 
 /**
  * Finds a tool by its full name: the public name, `server/tool` or `native/tool`. Starts servers whose tools are
- * not known, for `server/tool` only that server, and waits until one of them has the tool. Rejects only with
- * CANCELLED.
+ * not known; for `server/tool` only that server, even if its tools are known from the cache. Waits until one of
+ * them has the tool. Rejects only with CANCELLED.
  */
 export async function findByFullName(
   name: string,
@@ -38,7 +38,9 @@ export async function findByFullName(
     const { supervisor, definition } = entry;
     // A server that needs a sign-in is tried again when you name it: you may have signed in elsewhere.
     const mayStart = isCallable(supervisor.state) || supervisor.state.kind === "needs-auth";
-    if (entry.isKnown || !mayStart) continue;
+    // The server that you name may have tools that it did not have in the run that the cache is from.
+    const isSettled = named === undefined ? entry.isKnown : entry.isConfirmed;
+    if (isSettled || !mayStart) continue;
     const start = supervisor.start(definition.lazy);
     waiting.set(
       entry,
@@ -87,17 +89,24 @@ export function unknownTool(name: string, { tools, servers, clock }: FindContext
   const named = serverIn(name, servers);
   if (named?.isKnown === false) return why(named);
   const listed = tools.all().filter(({ isListed }) => isListed);
-  const hints = [
-    ...didYouMean(nearestNames(name, listed)),
-    ...silentServers(name, servers).map((entry) => why(entry).message),
-  ];
+  const [silent, ...others] = silentServers(name, servers);
+  const hints = didYouMean(nearestNames(name, listed));
+  if (silent !== undefined && others.length === 0) hints.push(why(silent).message);
+  if (silent !== undefined && others.length > 0) {
+    const names = [silent, ...others].map(({ definition }) => definition.name).join(", ");
+    hints.push(`these servers could not be asked for their tools: ${names}`);
+  }
+  const [first, ...more] = hints;
   return new PlugboardError("UNKNOWN_TOOL", `there is no tool named '${oneLine(name, 200)}'`, {
-    hint: hints.length > 0 ? hints.join("; ") : undefined,
+    hint: first === undefined ? undefined : [first, ...more.map(capitalised)].join(" "),
   });
 }
 
 /** Returns public names if the given name resembles one, else names in the form `server/tool`. */
 function nearestNames(name: string, tools: readonly BoardTool[]): string[] {
+  // Other programs write `server.tool`.
+  const dotted = tools.find(({ subject }) => subject.canonical === name.replace(".", "/"));
+  if (dotted !== undefined) return [dotted.subject.canonical];
   const publicNames = new Set(tools.map(({ subject }) => subject.publicName));
   const names = new Map<string, string>();
   for (const each of tools) {

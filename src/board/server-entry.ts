@@ -54,6 +54,11 @@ export class ServerEntry {
     return this.#knowledge !== "none";
   }
 
+  /** The server itself has listed its tools, so they are not only known from an earlier run. */
+  get isConfirmed(): boolean {
+    return this.#knowledge === "live";
+  }
+
   /** Call this when the server itself has listed its tools. */
   toolsListed(identity: ServerIdentity): void {
     this.#knowledge = "live";

@@ -99,7 +99,7 @@ function toModelTool(tool: Tool, { providers, onChanged }: ModelToolsOptions): M
   for (const provider of providers) {
     const normalized = normalize(tool.parameters, provider);
     if (typeof normalized === "string") {
-      reasons.push(`${provider} cannot take its schema: ${normalized}`);
+      reasons.push(`its schema does not fit the rules for "${provider}": ${normalized}`);
       continue;
     }
     const { schema, notes } = normalized;

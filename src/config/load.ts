@@ -84,7 +84,7 @@ function mergeIssues({ defaults, list }: AgentLayers): Issue[] {
 function unknownAgent(agentId: string, { list }: AgentLayers): Issue {
   const ids = list.flatMap(({ id }) => id ?? []);
   const known =
-    ids.length === 0 ? "the file has none" : `known agents: ${ids.map(quote).join(", ")}`;
+    ids.length === 0 ? "the file defines no agents" : `known agents: ${ids.map(quote).join(", ")}`;
   const message = `there is no agent ${quote(agentId)}; ${known}`;
   return atKey(["agents", "list"], message, closest(agentId, ids));
 }

@@ -24,7 +24,7 @@ export function resolveEndpoint(
   homedir: string = env["HOME"] || systemHome(),
 ): Endpoint {
   const { baseDir } = endpoint;
-  const expand: Expand = (value, path) => expandValue(value, keyOf(name, path), env, name);
+  const expand: Expand = (value, path) => expandValue(value, formatPath(path), env, name);
   const toPath = (path: string): string => {
     const expanded = expandHome(path, homedir);
     return baseDir === undefined ? expanded : resolve(baseDir, expanded);
@@ -117,10 +117,6 @@ export function expandValue(value: string, key: string, env: Environment, server
 /** `problem` never quotes the value: after expansion it may hold a secret. */
 function refuse(problem: string | undefined, server: string, path: KeyPath): void {
   if (problem === undefined) return;
-  const message = `${keyOf(server, path)} ${problem}`;
+  const message = `${formatPath(path)} ${problem}`;
   throw new PlugboardError("CONFIG_INVALID", message, { server, permanent: true });
-}
-
-function keyOf(server: string, path: KeyPath): string {
-  return `${server}: ${formatPath(path)}`;
 }

@@ -139,8 +139,8 @@ function forOwner(rule: string): PolicyDecision {
   return {
     kind: "refused",
     rule,
-    reason: `only for the owner, by ${rule}`,
-    hint: "the owner calls it with --owner, or `owner: true` in code",
+    reason: `reserved for the owner by ${rule}`,
+    hint: "if you are the owner, use --owner; in code, set owner: true",
   };
 }
 

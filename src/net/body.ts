@@ -46,7 +46,7 @@ async function* counted(
           new PlugboardError(
             "MESSAGE_TOO_LARGE",
             `the response of ${host} is larger than ${byteSize(maxBytes)}`,
-            { hint: 'Raise "maxMessageBytes" for this server if that is expected.' },
+            { hint: 'raise "maxMessageBytes" for this server if that is expected' },
           ),
         );
         break;

@@ -111,7 +111,7 @@ function checkMaterial(tls: TlsMaterial): void {
   } catch (cause) {
     throw new PlugboardError("CONFIG_INVALID", "tls: the certificates or the key cannot be read", {
       cause,
-      hint: "They must be PEM, and the key must belong to the certificate.",
+      hint: "they must be PEM, and the key must belong to the certificate",
       permanent: true,
     });
   }

@@ -11,22 +11,22 @@ interface Explanation {
   connecting?: true;
 }
 
-const PROXY_HINT = "Check HTTPS_PROXY, the proxy's credentials, and NO_PROXY.";
+const PROXY_HINT = "check HTTPS_PROXY, the proxy's credentials, and NO_PROXY";
 
 const UNKNOWN_CA: Explanation = {
   text: "has a certificate from an authority that this machine does not trust",
-  hint: 'If it is your own authority, set "tls": { "ca": … } for this server.',
+  hint: 'if it is your own authority, set "tls": { "ca": … } for this server',
 };
 const NO_NAME: Explanation = {
   text: "is a name that cannot be resolved",
-  hint: "Check the spelling, and whether this machine is online.",
+  hint: "check the spelling, and whether this machine is online",
   connecting: true,
 };
 const NO_ROUTE: Explanation = { text: "cannot be reached from this machine", connecting: true };
 const BROKEN: Explanation = { text: "ended the connection before its answer was complete" };
 const NO_CERTIFICATE: Explanation = {
   text: "does not accept the client certificate, or requires one",
-  hint: 'Set "tls": { "cert": …, "key": … } for this server.',
+  hint: 'set "tls": { "cert": …, "key": … } for this server',
 };
 const SLOW_CONNECT: Explanation = {
   text: "took too long to connect",
@@ -42,7 +42,7 @@ const BY_CODE: Readonly<Record<string, Explanation>> = {
   ENODATA: NO_NAME,
   ECONNREFUSED: {
     text: "refused the connection",
-    hint: "Check the port, and whether the server is running.",
+    hint: "check the port, and whether the server is running",
     connecting: true,
   },
   ENETUNREACH: NO_ROUTE,
@@ -68,19 +68,19 @@ const BY_CODE: Readonly<Record<string, Explanation>> = {
   UND_ERR_PRX_TLS: { text: "cannot be reached: the proxy's certificate is not valid" },
   CERT_HAS_EXPIRED: {
     text: "has a certificate that has expired",
-    hint: "Its operator must renew it. Check the clock of this machine too.",
+    hint: "its operator must renew it; check the clock of this machine too",
   },
   CERT_NOT_YET_VALID: {
     text: "has a certificate that is not valid yet",
-    hint: "Check the clock of this machine.",
+    hint: "check the clock of this machine",
   },
   ERR_TLS_CERT_ALTNAME_INVALID: {
     text: "has a certificate for another name",
-    hint: "Use the name in the certificate.",
+    hint: "use the name in the certificate",
   },
   DEPTH_ZERO_SELF_SIGNED_CERT: {
     text: "has a certificate that it signed itself",
-    hint: 'To trust it, set "tls": { "ca": … } for this server.',
+    hint: 'to trust it, set "tls": { "ca": … } for this server',
   },
   SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_CA,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_CA,

@@ -162,7 +162,7 @@ export function redirectTarget(
     throw new PlugboardError(
       "REFUSED_ADDRESS",
       `${showUrl(from)} has moved (${status}) to ${showUrl(to)}, and a ${method} request does not follow`,
-      { hint: `If you trust the new address, set "url" to it.`, permanent: true },
+      { hint: `if you trust the new address, set "url" to it`, permanent: true },
     );
   }
   return to;
@@ -212,7 +212,7 @@ function isEmpty(status: number, headers: Record<string, string>): boolean {
 function parseUrl(url: string): URL {
   if (URL.canParse(url)) return new URL(url);
   throw new PlugboardError("REFUSED_ADDRESS", "the address is not a URL", {
-    hint: 'Write it like "https://example.com/mcp".',
+    hint: 'write it like "https://example.com/mcp"',
     permanent: true,
   });
 }

@@ -61,7 +61,7 @@ function checked(headers: Record<string, string>): Record<string, string> {
 
 function invalid(message: string): PlugboardError {
   return new PlugboardError("INVALID_ARGUMENTS", message, {
-    hint: 'Check "headers" of this server.',
+    hint: 'check "headers" of this server',
     permanent: true,
   });
 }

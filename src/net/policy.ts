@@ -32,7 +32,7 @@ export function addressRules(policy: NetworkPolicy): AddressRules {
     throw new PlugboardError(
       "CONFIG_INVALID",
       `network.allow: ${JSON.stringify(entry)} is neither a host nor an address range`,
-      { hint: 'Write "example.com", "*.example.com" or "10.0.0.0/8".', permanent: true },
+      { hint: 'write "example.com", "*.example.com" or "10.0.0.0/8"', permanent: true },
     );
   });
 
@@ -53,11 +53,11 @@ export function addressRules(policy: NetworkPolicy): AddressRules {
       if (found.kind === "loopback") return;
       throw refused(
         `${where} is ${found.label}, but ${host} must be this machine`,
-        "Check the hosts file and the name server of this machine.",
+        "check the hosts file and the name server of this machine",
       );
     }
     if (found.kind === "unusable") {
-      throw refused(`${where} is ${found.label}`, "Use the server's own address.");
+      throw refused(`${where} is ${found.label}`, "use the server's own address");
     }
     if (found.kind === "public" || isAllowed(host, address)) return;
     // A loopback address is explicit. A name that resolves to this machine may be an attack by DNS rebinding.
@@ -69,20 +69,20 @@ export function addressRules(policy: NetworkPolicy): AddressRules {
     if (url.protocol !== "https:" && url.protocol !== "http:") {
       throw refused(
         `${url.protocol} is not a scheme that Plugboard connects to`,
-        "Use an https URL.",
+        "use an https URL",
       );
     }
     if (url.username !== "" || url.password !== "") {
       throw refused(
         `the URL of ${url.host} has a user name or password in it`,
-        'Take it out, and send it in "headers" or "auth".',
+        'take it out, and send it in "headers" or "auth"',
       );
     }
     const host = plainHost(url.hostname);
     if (url.protocol === "http:" && !policy.allowInsecure && !isLocal(host)) {
       throw refused(
         `${showUrl(url)} is plain http, which is only allowed to this machine`,
-        'Use https, or set "allowInsecure": true for this server.',
+        'use https, or set "allowInsecure": true for this server',
       );
     }
     if (parseAddress(host) !== undefined) checkAddress(host, host);
@@ -115,7 +115,7 @@ function classOf(address: string): AddressClass {
 }
 
 function allowHint(host: string): string {
-  return `Set "allowPrivate": true for this server, or add ${JSON.stringify(host)} to network.allow.`;
+  return `set "allowPrivate": true for this server, or add ${JSON.stringify(host)} to network.allow`;
 }
 
 /** A URL for messages, without its user name and query: both may hold keys. */

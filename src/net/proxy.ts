@@ -23,14 +23,14 @@ function parseProxy(variable: string, value: string): URL {
   // The value may hold a password, so messages do not repeat it.
   if (!URL.canParse(text)) {
     throw new PlugboardError("CONFIG_INVALID", `${variable} is not the URL of a proxy`, {
-      hint: `Write it like "http://proxy.example:3128", or unset ${variable}.`,
+      hint: `write it like "http://proxy.example:3128", or unset ${variable}`,
       permanent: true,
     });
   }
   const proxy = new URL(text);
   if (proxy.protocol !== "http:" && proxy.protocol !== "https:") {
     throw new PlugboardError("UNSUPPORTED", `${variable} names a ${proxy.protocol} proxy`, {
-      hint: "Use an http or https proxy.",
+      hint: "use an http or https proxy",
       permanent: true,
     });
   }

@@ -135,6 +135,9 @@ describe("a client that registers itself", () => {
     expect(statusOf(board, "docs").lastError).toContain(
       `${oauth.issuer} did not register Plugboard`,
     );
+    await expect(board.signIn("docs")).rejects.toMatchObject({
+      hint: "register a client there with the redirect URI http://127.0.0.1/callback, set oauth.clientId, then run: plugboard login docs",
+    });
   });
 });
 

@@ -1,6 +1,6 @@
 // Finding a tool by name, for every face.
 
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -38,6 +38,27 @@ describe("a tool is found", () => {
     expect(board.status().map(({ state }) => state.kind)).toEqual(["ready", "idle"]);
   });
 
+  it("by server and tool, even if the list in the cache is from before the server had it", async () => {
+    const stateDir = await mkdtemp(join(tmpdir(), "plugboard-find-"));
+    const file = join(stateDir, "offer.json");
+    const servers = { docs: fixture("from-file", `--file=${file}`) };
+    try {
+      await writeFile(file, JSON.stringify({ tools: [{ name: "old" }] }));
+      await (await openBoard({ servers }, { stateDir })).close();
+      await writeFile(file, JSON.stringify({ tools: [{ name: "old" }, { name: "new" }] }));
+      const board = await openBoard({ servers }, { stateDir, start: "none" });
+      try {
+        expect((await board.find("docs/old")).name).toBe("mcp__docs__old");
+        expect(board.status()[0]?.state.kind).toBe("idle");
+        expect(textOf(await board.call("docs/new"))).toBe("new");
+      } finally {
+        await board.close();
+      }
+    } finally {
+      await rm(stateDir, { recursive: true });
+    }
+  });
+
   it("on a session's board, its own tools included", async () => {
     const board = await open({ one: fixture("echo") });
     const session = await board.openSession({
@@ -60,6 +81,7 @@ describe("a tool is not found", () => {
       "did you mean 'mcp__one__echo'?",
     ],
     ["one/ecoh", "UNKNOWN_TOOL", "there is no tool named 'one/ecoh'", "did you mean 'one/echo'"],
+    ["two.echo", "UNKNOWN_TOOL", "there is no tool named 'two.echo'", "did you mean 'two/echo'?"],
     ["shuot", "UNKNOWN_TOOL", "there is no tool named 'shuot'", "did you mean 'shout'?"],
     ["echo", "UNKNOWN_TOOL", "several tools are named 'echo'", "say which: one/echo, two/echo"],
   ])("%s", async (name, code, message, hint) => {

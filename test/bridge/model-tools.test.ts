@@ -79,7 +79,9 @@ describe("schemas", () => {
     expect(offered.get("wide")?.provider).toBe("openai");
     offered.list();
     expect(told).toEqual([
-      expect.stringMatching(/^wide changed: openai-strict cannot take its schema: /),
+      expect.stringMatching(
+        /^wide changed: its schema does not fit the rules for "openai-strict": /,
+      ),
     ]);
   });
 
@@ -87,7 +89,7 @@ describe("schemas", () => {
     const { names, told } = modelTools([tool("bad", { type: "string" }), tool("good")]);
     expect(names()).toEqual(["good"]);
     expect(told).toEqual([
-      expect.stringMatching(/^bad left out: generic cannot take its schema: /),
+      expect.stringMatching(/^bad left out: its schema does not fit the rules for "generic": /),
     ]);
   });
 

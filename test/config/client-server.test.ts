@@ -28,7 +28,7 @@ describe("a server that a client brings", () => {
     ],
     [STDIO, { plugboard: { trusted: true } }, "_meta.plugboard.trusted", "unknown key"],
     [{ env: { LD_PRELOAD: "x" } }, {}, "env.LD_PRELOAD", "foreign code"],
-    [{ url: "file:///etc" }, {}, "url", "file: URL"],
+    [{ url: "file:///etc" }, {}, "url", 'the scheme "file"'],
   ])("%j with the _meta %j is invalid", (connection, meta, path, words) => {
     expect(parseClientServer("docs", connection, meta, PATH)).toEqual({
       kind: "invalid",

@@ -274,7 +274,7 @@ describe("an unknown agent", () => {
 
   it("is refused where there are none", async () => {
     expect(await messagesOf("{}", "x")).toEqual([
-      'FILE:1:1  agents.list  there is no agent "x"; the file has none',
+      'FILE:1:1  agents.list  there is no agent "x"; the file defines no agents',
     ]);
   });
 

@@ -147,9 +147,7 @@ describe("an endpoint", () => {
     });
     const error = await failure(() => resolveEndpoint(definition, ENV));
     expect(error.code).toBe("UNRESOLVED_VALUE");
-    expect(error.message).toBe(
-      "it: oauth.clientSecret needs the variable MISSING, which is not set",
-    );
+    expect(error.message).toBe("oauth.clientSecret needs the variable MISSING, which is not set");
   });
 
   it.each([
@@ -222,7 +220,7 @@ describe("a variable that is not set", () => {
       code: "UNRESOLVED_VALUE",
       server: "it",
       permanent: true,
-      message: `it: ${key} needs the variable MISSING, which is not set`,
+      message: `${key} needs the variable MISSING, which is not set`,
       hint: "export MISSING, or give a default with ${MISSING:-…}",
     });
   });
@@ -244,7 +242,7 @@ describe("a secret reference", () => {
       code: "UNRESOLVED_VALUE",
       server: "it",
       permanent: true,
-      message: "it: env.A is a secret reference, which cannot be resolved",
+      message: "env.A is a secret reference, which cannot be resolved",
       hint: "secret references are not supported in this version; use ${VAR}",
     });
   });
@@ -255,17 +253,17 @@ describe("a value that expansion made unusable", () => {
     [
       "no URL",
       { url: "${NAME}" },
-      "it: url is not a URL; expected one such as https://example.com/mcp",
+      "url is not a URL; expected one such as https://example.com/mcp",
     ],
     [
       "a URL of another kind",
       { url: "${MISSING:-javascript:x}" },
-      "it: url is a javascript: URL; expected https: or http:",
+      'url has the scheme "javascript"; expected "https" or "http"',
     ],
     [
       "a header of two lines",
       { url: "https://example.com", headers: { A: "${LINES}" } },
-      "it: headers.A has a line break in it; expected a single line",
+      "headers.A has a line break in it; expected a single line",
     ],
   ])("is refused: %s", async (_, config, message) => {
     const error = await failure(() => resolveEndpoint(define(config), { ...ENV, LINES: "a\nb" }));
@@ -278,7 +276,7 @@ describe("a value that expansion made unusable", () => {
     const error = await failure(() => resolveEndpoint({ ...definition, endpoint }, ENV));
     expect(error).toMatchObject({
       code: "CONFIG_INVALID",
-      message: 'it: command has "${" without a closing "}"',
+      message: 'command has "${" without a closing "}"',
     });
   });
 });

@@ -186,12 +186,12 @@ describe("a refusal", () => {
     [
       "the owner's rule",
       { agent: [{ ownerOnly: ["docs/*"] }] },
-      `docs/read is only for the owner, by "docs/*" in agents.defaults.tools.ownerOnly`,
+      `docs/read is reserved for the owner by "docs/*" in agents.defaults.tools.ownerOnly`,
     ],
     [
       "the owner's setting",
       { server: [{ ownerOnly: true }] },
-      "docs/read is only for the owner, by servers.docs.tools.ownerOnly",
+      "docs/read is reserved for the owner by servers.docs.tools.ownerOnly",
     ],
   ])("names what refused: %s", async (_, setting, message) => {
     expect(await messageOf(setting, subject("docs/read"))).toBe(message);
@@ -220,8 +220,8 @@ describe("a refusal", () => {
     const of = subject("native/wipe", { ownerOnly: true });
     const error = await refusal(pass(stage, callOf(of)));
     expect(error).toMatchObject({
-      message: "native/wipe is only for the owner, by the tool's own ownerOnly",
-      hint: "the owner calls it with --owner, or `owner: true` in code",
+      message: "native/wipe is reserved for the owner by the tool's own ownerOnly",
+      hint: "if you are the owner, use --owner; in code, set owner: true",
       server: undefined,
     });
   });

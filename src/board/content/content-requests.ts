@@ -116,11 +116,27 @@ export function requireCapability({ has }: ServerContent, what: keyof ServerCont
 /** Adds the server and the request to the message, unless it names them already. */
 function withRequestName(error: PlugboardError, server: string, what: string): PlugboardError {
   if (error.code === "CANCELLED" || error.code === "SERVER_UNAVAILABLE") return error;
-  const message = `server '${server}', ${oneLine(what, 200)}: ${error.message}`;
+  const message = `server '${server}': ${attempt(what)}: ${error.message}`;
   return new PlugboardError(error.code, message, {
     cause: error,
     server,
     hint: error.hint,
     status: error.status,
   });
+}
+
+/** `read:file:///notes.txt` becomes `cannot read 'file:///notes.txt'`. */
+function attempt(what: string): string {
+  const colon = what.indexOf(":");
+  const subject = `'${oneLine(what.slice(colon + 1), 200)}'`;
+  switch (what.slice(0, colon)) {
+    case "read":
+      return `cannot read ${subject}`;
+    case "subscribe":
+      return `cannot subscribe to ${subject}`;
+    case "prompt":
+      return `cannot get the prompt ${subject}`;
+    default:
+      return `cannot complete an argument of ${subject}`;
+  }
 }

@@ -117,6 +117,9 @@ function unknownResource(uri: string, lists: readonly ListFrom<ResourceList>[]):
     lists.flatMap(({ list }) => list.resources.map((each) => each.uri)),
   );
   return new PlugboardError("UNKNOWN_RESOURCE", `no server lists '${oneLine(uri, 500)}'`, {
-    hint: meant === undefined ? "name the server that has it" : `did you mean '${meant}'?`,
+    hint:
+      meant === undefined
+        ? "if a server has it without listing it, name the server"
+        : `did you mean '${meant}'?`,
   });
 }

@@ -51,7 +51,7 @@ export function urlProblem(url: string): string | undefined {
   if (!URL.canParse(url)) return "is not a URL; expected one such as https://example.com/mcp";
   const { protocol, username, password } = new URL(url);
   if (protocol !== "https:" && protocol !== "http:") {
-    return `is a ${protocol} URL; expected https: or http:`;
+    return `has the scheme "${protocol.slice(0, -1)}"; expected "https" or "http"`;
   }
   if (username !== "" || password !== "") {
     return "has a user name or password in it; expected them in headers";

@@ -66,7 +66,7 @@ function describeProgram(output: CommandLineOutput, choose: (command: CliCommand
   const program = new Parser("plugboard")
     .description("Plug any MCP server into any agent. Without a command, shows your servers.")
     .usage("[options] [command]")
-    .helpCommand("help [command]", "show help for a command")
+    .helpCommand(false)
     .exitOverride()
     .showHelpAfterError("hint: plugboard --help lists commands and options")
     .configureHelp({ showGlobalOptions: true })
@@ -80,6 +80,8 @@ function describeProgram(output: CommandLineOutput, choose: (command: CliCommand
     });
   addGlobalOptions(program);
   addCommands(program, choose);
+  describeHelp(program);
+  program.commands.forEach((each) => hintAtHelp(each, `plugboard ${each.name()}`));
   return program
     .allowExcessArguments()
     .addHelpText("after", HELP)
@@ -118,6 +120,29 @@ function addCommands(program: Parser, choose: (command: CliCommand) => void): vo
   describeLogin(program, choose);
   describeAcp(program, () => choose({ kind: "acp" }));
   describeDemo(program, () => choose({ kind: "demo" }));
+}
+
+/** In place of commander's own, which says nothing about a command that does not exist. */
+function describeHelp(program: Parser): void {
+  program
+    .command("help")
+    .description("show help for a command")
+    .usage("[command]")
+    .argument("[command...]")
+    .action((words: string[]) => {
+      let shown = program;
+      for (const word of words) {
+        const found = shown.commands.find((each) => each.name() === word);
+        if (found === undefined) refuseCommand(shown, word);
+        shown = found;
+      }
+      shown.help();
+    });
+}
+
+function hintAtHelp(command: Parser, name: string): void {
+  command.showHelpAfterError(`hint: ${name} --help shows how to use it`);
+  command.commands.forEach((each) => hintAtHelp(each, `${name} ${each.name()}`));
 }
 
 function globalOptions(given: Record<string, unknown>): GlobalOptions {

@@ -164,7 +164,7 @@ function namesOurVersion(error: unknown): boolean {
 function unsupported(offered: string): PlugboardError {
   return new PlugboardError(
     "UNSUPPORTED_VERSION",
-    `the server speaks protocol version ${offered}; the host speaks ${MODERN_VERSION}, ${LEGACY_VERSIONS.join(", ")}`,
+    `the server speaks protocol version ${offered}; Plugboard speaks ${MODERN_VERSION}, ${LEGACY_VERSIONS.join(", ")}`,
     { permanent: true },
   );
 }

@@ -101,7 +101,7 @@ export function copyMembers<Item>(
   for (const key of texts) if (typeof from[key] === "string") copy[key] = from[key];
   for (const key of objects) {
     if (!isJsonObject(from[key])) continue;
-    if (isTooDeep(from[key])) return `its ${key} nests too deep`;
+    if (isTooDeep(from[key])) return `"${key}" has too many levels`;
     copy[key] = from[key];
   }
   return undefined;
@@ -163,12 +163,12 @@ function readItem<Item>(kind: ListKind<Item>, item: unknown): Item | string {
 }
 
 function tooBig(maxItemBytes: number): string {
-  return `it is described in more than ${byteSize(maxItemBytes)}`;
+  return `its definition has more than ${byteSize(maxItemBytes)}`;
 }
 
 function subjectOf(item: unknown, id: string): string | undefined {
   const name = isJsonObject(item) ? item[id] : undefined;
-  return typeof name === "string" ? name : undefined;
+  return typeof name === "string" && name !== "" ? name : undefined;
 }
 
 /** Roughly how many bytes a value takes as JSON; `limit + 1` for anything above `limit`. */

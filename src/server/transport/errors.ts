@@ -17,7 +17,9 @@ export function serverError(method: string, error: unknown, status?: number): Pl
 
 export function wireMessage(error: unknown): string {
   const message = isJsonObject(error) ? error.message : undefined;
-  return typeof message === "string" ? oneLine(message, 2000) : "no message";
+  if (typeof message !== "string") return "no message";
+  // The official SDKs put the code in front of the message, and `serverError` adds it at the end.
+  return oneLine(message.replace(/^MCP error -?\d+: /, ""), 2000);
 }
 
 /** The JSON-RPC error that `serverError` was made from; undefined for any other error. */

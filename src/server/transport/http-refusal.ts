@@ -66,9 +66,7 @@ function httpError({ status, method, headers }: RefusedAnswer): PlugboardError {
   return new PlugboardError(
     "HTTP_STATUS",
     `the server answered ${method} with HTTP ${status}${what}`,
-    {
-      status,
-    },
+    { status, hint: status === 404 || status === 405 ? 'check the path in "url"' : undefined },
   );
 }
 

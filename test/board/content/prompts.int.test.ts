@@ -79,17 +79,18 @@ describe("a name", () => {
     await expect(board.prompts.get("zzzzzzzzz")).rejects.toMatchObject({ hint: undefined });
     await expect(board.prompts.get("lib/gret")).rejects.toMatchObject({
       code: "SERVER_ERROR",
-      message: "server 'lib', prompt:gret: Unknown prompt: gret (-32602)",
+      message: "server 'lib': cannot get the prompt 'gret': Unknown prompt: gret (-32602)",
     });
   });
 
   it("is rejected if the server has no prompts or completions", async () => {
     const board = await open({ echo: fixture("echo") });
     await expect(board.prompts.get("echo/x")).rejects.toMatchObject({
-      message: "server 'echo', prompt:x: the server does not support prompts",
+      message: "server 'echo': cannot get the prompt 'x': the server does not support prompts",
     });
     await expect(board.prompts.complete("echo/x", "a", "")).rejects.toMatchObject({
-      message: "server 'echo', complete:x: the server does not support completions",
+      message:
+        "server 'echo': cannot complete an argument of 'x': the server does not support completions",
     });
   });
 });

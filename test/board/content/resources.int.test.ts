@@ -47,7 +47,7 @@ describe.each(ERAS)("a library (%s)", (era) => {
     await expect(board.resources.read("lib:///nothing", { server: "lib" })).rejects.toMatchObject({
       code: "SERVER_ERROR",
       server: "lib",
-      message: "server 'lib', read:lib:///nothing: Resource not found (-32002)",
+      message: "server 'lib': cannot read 'lib:///nothing': Resource not found (-32002)",
     });
   });
 
@@ -139,7 +139,7 @@ describe("the server of a URI", () => {
       hint: "did you mean 'lib:///rules'?",
     });
     await expect(board.resources.read("zzz")).rejects.toMatchObject({
-      hint: "name the server that has it",
+      hint: "if a server has it without listing it, name the server",
     });
     await expect(board.resources.read("lib:///rules", { server: "tow" })).rejects.toMatchObject({
       code: "UNKNOWN_SERVER",
@@ -154,7 +154,7 @@ describe("a server", () => {
     expect(await board.resources.list("echo")).toEqual([]);
     await expect(board.resources.read("a:1", { server: "echo" })).rejects.toMatchObject({
       code: "UNSUPPORTED",
-      message: "server 'echo', read:a:1: the server does not support resources",
+      message: "server 'echo': cannot read 'a:1': the server does not support resources",
     });
     await expect(board.resources.subscribe("a:1", { server: "echo" })).rejects.toMatchObject({
       code: "UNSUPPORTED",

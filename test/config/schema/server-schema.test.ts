@@ -112,7 +112,7 @@ describe("a wrong server", () => {
       "url: 'example.com'",
       `7:18  ${DOCS}.url  is not a URL; expected one such as https://example.com/mcp`,
     ],
-    ["url: 'file:///etc'", `7:18  ${DOCS}.url  is a file: URL; expected https: or http:`],
+    ["url: 'file:///etc'", `7:18  ${DOCS}.url  has the scheme "file"; expected "https" or "http"`],
     [
       "url: 'https://me:pass@example.com'",
       `7:18  ${DOCS}.url  has a user name or password in it; expected them in headers`,

@@ -211,7 +211,9 @@ describe.each(APIS)("toOpenAiTools for %s", (api) => {
     expect(told).toContainEqual({
       server: "native",
       subject: "wide",
-      message: expect.stringMatching(/^offered with changes: openai-strict cannot take its schema/),
+      message: expect.stringMatching(
+        /^offered with changes: its schema does not fit the rules for "openai-strict"/,
+      ),
     });
   });
 

@@ -111,7 +111,9 @@ describe("a command line asks for", () => {
     [["--help"], "Usage: plugboard [options] [command]"],
     [["-h"], "Exit codes:"],
     [["call", "--help"], "Ways to give arguments:"],
+    [["help"], "Usage: plugboard [options] [command]"],
     [["help", "tools"], "Usage: plugboard tools"],
+    [["help", "pins", "show"], "Usage: plugboard pins show"],
     [["status", "--help"], "Global Options:"],
     [["pins", "--help"], "Usage: plugboard pins"],
     [["pins", "approve", "--help"], "Usage: plugboard pins approve"],
@@ -150,6 +152,8 @@ describe("a command line is refused", () => {
   it.each([
     [["tols"], "plugboard: unknown command 'tols'; did you mean tools?"],
     [["zzzzzzz"], "plugboard: unknown command 'zzzzzzz'"],
+    [["help", "tols"], "plugboard: unknown command 'tols'; did you mean tools?"],
+    [["help", "pins", "shw"], "plugboard: unknown command 'shw'; did you mean show?"],
     [["--jsn"], "plugboard: unknown option '--jsn'; did you mean --json?"],
     [["tools", "--serve", "x"], "plugboard: unknown option '--serve'; did you mean --server?"],
     [["call"], "plugboard: missing required argument 'tool'"],
@@ -185,7 +189,15 @@ describe("a command line is refused", () => {
     const { invocation, out, err } = read(...argv);
     expect(invocation).toEqual({ kind: "answered", exitCode: 2 });
     expect(err.split("\n")[0]).toBe(message);
-    expect(err).toMatch(/\nhint: plugboard (call )?--help .*\n$/);
+    expect(err).toMatch(/\nhint: plugboard (\w+ ){0,2}--help .*\n$/);
     expect(out).toBe("");
+  });
+
+  it.each([
+    [["--bogus"], "plugboard --help lists commands and options"],
+    [["audit", "--bogus"], "plugboard audit --help shows how to use it"],
+    [["pins", "show"], "plugboard pins show --help shows how to use it"],
+  ])("with a hint at the help: %j", (argv, hint) => {
+    expect(read(...argv).err).toContain(`\nhint: ${hint}\n`);
   });
 });

@@ -116,8 +116,16 @@ describe("plugboard read", () => {
   });
 
   it.each([
-    [["lib:///rulez", "--server", "lib"], 1, "server 'lib', read:lib:///rulez: Resource not found"],
-    [["zzz"], 2, "no server lists 'zzz'\nhint: name the server that has it"],
+    [
+      ["lib:///rulez", "--server", "lib"],
+      1,
+      "server 'lib': cannot read 'lib:///rulez': Resource not found",
+    ],
+    [
+      ["zzz"],
+      2,
+      "no server lists 'zzz'\nhint: if a server has it without listing it, name the server",
+    ],
     [["lib:///rules", "--server", "lip"], 2, "there is no server named 'lip'"],
     [["gone:///x", "--server", "gone"], 3, "server 'gone'"],
     [["off:///rules", "--server", "off"], 4, "'off:///rules' may not be read"],
@@ -190,7 +198,7 @@ describe("plugboard prompt", () => {
   it.each([
     [["lib/greet", "who=a", "who=b"], 2, "'who' is given twice"],
     [["gret"], 2, "there is no prompt named 'gret'\nhint: did you mean 'greet'?"],
-    [["lib/gret"], 1, "server 'lib', prompt:gret: Unknown prompt: gret"],
+    [["lib/gret"], 1, "server 'lib': cannot get the prompt 'gret': Unknown prompt: gret"],
     [["lib/greet", "-", "--exit-with-stdin"], 2, "--exit-with-stdin cannot be used"],
   ])("says what went wrong: %j", async (argv, expected, message) => {
     scratch.servers({ lib: lib() });

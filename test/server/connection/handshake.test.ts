@@ -343,7 +343,9 @@ describe("it fails", () => {
     const { outcome } = await greet(server);
     expect(outcome).toMatchObject({
       permanent: true,
-      message: expect.stringContaining(`the host speaks ${MODERN_VERSION}, 2025-11-25, 2025-06-18`),
+      message: expect.stringContaining(
+        `Plugboard speaks ${MODERN_VERSION}, 2025-11-25, 2025-06-18`,
+      ),
     });
   });
 

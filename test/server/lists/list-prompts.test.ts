@@ -53,7 +53,7 @@ describe("a prompt", () => {
     ],
     [
       { name: "a", _meta: JSON.parse(`${'{"a":'.repeat(99)}1${"}".repeat(99)}`) },
-      "its _meta nests too deep",
+      '"_meta" has too many levels',
     ],
   ])("is left out, and the others stay (%#)", async (given, fault) => {
     const listed = await list({ name: "ok" }, given);

@@ -61,10 +61,10 @@ describe("a resource", () => {
     [{ uri: "a:\u001b[2J" }, "its URI has control characters"],
     [{ uri: "a:\u2028" }, "its URI has control characters"],
     [{ uri: `a:${"x".repeat(MAX_URI)}` }, `its URI is longer than ${MAX_URI} characters`],
-    [{ uri: "a:b", description: "x".repeat(70_000) }, "it is described in more than 64 KiB"],
+    [{ uri: "a:b", description: "x".repeat(70_000) }, "its definition has more than 64 KiB"],
     [
       { uri: "a:b", annotations: JSON.parse(`${'{"a":'.repeat(99)}1${"}".repeat(99)}`) },
-      "its annotations nests too deep",
+      '"annotations" has too many levels',
     ],
   ])("is left out, and the others stay (%#)", async (given, fault) => {
     const { items, diagnostics } = await list({ uri: "ok:1" }, given, { uri: "ok:2" });
@@ -162,7 +162,7 @@ describe("a template", () => {
     expect(diagnostics.map(({ message }) => message)).toEqual([
       "resource template left out: it has no URI template",
       "resource template left out: it is not an object",
-      "resource template left out: its _meta nests too deep",
+      'resource template left out: "_meta" has too many levels',
     ]);
   });
 });

@@ -52,7 +52,7 @@ export async function runMcp(
   }
   throw new PlugboardError(
     "INVALID_ARGUMENTS",
-    `unknown /mcp command: "${oneLine(words.join(" "), 80)}"`,
+    `/mcp ${oneLine(words.join(" "), 80)} is unknown or incomplete`,
     { hint: USAGE },
   );
 }

@@ -13,8 +13,8 @@ stderr; if the agent cannot start, the editor also gets the reason in the answer
 to its first request.
 
 The MCP servers that the editor passes are used together with those in the
-configuration. With a "model" in the configuration the agent answers prompts;
-without one it only takes the commands /tools, /call, /mcp, /resources, /read.
+configuration. With a "model" in the configuration the agent answers questions;
+without one you can only use commands such as /tools, /call, /mcp and /read.
 
 Example:
   acpx --agent "plugboard acp" exec "/tools"`;

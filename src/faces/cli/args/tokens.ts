@@ -89,7 +89,9 @@ class TokenReader {
       const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown error";
       const hint =
         key === undefined ? undefined : `to pass a text that begins with @: ${key}:='"@…"'`;
-      throw invalidArguments([`cannot read ${path} (${code})`], hint);
+      const problem =
+        code === "ENOENT" ? `there is no file ${path}` : `cannot read ${path} (${code})`;
+      throw invalidArguments([problem], hint);
     }
   }
 

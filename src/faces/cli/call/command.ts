@@ -31,7 +31,6 @@ Examples:
 export function describeCall(program: Parser, choose: (command: CallCommand) => void): void {
   program
     .command("call")
-    .showHelpAfterError("hint: plugboard call --help shows the ways to give arguments")
     .description("call a tool")
     .argument("<tool>", "public name, server/tool, or the tool's name if it is unique")
     .argument("[arguments...]", "key=value, key:=json, a JSON object, @file, or - for stdin")

@@ -57,7 +57,7 @@ export function describeContent(program: Parser, choose: (command: ContentComman
   program
     .command("prompt")
     .description("fill in a prompt and show it")
-    .argument("<name>", "server/prompt, or the prompt's name if it is unique")
+    .argument("<name>", "server/prompt, or just the prompt's name")
     .argument("[arguments...]", "key=value, a JSON object, @file, or - for stdin")
     .action((name: string, args: string[]) => choose({ kind: "prompt", name, args }));
 }

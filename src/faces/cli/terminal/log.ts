@@ -50,15 +50,18 @@ function openPino(write: (line: string) => void): Pino {
   );
 }
 
-/** `warn  github: message key=value`; what a server writes to stderr becomes `github | text`. */
+/** `warn  github/tool: message key=value`; what a server writes to stderr becomes `github | text`. */
 function logLine(level: LogLevel, message: string, fields: LogFields, paint: Paint): string {
   const { server, stream, ...rest } = fields;
   if (typeof server === "string" && stream === "stderr") {
     return `${paint("dim", `${oneLine(server)} |`)} ${plainText(message).replaceAll("\n", " ")}`;
   }
-  const from = typeof server === "string" ? `${oneLine(server)}: ` : "";
+  const { tool, ...others } = rest;
+  const isOfTool = typeof server === "string" && typeof tool === "string";
+  const name = isOfTool ? `${server}/${tool}` : server;
+  const from = typeof name === "string" ? `${oneLine(name)}: ` : "";
   // Fields without a value are left out, as in the JSON format.
-  const pairs = Object.entries(rest)
+  const pairs = Object.entries(isOfTool ? others : rest)
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => ` ${paint("dim", `${key}=${fieldText(value)}`)}`);
   return `${paint(TONES[level], level.padEnd(5))} ${from}${oneLine(message)}${pairs.join("")}`;

@@ -34,7 +34,7 @@ export async function runTools(command: ToolsCommand, context: CliContext): Prom
     screen.lines(long ? toolPages(tools, out) : toolList(tools, out));
     const { isTerminal, paint } = screen.terminal.err;
     for (const note of unavailableNotes(servers)) screen.note(note);
-    if (tools.length === 0) emptyNotes(query, all).forEach((note) => screen.note(note));
+    if (tools.length === 0) emptyNotes(query, all, servers).forEach((note) => screen.note(note));
     else if (isTerminal) {
       const now = context.clock.now();
       for (const note of cacheNotes(tools, servers, now)) screen.note(paint("dim", note));
@@ -43,8 +43,15 @@ export async function runTools(command: ToolsCommand, context: CliContext): Prom
   });
 }
 
-function emptyNotes(query: readonly string[], all: readonly Tool[]): string[] {
-  if (all.length === 0) return ["no tools"];
+function emptyNotes(
+  query: readonly string[],
+  all: readonly Tool[],
+  servers: readonly ServerStatus[],
+): string[] {
+  if (all.length === 0) {
+    const disabled = servers.filter(({ state }) => state.kind === "disabled");
+    return [...disabled.map(({ name }) => `server '${name}' is disabled`), "no tools"];
+  }
   const wanted = query.join(" ");
   const byName = new Map(
     all.flatMap((tool) => {

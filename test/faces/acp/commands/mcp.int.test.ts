@@ -24,7 +24,7 @@ describe("/mcp disable and enable", () => {
 
   it.each([
     ["/mcp disable owm", "there is no server named 'owm': did you mean 'own'?"],
-    ["/mcp enable", 'unknown /mcp command: "enable": use /mcp, /mcp reconnect <server>'],
+    ["/mcp enable", "/mcp enable is unknown or incomplete: use /mcp, /mcp reconnect <server>"],
   ])("%s", async (line, answer) => {
     const editor = await desk.open();
     const sessionId = await editor.newSession([mcpServer("own", "crlf")]);

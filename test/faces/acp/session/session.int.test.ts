@@ -27,7 +27,7 @@ describe("without a model", () => {
     ["/mcp status", "- echo: ready, 11 tools"],
     ["/mcp reconnect echo", "- echo: ready, 11 tools"],
     ["/mcp reconnect nobody", "nobody"],
-    ["/mcp dance", 'unknown /mcp command: "dance"'],
+    ["/mcp dance", "/mcp dance is unknown or incomplete"],
     ["/call", "/call needs the name of a tool"],
     ["/call mcp__echo__ad", "did you mean 'mcp__echo__add'?"],
     ["/call echo/add {a: 1}", "the arguments are not valid JSON"],

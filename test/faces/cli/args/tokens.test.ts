@@ -101,8 +101,8 @@ describe("arguments on the command line", () => {
   it.each([
     [["word"], "unexpected argument 'word'"],
     [["=x"], "unexpected argument '=x'"],
-    [["@nope.json"], "cannot read nope.json (ENOENT)"],
-    [["a=@nope.txt"], "cannot read nope.txt (ENOENT)"],
+    [["@nope.json"], "there is no file nope.json"],
+    [["a=@nope.txt"], "there is no file nope.txt"],
     [
       ["{}", "@args.json"],
       "only one JSON object can be given; there are two, from the argument and args.json",

@@ -51,7 +51,7 @@ describe("a tool that a rule refuses", () => {
   it("can be called with --owner if it is ownerOnly", async () => {
     const refused = await run("call", "echo/pid");
     expect(refused.code).toBe(4);
-    expect(refused.stderr).toContain("the owner calls it with --owner");
+    expect(refused.stderr).toContain("if you are the owner, use --owner");
     expect(await run("--owner", "call", "echo/pid")).toMatchObject({ code: 0 });
     expect((await run("tools", "--owner")).stdout).toContain("mcp__echo__pid");
     expect((await run("call", "echo/crash", "--owner")).code).toBe(4);

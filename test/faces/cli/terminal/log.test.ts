@@ -44,6 +44,8 @@ describe("the log", () => {
     ["nested fields", "left", { pids: [1, 2] }, "warn  left pids=[1,2]"],
     ["fields that JSON cannot say", "left", { what: Symbol("x") }, "warn  left what=Symbol(x)"],
     ["no fields without a value", "left", { server: "a", tool: undefined }, "warn  a: left"],
+    ["its tool", "left out", { server: "a", tool: "b" }, "warn  a/b: left out"],
+    ["a tool without a server", "odd", { tool: "a/b" }, "warn  odd tool=a/b"],
     ["a server's own words", "  hi there", { server: "a", stream: "stderr" }, "a |   hi there"],
     ["no escapes", "\u001b[31mred\nline", { server: "\u001b[1ma" }, "warn  a: red line"],
   ])("says %s", (_, message, fields, line) => {

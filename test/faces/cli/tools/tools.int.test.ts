@@ -56,6 +56,13 @@ describe("plugboard tools", () => {
     expect(stderr).toBe("no tools\n");
   });
 
+  it("says that the server is disabled", async () => {
+    scratch.servers({ ...two(), off: { ...fixture("echo"), enabled: false } });
+    const { code, stderr } = await scratch.run(["tools", "--server", "off"]);
+    expect(code).toBe(0);
+    expect(stderr).toBe("server 'off' is disabled\nno tools\n");
+  });
+
   it("prints everything about a tool with --json", async () => {
     scratch.servers({ ...two(), off: { command: "node", enabled: false } });
     const { stdout } = await scratch.run(["tools", "echo/add", "--json"]);
