@@ -11,6 +11,9 @@ const NAME = "xternaluntrustedcontent";
 const NAME_BACKWARDS = "tnetnocdetsurtnulanretxe";
 /** Other ASCII characters that a reader takes for a letter of the name. */
 const NAME_SHAPES = { a: "4@", c: "(", e: "3", l: "1Ii|!", o: "0", s: "5$", t: "7+", u: "Vv" };
+/** Without one of these, a text has no name in it: an X that a T and an E may follow, what may be coded, or is not ASCII. */
+const MAY_HIDE =
+  /[xX](?![\s,.;:_/-]{0,9}(?:[a-su-zA-SU-Z]|[Tt][\s,.;:_/-]{0,9}[a-df-zA-DF-Z]))|[^\t-\r -~]|&[#A-Za-z]|\\[\\xuU0-7]|[%=][0-9A-Fa-fu]/;
 /** Characters that make the letters after them run the other way. */
 const RIGHT_TO_LEFT = /[\u202b\u202e\u2067\u2068]/;
 /** Decoration in a row between the letters of a name that a reader still looks past. */
@@ -30,7 +33,7 @@ const BEFORE = new RegExp(
 );
 /** Attributes or decoration, then brackets. */
 const BEHIND = new RegExp(
-  String.raw`(?!["'\`])((?:[^${BRACKETS}\n-\r\x7f\x80]?[\x7f\x80]*){0,96})[${BRACKETS}]\x7f*(?:${INSIDE}[${BRACKETS}]\x7f*)?`,
+  String.raw`([\x7f\x80]*(?!["'\`])(?:[^${BRACKETS}\n-\r\x7f\x80][\x7f\x80]*){0,96})[${BRACKETS}]\x7f*(?:${INSIDE}[${BRACKETS}]\x7f*)?`,
   "y",
 );
 
@@ -82,12 +85,15 @@ export function neutralise(pieces: readonly string[], id?: string): Neutralised 
 
 /** Where forged markers and copies of the id stand, in order and apart from each other. */
 export function findForged(text: string, id?: string): Span[] {
+  const word = id?.toLowerCase();
+  const isCopied = word !== undefined && text.toLowerCase().includes(word);
+  if (!isCopied && !MAY_HIDE.test(text)) return [];
   const skeleton = skeletonOf(text);
   let spans = markersAround(text, skeleton, findWord(skeleton, NAME, NAME_SHAPES, LONGEST_GAP));
   if (RIGHT_TO_LEFT.test(text)) {
     spans = [...spans, ...findWord(skeleton, NAME_BACKWARDS, NAME_SHAPES, LONGEST_GAP)];
   }
-  if (id !== undefined) spans = [...spans, ...findWord(skeleton, id.toLowerCase(), {}, 0)];
+  if (word !== undefined) spans = [...spans, ...findWord(skeleton, word, {}, 0)];
   const apart: Span[] = [];
   for (const span of spans.sort((a, b) => a.start - b.start)) {
     const last = apart.at(-1);
@@ -122,6 +128,7 @@ function findWord(
   let gap = 0;
   for (let at = 0; at < skeleton.length; at += 1) {
     const unit = skeleton[at] ?? 0;
+    if (readings === 0 && unit <= 0xff && ((places[unit] ?? 0) & 1) === 0) continue;
     if (unit === PADDING || unit === UNSEEN) continue;
     const ligature = unit > 0xff ? lettersOf(unit) : undefined;
     for (let part = 0; part < (ligature?.length ?? 1); part += 1) {

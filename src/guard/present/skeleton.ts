@@ -48,18 +48,18 @@ const UNIT = String.raw`(?:\\{1,4}|%(?:25){0,4})u`;
 const HEX = "[0-9A-Fa-f]";
 const NEXT = `${BYTE}[89ABab]${HEX}`;
 const CODED = [
+  `(${UNIT}[Dd][89ABab]${HEX}{2}${UNIT}[Dd][C-Fc-f]${HEX}{2}|${UNIT}${HEX}{4})`,
   String.raw`(?:${AND}#[Xx]0{0,16}|${SLASH}u\{(?=${HEX}{1,6}\})|${SLASH}U00(?=${HEX}{6}))(${HEX}{1,6})[;}]?`,
   `(?:${SLASH}x|${BYTE}(?=[0-7]))(${HEX}{2})`,
   `${AND}#0{0,16}([0-9]{1,7});?`,
   `${SLASH}([0-3]?[0-7]{2})`,
-  `(${UNIT}[Dd][89ABab]${HEX}{2}${UNIT}[Dd][C-Fc-f]${HEX}{2}|${UNIT}${HEX}{4})`,
   `(${BYTE}(?:[CDcd]${HEX}|[Ee]${HEX}${NEXT}|[Ff]${HEX}${NEXT}${NEXT})${NEXT})`,
   `${AND}(${[...NAMED.keys()].join("|")});?`,
 ];
 /** Broken escapes, terminal sequences (their escape character may be lost), tags and comments. */
 const MARKUP = [
-  String.raw`\\[A-Za-z0-9]|[%=]${HEX}{2}`,
-  String.raw`(?:\u001b\[|\u009b)[0-?]{0,16}[ -/]{0,2}[@-~]|\[[0-9;]{1,16}m`,
+  String.raw`\\[A-Za-z0-9\x80-\uffff]|[%=]${HEX}{2}`,
+  String.raw`(?:\u001b\[|\u009b)[0-?]{0,16}[ -/]{0,2}[@-~]|\[[0-9;]{1,16}[Mm]`,
   String.raw`\u001b\][^\u0007\u001b]{0,120}(?:\u0007|\u001b\\)`,
   String.raw`<!--[^<>]{0,80}-->|</?[A-Za-z]{1,6}(?:\s[^<>]{0,80})?/?>`,
 ];
@@ -92,7 +92,8 @@ export function skeletonOf(text: string): Uint16Array {
     }
     for (let at = index; at < end; at += 1) {
       const unit = soft(skeleton[at] ?? 0);
-      skeleton[at] = isBracket(unit) ? ORNAMENT : unit;
+      const isMeant = !isBracket(unit) && (unit <= FOREIGN || end - index === 2);
+      skeleton[at] = isMeant ? unit : ORNAMENT;
     }
     // Inside, characters may be coded.
     SPECIAL.lastIndex = index + 1;
@@ -116,7 +117,7 @@ function soft(unit: number): number {
 }
 
 function decode(found: RegExpExecArray): number | undefined {
-  const [, long, short, decimal, octal, units, bytes, name] = found;
+  const [, units, long, short, decimal, octal, bytes, name] = found;
   if (name !== undefined) return NAMED.get(name)?.codePointAt(0);
   if (bytes !== undefined) {
     const digits = bytes.replaceAll(/%(?:25)*|=/g, "");
@@ -148,7 +149,9 @@ function look(codePoint: number): number {
 function unitOf(codePoint: number): number {
   // A tag character is invisible, yet a model may read letters that are spelled in tags.
   const tag = codePoint - 0xe0000;
-  if (tag >= 0x20 && tag < PADDING) return isHard(tag) || isBracket(tag) ? soft(tag) : UNSEEN;
+  if (tag >= 0x20 && tag < PADDING) {
+    return /[A-Za-z0-9<>[\]{}(@|!$+]/.test(String.fromCharCode(tag)) ? soft(tag) : UNSEEN;
+  }
   const [letter = UNSEEN, ...more] = lettersOf(codePoint);
   if (more.length === 0) return letter;
   return codePoint > FOREIGN && codePoint <= 0xffff ? codePoint : FOREIGN;
