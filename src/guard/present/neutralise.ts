@@ -11,9 +11,16 @@ const NAME = "xternaluntrustedcontent";
 const NAME_BACKWARDS = "tnetnocdetsurtnulanretxe";
 /** Other ASCII characters that a reader takes for a letter of the name. */
 const NAME_SHAPES = { a: "4@", c: "(", e: "3", l: "1Ii|!", o: "0", s: "5$", t: "7+", u: "Vv" };
-/** Without one of these, a text has no name in it: an X that a T and an E may follow, what may be coded, or is not ASCII. */
-const MAY_HIDE =
-  /[xX](?![\s,.;:_/-]{0,9}(?:[a-su-zA-SU-Z]|[Tt][\s,.;:_/-]{0,9}[a-df-zA-DF-Z]))|[^\t-\r -~]|&[#A-Za-z]|\\[\\xuU0-7]|[%=][0-9A-Fa-fu]/;
+/** After an X, letters that are not the name's: most of a text need not be looked at any further. */
+const OTHER_WORD = ["t", "e", "r", "n", "a", "li", "uv"].reduceRight(
+  (rest, letters) => String.raw`[\s,.;:_/-]{0,9}(?:(?![${letters}])[a-z]|[${letters}]${rest})`,
+  "(?!)",
+);
+/** A text without any of these has no name in it: an X, characters that may be coded or are not ASCII. */
+const MAY_HIDE = new RegExp(
+  String.raw`x(?!${OTHER_WORD})|[^\t-\r -~]|&[#a-z]|\\[\\xu0-7]|[%=][0-9a-fu]`,
+  "i",
+);
 /** Characters that make the letters after them run the other way. */
 const RIGHT_TO_LEFT = /[\u202b\u202e\u2067\u2068]/;
 /** Decoration in a row between the letters of a name that a reader still looks past. */
@@ -131,13 +138,17 @@ function findWord(
     if (readings === 0 && unit <= 0xff && ((places[unit] ?? 0) & 1) === 0) continue;
     if (unit === PADDING || unit === UNSEEN) continue;
     const ligature = unit > 0xff ? lettersOf(unit) : undefined;
+    /** A ligature may be decoration too. */
+    const unread = ligature === undefined ? 0 : readings;
     for (let part = 0; part < (ligature?.length ?? 1); part += 1) {
       const letter = ligature?.[part] ?? unit;
       const reached = ((readings << 1) | 1) & (places[letter] ?? 0);
       gap = reached === 0 ? gap + 1 : 0;
       readings = isHard(letter) || gap > longestGap ? reached : readings | reached;
       if (reached === 1 && readings === 1) start = at;
+      if (readings >> (word.length - 1) !== 0) break;
     }
+    readings |= unread;
     if (readings >> (word.length - 1) === 0) continue;
     readings = 0;
     while (skeleton[at + 1] === PADDING) at += 1;

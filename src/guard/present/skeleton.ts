@@ -92,8 +92,7 @@ export function skeletonOf(text: string): Uint16Array {
     }
     for (let at = index; at < end; at += 1) {
       const unit = soft(skeleton[at] ?? 0);
-      const isMeant = !isBracket(unit) && (unit <= FOREIGN || end - index === 2);
-      skeleton[at] = isMeant ? unit : ORNAMENT;
+      skeleton[at] = isBracket(unit) ? ORNAMENT : unit;
     }
     // Inside, characters may be coded.
     SPECIAL.lastIndex = index + 1;
