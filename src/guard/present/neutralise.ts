@@ -2,7 +2,7 @@
 // is, to the byte. What a reader would take for a marker is one, in whatever letters, escapes and decoration
 // it is written. The time is linear in the text.
 
-import { isHard, lettersOf, PADDING, skeletonOf, SOFT, UNSEEN } from "./skeleton.ts";
+import { isHard, ligatures, PADDING, skeletonOf, SOFT, UNSEEN } from "./skeleton.ts";
 
 const REMOVED = "[[marker removed]]";
 
@@ -51,12 +51,6 @@ const NOT_IN_PROSE = /[^\t -;=?-~]/;
 const RULE_BEFORE = /(?:[-=_~]{3}|\[\[|\{\{) {0,4}(?:[Ee]nd )?$/;
 const RULE_BEHIND = /^ {0,4}(?:[-=_~]{3}|\]\]|\}\})/;
 
-export interface Neutralised {
-  pieces: string[];
-  /** How many markers and ids were taken out. */
-  removed: number;
-}
-
 interface Span {
   start: number;
   end: number;
@@ -64,9 +58,12 @@ interface Span {
 
 /**
  * Reads the pieces as one text, so that it finds a marker whose halves stand in two of them. A note replaces
- * what is taken out, in the piece where that begins.
+ * what is taken out, in the piece where that begins; `removed` counts markers and ids.
  */
-export function neutralise(pieces: readonly string[], id?: string): Neutralised {
+export function neutralise(
+  pieces: readonly string[],
+  id?: string,
+): { pieces: string[]; removed: number } {
   const [only = ""] = pieces;
   const text = pieces.length === 1 ? only : pieces.join("\n");
   const spans = findForged(text, id);
@@ -137,7 +134,7 @@ function findWord(
     const unit = skeleton[at] ?? 0;
     if (readings === 0 && unit <= 0xff && ((places[unit] ?? 0) & 1) === 0) continue;
     if (unit === PADDING || unit === UNSEEN) continue;
-    const ligature = unit > 0xff ? lettersOf(unit) : undefined;
+    const ligature = unit > 0xff ? ligatures.get(unit) : undefined;
     /** A ligature may be decoration too. */
     const unread = ligature === undefined ? 0 : readings;
     for (let part = 0; part < (ligature?.length ?? 1); part += 1) {

@@ -3,13 +3,14 @@
 // - an ASCII character as it is, or the letter or bracket that the text's character looks like;
 // - such a letter plus SOFT, where it may as well be decoration;
 // - PADDING behind the letter that several units stand for, UNSEEN, or FOREIGN (a letter like none of ASCII);
-// - above 0xff, a ligature, whose letters `lettersOf` gives.
+// - above 0xff, a ligature, whose letters are in `ligatures`.
 
 export const PADDING = 0x7f;
 export const UNSEEN = 0x80;
 export const SOFT = 0x80;
 export const FOREIGN = 0xff;
 const ORNAMENT = 0x2d;
+const BRACKETS = Array.from("<>[]{}", (bracket) => bracket.charCodeAt(0));
 
 /** A letter, what looks like it everywhere, and what some readers take for it and others for decoration. */
 const LOOKALIKES = `
@@ -91,8 +92,8 @@ export function skeletonOf(text: string): Uint16Array {
       continue;
     }
     for (let at = index; at < end; at += 1) {
-      const unit = soft(skeleton[at] ?? 0);
-      skeleton[at] = isBracket(unit) ? ORNAMENT : unit;
+      const unit = skeleton[at] ?? 0;
+      skeleton[at] = BRACKETS.includes(unit) ? ORNAMENT : soft(unit);
     }
     // Inside, characters may be coded.
     SPECIAL.lastIndex = index + 1;
@@ -104,10 +105,6 @@ export function skeletonOf(text: string): Uint16Array {
 export function isHard(unit: number): boolean {
   if (unit < 0x61) return (unit >= 0x30 && unit <= 0x39) || (unit >= 0x41 && unit <= 0x5a);
   return unit <= 0x7a || unit === FOREIGN;
-}
-
-function isBracket(unit: number): boolean {
-  return unit < PADDING && "<>[]{}".includes(String.fromCharCode(unit));
 }
 
 function soft(unit: number): number {
@@ -134,6 +131,7 @@ function decode(found: RegExpExecArray): number | undefined {
 
 /** Units that were looked up. Forgotten when a text has shown too many characters. */
 const known = new Map<number, number>();
+export const ligatures = new Map<number, readonly number[]>();
 let shapes: Map<string, number> | undefined;
 
 function look(codePoint: number): number {
@@ -151,13 +149,15 @@ function unitOf(codePoint: number): number {
   if (tag >= 0x20 && tag < PADDING) {
     return /[A-Za-z0-9<>[\]{}(@|!$+]/.test(String.fromCharCode(tag)) ? soft(tag) : UNSEEN;
   }
-  const [letter = UNSEEN, ...more] = lettersOf(codePoint);
-  if (more.length === 0) return letter;
-  return codePoint > FOREIGN && codePoint <= 0xffff ? codePoint : FOREIGN;
+  const letters = lettersOf(codePoint);
+  if (letters.length < 2) return letters[0] ?? UNSEEN;
+  if (codePoint < FOREIGN || codePoint > 0xffff) return FOREIGN;
+  ligatures.set(codePoint, letters);
+  return codePoint;
 }
 
 /** NFKD relates fullwidth, mathematical, circled and accented letters to plain ones, and takes ligatures apart. */
-export function lettersOf(codePoint: number): number[] {
+function lettersOf(codePoint: number): number[] {
   const char = String.fromCodePoint(codePoint);
   const whole = classOf(char);
   if (whole !== FOREIGN && whole !== ORNAMENT) return [whole];
