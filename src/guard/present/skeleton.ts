@@ -10,7 +10,7 @@ export const UNSEEN = 0x80;
 export const SOFT = 0x80;
 export const FOREIGN = 0xff;
 const ORNAMENT = 0x2d;
-const BRACKETS = Array.from("<>[]{}", (bracket) => bracket.charCodeAt(0));
+const BRACKETS = new Set(Array.from("<>[]{}", (bracket) => bracket.charCodeAt(0)));
 
 /** A letter, what looks like it everywhere, and what some readers take for it and others for decoration. */
 const LOOKALIKES = `
@@ -93,7 +93,7 @@ export function skeletonOf(text: string): Uint16Array {
     }
     for (let at = index; at < end; at += 1) {
       const unit = skeleton[at] ?? 0;
-      skeleton[at] = BRACKETS.includes(unit) ? ORNAMENT : soft(unit);
+      skeleton[at] = BRACKETS.has(unit) ? ORNAMENT : soft(unit);
     }
     // Inside, characters may be coded.
     SPECIAL.lastIndex = index + 1;
