@@ -1,14 +1,12 @@
-// Signs in to one server. Creates its authorizer on first use, with a network connection of its own to the
-// authorization server. Loads that code on first use, since most servers need no sign-in.
+// Signs in to one server: one authorizer for all its callers, made on first use.
 
-import type { ServerAuthorizer } from "../auth/authorizer.ts";
-import type { Authorizer, Challenge, OnAuthorization } from "../model/authorization.ts";
+import type { Authorizer, OnAuthorization } from "../model/authorization.ts";
 import { PlugboardError } from "../model/errors.ts";
-import { type Logger, loggerFor } from "../model/logger.ts";
+import type { Logger } from "../model/logger.ts";
 import type { RemoteEndpoint } from "../model/server-definition.ts";
-import type { GuardedFetch } from "../net/fetch.ts";
 import type { Clock } from "../util/clock.ts";
 import { hasOwnCredentials, isSameAddress } from "./matching-server.ts";
+import type { AuthorizerParts } from "./open-authorizer.ts";
 
 export interface ServerSignInOptions {
   server: string;
@@ -24,11 +22,6 @@ export interface ServerSignInOptions {
   logger: Logger;
   /** Called with every token and client secret, so that they can be redacted. */
   onSecret: (secret: string) => void;
-}
-
-interface AuthorizerParts {
-  authorizer: ServerAuthorizer;
-  fetch: GuardedFetch;
 }
 
 export class ServerSignIn {
@@ -62,7 +55,9 @@ export class ServerSignIn {
   async signIn(): Promise<void> {
     const endpoint = this.#signInEndpoint();
     const { authorizer } = await this.#make(endpoint);
-    await authorizer.signIn(await this.#probe(endpoint));
+    const { probeChallenge } = await loadAuthorizer();
+    const challenge = await probeChallenge(endpoint, this.#options, this.#closing.signal);
+    await authorizer.signIn(challenge);
   }
 
   async signOut(): Promise<"none" | "forgotten" | "revoked"> {
@@ -72,20 +67,6 @@ export class ServerSignIn {
   async close(): Promise<void> {
     this.#closing.abort();
     await end(this.#current?.made);
-  }
-
-  /** Uses the client certificate, unlike the requests to the authorization server. */
-  async #probe(endpoint: RemoteEndpoint): Promise<Challenge | undefined> {
-    const [{ requestChallenge }, { endpointFetch }] = await Promise.all([
-      import("../auth/challenge.ts"),
-      import("../net/endpoint-fetch.ts"),
-    ]);
-    const fetch = await endpointFetch(endpoint, this.#options);
-    try {
-      return await requestChallenge(fetch, endpoint.url, endpoint.headers, this.#closing.signal);
-    } finally {
-      await fetch.close();
-    }
   }
 
   #signInEndpoint(): RemoteEndpoint {
@@ -103,7 +84,9 @@ export class ServerSignIn {
   #make(endpoint: RemoteEndpoint): Promise<AuthorizerParts> {
     const before = this.#current;
     if (before?.url === endpoint.url) return before.made;
-    const made = end(before?.made).then(() => this.#create(endpoint));
+    const made = end(before?.made).then(async () =>
+      (await loadAuthorizer()).openAuthorizer(endpoint, this.#options, this.#closing.signal),
+    );
     const current = { url: endpoint.url, made };
     this.#current = current;
     made.catch(() => {
@@ -111,38 +94,11 @@ export class ServerSignIn {
     });
     return made;
   }
+}
 
-  async #create(endpoint: RemoteEndpoint): Promise<AuthorizerParts> {
-    const { server, stateDir, clock, networkAllow, onAuthorization, onSecret } = this.#options;
-    const [{ ServerAuthorizer }, { openAuthStore }, { oauthFetch }, { addressRules }, network] =
-      await Promise.all([
-        import("../auth/authorizer.ts"),
-        import("../auth/store.ts"),
-        import("../auth/oauth-fetch.ts"),
-        import("../net/policy.ts"),
-        import("../net/endpoint-fetch.ts"),
-      ]);
-    const { url, oauth, tls } = endpoint;
-    // The client certificate is only for the server itself, not for the authorization server.
-    const withoutIdentity = { ...endpoint, ...(tls && { tls: { ...(tls.ca && { ca: tls.ca }) } }) };
-    const fetch = await network.endpointFetch(withoutIdentity, this.#options);
-    const rules = addressRules(network.endpointPolicy(endpoint, networkAllow));
-    const from = new URL(url);
-    const { signal } = this.#closing;
-    const authorizer = new ServerAuthorizer({
-      server,
-      serverUrl: url,
-      settings: oauth || {},
-      store: openAuthStore(stateDir, clock, onSecret),
-      fetch: oauthFetch(fetch, rules, from, signal),
-      checkUrl: (target) => rules.checkUrl(target, from),
-      onAuthorization,
-      clock,
-      logger: loggerFor(server, this.#options.logger),
-      signal,
-    });
-    return { authorizer, fetch };
-  }
+/** Loaded on first use: most servers need no sign-in, and listing tools needs no network. */
+function loadAuthorizer(): Promise<typeof import("./open-authorizer.ts")> {
+  return import("./open-authorizer.ts");
 }
 
 async function end(made: Promise<AuthorizerParts> | undefined): Promise<void> {

@@ -1,0 +1,61 @@
+// Opens the authorizer of one server, with a network connection of its own to the authorization server.
+
+import { ServerAuthorizer } from "../auth/authorizer.ts";
+import { requestChallenge } from "../auth/challenge.ts";
+import { oauthFetch } from "../auth/oauth-fetch.ts";
+import { openAuthStore } from "../auth/store.ts";
+import type { Challenge } from "../model/authorization.ts";
+import { loggerFor } from "../model/logger.ts";
+import type { RemoteEndpoint } from "../model/server-definition.ts";
+import { endpointFetch, endpointPolicy } from "../net/endpoint-fetch.ts";
+import type { GuardedFetch } from "../net/fetch.ts";
+import { addressRules } from "../net/policy.ts";
+import type { ServerSignInOptions } from "./sign-in.ts";
+
+export interface AuthorizerParts {
+  authorizer: ServerAuthorizer;
+  fetch: GuardedFetch;
+}
+
+export async function openAuthorizer(
+  endpoint: RemoteEndpoint,
+  options: ServerSignInOptions,
+  signal: AbortSignal,
+): Promise<AuthorizerParts> {
+  const { server, stateDir, clock, networkAllow, onAuthorization, onSecret } = options;
+  const { url, oauth, tls } = endpoint;
+  // The client certificate is only for the server itself, not for the authorization server.
+  const fetch = await endpointFetch(
+    { ...endpoint, tls: tls?.ca ? { ca: tls.ca } : undefined },
+    options,
+  );
+  const rules = addressRules(endpointPolicy(endpoint, networkAllow));
+  const from = new URL(url);
+  const authorizer = new ServerAuthorizer({
+    server,
+    serverUrl: url,
+    settings: oauth || {},
+    store: openAuthStore(stateDir, clock, onSecret),
+    fetch: oauthFetch(fetch, rules, from, signal),
+    checkUrl: (target) => rules.checkUrl(target, from),
+    onAuthorization,
+    clock,
+    logger: loggerFor(server, options.logger),
+    signal,
+  });
+  return { authorizer, fetch };
+}
+
+/** Asks the server how to sign in, with the client certificate. */
+export async function probeChallenge(
+  endpoint: RemoteEndpoint,
+  options: ServerSignInOptions,
+  signal: AbortSignal,
+): Promise<Challenge | undefined> {
+  const fetch = await endpointFetch(endpoint, options);
+  try {
+    return await requestChallenge(fetch, endpoint.url, endpoint.headers, signal);
+  } finally {
+    await fetch.close();
+  }
+}
