@@ -88,6 +88,14 @@ describe.each(WAYS)("the id given to %s", (_, run) => {
   });
 });
 
+it("is on the event that reports the call", async () => {
+  const board = await open({}, { native: [recordingTool([])] });
+  const ids: string[] = [];
+  board.on("call", ({ callId }) => ids.push(callId));
+  await board.call("native/note", {}, { callId: "call_7" });
+  expect(ids).toEqual(["call_7"]);
+});
+
 it("is made up, and another for each call, where the caller gives none", async () => {
   const ids: string[] = [];
   const board = await open({}, { native: [recordingTool(ids)] });

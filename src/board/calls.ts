@@ -15,7 +15,6 @@ import type {
   CallOutcome,
   NativeTool,
   Progress,
-  ToolSource,
   ToolUpdate,
   UpdateListener,
 } from "../model/tool.ts";
@@ -49,7 +48,7 @@ export class Calls {
     { callId = randomUUID(), signal, onUpdate, onElicitation, onSampling }: BoardCallOptions,
   ): Promise<CallOutcome> {
     const started = this.#clock.monotonic();
-    const { source, publicName } = subject;
+    const { source } = subject;
     const call: GuardedCall = {
       callId,
       subject,
@@ -68,7 +67,7 @@ export class Calls {
     }
     this.#running -= 1;
     if (this.#running === 0) this.#onIdle?.();
-    this.#report(publicName, source, this.#clock.monotonic() - started, outcome);
+    this.#report(call, this.#clock.monotonic() - started, outcome);
     return outcome;
   }
 
@@ -117,13 +116,14 @@ export class Calls {
     }
   }
 
-  #report(tool: string, source: ToolSource, durationMs: number, outcome: CallOutcome): void {
+  #report({ callId, subject }: GuardedCall, durationMs: number, outcome: CallOutcome): void {
+    const { publicName: tool, source } = subject;
     const { failure, isError = false } = outcome;
     if (this.#logger !== silentLogger) {
       this.#logger.debug("call", { tool, ms: durationMs, ...(isError && { isError }) });
     }
     if (!this.#events.has("call")) return;
-    this.#events.emit("call", { tool, source, durationMs, isError, failure });
+    this.#events.emit("call", { callId, tool, source, durationMs, isError, failure });
   }
 
   #update(listener: UpdateListener, update: ToolUpdate): void {

@@ -30,6 +30,7 @@ export interface ServerEvent {
 }
 
 export interface CallEvent {
+  callId: string;
   /** The public name. */
   tool: string;
   source: ToolSource;

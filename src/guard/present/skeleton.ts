@@ -8,7 +8,7 @@
 export const PADDING = 0x7f;
 export const UNSEEN = 0x80;
 export const SOFT = 0x80;
-export const FOREIGN = 0xff;
+const FOREIGN = 0xff;
 const ORNAMENT = 0x2d;
 const BRACKETS = new Set(Array.from("<>[]{}", (bracket) => bracket.charCodeAt(0)));
 
