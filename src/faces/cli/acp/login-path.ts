@@ -17,7 +17,8 @@ const RESOLVING = "PLUGBOARD_RESOLVING_ENVIRONMENT";
 const TIME_LIMIT_MS = 10_000;
 const MAX_OUTPUT = 1 << 20;
 /** Long enough for a fork to be done, too short for the group's number to be reused. */
-const HANG_UP_AGAIN_MS = 250;
+const HANG_UP_AGAIN_MS = 100;
+const MAX_HANG_UPS = 20;
 
 export interface LoginPathOptions {
   /** The environment that was inherited. */
@@ -117,7 +118,7 @@ function askShell(shell: LoginShell, options: LoginPathOptions): Promise<Answer>
     // Must come first: where the system is out of resources there is not even a pipe.
     child.once("error", (error) => settle(noAnswer(error)));
     const { pid, stdout } = child;
-    if (pid !== undefined) exitGuard.watch(pid, platform, hangUp);
+    if (pid !== undefined) exitGuard.watch(pid, platform, (group) => hangUp(group));
     let isSettled = false;
     const settle = (answer: Answer): void => {
       // A signal much later could hit a stranger: the group's number may have been reused.
@@ -127,8 +128,6 @@ function askShell(shell: LoginShell, options: LoginPathOptions): Promise<Answer>
       signal?.removeEventListener("abort", giveUp);
       if (pid !== undefined) {
         hangUp(pid);
-        // A process that the shell is just forking can miss the first signal.
-        clock.later(HANG_UP_AGAIN_MS, () => hangUp(pid));
         exitGuard.release(pid);
       }
       stdout.destroy();
@@ -152,9 +151,13 @@ function askShell(shell: LoginShell, options: LoginPathOptions): Promise<Answer>
   });
 }
 
-/** Interactive shells ignore SIGTERM, but not this. */
-function hangUp(pid: number): void {
-  signalGroup(pid, "SIGHUP");
+/**
+ * Interactive shells ignore SIGTERM, but not this. A process that the shell is just forking can miss it, so it
+ * is sent again while the group is there: in real time, since the system's forks do not follow a given clock.
+ */
+function hangUp(pid: number, sent = 1): void {
+  if (signalGroup(pid, "SIGHUP") !== "sent" || sent === MAX_HANG_UPS) return;
+  systemClock.later(HANG_UP_AGAIN_MS, () => hangUp(pid, sent + 1));
 }
 
 function noAnswer(error: unknown): Answer {
