@@ -24,7 +24,7 @@ describe.each(providers)("any schema, for %s", { timeout: SLOW_MS }, (provider) 
         }
         expect(JSON.stringify(schema)).toBe(before);
       }),
-      { numRuns: 400 },
+      { numRuns: 150 },
     );
   });
 
@@ -54,7 +54,7 @@ describe.each(providers)("any schema, for %s", { timeout: SLOW_MS }, (provider) 
         const original = normalized.toOriginal(args as JsonObject);
         expect(validator(schema)(original), JSON.stringify({ original })).toBeUndefined();
       }),
-      { numRuns: 300 },
+      { numRuns: 120 },
     );
   });
 });
@@ -69,7 +69,7 @@ describe("arguments for a schema that a provider takes nearly as it is", () => {
       fc.property(cases, ([normalized, args]) => {
         expect(normalized.toOriginal(args as JsonObject)).toEqual(args);
       }),
-      { numRuns: 300 },
+      { numRuns: 120 },
     );
   });
 });
