@@ -140,14 +140,15 @@ export class BoardCore {
     this.#isOpen = true;
   }
 
-  async call(name: string, args: JsonObject, options: BoardCallOptions): Promise<CallOutcome> {
+  /** Not async, so that a call to a known tool does not pay for a second promise. */
+  call(name: string, args: JsonObject, options: BoardCallOptions): Promise<CallOutcome> {
     try {
-      const tool = this.tools.find(name) ?? (await findByFullName(name, this, options.signal));
-      if (tool === undefined) return toFailure(unknownTool(name, this));
-      return await this.#calls.run(tool, args, options);
+      const known = this.tools.find(name);
+      if (known !== undefined) return this.#calls.run(known, args, options);
     } catch (error) {
-      return toFailure(error);
+      return Promise.resolve(toFailure(error));
     }
+    return this.#findAndCall(name, args, options);
   }
 
   async find(name: string, signal: AbortSignal | undefined): Promise<Tool> {
@@ -176,6 +177,20 @@ export class BoardCore {
     await within(this.clock, CLOSE_WAIT_MS, this.#calls.idle());
     await this.#guard.close();
     this.#events.clear();
+  }
+
+  async #findAndCall(
+    name: string,
+    args: JsonObject,
+    options: BoardCallOptions,
+  ): Promise<CallOutcome> {
+    try {
+      const tool = await findByFullName(name, this, options.signal);
+      if (tool === undefined) return toFailure(unknownTool(name, this));
+      return await this.#calls.run(tool, args, options);
+    } catch (error) {
+      return toFailure(error);
+    }
   }
 
   #emitServerEvents(): void {
