@@ -1,8 +1,14 @@
-// Runs one turn that a local stub refuses. The first prompt then finds its code loaded and compiled; otherwise it takes
-// several times as long. Nothing is sent anywhere.
+// Runs one turn against a port of this process's own, without the key. The first prompt then finds its code loaded
+// and compiled, the network's included: measured, it takes 12 to 17 ms instead of 27, and 19 to 26 with a stub in
+// place of the port. Nothing leaves this machine.
 
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { Tool } from "../model/tool.ts";
+import { systemClock } from "../util/clock.ts";
 import { runTurn } from "./loop.ts";
+import { createModelFetch } from "./model-fetch.ts";
 import { type ModelOptions, openModel } from "./model.ts";
 
 const TOOL: Tool = {
@@ -16,8 +22,36 @@ const TOOL: Tool = {
 
 /** Rejects if the model cannot be opened. */
 export async function warmUpTurn(id: string, options: ModelOptions): Promise<void> {
-  const fetch = () => Promise.resolve(new Response("{}", { status: 400 }));
-  const model = await openModel(id, { ...options, fetch });
-  await runTurn({ model, prompt: [{ type: "text", text: "Hello." }], tools: () => [TOOL] });
-  await model.close();
+  const { url, close } = await listen();
+  // Without the environment, so that no proxy sees the request.
+  const network = createModelFetch({}, options.clock ?? systemClock);
+  try {
+    const fetch: typeof globalThis.fetch = (_input, { body = null, signal = null } = {}) =>
+      network.fetch(url, { body, signal });
+    const model = await openModel(id, { ...options, fetch });
+    await runTurn({ model, prompt: [{ type: "text", text: "Hello." }], tools: () => [TOOL] });
+    await model.close();
+  } finally {
+    await network.close();
+    await close();
+  }
+}
+
+/** Refuses every request, which ends the turn. */
+async function listen(): Promise<{ url: string; close: () => Promise<void> }> {
+  const server: Server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(400, { "content-type": "application/json" }).end("{}");
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
 }
