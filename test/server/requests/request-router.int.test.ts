@@ -346,7 +346,7 @@ describe("up to 2025-11-25", () => {
     giveUp.abort();
     await other;
     expect(asked).toHaveLength(1);
-    expect(asked[0]?.tool).toBeUndefined();
+    expect(asked[0]).toMatchObject({ server: "s", tool: undefined });
     expect(own).not.toHaveBeenCalled();
     expect(others).not.toHaveBeenCalled();
   });
@@ -361,7 +361,7 @@ describe("up to 2025-11-25", () => {
     giveUp.abort();
     await other;
     expect(own).toHaveBeenCalledTimes(1);
-    expect(own.mock.calls[0]?.[0]?.tool).toBeUndefined();
+    expect(own.mock.calls[0]?.[0]).toMatchObject({ server: "s", tool: undefined });
     expect(onElicitation).not.toHaveBeenCalled();
   });
 
