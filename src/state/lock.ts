@@ -1,12 +1,26 @@
-// A lock between processes: a file that only one of them can create.
+// A lock between processes: a file that only one of them can create, with the holder's name in it. A holder on
+// this machine is looked up in the process table. The clock decides only for holders that cannot be looked up.
 
 import { randomBytes } from "node:crypto";
+import { readFileSync, readlinkSync } from "node:fs";
 import { mkdir, open, readFile, rm, stat, utimes } from "node:fs/promises";
+import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { PlugboardError } from "../model/errors.ts";
 import { type Clock, pause } from "../util/clock.ts";
+import { hasErrorCode } from "../util/error-code.ts";
+import { readStat } from "../util/proc-stat.ts";
+import { signalProcess } from "../util/signal.ts";
 
-/** The holder touches the file this often. A file that is older than `STALE_MS` belongs to a dead process. */
+interface Holder {
+  token: string;
+  pid: number;
+  /** When the process started, where the system tells. It tells a holder from a later process with its pid. */
+  start: string | undefined;
+  machine: string;
+}
+
+/** The holder touches the file this often, for processes that cannot look it up. */
 const HEARTBEAT_MS = 2000;
 const STALE_MS = 15_000;
 const POLL_MS = 50;
@@ -57,28 +71,39 @@ export async function tryLock(path: string): Promise<(() => Promise<void>) | und
   return async () => {
     clearInterval(heartbeat);
     // If another process took this lock for stale, the file is now its own and must stay.
-    if ((await holder(path)) === token) await rm(path, { force: true });
+    if ((await readHolder(path))?.token === token) await rm(path, { force: true });
   };
 }
 
 async function create(path: string, token: string): Promise<boolean> {
-  try {
-    const file = await open(path, "wx", 0o600);
-    try {
-      await file.writeFile(token);
-    } finally {
-      await file.close();
-    }
-    return true;
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
+  const file = await open(path, "wx", 0o600).catch((error: unknown) => {
+    if (hasErrorCode(error, "EEXIST")) return undefined;
     throw error;
+  });
+  if (file === undefined) return false;
+  const { pid } = process;
+  const holder: Holder = { token, pid, start: startOf(pid), machine: thisMachine() };
+  try {
+    await file.writeFile(JSON.stringify(holder));
+  } catch (error) {
+    // On a full disk an empty lock would outlive everybody.
+    await rm(path, { force: true });
+    throw error;
+  } finally {
+    await file.close();
   }
+  return true;
 }
 
 async function isStale(path: string): Promise<boolean> {
   try {
-    return Date.now() - (await stat(path)).mtimeMs > STALE_MS;
+    const holder = await readHolder(path);
+    if (holder?.machine === thisMachine()) {
+      if (signalProcess(holder.pid, 0) === "gone") return true;
+      if (holder.start !== undefined) return startOf(holder.pid) !== holder.start;
+    }
+    // A clock that was set back leaves files from the future; those are not touched any more either.
+    return Math.abs(Date.now() - (await stat(path)).mtimeMs) > STALE_MS;
   } catch {
     return false;
   }
@@ -103,10 +128,37 @@ async function removeStale(path: string): Promise<boolean> {
   }
 }
 
-async function holder(path: string): Promise<string | undefined> {
+/** Undefined while its creator has not written it yet, and for a file of something else. */
+async function readHolder(path: string): Promise<Holder | undefined> {
   try {
-    return await readFile(path, "utf8");
+    const { token, pid, start, machine } = JSON.parse(await readFile(path, "utf8"));
+    return { token, pid, start, machine };
   } catch {
     return undefined;
   }
+}
+
+/** Undefined for a process that has ended, and where the system does not tell. */
+function startOf(pid: number): string | undefined {
+  if (process.platform !== "linux") return undefined;
+  const stat = readStat("/proc", pid);
+  return stat?.zombie ? undefined : stat?.start;
+}
+
+let machine: string | undefined;
+
+/** Process ids mean something only here: containers may share a directory, and a restart gives them anew. */
+function thisMachine(): string {
+  machine ??= [
+    hostname(),
+    ...(process.platform === "linux"
+      ? [
+          readlinkSync("/proc/self/ns/pid"),
+          readFileSync("/proc/sys/kernel/random/boot_id", "latin1"),
+        ]
+      : []),
+  ]
+    .join(" ")
+    .trim();
+  return machine;
 }

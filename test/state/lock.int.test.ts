@@ -1,6 +1,9 @@
+import { execFile } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { withLock } from "../../src/state/lock.ts";
 import { systemClock } from "../../src/util/clock.ts";
@@ -78,6 +81,16 @@ describe("a lock", () => {
     expect(await withLock(path, systemClock, async () => "free")).toBe("free");
   });
 
+  it("leaves no file behind on a full disk", async () => {
+    const path = await freshPath();
+    await withLock(path, systemClock, nothing);
+    const script = 'ulimit -f 0; exec "$0" "$@"';
+    const args = [script, process.execPath, fileURLToPath(WORKER), compiled.modules, path];
+    const failed = promisify(execFile)("bash", ["-c", ...args]);
+    await expect(failed).rejects.toMatchObject({ stderr: expect.stringContaining("EFBIG") });
+    expect(await readdir(join(path, ".."))).toEqual([]);
+  });
+
   it("fails where no file can be created", async () => {
     const path = await freshPath();
     await withLock(path, systemClock, nothing);
@@ -89,17 +102,37 @@ describe("a lock", () => {
 });
 
 describe("a stale lock", () => {
-  it("is removed if its holder has not touched it for a long time", async () => {
+  it("is removed at once if its holder has ended, however fresh the file is", async () => {
     const path = await freshPath();
-    await withLock(path, systemClock, nothing);
     const worker = new Worker(WORKER, compiled.modules, path);
     expect(await worker.next()).toBe("held");
     await worker.kill();
-    await age(path, 60_000);
     const entered = await Promise.all(
       [1, 2, 3].map((each) => withLock(path, systemClock, async () => each)),
     );
     expect(entered).toEqual([1, 2, 3]);
+    expect(await readdir(join(path, ".."))).toEqual([]);
+  });
+
+  it("is removed if its pid belongs to a later process now", async () => {
+    const path = await freshPath();
+    await withLock(path, systemClock, async () => {
+      const holder = JSON.parse(await readFile(path, "utf8"));
+      await writeFile(path, JSON.stringify({ ...holder, token: "other", start: "1" }));
+      expect(await withLock(path, systemClock, async () => "free")).toBe("free");
+    });
+  });
+
+  it.each<[string, string, number]>([
+    ["nobody wrote to it, and it is old", "", -60_000],
+    ["nobody wrote to it, and it is from the future", "", 3_600_000],
+    ["its holder is on another machine and has not touched it", '{"machine":"other"}', -60_000],
+  ])("is removed by its time if %s", async (_, content, ms) => {
+    const path = await freshPath();
+    await withLock(path, systemClock, nothing);
+    await writeFile(path, content);
+    await age(path, -ms);
+    expect(await withLock(path, systemClock, async () => "free")).toBe("free");
     expect(await readdir(join(path, ".."))).toEqual([]);
   });
 
@@ -114,10 +147,11 @@ describe("a stale lock", () => {
     expect(await readdir(join(path, ".."))).toEqual([]);
   });
 
-  it("is not removed while its holder lives; those who wait time out", async () => {
+  it("is not removed while its holder lives, however old the file is; those who wait time out", async () => {
     const path = await freshPath();
     const worker = new Worker(WORKER, compiled.modules, path);
     expect(await worker.next()).toBe("held");
+    await age(path, 600_000);
     // Time flies for those who wait; the holder says that it lives by the real one.
     let ahead = 0;
     const clock = {

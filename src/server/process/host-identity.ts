@@ -2,8 +2,9 @@
 
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
+import { readStat } from "../../util/proc-stat.ts";
 import type { HostIdentity } from "./cookie.ts";
-import { readStat } from "./proc-table.ts";
+
 import { psStartTime } from "./ps-table.ts";
 
 /** `proc` is where the proc file system is. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseStat, readStat } from "../../../src/server/process/proc-table.ts";
+import { parseStat, readStat } from "../../src/util/proc-stat.ts";
 
 const rest = "0 -1 4194304 98 0 0 0 0 0 0 0 20 0 1 0 104989 3133440 382";
 
