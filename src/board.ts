@@ -15,6 +15,7 @@ import type { BoardPrompts } from "./model/prompt.ts";
 import type { BoardResources } from "./model/resource.ts";
 import type { ServerStatus } from "./model/server-status.ts";
 import type { CallOutcome, Tool } from "./model/tool.ts";
+import { checkStateDirectory } from "./state/state-directory.ts";
 
 /**
  * Opens a board with the given servers. Resolves when the tools of every server that starts with it are known,
@@ -64,6 +65,8 @@ class LiveBoard implements Board {
     }
     const { signal } = options;
     signal?.throwIfAborted();
+    const { stateDir, env = process.env } = options;
+    if (stateDir !== undefined) await checkStateDirectory(stateDir, env);
     signal?.addEventListener("abort", this.#onAbort, { once: true });
     await servers.open(agent.servers, options.workspaceDir ?? agent.workspace ?? process.cwd());
     const started = servers.start(options.start, agent.startupWait);

@@ -3,7 +3,7 @@
 
 import { randomBytes } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
-import { mkdir, open, readFile, rm, stat, utimes } from "node:fs/promises";
+import { open, readFile, rm, stat, utimes } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { PlugboardError } from "../model/errors.ts";
@@ -11,6 +11,7 @@ import { type Clock, pause } from "../util/clock.ts";
 import { hasErrorCode } from "../util/error-code.ts";
 import { readStat } from "../util/proc-stat.ts";
 import { signalProcess } from "../util/signal.ts";
+import { makeDirectory } from "../util/make-directory.ts";
 
 interface Holder {
   token: string;
@@ -59,7 +60,7 @@ export async function withLock<Result>(
 /** Returns the function that releases the lock, or undefined if somebody else holds it. */
 export async function tryLock(path: string): Promise<(() => Promise<void>) | undefined> {
   const token = randomBytes(8).toString("hex");
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await makeDirectory(dirname(path));
   if (!(await create(path, token))) {
     const isFree = (await isStale(path)) && (await removeStale(path));
     if (!isFree || !(await create(path, token))) return undefined;

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,6 +28,7 @@ describe("readJsonFile", () => {
     ["empty", () => writeFile(path, "")],
     ["not JSON", () => writeFile(path, "{")],
     ["a directory", () => mkdir(path)],
+    ["a named pipe", async () => execFileSync("mkfifo", [path])],
     ["a link to nothing", () => symlink(join(directory, "nowhere"), path)],
     ["too large", () => writeFile(path, JSON.stringify("x".repeat(1000)))],
   ])("returns nothing if the file is %s", async (_, place) => {

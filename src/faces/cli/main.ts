@@ -1,6 +1,8 @@
 // The command line: reads it, runs one command within its lifetime, and gives the exit code.
 
+import { plugboardHome } from "../../config/home.ts";
 import { PlugboardError } from "../../model/errors.ts";
+import { checkStateDirectory } from "../../state/state-directory.ts";
 import { plainText } from "../../util/text.ts";
 import { readCommandLine } from "./command-line.ts";
 import type { CliContext } from "./context.ts";
@@ -33,7 +35,9 @@ export async function runCli(argv: readonly string[], io: CliIo = processIo()): 
   try {
     // The ACP agent reads stdin itself, and ends with it anyway.
     if (options.exitWithStdin && command.kind !== "acp") endWithStdin(lifetime, command);
-    const { clock, env } = io;
+    const { clock, env, homedir } = io;
+    // The ACP agent checks it too, and tells the editor.
+    if (command.kind !== "acp") await checkStateDirectory(plugboardHome(env, homedir), env);
     const logger = createLog({
       level: options.logLevel,
       format: env["PLUGBOARD_LOG_FORMAT"] === "json" ? "json" : "text",

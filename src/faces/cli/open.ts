@@ -13,7 +13,7 @@ import { PlugboardError } from "../../model/errors.ts";
 import { closest } from "../../util/closest.ts";
 import type { CliContext } from "./context.ts";
 import { approvalPrompt } from "./questions/approve.ts";
-import { requireTrust } from "./trust/require-trust.ts";
+import { needsTrust, requireTrust } from "./trust/require-trust.ts";
 
 /** Without `onApproval` the person at the terminal is asked. */
 export interface OpenOptions extends Pick<
@@ -45,7 +45,7 @@ export async function withBoard<Result>(
   const { start, server, adjust = (agent) => agent } = open;
   const source = open.demo ? ({ kind: "demo" } as const) : findSource(context);
   const loaded = await loadAgent(source, context, demoConfig);
-  if (source.kind === "file" && source.from === "directory") {
+  if (source.kind === "file" && (await needsTrust(source, io))) {
     await requireTrust(source.path, loaded, io);
   }
   const agent = adjust(server === undefined ? loaded : onlyServer(server, loaded));

@@ -2,10 +2,11 @@
 // was renamed or removed. A full file is rotated: renamed, and the oldest one is deleted.
 
 import type { Stats } from "node:fs";
-import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { type FileHandle, lstat, open, rename, rm } from "node:fs/promises";
 import { dirname, extname } from "node:path";
 import { PlugboardError } from "../../model/errors.ts";
 import type { Clock } from "../../util/clock.ts";
+import { makeDirectory } from "../../util/make-directory.ts";
 import { tryLock } from "../../state/lock.ts";
 
 export interface AuditFileOptions {
@@ -88,7 +89,7 @@ export class AuditFile {
 }
 
 async function openFile(path: string): Promise<OpenFile> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await makeDirectory(dirname(path));
   const handle = await open(path, "a", 0o600);
   try {
     return { handle, inode: (await handle.stat()).ino };
@@ -101,13 +102,14 @@ async function openFile(path: string): Promise<OpenFile> {
 async function look(path: string): Promise<Stats | undefined> {
   let found: Stats;
   try {
-    found = await stat(path);
+    found = await lstat(path);
   } catch {
     return undefined;
   }
-  // Opening a named pipe would wait for a reader, perhaps forever.
+  // Opening a named pipe would wait for a reader, perhaps forever; a link could lead to a file of somebody else.
   if (found.isFile()) return found;
-  throw new PlugboardError("CONFIG_INVALID", `${path} is not a regular file`);
+  const kind = found.isSymbolicLink() ? "a symbolic link" : "not a regular file";
+  throw new PlugboardError("CONFIG_INVALID", `${path} is ${kind}`);
 }
 
 /** `audit.1.jsonl` … for `audit.jsonl`, the newest first. */

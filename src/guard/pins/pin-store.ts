@@ -1,6 +1,6 @@
 // Keeps pins in one file per server definition, which several processes may change, or in memory only.
 
-import { mkdir, readdir, rm, stat } from "node:fs/promises";
+import { readdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isJsonObject } from "../../model/json.ts";
 import { type Logger, silentLogger } from "../../model/logger.ts";
@@ -8,6 +8,7 @@ import type { Pin, PinnedServer, PinnedTool, ServerPins, SeenValue } from "../..
 import { readJsonFile, writeJsonFile } from "../../state/json-file.ts";
 import { withLock } from "../../state/lock.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
+import { makeDirectory } from "../../util/make-directory.ts";
 import { textHash } from "./hash.ts";
 
 const FORMAT = 1;
@@ -54,7 +55,7 @@ export class PinStore {
   async update(id: PinnedServer, change: ChangePins): Promise<ServerPins | undefined> {
     if (this.#directory === undefined) return this.#updateMemory(fileName(id), change);
     const path = join(this.#directory, fileName(id));
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await makeDirectory(dirname(path));
     const task = async (): Promise<ServerPins | undefined> => {
       const before = await this.#readFile(path);
       const after = change(before);

@@ -2,10 +2,11 @@
 // model where. The directory is created when it is first needed and removed with the board.
 
 import { randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ContentBlock } from "../../model/content.ts";
 import { byteSize, oneLine } from "../../util/text.ts";
+import { makeDirectory } from "../../util/make-directory.ts";
 import { type CutText, type Fitted, type OversizedMedia, wholeText } from "./fit.ts";
 
 const MAX_TOTAL_BYTES = 256 * 1024 ** 2;
@@ -71,7 +72,7 @@ export class SpillDirectory {
     let path: string | undefined;
     try {
       await this.#makeRoom(bytes.length);
-      this.#directory ??= await makeDirectory(this.#parent);
+      this.#directory ??= await makeResultsDirectory(this.#parent);
       path = join(this.#directory, `${stemOf(name)}-${this.#randomName()}.${extension}`);
       await writeFile(path, bytes, { flag: "wx", mode: 0o600 });
     } catch (error) {
@@ -95,8 +96,8 @@ export class SpillDirectory {
 }
 
 /** mkdtemp creates it for this user only, under a new name. */
-async function makeDirectory(parent: string): Promise<string> {
-  await mkdir(parent, { recursive: true, mode: 0o700 });
+async function makeResultsDirectory(parent: string): Promise<string> {
+  await makeDirectory(parent);
   return mkdtemp(join(parent, "results-"));
 }
 

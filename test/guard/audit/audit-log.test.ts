@@ -1,4 +1,14 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -209,10 +219,13 @@ describe("an audit file that somebody else", () => {
 });
 
 describe("a disk that fails", () => {
-  it("costs one warning, and no record once it is back", async () => {
+  it.each<[string, () => Promise<unknown>]>([
+    ["is not a regular file", () => mkdir(file)],
+    ["is a symbolic link", () => symlink("elsewhere", file)],
+  ])("costs one warning, and no record once it is back: it %s", async (reason, place) => {
     const logger = recordingLogger();
     const clock = new ManualClock();
-    await mkdir(file);
+    await place();
     const log = openLog({ logger, clock });
     for (const tool of names(0, 3)) {
       log.record(record({ tool }));
@@ -222,7 +235,7 @@ describe("a disk that fails", () => {
       {
         level: "warn",
         message: "the audit cannot be written; calls go on without it",
-        fields: { file, reason: expect.stringContaining("is not a regular file") },
+        fields: { file, reason: expect.stringContaining(reason) },
       },
     ]);
     await rm(file, { recursive: true });

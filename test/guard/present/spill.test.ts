@@ -100,7 +100,7 @@ describe("a spill that fails", () => {
   it("says why and harms nothing: the directory cannot be made", async () => {
     await writeFile(join(root, "file"), "");
     const spill = new SpillDirectory(join(root, "file"));
-    expect(await spill.write("t", "txt", "x")).toEqual({ kind: "failed", reason: "EEXIST" });
+    expect(await spill.write("t", "txt", "x")).toEqual({ kind: "failed", reason: "ENOTDIR" });
     await rm(join(root, "file"));
     expect(await spill.write("t", "txt", "x")).toMatchObject({ kind: "saved" });
   });

@@ -2,13 +2,14 @@
 // that was being written.
 
 import { constants } from "node:fs";
-import { type FileHandle, mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises";
+import { type FileHandle, open, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { SessionInfo, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { SessionRedactor } from "../../../board/session-redactor.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../../model/json.ts";
 import { type Clock, systemClock } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
+import { makeDirectory } from "../../../util/make-directory.ts";
 import { hasEnded, promptText, textContent } from "../wire/content.ts";
 import { isKept, SessionRecord } from "./record.ts";
 
@@ -70,7 +71,7 @@ export class History {
     redactor: SessionRedactor,
     onFailure: (error: unknown) => void = () => {},
   ): Promise<SessionRecord> {
-    await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+    await makeDirectory(this.#directory);
     const { O_RDWR, O_CREAT, O_APPEND } = constants;
     const file = await open(this.#path(sessionId), O_RDWR | O_CREAT | O_APPEND, 0o600);
     try {

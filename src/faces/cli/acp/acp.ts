@@ -8,6 +8,7 @@ import { plugboardHome } from "../../../config/home.ts";
 import { parseAgentConfig } from "../../../config/parse.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import { PlugboardError } from "../../../model/errors.ts";
+import { checkStateDirectory } from "../../../state/state-directory.ts";
 import { findLoginPath } from "./login-path.ts";
 import { modelResponder } from "../../acp/responder/model-responder.ts";
 import { refuseAcp } from "../../acp/refuse.ts";
@@ -17,7 +18,7 @@ import { claimStdout } from "../../acp/wire/stdio.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSource, loadAgent } from "../open.ts";
-import { requireTrust } from "../trust/require-trust.ts";
+import { needsTrust, requireTrust } from "../trust/require-trust.ts";
 
 const FOR_EDITORS =
   "This command is for editors that speak the Agent Client Protocol: they start it and talk to it here. " +
@@ -100,9 +101,11 @@ function modelAdvice({ file, untrusted }: AgentConfig, home: string): string {
 
 /** Without a configuration the agent has no servers of its own: the demo is only for people at a terminal. */
 async function readAgent(context: CliContext): Promise<AgentConfig> {
+  const { env, homedir } = context.io;
+  await checkStateDirectory(plugboardHome(env, homedir), env);
   const source = findSource(context);
   const agent = await loadAgent(source, context, () => parseAgentConfig({ servers: {} }));
-  if (source.kind !== "file" || source.from !== "directory") return agent;
+  if (source.kind !== "file" || !(await needsTrust(source, context.io))) return agent;
   try {
     await requireTrust(source.path, agent, context.io);
     return agent;

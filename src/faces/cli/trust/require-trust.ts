@@ -1,5 +1,6 @@
 // Refuses a configuration file found in the working directory until a person has approved what it starts.
 
+import type { ConfigSource } from "../../../config/find.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import {
   judgeTrust,
@@ -10,6 +11,7 @@ import {
 import { TrustStore } from "../../../config/trust/trust-store.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import { PlugboardError } from "../../../model/errors.ts";
+import { isWritableByOthers } from "../../../state/state-directory.ts";
 import type { CliIo } from "../io.ts";
 import { changeLines, launchLines } from "./view.ts";
 import { visible } from "../terminal/visible.ts";
@@ -29,6 +31,19 @@ export async function judgeFile(
   const launches = await readLaunches(file);
   const record = await store.find(file);
   return { store, launches, trust: judgeTrust(record?.approved, launches.all) };
+}
+
+/**
+ * A file in the working directory came with the directory. One in Plugboard's home is yours, unless somebody else
+ * could have written it.
+ */
+export async function needsTrust(
+  source: ConfigSource,
+  { env }: Pick<CliIo, "env">,
+): Promise<boolean> {
+  if (source.kind !== "file") return false;
+  if (source.from === "directory") return true;
+  return source.from === "home" && (await isWritableByOthers(source.path, env));
 }
 
 /** Rejects with UNTRUSTED and a message that shows what the file would start. `agent` was loaded from it. */

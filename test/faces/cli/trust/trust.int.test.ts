@@ -1,4 +1,6 @@
-import { existsSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { ServerConfig } from "../../../../src/model/server-config.ts";
@@ -229,4 +231,44 @@ it("there is nothing to trust without a file in the working directory", async ()
   const { code, stderr } = await scratch.run(["trust"]);
   expect(code).toBe(2);
   expect(stderr).toContain(`there is no plugboard.json to trust in ${scratch.directory}`);
+});
+
+describe("Plugboard's home", () => {
+  const home = (): string => join(scratch.directory, "home");
+
+  it("is refused where others can write to it, with the command to run", async () => {
+    found({ touch: touch() });
+    mkdirSync(home(), { recursive: true });
+    chmodSync(home(), 0o777);
+    const { code, stderr } = await scratch.run(["trust", "--yes"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`other users can write to ${home()}`);
+    expect(stderr).toContain(`chmod go-w ${home()}`);
+  });
+
+  it.each([
+    [0o600, 0],
+    [0o666, 2],
+  ])("may have a configuration of mode %o: exit %i", async (mode, expected) => {
+    mkdirSync(home(), { recursive: true, mode: 0o700 });
+    const path = join(home(), "plugboard.json");
+    const config = {
+      agents: { defaults: { mcp: { servers: { touch: { ...touch(), lazy: true } } } } },
+    };
+    writeFileSync(path, JSON.stringify(config));
+    chmodSync(path, mode);
+    const { code, stderr } = await scratch.run(["status"]);
+    expect({ code, isUntrusted: stderr.includes("is not trusted yet") }).toEqual({
+      code: expected,
+      isUntrusted: expected === 2,
+    });
+  });
+
+  it("answers although its trust.json is a named pipe", async () => {
+    found({ touch: touch() });
+    mkdirSync(home(), { recursive: true, mode: 0o700 });
+    execFileSync("mkfifo", [join(home(), "trust.json")]);
+    const { stderr } = await scratch.run(["tools"]);
+    expect(stderr).toContain("is not trusted yet");
+  });
 });

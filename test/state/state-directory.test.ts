@@ -1,0 +1,70 @@
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { checkStateDirectory, isWritableByOthers } from "../../src/state/state-directory.ts";
+
+let directory: string;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "plugboard-state-"));
+});
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const shared = { PLUGBOARD_SHARED_HOME: "1" };
+
+describe("the state directory", () => {
+  it("may be missing", async () => {
+    await expect(checkStateDirectory(join(directory, "none"), {})).resolves.toBeUndefined();
+  });
+
+  it.each<[string, number, Record<string, string>, string | undefined]>([
+    ["only yours", 0o700, {}, undefined],
+    ["readable by others", 0o755, {}, undefined],
+    ["writable by its group", 0o770, {}, "chmod go-w"],
+    ["writable by everybody", 0o777, {}, "chmod go-w"],
+    ["a volume of an orchestrator", 0o2770, shared, undefined],
+    ["a volume that everybody can write to", 0o777, shared, "chmod go-w"],
+  ])("that is %s: %o", async (_, mode, env, remedy) => {
+    await chmod(directory, mode);
+    const checked = checkStateDirectory(directory, env);
+    if (remedy === undefined) await expect(checked).resolves.toBeUndefined();
+    else {
+      await expect(checked).rejects.toMatchObject({
+        code: "CONFIG_INVALID",
+        message: expect.stringContaining(directory),
+        hint: expect.stringContaining(`${remedy} ${directory}`),
+      });
+    }
+  });
+
+  it("of another user is refused, unless it is a shared volume", async () => {
+    vi.spyOn(process, "geteuid").mockReturnValue(4_000_000);
+    const uid = process.getuid?.();
+    // A directory of root counts as your own: root can write everywhere.
+    if (uid === 0) await expect(checkStateDirectory(directory, {})).resolves.toBeUndefined();
+    else {
+      await expect(checkStateDirectory(directory, {})).rejects.toMatchObject({
+        message: expect.stringContaining(`belongs to another user (uid ${uid})`),
+        hint: expect.stringContaining(`chown -R 4000000 ${directory}`),
+      });
+    }
+    await expect(checkStateDirectory(directory, shared)).resolves.toBeUndefined();
+  });
+
+  it.each([
+    [0o600, false],
+    [0o644, false],
+    [0o664, true],
+    [0o666, true],
+  ])("tells whether others can write a file of mode %o: %s", async (mode, expected) => {
+    const file = join(directory, "plugboard.json");
+    await writeFile(file, "{}");
+    await chmod(file, mode);
+    expect(await isWritableByOthers(file, {})).toBe(expected);
+  });
+});
