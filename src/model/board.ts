@@ -63,7 +63,10 @@ export interface Board extends BoardBase {
   signOut(server: string): Promise<"none" | "forgotten" | "revoked">;
   /** Asks every server for its tools again and starts those that are down. Resolves when all have answered. */
   refresh(): Promise<ServerStatus[]>;
-  /** Replaces the roots with other directories or `file:` URLs, and tells the servers. */
+  /**
+   * Replaces the roots with other directories or `file:` URLs, and tells the servers. Servers whose configuration
+   * lists directories, or has `roots: false`, keep what they have.
+   */
   setRoots(roots: readonly string[]): void;
   /**
    * Opens a board for one session on top of this one. Resolves when the session's servers are ready, have

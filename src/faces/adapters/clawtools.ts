@@ -52,7 +52,7 @@ export interface LoadOptions
     Pick<
       BoardOptions,
       | "native"
-      | "workspaceDir"
+      | "roots"
       | "signal"
       | "logger"
       | "stateDir"
@@ -60,6 +60,11 @@ export interface LoadOptions
       | "onElicitation"
       | "owner"
     > {
+  /**
+   * The working directory of servers that have no `cwd`, and their root, unless `roots` here or in the configuration
+   * says otherwise.
+   */
+  workspaceDir?: string;
   /** Called with the server whose tools have changed, after the registry was updated. */
   onToolsChanged?: (serverId: string) => void;
   /**
@@ -102,7 +107,8 @@ export async function loadMCPServers(
   options: LoadOptions = {},
 ): Promise<MCPToolProvider> {
   const { onToolsChanged, onSamplingRequest, onDiagnostic, errors, ...boardOptions } = options;
-  const named = { toolNames: "{server}__{tool}", ...config };
+  const asksForRoots = boardOptions.workspaceDir !== undefined && { roots: true };
+  const named = { toolNames: "{server}__{tool}", ...asksForRoots, ...config };
   const board =
     onSamplingRequest === undefined
       ? await openBoard(named, boardOptions)

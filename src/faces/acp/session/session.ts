@@ -71,7 +71,7 @@ export class Session implements UserSettings {
   static async open(setup: SessionSetup, context: SessionContext): Promise<Session> {
     const { notices, mode, hasTitle, ...boardSetup } = setup;
     const { client, clock, record, responder } = context;
-    const { id: sessionId, cwd, roots } = boardSetup;
+    const { id: sessionId, cwd, additionalDirectories } = boardSetup;
     const state = { mode };
     const output = new SessionOutput({
       sessionId,
@@ -79,7 +79,7 @@ export class Session implements UserSettings {
       clock,
       record,
       cwd,
-      roots,
+      roots: [cwd, ...additionalDirectories],
       hasTitle,
     });
     const options = withHandlers(boardSetup, { client, clock, responder, output, state });
