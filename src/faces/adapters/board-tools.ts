@@ -8,12 +8,14 @@ import type { Tool } from "../../model/tool.ts";
 export interface AdapterOptions {
   /** Receives one diagnostic for each tool that is left out or changed. */
   onDiagnostic?: (diagnostic: Diagnostic) => void;
+  /** How many tokens your model takes in one request. A tool that takes a quarter of them is left out. */
+  contextWindow?: number;
 }
 
 export function boardTools(
   board: Pick<Board, "tools">,
   rules: Pick<ModelToolsOptions, "providers" | "maxTools">,
-  { onDiagnostic }: AdapterOptions,
+  { onDiagnostic, contextWindow }: AdapterOptions,
 ): ModelTools {
   const report = ({ name, source }: Tool, message: string): void => {
     const server = source.kind === "mcp" ? source.server : "native";
@@ -21,6 +23,7 @@ export function boardTools(
   };
   return new ModelTools(() => board.tools(), {
     ...rules,
+    contextWindow,
     onLeftOut: (tool, reason) => report(tool, `left out: ${reason}`),
     onChanged: (tool, changes) => report(tool, `offered with changes: ${changes}`),
   });

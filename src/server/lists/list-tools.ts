@@ -7,14 +7,15 @@ import { schemaFault } from "./schema-bounds.ts";
 import type { TextCleaner } from "./text-cleaner.ts";
 
 export const MAX_TOOLS = 2000;
-const MAX_DESCRIPTION = 16 * 1024;
+/** Bounds a whole definition and none of its parts: a long description is for the model to read. */
+const MAX_DEFINITION_BYTES = 1024 * 1024;
 
 export const TOOL_LIST: ListKind<ToolDefinition> = {
   method: "tools/list",
   key: "tools",
   noun: "tool",
   maxItems: MAX_TOOLS,
-  maxItemBytes: 512 * 1024,
+  maxItemBytes: MAX_DEFINITION_BYTES,
   id: "name",
   read: readTool,
   clean: cleanTool,
@@ -39,7 +40,7 @@ function readTool(item: JsonObject): ToolDefinition | string {
 function cleanTool(tool: ToolDefinition, cleaner: TextCleaner): ToolDefinition {
   const { annotations, inputSchema, outputSchema } = tool;
   cleaner.check(tool.name, "name");
-  const clean: ToolDefinition = { ...tool, ...cleaner.texts(tool, MAX_DESCRIPTION) };
+  const clean: ToolDefinition = { ...tool, ...cleaner.texts(tool) };
   if (typeof annotations?.title === "string") {
     clean.annotations = { ...annotations, title: cleaner.title(annotations.title, "title") };
   }

@@ -146,9 +146,9 @@ describe("a tool", () => {
       { name: "a", inputSchema: { $ref: "http://127.0.0.1/schema.json" } },
       "a",
     ],
-    ["its definition has more than 512 KiB", tool("a", { description: "x".repeat(600_000) }), "a"],
+    ["its definition has more than 1 MiB", tool("a", { description: "x".repeat(1_100_000) }), "a"],
     [
-      "its definition has more than 512 KiB",
+      "its definition has more than 1 MiB",
       tool("a", { inputSchema: { enum: Array(1_000_000).fill(0) } }),
       "a",
     ],

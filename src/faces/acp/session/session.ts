@@ -254,6 +254,7 @@ export class Session implements UserSettings {
       signal,
       board: this.#board,
       tools: () => this.#calls.tools(),
+      leftOut: async () => (await this.#context.responder?.leftOut?.(this.#board.tools())) ?? [],
       emit: (update) => output.emit(update),
       say: (text) => output.say(text),
       notify: (text) => output.notify(text),

@@ -3,8 +3,28 @@
 import { describe, expect, it } from "vitest";
 import { fixture } from "../../../support/boards.ts";
 import { mcpServer, useDesk } from "../harness.ts";
+import { useScripted } from "../scripted.ts";
 
 const desk = useDesk();
+const scripted = useScripted();
+
+describe("/mcp", () => {
+  it("names the tools that are too large for the session's model, which does not get them", async () => {
+    const newResponder = await scripted.script([{ text: "ok" }]);
+    const servers = { big: fixture("huge-list", "--mb=0.25", "--count=1"), small: fixture("crlf") };
+    const editor = await desk.open({ newResponder, servers });
+    const sessionId = await editor.newSession();
+    const answer = await editor.ask(sessionId, "/mcp");
+    expect(answer.split("\n")).toEqual([
+      "- big: ready, 1 tool",
+      "- small: ready, 1 tool",
+      "- big/tool_0: not offered to scripted/m: its definition takes about 65.5k tokens, " +
+        "more than a quarter of the model's window of 200k",
+    ]);
+    await editor.ask(sessionId, "Hello?");
+    expect(scripted.requests[0]?.tools.map(({ name }) => name)).toEqual(["mcp__small__echo"]);
+  });
+});
 
 describe("/mcp disable and enable", () => {
   it("switch a server off and on, only for this session", async () => {
