@@ -181,9 +181,9 @@ export class LiveSession implements SessionBoard {
     ].filter((notice) => notice !== undefined);
   }
 
-  tools(): Tool[] {
+  tools(options: { all?: boolean } = {}): Tool[] {
     const leftOut = new Set(this.#selection().leftOut);
-    return this.#core.tools.list().filter((tool) => !leftOut.has(tool));
+    return this.#core.tools.list(options).filter((tool) => !leftOut.has(tool));
   }
 
   async call(

@@ -66,6 +66,16 @@ export class TextCleaner {
     return this.#node(schema, place) as JsonObject;
   }
 
+  /** Data that nobody is shown: only secrets are removed. Recursive, since its depth has been bounded before. */
+  data<Value>(value: Value): Value {
+    if (typeof value === "string") return this.redact(value) as Value;
+    if (typeof value !== "object" || value === null) return value;
+    if (Array.isArray(value)) return value.map((each: unknown) => this.data(each)) as Value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, each]) => [key, this.data(each)]),
+    ) as Value;
+  }
+
   /** What was changed or found, each as a sentence about the item. */
   changes(): string[] {
     const changes: string[] = [];
