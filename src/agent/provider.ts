@@ -73,6 +73,14 @@ export const APIS: Readonly<Record<ModelProviderType, Api>> = {
   },
 };
 
+/** The providers that need no configuration. A configured provider of the same name replaces one. */
+const PROVIDERS: Readonly<Record<string, ModelProvider>> = {
+  anthropic: { type: "anthropic" },
+  openai: { type: "openai" },
+  google: { type: "google" },
+  ollama: { type: "openai-compatible", baseUrl: "${OLLAMA_BASE_URL:-http://127.0.0.1:11434/v1}" },
+};
+
 /** What a model accepts: whose rules for schemas, how many tools, and how many tokens in one request. */
 export type ModelLimits = Required<Pick<Api, "schemas" | "maxTools" | "contextWindow">>;
 
@@ -91,11 +99,3 @@ export function knownProviders(
 ): Map<string, ModelProvider> {
   return new Map([...Object.entries(PROVIDERS), ...Object.entries(configured)]);
 }
-
-/** The providers that need no configuration. A configured provider of the same name replaces one. */
-export const PROVIDERS: Readonly<Record<string, ModelProvider>> = {
-  anthropic: { type: "anthropic" },
-  openai: { type: "openai" },
-  google: { type: "google" },
-  ollama: { type: "openai-compatible", baseUrl: "${OLLAMA_BASE_URL:-http://127.0.0.1:11434/v1}" },
-};

@@ -258,7 +258,7 @@ describe("roots in a file", () => {
   it("are relative to it; a server's own and the agent's stand side by side", async () => {
     const file = await writeConfig(`{ agents: {
       defaults: { mcp: { roots: true, servers: {
-        a: { command: "a", roots: ["sub", "~/x", "${"${HOME}"}"] },
+        a: { command: "a", roots: ["sub", "~/x", "\${HOME}"] },
         b: { command: "b", roots: false },
         c: { command: "c" } } } },
       list: [{ id: "it", mcp: { roots: ["sub"], servers: { a: { roots: true } } } }] } }`);

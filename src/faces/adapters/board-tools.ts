@@ -36,7 +36,7 @@ export function boardTools(
 /** Throws INVALID_ARGUMENTS for a name that a program without types may pass: every tool would be left out. */
 export function requireProvider(provider: SchemaProvider): void {
   if (SCHEMA_PROVIDERS.includes(provider)) return;
-  const message = `there are no rules for the provider '${String(provider)}'`;
+  const message = `there are no rules for the provider '${provider}'`;
   const hint = `use ${SCHEMA_PROVIDERS.join(", ")}`;
   throw new PlugboardError("INVALID_ARGUMENTS", message, { hint });
 }
