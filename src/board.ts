@@ -81,8 +81,8 @@ class LiveBoard implements Board {
     signal.throwIfAborted();
   }
 
-  tools(): Tool[] {
-    return this.#core.tools.list();
+  tools(options: { all?: boolean } = {}): Tool[] {
+    return this.#core.tools.list(options);
   }
 
   call(name: string, args: JsonObject = {}, options: BoardCallOptions = {}): Promise<CallOutcome> {

@@ -264,7 +264,8 @@ describe("lists that are not what they should be", () => {
     for (const fault of [
       "it has no name",
       "inputSchema is not an object",
-      "its definition has more than 512 KiB",
+      "its definition has more than 1 MiB",
+      "nested more than 64 deep",
       "leads back to itself",
       "refers outside of itself",
       "listed twice",

@@ -27,16 +27,16 @@ let board: Board;
 beforeAll(async () => {
   directory = await realpath(await mkdtemp(join(tmpdir(), "plugboard-real-")));
   await writeFile(join(directory, "hello.txt"), "hello from disk");
-  board = await openBoard({
-    servers: {
-      everything: fromNpm("@modelcontextprotocol/server-everything"),
-      filesystem: fromNpm("@modelcontextprotocol/server-filesystem", directory),
-      memory: {
-        ...fromNpm("@modelcontextprotocol/server-memory"),
-        env: { MEMORY_FILE_PATH: join(directory, "memory.jsonl") },
-      },
+  const servers = {
+    everything: fromNpm("@modelcontextprotocol/server-everything"),
+    filesystem: fromNpm("@modelcontextprotocol/server-filesystem", directory),
+    memory: {
+      ...fromNpm("@modelcontextprotocol/server-memory"),
+      env: { MEMORY_FILE_PATH: join(directory, "memory.jsonl") },
     },
-  });
+  };
+  // Another directory than the one that server-filesystem is started for: roots would replace that.
+  board = await openBoard({ servers }, { workspaceDir: dirname(directory) });
 });
 
 afterAll(async () => {
@@ -116,6 +116,8 @@ describe("server-filesystem", () => {
     const outside = await board.call("filesystem/read_text_file", { path: "/etc/hostname" });
     expect(outside).toMatchObject({ isError: true });
     expect(outside.failure).toBeUndefined();
+    const allowed = await board.call("filesystem/list_allowed_directories");
+    expect(textOf(allowed)).toBe(`Allowed directories:\n${directory}`);
   });
 });
 

@@ -65,7 +65,7 @@ describe("a session's board", () => {
       servers: {
         mine: fixture("echo"),
         below: { ...fixture("echo"), cwd: "sub" },
-        asks: fixture("asks"),
+        asks: { ...fixture("asks"), roots: true },
         script: { command: "./serve.sh" },
       },
     });

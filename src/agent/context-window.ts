@@ -1,10 +1,9 @@
 // Keeps a conversation within the model's context window. Tokens are estimated from characters, and the estimate
 // is corrected by what the model reports it has read.
 
+import { CHARACTERS_PER_TOKEN } from "../util/tokens.ts";
 import { type Compacted, compact, type Conversation, totalSize } from "./compact.ts";
 
-/** English and JSON come to about four with every common tokenizer. */
-const CHARACTERS_PER_TOKEN = 4;
 /** A smaller request is mostly the provider's own overhead, and would spoil the estimate. */
 const MIN_SAMPLE_TOKENS = 1000;
 /** No tokenizer is outside of these bounds, so an estimate that is would be an accident. */

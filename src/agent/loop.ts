@@ -4,7 +4,7 @@
 import type { ModelMessage, ToolResultPart } from "ai";
 import { toPromptContent, toResultOutput } from "../bridge/ai-sdk-content.ts";
 import { failedResult, type ModelCall, runModelCall } from "../bridge/model-call.ts";
-import { type ModelTool, ModelTools } from "../bridge/model-tools.ts";
+import type { ModelTool, ModelTools } from "../bridge/model-tools.ts";
 import { safeName } from "../bridge/provider-name.ts";
 import type { ContentBlock } from "../model/content.ts";
 import { cancelled, PlugboardError } from "../model/errors.ts";
@@ -15,6 +15,7 @@ import { type ModelAnswer, askModel, type RetryEvent } from "./ask-model.ts";
 import { type Compacted, type Conversation, sizeOf, totalSize } from "./compact.ts";
 import { ContextWindow } from "./context-window.ts";
 import type { AgentModel } from "./model.ts";
+import { offeredTools } from "./offered-tools.ts";
 import type { StepEvent, TokenUsage } from "./step.ts";
 
 export interface TurnOptions {
@@ -104,15 +105,12 @@ class Turn {
     this.#signal = options.signal ?? new AbortController().signal;
     this.#clock = options.clock ?? systemClock;
     this.#emit = options.onEvent ?? (() => {});
-    this.#tools = new ModelTools(options.tools, {
-      providers: [model.schemas],
-      maxTools: model.maxTools,
-      onLeftOut: ({ name }, reason) =>
-        this.#emit({
-          type: "notice",
-          text: `the tool '${name}' is not offered to the model: ${reason}`,
-        }),
-    });
+    this.#tools = offeredTools(options.tools, model, ({ name }, reason) =>
+      this.#emit({
+        type: "notice",
+        text: `the tool '${name}' is not offered to the model: ${reason}`,
+      }),
+    );
     this.#window = new ContextWindow(model.contextWindow);
     const content = toPromptContent(prompt, model.media.prompts);
     this.#conversation = {

@@ -12,7 +12,7 @@ import { hasErrorCode } from "../util/error-code.ts";
 import { oneLine } from "../util/text.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
 import { createModelFetch } from "./model-fetch.ts";
-import { type Api, APIS, PROVIDERS } from "./provider.ts";
+import { type Api, APIS, knownProviders, limitsOf, type ModelLimits } from "./provider.ts";
 
 type AiSdk = typeof import("ai");
 type ImportPackage = (name: string) => Promise<object>;
@@ -28,9 +28,7 @@ interface FactorySettings {
 
 type Factory = (settings: FactorySettings) => (modelId: string) => LanguageModel;
 
-export interface AgentModel extends Required<
-  Pick<Api, "schemas" | "media" | "maxTools" | "contextWindow" | "options">
-> {
+export interface AgentModel extends ModelLimits, Pick<Api, "media" | "options"> {
   /** As configured: `provider/model`. */
   id: string;
   sdk: AiSdk;
@@ -83,10 +81,8 @@ export async function openModel(id: string, options: ModelOptions = {}): Promise
     id,
     sdk,
     languageModel: create(settings)(model),
-    schemas: api.schemas,
+    ...limitsOf(provider),
     media: api.media,
-    maxTools: api.maxTools ?? Infinity,
-    contextWindow: provider.contextWindow ?? api.contextWindow,
     options: api.options,
     redact: (text) => (apiKey ? text.replaceAll(apiKey, "[key]") : text),
     close,
@@ -106,7 +102,7 @@ function findProvider(
   name: string,
   configured: Readonly<Record<string, ModelProvider>>,
 ): ModelProvider {
-  const known = new Map([...Object.entries(PROVIDERS), ...Object.entries(configured)]);
+  const known = knownProviders(configured);
   const found = known.get(name);
   if (found !== undefined) return found;
   const meant = closest(name, known.keys());

@@ -74,9 +74,28 @@ export const APIS: Readonly<Record<ModelProviderType, Api>> = {
 };
 
 /** The providers that need no configuration. A configured provider of the same name replaces one. */
-export const PROVIDERS: Readonly<Record<string, ModelProvider>> = {
+const PROVIDERS: Readonly<Record<string, ModelProvider>> = {
   anthropic: { type: "anthropic" },
   openai: { type: "openai" },
   google: { type: "google" },
   ollama: { type: "openai-compatible", baseUrl: "${OLLAMA_BASE_URL:-http://127.0.0.1:11434/v1}" },
 };
+
+/** What a model accepts: whose rules for schemas, how many tools, and how many tokens in one request. */
+export type ModelLimits = Required<Pick<Api, "schemas" | "maxTools" | "contextWindow">>;
+
+export function limitsOf({ type, contextWindow }: ModelProvider): ModelLimits {
+  const api = APIS[type];
+  return {
+    schemas: api.schemas,
+    maxTools: api.maxTools ?? Infinity,
+    contextWindow: contextWindow ?? api.contextWindow,
+  };
+}
+
+/** By name: the configured one, else one that needs no configuration. */
+export function knownProviders(
+  configured: Readonly<Record<string, ModelProvider>> = {},
+): Map<string, ModelProvider> {
+  return new Map([...Object.entries(PROVIDERS), ...Object.entries(configured)]);
+}

@@ -42,7 +42,12 @@ export interface BoardCoreOptions {
   /** Runs the calls that are made through a tool's `execute`. */
   call: (name: string, args: JsonObject, options: BoardCallOptions) => Promise<CallOutcome>;
   /** For a session's board: the agent's board, and the session. */
-  over?: { base: BoardCore; session: Pick<SessionGuard, "id" | "servers"> };
+  over?: {
+    base: BoardCore;
+    session: Pick<SessionGuard, "id" | "servers">;
+    /** What `roots: true` stands for in the session. */
+    directories: readonly string[];
+  };
 }
 
 export class BoardCore {
@@ -75,8 +80,12 @@ export class BoardCore {
       this.logger.error("a listener threw", { reason: String(error) }),
     );
     const { workspaceDir = agent.workspace } = options;
-    const { roots = workspaceDir === undefined ? undefined : [workspaceDir] } = options;
-    this.roots = new BoardRoots(roots, workspaceDir ?? process.cwd());
+    this.roots = new BoardRoots({
+      given: options.roots,
+      configured: agent.roots,
+      workspace: over?.directories ?? [workspaceDir ?? process.cwd()],
+      base: base?.roots,
+    });
     const hasTools = options.resourceTools ?? agent.resourceTools ?? false;
     const given = [
       ...(options.native ?? []),

@@ -6,7 +6,6 @@ import { resolveEndpoint } from "../config/resolve.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { BoardOptions } from "../model/board-options.ts";
 import type { Logger } from "../model/logger.ts";
-import type { RootsSource } from "../model/roots.ts";
 import type { Endpoint, RemoteEndpoint, ServerDefinition } from "../model/server-definition.ts";
 import { withProxy } from "../net/proxy-env.ts";
 import { collectSecrets } from "../secrets/collect.ts";
@@ -19,6 +18,7 @@ import type { Clock } from "../util/clock.ts";
 import type { QuestionQueue } from "../util/question-queue.ts";
 import { loadConnect } from "./lazy.ts";
 import { sessionAuthHint } from "./matching-server.ts";
+import type { BoardRoots, ServerRoots } from "./roots.ts";
 import { ServerEntry } from "./server-entry.ts";
 import { ServerSignIn } from "./sign-in.ts";
 
@@ -29,7 +29,7 @@ export interface CreateServerContext extends Pick<SupervisorOptions, "onState" |
   logger: Logger;
   /** Learns the secrets that servers start with. */
   redactor: Redactor;
-  roots: RootsSource;
+  roots: BoardRoots;
   questions: QuestionQueue;
 }
 
@@ -44,9 +44,13 @@ export function createServer(
   const { networkAllow = [] } = agent;
   const networkEnv = withProxy(env, agent.networkProxy);
   const signIn = signInFor(definition, env, networkEnv, context);
+  const roots = context.roots.of(definition, env);
   const connect = lazyConnector({
     definition,
-    resolve: () => resolveAndRedact(definition, env, redactor),
+    resolve: () => {
+      roots.resolve();
+      return resolveAndRedact(definition, env, redactor);
+    },
     cwd,
     env,
     networkEnv,
@@ -54,7 +58,7 @@ export function createServer(
     clock,
     logger,
     redact: (text, isCut) => redactor.text(text, isCut),
-    answers: answersFor(definition, context),
+    answers: answersFor(definition, roots, context),
     path: programPath,
     authorize: signIn && ((endpoint) => signIn.authorizer(endpoint)),
     era: cached?.identity.era,
@@ -110,7 +114,8 @@ export function learnSecrets(
 /** What the server gets when it asks for roots, for a person or for a model. */
 function answersFor(
   { name, sampling }: ServerDefinition,
-  { options, roots, questions, clock, logger }: CreateServerContext,
+  roots: ServerRoots,
+  { options, questions, clock, logger }: CreateServerContext,
 ): HostAnswers {
   const { onElicitation, onSampling, serverLogLevel = "warn" } = options;
   if (sampling !== undefined && onSampling === undefined) {

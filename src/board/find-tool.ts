@@ -66,16 +66,18 @@ export async function findTool(
   const found = await findByFullName(name, context, signal);
   if (found !== undefined) return found;
   const named = context.tools.all().filter((each) => ownName(each) === name);
-  const listed = named.filter(({ isListed }) => isListed);
-  const [only, ...others] = listed.length > 0 ? listed : named;
+  const allowed = named.filter(({ isAllowed }) => isAllowed);
+  const listed = allowed.filter(({ isListed }) => isListed);
+  const meant = [listed, allowed, named].find(({ length }) => length > 0) ?? [];
+  const [only, ...others] = meant;
   if (only !== undefined && others.length === 0) return only;
-  if (listed.length > 1) {
-    const names = listed.map(({ subject }) => subject.canonical).join(", ");
+  if (allowed.length > 0) {
+    const names = meant.map(({ subject }) => subject.canonical).join(", ");
     throw new PlugboardError("UNKNOWN_TOOL", `several tools are named '${oneLine(name, 200)}'`, {
       hint: `say which: ${names}`,
     });
   }
-  // All of them are hidden, so the call is refused whichever is meant.
+  // The rules hide all of them, so the call is refused whichever is meant.
   if (only !== undefined) return only;
   const error = unknownTool(name, context);
   if (silentServers(name, context.servers).length === 0) throw error;
@@ -88,7 +90,7 @@ export function unknownTool(name: string, { tools, servers, clock }: FindContext
     unavailable(definition, supervisor.state, clock);
   const named = serverIn(name, servers);
   if (named?.isKnown === false) return why(named);
-  const listed = tools.all().filter(({ isListed }) => isListed);
+  const listed = tools.all().filter(({ isAllowed }) => isAllowed);
   const [silent, ...others] = silentServers(name, servers);
   const hints = didYouMean(nearestNames(name, listed));
   if (silent !== undefined && others.length === 0) hints.push(why(silent).message);

@@ -1,38 +1,96 @@
-// The current roots of a board: the directories that its servers may ask for.
+// The roots of a board's servers: the directories that a server may ask for. A server gets roots only if its own
+// settings or the board's ask for it, because some servers let roots replace the directories in their arguments.
 
 import { basename, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { resolveDirectories } from "../config/resolve.ts";
 import { PlugboardError } from "../model/errors.ts";
-import type { Root, RootsSource } from "../model/roots.ts";
+import type { Root, RootsSetting, RootsSource } from "../model/roots.ts";
+import type { ServerDefinition } from "../model/server-definition.ts";
+import type { Environment } from "../util/environment.ts";
 
-export class BoardRoots implements RootsSource {
+export interface BoardRootsOptions {
+  /** The board's own option. Throws INVALID_ARGUMENTS for an entry that is not a directory. */
+  given?: boolean | readonly string[];
+  /** What the agent's configuration says for all of its servers. */
+  configured?: RootsSetting;
+  /** What `true` stands for; absolute. */
+  workspace: readonly string[];
+  /** For a session's board: the agent's, whose option holds where the session has none. */
+  base?: BoardRoots;
+}
+
+export class BoardRoots {
   readonly #cwd: string;
-  readonly #listeners = new Set<() => void>();
-  #roots: readonly Root[] | undefined;
+  readonly #workspace: readonly Root[];
+  readonly #given: boolean | readonly Root[] | undefined;
+  readonly #configured: RootsSetting | undefined;
+  /** With the roots that each listener is told of. */
+  readonly #listeners = new Map<() => void, RootsSource["list"]>();
+  #replaced: readonly Root[] | undefined;
 
-  /** `given` holds `file:` URLs, or directories relative to `cwd`. Throws INVALID_ARGUMENTS. */
-  constructor(given: readonly string[] | undefined, cwd: string) {
+  constructor({ given, configured, workspace, base }: BoardRootsOptions) {
+    const [cwd = process.cwd()] = workspace;
     this.#cwd = cwd;
-    this.#roots = given?.map((each) => toRoot(each, cwd));
+    this.#workspace = workspace.map((each) => toRoot(each, cwd));
+    if (given !== undefined && typeof given !== "boolean" && !Array.isArray(given)) {
+      throw new PlugboardError("INVALID_ARGUMENTS", "roots must be true, false or a list");
+    }
+    const own = typeof given === "object" ? given.map((each) => toRoot(each, cwd)) : given;
+    this.#given = own ?? (base && base.#given);
+    this.#configured = configured;
   }
 
-  list(): readonly Root[] | undefined {
-    return this.#roots;
+  /** The roots of one server. */
+  of(
+    { name, roots: own }: Pick<ServerDefinition, "name" | "roots">,
+    env: Environment,
+  ): ServerRoots {
+    const hasOwn = own === false || typeof own === "object";
+    const general = this.#given ?? this.#configured;
+    let expanded: readonly Root[] = [];
+    const list = (): readonly Root[] | undefined => {
+      if (!hasOwn && this.#replaced !== undefined) return this.#replaced;
+      const setting = own ?? general;
+      if (setting === undefined || setting === false) return undefined;
+      if (setting === true) return this.#workspace;
+      return "directories" in setting ? expanded : setting;
+    };
+    return {
+      list,
+      resolve: () => {
+        const setting = own ?? general;
+        if (typeof setting !== "object" || !("directories" in setting)) return;
+        const path = own === undefined ? ["mcp", "roots"] : ["roots"];
+        const directories = resolveDirectories(setting, path, env, name);
+        expanded = directories.map((each) => asConfigured(each, this.#cwd, name));
+      },
+      onChange: (listener) => {
+        this.#listeners.set(listener, list);
+        return () => this.#listeners.delete(listener);
+      },
+    };
   }
 
-  /** Throws INVALID_ARGUMENTS; then nothing has changed. */
+  /**
+   * Replaces the roots of every server that has no list of its own and no `roots: false`. Throws
+   * INVALID_ARGUMENTS; then nothing has changed.
+   */
   set(given: readonly string[]): void {
     const roots = given.map((each) => toRoot(each, this.#cwd));
-    const isSame = JSON.stringify(roots) === JSON.stringify(this.#roots);
-    this.#roots = roots;
-    if (isSame) return;
-    for (const listener of this.#listeners) listener();
+    const before = Array.from(this.#listeners, ([listener, list]) => {
+      return { listener, list, had: JSON.stringify(list()) };
+    });
+    this.#replaced = roots;
+    for (const { listener, list, had } of before) {
+      if (JSON.stringify(list()) !== had) listener();
+    }
   }
+}
 
-  onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
+export interface ServerRoots extends RootsSource {
+  /** Must be called before every start. Throws UNRESOLVED_VALUE or CONFIG_INVALID, both permanent. */
+  resolve(): void;
 }
 
 function toRoot(given: string, cwd: string): Root {
@@ -48,5 +106,15 @@ function toRoot(given: string, cwd: string): Root {
     throw new PlugboardError("INVALID_ARGUMENTS", `'${given}' is not a directory on this machine`, {
       cause: error,
     });
+  }
+}
+
+/** Does not quote the directory: a variable in it may hold anything. */
+function asConfigured(given: string, cwd: string, server: string): Root {
+  try {
+    return toRoot(given, cwd);
+  } catch (cause) {
+    const message = `roots has an entry that is not a directory on this machine`;
+    throw new PlugboardError("CONFIG_INVALID", message, { cause, server, permanent: true });
   }
 }

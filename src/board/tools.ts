@@ -1,13 +1,13 @@
 // All tools of a board, native ones and those of servers. Calls of each go through the guard.
 
 import { toUnified } from "../bridge/native.ts";
-import { type Execute, toTool } from "../bridge/tool.ts";
+import { type Execute, explainTask, toTool } from "../bridge/tool.ts";
 import type { CatalogEntry } from "../catalog/catalog.ts";
 import { toolHash } from "../guard/pins/hash.ts";
 import type { ToolsEvent } from "../model/events.ts";
 import type { Next, ToolSubject } from "../model/guard.ts";
-import { isManual } from "../model/include.ts";
-import type { NativeTool, Tool, ToolDefinition } from "../model/tool.ts";
+import { isForApp, isManual } from "../model/include.ts";
+import { type NativeTool, needsTask, type Tool, type ToolDefinition } from "../model/tool.ts";
 import type { Calls } from "./calls.ts";
 import type { BoardGuard } from "./guard.ts";
 import type { ServerEntry } from "./server-entry.ts";
@@ -21,6 +21,8 @@ export interface BoardTool {
   /** The tool as agents see it. */
   tool: Tool;
   /** False if the rules do not allow calls of the tool. */
+  isAllowed: boolean;
+  /** False also if the server keeps the tool for its own app. */
   isListed: boolean;
 }
 
@@ -44,8 +46,11 @@ export class BoardTools {
     for (const tool of options.native.values()) this.#native.set(tool.name, this.#makeNative(tool));
   }
 
-  list(): Tool[] {
-    return this.all().flatMap(({ isListed, tool }) => (isListed ? [tool] : []));
+  /** `all` includes tools that servers keep for their own apps. */
+  list({ all = false }: { all?: boolean } = {}): Tool[] {
+    return this.all().flatMap(({ isAllowed, isListed, tool }) =>
+      (all ? isAllowed : isListed) ? [tool] : [],
+    );
   }
 
   /** Includes tools that are not listed. */
@@ -69,19 +74,25 @@ export class BoardTools {
     return this.#native.get(name.startsWith("native/") ? name.slice(7) : name);
   }
 
-  /** Removes hidden tools from a change; undefined if nothing is left. Must be called with every change. */
+  /**
+   * A change without tools that are not listed; undefined if nothing is left. A tool that changes between the two is
+   * added or removed. Must be called with every change.
+   */
   listedChange({ added, removed, changed }: ToolsEvent): ToolsEvent | undefined {
-    const before = new Set(removed.filter((name) => this.#hidden.delete(name)));
-    const isHidden = (name: string): boolean => {
-      const wasHidden = this.#hidden.delete(name);
-      if (this.find(name)?.isListed === false) this.#hidden.add(name);
-      return wasHidden || this.#hidden.has(name);
+    const listed: ToolsEvent = {
+      added: [],
+      removed: removed.filter((name) => !this.#hidden.delete(name)),
+      changed: [],
     };
-    const listed = {
-      added: added.filter((name) => !isHidden(name)),
-      removed: removed.filter((name) => !before.has(name)),
-      changed: changed.filter((name) => !isHidden(name)),
-    };
+    const isNew = new Set(added);
+    for (const name of [...added, ...changed]) {
+      const wasListed = !this.#hidden.delete(name) && !isNew.has(name);
+      const isListed = this.find(name)?.isListed !== false;
+      if (!isListed) this.#hidden.add(name);
+      if (wasListed && isListed) listed.changed.push(name);
+      else if (isListed) listed.added.push(name);
+      else if (wasListed) listed.removed.push(name);
+    }
     return Object.values(listed).some(({ length }) => length > 0) ? listed : undefined;
   }
 
@@ -91,10 +102,14 @@ export class BoardTools {
     const { servers, calls, guard } = this.#options;
     const server = servers.named(entry.server);
     const isCurrent = (): boolean => servers.findTool(entry.publicName) === entry;
-    const tool = this.#make(entry, server, (call) =>
-      calls.callServer(server.supervisor, entry.tool.name, call, () =>
-        guard.recheck(call, isCurrent()),
-      ),
+    const call: Next = (guarded) =>
+      calls.callServer(server.supervisor, entry.tool.name, guarded, () =>
+        guard.recheck(guarded, isCurrent()),
+      );
+    const tool = this.#make(
+      entry,
+      server,
+      needsTask(entry.tool) ? async (guarded) => explainTask(await call(guarded)) : call,
     );
     this.#ofServers.set(entry, tool);
     return tool;
@@ -111,14 +126,18 @@ export class BoardTools {
       ownerOnly: false,
       key: pinKey,
     });
+    const isAllowed = guard.allows(subject);
+    const isApp = isForApp(tool);
+    const isHidden = isApp || isManual(tool.name, definition.include);
     return {
       subject,
       guarded: guard.around(subject, last),
       tool: {
         ...toTool(entry, execute, guard.presenter(subject)),
-        ...(isManual(tool.name, definition.include) && { include: "manual" }),
+        ...(isHidden && { include: isApp ? "app" : "manual" }),
       },
-      isListed: guard.allows(subject),
+      isAllowed,
+      isListed: isAllowed && !isApp,
     };
   }
 
@@ -140,11 +159,13 @@ export class BoardTools {
       ownerOnly,
       key: "native",
     });
+    const isAllowed = guard.allows(subject);
     return {
       subject,
       guarded: guard.around(subject, (call) => calls.callNative(tool, call)),
       tool: toUnified(tool, execute, guard.presenter(subject)),
-      isListed: guard.allows(subject),
+      isAllowed,
+      isListed: isAllowed,
     };
   }
 }

@@ -11,13 +11,16 @@ const LONGEST_NAME = 200;
 const LONGEST_DESCRIPTION = 500;
 const LONGEST_URI = 2000;
 
+/** What nearly every model and loop supports. */
+const TEXT_AND_IMAGES: SupportedContent = { audio: false, resource: false, resource_link: false };
+
 /**
- * Supported blocks pass by reference; the others become text, which every reader supports. Never throws,
+ * `supported` is text and images by default. Supported blocks pass by reference; the others become text, which every reader supports. Never throws,
  * whatever is missing from a block: the description leaves it out.
  */
 export function degradeContent(
   blocks: readonly ContentBlock[],
-  supported: SupportedContent,
+  supported: SupportedContent = TEXT_AND_IMAGES,
 ): ContentBlock[] {
   return blocks.map((block) => {
     if (!isJsonObject(block) || block.type === "text" || supported[block.type] !== false) {

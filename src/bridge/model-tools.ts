@@ -6,8 +6,12 @@ import { PlugboardError } from "../model/errors.ts";
 import { isShownToModels } from "../model/include.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Tool } from "../model/tool.ts";
+import { CHARACTERS_PER_TOKEN, tokenCount } from "../util/tokens.ts";
 import { providerName } from "./provider-name.ts";
 import { type NormalizedSchema, normalizeSchema, type SchemaProvider } from "./schema/normalize.ts";
+
+/** The share of the model's window that a single definition may take. */
+const LARGEST_SHARE = 0.25;
 
 export interface ModelTool {
   /** The tool's own name, unless the provider would refuse it. */
@@ -26,6 +30,8 @@ export interface ModelToolsOptions {
   providers: readonly SchemaProvider[];
   /** The provider refuses a request with more tools than this. */
   maxTools?: number;
+  /** How many tokens fit into a request to the model: a tool that takes a quarter of them is left out. */
+  contextWindow?: number;
   /** Called once for each tool name. */
   onLeftOut?: (tool: Tool, reason: string) => void;
   /** Called once for each tool whose schema had to be changed. */
@@ -77,7 +83,8 @@ export class ModelTools {
   }
 
   #make(tool: Tool): ModelTool | string {
-    const made = toModelTool(tool, this.#options);
+    const fitting = toModelTool(tool, this.#options);
+    const made = sizeProblem(fitting, this.#options) ?? fitting;
     this.#made.set(tool, made);
     return made;
   }
@@ -115,6 +122,32 @@ function toModelTool(tool: Tool, { providers, onChanged }: ModelToolsOptions): M
     };
   }
   return reasons.join("; ");
+}
+
+/** Why a tool takes too much of the model's window. */
+function sizeProblem(
+  made: ModelTool | string,
+  { contextWindow = Infinity }: ModelToolsOptions,
+): string | undefined {
+  if (typeof made === "string" || contextWindow === Infinity) return undefined;
+  const { name, description, schema } = made;
+  const characters = name.length + description.length + schemaSize(schema);
+  const tokens = Math.round(characters / CHARACTERS_PER_TOKEN);
+  if (tokens <= contextWindow * LARGEST_SHARE) return undefined;
+  return (
+    `its definition takes about ${tokenCount(tokens)} tokens, more than a quarter of the model's ` +
+    `window of ${tokenCount(contextWindow)}`
+  );
+}
+
+const schemaSizes = new WeakMap<JsonObject, number>();
+
+function schemaSize(schema: JsonObject): number {
+  const known = schemaSizes.get(schema);
+  if (known !== undefined) return known;
+  const size = JSON.stringify(schema).length;
+  schemaSizes.set(schema, size);
+  return size;
 }
 
 /** Keyed by the schema, not by the tool: callers wrap the same tool anew for every step. */

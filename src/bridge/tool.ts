@@ -1,12 +1,13 @@
 // An MCP tool as a unified tool.
 
-import type {
-  ModelDetails,
-  CallOutcome,
-  Tool,
-  ToolDefinition,
-  ToolResult,
-  UpdateListener,
+import {
+  type ModelDetails,
+  type CallOutcome,
+  needsTask,
+  type Tool,
+  type ToolDefinition,
+  type ToolResult,
+  type UpdateListener,
 } from "../model/tool.ts";
 import type { JsonObject } from "../model/json.ts";
 import { oneLine, plainText } from "../util/text.ts";
@@ -28,19 +29,37 @@ export type Present = (
   outcome: CallOutcome,
 ) => ToolResult<ModelDetails> | Promise<ToolResult<ModelDetails>>;
 
+const TASK_NOTE =
+  "This tool runs only as a task, which this version of Plugboard does not support.";
+
 export function toTool(source: BridgedTool, call: Execute, present: Present): Tool<ModelDetails> {
   const { publicName, server, tool } = source;
-  const description = plainText(tool.description ?? "").trim();
+  const words = [plainText(tool.description ?? "").trim() || "No description"];
+  if (needsTask(tool)) words.push(`(${TASK_NOTE})`);
   return {
     name: publicName,
     label: `MCP: ${server}/${oneLine(tool.name, 128)}`,
-    description: `[${server}] ${description === "" ? "No description" : description}`,
+    description: `[${server}] ${words.join("\n")}`,
     parameters: tool.inputSchema,
     ...(tool.annotations !== undefined && { annotations: tool.annotations }),
     ...(tool.outputSchema !== undefined && { outputSchema: tool.outputSchema }),
+    ...(tool.execution !== undefined && { execution: tool.execution }),
+    ...(tool._meta !== undefined && { _meta: tool._meta }),
     source: { kind: "mcp", server, tool: tool.name },
     async execute(callId, params, signal, onUpdate) {
       return present(await call(publicName, params, { callId, signal, onUpdate }));
     },
   };
+}
+
+/** For a tool that needs a task: says so beside what the server answered, if that is an error. */
+export function explainTask(outcome: CallOutcome): CallOutcome {
+  const { failure, isError, content } = outcome;
+  if (!isError || (failure !== undefined && failure.code !== "SERVER_ERROR")) return outcome;
+  const explained = {
+    ...outcome,
+    content: [...content, { type: "text" as const, text: TASK_NOTE }],
+  };
+  if (failure === undefined) return explained;
+  return { ...explained, failure: { ...failure, message: `${failure.message}. ${TASK_NOTE}` } };
 }

@@ -9,7 +9,7 @@ import type { AgentConfig } from "../model/agent-config.ts";
 import { closest } from "../util/closest.ts";
 import { expandHome } from "./home.ts";
 import { atKey, type Issue, quote, throwIfAny, toProblems } from "./issue.ts";
-import { toDefinition } from "./layers/definition.ts";
+import { rootsSetting, toDefinition } from "./layers/definition.ts";
 import { agentGuard, auditSettings } from "./layers/guard.ts";
 import {
   layerIssues,
@@ -105,6 +105,7 @@ function mergeAgent(
     toolNames: mcp.toolNames ?? DEFAULT_TOOL_NAMES,
     startupWait: mcp.startupWait,
     resourceTools: mcp.resourceTools,
+    roots: rootsSetting(mcp.roots, baseDir),
     workspace: settings.workspace && toPath(settings.workspace),
     ...chosenModels(settings),
     systemPrompt: settings.systemPrompt,

@@ -12,7 +12,7 @@ import type {
 import { isJsonObject } from "../model/json.ts";
 import type { ServerConfig, SessionDefaults } from "../model/server-config.ts";
 import { throwIfAny, toProblems } from "./issue.ts";
-import { toDefinition } from "./layers/definition.ts";
+import { rootsSetting, toDefinition } from "./layers/definition.ts";
 import { agentGuard, auditSettings } from "./layers/guard.ts";
 import { layerIssues, mergeSessionDefaults, plainServers } from "./layers/merge.ts";
 import { boardSchema, DEFAULT_TOOL_NAMES } from "./schema/file-schema.ts";
@@ -37,6 +37,11 @@ export interface BoardConfig {
   workspace?: string;
   /** Gives a model tools to find and read resources by itself. Default false. */
   resourceTools?: boolean;
+  /**
+   * The directories that servers get as roots, unless they have a setting of their own: `true` is the working
+   * directory. Default: none.
+   */
+  roots?: boolean | string[];
   /** Hosts and address ranges that every server may reach, as `network.allow` in a file. */
   networkAllow?: string[];
   /** Which tools may be called, by patterns such as `docs/read_*`, `native/*` or a public name. */
@@ -57,7 +62,8 @@ export function parseAgentConfig(input: BoardConfig): AgentConfig {
   const checked = check(boardSchema, input, []);
   const layer = readServers(isJsonObject(input) ? input.servers : undefined, ["servers"]);
   throwIfAny([...checked.issues, ...layer.issues, ...layerIssues(layer)], {});
-  const { toolNames, startupWait, workspace, networkAllow, tools, approval, resourceTools } = input;
+  const { toolNames, startupWait, workspace, networkAllow, tools, approval, resourceTools, roots } =
+    input;
   const warnings = [
     ...durationWarnings({ startupWait }, ["startupWait"], []),
     ...ruleWarnings(tools, [], new Set(layer.servers.keys())),
@@ -72,6 +78,7 @@ export function parseAgentConfig(input: BoardConfig): AgentConfig {
     toolNames: toolNames ?? DEFAULT_TOOL_NAMES,
     startupWait,
     resourceTools,
+    roots: rootsSetting(roots, undefined),
     workspace,
     networkAllow,
     guard: agentGuard([{ path: [], settings: { ...input, tools: { ...tools, approval } } }]),

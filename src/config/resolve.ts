@@ -5,6 +5,7 @@ import { homedir as systemHome } from "node:os";
 import { resolve } from "node:path";
 import type { OAuthSettings } from "../model/authorization.ts";
 import { type ErrorDetails, PlugboardError } from "../model/errors.ts";
+import type { RootsSetting } from "../model/roots.ts";
 import type { Endpoint, ServerDefinition } from "../model/server-definition.ts";
 import type { Environment } from "../util/environment.ts";
 import { expandHome } from "./home.ts";
@@ -58,6 +59,22 @@ export function resolveEndpoint(
     oauth: oauth && resolveOAuth(oauth, expand, toPath),
     tls: tls && { ca: file(tls.ca, "ca"), cert: file(tls.cert, "cert"), key: file(tls.key, "key") },
   };
+}
+
+/** The directories of a list of roots; `file:` URLs stay. Throws as `resolveEndpoint` does. */
+export function resolveDirectories(
+  { directories, baseDir }: Exclude<RootsSetting, boolean>,
+  path: KeyPath,
+  env: Environment,
+  server: string,
+  homedir: string = env["HOME"] || systemHome(),
+): string[] {
+  return directories.map((directory, index) => {
+    const expanded = expandValue(directory, formatPath([...path, index]), env, server);
+    if (expanded.startsWith("file:")) return expanded;
+    const local = expandHome(expanded, homedir);
+    return baseDir === undefined ? local : resolve(baseDir, local);
+  });
 }
 
 function resolveOAuth(

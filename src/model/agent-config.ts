@@ -2,6 +2,7 @@
 
 import type { ConfigProblem } from "./errors.ts";
 import type { AgentGuard, AuditSettings, PlacedRules } from "./guard-settings.ts";
+import type { RootsSetting } from "./roots.ts";
 import type { SessionDefaults } from "./server-config.ts";
 import type { ServerDefinition } from "./server-definition.ts";
 
@@ -26,6 +27,8 @@ export interface AgentConfig {
   modelProviders?: Record<string, ModelProvider>;
   /** Gives the model tools to find and read resources by itself. */
   resourceTools?: boolean;
+  /** The roots of servers that have no setting of their own. Absent: none. */
+  roots?: RootsSetting;
   /** Hosts and address ranges that the operator allows every server to reach. */
   networkAllow?: string[];
   /** The proxy for every server. Overrides the proxy variables of the environment. */

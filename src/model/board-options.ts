@@ -41,9 +41,11 @@ export interface BoardOptions extends RequestHandlers {
   /** Gives the model tools to find and read resources by itself. Default: as configured. */
   resourceTools?: boolean;
   /**
-   * Directories or `file:` URLs that servers get when they ask for roots. Default: `workspaceDir`, if given.
+   * The directories or `file:` URLs that servers get as roots, unless their configuration has a setting of its own:
+   * `true` is the working directory. Default: as configured, else none. Some servers let roots replace the
+   * directories in their arguments.
    */
-  roots?: readonly string[];
+  roots?: boolean | readonly string[];
   /** The lowest level at which servers are asked to send log messages. Default `warn`. */
   serverLogLevel?: LogLevel;
   /** Called with the whole list whenever it changes. */
@@ -72,8 +74,10 @@ export interface BoardOptions extends RequestHandlers {
 export interface SessionOptions extends RequestHandlers {
   /** Servers for this session only, by name. They replace servers of the agent that have the same name. */
   servers?: Readonly<Record<string, ServerConfig>>;
-  /** An absolute path: the working directory of the session's servers, and their root. */
+  /** An absolute path: the working directory of the session's servers. */
   cwd: string;
+  /** Further directories of the session, absolute. With `cwd` they are what `roots: true` stands for. */
+  additionalDirectories?: readonly string[];
   /** Identifies the session in the audit log. Default: a random id. */
   id?: string;
   /** Tools for this session only, in addition to the board's. */
@@ -84,8 +88,11 @@ export interface SessionOptions extends RequestHandlers {
   approval?: ApprovalMode;
   /** Whether the session's user is the owner. Default: as on the board. */
   owner?: boolean;
-  /** Directories or `file:` URLs that the session's servers get as roots. Default: `cwd`. */
-  roots?: readonly string[];
+  /**
+   * The directories or `file:` URLs that the session's servers get as roots, unless their configuration has a
+   * setting of its own: `true` is `cwd` and `additionalDirectories`. Default: as on the board.
+   */
+  roots?: boolean | readonly string[];
   /** Milliseconds to wait for the session's servers. Default 2000. */
   startupWait?: number;
 }

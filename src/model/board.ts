@@ -31,9 +31,10 @@ export interface BoardBase extends AsyncDisposable {
   readonly prompts: BoardPrompts;
   /**
    * Native tools first, then those of each server in the order of the configuration, then those of the
-   * session's own servers.
+   * session's own servers. Leaves out tools that servers keep for their own apps (MCP Apps), since no model may
+   * get them; `all` includes them, with `include: "app"`.
    */
-  tools(): Tool[];
+  tools(options?: { all?: boolean }): Tool[];
   /**
    * Finds a tool by its public name, by `server/tool`, or by its own name if no other tool has it. Starts and
    * waits for servers whose tools are not known yet. Also finds tools that the rules hide; calling one is
@@ -63,7 +64,10 @@ export interface Board extends BoardBase {
   signOut(server: string): Promise<"none" | "forgotten" | "revoked">;
   /** Asks every server for its tools again and starts those that are down. Resolves when all have answered. */
   refresh(): Promise<ServerStatus[]>;
-  /** Replaces the roots with other directories or `file:` URLs, and tells the servers. */
+  /**
+   * Replaces the roots with other directories or `file:` URLs, and tells the servers. Servers whose configuration
+   * lists directories, or has `roots: false`, keep what they have.
+   */
   setRoots(roots: readonly string[]): void;
   /**
    * Opens a board for one session on top of this one. Resolves when the session's servers are ready, have

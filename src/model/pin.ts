@@ -2,8 +2,8 @@
 
 import type { ToolDefinition } from "./tool.ts";
 
-/** A tool definition without what may differ from one listing to the next (`_meta`). */
-export type PinnedTool = Omit<ToolDefinition, "_meta">;
+/** The part of a tool definition that a model is told: not what may differ from one listing to the next (`_meta`). */
+export type PinnedTool = Omit<ToolDefinition, "_meta" | "execution">;
 
 /** One definition of a server of that name. Another definition under the same name has pins of its own. */
 export interface PinnedServer {

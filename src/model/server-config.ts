@@ -87,6 +87,11 @@ export interface ServerConfig {
   resourceFilter?: string[];
   /** Milliseconds after which resource lists, and resources in prompts, are read again. Default 300000. */
   resourceRefreshMs?: number;
+  /**
+   * The directories that the server gets as roots: `true` is the working directory, `false` none. Default: as set
+   * for the agent, else none. Some servers let roots replace the directories in their arguments.
+   */
+  roots?: boolean | string[];
   /** Whether the server may use your model, through `onSampling`. Default "deny". */
   sampling?: SamplingMode;
   /** Calls per minute, or `false` for no limit. A tool's own limit applies in addition to the server's. */

@@ -4,6 +4,7 @@
 import type { OAuthSettings } from "./authorization.ts";
 import type { ServerGuard } from "./guard-settings.ts";
 import type { Include } from "./include.ts";
+import type { RootsSetting } from "./roots.ts";
 import type { SamplingMode } from "./sampling.ts";
 
 /** The layer of the configuration that a server comes from, or the session that brought it. */
@@ -74,6 +75,8 @@ export interface ServerDefinition {
   maxMessageBytes: number;
   /** Absent if nothing is configured for its resources; then all can be read. */
   resources?: ResourceSettings;
+  /** The directories it gets as roots. Absent: as set for the board. */
+  roots?: RootsSetting;
   /** Whether it may use your model. Absent: it may not. */
   sampling?: Exclude<SamplingMode, "deny">;
   /** Absent if nothing is configured for the guard. */

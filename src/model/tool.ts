@@ -12,6 +12,8 @@ export interface ToolDefinition {
   inputSchema: JsonObject;
   outputSchema?: JsonObject;
   annotations?: JsonObject;
+  /** Whether it runs as a task: `{ taskSupport: "forbidden" | "optional" | "required" }`. */
+  execution?: JsonObject;
   _meta?: JsonObject;
 }
 
@@ -65,9 +67,16 @@ export interface Tool<Details = unknown> {
   parameters: JsonObject;
   annotations?: JsonObject;
   outputSchema?: JsonObject;
+  /** What the server says about running it: a tool with `taskSupport: "required"` runs only as a task. */
+  execution?: JsonObject;
+  /** The server's own metadata, unchecked. */
+  _meta?: JsonObject;
   ownerOnly?: boolean;
-  /** Do not show this tool to a model: it is for people and programs only. */
-  include?: "manual";
+  /**
+   * Do not show this tool to a model. `manual`: the configuration keeps it for people and programs. `app`: the
+   * server keeps it for its own app.
+   */
+  include?: "manual" | "app";
   source: ToolSource;
   /** Never rejects because of a server: a failure is a result with `isError`. */
   execute(
@@ -81,6 +90,11 @@ export interface Tool<Details = unknown> {
 /** `server/tool`: what a person types, and what rules and files are named after. Native tools have no server. */
 export function canonicalName({ name, source }: Pick<Tool, "name" | "source">): string {
   return source.kind === "mcp" ? `${source.server}/${source.tool}` : name;
+}
+
+/** Plugboard cannot run tasks, so a call of such a tool most likely fails. */
+export function needsTask({ execution }: Pick<Tool, "execution">): boolean {
+  return execution?.["taskSupport"] === "required";
 }
 
 /** A tool of your own. */

@@ -36,7 +36,7 @@ async function openCore(
     options: {},
     cache: undefined,
     call: (name, args, options) => core.call(name, args, options),
-    over: base && { base, session: { id: "s", servers: serverGuards([]) } },
+    over: base && { base, directories: [cwd], session: { id: "s", servers: serverGuards([]) } },
   });
   opened.push(core);
   await core.servers.open(definitions, cwd);

@@ -104,7 +104,8 @@ describe("content in words", () => {
 });
 
 describe("what passes", () => {
-  it.each<[string, SupportedContent, boolean[]]>([
+  it.each<[string, SupportedContent | undefined, boolean[]]>([
+    ["text and images by default", undefined, [true, true, false, false, false, false]],
     ["everything, when nothing is said", {}, [true, true, true, true, true, true]],
     ["text always", NOTHING, [true, false, false, false, false, false]],
     ["what is carried", { audio: false, image: true }, [true, true, false, true, true, true]],

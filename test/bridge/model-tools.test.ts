@@ -121,6 +121,31 @@ describe("schemas", () => {
   });
 });
 
+describe("a definition", () => {
+  const words = (tokens: number): JsonObject => ({
+    type: "object",
+    description: "x".repeat(tokens * 4),
+  });
+
+  it("above a quarter of the model's window is left out, and the others stay", () => {
+    const tools = [tool("small", words(900)), tool("large", words(1100))];
+    const { names, told } = modelTools(tools, { contextWindow: 4000 });
+    expect([names(), names()]).toEqual([["small"], ["small"]]);
+    expect(told).toEqual([
+      "large left out: its definition takes about 1.1k tokens, more than a quarter of the model's window of 4k",
+    ]);
+  });
+
+  it("counts with its description and its schema", () => {
+    const described = { ...tool("described"), description: "x".repeat(4100) };
+    expect(modelTools([described], { contextWindow: 4000 }).names()).toEqual([]);
+  });
+
+  it("is offered whatever its size if the window is not known", () => {
+    expect(modelTools([tool("large", words(200_000))]).names()).toEqual(["large"]);
+  });
+});
+
 describe("the list", () => {
   it("ends where the provider would refuse more tools", () => {
     const { names, told } = modelTools([tool("a"), tool("b"), tool("c")], { maxTools: 2 });

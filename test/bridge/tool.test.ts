@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Execute, type Present, toTool } from "../../src/bridge/tool.ts";
+import { type Execute, explainTask, type Present, toTool } from "../../src/bridge/tool.ts";
+import type { ErrorCode } from "../../src/model/errors.ts";
 import type { CallOutcome, ToolDefinition, UpdateListener } from "../../src/model/tool.ts";
 
 const outcome: CallOutcome = { content: [{ type: "text", text: "found" }] };
@@ -24,6 +25,8 @@ describe("an MCP tool", () => {
       description: "Finds things.",
       annotations: { readOnlyHint: true },
       outputSchema: { type: "object" },
+      execution: { taskSupport: "optional" },
+      _meta: { "example.com/a": 1 },
     });
     expect(tool).toEqual({
       name: "mcp__docs__search",
@@ -32,16 +35,26 @@ describe("an MCP tool", () => {
       parameters: definition.inputSchema,
       annotations: { readOnlyHint: true },
       outputSchema: { type: "object" },
+      execution: { taskSupport: "optional" },
+      _meta: { "example.com/a": 1 },
       source: { kind: "mcp", server: "docs", tool: "search" },
       execute: expect.any(Function),
     });
     expect(tool.parameters).toBe(definition.inputSchema);
   });
 
-  it("has no annotations or output schema where its server gave none", () => {
+  it("has only the parts that its server gave", () => {
     const { tool } = setUp();
-    expect("annotations" in tool).toBe(false);
-    expect("outputSchema" in tool).toBe(false);
+    for (const part of ["annotations", "outputSchema", "execution", "_meta"]) {
+      expect(part in tool).toBe(false);
+    }
+  });
+
+  it("says in its description that it needs a task", () => {
+    const { tool } = setUp({ description: "Digs.", execution: { taskSupport: "required" } });
+    expect(tool.description).toBe(
+      "[docs] Digs.\n(This tool runs only as a task, which this version of Plugboard does not support.)",
+    );
   });
 
   it.each<[string, string | undefined, string]>([
@@ -94,5 +107,35 @@ describe("an MCP tool", () => {
       expect(await tool.execute("id", {})).toBe(read);
     }
     expect(presented).toEqual([outcome, outcome]);
+  });
+});
+
+describe("the outcome of a tool that needs a task", () => {
+  const words = (text: string): CallOutcome["content"][number] => ({ type: "text", text });
+  const failed = (code: ErrorCode): CallOutcome => ({
+    content: [words("no")],
+    isError: true,
+    failure: { code, message: "no" },
+  });
+  const note = "This tool runs only as a task, which this version of Plugboard does not support.";
+
+  it.each<[string, CallOutcome]>([
+    ["a result", { content: [words("done")] }],
+    ["a call that was cancelled", failed("CANCELLED")],
+    ["a server that is down", failed("SERVER_UNAVAILABLE")],
+  ])("is left alone where it is %s", (_, given) => {
+    expect(explainTask(given)).toBe(given);
+  });
+
+  it("says so where the server answered with an error", () => {
+    expect(explainTask({ content: [words("no")], isError: true })).toEqual({
+      content: [words("no"), words(note)],
+      isError: true,
+    });
+    expect(explainTask(failed("SERVER_ERROR"))).toEqual({
+      content: [words("no"), words(note)],
+      isError: true,
+      failure: { code: "SERVER_ERROR", message: `no. ${note}` },
+    });
   });
 });

@@ -254,6 +254,44 @@ describe("models of a file", () => {
   });
 });
 
+describe("roots in a file", () => {
+  it("are relative to it; a server's own and the agent's stand side by side", async () => {
+    const file = await writeConfig(`{ agents: {
+      defaults: { mcp: { roots: true, servers: {
+        a: { command: "a", roots: ["sub", "~/x", "\${HOME}"] },
+        b: { command: "b", roots: false },
+        c: { command: "c" } } } },
+      list: [{ id: "it", mcp: { roots: ["sub"], servers: { a: { roots: true } } } }] } }`);
+    const baseDir = dirname(file);
+    const defaults = await loadConfig(file);
+    expect(defaults).toMatchObject({ roots: true, warnings: [] });
+    expect(defaults.servers.map(({ roots }) => roots)).toEqual([
+      { directories: ["sub", "~/x", "${HOME}"], baseDir },
+      false,
+      undefined,
+    ]);
+    const agent = await loadConfig(file, "it");
+    expect(agent.roots).toEqual({ directories: ["sub"], baseDir });
+    expect(agent.servers.map(({ roots }) => roots)).toEqual([true, false, undefined]);
+  });
+
+  it.each<[string, unknown, string]>([
+    ["a word", "yes", "true, false or a list of directories"],
+    ["an address", ["https://example.com"], "is not a directory on this machine"],
+    ["an empty text", [""], "expected"],
+    ["a broken reference", ["${X"], "${"],
+  ])("cannot be %s", async (_, roots, expected) => {
+    const servers = { a: { command: "a", roots } };
+    const file = await writeConfig(
+      JSON.stringify({ agents: { defaults: { mcp: { roots, servers } } } }),
+    );
+    const { code, message } = await failure(() => loadConfig(file));
+    expect(code).toBe("CONFIG_INVALID");
+    const lines = message.split("\n").filter((line) => line.includes(expected));
+    expect(lines).toHaveLength(2);
+  });
+});
+
 describe("resourceTools in a file", () => {
   it("is the agent's own, else that of the defaults", async () => {
     const file = await writeConfig(`{ agents: {

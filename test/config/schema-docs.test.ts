@@ -52,6 +52,7 @@ const SERVER_KEYS: Record<keyof ServerConfig, true> = {
   resources: true,
   resourceFilter: true,
   resourceRefreshMs: true,
+  roots: true,
   sampling: true,
   rateLimit: true,
   concurrency: true,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
-import { type Include, isManual, isShownToModels } from "../../src/model/include.ts";
+import { type Include, isForApp, isManual, isShownToModels } from "../../src/model/include.ts";
+import type { JsonObject } from "../../src/model/json.ts";
 import { writeConfig } from "../config/files.ts";
 
 describe("a tool is manual", () => {
@@ -25,6 +26,27 @@ describe("a tool is manual", () => {
 
   it("and then not shown to models", () => {
     expect([isShownToModels({}), isShownToModels({ include: "manual" })]).toEqual([true, false]);
+  });
+});
+
+describe("a tool is for its server's app alone", () => {
+  it.each<[JsonObject | undefined, boolean]>([
+    [undefined, false],
+    [{}, false],
+    [{ ui: {} }, false],
+    [{ ui: { visibility: ["model", "app"] } }, false],
+    [{ ui: { visibility: ["model"] } }, false],
+    [{ ui: { visibility: ["app"] } }, true],
+    [{ ui: { visibility: [] } }, true],
+    [{ ui: { visibility: "app" } }, false],
+    [{ ui: [] }, false],
+    [{ visibility: ["app"] }, false],
+  ])("with the metadata %j: %s", (_meta, expected) => {
+    expect(isForApp({ _meta })).toBe(expected);
+  });
+
+  it("and then not shown to models", () => {
+    expect(isShownToModels({ include: "app" })).toBe(false);
   });
 });
 

@@ -56,6 +56,7 @@ export function openSession(
   return new LiveSession({
     id,
     cwd,
+    directories: [cwd, ...(given.additionalDirectories ?? [])],
     base,
     agent,
     options: optionsFor(given, base.options, id),
@@ -81,7 +82,7 @@ function agentFor({ approval }: SessionOptions, agent: AgentConfig): AgentConfig
 /** The board's options, without those that are about its own servers and listeners, and with the session's. */
 function optionsFor(given: SessionOptions, board: BoardOptions, session: string): BoardOptions {
   const { onToolsChanged: _, signal: _signal, start: _start, ...inherited } = board;
-  const { cwd, roots = [cwd] } = given;
+  const { cwd, roots } = given;
   return {
     ...inherited,
     native: [...(board.native ?? []), ...(given.native ?? [])],
@@ -98,6 +99,8 @@ function optionsFor(given: SessionOptions, board: BoardOptions, session: string)
 interface SessionSettings {
   id: string;
   cwd: string;
+  /** What `roots: true` stands for: `cwd` and the session's further directories. */
+  directories: readonly string[];
   /** The agent's board. */
   base: BoardCore;
   /** The agent, with the session's options applied. */
@@ -128,7 +131,7 @@ export class LiveSession implements SessionBoard {
   #closing: Promise<void> | undefined;
 
   constructor(settings: SessionSettings) {
-    const { id, cwd, base, agent, options, brought, startupWait } = settings;
+    const { id, cwd, directories, base, agent, options, brought, startupWait } = settings;
     this.#settings = settings;
     this.id = id;
     this.cwd = cwd;
@@ -149,6 +152,7 @@ export class LiveSession implements SessionBoard {
       call: (name, args, call) => this.call(name, args, call),
       over: {
         base,
+        directories,
         session: { id, servers: sessionGuards(base.agent.servers, () => this.#core.servers) },
       },
     });
@@ -177,9 +181,9 @@ export class LiveSession implements SessionBoard {
     ].filter((notice) => notice !== undefined);
   }
 
-  tools(): Tool[] {
+  tools(options: { all?: boolean } = {}): Tool[] {
     const leftOut = new Set(this.#selection().leftOut);
-    return this.#core.tools.list().filter((tool) => !leftOut.has(tool));
+    return this.#core.tools.list(options).filter((tool) => !leftOut.has(tool));
   }
 
   async call(

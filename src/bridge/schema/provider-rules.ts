@@ -111,6 +111,8 @@ const RULES: Readonly<Record<SchemaProvider, Rules>> = {
   },
 };
 
+export const SCHEMA_PROVIDERS = Object.keys(RULES) as SchemaProvider[];
+
 /** Undefined for an unknown name, which a program without types may pass. */
 export function rulesOf(provider: SchemaProvider): Rules | undefined {
   return Object.hasOwn(RULES, provider) ? RULES[provider] : undefined;

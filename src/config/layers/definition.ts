@@ -1,6 +1,7 @@
 // Turns a merged server into a definition, with every default filled in.
 
 import { isAbsolute } from "node:path";
+import type { RootsSetting } from "../../model/roots.ts";
 import type { ServerAuth } from "../../model/server-config.ts";
 import type {
   Endpoint,
@@ -52,9 +53,18 @@ export function toDefinition(
     toolPrefix: server.toolPrefix,
     include: toPerTool(server.include),
     resources: resourceSettings(server),
+    roots: rootsSetting(server.roots, baseDir),
     sampling: sampling === "deny" ? undefined : sampling,
     guard: serverGuard(server, rules),
   };
+}
+
+/** `baseDir` is what relative directories are relative to. */
+export function rootsSetting(
+  roots: boolean | readonly string[] | undefined,
+  baseDir: string | undefined,
+): RootsSetting | undefined {
+  return typeof roots === "object" ? { directories: [...roots], baseDir } : roots;
 }
 
 function resourceSettings(server: PlainServer): ResourceSettings | undefined {

@@ -24,6 +24,7 @@ import {
   framing,
   patterns,
   pins,
+  roots,
   sessionDefaultsSchema,
   tls,
   toolRules,
@@ -39,6 +40,7 @@ const board = {
   toolNames: verified(toolNamesProblem).optional(),
   startupWait: milliseconds(0).optional(),
   resourceTools: flag().optional(),
+  roots: roots.optional(),
 };
 
 const guard = {
@@ -82,7 +84,7 @@ const agent = {
 };
 
 const agentAdvice = Object.fromEntries(
-  ["servers", "toolNames", "startupWait", "toolSearch", "resourceTools"].map((key) => [
+  ["servers", "toolNames", "startupWait", "toolSearch", "resourceTools", "roots"].map((key) => [
     key,
     `it belongs in mcp.${key}`,
   ]),

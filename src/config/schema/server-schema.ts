@@ -23,6 +23,7 @@ import {
   headerValueProblem,
   milliseconds,
   resolvable,
+  resolvableDirectory,
   resolvableOrEmpty,
   resolvableUrl,
 } from "./values.ts";
@@ -153,6 +154,12 @@ export const include = either(
   "always, manual, agent or an object { default, tools }",
 );
 
+export const roots = either(
+  [(value) => typeof value === "boolean", flag()],
+  [Array.isArray, listOf(resolvableDirectory())],
+  "true, false or a list of directories",
+);
+
 const rateLimit = either(
   [(value) => value === false, schema<false>(() => [])],
   [() => true, integer(1, 1_000_000, " of calls a minute", ", or false")],
@@ -194,6 +201,7 @@ const treatment = {
   resources: flag().optional(),
   resourceFilter: patterns.optional(),
   resourceRefreshMs: milliseconds(0).optional(),
+  roots: roots.optional(),
   sampling: oneOf(["deny", "ask", "allow"]).optional(),
   rateLimit: perTool(rateLimit).optional(),
   concurrency: perTool(integer(1, 10_000)).optional(),

@@ -79,6 +79,20 @@ export function resolvableUrl(): Schema<string> {
   });
 }
 
+/** A directory on this machine, as a path or a `file:` URL. One with references is checked when they are resolved. */
+export function resolvableDirectory(): Schema<string> {
+  return verified((directory) => {
+    const isOther = /^[a-z][a-z\d+.-]+:\/\//i.test(directory) && !/^file:/i.test(directory);
+    const isLiteral = !mentionsSecret(directory);
+    return (
+      resolvableProblem(directory) ??
+      (isOther && isLiteral
+        ? "is not a directory on this machine; expected a path or a file: URL"
+        : undefined)
+    );
+  });
+}
+
 function resolvableProblem(value: string): string | undefined {
   return value.includes("\0") ? "has a NUL character in it" : referenceProblem(value);
 }

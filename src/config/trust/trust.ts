@@ -96,14 +96,16 @@ function serversOf({ defaults }: AgentLayers, agent: AgentLayer | undefined): La
   return mergeServers(defaults.servers, agent?.servers)
     .filter(({ server }) => server.enabled !== false)
     .map(({ name, server }) => {
-      const hash = hashOf([name, ...SERVER_KEYS.map((key) => server[key])]);
+      // Roots can decide which directories a server works in. A server without them keeps the hash it always had.
+      const roots = server.roots ? [server.roots] : [];
+      const hash = hashOf([name, ...SERVER_KEYS.map((key) => server[key]), ...roots]);
       const path = within(agent, name);
       return { kind: "server", label: `server ${path}`, name: path, hash, server };
     });
 }
 
 /**
- * The directory that servers run in and the modules that are loaded. Also what steers the agent's model or
+ * The directories that servers run in and get as roots, and the modules that are loaded. Also what steers the agent's model or
  * skips a question: the model has tools of its own even where no server starts.
  */
 function settingsOf(layer: AgentLayer): Launch[] {
@@ -114,6 +116,7 @@ function settingsOf(layer: AgentLayer): Launch[] {
     "tools.native": tools?.native,
     "tools.approval": tools?.approval,
     "mcp.session": mcp?.session,
+    "mcp.roots": mcp?.roots || undefined,
     systemPrompt,
   };
   return Object.entries(settings).flatMap(([name, value]) =>
@@ -130,8 +133,8 @@ function within(agent: AgentLayer | undefined, name: string): string {
   return agent === undefined ? name : `${agent.id}/${name}`;
 }
 
-function startOf({ name, enabled, endpoint }: AgentConfig["servers"][number]): unknown {
-  return { name, enabled, endpoint };
+function startOf({ name, enabled, endpoint, roots }: AgentConfig["servers"][number]): unknown {
+  return { name, enabled, endpoint, roots };
 }
 
 function hashOf(value: unknown): string {

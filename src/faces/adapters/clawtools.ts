@@ -3,6 +3,7 @@
 
 import { openBoard } from "../../board.ts";
 import type { ModelTool, ModelTools } from "../../bridge/model-tools.ts";
+import type { SchemaProvider } from "../../bridge/schema/normalize.ts";
 import { withoutPatterns } from "../../bridge/without-patterns.ts";
 import type { BoardConfig } from "../../config/parse.ts";
 import type { Board } from "../../model/board.ts";
@@ -17,7 +18,7 @@ import {
   executeAgentTool,
   toAgentToolResult,
 } from "./agent-tool.ts";
-import { type AdapterOptions, boardTools } from "./board-tools.ts";
+import { type AdapterOptions, boardTools, requireProvider } from "./board-tools.ts";
 
 export type ClawToolResult = AgentToolResult;
 
@@ -26,6 +27,8 @@ export interface ClawTool {
   readonly label: string;
   readonly description: string;
   readonly parameters: JsonObject;
+  /** What the server says about the tool, such as `readOnlyHint` and `destructiveHint`. */
+  readonly annotations?: JsonObject;
   readonly ownerOnly?: boolean;
   execute(
     toolCallId: string,
@@ -42,6 +45,8 @@ export interface ClawToolRegistry {
 }
 
 interface RegistryOptions extends AdapterOptions {
+  /** Whose rules the schemas follow. Default "generic". */
+  provider?: SchemaProvider;
   /** What a failed call does: `return` (the default) a result with `isError`, or `throw`. */
   errors?: AgentToolErrors;
 }
@@ -52,7 +57,7 @@ export interface LoadOptions
     Pick<
       BoardOptions,
       | "native"
-      | "workspaceDir"
+      | "roots"
       | "signal"
       | "logger"
       | "stateDir"
@@ -60,6 +65,11 @@ export interface LoadOptions
       | "onElicitation"
       | "owner"
     > {
+  /**
+   * The working directory of servers that have no `cwd`, and their root, unless `roots` here or in the configuration
+   * says otherwise.
+   */
+  workspaceDir?: string;
   /** Called with the server whose tools have changed, after the registry was updated. */
   onToolsChanged?: (serverId: string) => void;
   /**
@@ -101,13 +111,21 @@ export async function loadMCPServers(
   registry: ClawToolRegistry,
   options: LoadOptions = {},
 ): Promise<MCPToolProvider> {
-  const { onToolsChanged, onSamplingRequest, onDiagnostic, errors, ...boardOptions } = options;
-  const named = { toolNames: "{server}__{tool}", ...config };
+  const { onToolsChanged, onSamplingRequest, onDiagnostic, ...other } = options;
+  const { errors, provider = "generic", contextWindow, ...boardOptions } = other;
+  requireProvider(provider);
+  const asksForRoots = boardOptions.workspaceDir !== undefined && { roots: true };
+  const named = { toolNames: "{server}__{tool}", ...asksForRoots, ...config };
   const board =
     onSamplingRequest === undefined
       ? await openBoard(named, boardOptions)
       : await openBoard(withSampling(named), { ...boardOptions, onSampling: onSamplingRequest });
-  const sync = new RegistrySync(board, registry, { onDiagnostic, errors });
+  const sync = new RegistrySync(board, registry, {
+    onDiagnostic,
+    contextWindow,
+    errors,
+    provider,
+  });
   board.on("tools", () => {
     for (const server of sync.update()) onToolsChanged?.(server);
   });
@@ -146,7 +164,9 @@ class RegistrySync {
   readonly #registered = new Map<string, RegisteredTool>();
 
   constructor(board: Pick<Board, "tools">, registry: ClawToolRegistry, options: RegistryOptions) {
-    this.#tools = boardTools(board, { providers: ["generic"] }, options);
+    const { provider = "generic" } = options;
+    const providers = provider === "openai-strict" ? [provider, "openai" as const] : [provider];
+    this.#tools = boardTools(board, { providers }, options);
     this.#registry = registry;
     this.#options = options;
   }
@@ -219,6 +239,9 @@ function toClawTool(
     },
     get description() {
       return current().modelTool.description;
+    },
+    get annotations() {
+      return current().modelTool.tool.annotations;
     },
     get parameters() {
       return withoutPatterns(current().modelTool.schema);

@@ -7,7 +7,7 @@ import type { TextCleaner } from "./text-cleaner.ts";
 
 export const MAX_PROMPTS = 1000;
 export const MAX_ARGUMENTS = 100;
-const MAX_DESCRIPTION = 4 * 1024;
+const MAX_TITLE = 200;
 
 export const PROMPT_LIST: ListKind<PromptDefinition> = {
   method: "prompts/list",
@@ -43,11 +43,17 @@ function readArgument(item: unknown): PromptArgument | undefined {
 /** Names stay as they are, because prompts and arguments are requested by them. */
 function cleanPrompt(prompt: PromptDefinition, cleaner: TextCleaner): PromptDefinition {
   cleaner.check(prompt.name, "name");
-  const cleaned: PromptDefinition = { ...prompt, ...cleaner.texts(prompt, MAX_DESCRIPTION) };
+  const cleaned: PromptDefinition = {
+    ...prompt,
+    ...cleaner.texts(prompt, { maxTitle: MAX_TITLE }),
+  };
   if (prompt.arguments !== undefined) {
     cleaned.arguments = prompt.arguments.map((argument) => {
       cleaner.check(argument.name, "arguments");
-      return { ...argument, ...cleaner.texts(argument, MAX_DESCRIPTION, "arguments' ") };
+      return {
+        ...argument,
+        ...cleaner.texts(argument, { maxTitle: MAX_TITLE, owner: "arguments' " }),
+      };
     });
   }
   return cleaned;

@@ -9,7 +9,6 @@ import type { TextCleaner } from "./text-cleaner.ts";
 export const MAX_RESOURCES = 5000;
 export const MAX_URI = 4096;
 const MAX_NAME = 200;
-const MAX_DESCRIPTION = 4 * 1024;
 const MAX_TYPE = 100;
 const MAX_ITEM_BYTES = 64 * 1024;
 
@@ -73,7 +72,7 @@ function clean<Item extends ItemDetails>(item: Item, uri: string, cleaner: TextC
   const cleaned: Item = {
     ...item,
     name: cleaner.title(name, "name", MAX_NAME),
-    ...cleaner.texts(item, MAX_DESCRIPTION),
+    ...cleaner.texts(item, { maxTitle: MAX_NAME }),
   };
   if (mimeType !== undefined) cleaned.mimeType = cleaner.redact(oneLine(mimeType, MAX_TYPE));
   return cleaned;

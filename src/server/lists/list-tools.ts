@@ -7,14 +7,18 @@ import { schemaFault } from "./schema-bounds.ts";
 import type { TextCleaner } from "./text-cleaner.ts";
 
 export const MAX_TOOLS = 2000;
-const MAX_DESCRIPTION = 16 * 1024;
+/** Bounds a whole definition and none of its parts: a long description is for the model to read. */
+const MAX_DEFINITION_BYTES = 1024 * 1024;
+
+const TEXTS = ["title", "description"] as const;
+const OBJECTS = ["annotations", "execution", "_meta"] as const;
 
 export const TOOL_LIST: ListKind<ToolDefinition> = {
   method: "tools/list",
   key: "tools",
   noun: "tool",
   maxItems: MAX_TOOLS,
-  maxItemBytes: 512 * 1024,
+  maxItemBytes: MAX_DEFINITION_BYTES,
   id: "name",
   read: readTool,
   clean: cleanTool,
@@ -27,7 +31,7 @@ function readTool(item: JsonObject): ToolDefinition | string {
   const fault = schemaFault(inputSchema);
   if (fault !== undefined) return `its inputSchema ${fault}`;
   const tool: ToolDefinition = { name, inputSchema };
-  const problem = copyMembers(item, tool, ["title", "description"], ["annotations", "_meta"]);
+  const problem = copyMembers(item, tool, TEXTS, OBJECTS);
   if (problem !== undefined || outputSchema === undefined || outputSchema === null) {
     return problem ?? tool;
   }
@@ -37,13 +41,14 @@ function readTool(item: JsonObject): ToolDefinition | string {
 }
 
 function cleanTool(tool: ToolDefinition, cleaner: TextCleaner): ToolDefinition {
-  const { annotations, inputSchema, outputSchema } = tool;
+  const { annotations, inputSchema, outputSchema, _meta } = tool;
   cleaner.check(tool.name, "name");
-  const clean: ToolDefinition = { ...tool, ...cleaner.texts(tool, MAX_DESCRIPTION) };
+  const clean: ToolDefinition = { ...tool, ...cleaner.texts(tool) };
   if (typeof annotations?.title === "string") {
     clean.annotations = { ...annotations, title: cleaner.title(annotations.title, "title") };
   }
   clean.inputSchema = cleaner.schema(inputSchema, "inputSchema");
   if (outputSchema !== undefined) clean.outputSchema = cleaner.schema(outputSchema, "outputSchema");
+  if (_meta !== undefined) clean._meta = cleaner.data(_meta);
   return clean;
 }

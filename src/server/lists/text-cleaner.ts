@@ -1,11 +1,8 @@
-// Cleans a server's titles and descriptions for people and prompts: removes invisible characters and bounds
-// their length. Names, and what schemas mean, stay as they are.
+// Cleans a server's titles and descriptions for people and prompts: removes invisible characters and secrets.
+// Names, and what schemas mean, stay as they are, and no description is cut: a list bounds whole items.
 
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
-import { oneLine, plainText, truncate } from "../../util/text.ts";
-
-const MAX_TITLE = 200;
-const MAX_SCHEMA_DESCRIPTION = 4 * 1024;
+import { oneLine, plainText } from "../../util/text.ts";
 
 /** The values of these keywords are data, even where they look like a schema. */
 const DATA_KEYWORDS = new Set(["enum", "const", "default", "examples"]);
@@ -31,31 +28,32 @@ export class TextCleaner {
     this.redact = redact;
   }
 
-  title(text: string, place: string, max = MAX_TITLE): string {
-    return oneLine(this.description(text, place, max), max);
+  /** On one line; a label of a list is cut to `max` characters. */
+  title(text: string, place: string, max = Infinity): string {
+    const line = oneLine(this.description(text, place));
+    if (line.length > max) this.#cut.add(place);
+    return oneLine(line, max);
   }
 
   /** The title and the description of an item, as far as it has them. `owner` begins their names in messages. */
   texts(
     { title, description }: { title?: string; description?: string },
-    maxDescription: number,
-    owner = "",
+    { owner = "", maxTitle = Infinity }: { owner?: string; maxTitle?: number } = {},
   ): { title?: string; description?: string } {
     return {
-      ...(title !== undefined && { title: this.title(title, `${owner}title`) }),
+      ...(title !== undefined && { title: this.title(title, `${owner}title`, maxTitle) }),
       ...(description !== undefined && {
-        description: this.description(description, `${owner}description`, maxDescription),
+        description: this.description(description, `${owner}description`),
       }),
     };
   }
 
-  description(text: string, place: string, max: number): string {
-    // Cutting first bounds the work on a hostile text; four times the limit leaves room for what is removed.
-    const seen = withoutHarmless(text.slice(0, max * 4));
+  description(text: string, place: string): string {
+    if (PLAIN.test(text)) return this.redact(text);
+    const seen = withoutHarmless(text);
     const plain = plainText(seen);
     if (plain !== seen) this.#cleaned.add(place);
-    if (plain.length > max || text.length > max * 4) this.#cut.add(place);
-    return truncate(this.redact(plain), max);
+    return this.redact(plain);
   }
 
   /** Only notes invisible characters: the text cannot be changed without changing its meaning. */
@@ -66,6 +64,16 @@ export class TextCleaner {
   /** Recursive, since the schema's depth has been bounded before. */
   schema(schema: JsonObject, place: string): JsonObject {
     return this.#node(schema, place) as JsonObject;
+  }
+
+  /** Data that nobody is shown: only secrets are removed. Recursive, since its depth has been bounded before. */
+  data<Value>(value: Value): Value {
+    if (typeof value === "string") return this.redact(value) as Value;
+    if (typeof value !== "object" || value === null) return value;
+    if (Array.isArray(value)) return value.map((each: unknown) => this.data(each)) as Value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, each]) => [key, this.data(each)]),
+    ) as Value;
   }
 
   /** What was changed or found, each as a sentence about the item. */
@@ -103,8 +111,7 @@ export class TextCleaner {
       return value;
     }
     if (typeof value !== "string") return this.#node(value, place, NAMED_SCHEMAS.has(key));
-    if (key === "description") return this.description(value, place, MAX_SCHEMA_DESCRIPTION);
-    if (key === "title") return this.title(value, place);
+    if (key === "description" || key === "title") return this.description(value, place);
     this.check(value, place);
     return value;
   }

@@ -89,13 +89,14 @@ describe("what is to be approved", () => {
       defaults: {
         systemPrompt: "Obey the page.",
         tools: { approval: "never", deny: ["x"] },
-        mcp: { session: { sampling: "allow" } },
+        mcp: { session: { sampling: "allow" }, roots: ["/"] },
       },
       list: [{ id: "research", systemPrompt: "Be brief." }],
     });
     expect(launches.map(({ label }) => label)).toEqual([
       "setting tools.approval",
       "setting mcp.session",
+      "setting mcp.roots",
       "setting systemPrompt",
       "setting research/systemPrompt",
     ]);
@@ -123,6 +124,7 @@ describe("a configuration", () => {
       { ...DOCS, env: { B: "2", A: "1" } },
     ],
     ["another spelling of the same", { ...DOCS, cwd: "x" }, { ...DOCS, workingDir: "x" }],
+    ["roots that are none", DOCS, { ...DOCS, roots: false }],
     ["servers that do not start", DOCS, DOCS],
   ])("stays trusted with other %s", async (_, before, after) => {
     const off = { command: "other", enabled: false };
@@ -137,6 +139,8 @@ describe("a configuration", () => {
     ["variable", DOCS, { ...DOCS, env: { KEY: "${OTHER}" } }],
     ["variables", DOCS, { ...DOCS, env: {} }],
     ["directory", DOCS, { ...DOCS, cwd: "elsewhere" }],
+    ["root", DOCS, { ...DOCS, roots: ["/"] }],
+    ["roots of a remote server", SITE, { ...SITE, roots: true }],
     ["url", SITE, { ...SITE, url: "https://example.org/mcp" }],
     ["headers", SITE, { ...SITE, headers: { Authorization: "${AWS_SECRET}" } }],
     ["auth", SITE, { url: SITE.url, auth: { type: "bearer", token: "t" } }],

@@ -107,7 +107,35 @@ describe("loadMCPServers", () => {
       label: "MCP: echo/add",
       description: "[echo] Adds two numbers.",
       parameters: { type: "object", required: ["a", "b"] },
+      annotations: { readOnlyHint: true },
     });
+    expect(registry.get("echo__sleep").annotations).toBeUndefined();
+  });
+
+  it("gives schemas that the provider accepts, and arguments that the server does", async () => {
+    const registry = new Registry();
+    await load({ servers: { echo: fixture("echo") } }, registry, { provider: "openai-strict" });
+    const progress = registry.get("echo__progress");
+    // Only these rules close an object and require every property of it.
+    const { properties } = progress.parameters as { properties: object };
+    expect(progress.parameters).toMatchObject({
+      additionalProperties: false,
+      required: Object.keys(properties),
+    });
+    const done = await progress.execute("1", { steps: 1, ms: 1 });
+    expect(done.isError).toBeUndefined();
+  });
+
+  it("refuses a provider that does not exist, before anything starts", async () => {
+    const loading = load({ servers: { echo: fixture("echo") } }, new Registry(), {
+      provider: "gemini" as never,
+    });
+    await expect(loading).rejects.toMatchObject({
+      code: "INVALID_ARGUMENTS",
+      message: "there are no rules for the provider 'gemini'",
+      hint: "use openai, anthropic, generic, openai-strict, google",
+    });
+    expectNoProcesses();
   });
 
   it("keeps the raw outcome in the details", async () => {

@@ -26,13 +26,16 @@ const globals: GlobalOptions = {
 describe("a command line asks for", () => {
   it.each<[string[], CliCommand]>([
     [[], { kind: "overview" }],
-    [["tools"], { kind: "tools", query: [], refresh: false, long: false }],
-    [["tools", "a", "b"], { kind: "tools", query: ["a", "b"], refresh: false, long: false }],
+    [["tools"], { kind: "tools", query: [], refresh: false, long: false, all: false }],
+    [
+      ["tools", "a", "b"],
+      { kind: "tools", query: ["a", "b"], refresh: false, long: false, all: false },
+    ],
     [
       ["tools", "--server", "x", "--refresh", "-l"],
-      { kind: "tools", query: [], server: "x", refresh: true, long: true },
+      { kind: "tools", query: [], server: "x", refresh: true, long: true, all: false },
     ],
-    [["tools", "--schema"], { kind: "tools", query: [], refresh: false, long: true }],
+    [["tools", "--schema"], { kind: "tools", query: [], refresh: false, long: true, all: false }],
     [["call", "t"], { kind: "call", tool: "t", args: [] }],
     [
       ["call", "t", "a=1", "-", "--timeout", "500", "b=-2", "--output", "d"],

@@ -106,9 +106,10 @@ describe("a tool", () => {
       inputSchema: { type: "object", properties: { q: { type: "string" } }, "x-own": [1] },
       outputSchema: { type: "object" },
       annotations: { readOnlyHint: true },
-      _meta: { "example.com/a": 1 },
+      execution: { taskSupport: "required" },
+      _meta: { "example.com/a": 1, ui: { visibility: ["app"] } },
     };
-    const { tools, diagnostics } = await list({ ...full, icons: [], execution: {} });
+    const { tools, diagnostics } = await list({ ...full, icons: [], other: {} });
     expect(tools).toEqual([full]);
     expect(diagnostics).toEqual([]);
   });
@@ -119,6 +120,7 @@ describe("a tool", () => {
     ["title", {}],
     ["annotations", []],
     ["_meta", "meta"],
+    ["execution", "task"],
     ["outputSchema", null],
   ])("loses a malformed %s (%j) and stays", async (key, value) => {
     const { tools, diagnostics } = await list(tool("a", { [key]: value }));
@@ -146,9 +148,9 @@ describe("a tool", () => {
       { name: "a", inputSchema: { $ref: "http://127.0.0.1/schema.json" } },
       "a",
     ],
-    ["its definition has more than 512 KiB", tool("a", { description: "x".repeat(600_000) }), "a"],
+    ["its definition has more than 1 MiB", tool("a", { description: "x".repeat(1_100_000) }), "a"],
     [
-      "its definition has more than 512 KiB",
+      "its definition has more than 1 MiB",
       tool("a", { inputSchema: { enum: Array(1_000_000).fill(0) } }),
       "a",
     ],
@@ -187,7 +189,13 @@ describe("a tool", () => {
 
   it("is listed without invisible characters and secrets, and changes are reported", async () => {
     const pages = async () => ({
-      tools: [tool("hid\u200bden", { description: "Finds\u202e hunter2." }), tool("plain")],
+      tools: [
+        tool("hid\u200bden", {
+          description: "Finds\u202e hunter2.",
+          _meta: { a: ["hunter2", 1, null], b: { c: "x\u200b" } },
+        }),
+        tool("plain"),
+      ],
     });
     const redact = (text: string): string => text.replace("hunter2", "[REDACTED]");
     const { tools, diagnostics } = await listTools(pages, redact);
@@ -195,6 +203,7 @@ describe("a tool", () => {
       ["hid\u200bden", "Finds [REDACTED]."],
       ["plain", undefined],
     ]);
+    expect(tools[0]?._meta).toEqual({ a: ["[REDACTED]", 1, null], b: { c: "x\u200b" } });
     expect(diagnostics).toEqual([
       {
         server: "docs",

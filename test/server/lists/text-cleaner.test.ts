@@ -39,36 +39,34 @@ describe("a description", () => {
     expect(said).toEqual([]);
   });
 
-  it("has secrets taken out, and then is cut at 16 KiB", () => {
+  it("has secrets taken out, and is whole at any length", () => {
     const redact = (text: string): string => text.replaceAll("hunter2", "[REDACTED]");
-    const text = `hunter2 ${"x".repeat(20_000)}`;
-    const { tool, said } = clean({ description: text }, redact);
-    expect(tool.description).toHaveLength(16 * 1024);
-    expect(tool.description).toMatch(/^\[REDACTED\] x+…$/);
-    expect(said).toEqual(["text was cut in its description"]);
+    const long = "x".repeat(900_000);
+    const { tool, said } = clean({ description: `hunter2 ${long}` }, redact);
+    expect(tool.description).toBe(`[REDACTED] ${long}`);
+    expect(said).toEqual([]);
   });
 
   it("of nothing but invisible characters becomes empty, in no time", () => {
     const { tool, said } = clean({ description: "\u200b".repeat(500_000) });
     expect(tool.description).toBe("");
-    expect(said).toEqual([
-      "invisible characters were removed from its description",
-      "text was cut in its description",
-    ]);
+    expect(said).toEqual(["invisible characters were removed from its description"]);
   });
 });
 
 describe("a title", () => {
-  it("is one line of visible characters, at most 200, wherever it stands", () => {
+  it("is one line of visible characters, wherever it stands", () => {
     const title = `Sea\u200brch\n${"x".repeat(300)}`;
     const { tool, said } = clean({ title, annotations: { title, readOnlyHint: true } });
-    expect(tool.title).toMatch(/^Search x+…$/);
-    expect(tool.title).toHaveLength(200);
+    expect(tool.title).toBe(`Search ${"x".repeat(300)}`);
     expect(tool.annotations).toEqual({ title: tool.title, readOnlyHint: true });
-    expect(said).toEqual([
-      "invisible characters were removed from its title",
-      "text was cut in its title",
-    ]);
+    expect(said).toEqual(["invisible characters were removed from its title"]);
+  });
+
+  it("is cut where it is a label in a list", () => {
+    const cleaner = new TextCleaner((text) => text);
+    expect(cleaner.title("x".repeat(300), "name", 200)).toBe(`${"x".repeat(199)}…`);
+    expect(cleaner.changes()).toEqual(["text was cut in its name"]);
   });
 });
 
@@ -77,12 +75,13 @@ describe("a schema", () => {
     const inputSchema = {
       type: "object",
       properties: { q: { type: "string", description: "What to find", enum: ["a", "b"] } },
-      anyOf: [{ title: "One" }],
+      // mongodb-mcp-server has a description of 5231 characters.
+      anyOf: [{ title: "One\nand two", description: "x".repeat(5231) }],
     };
     expect(clean({ inputSchema }).tool.inputSchema).toBe(inputSchema);
   });
 
-  it("has its titles and descriptions cleaned and cut at any depth, and nothing else changed", () => {
+  it("has its titles and descriptions cleaned at any depth, and nothing else changed", () => {
     const schema = (hidden: string): ToolDefinition["inputSchema"] => ({
       type: "object",
       description: `Top${hidden}`,
@@ -101,9 +100,6 @@ describe("a schema", () => {
     expect(said).toEqual([
       "invisible characters were removed from its inputSchema and outputSchema",
     ]);
-    const long = clean({ inputSchema: { properties: { q: { description: "x".repeat(5000) } } } });
-    expect(long.said).toEqual(["text was cut in its inputSchema"]);
-    expect(JSON.stringify(long.tool.inputSchema).length).toBeLessThan(4200);
   });
 
   it.each<[string, object]>([

@@ -105,7 +105,8 @@ describe.each(ERAS)("a server of %s", (_, era) => {
       { sampling: { tools: {} } },
       "allow",
     ],
-    ["roots", { roots: [] }, { roots: { listChanged: true } }, "deny"],
+    ["roots where they are asked for", { roots: [] }, { roots: { listChanged: true } }, "deny"],
+    ["no roots otherwise, wherever it works", { workspaceDir: tmpdir() }, {}, "deny"],
   ])("is advertised %s", async (_what, options, expected, sampling) => {
     const board = await openOn(era, options, { sampling });
     const { structuredContent } = await board.call("s/told");
@@ -186,7 +187,7 @@ describe.each(ERAS)("a server of %s", (_, era) => {
   it("gets the roots as they are now", async () => {
     const directory = await realpath(await mkdtemp(join(tmpdir(), "plugboard ünï #-")));
     try {
-      const board = await openOn(era, { workspaceDir: directory });
+      const board = await openOn(era, { workspaceDir: directory, roots: true });
       const uri = pathToFileURL(directory).href;
       expect(uri).not.toMatch(/[ #ü]/);
       expect(await answered(era, era.ask(board, "roots/list"))).toMatchObject({ roots: [{ uri }] });

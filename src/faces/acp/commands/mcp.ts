@@ -1,6 +1,7 @@
 // `/mcp`: shows the state of the session's servers, and changes them.
 
 import { cancelled, PlugboardError } from "../../../model/errors.ts";
+import type { Diagnostic } from "../../../model/diagnostic.ts";
 import type { ServerConfig } from "../../../model/server-config.ts";
 import type { Endpoint } from "../../../model/server-definition.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
@@ -17,20 +18,23 @@ const USAGE =
 export interface McpContext {
   readonly board: Pick<SessionBoard, "status" | "restart" | "setEnabled" | "add" | "remove">;
   readonly signal: AbortSignal;
+  /** The tools that the session's model does not get, and why. */
+  readonly leftOut: () => Promise<Diagnostic[]>;
   /** Says something in the agent's own words. */
   readonly say: (text: string) => void;
 }
 
 export async function runMcp(
   words: readonly string[],
-  { board, say, signal }: McpContext,
+  { board, say, signal, leftOut }: McpContext,
 ): Promise<void> {
   const [action = "status", server, ...rest] = words;
   // A cancelled command stops waiting; what it started goes on.
   const unlessCancelled = <Result>(work: Promise<Result>): Promise<Result> =>
     untilAborted(work, signal, cancelled);
   if (action === "status" && server === undefined) {
-    const lines = board.status().map(statusLine);
+    const missing = await unlessCancelled(leftOut());
+    const lines = [...board.status().map(statusLine), ...missing.map(leftOutLine)];
     return say(lines.length === 0 ? "There are no servers." : lines.join("\n"));
   }
   if (server !== undefined) {
@@ -66,6 +70,10 @@ export function endpointsIn([action, , target, ...args]: readonly string[]): End
 
 function toConfig(target: string, args: readonly string[]): ServerConfig {
   return /^https?:\/\//i.test(target) ? { url: target } : { command: target, args: [...args] };
+}
+
+function leftOutLine({ server, subject = "", message }: Diagnostic): string {
+  return `- ${oneLine(`${server}/${subject}`, 300)}: ${message}`;
 }
 
 function statusLine(status: ServerStatus): string {

@@ -4,6 +4,7 @@ import type { SessionUpdate, StopReason } from "@agentclientprotocol/sdk";
 import { runTurn, type TurnEvent, type TurnOptions, type TurnResult } from "../../../agent/loop.ts";
 import type { AgentModel } from "../../../agent/model.ts";
 import type { Models } from "../../../agent/models.ts";
+import { leftOutTools } from "../../../agent/offered-tools.ts";
 import { sampleModel } from "../../../agent/sample.ts";
 import { switchModel } from "../../../agent/switch-model.ts";
 import { systemPrompt } from "../../../agent/system-prompt.ts";
@@ -102,6 +103,11 @@ export function modelResponder(
         () => {},
       );
     },
+    leftOut: (tools) =>
+      models.open(current).then(
+        (model) => leftOutTools(tools, model),
+        () => [],
+      ),
     sampling,
     models: {
       get current() {

@@ -2,6 +2,7 @@
 
 import type { SessionUpdate, StopReason } from "@agentclientprotocol/sdk";
 import type { ContentBlock } from "../../../model/content.ts";
+import type { Diagnostic } from "../../../model/diagnostic.ts";
 import type { SamplingOptions } from "../../../model/sampling.ts";
 import type { SessionBoard } from "../../../model/board.ts";
 import type { Tool } from "../../../model/tool.ts";
@@ -33,6 +34,8 @@ export interface Responder {
   warmUp?(): Promise<void>;
   /** Converts the tools that the next prompt may give to the model, so that the prompt does not wait for that. */
   prepare?(tools: readonly Tool[]): void;
+  /** Which of the tools the session's model does not get, and why. Does not reject. */
+  leftOut?(tools: readonly Tool[]): Promise<Diagnostic[]>;
   /** Asks the session's model for a server; the caller has asked the user. Undefined if servers cannot ask it. */
   readonly sampling?: SamplingOptions;
   /** Undefined if there is nothing to choose from. */

@@ -150,12 +150,11 @@ export class AcpSessions {
     };
     const record = await history?.record(id, cwd, redactor, warnUnsaved).catch(warnUnsaved);
     const isUnsaved = history !== undefined && record === undefined;
-    const roots = [cwd, ...additionalDirectories];
     const past = [...(recorded?.updates ?? []), ...ended];
     const hasTitle = past.length > 0;
     const mode = reopenedMode(recorded?.modes ?? []);
     const notices = isUnsaved ? [...skipped, UNSAVED] : skipped;
-    const setup = { id, cwd, roots, servers, notices, mode, hasTitle };
+    const setup = { id, cwd, additionalDirectories, servers, notices, mode, hasTitle };
     let session: Session;
     try {
       session = await Session.open(setup, {

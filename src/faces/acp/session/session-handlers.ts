@@ -14,7 +14,9 @@ import type { AcpClient } from "../wire/client.ts";
 import type { SessionOutput } from "./session-output.ts";
 import type { Mode } from "./settings.ts";
 
-export type BoardSetup = Required<Pick<SessionOptions, "id" | "cwd" | "roots" | "servers">>;
+export type BoardSetup = Required<
+  Pick<SessionOptions, "id" | "cwd" | "additionalDirectories" | "servers">
+>;
 
 /** What changes while a session is open, and decides how its questions are answered. */
 export interface SessionState {
@@ -35,7 +37,7 @@ export function withHandlers(
   setup: BoardSetup,
   { client, clock, responder, output, state }: HandlerContext,
 ): SessionOptions {
-  const { id: sessionId, cwd, roots } = setup;
+  const { id: sessionId, cwd, additionalDirectories } = setup;
   const promptSignal = () => state.promptSignal;
   const questions: QuestionContext = {
     sessionId,
@@ -45,7 +47,7 @@ export function withHandlers(
     notify: notifyOnce({ promptSignal, notify: (text) => output.notify(text) }),
     emit: (update) => output.emit(update),
   };
-  const workspace = new Workspace(cwd, roots);
+  const workspace = new Workspace(cwd, [cwd, ...additionalDirectories]);
   const editor = editorTools({ sessionId, client, workspace, display: output.display, clock });
   return {
     ...setup,

@@ -71,7 +71,7 @@ export class Session implements UserSettings {
   static async open(setup: SessionSetup, context: SessionContext): Promise<Session> {
     const { notices, mode, hasTitle, ...boardSetup } = setup;
     const { client, clock, record, responder } = context;
-    const { id: sessionId, cwd, roots } = boardSetup;
+    const { id: sessionId, cwd, additionalDirectories } = boardSetup;
     const state = { mode };
     const output = new SessionOutput({
       sessionId,
@@ -79,7 +79,7 @@ export class Session implements UserSettings {
       clock,
       record,
       cwd,
-      roots,
+      roots: [cwd, ...additionalDirectories],
       hasTitle,
     });
     const options = withHandlers(boardSetup, { client, clock, responder, output, state });
@@ -254,6 +254,7 @@ export class Session implements UserSettings {
       signal,
       board: this.#board,
       tools: () => this.#calls.tools(),
+      leftOut: async () => (await this.#context.responder?.leftOut?.(this.#board.tools())) ?? [],
       emit: (update) => output.emit(update),
       say: (text) => output.say(text),
       notify: (text) => output.notify(text),

@@ -41,7 +41,7 @@ export async function callTool(
     const tool = await board.find(name, { signal }).catch(hintAtList);
     const { args, problem } = assembleArguments(given, tool.parameters, canonicalName(tool));
     // A tool that a rule hides is refused and audited whatever its arguments are.
-    const isListed = board.tools().some((each) => each.name === tool.name);
+    const isListed = board.tools({ all: true }).some((each) => each.name === tool.name);
     if (problem !== undefined && isListed) throw problem;
     view.calling(canonicalName(tool));
     const outcome = await board.call(tool.name, args, {

@@ -8,6 +8,7 @@ import { visible } from "../terminal/visible.ts";
 
 const MAX_ARGUMENTS = 4000;
 const MAX_DESCRIPTION = 600;
+const MAX_TITLE = 200;
 
 /** Undefined where no person sits at a terminal: then calls that need approval are refused. */
 export function approvalPrompt({ io, screen, signal }: CliContext): AskApproval | undefined {
@@ -29,7 +30,7 @@ function questionLines(request: ApprovalRequest): string[] {
   const claims = Object.entries(hints).map(([hint, value]) => `${hint}: ${value}`);
   const source = trusted ? "self-described" : "self-described, unverified";
   return [
-    `${visible(tool)}${title === undefined ? "" : ` (${visible(title)})`} needs your approval: ${reason}`,
+    `${visible(tool)}${title === undefined ? "" : ` (${visible(truncate(title, MAX_TITLE))})`} needs your approval: ${reason}`,
     ...(description === undefined ? [] : [`  ${visible(truncate(description, MAX_DESCRIPTION))}`]),
     ...(claims.length === 0 ? [] : [`  ${source}: ${claims.join(", ")}`]),
     `  arguments: ${visible(truncate(JSON.stringify(args), MAX_ARGUMENTS))}`,

@@ -5,6 +5,7 @@ import type { ServerStatus } from "../../../model/server-status.ts";
 import { isShownToModels } from "../../../model/include.ts";
 import type { Tool } from "../../../model/tool.ts";
 import { duration, plural } from "../../../util/text.ts";
+import { CHARACTERS_PER_TOKEN, tokenCount } from "../../../util/tokens.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { type OpenedBoard, withBoard } from "../open.ts";
@@ -141,9 +142,6 @@ function toolsOf(server: ServerStatus, tools: readonly Tool[]): Tool[] {
   return tools.filter(({ source }) => source.kind === "mcp" && source.server === server.name);
 }
 
-/** English and JSON take about four characters per token in all common tokenizers. */
-const CHARACTERS_PER_TOKEN = 4;
-
 /** Roughly how many tokens the definitions of these tools take in a prompt. */
 export function promptTokens(tools: readonly Tool[]): number {
   const characters = tools
@@ -158,7 +156,5 @@ export function promptTokens(tools: readonly Tool[]): number {
 
 /** `~850`, `~5.2k` */
 export function formatTokens(tokens: number): string {
-  if (tokens < 1000) return `~${tokens}`;
-  const thousands = tokens / 1000;
-  return `~${thousands < 100 ? thousands.toFixed(1).replace(/\.0$/, "") : Math.round(thousands)}k`;
+  return `~${tokenCount(tokens)}`;
 }

@@ -1,5 +1,9 @@
 // `plugboard status`: a row for each server, or everything about one.
 
+import { leftOutTools } from "../../../agent/offered-tools.ts";
+import { knownProviders, limitsOf } from "../../../agent/provider.ts";
+import type { AgentConfig } from "../../../model/agent-config.ts";
+import type { Board } from "../../../model/board.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
 import { duration } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
@@ -26,7 +30,7 @@ export async function runStatus(server: string | undefined, context: CliContext)
   const { screen, options, clock } = context;
   return withBoard(context, { start: "eager", server }, async ({ board, agent }) => {
     await untilStarted(board, context, agent.startupWait);
-    const servers = board.status();
+    const servers = statusFor(agent, board);
     const { out } = screen.terminal;
     if (options.json) {
       screen.json(servers.map((each) => ({ ...each, state: stateToJson(each.state) })));
@@ -40,6 +44,22 @@ export async function runStatus(server: string | undefined, context: CliContext)
     }
     return EXIT.ok;
   });
+}
+
+/** With the tools that the agent's model does not get. */
+function statusFor(
+  { model: id = "", modelProviders }: AgentConfig,
+  board: Pick<Board, "status" | "tools">,
+): ServerStatus[] {
+  const servers = board.status();
+  const provider = knownProviders(modelProviders).get(id.slice(0, id.indexOf("/")));
+  // Without a model there is nothing to tell; `ask` and `acp` report one that does not exist.
+  if (provider === undefined) return servers;
+  const leftOut = leftOutTools(board.tools(), { id, ...limitsOf(provider) });
+  return servers.map((each) => ({
+    ...each,
+    diagnostics: [...each.diagnostics, ...leftOut.filter(({ server }) => server === each.name)],
+  }));
 }
 
 function statusRow(server: ServerStatus, { screen }: CliContext): Row {

@@ -10,6 +10,8 @@ export interface ToolsCommand {
   refresh: boolean;
   /** With parameters. */
   long: boolean;
+  /** With the tools that servers keep for their own apps. */
+  all: boolean;
 }
 
 const HELP = `
@@ -20,6 +22,7 @@ interface Options {
   server?: string;
   refresh?: true;
   long?: true;
+  all?: true;
   schema?: true;
 }
 
@@ -31,15 +34,17 @@ export function describeTools(program: Parser, choose: (command: ToolsCommand) =
     .option("--server <name>", "only tools of this server")
     .option("--refresh", "ask the servers instead of using the cache")
     .option("-l, --long", "show the parameters too")
+    .option("-a, --all", "list tools for the servers' own apps too")
     .addOption(new Option("--schema").hideHelp())
     .addHelpText("after", HELP)
-    .action((query: string[], { server, refresh, long, schema }: Options) =>
+    .action((query: string[], { server, refresh, long, all, schema }: Options) =>
       choose({
         kind: "tools",
         query,
         server,
         refresh: refresh === true,
         long: long === true || schema === true,
+        all: all === true,
       }),
     );
 }

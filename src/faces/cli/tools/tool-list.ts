@@ -1,6 +1,6 @@
 // Tools as a list: a line each, with the first sentence of the description.
 
-import type { Tool } from "../../../model/tool.ts";
+import { needsTask, type Tool } from "../../../model/tool.ts";
 import { plainText } from "../../../util/text.ts";
 import { listByServer } from "../terminal/list.ts";
 import type { OutputView } from "../terminal/terminal.ts";
@@ -9,7 +9,7 @@ export function toolList(tools: readonly Tool[], view: OutputView): string[] {
   const lines = tools.map((tool) => ({
     server: tool.source.kind === "mcp" ? tool.source.server : "native",
     name: tool.name,
-    about: firstSentence(tool),
+    about: [...marks(tool).map((mark) => `(${mark})`), firstSentence(tool)].join(" "),
   }));
   return listByServer(lines, "tool", view);
 }
@@ -18,6 +18,14 @@ export function toolList(tools: readonly Tool[], view: OutputView): string[] {
 export function ownDescription({ description, source }: Tool): string {
   const mark = source.kind === "mcp" ? `[${source.server}] ` : "";
   return plainText(description.startsWith(mark) ? description.slice(mark.length) : description);
+}
+
+/** Why a tool is not one like the others. */
+export function marks(tool: Tool): string[] {
+  return [
+    ...(tool.include === "app" ? ["for the server's app, not for models"] : []),
+    ...(needsTask(tool) ? ["needs a task, not supported"] : []),
+  ];
 }
 
 function firstSentence(tool: Tool): string {

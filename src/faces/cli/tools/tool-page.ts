@@ -1,12 +1,11 @@
 // Tools in full: the description and every parameter.
 
-import { isShownToModels } from "../../../model/include.ts";
 import { canonicalName, type Tool } from "../../../model/tool.ts";
 import { oneLine } from "../../../util/text.ts";
 import { type Parameter, SchemaView } from "../args/schema-view.ts";
 import { type Column, renderTable, type Row } from "../terminal/table.ts";
 import type { OutputView } from "../terminal/terminal.ts";
-import { ownDescription } from "./tool-list.ts";
+import { marks, ownDescription } from "./tool-list.ts";
 import { wrap } from "../terminal/width.ts";
 
 const COLUMNS: readonly Column[] = [
@@ -35,8 +34,8 @@ function toolPage(tool: Tool, view: OutputView): string[] {
 }
 
 function about(tool: Tool): string {
-  const name = oneLine(canonicalName(tool));
-  return isShownToModels(tool) ? name : `${name}, manual: not shown to models`;
+  const manual = tool.include === "manual" ? ["manual: not shown to models"] : [];
+  return [oneLine(canonicalName(tool)), ...manual, ...marks(tool)].join(", ");
 }
 
 function parameterTable(tool: Tool, { paint, width }: OutputView): string[] {

@@ -21,26 +21,40 @@ export async function runTools(command: ToolsCommand, context: CliContext): Prom
   return withBoard(context, { start, server }, async ({ board, agent }) => {
     if (refresh) await whileStarting(board, context, board.refresh());
     else await untilStarted(board, context, agent.startupWait);
-    const all = board.tools();
-    const tools = all.filter(({ name, label, description }) =>
+    const all = board.tools({ all: true });
+    const found = all.filter(({ name, label, description }) =>
       hasWords([name, label, description], query),
     );
+    const tools = command.all ? found : found.filter(({ include }) => include !== "app");
+    const hidden = found.length - tools.length;
     const servers = board.status();
     if (options.json) {
-      screen.json({ tools: tools.map(toolJson), servers: servers.map(serverJson) });
+      screen.json({
+        tools: tools.map(toolJson),
+        servers: servers.map(serverJson),
+        ...(hidden > 0 && { hidden }),
+      });
       return EXIT.ok;
     }
     const { out } = screen.terminal;
     screen.lines(long ? toolPages(tools, out) : toolList(tools, out));
     const { isTerminal, paint } = screen.terminal.err;
     for (const note of unavailableNotes(servers)) screen.note(note);
-    if (tools.length === 0) emptyNotes(query, all, servers).forEach((note) => screen.note(note));
-    else if (isTerminal) {
+    if (hidden > 0) screen.note(hiddenNote(hidden, found.length));
+    else if (tools.length === 0)
+      emptyNotes(query, all, servers).forEach((note) => screen.note(note));
+    if (tools.length > 0 && isTerminal) {
       const now = context.clock.now();
       for (const note of cacheNotes(tools, servers, now)) screen.note(paint("dim", note));
     }
     return EXIT.ok;
   });
+}
+
+function hiddenNote(hidden: number, found: number): string {
+  const what = plural(hidden, hidden === found ? "tool" : "more tool");
+  const are = hidden === 1 ? "is" : "are";
+  return `${what} ${are} for the apps of the servers, not for models; --all lists ${hidden === 1 ? "it" : "them"}`;
 }
 
 function emptyNotes(
@@ -82,7 +96,19 @@ function cacheNotes(
 
 function toolJson(tool: Tool): object {
   const { name, label, description, parameters, annotations, outputSchema, include, source } = tool;
-  return { name, label, description, parameters, annotations, outputSchema, include, source };
+  const { execution, _meta } = tool;
+  return {
+    name,
+    label,
+    description,
+    parameters,
+    annotations,
+    outputSchema,
+    execution,
+    _meta,
+    include,
+    source,
+  };
 }
 
 function serverJson({ name, state, tools, cached }: ServerStatus): object {

@@ -23,6 +23,11 @@ export function changeLines(trust: Trust): string[] {
 }
 
 function serverLines(server: ServerConfig): string[] {
+  const { roots } = server;
+  return [...endpointLines(server), ...(roots ? [`with roots: ${json(roots)}`] : [])];
+}
+
+function endpointLines(server: ServerConfig): string[] {
   const { command, args = [], env = {}, cwd, transport } = server;
   if (command === undefined || (transport !== undefined && transport !== "stdio")) {
     return remoteLines(server);

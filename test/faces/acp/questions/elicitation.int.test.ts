@@ -8,6 +8,7 @@ import {
   RequestError,
 } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
+import type { BoardConfig } from "../../../../src/config/parse.ts";
 import { fixture } from "../../../support/boards.ts";
 import { choose, mcpServer, useDesk } from "../harness.ts";
 
@@ -283,8 +284,18 @@ describe("two sessions on one server of the agent's", () => {
 });
 
 describe("roots", () => {
-  it("are the session's directories, for its own servers", async () => {
-    const editor = await desk.open();
+  it.each<[string, Omit<BoardConfig, "servers">, string[] | undefined]>([
+    ["not given to servers by default", {}, undefined],
+    ["the session's directories where all servers get them", { roots: true }, [".", "/srv/data"]],
+    ["so for the servers of sessions alone", { session: { roots: true } }, [".", "/srv/data"]],
+    ["what the configuration lists", { roots: ["/srv/docs"] }, ["/srv/docs"]],
+    [
+      "none where session servers are left out",
+      { roots: true, session: { roots: false } },
+      undefined,
+    ],
+  ])("are %s", async (_, config, expected) => {
+    const editor = await desk.open({ config });
     const cwd = desk.directory;
     const { sessionId } = await editor.agent.request(session.new, {
       cwd,
@@ -292,8 +303,9 @@ describe("roots", () => {
       mcpServers: [asks()],
     });
     await editor.prompt(sessionId, call("ask", { method: "roots/list", params: {} }));
-    expect(JSON.parse(resultOf(editor, sessionId))).toMatchObject({
-      roots: [{ uri: `file://${cwd}` }, { uri: "file:///srv/data", name: "data" }],
-    });
+    const result = resultOf(editor, sessionId);
+    if (expected === undefined) return expect(result).toContain("-32601");
+    const roots = expected.map((each) => ({ uri: `file://${each === "." ? cwd : each}` }));
+    expect(JSON.parse(result)).toMatchObject({ roots });
   });
 });

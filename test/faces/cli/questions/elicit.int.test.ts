@@ -175,8 +175,8 @@ describe("no question is asked", () => {
   });
 });
 
-it("servers are told the directory as their root", async () => {
-  scratch.servers({ s: fixture("asks") });
+it("servers are told the directory as their root where the configuration says so", async () => {
+  scratch.servers({ s: { ...fixture("asks"), roots: true } });
   const { stdout } = await scratch.run(["call", "s/ask", "method=roots/list", "params={}"]);
   expect(stdout).toContain(scratch.directory);
 });

@@ -20,6 +20,21 @@ describe("plugboard status", () => {
     expect(stdout).toMatch(/^missing +✗ failed +0 +stdio +no-such-command\n {4}.+\n {4}hint: /m);
   });
 
+  it("names the tools that are too large for the agent's model", async () => {
+    const mcp = { servers: { big: fixture("huge-list", "--mb=0.05", "--count=1") } };
+    const file = scratch.file("model.json", {
+      agents: { defaults: { model: "ollama/qwen3", mcp } },
+    });
+    const { stdout } = await scratch.run(["status", "--config", file]);
+    expect(stdout).toContain(
+      "tool_0: not offered to ollama/qwen3: its definition takes about 13.1k",
+    );
+    const { stdout: json } = await scratch.run(["status", "--json", "--config", file]);
+    expect(JSON.parse(json)).toMatchObject([
+      { diagnostics: [{ server: "big", subject: "tool_0" }] },
+    ]);
+  });
+
   it("shows everything about one server, and starts no other", async () => {
     const state = scratch.file("starts", "0");
     scratch.servers({

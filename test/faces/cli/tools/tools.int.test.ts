@@ -41,6 +41,38 @@ describe("plugboard tools", () => {
     );
   });
 
+  it("leaves out what servers keep for their apps, says how many, and lists them with --all", async () => {
+    scratch.servers({ chart: fixture("special-tools") });
+    const usual = await scratch.run(["tools"]);
+    expect(usual.stdout).not.toContain("refresh");
+    expect(usual.stdout).toMatch(
+      /^mcp__chart__research +\(needs a task, not supported\) The tool research\.$/m,
+    );
+    expect(usual.stderr).toBe(
+      "1 more tool is for the apps of the servers, not for models; --all lists it\n",
+    );
+    const all = await scratch.run(["tools", "--all"]);
+    expect(all.stdout).toMatch(
+      /^mcp__chart__refresh +\(for the server's app, not for models\) The tool refresh\.$/m,
+    );
+    expect(all.stderr).toBe("");
+    const found = await scratch.run(["tools", "refresh"]);
+    expect(found).toMatchObject({
+      stdout: "",
+      stderr: "1 tool is for the apps of the servers, not for models; --all lists it\n",
+    });
+    expect(JSON.parse((await scratch.run(["tools", "--json"])).stdout)).toMatchObject({
+      hidden: 1,
+    });
+    const json = JSON.parse((await scratch.run(["tools", "--json", "--all"])).stdout) as object;
+    expect(json).toMatchObject({
+      tools: expect.arrayContaining([
+        expect.objectContaining({ name: "mcp__chart__refresh", include: "app" }),
+        expect.objectContaining({ execution: { taskSupport: "required" } }),
+      ]),
+    });
+  });
+
   it("says that nothing matches, and suggests a tool", async () => {
     scratch.servers(two());
     const { code, stdout, stderr } = await scratch.run(["tools", "ecko"]);
