@@ -56,7 +56,7 @@ export function createServer(
     answers: answersFor(definition, context),
     path: programPath,
     authorize: signIn && ((endpoint) => signIn.authorizer(endpoint)),
-    era: cached?.identity.era,
+    era: cached?.identity.isEraDoubtful ? undefined : cached?.identity.era,
     transport: cached?.identity.transport,
   });
   return new ServerEntry({

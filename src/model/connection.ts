@@ -37,7 +37,9 @@ export interface ServerIdentity {
   instructions?: string;
   protocolVersion: string;
   era: ProtocolEra;
-  /** The transport that worked, if the definition leaves it open. */
+  /** The other era was asked first, and the server was out of order then: the next start asks for that one again. */
+  isEraDoubtful?: true;
+  /** The transport that worked. */
   transport?: RemoteTransportKind;
 }
 

@@ -1,17 +1,21 @@
 // The errors that every transport reports: what a server answered, and messages that are too large.
 
-import { PlugboardError } from "../../model/errors.ts";
+import { type ErrorDetails, PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { byteSize, oneLine } from "../../util/text.ts";
 
 const METHOD_NOT_FOUND = -32601;
 
 /** A server's JSON-RPC error in answer to `method`. */
-export function serverError(method: string, error: unknown, status?: number): PlugboardError {
+export function serverError(
+  method: string,
+  error: unknown,
+  details: Pick<ErrorDetails, "status" | "hint"> = {},
+): PlugboardError {
   const code = isJsonObject(error) && typeof error.code === "number" ? ` (${error.code})` : "";
   return new PlugboardError("SERVER_ERROR", `${wireMessage(error)}${code}`, {
     cause: { method, error },
-    status,
+    ...details,
   });
 }
 

@@ -34,7 +34,10 @@ export function readRefusal(answer: RefusedAnswer): Refusal {
   const { status, body, inSession } = answer;
   const wire = errorIn(body);
   if (status === 401 || status === 403) return { kind: "error", error: needsAuth(answer) };
-  const error = wire && status < 500 ? serverError(answer.method, wire, status) : httpError(answer);
+  const error =
+    wire && status < 500
+      ? serverError(answer.method, wire, { status, hint: pathHint(answer) })
+      : httpError(answer);
   const said = (wire && wireMessage(wire)) || body;
   if (inSession && (status === 404 || (status === 400 && /session/i.test(said)))) {
     return { kind: "session-lost", error };
@@ -60,14 +63,23 @@ function errorIn(body: string): JsonObject | undefined {
   return isJsonObject(parsed) && isJsonObject(parsed.error) ? parsed.error : undefined;
 }
 
-function httpError({ status, method, headers }: RefusedAnswer): PlugboardError {
+function httpError(answer: RefusedAnswer): PlugboardError {
+  const { status, method, headers } = answer;
   const type = headers["content-type"]?.split(";")[0];
   const what = type === undefined ? "" : ` and ${oneLine(type, 60)}`;
   return new PlugboardError(
     "HTTP_STATUS",
     `the server answered ${method} with HTTP ${status}${what}`,
-    { status, hint: status === 404 || status === 405 ? 'check the path in "url"' : undefined },
+    { status, hint: pathHint(answer) },
   );
+}
+
+const FIRST_REQUESTS = new Set(["GET", "initialize", "server/discover"]);
+
+/** Where nothing has worked yet, 404 and 405 mean that MCP is not at this path. */
+function pathHint({ status, method }: RefusedAnswer): string | undefined {
+  if ((status !== 404 && status !== 405) || !FIRST_REQUESTS.has(method)) return undefined;
+  return 'check the path in "url": most servers answer at /mcp, older ones at /sse';
 }
 
 function needsAuth({ status }: RefusedAnswer): PlugboardError {

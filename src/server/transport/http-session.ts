@@ -41,6 +41,8 @@ export interface Outgoing {
   signal: AbortSignal;
   /** Stops the clock of the caller who waits for the answer. */
   hold?: Hold;
+  /** The server need not know this request: HTTP 5xx is an answer like any other. */
+  isProbe?: boolean;
 }
 
 export class HttpSession {
@@ -61,8 +63,12 @@ export class HttpSession {
 
   /** Resolves to an answer that is a success. */
   async post(outgoing: Outgoing): Promise<GuardedResponse> {
-    if (outgoing.method === "initialize") this.#initializeParams = outgoing.params;
-    let retries = SAFE.has(outgoing.method) ? SAFE_RETRIES : 0;
+    if (outgoing.method === "initialize") {
+      this.#initializeParams = outgoing.params;
+      // What came with the answer to an earlier question was no session that we opened.
+      this.#id = undefined;
+    }
+    let retries = SAFE.has(outgoing.method) && !outgoing.isProbe ? SAFE_RETRIES : 0;
     let patience = LATER_RETRIES;
     for (let renewed = false; ;) {
       const session = this.#id;

@@ -19,6 +19,8 @@ export interface RequestOptions {
   onProgress?: (progress: Progress) => void;
   /** More parameters of a call, besides its name and arguments. */
   extra?: JsonObject;
+  /** The server need not know this request: an outage is not waited out, and no answer ends the conversation. */
+  isProbe?: boolean;
 }
 
 interface PendingCall {

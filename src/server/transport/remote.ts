@@ -17,7 +17,7 @@ export abstract class RemoteTransport implements Wire {
 
   protected readonly calls: PendingCalls;
   protected meta: JsonObject | undefined;
-  readonly #streams = new Map<number, AbortController>();
+  readonly #streams = new Map<number, { ended: AbortController; isProbe: boolean }>();
   readonly #end = new AbortController();
   readonly #onFatal: (error: PlugboardError) => void;
   #initializeResult: JsonObject | undefined;
@@ -74,7 +74,7 @@ export abstract class RemoteTransport implements Wire {
     if (this.ended.aborted) return;
     this.calls.failAll(error);
     this.#end.abort();
-    for (const stream of this.#streams.values()) stream.abort();
+    for (const { ended } of this.#streams.values()) ended.abort();
     this.onclose?.();
   }
 
@@ -116,10 +116,11 @@ export abstract class RemoteTransport implements Wire {
       const meta = { ...this.meta, ...(withProgress && { progressToken: id }) };
       const full = Object.keys(meta).length === 0 ? params : { ...params, _meta: meta };
       const body = JSON.stringify({ jsonrpc: "2.0", id, method, params: full });
-      const stream = new AbortController();
-      this.#streams.set(id, stream);
+      const { isProbe = false } = options;
+      const ended = new AbortController();
+      this.#streams.set(id, { ended, isProbe });
       const hold: Hold = (wait) => this.calls.hold(id, wait);
-      void this.#run({ method, params: full, body, signal: stream.signal, hold }, id);
+      void this.#run({ method, params: full, body, signal: ended.signal, hold, isProbe }, id);
     });
   }
 
@@ -129,7 +130,7 @@ export abstract class RemoteTransport implements Wire {
     } catch (error) {
       const reason = toPlugboardError(error, "PROTOCOL");
       this.calls.fail(id, reason);
-      if (isOver(reason)) this.fatal(reason);
+      if (isOver(reason) && !(outgoing.isProbe && reason.code === "NETWORK")) this.fatal(reason);
     } finally {
       this.#streams.delete(id);
     }
@@ -156,9 +157,10 @@ export abstract class RemoteTransport implements Wire {
   }
 
   #abandon(id: number, reason: string): void {
-    this.#streams.get(id)?.abort();
-    // In 2026-07-28, closing the stream cancels the request.
-    if (this.meta !== undefined || this.ended.aborted) return;
+    const stream = this.#streams.get(id);
+    stream?.ended.abort();
+    // In 2026-07-28, closing the stream cancels the request. A server that does not know it has nothing to cancel.
+    if (this.meta !== undefined || this.ended.aborted || stream?.isProbe) return;
     const params = { requestId: id, reason };
     this.notify({ jsonrpc: "2.0", method: "notifications/cancelled", params }).catch(() => {});
   }
