@@ -10,6 +10,7 @@ import { openBoard } from "../src/board.ts";
 import { parseAgentConfig } from "../src/config/parse.ts";
 import type { Board } from "../src/model/board.ts";
 import type { ServerConfig } from "../src/model/server-config.ts";
+import { systemClock } from "../src/util/clock.ts";
 import { closeAll, owned, serve, until } from "./fixtures/http/client.ts";
 import type { McpHttp, McpHttpOptions } from "./fixtures/http/mcp.ts";
 import { startSse } from "./fixtures/http/sse.ts";
@@ -137,7 +138,8 @@ async function stateDirectory(): Promise<string> {
 }
 
 const JSON_TYPE = { "content-type": "application/json" };
-const NO_ID = '{"jsonrpc":"2.0","error":{"code":-32603,"message":"Error in httpTransport: "},"id":null}';
+const NO_ID =
+  '{"jsonrpc":"2.0","error":{"code":-32603,"message":"Error in httpTransport: "},"id":null}';
 
 describe("an answer to server/discover that is none", () => {
   function discovered(code: number, body?: string, headers?: Record<string, string>) {
@@ -266,6 +268,20 @@ describe("the transport", () => {
     const asked = server.requests.slice(before).map(({ method }) => method);
     expect(asked[0]).toBe(transport === "sse" ? "POST" : "GET");
     expect(statusOf(again, "remote").diagnostics).toEqual([{ server: "remote", message }]);
+  });
+
+  it("sse, on a stream that names no address: the other is used after some seconds", async () => {
+    const clock = {
+      ...systemClock,
+      later: (ms: number, task: () => void) => systemClock.later(ms === 5000 ? 50 : ms, task),
+    };
+    // Without sessions, anybody may open the stream of Streamable HTTP.
+    const server = await serve({ sessions: false });
+    const board = await open({ remote: { url: server.url, transport: "sse" } }, { clock });
+    expect(textOf(await board.call("remote/echo", { text: "hi" }))).toBe("hi");
+    expect(statusOf(board, "remote").diagnostics).toMatchObject([
+      { message: expect.stringContaining("answers over Streamable HTTP") },
+    ]);
   });
 
   it("of which neither answers: the first one's refusal is told, with a hint at the path", async () => {
@@ -437,7 +453,6 @@ describe("recovery", () => {
 it("20 restarts of the remote under 50 calls in flight: every call ends, none runs twice", async () => {
   const server = await serve({});
   // A clock that hurries: the pauses between attempts are not what is tested.
-  const { systemClock } = await import("../src/util/clock.ts");
   const clock = {
     ...systemClock,
     later: (ms: number, task: () => void) => systemClock.later(Math.min(ms, 20), task),

@@ -7,6 +7,7 @@ import { PlugboardError, toPlugboardError } from "../model/errors.ts";
 import type { RemoteEndpoint } from "../model/server-definition.ts";
 import { type Clock, pause } from "../util/clock.ts";
 import { deferred } from "../util/deferred.ts";
+import { excerpt } from "../util/text.ts";
 import {
   type ConnectionOptions,
   type ConnectTo,
@@ -24,7 +25,10 @@ const OF_BOTH_TRANSPORTS = new Set([401, 403, 408, 429]);
 /** The second transport gets at least this much time, or the server's whole `timeout` if that is shorter. */
 const SECOND_TRANSPORT_MS = 5000;
 
-const TRANSPORT_NAMES: Record<RemoteTransportKind, string> = { http: "Streamable HTTP", sse: "SSE" };
+const TRANSPORT_NAMES: Record<RemoteTransportKind, string> = {
+  http: "Streamable HTTP",
+  sse: "SSE",
+};
 
 export interface RemoteConnectOptions extends ConnectionOptions {
   /** The transport and era that an earlier run found. */
@@ -41,6 +45,7 @@ export interface RemoteConnectOptions extends ConnectionOptions {
 /** Remembers over all attempts which transport and which era the server speaks. */
 export function remoteConnector(options: RemoteConnectOptions): ConnectTo<RemoteEndpoint> {
   const { definition, clock, networkAllow, networkEnv: env, authorize } = options;
+  const { redact = (text) => text } = options;
   let known = options.transport;
   const expectedEra: Record<RemoteTransportKind, ExpectedEra> = {
     // Unlike on stdio, no server exits on the modern question, and a stateless conversation has no session to lose.
@@ -62,7 +67,8 @@ export function remoteConnector(options: RemoteConnectOptions): ConnectTo<Remote
       const fetch = await endpointFetch(endpoint, { networkAllow, env, clock });
       const authorizer = await authorize?.(endpoint);
       const { maxMessageBytes } = definition;
-      const remote = { url, headers, fetch, authorizer, clock, maxMessageBytes };
+      const quote = (received: unknown): string => excerpt(received, redact);
+      const remote = { url, headers, fetch, authorizer, clock, maxMessageBytes, quote };
       const carrier = transport === "http" ? httpCarrier(remote) : sseCarrier(remote);
       const expected = expectedEra[transport];
       const remark = remarkOn(transport, configured);
@@ -167,7 +173,7 @@ async function readServerMessages(wire: HttpTransport, clock: Clock): Promise<vo
   while (!wire.ended.aborted) {
     const started = clock.monotonic();
     const outcome = await wire.session
-      .listen(position, wire.ended, (data) => wire.receive(data))
+      .listen(position, wire.ended, (data) => wire.receiveAny(data))
       .catch((error: unknown) => {
         const reason = toPlugboardError(error, "PROTOCOL");
         if (!wire.ended.aborted && reason.code === "NETWORK") throw reason;

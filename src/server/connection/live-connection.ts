@@ -261,8 +261,7 @@ class LiveConnection implements Connection {
   /** What is unusual about the connection itself. */
   #remarks(): Diagnostic[] {
     const { definition, remark } = this.#options;
-    const places =
-      this.#handshake && hiddenIn(this.#handshake, this.#client?.getServerVersion());
+    const places = this.#handshake && hiddenIn(this.#handshake, this.#client?.getServerVersion());
     const messages = [
       ...(remark === undefined ? [] : [remark]),
       ...(places === undefined

@@ -20,7 +20,7 @@ export function serverError(
 }
 
 export function wireMessage(error: unknown): string {
-  const message = isJsonObject(error) ? error.message : undefined;
+  const message = isJsonObject(error) ? error.message : error;
   if (typeof message !== "string") return "no message";
   // The official SDKs put the code in front of the message, and `serverError` adds it at the end.
   return oneLine(message.replace(/^MCP error -?\d+: /, ""), 2000);
@@ -35,6 +35,14 @@ export function wireErrorOf(error: unknown): JsonObject | undefined {
 
 export function isMethodNotFound(error: unknown): boolean {
   return wireErrorOf(error)?.code === METHOD_NOT_FOUND;
+}
+
+/** Shows what a server sent, in an error: bounded, on one line, without secrets. */
+export type Quote = (received: unknown) => string;
+
+/** `fault` follows "the server's answer to tools/call" in a sentence. */
+export function malformed(method: string, fault: string, shown: string): PlugboardError {
+  return new PlugboardError("PROTOCOL", `the server's answer to ${method} ${fault}: ${shown}`);
 }
 
 export function messageTooLarge(maxBytes: number): PlugboardError {

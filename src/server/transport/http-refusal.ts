@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { parseJson } from "../../util/parse-json.ts";
 import { retryAfterMs } from "../../util/retry-after.ts";
 import { oneLine } from "../../util/text.ts";
-import { serverError, wireMessage } from "./errors.ts";
+import { type Quote, serverError, wireMessage } from "./errors.ts";
 
 export type Refusal =
   /** The server has forgotten the session; the request did not run. */
@@ -28,6 +28,7 @@ export interface RefusedAnswer {
   /** The request carried a session id. */
   inSession: boolean;
   now: number;
+  quote: Quote;
 }
 
 export function readRefusal(answer: RefusedAnswer): Refusal {
@@ -66,12 +67,21 @@ function errorIn(body: string): JsonObject | undefined {
 function httpError(answer: RefusedAnswer): PlugboardError {
   const { status, method, headers } = answer;
   const type = headers["content-type"]?.split(";")[0];
-  const what = type === undefined ? "" : ` and ${oneLine(type, 60)}`;
+  const shown = shownOf(answer, type);
+  const what = type === undefined || shown !== "" ? "" : ` and ${oneLine(type, 60)}`;
   return new PlugboardError(
     "HTTP_STATUS",
-    `the server answered ${method} with HTTP ${status}${what}`,
+    `the server answered ${method} with HTTP ${status}${what}${shown}`,
     { status, hint: pathHint(answer) },
   );
+}
+
+/** The body, where a person can read it: a page of HTML says little in one line. */
+function shownOf({ body, quote }: RefusedAnswer, type = ""): string {
+  if (!type.includes("json") && type !== "text/plain") return "";
+  const message = errorIn(body)?.message;
+  const said = quote(typeof message === "string" ? message : body);
+  return said === "" ? "" : `: ${said}`;
 }
 
 const FIRST_REQUESTS = new Set(["GET", "initialize", "server/discover"]);

@@ -19,7 +19,7 @@ export class SseTransport extends RemoteTransport {
   readonly #address = deferred<string>();
 
   constructor(options: RemoteOptions, onFatal: (error: PlugboardError) => void) {
-    super(options.clock, onFatal);
+    super(options, onFatal);
     this.#options = options;
     // Without this, a refusal before the first message would be an unhandled rejection.
     this.#address.promise.catch(() => {});
@@ -48,8 +48,9 @@ export class SseTransport extends RemoteTransport {
   }
 
   #refusal({ status, headers }: GuardedResponse, method: string, body: string): PlugboardError {
-    const now = this.#options.clock.now();
-    return readRefusal({ status, headers, body, method, inSession: false, now }).error;
+    const { clock, quote } = this.#options;
+    const now = clock.now();
+    return readRefusal({ status, headers, body, method, inSession: false, now, quote }).error;
   }
 
   /** The stream is the session: when it ends, the conversation ends. */
@@ -71,7 +72,7 @@ export class SseTransport extends RemoteTransport {
       });
       try {
         await readEvents(response.body, maxMessageBytes, {}, ({ name, data }) => {
-          if (name === "message") return this.receive(data);
+          if (name === "message") return this.receiveAny(data);
           if (name !== "endpoint") return;
           patience.cancel();
           this.#adoptAddress(data);

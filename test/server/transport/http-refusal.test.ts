@@ -16,6 +16,7 @@ function read(answer: Partial<RefusedAnswer>): Refusal {
     method: "tools/call",
     inSession: false,
     now,
+    quote: String,
     ...answer,
   });
 }
