@@ -183,6 +183,19 @@ describe("an answer to server/discover that is none", () => {
     expect(methods(server.requests.slice(before))[0]).toBe(first);
   });
 
+  it("is remembered for whatever is advertised, though the list of tools is not", async () => {
+    const stateDir = await stateDirectory();
+    const server = await serve({});
+    const servers = { remote: { url: server.url } };
+    await (await open(servers, { stateDir })).close();
+    const before = server.requests.length;
+    const onElicitation = () => Promise.resolve({ action: "cancel" } as const);
+    const board = await open(servers, { stateDir, onElicitation, start: "none" });
+    expect(statusOf(board, "remote")).toMatchObject({ cached: false, tools: 0 });
+    await board.refresh();
+    expect(methods(server.requests.slice(before))[0]).toBe("initialize");
+  });
+
   it("is a refusal of the whole conversation with 429: nothing else is asked", async () => {
     const headers = { "retry-after": "0" };
     const status = [{ method: "server/discover", code: 429, times: 1000, headers }];

@@ -28,6 +28,8 @@ export interface CallOptions {
 export interface ToolList {
   tools: ToolDefinition[];
   diagnostics: Diagnostic[];
+  /** What the host had advertised to the server, which may list other tools for other capabilities. */
+  capabilities: JsonObject;
 }
 
 /** What a server said about itself in the handshake. */

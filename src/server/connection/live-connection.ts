@@ -22,7 +22,7 @@ import { listPages } from "../lists/list-pages.ts";
 import { TOOL_LIST } from "../lists/list-tools.ts";
 import type { RedactText } from "../log/stderr-log.ts";
 import { RequestRouter } from "../requests/request-router.ts";
-import type { HostAnswers } from "../requests/server-requests.ts";
+import type { HostAnswers } from "../requests/host-answers.ts";
 import type { Carrier } from "../transport/carrier.ts";
 import { isMethodNotFound } from "../transport/errors.ts";
 import { type ParamHeader, readParamHeaders } from "../transport/param-headers.ts";
@@ -239,8 +239,9 @@ class LiveConnection implements Connection {
   }
 
   async listTools(): Promise<ToolList> {
+    const { capabilities } = this.#router.requests;
     if (this.#client?.getServerCapabilities()?.tools === undefined) {
-      return { tools: [], diagnostics: this.#remarks() };
+      return { tools: [], diagnostics: this.#remarks(), capabilities };
     }
     const { name: server, timeout } = this.#options.definition;
     const { wire } = this.#options.carrier;
@@ -250,11 +251,13 @@ class LiveConnection implements Connection {
       return this.#withParamHeaders({
         tools: items,
         diagnostics: [...this.#remarks(), ...diagnostics],
+        capabilities,
       });
     } catch (error) {
       if (!isMethodNotFound(error)) throw error;
       const message = "the server advertises tools but does not know tools/list";
-      return { tools: [], diagnostics: [...this.#remarks(), { server, message }] };
+      const all = [...this.#remarks(), { server, message }];
+      return { tools: [], diagnostics: all, capabilities };
     }
   }
 
@@ -286,7 +289,7 @@ class LiveConnection implements Connection {
       return false;
     });
     wire.adoptParamHeaders(byTool);
-    return { tools, diagnostics };
+    return { ...list, tools, diagnostics };
   }
 
   callTool(name: string, args: JsonObject, options: CallOptions): Promise<unknown> {
