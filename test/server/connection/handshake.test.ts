@@ -32,12 +32,6 @@ const timeout = 30_000;
 async function greet(server: Server, { protocol = "auto", ...setup }: Setup = {}) {
   const asked: [method: string, params: JsonObject][] = [];
   const questions: HandshakeQuestion[] = [];
-  const script = new Map(
-    Object.entries(server).map(([method, answer]) => [
-      method === "discover" ? "server/discover" : method,
-      Array.isArray(answer) ? [...(answer as unknown[])] : undefined,
-    ]),
-  );
   const request = async (
     method: string,
     params: JsonObject,
@@ -45,9 +39,8 @@ async function greet(server: Server, { protocol = "auto", ...setup }: Setup = {}
   ): Promise<unknown> => {
     asked.push([method, params]);
     questions.push(question);
-    const only = method === "initialize" ? server.initialize : server.discover;
-    const answers = script.get(method);
-    const answer: unknown = answers === undefined ? only : answers.shift();
+    const given = method === "initialize" ? server.initialize : server.discover;
+    const answer: unknown = Array.isArray(given) ? given.shift() : given;
     if (typeof answer === "function") throw answer();
     return answer;
   };
