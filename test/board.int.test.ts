@@ -193,9 +193,7 @@ describe("calls", () => {
     const board = await open({ content: fixture("content") });
     for (const tool of board.tools()) {
       const outcome = await board.call(tool.name);
-      const isResult = !["null_result", "string_result", "array_result"].some((each) =>
-        tool.name.endsWith(each),
-      );
+      const isResult = !/(null_result|string_result|no_content|null_content)$/.test(tool.name);
       const isBroken = /(breaks_output_schema|lacks_structured|redos)$/.test(tool.name);
       const expected = isBroken ? "INVALID_RESULT" : isResult ? undefined : "PROTOCOL";
       expect(outcome.failure?.code, tool.name).toBe(expected);

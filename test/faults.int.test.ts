@@ -1,12 +1,16 @@
 // One bad server must never hurt the host or its neighbours: every fault a stdio server can have, each
-// beside a healthy server that must not notice.
+// beside a healthy server that must not notice; and answers that are none, over every transport.
 
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import type { ServerConfig } from "../src/model/server-config.ts";
 import type { Board } from "../src/model/board.ts";
+import { closeAll, owned, serve } from "./fixtures/http/client.ts";
+import { startSse } from "./fixtures/http/sse.ts";
 import { recordingLogger } from "./support/logger.ts";
 import { closeBoards, fixture, open, reaches, statusOf, textOf } from "./support/boards.ts";
 
+afterEach(closeAll);
+// Last, so that it is done first.
 closeBoards();
 
 // oxlint-disable-next-line no-control-regex
@@ -124,6 +128,114 @@ describe("faults that end the connection, with their cause named", () => {
   it("a last answer without its newline still counts", async () => {
     const { board } = await besideHealthy(fixture("no-final-newline"));
     expect((await board.call("bad/last")).isError).toBeUndefined();
+  });
+});
+
+describe("answers that are none", () => {
+  const message = (rest: string): string => `{"jsonrpc":"2.0","id":$ID${rest}}`;
+  const result = (value: string): string => message(`,"result":${value}`);
+  const TO_CALL = "the server's answer to tools/call";
+  const ANSWER =
+    /the server's answer(?: to tools\/call)? is not valid JSON: \{"jsonrpc":"2.0","id":/;
+  const SECRET = "s3cret-token-of-the-server";
+
+  /** What every transport makes of a line. */
+  const failures: [line: string, failure: string | RegExp][] = [
+    [message(""), `${TO_CALL} has neither a result nor an error: {"jsonrpc":"2.0","id":`],
+    [message(',"result":null'), `${TO_CALL} is not a result: null`],
+    [result('"done"'), `${TO_CALL} is not a result: done`],
+    [result("[]"), `${TO_CALL} is not a result: []`],
+    [result("{}"), `${TO_CALL} has no content: {}`],
+    [result('{"nonsense":true}'), `${TO_CALL} has no content: {"nonsense":true}`],
+    [result('{"content":null}'), `${TO_CALL} has no content: {"content":null}`],
+    [result('{"content":[],"score":NaN}'), ANSWER],
+    [`{"result":{"content":[}],"jsonrpc":"2.0","id":$ID}`, /is not valid JSON: \{"result"/],
+    [message(',"error":"boom"'), "refused 'raw': boom"],
+    [message(',"error":{"code":-32603,"message":"boom"}'), "refused 'raw': boom (-32603)"],
+    [result(`{"a":"${"x".repeat(180)}${SECRET}"}`), /has no content: \{"a":"x+\[REDACTED/],
+    [result(`{"key":"${SECRET}"}`), 'has no content: {"key":"[REDACTED]"}'],
+  ];
+
+  const successes: [line: string, outcome: object][] = [
+    [result('{"content":[]}'), { content: [] }],
+    [result('{"structuredContent":{"a":1}}'), { content: [], structuredContent: { a: 1 } }],
+    [result('{"toolResult":{"a":1}}'), { content: [{ type: "text", text: '{"a":1}' }] }],
+    [result('{"content":null,"structuredContent":[1]}'), { content: [], structuredContent: [1] }],
+    ['{"jsonrpc":"2.0","id":"$ID","result":{"content":[]}}', { content: [] }],
+  ];
+
+  it("fail their call at once, over every transport, with what was received", async () => {
+    const [json, stream, modern] = await Promise.all([
+      serve({ raw: true, answer: "json" }),
+      serve({ raw: true, answer: "sse" }),
+      serve({ raw: true, era: "modern" }),
+    ]);
+    const old = owned(await startSse({ raw: true }));
+    const servers: Record<string, ServerConfig> = {
+      stdio: { ...fixture("raw-answers"), env: { API_TOKEN: "${API_TOKEN}" } },
+      json: { url: json.url },
+      stream: { url: stream.url },
+      modern: { url: modern.url },
+      old: { url: old.url },
+    };
+    const board = await open(servers, { env: { ...process.env, API_TOKEN: SECRET } });
+    for (const server of Object.keys(servers)) {
+      for (const [line, failure] of failures) {
+        const outcome = await board.call(`${server}/raw`, { line });
+        const said = `${server} ${line}: ${textOf(outcome)}`;
+        expect(outcome.isError, said).toBe(true);
+        expect(outcome.failure?.code, said).toMatch(/^(?:PROTOCOL|SERVER_ERROR)$/);
+        expect(outcome.failure?.message, said).toMatch(failure);
+        expect(textOf(outcome), said).not.toMatch(CONTROL);
+        expect(textOf(outcome), said).not.toContain(SECRET.slice(0, 8));
+        expect(textOf(outcome).length, said).toBeLessThan(400);
+      }
+      for (const [line, outcome] of successes) {
+        expect(await board.call(`${server}/raw`, { line }), `${server} ${line}`).toEqual(outcome);
+      }
+      expect(statusOf(board, server), server).toMatchObject({
+        state: { kind: "ready" },
+        restarts: 0,
+      });
+    }
+  });
+
+  it.each<[answer: "json" | "sse"]>([["json"], ["sse"]])(
+    "and have no id fail it too, where the response is to this call alone (%s)",
+    async (answer) => {
+      const server = await serve({ raw: true, answer });
+      const board = await open({ remote: { url: server.url } });
+      const raw = async (line: string) => (await board.call("remote/raw", { line })).failure;
+      expect(
+        await raw('{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"boom"}}'),
+      ).toEqual({
+        code: "SERVER_ERROR",
+        message: "server 'remote' refused 'raw': boom (-32603)",
+      });
+      expect(await raw('{"nonsense":true}')).toEqual({
+        code: "PROTOCOL",
+        message: `server 'remote': the server answered tools/call with something else: {"nonsense":true}; 'raw' may have taken effect`,
+      });
+    },
+  );
+
+  it.each([
+    ["a text", 200, "text/plain", "out of order", "text/plain instead of JSON: out of order"],
+    ["a page", 200, "text/html", "<p>Sign in", "text/html instead of JSON: <p>Sign in"],
+    [
+      "an outage with its reason",
+      500,
+      "application/json",
+      '{"error":{"message":"boom"}}',
+      "HTTP 500: boom",
+    ],
+    ["an outage in plain text", 502, "text/plain", "no upstream", "HTTP 502: no upstream"],
+  ])("and are not even JSON show what came: %s", async (_, code, type, body, shown) => {
+    const status = [{ tool: "echo", code, times: 1, headers: { "content-type": type }, body }];
+    const server = await serve({ status });
+    const board = await open({ remote: { url: server.url } });
+    const outcome = await board.call("remote/echo", { text: "x" });
+    expect(textOf(outcome)).toContain(`the server answered tools/call with ${shown}`);
   });
 });
 

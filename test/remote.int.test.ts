@@ -10,8 +10,9 @@ import { openBoard } from "../src/board.ts";
 import { parseAgentConfig } from "../src/config/parse.ts";
 import type { Board } from "../src/model/board.ts";
 import type { ServerConfig } from "../src/model/server-config.ts";
+import { systemClock } from "../src/util/clock.ts";
 import { closeAll, owned, serve, until } from "./fixtures/http/client.ts";
-import type { McpHttpOptions } from "./fixtures/http/mcp.ts";
+import type { McpHttp, McpHttpOptions } from "./fixtures/http/mcp.ts";
 import { startSse } from "./fixtures/http/sse.ts";
 import { closeBoards, open, reaches, statusOf, textOf } from "./support/boards.ts";
 
@@ -57,37 +58,6 @@ describe("every way to speak", () => {
     await board.close();
     expect(server.violations).toEqual([]);
     expect(server.sessions.size).toBe(0);
-  });
-
-  it("the transport of an earlier run is asked first", async () => {
-    const stateDir = await mkdtemp(join(tmpdir(), "plugboard-verdict-"));
-    onTestFinished(() => rm(stateDir, { recursive: true, force: true }));
-    const old = owned(await startSse({}));
-    const servers = { moved: { url: old.url } };
-    await (await open(servers, { stateDir })).close();
-    const before = old.requests.length;
-    const again = await open(servers, { stateDir });
-    expect(textOf(await again.call("moved/echo", { text: "hi" }))).toBe("hi");
-    await again.close();
-    const asked = old.requests.slice(before).map(({ method, path }) => `${method} ${path}`);
-    expect(asked[0]).toBe("GET /sse");
-  });
-
-  it("a transport that was remembered wrongly is dropped", async () => {
-    const stateDir = await mkdtemp(join(tmpdir(), "plugboard-verdict-"));
-    onTestFinished(() => rm(stateDir, { recursive: true, force: true }));
-    const server = await serve({ get: false });
-    const servers = { moved: { url: server.url } };
-    await (await open(servers, { stateDir })).close();
-    const [name = ""] = await readdir(join(stateDir, "catalog"));
-    const file = join(stateDir, "catalog", name);
-    const entry = JSON.parse(await readFile(file, "utf8")) as { identity: object };
-    expect(entry.identity).toMatchObject({ transport: "http" });
-    const wrong = { ...entry, identity: { ...entry.identity, transport: "sse" } };
-    await writeFile(file, JSON.stringify(wrong));
-    const board = await open(servers, { stateDir });
-    await reaches(board, "moved", "ready");
-    expect(textOf(await board.call("moved/echo", { text: "new" }))).toBe("new");
   });
 
   it("goes through the proxy of the configuration", async () => {
@@ -157,6 +127,197 @@ describe("every way to speak", () => {
     );
     expect(textOf(await board.call("remote/echo", { text: "in" }))).toBe("in");
     expect(server.requests.every(({ headers }) => headers["x-team"] === "red")).toBe(true);
+  });
+});
+
+/** A directory for the state of a board, gone after the test. */
+async function stateDirectory(): Promise<string> {
+  const stateDir = await mkdtemp(join(tmpdir(), "plugboard-verdict-"));
+  onTestFinished(() => rm(stateDir, { recursive: true, force: true }));
+  return stateDir;
+}
+
+const JSON_TYPE = { "content-type": "application/json" };
+const NO_ID =
+  '{"jsonrpc":"2.0","error":{"code":-32603,"message":"Error in httpTransport: "},"id":null}';
+
+describe("an answer to server/discover that is none", () => {
+  function discovered(code: number, body?: string, headers?: Record<string, string>) {
+    return { status: [{ method: "server/discover", code, times: 1000, body, headers }] };
+  }
+
+  const remembered = "initialize";
+  const askedAgain = "server/discover";
+
+  it.each<[string, McpHttpOptions, first: string, ServerConfig?]>([
+    ["HTTP 500 and an error without an id", discovered(500, NO_ID, JSON_TYPE), askedAgain],
+    ["HTTP 503", discovered(503), askedAgain],
+    ["HTTP 422", discovered(422), remembered],
+    ["an error without an id", discovered(200, NO_ID, JSON_TYPE), remembered],
+    ["JSON that is no message", discovered(200, '{"nonsense":true}', JSON_TYPE), remembered],
+    ["JSON that is broken", discovered(200, "{", JSON_TYPE), remembered],
+    ["a web page", discovered(200, "<p>hi", { "content-type": "text/html" }), remembered],
+    ["nothing", discovered(202), remembered],
+    [
+      "nothing but a session that is none",
+      { ...discovered(202, "", { "mcp-session-id": "none" }), lostSession: 400 },
+      remembered,
+    ],
+    ["a broken connection", { reset: ["server/discover"] }, remembered],
+    ["silence", { never: ["server/discover"] }, remembered, { timeout: 900 }],
+  ])("leads to initialize in the same attempt: %s", async (_, options, first, config = {}) => {
+    const stateDir = await stateDirectory();
+    const server = await serve(options);
+    const servers = { remote: { url: server.url, ...config } };
+    const board = await open(servers, { stateDir });
+    expect(statusOf(board, "remote")).toMatchObject({
+      state: { kind: "ready", protocolVersion: "2025-11-25" },
+      restarts: 0,
+    });
+    const asked = methods(server.requests);
+    expect(asked.slice(0, 2)).toEqual(["server/discover", "initialize"]);
+    await board.close();
+    const before = server.requests.length;
+    const again = await open(servers, { stateDir });
+    expect(textOf(await again.call("remote/echo", { text: "hi" }))).toBe("hi");
+    expect(methods(server.requests.slice(before))[0]).toBe(first);
+  });
+
+  it("is remembered for whatever is advertised, though the list of tools is not", async () => {
+    const stateDir = await stateDirectory();
+    const server = await serve({});
+    const servers = { remote: { url: server.url } };
+    await (await open(servers, { stateDir })).close();
+    const before = server.requests.length;
+    const onElicitation = () => Promise.resolve({ action: "cancel" } as const);
+    const board = await open(servers, { stateDir, onElicitation, start: "none" });
+    expect(statusOf(board, "remote")).toMatchObject({ cached: false, tools: 0 });
+    await board.refresh();
+    expect(methods(server.requests.slice(before))[0]).toBe("initialize");
+  });
+
+  it("is a refusal of the whole conversation with 429: nothing else is asked", async () => {
+    const headers = { "retry-after": "0" };
+    const status = [{ method: "server/discover", code: 429, times: 1000, headers }];
+    const { server, board } = await connect({ status });
+    expect(statusOf(board, "remote").lastError).toContain("HTTP 429");
+    expect(methods(server.requests)).not.toContain("initialize");
+  });
+});
+
+describe("the transport", () => {
+  it("of an earlier run is asked first", async () => {
+    const stateDir = await stateDirectory();
+    const old = owned(await startSse({}));
+    const servers = { moved: { url: old.url } };
+    await (await open(servers, { stateDir })).close();
+    const before = old.requests.length;
+    const again = await open(servers, { stateDir });
+    expect(textOf(await again.call("moved/echo", { text: "hi" }))).toBe("hi");
+    await again.close();
+    const asked = old.requests.slice(before).map(({ method, path }) => `${method} ${path}`);
+    expect(asked[0]).toBe("GET /sse");
+  });
+
+  it("that was remembered wrongly is dropped, in the same attempt", async () => {
+    const stateDir = await stateDirectory();
+    const server = await serve({ get: false });
+    const servers = { moved: { url: server.url } };
+    await (await open(servers, { stateDir })).close();
+    const [name = ""] = await readdir(join(stateDir, "catalog"));
+    const file = join(stateDir, "catalog", name);
+    const entry = JSON.parse(await readFile(file, "utf8")) as { identity: object };
+    expect(entry.identity).toMatchObject({ transport: "http" });
+    const wrong = { ...entry, identity: { ...entry.identity, transport: "sse" } };
+    await writeFile(file, JSON.stringify(wrong));
+    const board = await open(servers, { stateDir });
+    expect(textOf(await board.call("moved/echo", { text: "new" }))).toBe("new");
+    expect(statusOf(board, "moved")).toMatchObject({ restarts: 0, diagnostics: [] });
+  });
+
+  const streamable = async (options: McpHttpOptions = {}) => serve(options);
+  const page = { "content-type": "text/html" };
+
+  it.each<[string, "http" | "sse", () => Promise<McpHttp>, remark: string]>([
+    [
+      "sse, on Streamable HTTP alone",
+      "sse",
+      () => streamable({ get: false }),
+      'answers over Streamable HTTP, not over SSE: set "transport" to "http"',
+    ],
+    [
+      "sse, on Streamable HTTP of 2026-07-28",
+      "sse",
+      () => streamable({ era: "modern" }),
+      'answers over Streamable HTTP, not over SSE: set "transport" to "http"',
+    ],
+    [
+      "sse, where GET gives a web page",
+      "sse",
+      () => streamable({ status: [{ method: "GET", code: 200, times: 1, headers: page }] }),
+      'answers over Streamable HTTP, not over SSE: set "transport" to "http"',
+    ],
+    [
+      "http, on SSE alone",
+      "http",
+      async () => owned(await startSse({})),
+      'answers over SSE, not over Streamable HTTP: set "transport" to "sse"',
+    ],
+  ])("that is configured wrongly is named, and the other is used: %s", async (_, ...given) => {
+    const [transport, start, message] = given;
+    const stateDir = await stateDirectory();
+    const server = await start();
+    const servers = { remote: { url: server.url, transport } };
+    const board = await open(servers, { stateDir });
+    expect(textOf(await board.call("remote/echo", { text: "hi" }))).toBe("hi");
+    expect(statusOf(board, "remote")).toMatchObject({
+      restarts: 0,
+      diagnostics: [{ server: "remote", message }],
+    });
+    await board.close();
+    const before = server.requests.length;
+    const again = await open(servers, { stateDir });
+    expect(textOf(await again.call("remote/echo", { text: "again" }))).toBe("again");
+    const asked = server.requests.slice(before).map(({ method }) => method);
+    expect(asked[0]).toBe(transport === "sse" ? "POST" : "GET");
+    expect(statusOf(again, "remote").diagnostics).toEqual([{ server: "remote", message }]);
+  });
+
+  it("sse, on a stream that names no address: the other is used after some seconds", async () => {
+    const clock = {
+      ...systemClock,
+      later: (ms: number, task: () => void) => systemClock.later(ms === 5000 ? 50 : ms, task),
+    };
+    // Without sessions, anybody may open the stream of Streamable HTTP.
+    const server = await serve({ sessions: false });
+    const board = await open({ remote: { url: server.url, transport: "sse" } }, { clock });
+    expect(textOf(await board.call("remote/echo", { text: "hi" }))).toBe("hi");
+    expect(statusOf(board, "remote").diagnostics).toMatchObject([
+      { message: expect.stringContaining("answers over Streamable HTTP") },
+    ]);
+  });
+
+  it("of which neither answers: the first one's refusal is told, with a hint at the path", async () => {
+    const server = await serve({});
+    const url = server.url.replace("/mcp", "/elsewhere");
+    for (const transport of [undefined, "http", "sse"] as const) {
+      const board = await open({ remote: { url, ...(transport && { transport }) } });
+      const asked = transport === "sse" ? "GET" : "initialize";
+      expect(statusOf(board, "remote").state).toMatchObject({
+        kind: "backoff",
+        error: {
+          message: `the server answered ${asked} with HTTP 404`,
+          hint: 'check the path in "url": most servers answer at /mcp, older ones at /sse',
+        },
+      });
+      await board.close();
+    }
+  });
+
+  it("that needs a sign-in is told, though the configured one is refused before", async () => {
+    const status = [{ method: "GET", code: 405, times: 1000 }];
+    const { board } = await connect({ status, auth: { token: "t" } }, { transport: "sse" });
+    expect(statusOf(board, "remote").state.kind).toBe("needs-auth");
   });
 });
 
@@ -305,7 +466,6 @@ describe("recovery", () => {
 it("20 restarts of the remote under 50 calls in flight: every call ends, none runs twice", async () => {
   const server = await serve({});
   // A clock that hurries: the pauses between attempts are not what is tested.
-  const { systemClock } = await import("../src/util/clock.ts");
   const clock = {
     ...systemClock,
     later: (ms: number, task: () => void) => systemClock.later(Math.min(ms, 20), task),

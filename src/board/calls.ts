@@ -21,6 +21,7 @@ import type {
 import type { Supervisor } from "../server/supervisor/supervisor.ts";
 import type { Clock } from "../util/clock.ts";
 import type { Emitter } from "../util/emitter.ts";
+import { excerpt } from "../util/text.ts";
 import type { BoardTool } from "./tools.ts";
 
 /** The decision that a call starts with. A stage that decides otherwise replaces it. */
@@ -33,16 +34,24 @@ export class Calls {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #events: Emitter<BoardEvents>;
+  readonly #quote: (received: unknown) => string;
   /** Made once: a random id for each call would cost a third of its CPU time. */
   readonly #idPrefix = randomUUID().slice(0, 13);
   #idsMade = 0;
   #running = 0;
   #onIdle: (() => void) | undefined;
 
-  constructor(clock: Clock, logger: Logger, events: Emitter<BoardEvents>) {
+  /** `redact` removes the board's secrets from a text, of which `isCut` says that it went on. */
+  constructor(
+    clock: Clock,
+    logger: Logger,
+    events: Emitter<BoardEvents>,
+    redact: (text: string, isCut: boolean) => string,
+  ) {
     this.#clock = clock;
     this.#logger = logger;
     this.#events = events;
+    this.#quote = (received) => excerpt(received, redact);
   }
 
   async run(
@@ -98,7 +107,7 @@ export class Calls {
       const confirmation = confirm();
       if (confirmation !== undefined) await confirmation;
       const options = callOptions(supervisor, call);
-      outcome = toOutcome(await connection.callTool(tool, call.args, options));
+      outcome = toOutcome(await connection.callTool(tool, call.args, options), this.#quote);
     } catch (error) {
       outcome = toFailure(error, { server: supervisor.definition.name, tool });
     }

@@ -117,7 +117,9 @@ export class BoardCore {
       cache,
       base: base?.servers,
     });
-    this.#calls = new Calls(this.clock, this.logger, this.#events);
+    this.#calls = new Calls(this.clock, this.logger, this.#events, (text, isCut) =>
+      this.#redactor.text(text, isCut),
+    );
     this.tools = new BoardTools({
       native,
       servers: this.servers,

@@ -1,10 +1,11 @@
 // Creates a server from its definition: the function that connects to it, its sign-in, and its supervisor.
 
-import { type CachedTools, definitionHash } from "../catalog/catalog-cache.ts";
+import { type CachedTools, definitionHash, type Reached } from "../catalog/catalog-cache.ts";
 import type { Environment } from "../util/environment.ts";
 import { resolveEndpoint } from "../config/resolve.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { BoardOptions } from "../model/board-options.ts";
+import type { JsonObject } from "../model/json.ts";
 import type { Logger } from "../model/logger.ts";
 import type { Endpoint, RemoteEndpoint, ServerDefinition } from "../model/server-definition.ts";
 import { withProxy } from "../net/proxy-env.ts";
@@ -12,7 +13,7 @@ import { collectSecrets } from "../secrets/collect.ts";
 import type { Redactor } from "../secrets/redactor.ts";
 import type { Connect, ConnectOptions } from "../server/connect.ts";
 import { SamplingLimits } from "../server/requests/sampling-limits.ts";
-import type { HostAnswers } from "../server/requests/server-requests.ts";
+import { capabilitiesOf, type HostAnswers } from "../server/requests/host-answers.ts";
 import { Supervisor, type SupervisorOptions } from "../server/supervisor/supervisor.ts";
 import type { Clock } from "../util/clock.ts";
 import type { QuestionQueue } from "../util/question-queue.ts";
@@ -33,10 +34,16 @@ export interface CreateServerContext extends Pick<SupervisorOptions, "onState" |
   questions: QuestionQueue;
 }
 
+/** What an earlier run left about a server. */
+export interface KnownServer {
+  tools?: CachedTools;
+  reached?: Reached;
+}
+
 export function createServer(
   definition: ServerDefinition,
   cwd: string,
-  cached: CachedTools | undefined,
+  { tools: cached, reached }: KnownServer,
   context: CreateServerContext,
 ): ServerEntry {
   const { agent, options, clock, logger, redactor, onState, onTools } = context;
@@ -45,6 +52,10 @@ export function createServer(
   const networkEnv = withProxy(env, agent.networkProxy);
   const signIn = signInFor(definition, env, networkEnv, context);
   const roots = context.roots.of(definition, env);
+  if (definition.sampling !== undefined && options.onSampling === undefined) {
+    const server = definition.name;
+    logger.info("sampling is not available: the board has no onSampling", { server });
+  }
   const connect = lazyConnector({
     definition,
     resolve: () => {
@@ -61,8 +72,8 @@ export function createServer(
     answers: answersFor(definition, roots, context),
     path: programPath,
     authorize: signIn && ((endpoint) => signIn.authorizer(endpoint)),
-    era: cached?.identity.era,
-    transport: cached?.identity.transport,
+    era: reached?.isEraDoubtful ? undefined : reached?.era,
+    transport: reached?.transport,
   });
   return new ServerEntry({
     definition,
@@ -111,16 +122,21 @@ export function learnSecrets(
   }
 }
 
+type AnswersContext = Pick<CreateServerContext, "options" | "roots" | "questions" | "clock">;
+
+/** What would be advertised to the server now. */
+export function advertisedTo(definition: ServerDefinition, context: AnswersContext): JsonObject {
+  const roots = context.roots.of(definition, context.options.env ?? process.env);
+  return capabilitiesOf(answersFor(definition, roots, context));
+}
+
 /** What the server gets when it asks for roots, for a person or for a model. */
 function answersFor(
-  { name, sampling }: ServerDefinition,
+  { sampling }: ServerDefinition,
   roots: ServerRoots,
-  { options, questions, clock, logger }: CreateServerContext,
+  { options, questions, clock }: AnswersContext,
 ): HostAnswers {
   const { onElicitation, onSampling, serverLogLevel = "warn" } = options;
-  if (sampling !== undefined && onSampling === undefined) {
-    logger.info("sampling is not available: the board has no onSampling", { server: name });
-  }
   return {
     roots,
     questions,

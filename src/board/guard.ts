@@ -8,13 +8,13 @@ import { createPolicy, type Policy } from "../guard/policy.ts";
 import { type ServerGuards, serverGuards } from "../guard/server-guards.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { BoardOptions } from "../model/board-options.ts";
+import type { ToolList } from "../model/connection.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { PlugboardError } from "../model/errors.ts";
 import type { GuardedCall, Next, ToolSubject } from "../model/guard.ts";
 import type { FramingMode } from "../model/guard-settings.ts";
 import type { Logger } from "../model/logger.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
-import type { ToolDefinition } from "../model/tool.ts";
 import type { Redactor } from "../secrets/redactor.ts";
 import type { Clock } from "../util/clock.ts";
 import { oneLine } from "../util/text.ts";
@@ -75,8 +75,12 @@ export class BoardGuard {
   }
 
   /** Reports which tools have changed since they were pinned. */
-  check(server: string, tools: readonly ToolDefinition[], instructions?: string): Diagnostic[] {
-    return this.#pins.check(server, tools, instructions);
+  check(
+    server: string,
+    { tools, capabilities }: Pick<ToolList, "tools" | "capabilities">,
+    instructions: string | undefined,
+  ): Diagnostic[] {
+    return this.#pins.check(server, tools, instructions, capabilities);
   }
 
   /** Whether the rules allow calls of the tool. Other tools are not listed. */

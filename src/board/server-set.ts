@@ -14,7 +14,12 @@ import type { ServerState } from "../model/server-state.ts";
 import { within } from "../util/clock.ts";
 import { closest } from "../util/closest.ts";
 import { Emitter } from "../util/emitter.ts";
-import { createServer, type CreateServerContext } from "./create-server.ts";
+import {
+  advertisedTo,
+  createServer,
+  type CreateServerContext,
+  type KnownServer,
+} from "./create-server.ts";
 import type { BoardGuard } from "./guard.ts";
 import type { ServerEntry } from "./server-entry.ts";
 
@@ -138,14 +143,19 @@ export class ServerSet {
 
   /** Adds the board's first servers with their cached tools. Nothing starts. */
   async open(definitions: readonly ServerDefinition[], cwd: string): Promise<void> {
-    const { cache, guard } = this.#options;
-    const cached = await Promise.all(
-      definitions.map(async (each) => cache?.read(definitionHash(each, cwd))),
-    );
-    const entries = definitions.map((each, index) => this.#create(each, cwd, cached[index]));
+    const known = await Promise.all(definitions.map((each) => this.#readCache(each, cwd)));
+    const entries = definitions.map((each, index) => this.#create(each, cwd, known[index]));
     this.#followBase();
-    await guard.open(entries);
-    entries.forEach((entry, index) => this.#addCachedTools(entry, cached[index]));
+    await this.#options.guard.open(entries);
+    entries.forEach((entry, index) => this.#addCachedTools(entry, known[index]?.tools));
+  }
+
+  async #readCache(definition: ServerDefinition, cwd: string): Promise<KnownServer> {
+    const { cache } = this.#options;
+    if (cache === undefined) return {};
+    const hash = definitionHash(definition, cwd);
+    const tools = await cache.read(hash, advertisedTo(definition, this.#options));
+    return { tools, reached: tools?.identity ?? (await cache.lastReached(hash)) };
   }
 
   /**
@@ -233,8 +243,8 @@ export class ServerSet {
     this.events.clear();
   }
 
-  #create(definition: ServerDefinition, cwd: string, cached?: CachedTools): ServerEntry {
-    const entry = createServer(definition, cwd, cached, {
+  #create(definition: ServerDefinition, cwd: string, known: KnownServer = {}): ServerEntry {
+    const entry = createServer(definition, cwd, known, {
       ...this.#options,
       onState: (state, previous) => {
         // A removed server is not reported: another server may have its name by now.
@@ -252,9 +262,9 @@ export class ServerSet {
   #addCachedTools(entry: ServerEntry, cached: CachedTools | undefined): void {
     if (cached === undefined) return;
     const { guard, logger } = this.#options;
-    const { tools, identity } = cached;
-    entry.diagnose(guard.check(entry.name, tools, identity.instructions), logger);
-    this.#emitTools(entry.name, this.#catalog.set(entry.name, tools));
+    const { instructions } = cached.identity;
+    entry.diagnose(guard.check(entry.name, cached, instructions), logger);
+    this.#emitTools(entry.name, this.#catalog.set(entry.name, cached.tools));
   }
 
   #onTools(entry: ServerEntry, list: ToolList, identity: ServerIdentity): void {
@@ -263,7 +273,7 @@ export class ServerSet {
     // A removed server may still complete its start.
     if (!this.isOwn(entry)) return;
     // Comes before the catalog has the tools, so that nobody can call a changed tool before it is checked.
-    const pinned = guard.check(name, list.tools, identity.instructions);
+    const pinned = guard.check(name, list, identity.instructions);
     const change = this.#catalog.set(name, list.tools);
     entry.toolsListed(identity);
     entry.diagnose([...list.diagnostics, ...change.diagnostics, ...pinned], logger);
@@ -275,7 +285,8 @@ export class ServerSet {
   #saveTools(entry: ServerEntry, list: ToolList, identity: ServerIdentity): void {
     const { cache, clock, logger } = this.#options;
     if (cache === undefined) return;
-    const cached = { savedAt: clock.now(), identity, tools: list.tools };
+    const { tools, capabilities } = list;
+    const cached = { savedAt: clock.now(), identity, capabilities, tools };
     this.inBackground(
       cache
         .write(entry.hash, cached)

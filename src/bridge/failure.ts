@@ -32,6 +32,8 @@ function sentence(error: PlugboardError, call: FailedCall | undefined): string {
     case "CONNECTION_CLOSED":
       return `${server} went away during ${tool}: ${error.message}; the call may have taken effect`;
     case "NETWORK":
+    // An answer that makes no sense is an answer: the tool has most likely run.
+    case "PROTOCOL":
       return `${server}: ${error.message}; ${tool} may have taken effect`;
     case "MESSAGE_TOO_LARGE":
       return `${server} was stopped during ${tool}: ${error.message}`;

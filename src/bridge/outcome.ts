@@ -1,5 +1,5 @@
 // Turns a server's answer to `tools/call` into an outcome. Malformed content becomes text that says so, so that it is
-// neither lost nor passed on.
+// neither lost nor passed on; an answer without any content is an error.
 
 import type { ContentBlock } from "../model/content.ts";
 import { PlugboardError } from "../model/errors.ts";
@@ -7,12 +7,12 @@ import { isJsonObject, type JsonObject } from "../model/json.ts";
 import type { CallOutcome } from "../model/tool.ts";
 import { asText, oneLine } from "../util/text.ts";
 
-/** Throws if the answer is not a result. */
-export function toOutcome(result: unknown): CallOutcome {
-  if (!isJsonObject(result)) {
-    throw new PlugboardError("PROTOCOL", "the server's answer to tools/call is not a result");
-  }
-  const outcome: CallOutcome = { content: toContent(result) };
+/** Throws if the answer is not a result, and shows it as `quote` does. */
+export function toOutcome(result: unknown, quote: (received: unknown) => string): CallOutcome {
+  if (!isJsonObject(result)) throw malformed("is not a result", quote(result));
+  const content = toContent(result);
+  if (content === undefined) throw malformed("has no content", quote(result));
+  const outcome: CallOutcome = { content };
   if (result.structuredContent !== undefined && result.structuredContent !== null) {
     outcome.structuredContent = result.structuredContent;
   }
@@ -21,8 +21,12 @@ export function toOutcome(result: unknown): CallOutcome {
   return outcome;
 }
 
-function toContent(result: JsonObject): ContentBlock[] {
-  const { content, toolResult } = result;
+function malformed(fault: string, shown: string): PlugboardError {
+  return new PlugboardError("PROTOCOL", `the server's answer to tools/call ${fault}: ${shown}`);
+}
+
+function toContent(result: JsonObject): ContentBlock[] | undefined {
+  const { content, structuredContent, toolResult } = result;
   if (Array.isArray(content)) {
     return content.every(isContentBlock) ? content : content.map(toBlock);
   }
@@ -30,7 +34,9 @@ function toContent(result: JsonObject): ContentBlock[] {
   if (content === undefined && toolResult !== undefined) {
     return [{ type: "text", text: asText(toolResult) }];
   }
-  if (content === undefined || content === null) return [];
+  if (content === undefined || content === null) {
+    return structuredContent === undefined || structuredContent === null ? undefined : [];
+  }
   return [{ type: "text", text: asText(content) }];
 }
 

@@ -1,22 +1,26 @@
-// Caches tool lists on disk, by the hash of the server's definition, so that tools can be listed before their
-// server has started.
+// Caches tool lists on disk, so that tools can be listed before their server has started. A list is for one
+// definition of the server and for the capabilities that the host advertised to it.
 
 import { createHash } from "node:crypto";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { ServerIdentity } from "../model/connection.ts";
-import { isJsonObject } from "../model/json.ts";
+import type { ServerIdentity, ToolList } from "../model/connection.ts";
+import { isJsonObject, type JsonObject } from "../model/json.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import type { ToolDefinition } from "../model/tool.ts";
 import { readJsonFile, writeJsonFile } from "../state/json-file.ts";
+import { canonicalJson } from "../util/canonical-json.ts";
 
 const FORMAT = 1;
 const MAX_BYTES = 32 * 1024 * 1024;
 
-export interface CachedTools {
+export interface CachedTools extends Pick<ToolList, "tools" | "capabilities"> {
   savedAt: number;
   identity: ServerIdentity;
-  tools: ToolDefinition[];
 }
+
+/** How a server was reached, whatever was advertised to it. */
+export type Reached = Pick<ServerIdentity, "era" | "isEraDoubtful" | "transport">;
 
 export class CatalogCache {
   readonly #directory: string;
@@ -25,32 +29,53 @@ export class CatalogCache {
     this.#directory = join(stateDir, "catalog");
   }
 
-  async read(hash: string): Promise<CachedTools | undefined> {
-    const value = await readJsonFile(this.#path(hash), MAX_BYTES);
+  /** `definition` is the hash of the server's definition. */
+  read(definition: string, capabilities: JsonObject): Promise<CachedTools | undefined> {
+    return this.#read(fileName(definition, capabilities));
+  }
+
+  /** How the server was reached the last time, from a list that was made for other capabilities. */
+  async lastReached(definition: string): Promise<Reached | undefined> {
+    const names = await readdir(this.#directory).catch(() => []);
+    const own = names.filter((name) => name.startsWith(definition));
+    const entries = await Promise.all(own.map((name) => this.#read(name)));
+    const newest = entries.reduce(
+      (latest, each) => ((each?.savedAt ?? 0) > (latest?.savedAt ?? 0) ? each : latest),
+      undefined,
+    );
+    return newest?.identity;
+  }
+
+  async write(definition: string, entry: CachedTools): Promise<void> {
+    const path = join(this.#directory, fileName(definition, entry.capabilities));
+    await writeJsonFile(path, { format: FORMAT, ...entry });
+  }
+
+  async #read(name: string): Promise<CachedTools | undefined> {
+    const value = await readJsonFile(join(this.#directory, name), MAX_BYTES);
     if (!isJsonObject(value) || value.format !== FORMAT || typeof value.savedAt !== "number") {
       return undefined;
     }
-    if (!isIdentity(value.identity) || !Array.isArray(value.tools)) return undefined;
-    if (!value.tools.every(isToolDefinition)) return undefined;
-    return { savedAt: value.savedAt, identity: value.identity, tools: value.tools };
+    const { savedAt, identity, capabilities, tools } = value;
+    if (!isIdentity(identity) || !isJsonObject(capabilities) || !Array.isArray(tools)) {
+      return undefined;
+    }
+    return tools.every(isToolDefinition) ? { savedAt, identity, capabilities, tools } : undefined;
   }
+}
 
-  async write(hash: string, entry: CachedTools): Promise<void> {
-    await writeJsonFile(this.#path(hash), { format: FORMAT, ...entry });
-  }
-
-  #path(hash: string): string {
-    return join(this.#directory, `${hash}.json`);
-  }
+function fileName(definition: string, capabilities: JsonObject): string {
+  return `${definition}-${hash(canonicalJson(capabilities)).slice(0, 8)}.json`;
 }
 
 /** Includes `cwd`, since a relative path in the definition means another server in another directory. */
 export function definitionHash(definition: ServerDefinition, cwd: string): string {
   const { endpoint, protocol, name } = definition;
-  return createHash("sha256")
-    .update(JSON.stringify([name, endpoint, protocol, cwd]))
-    .digest("hex")
-    .slice(0, 32);
+  return hash(JSON.stringify([name, endpoint, protocol, cwd])).slice(0, 32);
+}
+
+function hash(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
 }
 
 function isIdentity(value: unknown): value is ServerIdentity {

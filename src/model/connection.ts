@@ -28,6 +28,8 @@ export interface CallOptions {
 export interface ToolList {
   tools: ToolDefinition[];
   diagnostics: Diagnostic[];
+  /** What the host had advertised to the server, which may list other tools for other capabilities. */
+  capabilities: JsonObject;
 }
 
 /** What a server said about itself in the handshake. */
@@ -37,7 +39,9 @@ export interface ServerIdentity {
   instructions?: string;
   protocolVersion: string;
   era: ProtocolEra;
-  /** The transport that worked, if the definition leaves it open. */
+  /** The other era was asked first, and the server was out of order then: the next start asks for that one again. */
+  isEraDoubtful?: true;
+  /** The transport that worked. */
   transport?: RemoteTransportKind;
 }
 

@@ -27,6 +27,8 @@ export type Pin<Value> =
   | { kind: "new"; firstSeen: number; pending: SeenValue<Value> };
 
 export interface ServerPins extends PinnedServer {
+  /** What the host had advertised when the tools were listed, as canonical JSON. Absent in older files. */
+  seenWith?: readonly string[];
   /** The text is empty if the server gives none. */
   instructions: Pin<string>;
   tools: ReadonlyMap<string, Pin<PinnedTool>>;

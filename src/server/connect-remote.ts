@@ -1,5 +1,5 @@
-// Connects to a URL: over Streamable HTTP, or over the older SSE transport if the server knows only that.
-// Remembers which of the two it was.
+// Connects to a URL: over Streamable HTTP, or over the older SSE transport if the server knows only that. A
+// configured transport is tried first. Remembers which of the two it was.
 
 import type { Authorizer } from "../model/authorization.ts";
 import type { Connection, ProtocolEra, RemoteTransportKind } from "../model/connection.ts";
@@ -7,6 +7,7 @@ import { PlugboardError, toPlugboardError } from "../model/errors.ts";
 import type { RemoteEndpoint } from "../model/server-definition.ts";
 import { type Clock, pause } from "../util/clock.ts";
 import { deferred } from "../util/deferred.ts";
+import { excerpt } from "../util/text.ts";
 import {
   type ConnectionOptions,
   type ConnectTo,
@@ -19,11 +20,18 @@ import { HttpTransport } from "./transport/http.ts";
 import type { RemoteOptions } from "./transport/http-session.ts";
 import { SseTransport } from "./transport/sse.ts";
 
-/** A server that does not take POSTs at this URL answers with one of these. */
-const NOT_STREAMABLE = new Set([400, 404, 405, 406, 415]);
+/** HTTP 4xx that say nothing about the transport: sign in, later. */
+const OF_BOTH_TRANSPORTS = new Set([401, 403, 408, 429]);
+/** The second transport gets at least this much time, or the server's whole `timeout` if that is shorter. */
+const SECOND_TRANSPORT_MS = 5000;
+
+const TRANSPORT_NAMES: Record<RemoteTransportKind, string> = {
+  http: "Streamable HTTP",
+  sse: "SSE",
+};
 
 export interface RemoteConnectOptions extends ConnectionOptions {
-  /** The transport and era that an earlier run found; the transport counts only if the definition leaves it open. */
+  /** The transport and era that an earlier run found. */
   transport?: RemoteTransportKind;
   era?: ProtocolEra;
   /** Hosts and ranges that the operator allows for every server. */
@@ -37,6 +45,7 @@ export interface RemoteConnectOptions extends ConnectionOptions {
 /** Remembers over all attempts which transport and which era the server speaks. */
 export function remoteConnector(options: RemoteConnectOptions): ConnectTo<RemoteEndpoint> {
   const { definition, clock, networkAllow, networkEnv: env, authorize } = options;
+  const { redact = (text) => text } = options;
   let known = options.transport;
   const expectedEra: Record<RemoteTransportKind, ExpectedEra> = {
     // Unlike on stdio, no server exits on the modern question, and a stateless conversation has no session to lose.
@@ -46,46 +55,65 @@ export function remoteConnector(options: RemoteConnectOptions): ConnectTo<Remote
 
   return async (endpoint, signal, onRemains) => {
     const configured = endpoint.kind === "remote" ? undefined : endpoint.kind;
+    const end = clock.monotonic() + definition.timeout;
 
-    async function connectOver(transport: RemoteTransportKind): Promise<Connection> {
-      const deadline = clock.monotonic() + definition.timeout;
+    async function connectOver(
+      transport: RemoteTransportKind,
+      deadline: number,
+    ): Promise<Connection> {
       // Loaded here, because a board with stdio servers only needs no HTTP client.
       const { endpointFetch } = await import("../net/endpoint-fetch.ts");
       const { url, headers } = endpoint;
       const fetch = await endpointFetch(endpoint, { networkAllow, env, clock });
       const authorizer = await authorize?.(endpoint);
       const { maxMessageBytes } = definition;
-      const remote = { url, headers, fetch, authorizer, clock, maxMessageBytes };
+      const quote = (received: unknown): string => excerpt(received, redact);
+      const remote = { url, headers, fetch, authorizer, clock, maxMessageBytes, quote };
       const carrier = transport === "http" ? httpCarrier(remote) : sseCarrier(remote);
       const expected = expectedEra[transport];
-      return openConnection({ ...options, carrier, deadline, expected, signal, onRemains });
+      const remark = remarkOn(transport, configured);
+      const opening = { carrier, deadline, expected, signal, onRemains, remark };
+      return openConnection({ ...options, ...opening });
     }
 
-    if ((configured ?? known) === "sse") {
-      return connectOver("sse").catch((error: unknown) => {
-        // The server may have been replaced by one with the newer transport: the next attempt finds out.
-        if (isNotStreamable(error)) known = undefined;
-        throw error;
-      });
-    }
+    const first = known ?? configured ?? "http";
+    const second = first === "http" ? "sse" : "http";
     try {
-      const connection = await connectOver("http");
-      known = "http";
+      const connection = await connectOver(first, end);
+      known = first;
       return connection;
     } catch (error) {
-      if (configured !== undefined || !isNotStreamable(error)) throw error;
-      const connection = await connectOver("sse").catch((second: unknown) => {
-        const isRefused = second instanceof PlugboardError && second.code === "REFUSED_ADDRESS";
-        throw isRefused ? second : error;
+      if (!mayBeOfOtherTransport(error)) throw error;
+      const shortest = Math.min(SECOND_TRANSPORT_MS, definition.timeout);
+      const deadline = Math.max(end, clock.monotonic() + shortest);
+      const connection = await connectOver(second, deadline).catch((other: unknown) => {
+        throw isMoreTelling(other) ? other : error;
       });
-      known = "sse";
+      known = second;
       return connection;
     }
   };
 }
 
-function isNotStreamable(error: unknown): boolean {
-  return error instanceof PlugboardError && NOT_STREAMABLE.has(error.status ?? 0);
+/** Tells that the server speaks another transport than the configured one. */
+function remarkOn(
+  transport: RemoteTransportKind,
+  configured: RemoteTransportKind | undefined,
+): string | undefined {
+  if (configured === undefined || configured === transport) return undefined;
+  const [is, was] = [TRANSPORT_NAMES[transport], TRANSPORT_NAMES[configured]];
+  return `answers over ${is}, not over ${was}: set "transport" to "${transport}"`;
+}
+
+/** A server that does not know the transport refuses its first request, or answers with something else. */
+function mayBeOfOtherTransport(error: unknown): boolean {
+  const status = error instanceof PlugboardError ? error.status : undefined;
+  return status !== undefined && status < 500 && !OF_BOTH_TRANSPORTS.has(status);
+}
+
+/** The other transport's failure is told only if it shows that the server does answer there. */
+function isMoreTelling(error: unknown): boolean {
+  return error instanceof PlugboardError && ["REFUSED_ADDRESS", "NEEDS_AUTH"].includes(error.code);
 }
 
 function httpCarrier(options: RemoteOptions): Carrier {
@@ -145,7 +173,7 @@ async function readServerMessages(wire: HttpTransport, clock: Clock): Promise<vo
   while (!wire.ended.aborted) {
     const started = clock.monotonic();
     const outcome = await wire.session
-      .listen(position, wire.ended, (data) => wire.receive(data))
+      .listen(position, wire.ended, (data) => wire.receiveAny(data))
       .catch((error: unknown) => {
         const reason = toPlugboardError(error, "PROTOCOL");
         if (!wire.ended.aborted && reason.code === "NETWORK") throw reason;

@@ -6,7 +6,7 @@ import type { StdioEndpoint } from "../model/server-definition.ts";
 import { untilAborted } from "../util/abort.ts";
 import { within } from "../util/clock.ts";
 import { deferred } from "../util/deferred.ts";
-import { oneLine, plainText, truncate } from "../util/text.ts";
+import { excerpt, truncate } from "../util/text.ts";
 import {
   type ConnectionOptions,
   type ConnectTo,
@@ -56,8 +56,6 @@ export function stdioConnector(options: StdioConnectOptions): ConnectTo<StdioEnd
 
 /** How long a closed pipe waits for the exit status that explains it, and an exit for the rest of the pipe. */
 const EXIT_STATUS_GRACE_MS = 250;
-/** How many characters of a dropped line we look at. */
-const MAX_DROPPED = 1000;
 
 function stdioCarrier(
   child: ServerProcess,
@@ -72,16 +70,14 @@ function stdioCarrier(
     const status = await within(clock, EXIT_STATUS_GRACE_MS, child.exited);
     broken.resolve(exitReason(status, stderr.tail(), seen));
   };
+  const quote = (received: unknown): string => excerpt(received, redact);
   const wire = new StdioTransport({
     stdin: child.stdin,
     stdout: child.stdout,
     maxMessageBytes: definition.maxMessageBytes,
     clock,
-    onJunk: (line) => {
-      const isCut = line.length > MAX_DROPPED;
-      const shown = oneLine(redact(plainText(line.slice(0, MAX_DROPPED)), isCut), 200);
-      logger.debug("dropped a line that is not a message", { line: shown });
-    },
+    quote,
+    onJunk: (line) => logger.debug("dropped a line that is not a message", { line: quote(line) }),
     onFatal: (error) => void explain(error),
   });
   // The last answers may still be in the pipe, and a grandchild may hold the pipe open for ever.

@@ -41,6 +41,20 @@ export function oneLine(text: string, max = Infinity): string {
   return truncate(plainText(bounded).replace(/\s+/g, " ").trim(), max);
 }
 
+const EXCERPT = 200;
+/** How many characters are read for an excerpt: some of them are removed. */
+const READ_FOR_EXCERPT = 1000;
+
+/**
+ * The beginning of any value, on one line, to be quoted in a message. `redact` runs before the text is cut, and
+ * learns in `isCut` that the text it gets goes on.
+ */
+export function excerpt(value: unknown, redact: (text: string, isCut: boolean) => string): string {
+  const text = asText(value);
+  const isCut = text.length > READ_FOR_EXCERPT;
+  return oneLine(redact(plainText(text.slice(0, READ_FOR_EXCERPT)), isCut), EXCERPT);
+}
+
 /** Cuts at a character boundary and adds an ellipsis. */
 export function truncate(text: string, max: number): string {
   if (text.length <= max) return text;

@@ -51,7 +51,7 @@ describe("a call without an answer", () => {
       "PROTOCOL",
       "the server's answer to tools/call is not a result",
       {},
-      "server 'docs': the server's answer to tools/call is not a result",
+      "server 'docs': the server's answer to tools/call is not a result; 'search' may have taken effect",
     ],
     ["SPAWN_FAILED", "npx was not found", {}, "server 'docs': npx was not found"],
     [
@@ -77,8 +77,8 @@ describe("a call without an answer", () => {
   });
 
   it.each([
-    [new RangeError("out of range"), "server 'docs': out of range"],
-    ["just text", "server 'docs': just text"],
+    [new RangeError("out of range"), "server 'docs': out of range; 'search' may have taken effect"],
+    ["just text", "server 'docs': just text; 'search' may have taken effect"],
   ])("for whatever else was thrown is a fault of the protocol: %s", (thrown, message) => {
     expect(toFailure(thrown, call).failure).toEqual({ code: "PROTOCOL", message });
   });

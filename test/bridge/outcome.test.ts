@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { toOutcome } from "../../src/bridge/outcome.ts";
+import { toOutcome as convert } from "../../src/bridge/outcome.ts";
 import type { ContentBlock } from "../../src/model/content.ts";
+
+function toOutcome(result: unknown) {
+  return convert(result, (received) => `<${JSON.stringify(received)}>`);
+}
 
 const annotations = { audience: ["user"], priority: 0.5 };
 const _meta = { "example.com/a": { b: [1] } };
@@ -100,8 +104,8 @@ describe("content", () => {
   });
 
   it.each<[string, object, ContentBlock[]]>([
-    ["absent", {}, []],
-    ["null", { content: null }, []],
+    ["absent beside structured content", { structuredContent: {} }, []],
+    ["null beside structured content", { content: null, structuredContent: [] }, []],
     ["empty", { content: [] }, []],
     ["a string", { content: "hi" }, [{ type: "text", text: "hi" }]],
     ["an object", { content: { type: "text" } }, [{ type: "text", text: '{"type":"text"}' }]],
@@ -134,11 +138,27 @@ describe("the rest of a result", () => {
 });
 
 describe("an answer that is no result", () => {
-  it.each([undefined, null, "done", 5, true, [[]]])("is an error: %j", (answer) => {
+  it.each([undefined, null, "done", 5, true, [[]]])("is an error that shows it: %j", (answer) => {
     expect(() => toOutcome(answer)).toThrow(
       expect.objectContaining({
         code: "PROTOCOL",
-        message: "the server's answer to tools/call is not a result",
+        message: `the server's answer to tools/call is not a result: <${JSON.stringify(answer)}>`,
+      }),
+    );
+  });
+
+  it.each([
+    {},
+    { nonsense: true },
+    { content: null },
+    { structuredContent: null },
+    { isError: true },
+    { _meta: {} },
+  ])("because it has no content is an error that shows it: %j", (answer) => {
+    expect(() => toOutcome(answer)).toThrow(
+      expect.objectContaining({
+        code: "PROTOCOL",
+        message: `the server's answer to tools/call has no content: <${JSON.stringify(answer)}>`,
       }),
     );
   });

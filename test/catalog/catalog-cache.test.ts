@@ -5,8 +5,10 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type CachedTools, CatalogCache, definitionHash } from "../../src/catalog/catalog-cache.ts";
 import type { ServerDefinition } from "../../src/model/server-definition.ts";
 
+const capabilities = { roots: { listChanged: true }, elicitation: { form: {} } };
 const entry: CachedTools = {
   savedAt: 1_700_000_000_000,
+  capabilities,
   identity: { era: "legacy", protocolVersion: "2025-11-25", name: "docs", version: "1.0.0" },
   tools: [
     { name: "read", description: "Reads.", inputSchema: { type: "object" }, _meta: { a: [1] } },
@@ -14,12 +16,15 @@ const entry: CachedTools = {
   ],
 };
 
+/** Where the entry is, by the definition's hash and the capabilities. */
+const FILE = "hash-eee9de6e.json";
+
 let stateDir: string;
 let path: string;
 
 beforeEach(async () => {
   stateDir = await mkdtemp(join(tmpdir(), "plugboard-cache-"));
-  path = join(stateDir, "catalog", "hash.json");
+  path = join(stateDir, "catalog", FILE);
 });
 
 afterEach(async () => {
@@ -30,23 +35,45 @@ describe("CatalogCache", () => {
   it("returns what was written, and nothing for another hash", async () => {
     const cache = new CatalogCache(stateDir);
     await cache.write("hash", entry);
-    expect(await cache.read("hash")).toEqual(entry);
-    expect(await new CatalogCache(stateDir).read("hash")).toEqual(entry);
-    expect(await cache.read("other")).toBeUndefined();
+    expect(await cache.read("hash", capabilities)).toEqual(entry);
+    expect(await new CatalogCache(stateDir).read("hash", capabilities)).toEqual(entry);
+    expect(await cache.read("other", capabilities)).toBeUndefined();
+  });
+
+  it("keeps a list for each set of capabilities, in whatever order they are written", async () => {
+    const cache = new CatalogCache(stateDir);
+    const less = { ...entry, capabilities: {}, tools: [] };
+    await cache.write("hash", entry);
+    await cache.write("hash", less);
+    const reordered = { elicitation: { form: {} }, roots: { listChanged: true } };
+    expect(await cache.read("hash", reordered)).toEqual(entry);
+    expect(await cache.read("hash", {})).toEqual(less);
+    expect(await cache.read("hash", { roots: {} })).toBeUndefined();
+  });
+
+  it("tells how the server was reached the last time, whatever was advertised", async () => {
+    const cache = new CatalogCache(stateDir);
+    expect(await cache.lastReached("hash")).toBeUndefined();
+    const { identity, savedAt } = entry;
+    const sse = { ...identity, transport: "sse" as const };
+    await cache.write("hash", { ...entry, identity: sse, savedAt: savedAt + 1 });
+    await cache.write("hash", { ...entry, capabilities: {} });
+    await cache.write("other", { ...entry, savedAt: savedAt + 2 });
+    expect(await cache.lastReached("hash")).toMatchObject({ era: "legacy", transport: "sse" });
   });
 
   it("keeps the last write", async () => {
     const cache = new CatalogCache(stateDir);
     await cache.write("hash", entry);
     await cache.write("hash", { ...entry, tools: [] });
-    expect((await cache.read("hash"))?.tools).toEqual([]);
+    expect((await cache.read("hash", capabilities))?.tools).toEqual([]);
   });
 
   it.runIf(process.platform !== "win32")("is readable by its owner alone", async () => {
     const deep = join(stateDir, "new", "state");
     await new CatalogCache(deep).write("hash", entry);
     const modes = await Promise.all(
-      [deep, join(deep, "catalog"), join(deep, "catalog", "hash.json")].map(
+      [deep, join(deep, "catalog"), join(deep, "catalog", FILE)].map(
         async (each) => (await stat(each)).mode & 0o777,
       ),
     );
@@ -63,11 +90,11 @@ describe("CatalogCache", () => {
     }));
     const writing = Promise.all(versions.map((version) => cache.write("hash", version)));
     const read: (CachedTools | undefined)[] = [];
-    for (let turn = 0; turn < 50; turn += 1) read.push(await cache.read("hash"));
+    for (let turn = 0; turn < 50; turn += 1) read.push(await cache.read("hash", capabilities));
     await writing;
-    read.push(await cache.read("hash"));
+    read.push(await cache.read("hash", capabilities));
     for (const each of read) expect([entry, ...versions]).toContainEqual(each);
-    expect(await readdir(join(stateDir, "catalog"))).toEqual(["hash.json"]);
+    expect(await readdir(join(stateDir, "catalog"))).toEqual([FILE]);
   });
 });
 
@@ -83,6 +110,7 @@ describe("a file that is not an entry", () => {
     ["with an identity that is none", { ...stored, identity: [] }],
     ["without a version", { ...stored, identity: { era: "legacy" } }],
     ["of another era", { ...stored, identity: { ...entry.identity, era: "stone" } }],
+    ["without capabilities", { ...stored, capabilities: undefined }],
     ["without tools", { ...stored, tools: {} }],
     ["with a tool that is none", { ...stored, tools: [tool, null] }],
     ["with a tool without a name", { ...stored, tools: [{ ...tool, name: 5 }] }],
@@ -92,14 +120,14 @@ describe("a file that is not an entry", () => {
     ["that is null", null],
   ])("is ignored: %s", async (_, value) => {
     await place(JSON.stringify(value));
-    expect(await new CatalogCache(stateDir).read("hash")).toBeUndefined();
+    expect(await new CatalogCache(stateDir).read("hash", capabilities)).toBeUndefined();
   });
 
   it("is ignored: torn or empty", async () => {
     const whole = JSON.stringify(stored);
     for (const text of ["", whole.slice(0, -1), whole.slice(1), "\u0000".repeat(100)]) {
       await place(text);
-      expect(await new CatalogCache(stateDir).read("hash")).toBeUndefined();
+      expect(await new CatalogCache(stateDir).read("hash", capabilities)).toBeUndefined();
     }
   });
 
@@ -107,7 +135,7 @@ describe("a file that is not an entry", () => {
     await place("{broken");
     const cache = new CatalogCache(stateDir);
     await cache.write("hash", entry);
-    expect(await cache.read("hash")).toEqual(entry);
+    expect(await cache.read("hash", capabilities)).toEqual(entry);
     expect(JSON.parse(await readFile(path, "utf8"))).toEqual(stored);
   });
 });

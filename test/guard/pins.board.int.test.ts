@@ -5,6 +5,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { PinStore } from "../../src/guard/pins/pin-store.ts";
+import type { Board } from "../../src/model/board.ts";
+import type { BoardOptions } from "../../src/model/board-options.ts";
 import type { PinMode } from "../../src/model/guard-settings.ts";
 import { fixture, textOf } from "../support/boards.ts";
 import { recordingLogger } from "../support/logger.ts";
@@ -101,6 +103,33 @@ describe("off", () => {
     expect(textOf(await board.call("docs/read"))).toBe("read");
     await board.close();
     expect(existsSync(join(docs.stateDir, "pins"))).toBe(false);
+  });
+});
+
+describe("a server that lists other tools for other capabilities", () => {
+  const servers = { docs: fixture("lists-for-capabilities") };
+  const onElicitation = () => Promise.resolve({ action: "cancel" } as const);
+
+  it("has one list for each, none of which is taken for a change of the other", async () => {
+    const stateDir = await directory();
+    const openFor = (options: BoardOptions) =>
+      openWith({ pins: "block", servers }, { stateDir, ...options });
+    const names = (board: Board) =>
+      board.tools().map(({ name }) => name.slice("mcp__docs__".length));
+    for (const start of ["eager", "none"] as const) {
+      const without = await openFor({ start });
+      expect(names(without)).toEqual(["plain"]);
+      await without.close();
+      const asking = await openFor({ start, onElicitation });
+      expect(names(asking)).toEqual(["plain", "elicitation"]);
+      expect(pinMessages(asking)).toEqual([]);
+      expect(textOf(await asking.call("docs/elicitation"))).toBe("elicitation");
+      await asking.close();
+      // Back again: the tool that is gone is no change either.
+      const again = await openFor({ start });
+      expect(pinMessages(again)).toEqual([]);
+      await again.close();
+    }
   });
 });
 

@@ -22,7 +22,11 @@ export class FakeConnection implements Connection {
   lists = 0;
   closes = 0;
   /** What the next listTools answers; a function may reject or never settle. */
-  answer: () => Promise<ToolList> = async () => ({ tools: [], diagnostics: [] });
+  answer: () => Promise<ToolList> = async () => ({
+    tools: [],
+    diagnostics: [],
+    capabilities: {},
+  });
   /** What close waits for. */
   closing: Promise<void> = Promise.resolve();
   #end: (reason: PlugboardError | undefined) => void = () => {};

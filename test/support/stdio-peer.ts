@@ -48,6 +48,7 @@ export function openTransport(maxMessageBytes = 1 << 20) {
     stdin,
     stdout,
     maxMessageBytes,
+    quote: JSON.stringify,
     clock,
     onJunk: (line) => junk.push(line),
     onFatal: (error) => fatal.push(error),

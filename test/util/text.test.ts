@@ -3,6 +3,7 @@ import {
   asText,
   byteSize,
   duration,
+  excerpt,
   oneLine,
   plainText,
   plural,
@@ -156,5 +157,35 @@ describe("asText", () => {
     ["a value deeper than the stack", nested, "(nested too deep to show)"],
   ])("writes %s", (_, value, text) => {
     expect(asText(value)).toBe(text);
+  });
+});
+
+describe("excerpt", () => {
+  const redact = (text: string, isCut: boolean): string =>
+    `${text.replaceAll("s3cret", "*")}${isCut ? "|" : ""}`;
+
+  it.each<[string, unknown, string]>([
+    ["a value", { a: [1, null] }, '{"a":[1,null]}'],
+    ["a text as it is, on one line", "one\n\ttwo \u001b[31mred\u001b[0m", "one two red"],
+    ["nothing", undefined, "undefined"],
+    ["no secret, even one with something invisible in it", "s3\u200bcret!", "*!"],
+    ["no part of a secret where it is cut", `${"x".repeat(197)}s3cret!`, `${"x".repeat(197)}*!`],
+    ["200 characters", "x".repeat(300), `${"x".repeat(199)}…`],
+  ])("shows %s", (_, value, shown) => {
+    expect(excerpt(value, redact)).toBe(shown);
+  });
+
+  it("tells where it has not read everything", () => {
+    const seen: [number, boolean][] = [];
+    const record = (text: string, isCut: boolean): string => {
+      seen.push([text.length, isCut]);
+      return text;
+    };
+    excerpt("x".repeat(1000), record);
+    excerpt("x".repeat(1001), record);
+    expect(seen).toEqual([
+      [1000, false],
+      [1000, true],
+    ]);
   });
 });

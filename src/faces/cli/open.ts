@@ -13,6 +13,7 @@ import { PlugboardError } from "../../model/errors.ts";
 import { closest } from "../../util/closest.ts";
 import type { CliContext } from "./context.ts";
 import { approvalPrompt } from "./questions/approve.ts";
+import { elicitationPrompt } from "./questions/elicit.ts";
 import { needsTrust, requireTrust } from "./trust/require-trust.ts";
 
 /** Without `onApproval` the person at the terminal is asked. */
@@ -62,7 +63,8 @@ export async function withBoard<Result>(
       owner: options.owner,
       onApproval: open.onApproval ?? approvalPrompt(context),
       onAuthorization: open.onAuthorization,
-      onElicitation: open.onElicitation,
+      // Every command advertises the same, so that what one of them lists another one can call.
+      onElicitation: open.onElicitation ?? elicitationPrompt(context),
       onSampling: open.onSampling,
       // Servers need not send log messages that would not be shown.
       serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,

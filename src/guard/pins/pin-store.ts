@@ -116,19 +116,25 @@ function compareText(a: string, b: string): number {
 
 type Check<Value> = (value: unknown) => value is Value;
 
-function toFile({ server, key, instructions, tools }: ServerPins): object {
+function toFile({ server, key, seenWith, instructions, tools }: ServerPins): object {
   // A list: the server chooses the names, and an object could not hold a tool called __proto__.
-  return { format: FORMAT, server, key, instructions, tools: [...tools] };
+  return { format: FORMAT, server, key, seenWith, instructions, tools: [...tools] };
 }
 
 function fromFile(content: unknown): ServerPins | undefined {
   if (!isJsonObject(content) || content["format"] !== FORMAT) return undefined;
-  const { server, key, instructions, tools } = content;
+  const { server, key, seenWith, instructions, tools } = content;
   if (typeof server !== "string" || typeof key !== "string") return undefined;
   if (!isPin(instructions, isText) || !Array.isArray(tools) || !tools.every(isNamedPin)) {
     return undefined;
   }
-  return { server, key, instructions, tools: new Map(tools) };
+  return {
+    server,
+    key,
+    ...(Array.isArray(seenWith) && { seenWith: seenWith.filter(isText) }),
+    instructions,
+    tools: new Map(tools),
+  };
 }
 
 function isNamedPin(entry: unknown): entry is [string, Pin<PinnedTool>] {

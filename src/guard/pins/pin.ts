@@ -2,13 +2,17 @@
 // twice: on what this process knows, and on what is on disk by then.
 
 import type { Pin, PinnedServer, PinnedTool, ServerPins, SeenValue } from "../../model/pin.ts";
+import type { JsonObject } from "../../model/json.ts";
 import type { ToolDefinition } from "../../model/tool.ts";
+import { canonicalJson } from "../../util/canonical-json.ts";
 import { textHash, toolHash, toPinnedTool } from "./hash.ts";
 
 /** What a server listed at one time. */
 export interface Sighting {
   tools: ReadonlyMap<string, SeenValue<PinnedTool>>;
   instructions: SeenValue<string>;
+  /** What the host had advertised, as canonical JSON. */
+  capabilities: string;
 }
 
 export type PinChange =
@@ -23,6 +27,7 @@ export function toSighting(
   tools: readonly ToolDefinition[],
   instructions: string | undefined,
   seen: number,
+  capabilities: JsonObject = {},
 ): Sighting {
   const text = instructions ?? "";
   return {
@@ -30,10 +35,19 @@ export function toSighting(
       tools.map((tool) => [tool.name, { hash: toolHash(tool), value: toPinnedTool(tool), seen }]),
     ),
     instructions: { hash: textHash(text), value: text, seen },
+    capabilities: canonicalJson(capabilities),
   };
 }
 
-/** The pins after a sighting; the same object if nothing is new. The first sighting is trusted. */
+/** A server may list more tools for other capabilities. Which are advertised is the host's choice, not the server's. */
+export function isFirstFor({ seenWith }: ServerPins, { capabilities }: Sighting): boolean {
+  return seenWith !== undefined && !seenWith.includes(capabilities);
+}
+
+/**
+ * The pins after a sighting; the same object if nothing is new. The first sighting is trusted, and so are the tools
+ * that the first sighting for other capabilities adds.
+ */
 export function observe(
   pins: ServerPins | undefined,
   { server, key }: PinnedServer,
@@ -41,17 +55,35 @@ export function observe(
 ): ServerPins {
   if (pins === undefined) {
     const tools = [...sighting.tools].map(([name, sight]) => [name, trust(sight)] as const);
-    return { server, key, instructions: trust(sighting.instructions), tools: new Map(tools) };
+    return {
+      server,
+      key,
+      seenWith: [sighting.capabilities],
+      instructions: trust(sighting.instructions),
+      tools: new Map(tools),
+    };
   }
+  const { seenWith = [] } = pins;
+  const isFirst = isFirstFor(pins, sighting);
   const instructions = see(pins.instructions, sighting.instructions);
   const tools = new Map(pins.tools);
-  for (const [name, sight] of sighting.tools) tools.set(name, see(tools.get(name), sight));
+  for (const [name, sight] of sighting.tools) {
+    const pin = tools.get(name);
+    tools.set(name, pin === undefined && isFirst ? trust(sight) : see(pin, sight));
+  }
   dropStrays(tools, sighting);
   const isSame =
+    seenWith.includes(sighting.capabilities) &&
     instructions === pins.instructions &&
     tools.size === pins.tools.size &&
     [...tools].every(([name, pin]) => pin === pins.tools.get(name));
-  return isSame ? pins : { ...pins, instructions, tools };
+  if (isSame) return pins;
+  return {
+    ...pins,
+    seenWith: [...new Set([...seenWith, sighting.capabilities])],
+    instructions,
+    tools,
+  };
 }
 
 /** How a sighting differs from what was approved. A tool that is gone does not count: it can do no harm. */

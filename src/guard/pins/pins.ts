@@ -4,11 +4,12 @@
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { PinMode } from "../../model/guard-settings.ts";
 import type { GuardedCall, StageFor } from "../../model/guard.ts";
+import type { JsonObject } from "../../model/json.ts";
 import { type Logger, silentLogger } from "../../model/logger.ts";
 import type { PinnedServer, ServerPins } from "../../model/pin.ts";
 import type { ToolDefinition } from "../../model/tool.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
-import { compare, observe, type PinChange, type Sighting, toSighting } from "./pin.ts";
+import { compare, isFirstFor, observe, type PinChange, type Sighting, toSighting } from "./pin.ts";
 import type { PinStore } from "./pin-store.ts";
 import { refusal, toDiagnostics } from "./report.ts";
 
@@ -71,12 +72,18 @@ export class Pins {
     server: string,
     tools: readonly ToolDefinition[],
     instructions: string | undefined,
+    /** What the host had advertised to the server. */
+    capabilities: JsonObject = {},
   ): Diagnostic[] {
     const watch = this.#watches.get(server);
     if (watch === undefined) return [];
-    watch.sighting = toSighting(tools, instructions, this.#clock.now());
+    watch.sighting = toSighting(tools, instructions, this.#clock.now(), capabilities);
     if (watch.pins === undefined) {
       this.#logger.info("seen for the first time: pinned", { server, tools: tools.length });
+    } else if (isFirstFor(watch.pins, watch.sighting)) {
+      const advertised = watch.sighting.capabilities;
+      const message = "listed for these capabilities for the first time: what it adds is pinned";
+      this.#logger.info(message, { server, advertised });
     }
     const seen = observe(watch.pins, watch.id, watch.sighting);
     if (seen !== watch.pins) void this.#save(watch);

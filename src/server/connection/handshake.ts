@@ -1,7 +1,8 @@
-// Opens the conversation in the server's protocol era, on one process. `initialize` goes first: every legacy
-// server answers it, while some exit on the `server/discover` of 2026-07-28. A modern server refuses it, and
-// then gets `server/discover`. Only a server that exits on `initialize` needs a second process, which is the
-// supervisor's next attempt.
+// Opens the conversation in the server's protocol era. On stdio `initialize` goes first: every legacy server
+// answers it, while some exit on the `server/discover` of 2026-07-28. A modern server refuses it, and then gets
+// `server/discover`. Only a server that exits on `initialize` needs a second process, which is the supervisor's
+// next attempt. Over HTTP `server/discover` goes first, and whatever is not a clear answer to it leads to
+// `initialize`.
 
 import { PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
@@ -12,6 +13,7 @@ import { wireErrorOf } from "../transport/errors.ts";
 
 export const MODERN_VERSION = "2026-07-28";
 const UNSUPPORTED_VERSION = -32022;
+const TOO_MANY_REQUESTS = 429;
 export const LEGACY_VERSIONS: readonly string[] = [
   "2025-11-25",
   "2025-06-18",
@@ -31,14 +33,27 @@ export interface Handshake {
   protocolVersion: string;
   /** What the server said about itself: its answer to `initialize` or `server/discover`. */
   statement: JsonObject;
+  /** The other era was asked first, and the server was out of order then: another time it may speak that one. */
+  isEraDoubtful?: true;
+}
+
+export interface HandshakeQuestion {
+  /** Milliseconds to wait for the answer. */
+  timeout: number;
+  /** The server need not know the question: whatever goes wrong is its answer, and the conversation goes on. */
+  isProbe: boolean;
 }
 
 export interface HandshakeRequest {
   /** Sends one request; rejects with a PlugboardError. */
-  request: (method: string, params: JsonObject) => Promise<unknown>;
+  request: (method: string, params: JsonObject, question: HandshakeQuestion) => Promise<unknown>;
   host: Implementation;
   capabilities: JsonObject;
   protocol: ProtocolChoice;
+  /** Milliseconds for the whole handshake. */
+  timeout: number;
+  /** Milliseconds until silence to `server/discover` leads to `initialize`. Without it, silence is a timeout. */
+  probeTimeout?: number;
   /** The era to ask for first, if something is known. */
   expect?: ProtocolEra;
 }
@@ -59,66 +74,101 @@ export function requestMeta(
 }
 
 export async function shakeHands(options: HandshakeRequest): Promise<Handshake> {
+  const all: HandshakeQuestion = { timeout: options.timeout, isProbe: false };
   switch (options.protocol) {
     case "legacy":
-      return initialize(options);
+      return initialize(options, all);
     case MODERN_VERSION:
-      return discover(options);
+      return discover(options, all);
     case "auto":
-      return options.expect === "modern"
-        ? orElse(discover, initialize, options)
-        : orElse(initialize, discover, options);
+      return options.expect === "modern" ? discoverFirst(options) : initializeFirst(options, all);
   }
 }
 
-type HandshakeStep = (options: HandshakeRequest) => Promise<Handshake>;
-
-/** The second step follows only an answer that refuses the first: silence or an exit proves nothing. */
-async function orElse(
-  first: HandshakeStep,
-  second: HandshakeStep,
+/** `server/discover` follows only an answer that refuses `initialize`: silence or an exit proves nothing. */
+async function initializeFirst(
   options: HandshakeRequest,
+  all: HandshakeQuestion,
 ): Promise<Handshake> {
   try {
-    return await first(options);
+    return await initialize(options, all);
   } catch (refusal) {
-    // Some servers answer a question they do not know with something meaningless.
-    const isNoise = first === discover && hasCode(refusal, "HANDSHAKE_FAILED");
-    if (!isNoise && !isRefusal(refusal)) throw refusal;
+    if (!isRefusal(refusal)) throw refusal;
     try {
-      return await second(options);
+      const handshake = await discover(options, { ...all, isProbe: isOutage(refusal) });
+      return isOutage(refusal) ? { ...handshake, isEraDoubtful: true } : handshake;
     } catch (error) {
       // The refusal of `initialize` is more telling than "method not found" for `server/discover`.
-      const isLess = first === initialize && isRefusal(error);
-      throw isLess && !hasCode(error, "UNSUPPORTED_VERSION") ? refusal : error;
+      if (isOutage(refusal) || (isRefusal(error) && !hasCode(error, "UNSUPPORTED_VERSION"))) {
+        throw refusal;
+      }
+      throw error;
     }
   }
 }
 
-function isRefusal(error: unknown): boolean {
-  if (!(error instanceof PlugboardError)) return false;
-  switch (error.code) {
-    case "SERVER_ERROR":
-    case "UNSUPPORTED_VERSION":
-      return true;
-    case "HTTP_STATUS":
-      // An outage proves nothing.
-      return (error.status ?? 500) < 500;
-    default:
-      return false;
+/** Servers that do not know `server/discover` answer it with anything: an outage, a web page, an error without an id. */
+async function discoverFirst(options: HandshakeRequest): Promise<Handshake> {
+  const { timeout, probeTimeout = timeout } = options;
+  try {
+    return await discover(options, { timeout: probeTimeout, isProbe: true });
+  } catch (noAnswer) {
+    const isSilent = hasCode(noAnswer, "TIMEOUT");
+    const left = isSilent ? timeout - probeTimeout : timeout;
+    if (left <= 0 || !leavesEraOpen(noAnswer)) throw noAnswer;
+    const rest: HandshakeQuestion = { timeout: left, isProbe: false };
+    try {
+      const handshake = await initialize(options, rest);
+      return isOutage(noAnswer) ? { ...handshake, isEraDoubtful: true } : handshake;
+    } catch (refusal) {
+      // A modern server was only slow, or out of order for a moment.
+      const wasMomentary = isSilent || isOutage(noAnswer) || hasCode(noAnswer, "NETWORK");
+      if (!wasMomentary || !isRefusal(refusal) || isOutage(refusal)) throw refusal;
+      return await discover(options, rest).catch((error: unknown) => {
+        throw isRefusal(error) ? refusal : error;
+      });
+    }
   }
+}
+
+/** Whether the failed question says nothing about the other era. Only "sign in" and "later" concern both. */
+function leavesEraOpen(error: unknown): boolean {
+  if (!(error instanceof PlugboardError) || error.status === TOO_MANY_REQUESTS) return false;
+  switch (error.code) {
+    case "NEEDS_AUTH":
+    case "REFUSED_ADDRESS":
+    case "UNRESOLVED_VALUE":
+    case "CANCELLED":
+      return false;
+    default:
+      return true;
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof PlugboardError) || error.status === TOO_MANY_REQUESTS) return false;
+  return ["SERVER_ERROR", "UNSUPPORTED_VERSION", "HTTP_STATUS"].includes(error.code);
+}
+
+/** Anybody between us and the server may answer with these when it is down. */
+function isOutage(error: unknown): boolean {
+  return error instanceof PlugboardError && (error.status ?? 0) >= 500;
 }
 
 function hasCode(error: unknown, code: PlugboardError["code"]): boolean {
   return error instanceof PlugboardError && error.code === code;
 }
 
-async function initialize(options: HandshakeRequest): Promise<Handshake> {
-  const result = await options.request("initialize", {
+async function initialize(
+  options: HandshakeRequest,
+  question: HandshakeQuestion,
+): Promise<Handshake> {
+  const params = {
     protocolVersion: LEGACY_VERSIONS[0],
     capabilities: options.capabilities,
     clientInfo: options.host,
-  });
+  };
+  const result = await options.request("initialize", params, question);
   if (!isJsonObject(result) || typeof result.protocolVersion !== "string") {
     throw new PlugboardError("HANDSHAKE_FAILED", "the server's answer to initialize is malformed");
   }
@@ -137,9 +187,12 @@ async function initialize(options: HandshakeRequest): Promise<Handshake> {
   };
 }
 
-async function discover(options: HandshakeRequest): Promise<Handshake> {
-  const ask = (): Promise<unknown> =>
-    options.request("server/discover", { _meta: requestMeta(options.host, options.capabilities) });
+async function discover(
+  options: HandshakeRequest,
+  question: HandshakeQuestion,
+): Promise<Handshake> {
+  const params = { _meta: requestMeta(options.host, options.capabilities) };
+  const ask = (): Promise<unknown> => options.request("server/discover", params, question);
   const result = await ask().catch((error: unknown) => {
     // Some servers refuse the version and list it as supported: we ask those once more.
     if (namesOurVersion(error)) return ask();

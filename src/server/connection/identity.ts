@@ -17,6 +17,7 @@ export function readIdentity(
   return {
     era: handshake.era,
     protocolVersion: handshake.protocolVersion,
+    ...(handshake.isEraDoubtful && { isEraDoubtful: true }),
     ...(info !== undefined && {
       name: redact(oneLine(info.name, 100)),
       version: redact(oneLine(info.version, 50)),

@@ -22,7 +22,7 @@ import { listPages } from "../lists/list-pages.ts";
 import { TOOL_LIST } from "../lists/list-tools.ts";
 import type { RedactText } from "../log/stderr-log.ts";
 import { RequestRouter } from "../requests/request-router.ts";
-import type { HostAnswers } from "../requests/server-requests.ts";
+import type { HostAnswers } from "../requests/host-answers.ts";
 import type { Carrier } from "../transport/carrier.ts";
 import { isMethodNotFound } from "../transport/errors.ts";
 import { type ParamHeader, readParamHeaders } from "../transport/param-headers.ts";
@@ -40,7 +40,12 @@ export interface ConnectionOptions {
   answers?: HostAnswers;
   /** Removes secrets from stderr and from what the server says about itself and its tools. */
   redact?: RedactText;
+  /** What a person should know of how the server was reached; a diagnostic of every list. */
+  remark?: string;
 }
+
+/** How long a server at a URL may be silent to a question that it need not know. */
+const PROBE_MS = 5000;
 
 /** The era to ask a server for first. Every attempt to open a connection updates it. */
 export interface ExpectedEra {
@@ -79,7 +84,8 @@ export async function openConnection(options: OpenConnectionOptions): Promise<Co
   try {
     if (signal.aborted) throw new PlugboardError("CANCELLED", "the start was cancelled");
     await connection.establish(deadline - clock.monotonic(), expected.era);
-    expected.era = connection.identity.era;
+    const { era, isEraDoubtful } = connection.identity;
+    if (!isEraDoubtful) expected.era = era;
     return connection;
   } catch (error) {
     const reason = explain(error, definition.timeout);
@@ -159,14 +165,17 @@ class LiveConnection implements Connection {
   async establish(timeout: number, expect: ProtocolEra | undefined): Promise<void> {
     // Loading the SDK costs nothing now: the child is booting meanwhile.
     const sdk = import("@modelcontextprotocol/client");
-    const { wire } = this.#options.carrier;
+    const { wire, transport } = this.#options.carrier;
     const { capabilities } = this.#router.requests;
     const handshake = await shakeHands({
-      request: (method, params) => wire.request(method, params, { timeout }),
+      request: (method, params, question) => wire.request(method, params, question),
       host: this.#host,
       capabilities,
       protocol: this.#options.definition.protocol,
       expect,
+      timeout,
+      // A process that has just been started may be silent for long, and must not be asked twice.
+      probeTimeout: transport === undefined ? undefined : Math.min(PROBE_MS, timeout / 3),
     });
     this.#handshake = handshake;
     const { era } = handshake;
@@ -230,8 +239,9 @@ class LiveConnection implements Connection {
   }
 
   async listTools(): Promise<ToolList> {
+    const { capabilities } = this.#router.requests;
     if (this.#client?.getServerCapabilities()?.tools === undefined) {
-      return { tools: [], diagnostics: this.#hiddenCharacters() };
+      return { tools: [], diagnostics: this.#remarks(), capabilities };
     }
     const { name: server, timeout } = this.#options.definition;
     const { wire } = this.#options.carrier;
@@ -240,21 +250,28 @@ class LiveConnection implements Connection {
       const { items, diagnostics } = await listPages(TOOL_LIST, options);
       return this.#withParamHeaders({
         tools: items,
-        diagnostics: [...this.#hiddenCharacters(), ...diagnostics],
+        diagnostics: [...this.#remarks(), ...diagnostics],
+        capabilities,
       });
     } catch (error) {
       if (!isMethodNotFound(error)) throw error;
       const message = "the server advertises tools but does not know tools/list";
-      return { tools: [], diagnostics: [{ server, message }] };
+      const all = [...this.#remarks(), { server, message }];
+      return { tools: [], diagnostics: all, capabilities };
     }
   }
 
-  #hiddenCharacters(): Diagnostic[] {
-    const info = this.#client?.getServerVersion();
-    const places = this.#handshake && hiddenIn(this.#handshake, info);
-    if (places === undefined) return [];
-    const message = `invisible characters were removed from the server's ${places}`;
-    return [{ server: this.#options.definition.name, message }];
+  /** What is unusual about the connection itself. */
+  #remarks(): Diagnostic[] {
+    const { definition, remark } = this.#options;
+    const places = this.#handshake && hiddenIn(this.#handshake, this.#client?.getServerVersion());
+    const messages = [
+      ...(remark === undefined ? [] : [remark]),
+      ...(places === undefined
+        ? []
+        : [`invisible characters were removed from the server's ${places}`]),
+    ];
+    return messages.map((message) => ({ server: definition.name, message }));
   }
 
   /** Tells the wire which parameters to mirror. A tool that declares them wrongly must not be called. */
@@ -272,7 +289,7 @@ class LiveConnection implements Connection {
       return false;
     });
     wire.adoptParamHeaders(byTool);
-    return { tools, diagnostics };
+    return { ...list, tools, diagnostics };
   }
 
   callTool(name: string, args: JsonObject, options: CallOptions): Promise<unknown> {

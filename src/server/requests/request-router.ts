@@ -10,7 +10,8 @@ import { protocolLevel, ServerLog } from "../log/server-log.ts";
 import type { Wire } from "../transport/carrier.ts";
 import { CallsInFlight, type CausingCall, type RequestOrigin } from "./calls-in-flight.ts";
 import { callInRounds } from "./input-rounds.ts";
-import { type HostAnswers, type RequestsContext, ServerRequests } from "./server-requests.ts";
+import type { HostAnswers } from "./host-answers.ts";
+import { type RequestsContext, ServerRequests } from "./server-requests.ts";
 
 export interface RequestRouterOptions extends RequestsContext {
   wire: Wire;

@@ -37,7 +37,7 @@ export interface SamplingContext {
   redact: (text: string) => string;
 }
 
-export function samplingOptions(given: OnSampling): Required<SamplingOptions> {
+function samplingOptions(given: OnSampling): Required<SamplingOptions> {
   const options = typeof given === "function" ? { handler: given } : given;
   return { tools: false, maxTokens: MAX_TOKENS, ...options };
 }

@@ -1,35 +1,20 @@
-// Everything a server may ask the host for during one connection: the capabilities that we advertise, and the
-// answers. Requests beyond these have no answer here, and the caller refuses them.
+// Everything a server may ask the host for during one connection, and the answers. Requests beyond what we
+// advertise have no answer here, and the caller refuses them.
 
-import type { OnElicitation } from "../../model/elicitation.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
-import type { Logger, LogLevel } from "../../model/logger.ts";
-import type { RootsSource } from "../../model/roots.ts";
-import type { OnSampling } from "../../model/sampling.ts";
+import type { Logger } from "../../model/logger.ts";
 import type { Clock } from "../../util/clock.ts";
 import { QuestionQueue } from "../../util/question-queue.ts";
 import { LogLimit } from "../log/log-limit.ts";
 import { wireErrorOf } from "../transport/errors.ts";
 import type { RequestOrigin } from "./calls-in-flight.ts";
 import { Elicitor } from "./elicitation.ts";
-import { sample, samplingOptions } from "./sampling.ts";
-import type { SamplingLimits } from "./sampling-limits.ts";
+import { capabilitiesOf, type HostAnswers } from "./host-answers.ts";
+import { sample } from "./sampling.ts";
 
 const URL_REQUIRED = -32042;
 /** How many pages one call may want a person to open before it goes on. */
 const MAX_PAGES = 5;
-
-/** What the host has to answer one of its servers with. */
-export interface HostAnswers {
-  onElicitation?: OnElicitation;
-  /** Absent where the server must not use the model. */
-  sampling?: { onSampling: OnSampling; approvalRequired: boolean; limits: SamplingLimits };
-  roots?: RootsSource;
-  /** The board's queue, so that its callback gets one question at a time, whichever server asks. */
-  questions?: QuestionQueue;
-  /** The lowest level that servers should log. Default `warn`. */
-  logLevel?: LogLevel;
-}
 
 export interface RequestsContext {
   server: string;
@@ -49,29 +34,26 @@ export type RequestMethod = (typeof REQUEST_METHODS)[number];
 type AnswerRequest = (params: unknown, origin: RequestOrigin) => Promise<JsonObject>;
 
 export class ServerRequests {
-  readonly capabilities: JsonObject = {};
+  readonly capabilities: JsonObject;
   readonly #answers = new Map<string, AnswerRequest>();
   readonly #elicitor: Elicitor | undefined;
 
   constructor(answers: HostAnswers, context: RequestsContext) {
     const { onElicitation, sampling, roots, questions = new QuestionQueue() } = answers;
     const limited = { ...context, logger: limitWarnings(context) };
+    this.capabilities = capabilitiesOf(answers);
     if (onElicitation !== undefined) {
       const elicitor = new Elicitor({ ...limited, ask: onElicitation, questions });
       this.#elicitor = elicitor;
-      this.capabilities.elicitation = { form: {}, url: {} };
       this.#answers.set("elicitation/create", (params, origin) => elicitor.answer(params, origin));
     }
     if (sampling !== undefined) {
-      const takesTools = samplingOptions(sampling.onSampling).tools;
-      this.capabilities.sampling = takesTools ? { tools: {} } : {};
       const options = { ...limited, ...sampling };
       this.#answers.set("sampling/createMessage", (params, origin) =>
         sample(params, origin, options),
       );
     }
-    if (roots?.list() !== undefined) {
-      this.capabilities.roots = { listChanged: true };
+    if (roots !== undefined && this.capabilities.roots !== undefined) {
       this.#answers.set("roots/list", async () => ({ roots: [...(roots.list() ?? [])] }));
     }
   }

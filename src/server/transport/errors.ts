@@ -1,22 +1,26 @@
 // The errors that every transport reports: what a server answered, and messages that are too large.
 
-import { PlugboardError } from "../../model/errors.ts";
+import { type ErrorDetails, PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { byteSize, oneLine } from "../../util/text.ts";
 
 const METHOD_NOT_FOUND = -32601;
 
 /** A server's JSON-RPC error in answer to `method`. */
-export function serverError(method: string, error: unknown, status?: number): PlugboardError {
+export function serverError(
+  method: string,
+  error: unknown,
+  details: Pick<ErrorDetails, "status" | "hint"> = {},
+): PlugboardError {
   const code = isJsonObject(error) && typeof error.code === "number" ? ` (${error.code})` : "";
   return new PlugboardError("SERVER_ERROR", `${wireMessage(error)}${code}`, {
     cause: { method, error },
-    status,
+    ...details,
   });
 }
 
 export function wireMessage(error: unknown): string {
-  const message = isJsonObject(error) ? error.message : undefined;
+  const message = isJsonObject(error) ? error.message : error;
   if (typeof message !== "string") return "no message";
   // The official SDKs put the code in front of the message, and `serverError` adds it at the end.
   return oneLine(message.replace(/^MCP error -?\d+: /, ""), 2000);
@@ -31,6 +35,14 @@ export function wireErrorOf(error: unknown): JsonObject | undefined {
 
 export function isMethodNotFound(error: unknown): boolean {
   return wireErrorOf(error)?.code === METHOD_NOT_FOUND;
+}
+
+/** Shows what a server sent, in an error: bounded, on one line, without secrets. */
+export type Quote = (received: unknown) => string;
+
+/** `fault` follows "the server's answer to tools/call" in a sentence. */
+export function malformed(method: string, fault: string, shown: string): PlugboardError {
+  return new PlugboardError("PROTOCOL", `the server's answer to ${method} ${fault}: ${shown}`);
 }
 
 export function messageTooLarge(maxBytes: number): PlugboardError {

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { parseJson } from "../../util/parse-json.ts";
 import { retryAfterMs } from "../../util/retry-after.ts";
 import { oneLine } from "../../util/text.ts";
-import { serverError, wireMessage } from "./errors.ts";
+import { type Quote, serverError, wireMessage } from "./errors.ts";
 
 export type Refusal =
   /** The server has forgotten the session; the request did not run. */
@@ -28,13 +28,17 @@ export interface RefusedAnswer {
   /** The request carried a session id. */
   inSession: boolean;
   now: number;
+  quote: Quote;
 }
 
 export function readRefusal(answer: RefusedAnswer): Refusal {
   const { status, body, inSession } = answer;
   const wire = errorIn(body);
   if (status === 401 || status === 403) return { kind: "error", error: needsAuth(answer) };
-  const error = wire && status < 500 ? serverError(answer.method, wire, status) : httpError(answer);
+  const error =
+    wire && status < 500
+      ? serverError(answer.method, wire, { status, hint: pathHint(answer) })
+      : httpError(answer);
   const said = (wire && wireMessage(wire)) || body;
   if (inSession && (status === 404 || (status === 400 && /session/i.test(said)))) {
     return { kind: "session-lost", error };
@@ -60,14 +64,32 @@ function errorIn(body: string): JsonObject | undefined {
   return isJsonObject(parsed) && isJsonObject(parsed.error) ? parsed.error : undefined;
 }
 
-function httpError({ status, method, headers }: RefusedAnswer): PlugboardError {
+function httpError(answer: RefusedAnswer): PlugboardError {
+  const { status, method, headers } = answer;
   const type = headers["content-type"]?.split(";")[0];
-  const what = type === undefined ? "" : ` and ${oneLine(type, 60)}`;
+  const shown = shownOf(answer, type);
+  const what = type === undefined || shown !== "" ? "" : ` and ${oneLine(type, 60)}`;
   return new PlugboardError(
     "HTTP_STATUS",
-    `the server answered ${method} with HTTP ${status}${what}`,
-    { status, hint: status === 404 || status === 405 ? 'check the path in "url"' : undefined },
+    `the server answered ${method} with HTTP ${status}${what}${shown}`,
+    { status, hint: pathHint(answer) },
   );
+}
+
+/** The body, where a person can read it: a page of HTML says little in one line. */
+function shownOf({ body, quote }: RefusedAnswer, type = ""): string {
+  if (!type.includes("json") && type !== "text/plain") return "";
+  const message = errorIn(body)?.message;
+  const said = quote(typeof message === "string" ? message : body);
+  return said === "" ? "" : `: ${said}`;
+}
+
+const FIRST_REQUESTS = new Set(["GET", "initialize", "server/discover"]);
+
+/** Where nothing has worked yet, 404 and 405 mean that MCP is not at this path. */
+function pathHint({ status, method }: RefusedAnswer): string | undefined {
+  if ((status !== 404 && status !== 405) || !FIRST_REQUESTS.has(method)) return undefined;
+  return 'check the path in "url": most servers answer at /mcp, older ones at /sse';
 }
 
 function needsAuth({ status }: RefusedAnswer): PlugboardError {

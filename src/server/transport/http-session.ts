@@ -9,6 +9,7 @@ import { type Clock, pause } from "../../util/clock.ts";
 import { type ParamHeader, paramHeaders } from "./param-headers.ts";
 import { readEvents, type StreamPosition } from "./event-stream.ts";
 import { mirroredHeaders, sessionHeaders } from "./http-headers.ts";
+import type { Quote } from "./errors.ts";
 import { readRefusal } from "./http-refusal.ts";
 import { type Hold, sendAuthorized } from "./send-authorized.ts";
 
@@ -32,6 +33,7 @@ export interface RemoteOptions {
   authorizer?: Authorizer;
   clock: Clock;
   maxMessageBytes: number;
+  quote: Quote;
 }
 
 export interface Outgoing {
@@ -41,6 +43,8 @@ export interface Outgoing {
   signal: AbortSignal;
   /** Stops the clock of the caller who waits for the answer. */
   hold?: Hold;
+  /** The server need not know this request: HTTP 5xx is an answer like any other. */
+  isProbe?: boolean;
 }
 
 export class HttpSession {
@@ -61,8 +65,12 @@ export class HttpSession {
 
   /** Resolves to an answer that is a success. */
   async post(outgoing: Outgoing): Promise<GuardedResponse> {
-    if (outgoing.method === "initialize") this.#initializeParams = outgoing.params;
-    let retries = SAFE.has(outgoing.method) ? SAFE_RETRIES : 0;
+    if (outgoing.method === "initialize") {
+      this.#initializeParams = outgoing.params;
+      // What came with the answer to an earlier question was no session that we opened.
+      this.#id = undefined;
+    }
+    let retries = SAFE.has(outgoing.method) && !outgoing.isProbe ? SAFE_RETRIES : 0;
     let patience = LATER_RETRIES;
     for (let renewed = false; ;) {
       const session = this.#id;
@@ -75,10 +83,11 @@ export class HttpSession {
       const refusal = readRefusal({
         status,
         headers,
-        body: await firstBytes(response, ERROR_BODY_BYTES),
+        body: await firstBytes(response),
         method: outgoing.method,
         inSession: session !== undefined,
         now: this.#options.clock.now(),
+        quote: this.#options.quote,
       });
       if (refusal.kind === "session-lost") {
         // It says the same with a new session, so the session is not the problem.
@@ -209,14 +218,15 @@ export function isEventStream({ headers }: GuardedResponse): boolean {
   return headers["content-type"]?.startsWith("text/event-stream") ?? false;
 }
 
-async function firstBytes(response: GuardedResponse, max: number): Promise<string> {
+/** The beginning of a body that is not the answer we wanted. Ends the response. */
+export async function firstBytes(response: GuardedResponse): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
     for await (const chunk of response.body) {
       chunks.push(chunk);
       size += chunk.length;
-      if (size >= max) break;
+      if (size >= ERROR_BODY_BYTES) break;
     }
   } catch {
     // What was read so far is enough.

@@ -2,11 +2,19 @@
 // events. An answer that is cut short fails its call at once.
 
 import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { GuardedResponse } from "../../net/fetch.ts";
 import { oneLine } from "../../util/text.ts";
 import { pause } from "../../util/clock.ts";
 import { readEvents, readText, type StreamPosition } from "./event-stream.ts";
-import { HttpSession, isEventStream, type Outgoing, type RemoteOptions } from "./http-session.ts";
+import { serverError } from "./errors.ts";
+import {
+  firstBytes,
+  HttpSession,
+  isEventStream,
+  type Outgoing,
+  type RemoteOptions,
+} from "./http-session.ts";
 import type { ParamHeader } from "./param-headers.ts";
 import { RemoteTransport } from "./remote.ts";
 
@@ -25,7 +33,7 @@ export class HttpTransport extends RemoteTransport {
     onFatal: (error: PlugboardError) => void,
     onRenewed: () => void,
   ) {
-    super(options.clock, onFatal);
+    super(options, onFatal);
     this.session = new HttpSession(options, onRenewed);
     this.#options = options;
   }
@@ -39,9 +47,18 @@ export class HttpTransport extends RemoteTransport {
   }
 
   protected override async exchange(outgoing: Outgoing, id: number): Promise<void> {
+    const { method } = outgoing;
     const position: StreamPosition = {};
     const response = await this.session.post(outgoing);
-    const end = await this.#read(response, outgoing.method, position).then(
+    let stray: { message: unknown } | undefined;
+    const take = (data: string): void => {
+      for (const message of this.receive(data)) {
+        // The response is to this request alone, so an error without an id is about it.
+        if (isErrorWithoutId(message)) this.calls.fail(id, serverError(method, message.error));
+        stray = { message };
+      }
+    };
+    const end = await this.#read(response, method, position, take).then(
       () => undefined,
       (error: unknown) => toPlugboardError(error, "PROTOCOL"),
     );
@@ -49,6 +66,13 @@ export class HttpTransport extends RemoteTransport {
     // One answer that was cut short does not mean that the server is gone, so other calls go on.
     if (end !== undefined && end.code !== "NETWORK") throw end;
     if (this.meta === undefined) await this.#resume(position, outgoing.signal, id);
+    if (stray !== undefined) {
+      const shown = this.#options.quote(stray.message);
+      throw new PlugboardError(
+        "PROTOCOL",
+        `the server answered ${method} with something else: ${shown}`,
+      );
+    }
     const message = "the server ended its answer before it was complete";
     this.calls.fail(id, new PlugboardError("CONNECTION_CLOSED", message, { cause: end }));
   }
@@ -60,7 +84,7 @@ export class HttpTransport extends RemoteTransport {
       throw this.#noted(error);
     });
     // The SDK waits for the answer by its id, not for this promise.
-    void this.#read(response, outgoing.method, position)
+    void this.#read(response, outgoing.method, position, (data) => void this.receive(data))
       .catch((error: unknown) => this.onerror?.(toPlugboardError(error, "PROTOCOL")))
       .finally(() => {
         // If the stream ended without an answer, the SDK would wait for it for ever.
@@ -76,8 +100,8 @@ export class HttpTransport extends RemoteTransport {
     (await this.session.post({ method, params: {}, body, signal: this.ended })).cancel();
   }
 
-  protected override answered(id: string | number): void {
-    this.#sdkWaits.delete(id);
+  protected override answered(id: string | number): boolean {
+    return this.#sdkWaits.delete(id);
   }
 
   /** Asks for what was missed, which is possible if the server gives its events ids. */
@@ -86,7 +110,7 @@ export class HttpTransport extends RemoteTransport {
       if (position.lastId === undefined || !this.calls.waits(id) || signal.aborted) return;
       await pause(this.#options.clock, position.retryMs ?? RESUME_PAUSE_MS, signal);
       const outcome = await this.session
-        .listen(position, signal, (data) => this.receive(data))
+        .listen(position, signal, (data) => this.receiveAny(data))
         .catch((error: unknown) => {
           throw this.#noted(error);
         });
@@ -100,21 +124,32 @@ export class HttpTransport extends RemoteTransport {
     return reason;
   }
 
-  async #read(response: GuardedResponse, method: string, position: StreamPosition): Promise<void> {
-    const { maxMessageBytes } = this.#options;
+  async #read(
+    response: GuardedResponse,
+    method: string,
+    position: StreamPosition,
+    take: (data: string) => void,
+  ): Promise<void> {
+    const { maxMessageBytes, quote } = this.#options;
     const type = response.headers["content-type"] ?? "";
     if (isEventStream(response)) {
       return readEvents(response.body, maxMessageBytes, position, ({ name, data }) => {
-        if (name === "message") this.receive(data);
+        if (name === "message") take(data);
       });
     }
-    if (type.includes("json")) return this.receive(await readText(response, maxMessageBytes));
-    response.cancel();
-    if (response.status === 202 || response.status === 204) return;
+    if (type.includes("json")) return take(await readText(response, maxMessageBytes));
+    if (response.status === 202 || response.status === 204) return response.cancel();
     const what = type === "" ? "no content type" : oneLine(type, 60);
+    const body = quote(await firstBytes(response));
+    const shown = body === "" ? "" : `: ${body}`;
     throw new PlugboardError(
       "PROTOCOL",
-      `the server answered ${method} with ${what} instead of JSON`,
+      `the server answered ${method} with ${what} instead of JSON${shown}`,
     );
   }
+}
+
+function isErrorWithoutId(message: unknown): message is { error: JsonObject } {
+  if (!isJsonObject(message) || !isJsonObject(message.error)) return false;
+  return message.id === undefined || message.id === null;
 }

@@ -8,7 +8,7 @@ import type { JsonObject } from "../../model/json.ts";
 import type { Progress } from "../../model/tool.ts";
 import type { Clock, Timer } from "../../util/clock.ts";
 import { duration } from "../../util/text.ts";
-import { serverError } from "./errors.ts";
+import { malformed, type Quote, serverError } from "./errors.ts";
 
 export interface RequestOptions {
   /** Milliseconds without an answer or progress. */
@@ -19,6 +19,8 @@ export interface RequestOptions {
   onProgress?: (progress: Progress) => void;
   /** More parameters of a call, besides its name and arguments. */
   extra?: JsonObject;
+  /** The server need not know this request: an outage is not waited out, and no answer ends the conversation. */
+  isProbe?: boolean;
 }
 
 interface PendingCall {
@@ -46,20 +48,26 @@ interface PendingCall {
  */
 const FIRST_ID = 1_000_000_000;
 const LAST_ID = 2_000_000_000;
+const OUR_ID = /^1\d{9}$/;
+
+/** How many characters at either end of an answer are searched for its id. */
+const ENVELOPE = 2000;
 
 export class PendingCalls {
   readonly #calls = new Map<number, PendingCall>();
   readonly #clock: Clock;
   /** Tells the server that nobody waits for its answer any more. */
   readonly #abandon: (id: number, reason: string) => void;
+  readonly #quote: Quote;
   #nextId = FIRST_ID;
   #timer: Timer | undefined;
   #timerAt = Infinity;
   #failure: PlugboardError | undefined;
 
-  constructor(clock: Clock, abandon: (id: number, reason: string) => void) {
+  constructor(clock: Clock, abandon: (id: number, reason: string) => void, quote: Quote) {
     this.#clock = clock;
     this.#abandon = abandon;
+    this.#quote = quote;
   }
 
   get size(): number {
@@ -71,9 +79,11 @@ export class PendingCalls {
     return this.#calls.has(id);
   }
 
-  /** Whether the id is one of ours, pending or not. */
-  owns(id: number): boolean {
-    return id >= FIRST_ID && id < LAST_ID;
+  /** The id if it is one of ours, pending or not. Some servers send numbers back as text. */
+  ownId(id: unknown): number | undefined {
+    const number = typeof id === "string" && OUR_ID.test(id) ? Number(id) : id;
+    if (typeof number !== "number") return undefined;
+    return number >= FIRST_ID && number < LAST_ID ? number : undefined;
   }
 
   /** `send` is called with the id, synchronously; the promise rejects with a PlugboardError only. */
@@ -125,15 +135,36 @@ export class PendingCalls {
     const call = this.#take(id);
     if (call === undefined) return false;
     // Some servers send `"error": null` beside a result.
-    if (message.error === undefined || message.error === null) call.resolve(message.result);
-    else call.reject(serverError(call.method, message.error));
+    if (message.error !== undefined && message.error !== null) {
+      call.reject(serverError(call.method, message.error));
+    } else if (message.result === undefined) {
+      const fault = "has neither a result nor an error";
+      call.reject(malformed(call.method, fault, this.#quote(message)));
+    } else {
+      call.resolve(message.result);
+    }
+    return true;
+  }
+
+  /** Fails the call whose answer is not JSON, if its id can be read; false if this is no such answer. */
+  failUnreadable(text: string): boolean {
+    const ends = `${text.slice(0, ENVELOPE)} ${text.slice(ENVELOPE).slice(-ENVELOPE)}`;
+    // A log line may repeat our own request.
+    if (!/^\s*\{/.test(ends) || !/"(?:result|error)"/.test(ends) || ends.includes('"method"')) {
+      return false;
+    }
+    const id = Number(/"id"\s*:\s*"?(\d{10})(?!\d)/.exec(ends)?.[1]);
+    const call = this.#calls.get(id);
+    if (call === undefined) return false;
+    this.fail(id, malformed(call.method, "is not valid JSON", this.#quote(text)));
     return true;
   }
 
   /** True if the token is one of ours. */
   progress(token: unknown, params: JsonObject): boolean {
-    if (typeof token !== "number" || !this.owns(token)) return false;
-    const call = this.#calls.get(token);
+    const id = this.ownId(token);
+    if (id === undefined) return false;
+    const call = this.#calls.get(id);
     if (call === undefined) return true;
     call.extended = true;
     if (call.holds > 0) call.left = Math.min(call.timeout, call.latest - call.heldSince);

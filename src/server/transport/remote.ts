@@ -4,9 +4,9 @@
 import type { JSONRPCMessage, TransportSendOptions } from "@modelcontextprotocol/client";
 import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
-import type { Clock } from "../../util/clock.ts";
 import type { Wire } from "./carrier.ts";
-import type { Outgoing } from "./http-session.ts";
+import type { Quote } from "./errors.ts";
+import type { Outgoing, RemoteOptions } from "./http-session.ts";
 import { PendingCalls, type RequestOptions } from "./pending-calls.ts";
 import type { Hold } from "./send-authorized.ts";
 
@@ -17,16 +17,21 @@ export abstract class RemoteTransport implements Wire {
 
   protected readonly calls: PendingCalls;
   protected meta: JsonObject | undefined;
-  readonly #streams = new Map<number, AbortController>();
+  readonly #streams = new Map<number, { ended: AbortController; isProbe: boolean }>();
   readonly #end = new AbortController();
   readonly #onFatal: (error: PlugboardError) => void;
+  readonly #quote: Quote;
   #initializeResult: JsonObject | undefined;
   #broken = false;
 
   /** Calls `onFatal` once, when the server cannot be reached any more; the owner then calls `end`. */
-  constructor(clock: Clock, onFatal: (error: PlugboardError) => void) {
+  constructor(
+    { clock, quote }: Pick<RemoteOptions, "clock" | "quote">,
+    onFatal: (error: PlugboardError) => void,
+  ) {
     this.#onFatal = onFatal;
-    this.calls = new PendingCalls(clock, (id, reason) => this.#abandon(id, reason));
+    this.#quote = quote;
+    this.calls = new PendingCalls(clock, (id, reason) => this.#abandon(id, reason), quote);
   }
 
   /** Aborts when the conversation is over. */
@@ -74,7 +79,7 @@ export abstract class RemoteTransport implements Wire {
     if (this.ended.aborted) return;
     this.calls.failAll(error);
     this.#end.abort();
-    for (const stream of this.#streams.values()) stream.abort();
+    for (const { ended } of this.#streams.values()) ended.abort();
     this.onclose?.();
   }
 
@@ -88,23 +93,39 @@ export abstract class RemoteTransport implements Wire {
     this.#onFatal(error);
   }
 
-  /** Takes one message, or a batch, as text. Throws if it is not JSON. */
-  receive(text: string): void {
+  /**
+   * Takes one message, or a batch, as text. Throws if it is not JSON. Returns what is neither a request nor a
+   * notification nor an answer to something that was asked.
+   */
+  receive(text: string): unknown[] {
     let parsed: unknown;
     try {
       parsed = JSON.parse(text);
     } catch (error) {
-      throw new PlugboardError("PROTOCOL", "the server's answer is not JSON", { cause: error });
+      const message = `the server's answer is not valid JSON: ${this.#quote(text)}`;
+      throw new PlugboardError("PROTOCOL", message, { cause: error });
     }
-    for (const message of Array.isArray(parsed) ? parsed : [parsed]) this.#dispatch(message);
+    const messages: unknown[] = Array.isArray(parsed) ? parsed : [parsed];
+    return messages.filter((message) => !this.#dispatch(message));
+  }
+
+  /** `receive` for a stream that carries the answers to all requests: what is not JSON fails its own call alone. */
+  receiveAny(text: string): void {
+    try {
+      this.receive(text);
+    } catch (error) {
+      if (!this.calls.failUnreadable(text)) this.onerror?.(toPlugboardError(error, "PROTOCOL"));
+    }
   }
 
   /** Sends one of the host's own requests and receives its answer; a rejection fails the call. */
   protected abstract exchange(outgoing: Outgoing, id: number): Promise<void>;
   protected abstract sendForSdk(outgoing: Outgoing, id: string | number): Promise<void>;
   protected abstract notify(message: object): Promise<void>;
-  /** A response to one of the SDK's requests has come. */
-  protected answered(_id: string | number): void {}
+  /** A response to a request that is not the host's own has come; false if nobody made such a request. */
+  protected answered(_id: string | number): boolean {
+    return true;
+  }
 
   #request(
     method: string,
@@ -116,10 +137,11 @@ export abstract class RemoteTransport implements Wire {
       const meta = { ...this.meta, ...(withProgress && { progressToken: id }) };
       const full = Object.keys(meta).length === 0 ? params : { ...params, _meta: meta };
       const body = JSON.stringify({ jsonrpc: "2.0", id, method, params: full });
-      const stream = new AbortController();
-      this.#streams.set(id, stream);
+      const { isProbe = false } = options;
+      const ended = new AbortController();
+      this.#streams.set(id, { ended, isProbe });
       const hold: Hold = (wait) => this.calls.hold(id, wait);
-      void this.#run({ method, params: full, body, signal: stream.signal, hold }, id);
+      void this.#run({ method, params: full, body, signal: ended.signal, hold, isProbe }, id);
     });
   }
 
@@ -129,23 +151,23 @@ export abstract class RemoteTransport implements Wire {
     } catch (error) {
       const reason = toPlugboardError(error, "PROTOCOL");
       this.calls.fail(id, reason);
-      if (isOver(reason)) this.fatal(reason);
+      if (isOver(reason) && !(outgoing.isProbe && reason.code === "NETWORK")) this.fatal(reason);
     } finally {
       this.#streams.delete(id);
     }
   }
 
-  #dispatch(message: unknown): void {
-    if (!isJsonObject(message)) return;
+  /** False if the message makes no sense here. */
+  #dispatch(message: unknown): boolean {
+    if (!isJsonObject(message)) return false;
     const { id, method, params } = message;
+    let isKnown = method !== undefined;
     if (method === undefined && (typeof id === "number" || typeof id === "string")) {
-      if (typeof id === "number" && this.calls.owns(id)) {
-        this.calls.settle(id, message);
-        return;
-      }
-      this.answered(id);
+      const ownId = this.calls.ownId(id);
+      if (ownId !== undefined) return this.calls.settle(ownId, message);
+      isKnown = this.answered(id);
     } else if (method === "notifications/progress" && isJsonObject(params)) {
-      if (this.calls.progress(params.progressToken, params)) return;
+      if (this.calls.progress(params.progressToken, params)) return true;
     }
     try {
       // oxlint-disable-next-line no-unsafe-type-assertion -- the SDK checks every message against its schema
@@ -153,12 +175,14 @@ export abstract class RemoteTransport implements Wire {
     } catch (error) {
       this.onerror?.(toPlugboardError(error, "PROTOCOL"));
     }
+    return isKnown;
   }
 
   #abandon(id: number, reason: string): void {
-    this.#streams.get(id)?.abort();
-    // In 2026-07-28, closing the stream cancels the request.
-    if (this.meta !== undefined || this.ended.aborted) return;
+    const stream = this.#streams.get(id);
+    stream?.ended.abort();
+    // In 2026-07-28, closing the stream cancels the request. A server that does not know it has nothing to cancel.
+    if (this.meta !== undefined || this.ended.aborted || stream?.isProbe) return;
     const params = { requestId: id, reason };
     this.notify({ jsonrpc: "2.0", method: "notifications/cancelled", params }).catch(() => {});
   }

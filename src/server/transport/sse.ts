@@ -11,12 +11,15 @@ import { readRefusal } from "./http-refusal.ts";
 import { RemoteTransport } from "./remote.ts";
 import { type Hold, sendAuthorized } from "./send-authorized.ts";
 
+/** How long an open stream may be silent about the address to post to, which comes first. */
+const ADDRESS_MS = 5000;
+
 export class SseTransport extends RemoteTransport {
   readonly #options: RemoteOptions;
   readonly #address = deferred<string>();
 
   constructor(options: RemoteOptions, onFatal: (error: PlugboardError) => void) {
-    super(options.clock, onFatal);
+    super(options, onFatal);
     this.#options = options;
     // Without this, a refusal before the first message would be an unhandled rejection.
     this.#address.promise.catch(() => {});
@@ -45,13 +48,14 @@ export class SseTransport extends RemoteTransport {
   }
 
   #refusal({ status, headers }: GuardedResponse, method: string, body: string): PlugboardError {
-    const now = this.#options.clock.now();
-    return readRefusal({ status, headers, body, method, inSession: false, now }).error;
+    const { clock, quote } = this.#options;
+    const now = clock.now();
+    return readRefusal({ status, headers, body, method, inSession: false, now, quote }).error;
   }
 
   /** The stream is the session: when it ends, the conversation ends. */
   async #listen(): Promise<void> {
-    const { url, maxMessageBytes } = this.#options;
+    const { url, maxMessageBytes, clock } = this.#options;
     const headers = { accept: "text/event-stream" };
     const signal = this.ended;
     try {
@@ -61,17 +65,30 @@ export class SseTransport extends RemoteTransport {
         response.cancel();
         throw this.#refusal(response, "GET", "");
       }
-      await readEvents(response.body, maxMessageBytes, {}, ({ name, data }) => {
-        if (name === "endpoint") this.#adoptAddress(data);
-        else if (name === "message") this.receive(data);
+      const { status } = response;
+      const patience = clock.later(ADDRESS_MS, () => {
+        const message = "the server's stream does not begin with an address to post to";
+        this.#fail(new PlugboardError("PROTOCOL", message, { status }));
       });
+      try {
+        await readEvents(response.body, maxMessageBytes, {}, ({ name, data }) => {
+          if (name === "message") return this.receiveAny(data);
+          if (name !== "endpoint") return;
+          patience.cancel();
+          this.#adoptAddress(data);
+        });
+      } finally {
+        patience.cancel();
+      }
       throw new PlugboardError("CONNECTION_CLOSED", "the server ended its stream");
     } catch (error) {
-      if (signal.aborted) return;
-      const reason = toPlugboardError(error, "PROTOCOL");
-      this.#address.reject(reason);
-      this.fatal(reason);
+      if (!signal.aborted) this.#fail(toPlugboardError(error, "PROTOCOL"));
     }
+  }
+
+  #fail(reason: PlugboardError): void {
+    this.#address.reject(reason);
+    this.fatal(reason);
   }
 
   #send(url: string, request: Parameters<GuardedFetch>[1], hold?: Hold): Promise<GuardedResponse> {

@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { Clock } from "../../util/clock.ts";
 import { byteSize } from "../../util/text.ts";
 import type { Wire } from "./carrier.ts";
-import { messageTooLarge } from "./errors.ts";
+import { messageTooLarge, type Quote } from "./errors.ts";
 import { LineReader } from "./line-reader.ts";
 import { PendingCalls, type RequestOptions } from "./pending-calls.ts";
 
@@ -20,6 +20,7 @@ export interface StdioTransportOptions {
   stdout: Readable;
   maxMessageBytes: number;
   clock: Clock;
+  quote: Quote;
   /** Gets each dropped line: one that is not a message. */
   onJunk: (line: string) => void;
   /** The conversation cannot go on. Called once; the owner then calls `end`. */
@@ -48,7 +49,8 @@ export class StdioTransport implements Wire {
   constructor(options: StdioTransportOptions) {
     this.#options = options;
     this.#stdin = options.stdin;
-    this.#calls = new PendingCalls(options.clock, (id, reason) => this.#sendCancelled(id, reason));
+    const { clock, quote } = options;
+    this.#calls = new PendingCalls(clock, (id, why) => this.#sendCancelled(id, why), quote);
     this.#reader = new LineReader({
       maxBytes: options.maxMessageBytes,
       onLine: (line) => this.#receive(line),
@@ -174,7 +176,7 @@ export class StdioTransport implements Wire {
     try {
       message = JSON.parse(line);
     } catch {
-      this.#drop(line);
+      if (!this.#calls.failUnreadable(line)) this.#drop(line);
       return;
     }
     // 2025-03-26 had batches.
@@ -188,9 +190,10 @@ export class StdioTransport implements Wire {
     if (!isJsonObject(message)) return this.#drop(line);
     const { id, method } = message;
     if (method === undefined) {
-      if (typeof id === "number" && this.#calls.owns(id)) {
+      const ownId = this.#calls.ownId(id);
+      if (ownId !== undefined) {
         // Nobody waits for a late or repeated answer, so it is dropped.
-        if (this.#calls.settle(id, message)) this.#junk = 0;
+        if (this.#calls.settle(ownId, message)) this.#junk = 0;
         return;
       }
       if (message.result === undefined && message.error === undefined) return this.#drop(line);

@@ -6,6 +6,7 @@ import {
   type Sighting,
   toSighting,
 } from "../../../src/guard/pins/pin.ts";
+import type { JsonObject } from "../../../src/model/json.ts";
 import type { ServerPins } from "../../../src/model/pin.ts";
 import type { ToolDefinition } from "../../../src/model/tool.ts";
 
@@ -15,8 +16,13 @@ function tool(name: string, description = "Does it."): ToolDefinition {
   return { name, description, inputSchema: {} };
 }
 
-function sight(seen: number, tools: ToolDefinition[], instructions?: string): Sighting {
-  return toSighting(tools, instructions, seen);
+function sight(
+  seen: number,
+  tools: ToolDefinition[],
+  instructions?: string,
+  capabilities: JsonObject = {},
+): Sighting {
+  return toSighting(tools, instructions, seen, capabilities);
 }
 
 const first = observe(undefined, id, sight(1, [tool("read"), tool("write")], "Be brief."));
@@ -133,5 +139,46 @@ describe("approve", () => {
     expect(compare(after, seen)).toEqual([]);
     expect(after.tools.get("read")).toMatchObject({ kind: "pinned", firstSeen: 1 });
     expect(after.tools.get("write")).toBe(pins.tools.get("write"));
+  });
+});
+
+describe("the first sight for other capabilities", () => {
+  const asking = { elicitation: {} };
+  const more = sight(2, [tool("read"), tool("write"), tool("ask")], "Be brief.", asking);
+  const both = observe(first, id, more);
+
+  it("is trusted with the tools it adds", () => {
+    expect(both.tools.get("ask")).toMatchObject({ kind: "pinned", firstSeen: 2 });
+    expect(compare(both, more)).toEqual([]);
+    expect(observe(both, id, more)).toBe(both);
+    expect(observe(both, id, sight(3, [tool("read")], "Be brief."))).toBe(both);
+  });
+
+  it("is not trusted with a change of what is pinned", () => {
+    const changed = sight(2, [tool("read", "Sends it.")], "Be long.", asking);
+    const pins = observe(first, id, changed);
+    expect(pins.tools.get("read")?.kind).toBe("changed");
+    expect(compare(pins, changed).map(({ kind }) => kind)).toEqual(["instructions", "changed"]);
+  });
+
+  it("does not approve what was new before", () => {
+    const added = observe(first, id, sight(2, [tool("ask")], "Be brief."));
+    const pins = observe(added, id, sight(3, [tool("ask")], "Be brief.", asking));
+    expect(pins.tools.get("ask")?.kind).toBe("new");
+  });
+
+  it.each<[string, JsonObject]>([
+    ["the first", {}],
+    ["the other", asking],
+  ])("is one alone: a tool that comes later is new, for %s capabilities", (_, capabilities) => {
+    const later = sight(4, [tool("send")], "Be brief.", capabilities);
+    expect(compare(observe(both, id, later), later)).toMatchObject([{ kind: "new", tool: "send" }]);
+  });
+
+  it("cannot be told where the pins are older than this: nothing is trusted", () => {
+    const { seenWith: _, ...old } = first;
+    const pins = observe(old, id, more);
+    expect(pins.tools.get("ask")?.kind).toBe("new");
+    expect(pins.seenWith).toEqual([more.capabilities]);
   });
 });

@@ -5,6 +5,7 @@ import type { JsonObject } from "../../../src/model/json.ts";
 import type { ProtocolChoice } from "../../../src/model/server-definition.ts";
 import {
   type Handshake,
+  type HandshakeQuestion,
   LEGACY_VERSIONS,
   MODERN_VERSION,
   requestMeta,
@@ -14,7 +15,7 @@ import {
 const host = { name: "host", version: "1.0.0" };
 const capabilities = { roots: {} };
 
-/** What a server does with each method: a function throws, anything else is its result. */
+/** What a server does with each method: a function throws, a list is one answer after the other, anything else is its result. */
 interface Server {
   initialize: unknown;
   discover: unknown;
@@ -23,21 +24,31 @@ interface Server {
 interface Setup {
   protocol?: ProtocolChoice;
   expect?: ProtocolEra;
+  probeTimeout?: number;
 }
 
-async function greet(server: Server, { protocol = "auto", expect: era }: Setup = {}) {
+const timeout = 30_000;
+
+async function greet(server: Server, { protocol = "auto", ...setup }: Setup = {}) {
   const asked: [method: string, params: JsonObject][] = [];
-  const request = async (method: string, params: JsonObject): Promise<unknown> => {
+  const questions: HandshakeQuestion[] = [];
+  const request = async (
+    method: string,
+    params: JsonObject,
+    question: HandshakeQuestion,
+  ): Promise<unknown> => {
     asked.push([method, params]);
-    const answer = method === "initialize" ? server.initialize : server.discover;
+    questions.push(question);
+    const given = method === "initialize" ? server.initialize : server.discover;
+    const answer: unknown = Array.isArray(given) ? given.shift() : given;
     if (typeof answer === "function") throw answer();
     return answer;
   };
-  const options = { request, host, capabilities, protocol, ...(era && { expect: era }) };
+  const options = { request, host, capabilities, protocol, timeout, ...setup };
   const outcome: Handshake | PlugboardError = await shakeHands(options).catch(
     (error: PlugboardError) => error,
   );
-  return { outcome, asked, methods: asked.map(([method]) => method) };
+  return { outcome, asked, questions, methods: asked.map(([method]) => method) };
 }
 
 function refuses(message: string, code: ErrorCode = "SERVER_ERROR") {
@@ -158,6 +169,7 @@ describe("a refusal that names the host's version as one it knows", () => {
       host,
       capabilities,
       protocol: MODERN_VERSION,
+      timeout,
     }).catch((error: PlugboardError) => error);
     return { outcome, asked };
   }
@@ -190,29 +202,90 @@ describe("a refusal that names the host's version as one it knows", () => {
 describe("over HTTP", () => {
   const expectModern: Setup = { expect: "modern" };
 
-  it.each([400, 404, 405, 406, 415, 499])(
+  const asksBoth = ["server/discover", "initialize"];
+
+  it.each([400, 404, 405, 406, 415, 499, 500, 501, 502, 503])(
     "a status of %i refuses the question, and the other era is asked",
     async (status) => {
       const old = await greet({ ...legacy, discover: answers(status) }, expectModern);
       expect(old.outcome).toMatchObject({ era: "legacy" });
-      expect(old.methods).toEqual(["server/discover", "initialize"]);
+      expect(old.methods).toEqual(asksBoth);
       const recent = await greet({ ...modern, initialize: answers(status) });
       expect(recent.outcome).toMatchObject({ era: "modern" });
       expect(recent.methods).toEqual(["initialize", "server/discover"]);
     },
   );
 
+  it.each<[string, unknown]>([
+    ["is no result", refuses("not a result", "PROTOCOL")],
+    ["is a web page", refuses("text/html instead of JSON", "PROTOCOL")],
+    ["ends before it is complete", refuses("the answer was cut", "CONNECTION_CLOSED")],
+    ["is too large", refuses("too large", "MESSAGE_TOO_LARGE")],
+    ["is a broken connection", refuses("reset", "NETWORK")],
+    ["is no object", 5],
+    ["has no versions", {}],
+  ])("an answer to discover that %s leads to initialize", async (_, discover) => {
+    const { outcome, methods } = await greet({ ...legacy, discover }, expectModern);
+    expect(outcome).toMatchObject({ era: "legacy" });
+    expect(outcome).not.toHaveProperty("isEraDoubtful");
+    expect(methods).toEqual(asksBoth);
+  });
+
+  it.each([
+    [404, undefined],
+    [499, undefined],
+    [500, true],
+    [503, true],
+  ])("an era that was found after HTTP %i is doubtful: %s", async (status, isEraDoubtful) => {
+    const old = await greet({ ...legacy, discover: answers(status) }, expectModern);
+    expect((old.outcome as Handshake).isEraDoubtful).toBe(isEraDoubtful);
+    const recent = await greet({ ...modern, initialize: answers(status) });
+    expect((recent.outcome as Handshake).isEraDoubtful).toBe(isEraDoubtful);
+  });
+
+  it.each<[string, () => PlugboardError]>([
+    ["out of order for a moment", answers(503)],
+    ["slow", silent],
+    ["cut off for a moment", refuses("reset", "NETWORK")],
+  ])("a modern server that was only %s is asked once more", async (_, momentary) => {
+    const server = { ...modern, discover: [momentary, discovered] };
+    const { outcome, methods } = await greet(server, { ...expectModern, probeTimeout: 5000 });
+    expect(outcome).toMatchObject({ era: "modern" });
+    expect(methods).toEqual([...asksBoth, "server/discover"]);
+  });
+
+  it("silence leads to initialize, which gets the rest of the time", async () => {
+    const server = { ...legacy, discover: silent };
+    const setup: Setup = { ...expectModern, probeTimeout: 5000 };
+    const { outcome, questions } = await greet(server, setup);
+    expect(outcome).toMatchObject({ era: "legacy" });
+    expect(questions).toEqual([
+      { timeout: 5000, isProbe: true },
+      { timeout: 25_000, isProbe: false },
+    ]);
+  });
+
   it.each<[string, () => PlugboardError, ErrorCode]>([
-    ["a status of 500", answers(500), "HTTP_STATUS"],
-    ["a status of 503", answers(503), "HTTP_STATUS"],
-    ["a status nobody knows", answers(undefined), "HTTP_STATUS"],
+    ["429", answers(429), "HTTP_STATUS"],
+    ["429 with a message", answers(429, "SERVER_ERROR"), "SERVER_ERROR"],
     ["401", answers(401, "NEEDS_AUTH"), "NEEDS_AUTH"],
     ["403", answers(403, "NEEDS_AUTH"), "NEEDS_AUTH"],
-    ["an unreachable server", answers(undefined, "NETWORK"), "NETWORK"],
-  ])("%s proves nothing about the era: there is no second question", async (_, answer, code) => {
+    ["an address that is not allowed", answers(undefined, "REFUSED_ADDRESS"), "REFUSED_ADDRESS"],
+    ["silence for all of the time", silent, "TIMEOUT"],
+  ])("%s concerns both eras: there is no second question", async (_, answer, code) => {
     const { outcome, methods } = await greet({ ...both, discover: answer }, expectModern);
     expect(outcome).toMatchObject({ code });
     expect(methods).toEqual(["server/discover"]);
+  });
+
+  it("what fails both is unreachable, for the reason that initialize gave", async () => {
+    const server = {
+      initialize: refuses("refused the connection", "NETWORK"),
+      discover: answers(502),
+    };
+    const { outcome, methods } = await greet(server, expectModern);
+    expect(outcome).toMatchObject({ code: "NETWORK", message: "refused the connection" });
+    expect(methods).toEqual(asksBoth);
   });
 
   it.each<[ProtocolEra]>([["legacy"], ["modern"]])(
@@ -224,12 +297,6 @@ describe("over HTTP", () => {
       expect(methods).toHaveLength(2);
     },
   );
-
-  it("a meaningless answer to discover leads to initialize", async () => {
-    const { outcome, methods } = await greet({ ...legacy, discover: {} }, expectModern);
-    expect(outcome).toMatchObject({ era: "legacy" });
-    expect(methods).toEqual(["server/discover", "initialize"]);
-  });
 
   it("a second question that needs a sign-in fails with NEEDS_AUTH", async () => {
     const server = { initialize: answers(401, "NEEDS_AUTH"), discover: answers(404) };

@@ -494,7 +494,7 @@ describe("stopping", () => {
     void supervisor.start();
     await settle();
     const closing = supervisor.close();
-    arrive({ tools: [], diagnostics: [] });
+    arrive({ tools: [], diagnostics: [], capabilities: {} });
     await closing;
     expect(connection.closes).toBe(1);
     expect(supervisor.live).toBeUndefined();

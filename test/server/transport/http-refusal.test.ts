@@ -16,6 +16,7 @@ function read(answer: Partial<RefusedAnswer>): Refusal {
     method: "tools/call",
     inSession: false,
     now,
+    quote: String,
     ...answer,
   });
 }
@@ -128,6 +129,22 @@ describe("what the server says", () => {
       permanent: false,
       message,
     });
+  });
+
+  it.each([
+    [404, "initialize", ""],
+    [405, "GET", ""],
+    [404, "server/discover", rpc("no such page")],
+  ])("is the wrong path, where a first request is refused: %i to %s", (status, method, body) => {
+    const hint = 'check the path in "url": most servers answer at /mcp, older ones at /sse';
+    expect(errorOf(read({ status, method, body }))).toMatchObject({ status, hint });
+  });
+
+  it.each([
+    [404, "tools/call"],
+    [400, "initialize"],
+  ])("is not about the path: %i to %s", (status, method) => {
+    expect(errorOf(read({ status, method }))?.hint).toBeUndefined();
   });
 
   it("is safe to show, its content type too", () => {

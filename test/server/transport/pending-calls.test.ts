@@ -8,7 +8,11 @@ import { ManualClock } from "../../support/manual-clock.ts";
 function setUp() {
   const clock = new ManualClock();
   const abandoned: [id: number, reason: string][] = [];
-  const calls = new PendingCalls(clock, (id, reason) => abandoned.push([id, reason]));
+  const calls = new PendingCalls(
+    clock,
+    (id, reason) => abandoned.push([id, reason]),
+    JSON.stringify,
+  );
   /** Starts a request; an error comes as the value. */
   function ask(options: Partial<RequestOptions> = {}, method = "tools/call") {
     let id = 0;
@@ -53,7 +57,8 @@ describe("an answer", () => {
     ["a code alone", { code: 7 }, "no message (7)"],
     ["a code that is no number", { code: "7", message: "bad" }, "bad"],
     ["nothing in it", {}, "no message"],
-    ["no object", "bad", "no message"],
+    ["text instead of an object", "bad", "bad"],
+    ["neither", 5, "no message"],
     ["escapes and line breaks", { message: "\u001b[31mbad\n\nthing" }, "bad thing"],
   ])("that is an error with %s rejects", async (_, error, message) => {
     const { calls, ask } = setUp();
@@ -78,6 +83,51 @@ describe("an answer", () => {
   });
 });
 
+describe("an answer that is none", () => {
+  it.each([
+    ["nothing", {}],
+    ["nothing but null", { error: null }],
+    ["nonsense", { nonsense: true }],
+  ])("has %s: it rejects and is shown", async (_, message) => {
+    const { calls, ask } = setUp();
+    const { id, answer } = ask();
+    expect(calls.settle(id, message)).toBe(true);
+    const shown = JSON.stringify(message);
+    const text = `the server's answer to tools/call has neither a result nor an error: ${shown}`;
+    expect(await answer).toEqual(failure("PROTOCOL", text));
+  });
+
+  it.each<[string, (id: number) => string]>([
+    ["its id at the beginning", (id) => `{"jsonrpc":"2.0","id":${id},"result":{"n":NaN}}`],
+    ["its id at the end", (id) => `{"result":"${"x".repeat(10_000)}",,"id" : ${id}}`],
+    ["its id as text", (id) => ` {"id":"${id}","error":{`],
+  ])("is not JSON, but has %s: it rejects and is shown", async (_, line) => {
+    const { calls, ask } = setUp();
+    const { id, answer } = ask();
+    expect(calls.failUnreadable(line(id))).toBe(true);
+    const text = `the server's answer to tools/call is not valid JSON: ${JSON.stringify(line(id))}`;
+    expect(await answer).toEqual(failure("PROTOCOL", text));
+  });
+
+  it.each<[string, (id: number) => string]>([
+    ["is a log line", (id) => `INFO {"id":${id},"result":`],
+    ["repeats the request", (id) => `{"jsonrpc":"2.0","id":${id},"method":"tools/call","error"`],
+    ["has no result", (id) => `{"jsonrpc":"2.0","id":${id},`],
+    ["is for nobody", (id) => `{"jsonrpc":"2.0","id":${id + 1},"result":`],
+    ["has a longer id", (id) => `{"jsonrpc":"2.0","id":${id}0,"result":`],
+    [
+      "has its id in the middle",
+      (id) => `{${" ".repeat(3000)}"id":${id},"result":${" ".repeat(3000)}`,
+    ],
+  ])("is not taken for one if it %s", (_, line) => {
+    const { calls, ask } = setUp();
+    const { id } = ask();
+    expect(calls.failUnreadable(line(id))).toBe(false);
+    expect(calls.waits(id)).toBe(true);
+    calls.failAll(new PlugboardError("CONNECTION_CLOSED", "over"));
+  });
+});
+
 describe("an id", () => {
   it("is an integer above the SDK's and below 2^31, never used twice", () => {
     const { calls, ask } = setUp();
@@ -87,20 +137,24 @@ describe("an id", () => {
       expect(Number.isInteger(id)).toBe(true);
       expect(id).toBeGreaterThanOrEqual(1_000_000_000);
       expect(id).toBeLessThan(2 ** 31);
-      expect(calls.owns(id)).toBe(true);
+      expect(calls.ownId(id)).toBe(id);
     }
     calls.failAll(new PlugboardError("CONNECTION_CLOSED", "over"));
   });
 
-  it.each([
-    [0, false],
-    [999_999_999, false],
-    [1_000_000_000, true],
-    [1_999_999_999, true],
-    [2_000_000_000, false],
-    [Number.NaN, false],
-  ])("of %d is the table's own: %s", (id, own) => {
-    expect(setUp().calls.owns(id)).toBe(own);
+  it.each<[unknown, number | undefined]>([
+    [0, undefined],
+    [999_999_999, undefined],
+    [1_000_000_000, 1_000_000_000],
+    [1_999_999_999, 1_999_999_999],
+    [2_000_000_000, undefined],
+    [Number.NaN, undefined],
+    ["1000000000", 1_000_000_000],
+    ["1e9", undefined],
+    ["2000000000", undefined],
+    [null, undefined],
+  ])("of %j is the table's own: %s", (id, own) => {
+    expect(setUp().calls.ownId(id)).toBe(own);
   });
 });
 
@@ -212,7 +266,7 @@ describe("progress", () => {
   it.each([
     ["a call that is over", 1_000_000_000, true],
     ["the SDK's", 1, false],
-    ["a token that is text", "1000000000", false],
+    ["a token that is text", "1000000000", true],
     ["no token", undefined, false],
   ])("for %s (%j) is handled: %s", (_, token, taken) => {
     expect(setUp().calls.progress(token, { progress: 1 })).toBe(taken);

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { fixture } from "../../../support/boards.ts";
 import { Sink, useScratch } from "../harness.ts";
@@ -71,6 +72,21 @@ describe("plugboard tools", () => {
         expect.objectContaining({ execution: { taskSupport: "required" } }),
       ]),
     });
+  });
+
+  it("lists at a terminal what a call can use there, and without one what it can use then", async () => {
+    scratch.servers({ s: fixture("lists-for-capabilities") });
+    const listed = async (options?: Parameters<typeof scratch.run>[1]) => {
+      const { stdout } = await scratch.run(["tools"], options);
+      return stdout.includes("mcp__s__elicitation");
+    };
+    const atTerminal = () => ({
+      stdin: Object.assign(new PassThrough(), { isTTY: true }),
+      stderr: new Sink({ columns: 100 }),
+    });
+    expect(await listed()).toBe(false);
+    expect(await listed(atTerminal())).toBe(true);
+    expect(await listed()).toBe(false);
   });
 
   it("says that nothing matches, and suggests a tool", async () => {
