@@ -92,6 +92,7 @@ export class BoardCore {
     };
     this.#guard = new BoardGuard({
       ...common,
+      native: new Set(native.keys()),
       learnSecrets: () => this.learnSecrets(agent.servers),
       session: over && {
         ...over.session,

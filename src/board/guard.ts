@@ -15,6 +15,7 @@ import type { FramingMode } from "../model/guard-settings.ts";
 import type { Logger } from "../model/logger.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import type { ToolDefinition } from "../model/tool.ts";
+import type { KnownNames } from "../model/tool-pattern.ts";
 import type { Redactor } from "../secrets/redactor.ts";
 import type { Clock } from "../util/clock.ts";
 import { oneLine } from "../util/text.ts";
@@ -29,6 +30,8 @@ export interface BoardGuardOptions {
   redactor: Redactor;
   /** Redacts the secrets of all servers, also of those that have not started. Runs before the first call. */
   learnSecrets: () => void;
+  /** Names of native tools. */
+  native: ReadonlySet<string>;
   /** Only for a session's board. */
   session?: SessionGuard;
 }
@@ -46,6 +49,7 @@ export interface SessionGuard {
 export class BoardGuard {
   readonly #options: BoardGuardOptions;
   readonly #servers: ServerGuards;
+  readonly #known: KnownNames;
   readonly #policy: Policy;
   readonly #pins: Pins;
   #loading: Promise<CallStages> | undefined;
@@ -55,7 +59,17 @@ export class BoardGuard {
     const { stateDir, owner = false } = options;
     this.#options = given;
     this.#servers = session?.servers ?? serverGuards(agent.servers);
-    this.#policy = createPolicy({ rules: agent.guard?.rules ?? [], servers: this.#servers, owner });
+    this.#known = {
+      servers: [...agent.servers, ...(agent.leftOut ?? [])],
+      template: agent.toolNames,
+      native: given.native,
+    };
+    this.#policy = createPolicy({
+      rules: agent.guard?.rules ?? [],
+      servers: this.#servers,
+      known: this.#known,
+      owner,
+    });
     const store = new PinStore({ stateDir, clock, logger });
     this.#pins = new Pins({ store, clock, logger });
   }

@@ -8,6 +8,7 @@ import type { ToolsEvent } from "../model/events.ts";
 import type { Next, ToolSubject } from "../model/guard.ts";
 import { isManual } from "../model/include.ts";
 import type { NativeTool, Tool, ToolDefinition } from "../model/tool.ts";
+import { toolName } from "../model/tool-pattern.ts";
 import type { Calls } from "./calls.ts";
 import type { BoardGuard } from "./guard.ts";
 import type { ServerEntry } from "./server-entry.ts";
@@ -106,6 +107,7 @@ export class BoardTools {
     const subject = new Subject(tool, {
       canonical: `${server}/${tool.name}`,
       publicName,
+      toolPrefix: definition.toolPrefix,
       source: { kind: "mcp", server, tool: tool.name },
       origin: definition.origin,
       ownerOnly: false,
@@ -116,7 +118,7 @@ export class BoardTools {
       guarded: guard.around(subject, last),
       tool: {
         ...toTool(entry, execute, guard.presenter(subject)),
-        ...(isManual(tool.name, definition.include) && { include: "manual" }),
+        ...(isManual(toolName(subject), definition.include) && { include: "manual" }),
       },
       isListed: guard.allows(subject),
     };
@@ -151,7 +153,7 @@ export class BoardTools {
 
 interface SubjectIdentity extends Pick<
   ToolSubject,
-  "canonical" | "publicName" | "source" | "origin" | "ownerOnly"
+  "canonical" | "publicName" | "toolPrefix" | "source" | "origin" | "ownerOnly"
 > {
   /** Hash of the server's definition. */
   key: string;
@@ -160,6 +162,7 @@ interface SubjectIdentity extends Pick<
 class Subject implements ToolSubject {
   readonly canonical: string;
   readonly publicName: string;
+  readonly toolPrefix: string | undefined;
   readonly source: ToolSubject["source"];
   readonly origin: ToolSubject["origin"];
   readonly ownerOnly: boolean;
@@ -174,6 +177,7 @@ class Subject implements ToolSubject {
   constructor(tool: ToolDefinition, identity: SubjectIdentity) {
     this.canonical = identity.canonical;
     this.publicName = identity.publicName;
+    this.toolPrefix = identity.toolPrefix;
     this.source = identity.source;
     this.origin = identity.origin;
     this.ownerOnly = identity.ownerOnly;

@@ -8,6 +8,8 @@ import type { ServerDefinition } from "./server-definition.ts";
 export interface AgentConfig {
   agentId: string;
   servers: ServerDefinition[];
+  /** Configured servers that this board does without. Rules still know their names. */
+  leftOut?: Pick<ServerDefinition, "name" | "toolPrefix">[];
   /** Template of public tool names. */
   toolNames: string;
   /** Milliseconds to wait for servers when the board opens. Default: each server's own `timeout`. */

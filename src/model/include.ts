@@ -1,6 +1,8 @@
 // Which of a server's tools are shown to models. People and programs can still call the others by name.
 
 import type { PerTool } from "./guard-settings.ts";
+import { exceptionFor, type Strictness } from "./per-tool.ts";
+import type { ToolName } from "./tool-pattern.ts";
 import type { Tool } from "./tool.ts";
 
 /** `agent` is meant for models that search for tools. There is no search yet, so it means `always`. */
@@ -8,10 +10,11 @@ export type IncludeMode = "always" | "manual" | "agent";
 
 export type Include = PerTool<IncludeMode>;
 
-/** `tool` is the server's own name of the tool. It may be any text, `constructor` included. */
-export function isManual(tool: string, { default: general, tools = {} }: Include = {}): boolean {
-  const own = Object.hasOwn(tools, tool) ? tools[tool] : undefined;
-  return (own ?? general) === "manual";
+export const INCLUDE_STRICTNESS: Strictness<IncludeMode> = (mode) => (mode === "manual" ? 1 : 0);
+
+export function isManual(name: ToolName, include: Include = {}): boolean {
+  const own = exceptionFor(include, name, INCLUDE_STRICTNESS);
+  return (own ?? include.default) === "manual";
 }
 
 export function isShownToModels({ include }: Pick<Tool, "include">): boolean {

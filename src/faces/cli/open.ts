@@ -99,7 +99,8 @@ export async function loadAgent(
 
 function onlyServer(name: string, agent: AgentConfig): AgentConfig {
   const servers = agent.servers.filter((server) => server.name === name);
-  if (servers.length > 0) return { ...agent, servers };
+  const leftOut = agent.servers.filter((server) => server.name !== name);
+  if (servers.length > 0) return { ...agent, servers, leftOut };
   const names = agent.servers.map((server) => server.name);
   const meant = closest(name, names);
   const known =
