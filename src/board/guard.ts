@@ -30,8 +30,8 @@ export interface BoardGuardOptions {
   redactor: Redactor;
   /** Redacts the secrets of all servers, also of those that have not started. Runs before the first call. */
   learnSecrets: () => void;
-  /** Names of native tools. */
-  native: ReadonlySet<string>;
+  /** The names that rules may contain. */
+  known: KnownNames;
   /** Only for a session's board. */
   session?: SessionGuard;
 }
@@ -49,7 +49,6 @@ export interface SessionGuard {
 export class BoardGuard {
   readonly #options: BoardGuardOptions;
   readonly #servers: ServerGuards;
-  readonly #known: KnownNames;
   readonly #policy: Policy;
   readonly #pins: Pins;
   #loading: Promise<CallStages> | undefined;
@@ -59,15 +58,10 @@ export class BoardGuard {
     const { stateDir, owner = false } = options;
     this.#options = given;
     this.#servers = session?.servers ?? serverGuards(agent.servers);
-    this.#known = {
-      servers: [...agent.servers, ...(agent.leftOut ?? [])],
-      template: agent.toolNames,
-      native: given.native,
-    };
     this.#policy = createPolicy({
       rules: agent.guard?.rules ?? [],
       servers: this.#servers,
-      known: this.#known,
+      known: given.known,
       owner,
     });
     const store = new PinStore({ stateDir, clock, logger });

@@ -8,7 +8,7 @@ import type { ServerDefinition } from "./server-definition.ts";
 export interface AgentConfig {
   agentId: string;
   servers: ServerDefinition[];
-  /** Configured servers that this board does without. Rules still know their names. */
+  /** Servers that are configured, but not on this board. Rules still know their names. */
   leftOut?: Pick<ServerDefinition, "name" | "toolPrefix">[];
   /** Template of public tool names. */
   toolNames: string;

@@ -191,8 +191,15 @@ export function serversNamedBy(
 ): KnownServer[] | undefined {
   const readings = readingsOf(text, [...FORMS, templateForm(template)]);
   const naming = readings.filter(({ kind, isSpanning }) => kind !== "plain" || !isSpanning);
-  if (naming.some(({ server }) => server === "*" || server === NATIVE)) return undefined;
-  const named = new Set(naming.flatMap((reading) => serversOf(reading, servers)));
+  const isForAny = naming.some(({ server }) => server === "*" || server === NATIVE);
+  if (isForAny || withoutRuns(text) === "*") return undefined;
+  const isWholeServer = wholeServersOf(text);
+  const named = new Set([
+    ...naming.flatMap((reading) => serversOf(reading, servers)),
+    ...servers.filter((each) =>
+      aliases(each).some((alias) => isWholeServer.some((is) => is(alias))),
+    ),
+  ]);
   if (named.size > 0) return [...named];
   return naming.some(({ kind }) => kind !== "plain") ? [] : undefined;
 }

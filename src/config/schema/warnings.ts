@@ -1,11 +1,8 @@
 // Warns about what is valid and most likely not meant: keys whose feature this version does not have, keys that
-// do not go with the server's transport, milliseconds that look like seconds, and rules that match nothing. A
-// rule that matches nothing looks just like one that works, and does not stop what it should stop.
+// do not go with the server's transport, milliseconds that look like seconds, and commands with arguments in them.
 
-import type { ToolRules } from "../../model/guard-settings.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
-import { closest } from "../../util/closest.ts";
-import { atKey, atValue, type Issue, type KeyPath, quote } from "../issue.ts";
+import { atKey, type Issue, type KeyPath } from "../issue.ts";
 import type { AgentLayer } from "./agents.ts";
 import { type CheckedServer, REMOTE_KEYS, type ServerKind, STDIO_KEYS } from "./servers.ts";
 
@@ -49,18 +46,14 @@ export function serverWarnings(
   ];
 }
 
-/** For the defaults or an entry of `agents.list`; `servers` are the names in the whole configuration. */
-export function agentWarnings(
-  { settings, path }: AgentLayer,
-  servers: ReadonlySet<string>,
-): Issue[] {
+/** For the defaults or an entry of `agents.list`. */
+export function agentWarnings({ settings, path }: AgentLayer): Issue[] {
   const { mcp = {}, tools = {} } = settings;
   return [
     ...keyWarnings(tools, ["native"], NO_EFFECT, [...path, "tools"]),
     ...keyWarnings(mcp, ["toolSearch"], NO_EFFECT, [...path, "mcp"]),
     ...durationWarnings(mcp, ["startupWait"], [...path, "mcp"]),
     ...sessionWarnings(mcp.session, [...path, "mcp", "session"]),
-    ...ruleWarnings(tools, path, servers),
   ];
 }
 
@@ -117,36 +110,4 @@ export function durationWarnings(
     const message = `is ${value} milliseconds; did you mean ${value}000?`;
     return [atKey([...path, key], message)];
   });
-}
-
-/** For the rules of an agent or a board; `servers` are the names in the whole configuration. */
-export function ruleWarnings(
-  rules: ToolRules | undefined,
-  path: KeyPath,
-  servers: ReadonlySet<string>,
-): Issue[] {
-  return (["allow", "deny", "ownerOnly"] as const).flatMap((key) => {
-    const patterns = rules?.[key];
-    if (!Array.isArray(patterns)) return [];
-    return patterns.flatMap((pattern, index) =>
-      patternWarnings(pattern, [...path, "tools", key, index], servers),
-    );
-  });
-}
-
-function patternWarnings(pattern: string, path: KeyPath, servers: ReadonlySet<string>): Issue[] {
-  const slash = pattern.indexOf("/");
-  if (slash === -1) {
-    const name = pattern.replace(/\*+$/, "");
-    if (!servers.has(name)) return [];
-    const message = `is a pattern for public names; for the tools of the server write ${quote(`${name}/*`)}`;
-    return [atValue(path, message)];
-  }
-  const server = pattern.slice(0, slash);
-  if (server.includes("*") || server === "native" || servers.has(server)) return [];
-  // A name that is like no other may be meant for a server that a session brings.
-  const meant = closest(server, servers);
-  return meant === undefined
-    ? []
-    : [atValue(path, `names the server ${quote(server)}, which does not exist`, meant)];
 }

@@ -74,57 +74,6 @@ describe("the guard settings", () => {
   });
 });
 
-describe("a rule that is likely to match nothing", () => {
-  const ruled = (pattern: string, key = "deny") =>
-    warningsOf(
-      `{ agents: {
-      defaults: { mcp: { servers: { files: { command: "x" } } } },
-      list: [{ id: "a", tools: { ${key}: ["${pattern}"] } }, { id: "b", mcp: { servers: { docs: { command: "x" } } } }] } }`,
-      "a",
-    );
-
-  it.each([
-    ["files", 'is a pattern for public names; for the tools of the server write "files/*"'],
-    ["files*", 'is a pattern for public names; for the tools of the server write "files/*"'],
-    ["docs", 'is a pattern for public names; for the tools of the server write "docs/*"'],
-    ["flies/*", 'names the server "flies", which does not exist; did you mean "files"?'],
-    ["doc/read", 'names the server "doc", which does not exist; did you mean "docs"?'],
-  ])("warns: %s", async (pattern, message) => {
-    expect(await ruled(pattern)).toEqual([`FILE:3:41  agents.list[0].tools.deny[0]  ${message}`]);
-  });
-
-  it.each(["allow", "ownerOnly"])("warns in %s as well", async (key) => {
-    expect(await ruled("flies/*", key)).toHaveLength(1);
-  });
-
-  it.each([
-    "*",
-    "files/*",
-    "docs/*",
-    "*/read",
-    "flie*/x",
-    "native/files",
-    "mcp__files__*",
-    "zzz/x",
-  ])("that may well match does not warn: %s", async (pattern) => {
-    expect(await ruled(pattern)).toEqual([]);
-  });
-
-  it("warns in code too", () => {
-    const { warnings } = parseAgentConfig({
-      servers: { files: { command: "x" } },
-      tools: { deny: ["native/x", "flies/x"], ownerOnly: true },
-    });
-    expect(warnings).toEqual([
-      {
-        path: "tools.deny[1]",
-        message: 'names the server "flies", which does not exist',
-        suggestion: "files",
-      },
-    ]);
-  });
-});
-
 describe("a remote server", () => {
   it("is accepted with everything it takes to connect to it and to sign in", async () => {
     const keys = `url: "https://example.com", headers: { A: "b" }, auth: { type: "api-key", key: "k", header: "X-Key" },
