@@ -83,7 +83,7 @@ export interface ServerConfig {
   framing?: FramingMode;
   /** `false` hides the server's resources. Default true. */
   resources?: boolean;
-  /** Which resources can be read, by URI patterns such as `file:///docs/*`. Default: all. */
+  /** Which resources can be read: patterns for URIs such as `file:///docs/*`, or parts of them. Default: all. */
   resourceFilter?: string[];
   /** Milliseconds after which resource lists, and resources in prompts, are read again. Default 300000. */
   resourceRefreshMs?: number;
