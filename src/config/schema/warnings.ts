@@ -1,5 +1,5 @@
 // Warns about what is valid and most likely not meant: keys whose feature this version does not have, keys that
-// do not go with the server's transport, milliseconds that look like seconds, and commands with arguments in them.
+// do not go with the server's transport, milliseconds that look like seconds, and npx without `-y`.
 
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { atKey, type Issue, type KeyPath } from "../issue.ts";
@@ -41,9 +41,30 @@ export function serverWarnings(
   }
   return [
     ...issues,
+    ...npxWarnings(used, path),
     ...includeWarnings(used["include"], path),
     ...durationWarnings(used, SERVER_DURATIONS, path),
   ];
+}
+
+const NPX_ANSWERS = /^(-y|--(no-)?yes(=.*)?|--no|--no-install)$/;
+
+/** Options whose value is the next argument. */
+const NPX_VALUES = /^(-p|--package|-c|--call|-w|--workspace)$/;
+
+/** Some versions of npx ask before they install a package, and nobody can answer. */
+function npxWarnings({ command, args }: JsonObject, path: KeyPath): Issue[] {
+  if (typeof command !== "string" || !/(^|[\\/])npx(\.cmd)?$/.test(command)) return [];
+  if (!Array.isArray(args) || args.length === 0) return [];
+  const words = args.map(String);
+  const isOption = (word: string, at: number): boolean =>
+    word.startsWith("-") || NPX_VALUES.test(words[at - 1] ?? "");
+  // What comes after the package is for the server.
+  const end = words.findIndex((word, at) => !isOption(word, at));
+  const options = end === -1 ? words : words.slice(0, end);
+  if (options.some((option) => NPX_ANSWERS.test(option))) return [];
+  const message = 'lets npx ask before it installs, which nobody can answer; put "-y" first';
+  return [atKey([...path, "args"], message)];
 }
 
 /** For the defaults or an entry of `agents.list`. */

@@ -111,6 +111,8 @@ async function commandProblem(
     return { message: `command '${command}' is a directory`, hint: "name the program inside it" };
   }
   if (program === undefined && code === "ENOENT") {
+    const split = await splitCommand(command, bare ? path.split(delimiter) : [cwd ?? "."]);
+    if (split !== undefined) return split;
     return bare
       ? {
           message: `command '${command}' was not found on PATH`,
@@ -127,6 +129,30 @@ async function commandProblem(
     hint: "check 'command', 'args', 'env' and 'cwd'",
   };
 }
+
+/** Somebody may have written a whole command line. `places` are where a program would be found. */
+async function splitCommand(
+  line: string,
+  places: readonly string[],
+): Promise<SpawnProblem | undefined> {
+  // The path of a program can have a space in it, too.
+  const ends = [...line.matchAll(/\s+/g)].slice(0, MOST_SPACES).map(({ index }) => index);
+  for (const end of ends) {
+    const command = line.slice(0, end);
+    const found = await Promise.all(places.map((place) => look(resolve(place, command))));
+    if (!found.includes("program")) continue;
+    const args = line.slice(end).match(/"[^"]*"|'[^']*'|\S+/g) ?? [];
+    const bare = args.map((each) => each.replace(/^(["'])(.*)\1$/, "$2"));
+    return {
+      message: `command '${line}' has arguments in it, and no shell takes them apart`,
+      hint: `set "command": ${JSON.stringify(command)}, "args": ${JSON.stringify(bare)}`,
+    };
+  }
+  return undefined;
+}
+
+/** Each of them is looked up on the disk. */
+const MOST_SPACES = 20;
 
 type PathKind = "missing" | "closed" | "directory" | "file" | "program";
 

@@ -74,6 +74,27 @@ describe("the guard settings", () => {
   });
 });
 
+describe("npx", () => {
+  it.each<[command: string, args: string[], warns: boolean]>([
+    ["npx", ["some-server"], true],
+    ["npx", ["some-server", "-y"], true],
+    ["/usr/bin/npx", ["some-server"], true],
+    ["npx.cmd", ["some-server"], true],
+    ["npx", ["-p", "some-package", "some-server"], true],
+    ["npx", ["-y", "some-server"], false],
+    ["npx", ["--yes", "some-server"], false],
+    ["npx", ["-p", "some-package", "-y", "some-server"], false],
+    ["npx", ["--no-install", "some-server"], false],
+    ["npx", [], false],
+    ["my-npx", ["some-server"], false],
+    ["uvx", ["some-server"], false],
+  ])("%s %j warns that it may ask: %s", (command, args, warns) => {
+    const { warnings } = parseAgentConfig({ servers: { it: { command, args } } });
+    const message = 'lets npx ask before it installs, which nobody can answer; put "-y" first';
+    expect(warnings).toEqual(warns ? [{ path: "servers.it.args", message }] : []);
+  });
+});
+
 describe("a remote server", () => {
   it("is accepted with everything it takes to connect to it and to sign in", async () => {
     const keys = `url: "https://example.com", headers: { A: "b" }, auth: { type: "api-key", key: "k", header: "X-Key" },
