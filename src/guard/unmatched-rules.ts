@@ -118,7 +118,7 @@ function serverRules({ place, allow, deny, ownerOnly }: PlacedRules, owner: stri
 }
 
 /** Values that take nothing away. */
-const PERMITTING: readonly unknown[] = ["never", false, "always", "agent"];
+const PERMITTING: ReadonlySet<unknown> = new Set(["never", false, "always", "agent"]);
 
 function exceptions(
   settings: Pick<ServerGuard, "approval" | "rateLimit" | "concurrency"> &
@@ -127,7 +127,7 @@ function exceptions(
 ): Rule[] {
   return (["approval", "rateLimit", "concurrency", "include"] as const).flatMap((key) =>
     Object.entries<unknown>(settings[key]?.tools ?? {}).flatMap(([text, value]) =>
-      ofServer(owner, `${key}.tools of ${owner}`, [text], !PERMITTING.includes(value)),
+      ofServer(owner, `${key}.tools of ${owner}`, [text], !PERMITTING.has(value)),
     ),
   );
 }

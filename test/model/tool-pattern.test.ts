@@ -301,8 +301,8 @@ describe("the servers that a pattern names", () => {
     ["read", undefined],
     ["*", undefined],
   ])("%s: %j", (text, expected) => {
-    const named = serversNamedBy(text, known(["docs", "files"]));
-    expect(named?.map(({ name }) => name)).toEqual(expected);
+    const found = serversNamedBy(text, known(["docs", "files"]));
+    expect(found?.map(({ name }) => name)).toEqual(expected);
   });
 });
 
