@@ -141,6 +141,12 @@ describe("a command that cannot be started", () => {
       /^set "command": "runs", "args": \["-y","foo","a b","c"\]$/,
     ],
     [
+      "a whole command line with a path",
+      { command: "runs ./x.js" },
+      /has arguments in it/,
+      /^set "command": "runs", "args": \["\.\/x.js"\]$/,
+    ],
+    [
       "a path with a space and arguments",
       { command: "./my tools/runs --x" },
       /has arguments in it/,
