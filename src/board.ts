@@ -10,6 +10,7 @@ import { formatProblem } from "./config/issue.ts";
 import type { AgentConfig } from "./model/agent-config.ts";
 import type { Board, BoardCallOptions, SessionBoard } from "./model/board.ts";
 import type { BoardOptions, SessionOptions } from "./model/board-options.ts";
+import type { UnmatchedRule } from "./model/guard-settings.ts";
 import type { JsonObject } from "./model/json.ts";
 import type { BoardPrompts } from "./model/prompt.ts";
 import type { BoardResources } from "./model/resource.ts";
@@ -95,6 +96,10 @@ class LiveBoard implements Board {
 
   status(): ServerStatus[] {
     return this.#core.servers.own().map((entry) => this.#core.status(entry));
+  }
+
+  unmatchedRules(): UnmatchedRule[] {
+    return this.#core.rules?.unmatched() ?? [];
   }
 
   async restart(server: string): Promise<ServerStatus> {

@@ -54,6 +54,7 @@ export type {
   PlacedRules,
   ServerGuard,
   ToolRules,
+  UnmatchedRule,
 } from "./model/guard-settings.ts";
 export type { Include, IncludeMode } from "./model/include.ts";
 export type { JsonObject } from "./model/json.ts";

@@ -14,6 +14,7 @@ import { type Logger, silentLogger } from "../model/logger.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import type { ServerStatus } from "../model/server-status.ts";
 import type { CallOutcome, Tool } from "../model/tool.ts";
+import type { KnownNames } from "../model/tool-pattern.ts";
 import { redactingLogger, Redactor } from "../secrets/redactor.ts";
 import { type Clock, systemClock, within } from "../util/clock.ts";
 import { Emitter } from "../util/emitter.ts";
@@ -28,6 +29,7 @@ import { learnSecrets } from "./create-server.ts";
 import { findByFullName, findTool, unknownTool } from "./find-tool.ts";
 import { BoardGuard, type SessionGuard } from "./guard.ts";
 import { BoardRoots } from "./roots.ts";
+import { BoardRules } from "./rules.ts";
 import type { ServerEntry } from "./server-entry.ts";
 import { ServerSet } from "./server-set.ts";
 import { BoardTools } from "./tools.ts";
@@ -60,6 +62,8 @@ export class BoardCore {
   readonly resources: Resources;
   readonly prompts: Prompts;
   readonly roots: BoardRoots;
+  /** Only of an agent's board, which speaks of them for all sessions. */
+  readonly rules: BoardRules | undefined;
   readonly on: BoardBase["on"] = (event, listener) => this.#events.on(event, listener);
   readonly #redactor: Redactor;
   readonly #events: Emitter<BoardEvents>;
@@ -99,8 +103,14 @@ export class BoardCore {
       logger: this.logger,
       redactor: this.#redactor,
     };
+    const known: KnownNames = {
+      servers: [...agent.servers, ...(agent.leftOut ?? [])],
+      template: agent.toolNames,
+      native: new Set(native.keys()),
+    };
     this.#guard = new BoardGuard({
       ...common,
+      known,
       learnSecrets: () => this.learnSecrets(agent.servers),
       session: over && {
         ...over.session,
@@ -127,6 +137,8 @@ export class BoardCore {
       guard: this.#guard,
       execute: call,
     });
+    const { tools, servers, logger } = this;
+    if (over === undefined) this.rules = new BoardRules({ agent, known, tools, servers, logger });
     this.#caches = new ContentCaches({
       ...common,
       servers: this.servers,
@@ -149,6 +161,7 @@ export class BoardCore {
   /** From now on changed tools are reported. Before the board is open, nobody has a list that they could change. */
   opened(): void {
     this.#isOpen = true;
+    this.rules?.warn();
   }
 
   /** Not async, so that a call to a known tool does not pay for a second promise. */
@@ -170,6 +183,7 @@ export class BoardCore {
     const status = entry.status(this.tools.count(entry.name), [
       ...this.#caches.diagnostics(entry),
       ...this.servers.diagnostics(entry),
+      ...(this.rules?.diagnostics(entry) ?? []),
     ]);
     return this.#redactor.value(status);
   }
@@ -206,6 +220,8 @@ export class BoardCore {
 
   #emitServerEvents(): void {
     this.servers.events.on("tools", (event) => {
+      this.rules?.changed();
+      if (this.#isOpen) this.rules?.warn();
       const change = this.tools.listedChange(event);
       if (this.#isOpen && change !== undefined) this.#events.emit("tools", change);
     });

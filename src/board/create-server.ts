@@ -184,6 +184,7 @@ function signInFor(
     onSecret: (secret) => redactor.add(secret),
     stateDir,
     networkAllow: agent.networkAllow ?? [],
+    isOfSession: !isConfigured(owner),
     env: networkEnv,
     onAuthorization,
     clock,

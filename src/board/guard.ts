@@ -15,6 +15,8 @@ import type { GuardedCall, Next, ToolSubject } from "../model/guard.ts";
 import type { FramingMode } from "../model/guard-settings.ts";
 import type { Logger } from "../model/logger.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
+import type { ToolDefinition } from "../model/tool.ts";
+import type { KnownNames } from "../model/tool-pattern.ts";
 import type { Redactor } from "../secrets/redactor.ts";
 import type { Clock } from "../util/clock.ts";
 import { oneLine } from "../util/text.ts";
@@ -30,6 +32,8 @@ export interface BoardGuardOptions {
   redactor: Redactor;
   /** Redacts the secrets of all servers, also of those that have not started. Runs before the first call. */
   learnSecrets: () => void;
+  /** The names that rules may contain. */
+  known: KnownNames;
   /** Only for a session's board. */
   session?: SessionGuard;
 }
@@ -56,7 +60,12 @@ export class BoardGuard {
     const { stateDir, owner = false } = options;
     this.#options = given;
     this.#servers = session?.servers ?? serverGuards(agent.servers);
-    this.#policy = createPolicy({ rules: agent.guard?.rules ?? [], servers: this.#servers, owner });
+    this.#policy = createPolicy({
+      rules: agent.guard?.rules ?? [],
+      servers: this.#servers,
+      known: given.known,
+      owner,
+    });
     const store = new PinStore({ stateDir, clock, logger });
     this.#pins = new Pins({ store, clock, logger });
   }

@@ -23,8 +23,8 @@ export function withMatchingServer(
     return definition;
   }
   const { toolPrefix, resources } = match;
-  const include = strictestInclude(definition.include, match.include);
-  const guard = strictestGuard(definition.guard, match.guard, general?.approval);
+  const include = strictestInclude(match, definition.include, match.include);
+  const guard = strictestGuard(match, definition.guard, match.guard, general?.approval);
   return {
     ...definition,
     matchingServer: match,

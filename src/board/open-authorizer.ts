@@ -22,14 +22,14 @@ export async function openAuthorizer(
   options: ServerSignInOptions,
   signal: AbortSignal,
 ): Promise<AuthorizerParts> {
-  const { server, stateDir, clock, networkAllow, onAuthorization, onSecret } = options;
+  const { server, stateDir, clock, networkAllow, isOfSession, onAuthorization, onSecret } = options;
   const { url, oauth, tls } = endpoint;
   // The client certificate is only for the server itself, not for the authorization server.
   const fetch = await endpointFetch(
     { ...endpoint, tls: tls?.ca ? { ca: tls.ca } : undefined },
     options,
   );
-  const rules = addressRules(endpointPolicy(endpoint, networkAllow));
+  const rules = addressRules(endpointPolicy(endpoint, networkAllow, isOfSession));
   const from = new URL(url);
   const authorizer = new ServerAuthorizer({
     server,

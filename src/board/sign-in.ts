@@ -17,6 +17,8 @@ export interface ServerSignInOptions {
   isOfMatchingServer: boolean;
   stateDir: string | undefined;
   networkAllow: readonly string[];
+  /** A session brought the server, and no configured one matches it. */
+  isOfSession: boolean;
   env: Readonly<Record<string, string | undefined>>;
   onAuthorization: OnAuthorization | undefined;
   clock: Clock;

@@ -8,6 +8,7 @@ import type { ToolsEvent } from "../model/events.ts";
 import type { Next, ToolSubject } from "../model/guard.ts";
 import { isForApp, isManual } from "../model/include.ts";
 import { type NativeTool, needsTask, type Tool, type ToolDefinition } from "../model/tool.ts";
+import { toolName } from "../model/tool-pattern.ts";
 import type { Calls } from "./calls.ts";
 import type { BoardGuard } from "./guard.ts";
 import type { ServerEntry } from "./server-entry.ts";
@@ -121,6 +122,7 @@ export class BoardTools {
     const subject = new Subject(tool, {
       canonical: `${server}/${tool.name}`,
       publicName,
+      toolPrefix: definition.toolPrefix,
       source: { kind: "mcp", server, tool: tool.name },
       origin: definition.origin,
       ownerOnly: false,
@@ -128,7 +130,7 @@ export class BoardTools {
     });
     const isAllowed = guard.allows(subject);
     const isApp = isForApp(tool);
-    const isHidden = isApp || isManual(tool.name, definition.include);
+    const isHidden = isApp || isManual(toolName(subject), definition.include);
     return {
       subject,
       guarded: guard.around(subject, last),
@@ -172,7 +174,7 @@ export class BoardTools {
 
 interface SubjectIdentity extends Pick<
   ToolSubject,
-  "canonical" | "publicName" | "source" | "origin" | "ownerOnly"
+  "canonical" | "publicName" | "toolPrefix" | "source" | "origin" | "ownerOnly"
 > {
   /** Hash of the server's definition. */
   key: string;
@@ -181,6 +183,7 @@ interface SubjectIdentity extends Pick<
 class Subject implements ToolSubject {
   readonly canonical: string;
   readonly publicName: string;
+  readonly toolPrefix: string | undefined;
   readonly source: ToolSubject["source"];
   readonly origin: ToolSubject["origin"];
   readonly ownerOnly: boolean;
@@ -195,6 +198,7 @@ class Subject implements ToolSubject {
   constructor(tool: ToolDefinition, identity: SubjectIdentity) {
     this.canonical = identity.canonical;
     this.publicName = identity.publicName;
+    this.toolPrefix = identity.toolPrefix;
     this.source = identity.source;
     this.origin = identity.origin;
     this.ownerOnly = identity.ownerOnly;

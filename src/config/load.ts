@@ -68,6 +68,7 @@ export async function loadConfig(
   return {
     ...mergeAgent(layers, agent, dirname(file), homedir),
     servers: servers.map((server) => toDefinition(server, dirname(file))),
+    leftOut: serversElsewhere(layers, servers),
     warnings: toProblems(warnings, source),
     file,
   };
@@ -134,18 +135,28 @@ function chosenModels({
   return first === undefined ? {} : { model: first, models: [...ids] };
 }
 
+/** Those of other agents: rules in the defaults may be about servers that only some agents have. */
+function serversElsewhere(
+  { list }: AgentLayers,
+  servers: readonly MergedServer[],
+): AgentConfig["leftOut"] {
+  const own = new Set(servers.map(({ name }) => name));
+  const others = list.flatMap((layer) => [...layer.servers.servers.values()]);
+  const elsewhere = others.filter(({ name }) => !own.has(name));
+  if (elsewhere.length === 0) return undefined;
+  return elsewhere.map(({ name, plain }) => ({ name, toolPrefix: plain.toolPrefix }));
+}
+
 function warningsOf(
-  { defaults, list, root }: AgentLayers,
+  { defaults, root }: AgentLayers,
   agent: AgentLayer | undefined,
   servers: readonly MergedServer[],
 ): Issue[] {
-  // Of every agent: rules in the defaults may be about servers that only some agents have.
-  const names = new Set([defaults, ...list].flatMap((layer) => [...layer.servers.servers.keys()]));
   const layerWarnings = (layer: AgentLayer, merged: readonly MergedServer[]): Issue[] => {
     const kinds = new Map(merged.map(({ name, server }) => [name, kindOf(server)]));
     const written = [...layer.servers.servers.values()];
     return [
-      ...agentWarnings(layer, names),
+      ...agentWarnings(layer),
       ...written.flatMap((server) => serverWarnings(server, kinds.get(server.name))),
     ];
   };

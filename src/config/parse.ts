@@ -18,12 +18,7 @@ import { layerIssues, mergeSessionDefaults, plainServers } from "./layers/merge.
 import { boardSchema, DEFAULT_TOOL_NAMES } from "./schema/file-schema.ts";
 import { check } from "./schema/schema.ts";
 import { kindOf, readServers } from "./schema/servers.ts";
-import {
-  durationWarnings,
-  ruleWarnings,
-  serverWarnings,
-  sessionWarnings,
-} from "./schema/warnings.ts";
+import { durationWarnings, serverWarnings, sessionWarnings } from "./schema/warnings.ts";
 
 /** The servers of one board, and how their tools are named. */
 export interface BoardConfig {
@@ -66,7 +61,6 @@ export function parseAgentConfig(input: BoardConfig): AgentConfig {
     input;
   const warnings = [
     ...durationWarnings({ startupWait }, ["startupWait"], []),
-    ...ruleWarnings(tools, [], new Set(layer.servers.keys())),
     ...sessionWarnings(input.session, ["session"]),
     ...[...layer.servers.values()].flatMap((server) =>
       serverWarnings(server, kindOf(server.plain)),

@@ -32,10 +32,13 @@ export function resolveEndpoint(
   };
   if (endpoint.kind === "stdio") {
     const { command, args, cwd } = endpoint;
+    // As in a shell: only a `~` that is written, at the beginning of a word, and none that a variable holds.
+    const expandWord: Expand = (word, path) =>
+      word.startsWith("~") ? expandHome(expand(word, path), homedir) : expand(word, path);
     return {
       kind: "stdio",
-      command: expand(command, ["command"]),
-      args: args.map((arg, index) => expand(arg, ["args", index])),
+      command: expandWord(command, ["command"]),
+      args: args.map((arg, index) => expandWord(arg, ["args", index])),
       env: expandMap(endpoint.env, "env", expand),
       // Absent rather than undefined: it is spread over the directory that the host chose.
       ...(cwd !== undefined && { cwd: toPath(expand(cwd, ["cwd"])) }),

@@ -5,11 +5,14 @@ import type { ApprovalRequest, AskApproval, ToolHints } from "../model/approval.
 import { cancelled, PlugboardError } from "../model/errors.ts";
 import type { ApprovalMode } from "../model/guard-settings.ts";
 import type { GuardedCall, StageFor, ToolSubject } from "../model/guard.ts";
+import { exceptionFor } from "../model/per-tool.ts";
+import { toolName } from "../model/tool-pattern.ts";
 import { untilAborted } from "../util/abort.ts";
 import { oneLine } from "../util/text.ts";
 import type { ApprovalStore } from "./approval-store.ts";
 import { Semaphore } from "./concurrency.ts";
-import { exceptionFor, type ServerGuards } from "./server-guards.ts";
+import type { ServerGuards } from "./server-guards.ts";
+import { APPROVAL_STRICTNESS } from "./strictest.ts";
 
 export interface ApprovalSettings {
   servers: ServerGuards;
@@ -58,7 +61,8 @@ export function approvalStage(settings: ApprovalSettings): StageFor {
   return (subject) => {
     const { approval, trusted: isServerTrusted = false } = servers.own(subject);
     const trusted = subject.source.kind === "native" || isServerTrusted;
-    const mode = exceptionFor(approval, subject) ?? approval?.default ?? agentMode;
+    const exception = exceptionFor(approval, toolName(subject), APPROVAL_STRICTNESS, agentMode);
+    const mode = exception ?? approval?.default ?? agentMode;
     const reason = reasonToAsk(subject, mode, trusted);
     if (reason === undefined) return undefined;
     return async (call, next) => {

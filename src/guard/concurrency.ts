@@ -3,7 +3,10 @@
 
 import { cancelled } from "../model/errors.ts";
 import type { Stage, StageFor, ToolSubject } from "../model/guard.ts";
-import { countedAs, exceptionFor, type ServerGuards } from "./server-guards.ts";
+import { exceptionFor } from "../model/per-tool.ts";
+import { toolName } from "../model/tool-pattern.ts";
+import { countedAs, type ServerGuards } from "./server-guards.ts";
+import { LIMIT_STRICTNESS } from "./strictest.ts";
 
 export function concurrencyStage(servers: ServerGuards): StageFor {
   /** Kept by name, so that a tool whose definition changes does not get additional permits. */
@@ -20,9 +23,10 @@ export function concurrencyStage(servers: ServerGuards): StageFor {
   return (subject) => {
     if (subject.source.kind !== "mcp") return undefined;
     const { concurrency } = servers.own(subject);
+    const exception = exceptionFor(concurrency, toolName(subject), LIMIT_STRICTNESS);
     // The tool's comes first: a call that waits for it must not hold a permit of the server meanwhile.
     const needed = [
-      ...limit(subject, subject.canonical, exceptionFor(concurrency, subject)),
+      ...limit(subject, subject.canonical, exception),
       ...limit(subject, subject.source.server, concurrency?.default),
     ];
     return needed.length === 0 ? undefined : withPermits(needed);

@@ -4,7 +4,16 @@
 import { PlugboardError } from "../model/errors.ts";
 import type { PlacedRules } from "../model/guard-settings.ts";
 import type { StageFor, ToolSubject } from "../model/guard.ts";
-import { compileGlob } from "../util/glob.ts";
+import {
+  type KnownNames,
+  permittingPattern,
+  permittingPatternOfServer,
+  type PermittingPattern,
+  restrictingPattern,
+  toolName,
+  type ToolName,
+  type ToolPattern,
+} from "../model/tool-pattern.ts";
 import { oneLine } from "../util/text.ts";
 import type { ServerGuards } from "./server-guards.ts";
 
@@ -12,6 +21,8 @@ export interface PolicySettings {
   /** The rules of the defaults, then those of the agent. */
   rules?: readonly PlacedRules[];
   servers: ServerGuards;
+  /** The names that the rules of the agent may contain. */
+  known: KnownNames;
   /** Whether the caller is the owner. */
   owner?: boolean;
 }
@@ -27,18 +38,11 @@ export interface Policy {
   stage: StageFor;
 }
 
-/** Which tools a rule is about. */
-interface ToolPattern {
-  /** As written in the configuration. */
-  text: string;
-  matches(subject: ToolSubject): boolean;
-  /** It does not name a server. Only such a pattern can allow a tool of a session's own server. */
-  isForAnyServer: boolean;
-}
+type AllowPattern = ToolPattern & Pick<PermittingPattern, "isForAnyServer">;
 
 interface Layer {
   place: string;
-  allow: ToolPattern[] | undefined;
+  allow: AllowPattern[] | undefined;
   deny: ToolPattern[];
   ownerOnly: ToolPattern[] | true;
 }
@@ -46,6 +50,7 @@ interface Layer {
 /** The layers that apply to one tool. */
 interface ApplicableLayers {
   subject: ToolSubject;
+  name: ToolName;
   /** Layers that can deny it or reserve it. */
   denying: readonly Layer[];
   /** Layers whose allow list, if they have one, must name it. */
@@ -54,16 +59,21 @@ interface ApplicableLayers {
 
 const ALLOWED: PolicyDecision = { kind: "allowed" };
 
-export function createPolicy({ rules = [], servers, owner = false }: PolicySettings): Policy {
-  const agentLayers = rules.map((each) => toLayer(each, agentPattern));
+export function createPolicy({
+  rules = [],
+  servers,
+  known,
+  owner = false,
+}: PolicySettings): Policy {
+  const agentLayers = rules.map((each) => agentLayer(each, known));
   const compiled = new WeakMap<readonly PlacedRules[], Layer[]>();
   const decisions = new WeakMap<ToolSubject, PolicyDecision>();
 
   function serverLayers(of: readonly PlacedRules[] | undefined): readonly Layer[] {
     if (of === undefined) return [];
-    const known = compiled.get(of);
-    if (known !== undefined) return known;
-    const layers = of.map((each) => toLayer(each, serverPattern));
+    const earlier = compiled.get(of);
+    if (earlier !== undefined) return earlier;
+    const layers = of.map(serverLayer);
     compiled.set(of, layers);
     return layers;
   }
@@ -73,6 +83,7 @@ export function createPolicy({ rules = [], servers, owner = false }: PolicySetti
     const shadowed = serverLayers(servers.shadowed(subject).rules);
     const layers: ApplicableLayers = {
       subject,
+      name: toolName(subject),
       denying: [...agentLayers, ...shadowed, ...own],
       allowing: [...agentLayers, ...own],
     };
@@ -80,8 +91,8 @@ export function createPolicy({ rules = [], servers, owner = false }: PolicySetti
   }
 
   function judge(subject: ToolSubject): PolicyDecision {
-    const known = decisions.get(subject);
-    if (known !== undefined) return known;
+    const earlier = decisions.get(subject);
+    if (earlier !== undefined) return earlier;
     const decision = decide(subject);
     decisions.set(subject, decision);
     return decision;
@@ -104,19 +115,37 @@ export function createPolicy({ rules = [], servers, owner = false }: PolicySetti
   };
 }
 
-function toLayer(rules: PlacedRules, compile: (text: string) => ToolPattern): Layer {
+function agentLayer(rules: PlacedRules, known: KnownNames): Layer {
+  return toLayer(rules, {
+    allow: (text) => permittingPattern(text, known),
+    restrict: (text) => restrictingPattern(text, "agent"),
+  });
+}
+
+/** In the rules of a server: the tool's own name, or any name that a rule of an agent could have for it. */
+function serverLayer(rules: PlacedRules): Layer {
+  return toLayer(rules, {
+    allow: (text) => ({ ...permittingPatternOfServer(text), isForAnyServer: true }),
+    restrict: (text) => restrictingPattern(text, "server"),
+  });
+}
+
+function toLayer(
+  rules: PlacedRules,
+  to: { allow: (text: string) => AllowPattern; restrict: (text: string) => ToolPattern },
+): Layer {
   const { place, allow, deny = [], ownerOnly = [] } = rules;
   return {
     place,
-    allow: allow?.map(compile),
-    deny: deny.map(compile),
-    ownerOnly: typeof ownerOnly === "boolean" ? ownerOnly || [] : ownerOnly.map(compile),
+    allow: allow?.map(to.allow),
+    deny: deny.map(to.restrict),
+    ownerOnly: typeof ownerOnly === "boolean" ? ownerOnly || [] : ownerOnly.map(to.restrict),
   };
 }
 
-function denial({ subject, denying }: ApplicableLayers): PolicyDecision | undefined {
+function denial({ name, denying }: ApplicableLayers): PolicyDecision | undefined {
   for (const { place, deny } of denying) {
-    const match = deny.find((pattern) => pattern.matches(subject));
+    const match = deny.find((pattern) => pattern.matches(name));
     if (match === undefined) continue;
     const rule = ruleIn(match, `${place}.deny`);
     return { kind: "refused", rule, reason: `refused by the rule ${rule}` };
@@ -124,12 +153,12 @@ function denial({ subject, denying }: ApplicableLayers): PolicyDecision | undefi
   return undefined;
 }
 
-function reserve({ subject, denying }: ApplicableLayers): PolicyDecision | undefined {
+function reserve({ subject, name, denying }: ApplicableLayers): PolicyDecision | undefined {
   if (subject.ownerOnly) return forOwner("the tool's own ownerOnly");
   for (const { place, ownerOnly } of denying) {
     const setting = `${place}.ownerOnly`;
     if (ownerOnly === true) return forOwner(setting);
-    const match = ownerOnly.find((pattern) => pattern.matches(subject));
+    const match = ownerOnly.find((pattern) => pattern.matches(name));
     if (match !== undefined) return forOwner(ruleIn(match, setting));
   }
   return undefined;
@@ -144,11 +173,11 @@ function forOwner(rule: string): PolicyDecision {
   };
 }
 
-function omission({ subject, allowing }: ApplicableLayers): PolicyDecision | undefined {
+function omission({ subject, name, allowing }: ApplicableLayers): PolicyDecision | undefined {
   const isOfSession = subject.origin === "session";
   for (const { place, allow } of allowing) {
     if (allow === undefined) continue;
-    const matching = allow.filter((pattern) => pattern.matches(subject));
+    const matching = allow.filter((pattern) => pattern.matches(name));
     if (matching.some(({ isForAnyServer }) => isForAnyServer || !isOfSession)) continue;
     const rule = `${place}.allow`;
     const [wasted] = matching;
@@ -164,44 +193,4 @@ function omission({ subject, allowing }: ApplicableLayers): PolicyDecision | und
 /** `"docs/write_*" in agents.defaults.tools.deny` */
 function ruleIn({ text }: ToolPattern, setting: string): string {
   return `"${oneLine(text, 200)}" in ${setting}`;
-}
-
-/** In the rules of an agent: `server/tool`, `native/tool`, or a public name, which has no slash. */
-function agentPattern(text: string): ToolPattern {
-  const slash = text.indexOf("/");
-  if (slash === -1) {
-    const matches = compileGlob(text);
-    return {
-      text,
-      matches: ({ publicName }) => matches(publicName),
-      isForAnyServer: /^\*+$/.test(text),
-    };
-  }
-  // Matched separately, so that a slash in a tool's name cannot make it pass for a tool of another server.
-  const server = compileGlob(text.slice(0, slash));
-  const tool = compileGlob(text.slice(slash + 1));
-  return {
-    text,
-    matches: (subject) => server(serverPart(subject)) && tool(toolPart(subject)),
-    isForAnyServer: /^\*+$/.test(text.slice(0, slash)),
-  };
-}
-
-/** In the rules of a server: the tool's own name, or any name that a rule of an agent could have for it. */
-function serverPattern(text: string): ToolPattern {
-  const own = compileGlob(text);
-  const full = agentPattern(text);
-  return {
-    text,
-    matches: (subject) => own(toolPart(subject)) || full.matches(subject),
-    isForAnyServer: true,
-  };
-}
-
-function serverPart({ source }: ToolSubject): string {
-  return source.kind === "mcp" ? source.server : "native";
-}
-
-function toolPart({ source, canonical }: ToolSubject): string {
-  return source.kind === "mcp" ? source.tool : canonical.slice("native/".length);
 }

@@ -3,9 +3,12 @@
 
 import { PlugboardError } from "../model/errors.ts";
 import type { Stage, StageFor, ToolSubject } from "../model/guard.ts";
+import { exceptionFor } from "../model/per-tool.ts";
+import { toolName } from "../model/tool-pattern.ts";
 import type { Clock } from "../util/clock.ts";
 import { duration, oneLine, plural } from "../util/text.ts";
-import { countedAs, exceptionFor, type ServerGuards } from "./server-guards.ts";
+import { countedAs, type ServerGuards } from "./server-guards.ts";
+import { LIMIT_STRICTNESS } from "./strictest.ts";
 
 export interface RateLimitSettings {
   servers: ServerGuards;
@@ -35,7 +38,7 @@ export function rateLimitStage({ servers, clock, perMinute }: RateLimitSettings)
     if (subject.source.kind !== "mcp") return undefined;
     const { server } = subject.source;
     const { rateLimit } = servers.own(subject);
-    const exception = exceptionFor(rateLimit, subject);
+    const exception = exceptionFor(rateLimit, toolName(subject), LIMIT_STRICTNESS, perMinute);
     if (exception === false) return undefined;
     const limits = [
       ...limitOf(subject, subject.canonical, exception),

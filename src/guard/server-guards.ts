@@ -1,7 +1,7 @@
 // Finds the settings that apply to a tool: those of the server definition it came from. A session's server with
 // the name of a configured one is another definition.
 
-import type { PerTool, ServerGuard } from "../model/guard-settings.ts";
+import type { ServerGuard } from "../model/guard-settings.ts";
 import type { ToolSubject } from "../model/guard.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 
@@ -26,15 +26,6 @@ export function serverGuards(servers: Iterable<GuardedServer>): ServerGuards {
     own: (subject) => find(subject.origin === "session" ? session : configured, subject),
     shadowed: (subject) => (subject.origin === "session" ? find(configured, subject) : {}),
   };
-}
-
-/** The exception for this tool. A tool may have any name, even `constructor`. */
-export function exceptionFor<Value>(
-  setting: PerTool<Value> | undefined,
-  { source }: ToolSubject,
-): Value | undefined {
-  if (source.kind !== "mcp" || setting?.tools === undefined) return undefined;
-  return Object.hasOwn(setting.tools, source.tool) ? setting.tools[source.tool] : undefined;
 }
 
 /** A key that keeps the counts of a configured server and of a session's server of the same name apart. */

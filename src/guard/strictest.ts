@@ -2,48 +2,72 @@
 // loosen the other.
 
 import type { ApprovalMode, PerTool, ServerGuard } from "../model/guard-settings.ts";
-import type { Include, IncludeMode } from "../model/include.ts";
+import { type Include, INCLUDE_STRICTNESS, type IncludeMode } from "../model/include.ts";
+import { exceptionFor, type Strictness } from "../model/per-tool.ts";
+import { type KnownServer, toolName } from "../model/tool-pattern.ts";
 import { SESSION_RATE_LIMIT } from "./session-limits.ts";
+
+const APPROVAL_MODES: readonly ApprovalMode[] = ["never", "destructive", "ask"];
+
+export const APPROVAL_STRICTNESS: Strictness<ApprovalMode> = (mode) => APPROVAL_MODES.indexOf(mode);
+
+/** `false` is no limit. */
+export const LIMIT_STRICTNESS: Strictness<number | false> = (limit) =>
+  limit === false ? -Infinity : -limit;
 
 /**
  * `other` may add to what `mine` demands of a session's server, but takes nothing away. `agentMode` applies
  * where `mine` does not set an approval mode.
  */
 export function strictestGuard(
+  server: KnownServer,
   mine: ServerGuard | undefined,
   other: ServerGuard | undefined,
   agentMode: ApprovalMode = "never",
 ): ServerGuard | undefined {
   if (other === undefined) return mine;
   const rules = [...(other.rules ?? []), ...(mine?.rules ?? [])];
-  const approval = both(mine?.approval, other.approval, stricterThan(agentMode));
-  const rateLimit = both(mine?.rateLimit, other.rateLimit, lowerThan(SESSION_RATE_LIMIT));
-  const concurrency = both(mine?.concurrency, other.concurrency, lowerThan(Infinity));
-  return { ...mine, rules: rules.length > 0 ? rules : undefined, approval, rateLimit, concurrency };
+  const modes = { strictness: APPROVAL_STRICTNESS, unset: agentMode };
+  const calls = { strictness: LIMIT_STRICTNESS, unset: SESSION_RATE_LIMIT };
+  const atOnce = { strictness: LIMIT_STRICTNESS, unset: Infinity };
+  return {
+    ...mine,
+    rules: rules.length > 0 ? rules : undefined,
+    approval: both(server, mine?.approval, other.approval, modes),
+    rateLimit: both(server, mine?.rateLimit, other.rateLimit, calls),
+    concurrency: both(server, mine?.concurrency, other.concurrency, atOnce),
+  };
 }
 
 /** A model gets neither what the one nor what the other keeps from it. */
 export function strictestInclude(
+  server: KnownServer,
   mine: Include | undefined,
   other: Include | undefined,
 ): Include | undefined {
-  const stricter: Stricter<IncludeMode> = (one, another) =>
-    another === "manual" ? another : (one ?? another);
-  return both(mine, other, stricter);
+  return both<IncludeMode>(server, mine, other, { strictness: INCLUDE_STRICTNESS });
 }
 
-/** Undefined if `mine` is not set and `other` is not stricter than what applies then. */
-type Stricter<Value> = (mine: Value | undefined, other: Value | undefined) => Value | undefined;
+interface Order<Value> {
+  strictness: Strictness<Value>;
+  /** What applies where `mine` has no value. Default: whatever `other` says. */
+  unset?: Value;
+}
 
 function both<Value>(
+  server: KnownServer,
   mine: PerTool<Value> = {},
   other: PerTool<Value> = {},
-  stricter: Stricter<Value>,
+  order: Order<NoInfer<Value>>,
 ): PerTool<Value> | undefined {
-  const fallback = stricter(mine.default, other.default);
+  const fallback = stricter(mine.default, other.default, order);
   const tools: Record<string, Value> = Object.create(null);
   for (const name of Object.keys({ ...mine.tools, ...other.tools })) {
-    const value = stricter(valueFor(name, mine), valueFor(name, other));
+    const value = stricter(
+      valueFor(name, server, mine, order),
+      valueFor(name, server, other, order),
+      order,
+    );
     if (value !== undefined) tools[name] = value;
   }
   const hasTools = Object.keys(tools).length > 0;
@@ -51,20 +75,34 @@ function both<Value>(
   return { default: fallback, tools: hasTools ? tools : undefined };
 }
 
-/** A tool may have any name, even `constructor`. */
-function valueFor<Value>(name: string, setting: PerTool<Value>): Value | undefined {
-  const { tools } = setting;
-  return tools !== undefined && Object.hasOwn(tools, name) ? tools[name] : setting.default;
+/** Undefined if `mine` is not set and `other` is not stricter than what applies then. */
+function stricter<Value>(
+  mine: Value | undefined,
+  other: Value | undefined,
+  { strictness, unset }: Order<Value>,
+): Value | undefined {
+  const applies = mine ?? unset;
+  if (applies === undefined || other === undefined) return mine ?? other;
+  return strictness(other) > strictness(applies) ? other : mine;
 }
 
-const STRICTNESS: Readonly<Record<ApprovalMode, number>> = { never: 0, destructive: 1, ask: 2 };
-
-function stricterThan(unset: ApprovalMode): Stricter<ApprovalMode> {
-  return (mine, other = "never") => (STRICTNESS[other] > STRICTNESS[mine ?? unset] ? other : mine);
-}
-
-function lowerThan<Limit extends number | false>(unset: number): Stricter<Limit> {
-  const count = (limit: number | false): number => (limit === false ? Infinity : limit);
-  return (mine, other) =>
-    other !== undefined && count(other) < count(mine ?? unset) ? other : mine;
+/**
+ * `name` is a key of the other setting: a tool, which patterns may match here, or a pattern itself, for whose tools
+ * the default holds. The stricter one counts for both.
+ */
+function valueFor<Value>(
+  name: string,
+  { name: server, toolPrefix }: KnownServer,
+  setting: PerTool<Value>,
+  { strictness, unset }: Order<Value>,
+): Value | undefined {
+  // A tool may have any name, even `constructor`.
+  const { default: general, tools = {} } = setting;
+  if (Object.hasOwn(tools, name)) return tools[name];
+  const source = { kind: "mcp", server, tool: name } as const;
+  const named = toolName({ source, toolPrefix, publicName: name });
+  const exception = exceptionFor(setting, named, strictness, unset);
+  const usual = general ?? unset;
+  if (exception === undefined || usual === undefined) return exception ?? general;
+  return strictness(exception) > strictness(usual) ? exception : general;
 }

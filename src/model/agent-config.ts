@@ -9,6 +9,8 @@ import type { ServerDefinition } from "./server-definition.ts";
 export interface AgentConfig {
   agentId: string;
   servers: ServerDefinition[];
+  /** Servers that are configured, but not on this board. Rules still know their names. */
+  leftOut?: Pick<ServerDefinition, "name" | "toolPrefix">[];
   /** Template of public tool names. */
   toolNames: string;
   /** Milliseconds to wait for servers when the board opens. Default: each server's own `timeout`. */

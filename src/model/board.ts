@@ -2,6 +2,7 @@
 
 import type { SessionOptions } from "./board-options.ts";
 import type { BoardEvents } from "./events.ts";
+import type { UnmatchedRule } from "./guard-settings.ts";
 import type { JsonObject } from "./json.ts";
 import type { BoardPrompts } from "./prompt.ts";
 import type { RequestHandlers } from "./request-handlers.ts";
@@ -62,6 +63,11 @@ export interface Board extends BoardBase {
    * authorization server has revoked them, else to `forgotten`.
    */
   signOut(server: string): Promise<"none" | "forgotten" | "revoked">;
+  /**
+   * Rules that match no tool of their servers, and rules of `allow` that allow nothing because they could mean two
+   * tools. A rule is left out until the tools of its servers are known.
+   */
+  unmatchedRules(): UnmatchedRule[];
   /** Asks every server for its tools again and starts those that are down. Resolves when all have answered. */
   refresh(): Promise<ServerStatus[]>;
   /**

@@ -27,6 +27,22 @@ export interface PlacedRules extends ToolRules {
   place: string;
 }
 
+/** A rule, or a setting for single tools, that matches no tool of its servers. */
+export interface UnmatchedRule {
+  /** As written. */
+  rule: string;
+  /** Where it is: `agents.defaults.tools.deny`. */
+  setting: string;
+  /** Whether it was meant to take something away, as `deny` does, so that something is allowed that should not be. */
+  restricts: boolean;
+  /** The servers that it names; absent if it is about any server. */
+  servers?: readonly string[];
+  /** The name of a tool that may have been meant. */
+  nearest?: string;
+  /** Completes a sentence that begins with the rule: "matches no tool; did you mean …?" */
+  problem: string;
+}
+
 export interface ServerGuard {
   /** Patterns are relative to the server: `read_*` means `server/read_*`. */
   rules?: PlacedRules[];

@@ -7,9 +7,11 @@ import type { CallOutcome, ToolSource, UpdateListener } from "./tool.ts";
 
 /** A tool as rules see it. Created once per tool, so that stages can prepare for it. */
 export interface ToolSubject {
-  /** `server/tool` with the server's own name of the tool, or `native/tool`. Rules match this name. */
+  /** `server/tool` with the server's own name of the tool, or `native/tool`. Rules can also use its other names. */
   canonical: string;
   publicName: string;
+  /** Stands for the server's name in public names. */
+  toolPrefix?: string | undefined;
   source: ToolSource;
   /** The layer its server was configured in. */
   origin: ServerScope | "native";

@@ -2,6 +2,8 @@
 
 import type { PerTool } from "./guard-settings.ts";
 import { isJsonObject } from "./json.ts";
+import { exceptionFor, type Strictness } from "./per-tool.ts";
+import type { ToolName } from "./tool-pattern.ts";
 import type { Tool, ToolDefinition } from "./tool.ts";
 
 /** `agent` is meant for models that search for tools. There is no search yet, so it means `always`. */
@@ -9,10 +11,11 @@ export type IncludeMode = "always" | "manual" | "agent";
 
 export type Include = PerTool<IncludeMode>;
 
-/** `tool` is the server's own name of the tool. It may be any text, `constructor` included. */
-export function isManual(tool: string, { default: general, tools = {} }: Include = {}): boolean {
-  const own = Object.hasOwn(tools, tool) ? tools[tool] : undefined;
-  return (own ?? general) === "manual";
+export const INCLUDE_STRICTNESS: Strictness<IncludeMode> = (mode) => (mode === "manual" ? 1 : 0);
+
+export function isManual(name: ToolName, include: Include = {}): boolean {
+  const own = exceptionFor(include, name, INCLUDE_STRICTNESS);
+  return (own ?? include.default) === "manual";
 }
 
 /**

@@ -32,8 +32,9 @@ export interface ServerConfig {
   transport?: ServerTransport | "streamable-http";
   /** Another name for `transport`. */
   type?: ServerTransport | "streamable-http";
-  /** The program to start. No shell is involved. */
+  /** The program to start, without its arguments: no shell takes them apart. `~/` is the home directory. */
   command?: string;
+  /** `~/` at the beginning of an argument is the home directory. */
   args?: string[];
   /** Variables for the program, in addition to a few basic ones such as PATH and HOME. */
   env?: Record<string, string>;
@@ -83,7 +84,7 @@ export interface ServerConfig {
   framing?: FramingMode;
   /** `false` hides the server's resources. Default true. */
   resources?: boolean;
-  /** Which resources can be read, by URI patterns such as `file:///docs/*`. Default: all. */
+  /** Which resources can be read: patterns for URIs such as `file:///docs/*`, or parts of them. Default: all. */
   resourceFilter?: string[];
   /** Milliseconds after which resource lists, and resources in prompts, are read again. Default 300000. */
   resourceRefreshMs?: number;

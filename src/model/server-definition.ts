@@ -44,7 +44,7 @@ export type Endpoint = StdioEndpoint | RemoteEndpoint;
 
 export interface ResourceSettings {
   enabled: boolean;
-  /** URI patterns with `*` for any text. Empty: all resources. */
+  /** URI patterns with `*` for any text, or parts of URIs without. Empty: all resources. */
   filter: string[];
   /** Milliseconds after which resource lists, and resources in prompts, are read again. */
   refreshMs: number;

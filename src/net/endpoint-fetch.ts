@@ -12,6 +12,8 @@ import type { ProxyEnv } from "./proxy-env.ts";
 export interface EndpointFetchOptions {
   /** `network.allow`: the hosts that the operator allows for all servers. */
   networkAllow: readonly string[];
+  /** A session brought the server, so that its own settings cannot be changed. */
+  isOfSession: boolean;
   /** The environment with the proxy variables. */
   env: ProxyEnv;
   clock: Clock;
@@ -19,17 +21,19 @@ export interface EndpointFetchOptions {
 
 export async function endpointFetch(
   endpoint: RemoteEndpoint,
-  { networkAllow, env, clock }: EndpointFetchOptions,
+  { networkAllow, isOfSession, env, clock }: EndpointFetchOptions,
 ): Promise<GuardedFetch> {
   const tls = endpoint.tls && (await readTls(endpoint.tls));
-  return createFetch({ policy: endpointPolicy(endpoint, networkAllow), env, clock, tls });
+  const policy = endpointPolicy(endpoint, networkAllow, isOfSession);
+  return createFetch({ policy, env, clock, tls });
 }
 
 export function endpointPolicy(
   { allowInsecure, allowPrivate }: RemoteEndpoint,
   allow: readonly string[],
+  isOfSession: boolean,
 ): NetworkPolicy {
-  return { allowInsecure, allowPrivate, allow };
+  return { allowInsecure, allowPrivate, allow, isOfSession };
 }
 
 async function readTls(files: NonNullable<RemoteEndpoint["tls"]>): Promise<TlsMaterial> {

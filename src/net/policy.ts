@@ -12,8 +12,10 @@ export interface NetworkPolicy {
   allowInsecure: boolean;
   /** Allows addresses that are not on the internet: private, link-local, metadata. */
   allowPrivate: boolean;
-  /** Hosts (exact or *.suffix) and CIDR ranges the operator allows. */
+  /** Hosts (exact or *.suffix) and CIDR ranges the operator allows; `http://` before one allows plain http to it. */
   allow: readonly string[];
+  /** A session brought the server: nobody can set the two flags for it, so that no hint names them. */
+  isOfSession?: boolean;
 }
 
 export interface AddressRules {
@@ -28,13 +30,20 @@ export interface AddressRules {
 
 /** Throws CONFIG_INVALID for an entry of `allow` that is neither a host nor a range. */
 export function addressRules(policy: NetworkPolicy): AddressRules {
-  const allowed = hostList(policy.allow, (entry) => {
+  const allowed = hostList(policy.allow.map(withoutScheme), (entry) => {
     throw new PlugboardError(
       "CONFIG_INVALID",
       `network.allow: ${JSON.stringify(entry)} is neither a host nor an address range`,
       { hint: 'write "example.com", "*.example.com" or "10.0.0.0/8"', permanent: true },
     );
   });
+  const allowedPlain = hostList(policy.allow.filter(isPlain).map(withoutScheme));
+
+  function isPlainAllowed(host: string): boolean {
+    const address = parseAddress(host);
+    if (policy.allowInsecure || isLocal(host) || allowedPlain.hasHost(host)) return true;
+    return address !== undefined && allowedPlain.hasAddress(address);
+  }
 
   function isAllowed(host: string, address: string): boolean {
     const parsed = parseAddress(address);
@@ -62,7 +71,7 @@ export function addressRules(policy: NetworkPolicy): AddressRules {
     if (found.kind === "public" || isAllowed(host, address)) return;
     // A loopback address is explicit. A name that resolves to this machine may be an attack by DNS rebinding.
     if (found.kind === "loopback" && parseAddress(host) !== undefined) return;
-    throw refused(`${where} is ${found.label}`, allowHint(host));
+    throw refused(`${where} is ${found.label}`, allowHint(host, policy));
   }
 
   function checkUrl(url: URL, from?: URL): void {
@@ -79,17 +88,22 @@ export function addressRules(policy: NetworkPolicy): AddressRules {
       );
     }
     const host = plainHost(url.hostname);
-    if (url.protocol === "http:" && !policy.allowInsecure && !isLocal(host)) {
+    if (url.protocol === "http:" && !isPlainAllowed(host)) {
       throw refused(
         `${showUrl(url)} is plain http, which is only allowed to this machine`,
-        'use https, or set "allowInsecure": true for this server',
+        policy.isOfSession
+          ? `use https, or add ${JSON.stringify(`http://${host}`)} to network.allow`
+          : 'use https, or set "allowInsecure": true for this server',
       );
     }
     if (parseAddress(host) !== undefined) checkAddress(host, host);
     // Without this check any server on the internet could send requests to services on this machine.
     if (from !== undefined && isLocal(host) && !isLocal(plainHost(from.hostname))) {
       if (!isAllowed(host, host)) {
-        throw refused(`${from.host} redirects to this machine (${url.host})`, allowHint(host));
+        throw refused(
+          `${from.host} redirects to this machine (${url.host})`,
+          allowHint(host, policy),
+        );
       }
     }
   }
@@ -114,8 +128,19 @@ function classOf(address: string): AddressClass {
     : classifyAddress(parsed);
 }
 
-function allowHint(host: string): string {
-  return `set "allowPrivate": true for this server, or add ${JSON.stringify(host)} to network.allow`;
+function allowHint(host: string, { isOfSession = false }: NetworkPolicy): string {
+  const add = `add ${JSON.stringify(host)} to network.allow`;
+  return isOfSession ? add : `set "allowPrivate": true for this server, or ${add}`;
+}
+
+const PLAIN_HTTP = /^\s*http:\/\//i;
+
+function isPlain(entry: string): boolean {
+  return PLAIN_HTTP.test(entry);
+}
+
+function withoutScheme(entry: string): string {
+  return entry.replace(PLAIN_HTTP, "");
 }
 
 /** A URL for messages, without its user name and query: both may hold keys. */

@@ -46,6 +46,7 @@ export interface RemoteConnectOptions extends ConnectionOptions {
 export function remoteConnector(options: RemoteConnectOptions): ConnectTo<RemoteEndpoint> {
   const { definition, clock, networkAllow, networkEnv: env, authorize } = options;
   const { redact = (text) => text } = options;
+  const isOfSession = definition.origin === "session";
   let known = options.transport;
   const expectedEra: Record<RemoteTransportKind, ExpectedEra> = {
     // Unlike on stdio, no server exits on the modern question, and a stateless conversation has no session to lose.
@@ -64,7 +65,7 @@ export function remoteConnector(options: RemoteConnectOptions): ConnectTo<Remote
       // Loaded here, because a board with stdio servers only needs no HTTP client.
       const { endpointFetch } = await import("../net/endpoint-fetch.ts");
       const { url, headers } = endpoint;
-      const fetch = await endpointFetch(endpoint, { networkAllow, env, clock });
+      const fetch = await endpointFetch(endpoint, { networkAllow, isOfSession, env, clock });
       const authorizer = await authorize?.(endpoint);
       const { maxMessageBytes } = definition;
       const quote = (received: unknown): string => excerpt(received, redact);

@@ -14,6 +14,7 @@ const ENV = {
   EMPTY: "",
   HIDDEN: "secret://gcp/x",
   URL: "https://example.com",
+  TILDE: "~/x",
 };
 
 function define(config: ServerConfig): ServerDefinition {
@@ -39,9 +40,22 @@ describe("a value", () => {
     ["${MISSING:-}", ""],
     ["$${NAME}", "${NAME}"],
     ["$NAME $", "$NAME $"],
-    ["~/x", "~/x"],
+    // A shell expands a `~` at the beginning of a word, and none that a variable holds.
+    ["~/x", "/home/me/x"],
+    ["~", "/home/me"],
+    ["~/${NAME}", "/home/me/value"],
+    ["~other/x", "~other/x"],
+    ["--dir=~/x", "--dir=~/x"],
+    ["HEAD~", "HEAD~"],
+    ["${TILDE}", "~/x"],
   ])("%j expands to %j", (value, expanded) => {
     expect(argument(value)).toBe(expanded);
+  });
+
+  it("that is a command may be in the home directory", () => {
+    expect(resolveEndpoint(define({ command: "~/bin/server" }), ENV)).toMatchObject({
+      command: "/home/me/bin/server",
+    });
   });
 
   it("is expanded once: a reference inside the value of a variable stays", () => {

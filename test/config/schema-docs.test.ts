@@ -144,7 +144,11 @@ describe("the page on configuration", () => {
     const file = await writeConfig(rules);
     const { servers, guard, warnings } = await loadConfig(file, "research");
     expect(warnings).toEqual([]);
-    const policy = createPolicy({ rules: guard?.rules, servers: serverGuards(servers) });
+    const policy = createPolicy({
+      rules: guard?.rules,
+      servers: serverGuards(servers),
+      known: { servers, template: "mcp__{server}__{tool}" },
+    });
     const judged = (name: string) => policy.judge(subject(name)).kind;
     expect(judged("files/read_file")).toBe("allowed");
     expect(judged("files/write_file")).toBe("refused");

@@ -5,6 +5,7 @@ import type { BoardConfig } from "../../src/config/parse.ts";
 import type { BoardEvents } from "../../src/model/events.ts";
 import type { NativeTool } from "../../src/model/tool.ts";
 import { fixture, statusOf, textOf } from "../support/boards.ts";
+import { recordingLogger } from "../support/logger.ts";
 import { cleanUp, load, namesOf, openWith } from "./boards.ts";
 
 cleanUp();
@@ -26,6 +27,7 @@ describe("rules of a board", () => {
   it.each<[string, Omit<BoardConfig, "servers">, BoardConfig["servers"][string], string[]]>([
     ["deny by server/tool", { tools: { deny: ["echo/crash"] } }, {}, ALL],
     ["deny by public name", { tools: { deny: ["mcp__echo__crash"] } }, {}, ALL],
+    ["deny as other programs spell it", { tools: { deny: ["mcp_echo_crash"] } }, {}, ALL],
     ["deny of the server", {}, { tools: { deny: ["crash"] } }, ALL],
     [
       "allow of the board",
@@ -178,6 +180,46 @@ describe("what is refused is no news", () => {
     await board.call("live/swap");
     await board.refresh();
     expect(events).toEqual(expected);
+  });
+
+  it("a rule that matches nothing is told once, and in the status until it matches", async () => {
+    const logger = recordingLogger();
+    const board = await openWith(
+      {
+        tools: { deny: ["live/after", "live/befroe"] },
+        servers: { live: fixture("list-changed") },
+      },
+      { logger },
+    );
+    const unmatched = () => board.unmatchedRules().map(({ rule }) => rule);
+    expect(unmatched()).toEqual(["live/after", "live/befroe"]);
+    expect(statusOf(board, "live").diagnostics).toContainEqual({
+      server: "live",
+      message: `the rule "live/befroe" in tools.deny matches no tool; did you mean live/before?`,
+    });
+    await board.call("live/swap");
+    await board.refresh();
+    expect(unmatched()).toEqual(["live/befroe"]);
+    const told = logger.lines.filter(({ fields }) => fields?.["setting"] !== undefined);
+    expect(told.map(({ message }) => message)).toEqual([
+      `the rule "live/after" matches no tool`,
+      `the rule "live/befroe" matches no tool; did you mean live/before?`,
+    ]);
+  });
+
+  it("a rule with two meanings allows neither tool, and says so", async () => {
+    const logger = recordingLogger();
+    const board = await openWith(
+      {
+        tools: { allow: ["mcp_a_b_echo"] },
+        servers: { a: fixture("echo"), a_b: { ...fixture("echo"), enabled: false } },
+      },
+      { logger },
+    );
+    expect(namesOf(board)).toEqual([]);
+    expect(logger.lines.map(({ message }) => message)).toContain(
+      `the rule "mcp_a_b_echo" allows nothing, because it could mean a/b_echo or a_b/echo; write the one you mean`,
+    );
   });
 
   it("nor does its call reach the server: no call of it is counted", async () => {

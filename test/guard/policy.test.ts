@@ -6,12 +6,15 @@ import type { PlacedRules, ToolRules } from "../../src/model/guard-settings.ts";
 import type { ToolSubject } from "../../src/model/guard.ts";
 import { callOf, pass, refusal, subject } from "./subjects.ts";
 
+const TEMPLATE = "mcp__{server}__{tool}";
 const DEFAULTS = "agents.defaults.tools";
 
 interface Setting {
   agent?: ToolRules[];
   server?: ToolRules[];
   owner?: boolean;
+  servers?: string[];
+  template?: string;
 }
 
 function placed(rules: readonly ToolRules[] = [], place: string): PlacedRules[] {
@@ -21,7 +24,10 @@ function placed(rules: readonly ToolRules[] = [], place: string): PlacedRules[] 
   }));
 }
 
-function policy({ agent, server, owner }: Setting, also: GuardedServer[] = []) {
+function policy(
+  { agent, server, owner, servers = ["docs", "files"], template = TEMPLATE }: Setting,
+  also: GuardedServer[] = [],
+) {
   const docs: GuardedServer = {
     name: "docs",
     origin: "agent",
@@ -30,6 +36,7 @@ function policy({ agent, server, owner }: Setting, also: GuardedServer[] = []) {
   return createPolicy({
     rules: placed(agent, DEFAULTS),
     servers: serverGuards([docs, ...also]),
+    known: { servers: servers.map((name) => ({ name })), template, native: new Set(["read"]) },
     owner,
   });
 }
@@ -119,6 +126,44 @@ describe("a tool", () => {
     ["denied, whoever calls", { agent: [{ deny: ["*"] }], owner: true }, "docs/read", false],
     ["not on the list, whoever calls", { agent: [{ allow: [] }], owner: true }, "docs/read", false],
     ["with a slash in its name", { agent: [{ deny: ["docs/a/b"] }] }, "docs/a/b", false],
+    [
+      "denied as other programs spell it",
+      { agent: [{ deny: ["mcp_docs_read"] }] },
+      "docs/read",
+      false,
+    ],
+    ["denied by its own name", { agent: [{ deny: ["read"] }] }, "docs/read", false],
+    ["denied with its whole server", { agent: [{ deny: ["docs"] }] }, "docs/read", false],
+    [
+      "reserved in every reading",
+      { agent: [{ ownerOnly: ["mcp_docs_a_read"] }], servers: ["docs", "docs_a"] },
+      "docs_a/read",
+      false,
+    ],
+    [
+      "allowed as other programs spell it",
+      { agent: [{ allow: ["mcp_docs_*"] }] },
+      "docs/read",
+      true,
+    ],
+    [
+      "allowed by what could mean another server's tool",
+      { agent: [{ allow: ["mcp_docs_a_read"] }], servers: ["docs", "docs_a"] },
+      "docs/a_read",
+      false,
+    ],
+    [
+      "allowed by a public name of its template",
+      { agent: [{ allow: ["read_docs"] }], template: "{tool}_{server}" },
+      "docs/read",
+      true,
+    ],
+    [
+      "allowed by its server as other programs spell it",
+      { server: [{ allow: ["mcp_docs_re*"] }] },
+      "docs/read",
+      true,
+    ],
     ["that plays another server's", { agent: [{ allow: ["*ocs/read"] }] }, "evil/docs/read", false],
   ])("%s", (_, setting, name, expected) => {
     expect(isAllowed(setting, subject(name))).toBe(expected);

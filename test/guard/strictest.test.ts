@@ -3,6 +3,8 @@ import { strictestGuard, strictestInclude } from "../../src/guard/strictest.ts";
 import type { ApprovalMode, ServerGuard } from "../../src/model/guard-settings.ts";
 import type { Include } from "../../src/model/include.ts";
 
+const DOCS = { name: "docs" };
+
 const rule = (place: string) => ({ place, deny: ["x"] });
 
 describe("what a server is held to by two settings", () => {
@@ -47,8 +49,20 @@ describe("what a server is held to by two settings", () => {
       { approval: { default: "never", tools: { remove: "ask" } } },
       { approval: { tools: { remove: "ask" } } },
     ],
+    [
+      "no exception for a tool that a pattern of the other is about",
+      { approval: { tools: { write_file: "never" } } },
+      { approval: { tools: { "mcp_docs_write_*": "ask" } } },
+      { approval: { tools: { write_file: "ask", "mcp_docs_write_*": "ask" } } },
+    ],
+    [
+      "no pattern that would loosen an exception",
+      { rateLimit: { default: 50, tools: { "re*": false } } },
+      { rateLimit: { tools: { read: 10 } } },
+      { rateLimit: { default: 50, tools: { "re*": false, read: 10 } } },
+    ],
   ])("is %s", (_, mine, other, expected) => {
-    expect(strictestGuard(mine, other)).toEqual(expected);
+    expect(strictestGuard(DOCS, mine, other)).toEqual(expected);
   });
 
   it.each<[ApprovalMode | undefined, ApprovalMode, ApprovalMode, ApprovalMode | undefined]>([
@@ -59,7 +73,7 @@ describe("what a server is held to by two settings", () => {
     ["ask", "destructive", "never", "ask"],
   ])("with approval %s, the other's %s and the agent's %s asks: %s", (mine, other, agent, mode) => {
     const own = mine === undefined ? {} : { approval: { default: mine } };
-    expect(strictestGuard(own, { approval: { default: other } }, agent)).toEqual(
+    expect(strictestGuard(DOCS, own, { approval: { default: other } }, agent)).toEqual(
       mode === undefined ? {} : { approval: { default: mode } },
     );
   });
@@ -89,6 +103,6 @@ describe("what a model is offered of a server with two settings", () => {
       { default: "manual", tools: { read: "manual" } },
     ],
   ])("is %s", (_, mine, other, expected) => {
-    expect(strictestInclude(mine, other)).toEqual(expected);
+    expect(strictestInclude(DOCS, mine, other)).toEqual(expected);
   });
 });

@@ -2,7 +2,11 @@ import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
 import { type Include, isForApp, isManual, isShownToModels } from "../../src/model/include.ts";
 import type { JsonObject } from "../../src/model/json.ts";
+import { toolName } from "../../src/model/tool-pattern.ts";
 import { writeConfig } from "../config/files.ts";
+
+const named = (tool: string) =>
+  toolName({ source: { kind: "mcp", server: "docs", tool }, publicName: `mcp__docs__${tool}` });
 
 describe("a tool is manual", () => {
   it.each<[Include | undefined, boolean]>([
@@ -16,12 +20,12 @@ describe("a tool is manual", () => {
     [{ tools: { read: "manual" } }, true],
     [{ tools: { write: "manual" } }, false],
   ])("with %j: %s", (include, expected) => {
-    expect(isManual("read", include)).toBe(expected);
+    expect(isManual(named("read"), include)).toBe(expected);
   });
 
   it("whatever it is called", () => {
-    expect(isManual("constructor", { default: "manual", tools: {} })).toBe(true);
-    expect(isManual("constructor", { tools: {} })).toBe(false);
+    expect(isManual(named("constructor"), { default: "manual", tools: {} })).toBe(true);
+    expect(isManual(named("constructor"), { tools: {} })).toBe(false);
   });
 
   it("and then not shown to models", () => {

@@ -95,6 +95,19 @@ describe("checkUrl", () => {
     );
     expect(() => addressRules(STRICT).checkUrl(new URL(url))).not.toThrow(/hunter2|key=1/);
   });
+
+  it.each([
+    ["http://far.example/mcp", 'use https, or add "http://far.example" to network.allow'],
+    ["http://10.0.0.1:8080/mcp", 'use https, or add "http://10.0.0.1" to network.allow'],
+    ["https://10.0.0.1/", 'add "10.0.0.1" to network.allow'],
+  ])("names for %s what helps with a server of a session, and it does", (url, hint) => {
+    const policy = { ...STRICT, isOfSession: true };
+    expect(() => addressRules(policy).checkUrl(new URL(url))).toThrow(
+      expect.objectContaining({ hint }),
+    );
+    const [, entry = ""] = /add "(.*)"/.exec(hint) ?? [];
+    expect(verdict({ ...policy, allow: [entry] }, url)).toBe("ok");
+  });
 });
 
 describe("checkAddress", () => {
@@ -128,6 +141,19 @@ describe("checkAddress", () => {
 });
 
 describe("network.allow", () => {
+  it.each<[string, string, string]>([
+    ["http://far.example", "http://far.example/", "ok"],
+    ["HTTP://Far.example", "http://far.example:8080/", "ok"],
+    ["http://*.corp.example", "http://git.corp.example/", "ok"],
+    ["http://10.0.0.0/8", "http://10.1.2.3/", "ok"],
+    ["http://10.0.0.0/8", "https://10.1.2.3/", "ok"],
+    ["http://far.example", "http://other.example/", "REFUSED_ADDRESS"],
+    ["far.example", "http://far.example/", "REFUSED_ADDRESS"],
+    ["10.0.0.0/8", "http://10.1.2.3/", "REFUSED_ADDRESS"],
+  ])("with %j, of %s: %s", (entry, url, expected) => {
+    expect(verdict({ ...STRICT, allow: [entry] }, url)).toBe(expected);
+  });
+
   it.each(["", "*", "10.0.0.0/33", "10.0.0.0/x", "https://example.com", "example.com:443", "a b"])(
     "does not take %j",
     (entry) => {

@@ -1,7 +1,6 @@
 // Caches the resources and prompts of one server, and keeps the subscriptions to its resources. Outlives
 // connections: after a restart it lists and subscribes again.
 
-import { compileGlob, type Matcher } from "../../util/glob.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { PlugboardError } from "../../model/errors.ts";
 import type { PromptsEvent, ResourcesEvent } from "../../model/events.ts";
@@ -16,6 +15,7 @@ import { isCallable } from "../../model/server-state.ts";
 import type { Clock, Timer } from "../../util/clock.ts";
 import { oneLine } from "../../util/text.ts";
 import { CachedList } from "./cached-list.ts";
+import { ResourceFilter } from "./resource-filter.ts";
 import type { ServerEntry } from "../server-entry.ts";
 
 /** How long a list is used, if nothing is configured. */
@@ -48,7 +48,9 @@ export class ContentCache {
   readonly #subscribers = new Map<string, Set<Subscriber>>();
   readonly #updated = new Set<string>();
   readonly #warnings = new Map<string, Diagnostic>();
-  #filter: Matcher[] | undefined;
+  readonly #filter: ResourceFilter;
+  /** Entries of the filter that matched nothing in the last list. */
+  #unmatched: Diagnostic[] = [];
   #gathering: Timer | undefined;
   /** Grows with every update. A resource that was read at a lower version is outdated. */
   #version = 0;
@@ -61,6 +63,7 @@ export class ContentCache {
     const server = entry.name;
     this.#logger = loggerFor(server, options.logger);
     this.refreshMs = entry.definition.resources?.refreshMs ?? REFRESH_MS;
+    this.#filter = new ResourceFilter(entry.definition.resources?.filter ?? []);
     const shared = {
       clock,
       content: () => entry.supervisor.live?.content,
@@ -70,7 +73,11 @@ export class ContentCache {
     this.resources = new CachedList<ResourceList>({
       ...shared,
       refreshMs: this.refreshMs,
-      ask: (content) => content.listResources(),
+      ask: async (content) => {
+        const list = await content.listResources();
+        this.#checkFilter(list);
+        return list;
+      },
       onChange: () => onResources({ server, change: "list", uris: [] }),
     });
     this.prompts = new CachedList<PromptList>({
@@ -92,6 +99,7 @@ export class ContentCache {
     return [
       ...(resources.known?.diagnostics ?? []),
       ...(prompts.known?.diagnostics ?? []),
+      ...this.#unmatched,
       ...this.#warnings.values(),
     ];
   }
@@ -115,8 +123,7 @@ export class ContentCache {
   allows(uri: string): boolean {
     const { resources } = this.entry.definition;
     if (resources?.enabled === false) return false;
-    this.#filter ??= (resources?.filter ?? []).map(compileGlob);
-    return this.#filter.length === 0 || this.#filter.some((matches) => matches(uri));
+    return this.#filter.allows(uri);
   }
 
   /** Call this with every new connection to the server. */
@@ -174,6 +181,18 @@ export class ContentCache {
     this.resources.cancel();
     this.prompts.cancel();
     this.#gathering?.cancel();
+  }
+
+  #checkFilter(list: ResourceList): void {
+    const told = new Set(this.#unmatched.map(({ subject }) => subject));
+    const message = 'this entry of "resourceFilter" matches no resource of the server';
+    const { name } = this.entry;
+    this.#unmatched = this.#filter
+      .unmatched(list)
+      .map((text) => ({ server: name, subject: oneLine(text, 80), message }));
+    for (const { subject } of this.#unmatched) {
+      if (!told.has(subject)) this.#logger.warn(message, { subject });
+    }
   }
 
   /** Returns whether this was the last subscriber. */

@@ -1,11 +1,8 @@
 // Warns about what is valid and most likely not meant: keys whose feature this version does not have, keys that
-// do not go with the server's transport, milliseconds that look like seconds, and rules that match nothing. A
-// rule that matches nothing looks just like one that works, and does not stop what it should stop.
+// do not go with the server's transport, milliseconds that look like seconds, and npx without `-y`.
 
-import type { ToolRules } from "../../model/guard-settings.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
-import { closest } from "../../util/closest.ts";
-import { atKey, atValue, type Issue, type KeyPath, quote } from "../issue.ts";
+import { atKey, type Issue, type KeyPath } from "../issue.ts";
 import type { AgentLayer } from "./agents.ts";
 import { type CheckedServer, REMOTE_KEYS, type ServerKind, STDIO_KEYS } from "./servers.ts";
 
@@ -44,23 +41,40 @@ export function serverWarnings(
   }
   return [
     ...issues,
+    ...npxWarnings(used, path),
     ...includeWarnings(used["include"], path),
     ...durationWarnings(used, SERVER_DURATIONS, path),
   ];
 }
 
-/** For the defaults or an entry of `agents.list`; `servers` are the names in the whole configuration. */
-export function agentWarnings(
-  { settings, path }: AgentLayer,
-  servers: ReadonlySet<string>,
-): Issue[] {
+const NPX_ANSWERS = /^(-y|--(no-)?yes(=.*)?|--no|--no-install)$/;
+
+/** Options whose value is the next argument. */
+const NPX_VALUES = /^(-p|--package|-c|--call|-w|--workspace)$/;
+
+/** Some versions of npx ask before they install a package, and nobody can answer. */
+function npxWarnings({ command, args }: JsonObject, path: KeyPath): Issue[] {
+  if (typeof command !== "string" || !/(^|[\\/])npx(\.cmd)?$/.test(command)) return [];
+  if (!Array.isArray(args) || args.length === 0) return [];
+  const words = args.map(String);
+  const isOption = (word: string, at: number): boolean =>
+    word.startsWith("-") || NPX_VALUES.test(words[at - 1] ?? "");
+  // What comes after the package is for the server.
+  const end = words.findIndex((word, at) => !isOption(word, at));
+  const options = end === -1 ? words : words.slice(0, end);
+  if (options.some((option) => NPX_ANSWERS.test(option))) return [];
+  const message = 'lets npx ask before it installs, which nobody can answer; put "-y" first';
+  return [atKey([...path, "args"], message)];
+}
+
+/** For the defaults or an entry of `agents.list`. */
+export function agentWarnings({ settings, path }: AgentLayer): Issue[] {
   const { mcp = {}, tools = {} } = settings;
   return [
     ...keyWarnings(tools, ["native"], NO_EFFECT, [...path, "tools"]),
     ...keyWarnings(mcp, ["toolSearch"], NO_EFFECT, [...path, "mcp"]),
     ...durationWarnings(mcp, ["startupWait"], [...path, "mcp"]),
     ...sessionWarnings(mcp.session, [...path, "mcp", "session"]),
-    ...ruleWarnings(tools, path, servers),
   ];
 }
 
@@ -117,36 +131,4 @@ export function durationWarnings(
     const message = `is ${value} milliseconds; did you mean ${value}000?`;
     return [atKey([...path, key], message)];
   });
-}
-
-/** For the rules of an agent or a board; `servers` are the names in the whole configuration. */
-export function ruleWarnings(
-  rules: ToolRules | undefined,
-  path: KeyPath,
-  servers: ReadonlySet<string>,
-): Issue[] {
-  return (["allow", "deny", "ownerOnly"] as const).flatMap((key) => {
-    const patterns = rules?.[key];
-    if (!Array.isArray(patterns)) return [];
-    return patterns.flatMap((pattern, index) =>
-      patternWarnings(pattern, [...path, "tools", key, index], servers),
-    );
-  });
-}
-
-function patternWarnings(pattern: string, path: KeyPath, servers: ReadonlySet<string>): Issue[] {
-  const slash = pattern.indexOf("/");
-  if (slash === -1) {
-    const name = pattern.replace(/\*+$/, "");
-    if (!servers.has(name)) return [];
-    const message = `is a pattern for public names; for the tools of the server write ${quote(`${name}/*`)}`;
-    return [atValue(path, message)];
-  }
-  const server = pattern.slice(0, slash);
-  if (server.includes("*") || server === "native" || servers.has(server)) return [];
-  // A name that is like no other may be meant for a server that a session brings.
-  const meant = closest(server, servers);
-  return meant === undefined
-    ? []
-    : [atValue(path, `names the server ${quote(server)}, which does not exist`, meant)];
 }

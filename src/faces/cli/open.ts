@@ -10,6 +10,7 @@ import type { AgentConfig } from "../../model/agent-config.ts";
 import type { Board } from "../../model/board.ts";
 import type { BoardOptions } from "../../model/board-options.ts";
 import { PlugboardError } from "../../model/errors.ts";
+import type { Logger } from "../../model/logger.ts";
 import { closest } from "../../util/closest.ts";
 import type { CliContext } from "./context.ts";
 import { approvalPrompt } from "./questions/approve.ts";
@@ -26,6 +27,8 @@ export interface OpenOptions extends Pick<
   demo?: boolean;
   /** Use only this server. Throws UNKNOWN_SERVER where it is not configured. */
   server?: string;
+  /** The command shows the rules that match nothing, so they are not logged too. */
+  showsRules?: boolean;
   /** Changes the configuration for this command. */
   adjust?: (agent: AgentConfig) => AgentConfig;
 }
@@ -43,7 +46,7 @@ export async function withBoard<Result>(
 ): Promise<Result> {
   const { io, options, logger, clock } = context;
   const { env, cwd, homedir } = io;
-  const { start, server, adjust = (agent) => agent } = open;
+  const { start, server, showsRules = false, adjust = (agent) => agent } = open;
   const source = open.demo ? ({ kind: "demo" } as const) : findSource(context);
   const loaded = await loadAgent(source, context, demoConfig);
   if (source.kind === "file" && (await needsTrust(source, io))) {
@@ -57,7 +60,7 @@ export async function withBoard<Result>(
       start,
       env,
       clock,
-      logger,
+      logger: showsRules ? withoutRules(logger) : logger,
       stateDir: plugboardHome(env, homedir),
       workspaceDir: agent.workspace ?? cwd,
       owner: options.owner,
@@ -75,6 +78,15 @@ export async function withBoard<Result>(
   } finally {
     await board.close();
   }
+}
+
+function withoutRules(logger: Logger): Logger {
+  return {
+    ...logger,
+    warn(message, fields) {
+      if (fields?.["setting"] === undefined) logger.warn(message, fields);
+    },
+  };
 }
 
 /** Where the configuration comes from: `--config`, the environment, this directory or the home directory. */
@@ -101,7 +113,9 @@ export async function loadAgent(
 
 function onlyServer(name: string, agent: AgentConfig): AgentConfig {
   const servers = agent.servers.filter((server) => server.name === name);
-  if (servers.length > 0) return { ...agent, servers };
+  const others = agent.servers.filter((server) => server.name !== name);
+  const leftOut = [...others, ...(agent.leftOut ?? [])];
+  if (servers.length > 0) return { ...agent, servers, leftOut };
   const names = agent.servers.map((server) => server.name);
   const meant = closest(name, names);
   const known =

@@ -85,11 +85,9 @@ async function commandProblem(
   { command, cwd, env, platform }: FailedSpawn,
 ): Promise<SpawnProblem> {
   const path = readVariable(env, "PATH", platform) ?? "";
-  const bare = !/[/\\]/.test(command);
-  const places = bare ? path.split(delimiter).map((place) => join(place, command)) : [command];
+  const bare = isBare(command);
   const seen = new Map<PathKind, string>();
-  for (const place of places) {
-    const full = isAbsolute(place) ? place : resolve(cwd ?? ".", place);
+  for (const full of placesOf(command, path, cwd)) {
     const sight = await look(full);
     if (!seen.has(sight)) seen.set(sight, full);
   }
@@ -111,6 +109,8 @@ async function commandProblem(
     return { message: `command '${command}' is a directory`, hint: "name the program inside it" };
   }
   if (program === undefined && code === "ENOENT") {
+    const split = await splitCommand(command, path, cwd);
+    if (split !== undefined) return split;
     return bare
       ? {
           message: `command '${command}' was not found on PATH`,
@@ -127,6 +127,43 @@ async function commandProblem(
     hint: "check 'command', 'args', 'env' and 'cwd'",
   };
 }
+
+/** A name without a directory is looked up on PATH. */
+function isBare(command: string): boolean {
+  return !/[/\\]/.test(command);
+}
+
+function placesOf(command: string, path: string, cwd = "."): string[] {
+  const places = isBare(command)
+    ? path.split(delimiter).map((place) => join(place, command))
+    : [command];
+  return places.map((place) => resolve(cwd, place));
+}
+
+/** Somebody may have written a whole command line. */
+async function splitCommand(
+  line: string,
+  path: string,
+  cwd: string | undefined,
+): Promise<SpawnProblem | undefined> {
+  // The path of a program can have a space in it, too.
+  const ends = [...line.matchAll(/\s+/g)].slice(0, MOST_SPACES).map(({ index }) => index);
+  for (const end of ends) {
+    const command = line.slice(0, end);
+    const found = await Promise.all(placesOf(command, path, cwd).map(look));
+    if (!found.includes("program")) continue;
+    const args = line.slice(end).match(/"[^"]*"|'[^']*'|\S+/g) ?? [];
+    const bare = args.map((each) => each.replace(/^(["'])(.*)\1$/, "$2"));
+    return {
+      message: `command '${line}' has arguments in it, and no shell takes them apart`,
+      hint: `set "command": ${JSON.stringify(command)}, "args": ${JSON.stringify(bare)}`,
+    };
+  }
+  return undefined;
+}
+
+/** Each of them is looked up on the disk. */
+const MOST_SPACES = 20;
 
 type PathKind = "missing" | "closed" | "directory" | "file" | "program";
 

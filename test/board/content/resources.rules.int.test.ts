@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { closeBoards, open, statusOf } from "../../support/boards.ts";
+import { recordingLogger } from "../../support/logger.ts";
 import { hostile, library } from "./content-servers.ts";
 
 closeBoards();
@@ -26,7 +27,11 @@ describe("the configuration allows", () => {
   });
 
   it("only resources that the filter matches, to list and to read", async () => {
-    const board = await open({ lib: { ...library(), resourceFilter: ["lib:///r*", "x:*"] } });
+    const logger = recordingLogger();
+    const board = await open(
+      { lib: { ...library(), resourceFilter: ["lib:///r*", "x:*"] } },
+      { logger },
+    );
     expect((await board.resources.list()).map(({ uri }) => uri)).toEqual(["lib:///rules"]);
     expect(await board.resources.context()).not.toContain("Welcome");
     await expect(board.resources.read("lib:///welcome", { server: "lib" })).rejects.toMatchObject({
@@ -36,6 +41,18 @@ describe("the configuration allows", () => {
     await expect(board.resources.read("lib:///welcome")).rejects.toMatchObject({
       code: "UNKNOWN_RESOURCE",
     });
+    const message = 'this entry of "resourceFilter" matches no resource of the server';
+    const told = logger.lines.filter((line) => line.message === message);
+    expect(told.map(({ fields }) => fields)).toMatchObject([{ server: "lib", subject: "x:*" }]);
+    expect(statusOf(board, "lib").diagnostics).toEqual([
+      { server: "lib", subject: "x:*", message },
+    ]);
+  });
+
+  it("every resource whose URI contains an entry without a star", async () => {
+    const board = await open({ lib: { ...library(), resourceFilter: ["rule"] } });
+    expect((await board.resources.list()).map(({ uri }) => uri)).toEqual(["lib:///rules"]);
+    expect((await board.resources.read("lib:///rules")).contents).toHaveLength(1);
   });
 });
 

@@ -120,3 +120,18 @@ describe("a session cannot", () => {
     });
   });
 });
+
+it.each([
+  ["http://far.example/mcp", 'use https, or add "http://far.example" to network.allow'],
+  ["https://10.0.0.1/mcp", 'add "10.0.0.1" to network.allow'],
+])(
+  "a server that a session brings is refused %s with a remedy that there is",
+  async (url, hint) => {
+    const board = await openWith({ servers: {} });
+    const session = await board.openSession({ cwd, servers: { far: { url } } });
+    expect(statusIn(session, "far").state).toMatchObject({
+      kind: "failed",
+      error: { code: "REFUSED_ADDRESS", hint },
+    });
+  },
+);

@@ -74,54 +74,24 @@ describe("the guard settings", () => {
   });
 });
 
-describe("a rule that is likely to match nothing", () => {
-  const ruled = (pattern: string, key = "deny") =>
-    warningsOf(
-      `{ agents: {
-      defaults: { mcp: { servers: { files: { command: "x" } } } },
-      list: [{ id: "a", tools: { ${key}: ["${pattern}"] } }, { id: "b", mcp: { servers: { docs: { command: "x" } } } }] } }`,
-      "a",
-    );
-
-  it.each([
-    ["files", 'is a pattern for public names; for the tools of the server write "files/*"'],
-    ["files*", 'is a pattern for public names; for the tools of the server write "files/*"'],
-    ["docs", 'is a pattern for public names; for the tools of the server write "docs/*"'],
-    ["flies/*", 'names the server "flies", which does not exist; did you mean "files"?'],
-    ["doc/read", 'names the server "doc", which does not exist; did you mean "docs"?'],
-  ])("warns: %s", async (pattern, message) => {
-    expect(await ruled(pattern)).toEqual([`FILE:3:41  agents.list[0].tools.deny[0]  ${message}`]);
-  });
-
-  it.each(["allow", "ownerOnly"])("warns in %s as well", async (key) => {
-    expect(await ruled("flies/*", key)).toHaveLength(1);
-  });
-
-  it.each([
-    "*",
-    "files/*",
-    "docs/*",
-    "*/read",
-    "flie*/x",
-    "native/files",
-    "mcp__files__*",
-    "zzz/x",
-  ])("that may well match does not warn: %s", async (pattern) => {
-    expect(await ruled(pattern)).toEqual([]);
-  });
-
-  it("warns in code too", () => {
-    const { warnings } = parseAgentConfig({
-      servers: { files: { command: "x" } },
-      tools: { deny: ["native/x", "flies/x"], ownerOnly: true },
-    });
-    expect(warnings).toEqual([
-      {
-        path: "tools.deny[1]",
-        message: 'names the server "flies", which does not exist',
-        suggestion: "files",
-      },
-    ]);
+describe("npx", () => {
+  it.each<[command: string, args: string[], warns: boolean]>([
+    ["npx", ["some-server"], true],
+    ["npx", ["some-server", "-y"], true],
+    ["/usr/bin/npx", ["some-server"], true],
+    ["npx.cmd", ["some-server"], true],
+    ["npx", ["-p", "some-package", "some-server"], true],
+    ["npx", ["-y", "some-server"], false],
+    ["npx", ["--yes", "some-server"], false],
+    ["npx", ["-p", "some-package", "-y", "some-server"], false],
+    ["npx", ["--no-install", "some-server"], false],
+    ["npx", [], false],
+    ["my-npx", ["some-server"], false],
+    ["uvx", ["some-server"], false],
+  ])("%s %j warns that it may ask: %s", (command, args, warns) => {
+    const { warnings } = parseAgentConfig({ servers: { it: { command, args } } });
+    const message = 'lets npx ask before it installs, which nobody can answer; put "-y" first';
+    expect(warnings).toEqual(warns ? [{ path: "servers.it.args", message }] : []);
   });
 });
 

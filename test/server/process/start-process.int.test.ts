@@ -134,6 +134,25 @@ describe("a command that cannot be started", () => {
     ["the same on PATH", { command: "plain" }, /not executable \(.*plain\)/, /chmod \+x/],
     ["a script without interpreter", { command: "./script" }, /first line names does not/, /#!/],
     ["the same on PATH", { command: "script" }, /first line names does not/, /#!/],
+    [
+      "a whole command line",
+      { command: `runs -y foo "a b" 'c'` },
+      /^command 'runs -y foo .*' has arguments in it, and no shell takes them apart$/,
+      /^set "command": "runs", "args": \["-y","foo","a b","c"\]$/,
+    ],
+    [
+      "a whole command line with a path",
+      { command: "runs ./x.js" },
+      /has arguments in it/,
+      /^set "command": "runs", "args": \["\.\/x.js"\]$/,
+    ],
+    [
+      "a path with a space and arguments",
+      { command: "./my tools/runs --x" },
+      /has arguments in it/,
+      /^set "command": ".\/my tools\/runs", "args": \["--x"\]$/,
+    ],
+    ["a missing name with a space", { command: "none -y" }, /'none -y' was not found/, /install/],
     ["a missing cwd", { cwd: "/none/here" }, /'\/none\/here' does not exist/, /correct 'cwd'/],
     ["a cwd that is a file", { cwd: "plain" }, /is not a directory/, /set 'cwd' to a directory/],
     [
@@ -149,6 +168,11 @@ describe("a command that cannot be started", () => {
     await writeFile(join(directory, "plain"), "text");
     await writeFile(join(directory, "script"), "#!/none/interpreter\n");
     await chmod(join(directory, "script"), 0o755);
+    await mkdir(join(directory, "my tools"), { recursive: true });
+    for (const path of ["runs", "my tools/runs"]) {
+      await writeFile(join(directory, path), "#!/bin/sh\n");
+      await chmod(join(directory, path), 0o755);
+    }
     const cwd = options.cwd?.startsWith("/") ? options.cwd : join(directory, options.cwd ?? "");
     const env = { PATH: directory };
     const error = await failure({ command: process.execPath, env, ...options, cwd });

@@ -10,6 +10,7 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { type OpenedBoard, withBoard } from "../open.ts";
 import { stateCell, stateNotes, stateToJson } from "./server-state.ts";
+import { ruleLines } from "./rules.ts";
 import { untilStarted } from "./starting.ts";
 import { type Column, renderTable, type Row } from "../terminal/table.ts";
 
@@ -17,14 +18,19 @@ import { type Column, renderTable, type Row } from "../terminal/table.ts";
 export async function runOverview(context: CliContext): Promise<number> {
   const { screen, clock, options } = context;
   const began = clock.monotonic();
-  return withBoard(context, { start: "eager" }, async (opened) => {
+  return withBoard(context, { start: "eager", showsRules: true }, async (opened) => {
     await untilStarted(opened.board, context, opened.agent.startupWait);
     const readyMs = clock.monotonic() - began;
     if (options.json) {
       screen.json(overviewJson(opened, readyMs));
       return EXIT.ok;
     }
-    const lines = [heading(opened, context), "", ...overviewTable(opened.board, context, readyMs)];
+    const lines = [
+      heading(opened, context),
+      "",
+      ...overviewTable(opened.board, context, readyMs),
+      ...ruleLines(opened.board.unmatchedRules(), screen.terminal),
+    ];
     if (opened.source.kind === "demo") lines.push("", ...demoHints());
     screen.lines(lines);
     return EXIT.ok;
@@ -135,6 +141,7 @@ function overviewJson({ board, agent, source }: OpenedBoard, readyMs: number): o
       promptTokens: promptTokens(tools),
       readyMs: Math.round(readyMs),
     },
+    unmatchedRules: board.unmatchedRules(),
   };
 }
 

@@ -11,6 +11,7 @@ import { EXIT } from "../exit-code.ts";
 import { withBoard } from "../open.ts";
 import { serverPage } from "./server-page.ts";
 import { stateCell, stateNotes, stateToJson } from "./server-state.ts";
+import { ruleLines } from "./rules.ts";
 import { untilStarted } from "./starting.ts";
 import { type Column, renderTable, type Row } from "../terminal/table.ts";
 
@@ -28,22 +29,31 @@ const COLUMNS: readonly Column[] = [
 
 export async function runStatus(server: string | undefined, context: CliContext): Promise<number> {
   const { screen, options, clock } = context;
-  return withBoard(context, { start: "eager", server }, async ({ board, agent }) => {
-    await untilStarted(board, context, agent.startupWait);
-    const servers = statusFor(agent, board);
-    const { out } = screen.terminal;
-    if (options.json) {
-      screen.json(servers.map((each) => ({ ...each, state: stateToJson(each.state) })));
-    } else if (server !== undefined) {
-      screen.lines(servers.flatMap((each) => serverPage(each, screen.terminal, clock.now())));
-    } else if (servers.length === 0) {
-      screen.lines(["no servers are configured"]);
-    } else {
-      const rows = servers.map((each) => statusRow(each, context));
-      screen.lines(renderTable(COLUMNS, rows, { width: out.width, paint: out.paint }));
-    }
-    return EXIT.ok;
-  });
+  return withBoard(
+    context,
+    { start: "eager", server, showsRules: true },
+    async ({ board, agent }) => {
+      await untilStarted(board, context, agent.startupWait);
+      const servers = statusFor(agent, board);
+      const { out } = screen.terminal;
+      if (options.json) {
+        screen.json(servers.map((each) => ({ ...each, state: stateToJson(each.state) })));
+      } else if (server !== undefined) {
+        screen.lines(servers.flatMap((each) => serverPage(each, screen.terminal, clock.now())));
+      } else if (servers.length === 0) {
+        screen.lines(["no servers are configured"]);
+      } else {
+        const rows = servers.map((each) => statusRow(each, context));
+        screen.lines(renderTable(COLUMNS, rows, { width: out.width, paint: out.paint }));
+        // The others are among the notes of the servers that they name.
+        const rules = board
+          .unmatchedRules()
+          .filter(({ restricts, servers: named = [] }) => !restricts || named.length === 0);
+        screen.lines(ruleLines(rules, screen.terminal));
+      }
+      return EXIT.ok;
+    },
+  );
 }
 
 /** With the tools that the agent's model does not get. */

@@ -42,6 +42,27 @@ describe("plugboard", () => {
     expect(Math.max(...table.map((line) => line.length))).toBeLessThanOrEqual(40);
   });
 
+  it("shows rules that match no tool, in words and in JSON", async () => {
+    const file = scratch.file("rules.json", {
+      agents: {
+        defaults: {
+          tools: { deny: ["mcp_echo_crahs", "mcp_echo_crash"] },
+          mcp: { servers: { echo: fixture("echo") } },
+        },
+      },
+    });
+    const problem = "matches no tool; did you mean echo/crash?";
+    const { stdout, stderr } = await scratch.run(["--config", file]);
+    expect(stdout).toMatch(
+      `\n\n! the rule "mcp_echo_crahs" in agents.defaults.tools.deny ${problem}\n`,
+    );
+    expect(stderr).not.toContain("crahs");
+    const json = await scratch.run(["--config", file, "--json"]);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      unmatchedRules: [{ rule: "mcp_echo_crahs", setting: "agents.defaults.tools.deny", problem }],
+    });
+  });
+
   it("prints JSON with --json", async () => {
     scratch.servers(some());
     const { code, stdout } = await scratch.run(["--json"]);

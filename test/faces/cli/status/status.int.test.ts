@@ -35,6 +35,30 @@ describe("plugboard status", () => {
     ]);
   });
 
+  it("shows rules that match no tool with the server they name, and the others below", async () => {
+    const file = scratch.file("rules.json", {
+      agents: {
+        defaults: {
+          tools: { deny: ["echo/crahs"], ownerOnly: ["ecco/*", "crahs"] },
+          mcp: { servers: { echo: fixture("echo") } },
+        },
+      },
+    });
+    const rule = (text: string, key: string, problem: string): string =>
+      `the rule "${text}" in agents.defaults.tools.${key} matches no tool${problem}`;
+    const all = await scratch.run(["status", "--config", file]);
+    expect(all.stdout.split("\n").slice(2)).toEqual([
+      `    ${rule("echo/crahs", "deny", "; did you mean echo/crash?")}`,
+      "",
+      `! ${rule("ecco/*", "ownerOnly", ": there is no such server; did you mean echo/*?")}`,
+      `! ${rule("crahs", "ownerOnly", "; did you mean echo/crash?")}`,
+      "",
+    ]);
+    expect(all.stderr).not.toContain("crahs");
+    const one = await scratch.run(["status", "echo", "--config", file]);
+    expect(one.stdout).toContain(`  ${rule("echo/crahs", "deny", "")}`);
+  });
+
   it("shows everything about one server, and starts no other", async () => {
     const state = scratch.file("starts", "0");
     scratch.servers({

@@ -1,0 +1,84 @@
+// Tells which rules of a board match no tool, once the tools of their servers are known.
+
+import { UnmatchedRules } from "../guard/unmatched-rules.ts";
+import type { AgentConfig } from "../model/agent-config.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import type { UnmatchedRule } from "../model/guard-settings.ts";
+import type { Logger } from "../model/logger.ts";
+import { type KnownNames, toolName } from "../model/tool-pattern.ts";
+import { oneLine } from "../util/text.ts";
+import type { ServerEntry } from "./server-entry.ts";
+import type { ServerSet } from "./server-set.ts";
+import type { BoardTools } from "./tools.ts";
+
+export interface BoardRulesOptions {
+  agent: AgentConfig;
+  known: KnownNames;
+  tools: BoardTools;
+  servers: Pick<ServerSet, "get">;
+  logger: Logger;
+}
+
+export class BoardRules {
+  readonly #options: BoardRulesOptions;
+  readonly #rules: UnmatchedRules;
+  readonly #told = new Set<string>();
+  /** Kept until tools change, since the status is asked for often. */
+  #unmatched: UnmatchedRule[] | undefined;
+
+  constructor(options: BoardRulesOptions) {
+    const { agent, known } = options;
+    this.#options = options;
+    this.#rules = new UnmatchedRules({
+      rules: agent.guard?.rules ?? [],
+      servers: agent.servers,
+      known,
+    });
+  }
+
+  unmatched(): UnmatchedRule[] {
+    if (this.#rules.isEmpty) return [];
+    const { tools, servers } = this.#options;
+    this.#unmatched ??= this.#rules.find({
+      tools: tools.all().map(({ subject }) => toolName(subject)),
+      isListed: (name) => servers.get(name)?.isKnown === true,
+    });
+    return this.#unmatched;
+  }
+
+  /** Those that restrict and name the server. */
+  diagnostics({ name }: ServerEntry): Diagnostic[] {
+    return this.unmatched()
+      .filter(({ restricts, servers }) => restricts && servers?.includes(name))
+      .map(({ rule, setting, problem }) => ({
+        server: name,
+        message: `the rule ${quoted(rule)} in ${setting} ${problem}`,
+      }));
+  }
+
+  /** Call this when tools have changed. */
+  changed(): void {
+    this.#unmatched = undefined;
+  }
+
+  /** Logs each rule once. What may be a precaution is only in the status. */
+  warn(): void {
+    for (const unmatched of this.unmatched()) {
+      const { rule, setting, problem } = unmatched;
+      const key = `${setting} ${rule}`;
+      if (isPrecaution(unmatched) || this.#told.has(key)) continue;
+      this.#told.add(key);
+      this.#options.logger.warn(`the rule ${quoted(rule)} ${problem}`, { setting });
+    }
+  }
+}
+
+function quoted(rule: string): string {
+  return `"${oneLine(rule, 200)}"`;
+}
+
+/** It restricts tools of any server, or a server that a session may bring. */
+function isPrecaution({ rule, restricts, servers, nearest }: UnmatchedRule): boolean {
+  if (!restricts) return false;
+  return servers === undefined ? rule.includes("*") : servers.length === 0 && nearest === undefined;
+}
