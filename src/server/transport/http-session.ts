@@ -75,9 +75,10 @@ export class HttpSession {
       const refusal = readRefusal({
         status,
         headers,
-        body: await firstBytes(response, ERROR_BODY_BYTES),
+        body: await errorBody(response),
         method: outgoing.method,
         inSession: session !== undefined,
+        sent: this.#options.headers,
         now: this.#options.clock.now(),
       });
       if (refusal.kind === "session-lost") {
@@ -209,14 +210,15 @@ export function isEventStream({ headers }: GuardedResponse): boolean {
   return headers["content-type"]?.startsWith("text/event-stream") ?? false;
 }
 
-async function firstBytes(response: GuardedResponse, max: number): Promise<string> {
+/** The first bytes of an answer that is not a success: enough to tell what it says. */
+export async function errorBody(response: GuardedResponse): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
     for await (const chunk of response.body) {
       chunks.push(chunk);
       size += chunk.length;
-      if (size >= max) break;
+      if (size >= ERROR_BODY_BYTES) break;
     }
   } catch {
     // What was read so far is enough.
