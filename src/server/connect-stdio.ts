@@ -1,5 +1,6 @@
 // Connects to a server on stdio: starts its process, and carries the conversation over its pipes.
 
+import type { Readable } from "node:stream";
 import type { ProtocolEra } from "../model/connection.ts";
 import { cancelled, PlugboardError } from "../model/errors.ts";
 import type { StdioEndpoint } from "../model/server-definition.ts";
@@ -79,11 +80,16 @@ function stdioCarrier(
   let isEstablished = false;
   let linesBefore = 0;
   const broken = deferred<PlugboardError>();
+  const drained = Promise.all([child.stdout, child.stderr].map(untilEnded));
   const cause = (): FailureCause | undefined =>
     findCause({ stderr: stderr.lines(linesBefore), stdout: isEstablished ? [] : dropped });
   const explain = async (seen?: PlugboardError): Promise<void> => {
     if (seen !== undefined && seen.code !== "CONNECTION_CLOSED") return broken.resolve(seen);
-    const status = await within(clock, EXIT_STATUS_GRACE_MS, child.exited);
+    // A pipe may break before what the server said about it has been read.
+    const [status] = await Promise.all([
+      within(clock, EXIT_STATUS_GRACE_MS, child.exited),
+      within(clock, EXIT_STATUS_GRACE_MS, drained),
+    ]);
     broken.resolve(exitReason(status, cause(), seen));
   };
   const wire = new StdioTransport({
@@ -130,6 +136,12 @@ function stdioCarrier(
       return child.stop();
     },
   };
+}
+
+function untilEnded(output: Readable): Promise<void> {
+  return new Promise((resolve) => {
+    for (const event of ["end", "error", "close"]) output.once(event, () => resolve());
+  });
 }
 
 /** Says how a server ended and why. `seen` is what the transport noticed, if anything. */

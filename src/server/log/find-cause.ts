@@ -419,6 +419,7 @@ function issuesIn(lines: readonly string[]): string | undefined {
   return issues.includes(undefined) ? undefined : issues.join("; ");
 }
 
+/** Without the full stop: the quote stands in a sentence of ours. */
 function quote(line: string): string {
-  return oneLine(line.replace(/^\s*\[cause\]: /, ""), MAX_QUOTE);
+  return oneLine(line.replace(/^\s*\[cause\]: /, ""), MAX_QUOTE).replace(/[.;:]$/, "");
 }

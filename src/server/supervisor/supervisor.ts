@@ -267,9 +267,11 @@ export class Supervisor {
     const fields: LogFields = {
       state: state.kind,
       attempt: state.kind === "backoff" ? state.attempt : undefined,
-      hint: state.kind === "needs-auth" ? undefined : error.hint,
     };
-    this.#logger.warn(`${what}: ${error.message}; ${next}`, fields);
+    const { hint } = error;
+    // The hint of a sign-in is what happens next.
+    const advice = hint === undefined || state.kind === "needs-auth" ? "" : ` (${hint})`;
+    this.#logger.warn(`${what}: ${error.message}${advice}; ${next}`, fields);
     this.#move(state);
     if (state.kind !== "backoff") return;
     this.#retry = this.#clock.later(state.retryAt - this.#clock.now(), () => {

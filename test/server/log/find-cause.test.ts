@@ -46,7 +46,7 @@ const REAL: [file: string, line: string, remedy: string | undefined][] = [
   ],
   [
     "gdrive-not-signed-in",
-    "Credentials not found. Please run with 'auth' argument first.",
+    "Credentials not found. Please run with 'auth' argument first",
     undefined,
   ],
   [
@@ -160,12 +160,12 @@ const REAL: [file: string, line: string, remedy: string | undefined][] = [
   ],
   [
     "npx-unknown-package",
-    "npm error 404 The requested resource '@acme-nothing/does-not-exist-mcp@*' could not be found or you do not have permission to access it.",
+    "npm error 404 The requested resource '@acme-nothing/does-not-exist-mcp@*' could not be found or you do not have permission to access it",
     'there is no such package: correct its name in "args"; a private one needs npm to be signed in',
   ],
   [
     "npx-unknown-version",
-    "npm error notarget No matching version found for @modelcontextprotocol/server-everything@99.0.0.",
+    "npm error notarget No matching version found for @modelcontextprotocol/server-everything@99.0.0",
     'there is no such version: correct it in "args"',
   ],
   [
@@ -221,7 +221,7 @@ const REAL: [file: string, line: string, remedy: string | undefined][] = [
     "[Redis Error] Error: connect ECONNREFUSED 127.0.0.1:1",
     "nothing answers at 127.0.0.1:1: start what it connects to, or correct the address",
   ],
-  ["sentry-without-token", "Error: No access token was provided.", set("SENTRY_ACCESS_TOKEN")],
+  ["sentry-without-token", "Error: No access token was provided", set("SENTRY_ACCESS_TOKEN")],
   ["shell-command-not-found", "sh: 1: uvx: not found", "install uvx, or give its absolute path"],
   [
     "shell-not-executable",
@@ -235,7 +235,7 @@ const REAL: [file: string, line: string, remedy: string | undefined][] = [
   ],
   [
     "stripe-without-key",
-    "Error: Stripe API key not provided. Please either pass it as an argument --api-key=$KEY or set the STRIPE_SECRET_KEY environment variable.",
+    "Error: Stripe API key not provided. Please either pass it as an argument --api-key=$KEY or set the STRIPE_SECRET_KEY environment variable",
     set("STRIPE_SECRET_KEY"),
   ],
   [
@@ -356,7 +356,7 @@ describe("the cause of a failure", () => {
   ])(
     "is looked for in a bounded number of steps: %s",
     (_, line) => {
-      const stderr = new Array<string>(5000).fill(line);
+      const stderr = Array.from({ length: 5000 }, () => line);
       expect(findCause({ stderr, stdout: stderr })?.line.length ?? 0).toBeLessThanOrEqual(300);
     },
     2000,

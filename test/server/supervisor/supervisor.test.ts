@@ -401,8 +401,8 @@ describe("the log", () => {
         permanent: true,
         hint: "install it",
       }),
-      "start failed: no such command; no further attempt: trying again would not help",
-      { server: "docs", state: "failed", hint: "install it" },
+      "start failed: no such command (install it); no further attempt: trying again would not help",
+      { server: "docs", state: "failed" },
     ],
     [
       new PlugboardError("NEEDS_AUTH", "who are you?", { permanent: true, hint: "log in" }),

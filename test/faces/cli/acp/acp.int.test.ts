@@ -111,7 +111,7 @@ describe("plugboard acp", () => {
     const lines = agent.stderr.text.trim().split("\n");
     expect(lines.filter((line) => line.includes("broken"))).toEqual([
       expect.stringContaining(
-        "warn  broken: start failed: the server exited with code 1: Error: API_KEY is not set; no further attempt",
+        'warn  broken: start failed: the server exited with code 1: Error: API_KEY is not set (set API_KEY in its "env";',
       ),
     ]);
     expect(lines.filter((line) => line.includes("flaky"))).toEqual([
