@@ -88,16 +88,16 @@ export class ServerAuthorizer implements Authorizer {
     return now !== undefined && now !== before;
   }
 
-  /** Asks a person to sign in, even if there is a token already. */
-  async signIn(challenge: Challenge | undefined): Promise<void> {
+  /** Asks a person to sign in, even if there is a token already. `answer` is the server's to a request without one. */
+  async signIn(answer: Challenge): Promise<void> {
     await (this.#loading ??= this.#load());
-    const parsed = challenge && parseChallenge(challenge);
+    const isChallenge = answer.status === 401;
+    const parsed = isChallenge ? parseChallenge(answer) : undefined;
     const known = await this.#options.store.read("server", this.#serverKey);
     this.#signedOut = false;
     const discovery = await this.#discover(parsed);
-    if (challenge === undefined && discovery.resource === undefined && !discovery.metadata) {
-      const { server } = this.#options;
-      throw new PlugboardError("UNSUPPORTED", `'${server}' does not require a sign-in`, { server });
+    if (!isChallenge && discovery.resource === undefined && !discovery.metadata) {
+      throw noSignIn(this.#options, answer.status);
     }
     if (this.#options.settings.grant === "client_credentials") {
       await this.#useCredentials(discovery, parsed?.scope);
@@ -292,4 +292,24 @@ export class ServerAuthorizer implements Authorizer {
     const hint = `${before}${signInHint(server)}`;
     return new PlugboardError("NEEDS_AUTH", message, { server, status, permanent: true, hint });
   }
+}
+
+/** Why you cannot sign in to a server that publishes nothing about it and does not ask for it. */
+function noSignIn(
+  { server, serverUrl }: Pick<ServerAuthorizerOptions, "server" | "serverUrl">,
+  status: number,
+): PlugboardError {
+  if (status === 404 || status === 405 || status === 410) {
+    const where = new URL(serverUrl);
+    return new PlugboardError(
+      "HTTP_STATUS",
+      `there is no MCP server at ${where.origin}${where.pathname} (HTTP ${status})`,
+      { server, status, hint: 'check the path in "url"' },
+    );
+  }
+  if (status === 403 || status >= 500) {
+    const message = `'${server}' answers with HTTP ${status}, and does not say how to sign in`;
+    return new PlugboardError("HTTP_STATUS", message, { server, status });
+  }
+  return new PlugboardError("UNSUPPORTED", `'${server}' does not require a sign-in`, { server });
 }

@@ -14,13 +14,13 @@ const HEADERS_TIMEOUT_MS = 15_000;
 
 const LIST_TOOLS = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} });
 
-/** Sends a request without a token. Undefined if the server does not refuse it with 401. */
+/** What the server answers to a request without a token. It is a challenge if its status is 401. */
 export async function requestChallenge(
   fetch: GuardedFetch,
   url: string,
   privateHeaders: Record<string, string>,
   signal: AbortSignal,
-): Promise<Challenge | undefined> {
+): Promise<Challenge> {
   const common = { privateHeaders, signal, headersTimeout: HEADERS_TIMEOUT_MS };
   const accept = "application/json, text/event-stream";
   let response = await fetch(url, {
@@ -37,7 +37,7 @@ export async function requestChallenge(
     response.cancel();
   }
   const { status, headers } = response;
-  return status === 401 ? { status, header: headers["www-authenticate"] } : undefined;
+  return { status, header: headers["www-authenticate"] };
 }
 
 export function parseChallenge({ status, header = "" }: Challenge): ParsedChallenge {

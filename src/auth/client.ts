@@ -76,6 +76,17 @@ export async function signInClient(
     await store.write("client", key, { redirectUri, client });
     return { information: client };
   } catch (error) {
+    const isPublished = metadata !== undefined || discovery.resource !== undefined;
+    if (!isPublished && !(error instanceof PlugboardError)) {
+      // There is nothing at the places of 2025-03-26 either.
+      throw new PlugboardError("NEEDS_AUTH", `'${server}' has no sign-in (OAuth)`, {
+        server,
+        status: 401,
+        permanent: true,
+        cause: error,
+        hint: 'give it a token in headers, such as { Authorization: "Bearer ${TOKEN}" }',
+      });
+    }
     throw signInError(
       server,
       `${discovery.issuer} did not register Plugboard`,

@@ -119,7 +119,7 @@ export class CallStages {
 
   /** Only reports: the content stays as it is. */
   reportSuspicious({ server, tool }: { server: string; tool: string }, patterns: string[]): void {
-    this.#logger.info("a result looks like an attempt to steer the model", {
+    this.#logger.warn("a result looks like an attempt to steer the model", {
       tool: `${server}/${tool}`,
       patterns,
     });

@@ -25,12 +25,12 @@ import { ContentRequests } from "./content/content-requests.ts";
 import { Prompts } from "./content/prompts.ts";
 import { resourceTools } from "./content/resource-tools.ts";
 import { Resources } from "./content/resources.ts";
-import { learnSecrets } from "./create-server.ts";
 import { findByFullName, findTool, unknownTool } from "./find-tool.ts";
 import { BoardGuard, type SessionGuard } from "./guard.ts";
 import { BoardRoots } from "./roots.ts";
 import { BoardRules } from "./rules.ts";
 import type { ServerEntry } from "./server-entry.ts";
+import { ServerSecrets } from "./server-secrets.ts";
 import { ServerSet } from "./server-set.ts";
 import { BoardTools } from "./tools.ts";
 
@@ -66,6 +66,7 @@ export class BoardCore {
   readonly rules: BoardRules | undefined;
   readonly on: BoardBase["on"] = (event, listener) => this.#events.on(event, listener);
   readonly #redactor: Redactor;
+  readonly #secrets: ServerSecrets;
   readonly #events: Emitter<BoardEvents>;
   readonly #guard: BoardGuard;
   readonly #calls: Calls;
@@ -80,6 +81,8 @@ export class BoardCore {
     this.clock = options.clock ?? systemClock;
     this.#redactor = new Redactor(base && base.#redactor);
     this.logger = redactingLogger(options.logger ?? silentLogger, this.#redactor);
+    this.#secrets = new ServerSecrets(options.env ?? process.env, this.#redactor, this.logger);
+    this.#redactor.addNames(agent.servers.map(({ name }) => name));
     this.#events = new Emitter((error) =>
       this.logger.error("a listener threw", { reason: String(error) }),
     );
@@ -102,6 +105,7 @@ export class BoardCore {
       clock: this.clock,
       logger: this.logger,
       redactor: this.#redactor,
+      secrets: this.#secrets,
     };
     const known: KnownNames = {
       servers: [...agent.servers, ...(agent.leftOut ?? [])],
@@ -143,7 +147,10 @@ export class BoardCore {
       ...common,
       servers: this.servers,
       base: base && base.#caches,
-      onResources: (event) => this.#events.emit("resources", this.#redactor.value(event)),
+      onResources: (event) => {
+        const { server } = event;
+        this.#events.emit("resources", { ...this.#redactor.value(event), server });
+      },
       onPrompts: (event) => this.#events.emit("prompts", event),
     });
     const content = {
@@ -184,13 +191,14 @@ export class BoardCore {
       ...this.#caches.diagnostics(entry),
       ...this.servers.diagnostics(entry),
       ...(this.rules?.diagnostics(entry) ?? []),
+      ...this.#secrets.diagnostics(entry.name),
     ]);
-    return this.#redactor.value(status);
+    return this.#secrets.withoutSecrets(status);
   }
 
   /** Redacts the secrets of these servers from now on, also if they never start. */
   learnSecrets(servers: readonly ServerDefinition[]): void {
-    learnSecrets(servers, this.options.env ?? process.env, this.#redactor);
+    this.#secrets.learn(servers);
   }
 
   /** Resolves when no process of its own servers is left. The guard closes after `others`, which use it. */
@@ -226,7 +234,11 @@ export class BoardCore {
       if (this.#isOpen && change !== undefined) this.#events.emit("tools", change);
     });
     this.servers.events.on("state", ({ entry, state, previous }) => {
-      this.#events.emit("server", this.#redactor.value({ server: entry.name, state, previous }));
+      this.#events.emit("server", {
+        server: entry.name,
+        state: this.#secrets.stateWithoutSecrets(state),
+        previous: this.#secrets.stateWithoutSecrets(previous),
+      });
     });
   }
 

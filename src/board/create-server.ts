@@ -2,14 +2,12 @@
 
 import { type CachedTools, definitionHash, type Reached } from "../catalog/catalog-cache.ts";
 import type { Environment } from "../util/environment.ts";
-import { resolveEndpoint } from "../config/resolve.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { BoardOptions } from "../model/board-options.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Logger } from "../model/logger.ts";
-import type { Endpoint, RemoteEndpoint, ServerDefinition } from "../model/server-definition.ts";
+import type { RemoteEndpoint, ServerDefinition } from "../model/server-definition.ts";
 import { withProxy } from "../net/proxy-env.ts";
-import { collectSecrets } from "../secrets/collect.ts";
 import type { Redactor } from "../secrets/redactor.ts";
 import type { Connect, ConnectOptions } from "../server/connect.ts";
 import { SamplingLimits } from "../server/requests/sampling-limits.ts";
@@ -21,6 +19,7 @@ import { loadConnect } from "./lazy.ts";
 import { sessionAuthHint } from "./matching-server.ts";
 import type { BoardRoots, ServerRoots } from "./roots.ts";
 import { ServerEntry } from "./server-entry.ts";
+import type { ServerSecrets } from "./server-secrets.ts";
 import { ServerSignIn } from "./sign-in.ts";
 
 export interface CreateServerContext extends Pick<SupervisorOptions, "onState" | "onTools"> {
@@ -28,8 +27,8 @@ export interface CreateServerContext extends Pick<SupervisorOptions, "onState" |
   options: BoardOptions;
   clock: Clock;
   logger: Logger;
-  /** Learns the secrets that servers start with. */
   redactor: Redactor;
+  secrets: ServerSecrets;
   roots: BoardRoots;
   questions: QuestionQueue;
 }
@@ -46,11 +45,11 @@ export function createServer(
   { tools: cached, reached }: KnownServer,
   context: CreateServerContext,
 ): ServerEntry {
-  const { agent, options, clock, logger, redactor, onState, onTools } = context;
+  const { agent, options, clock, logger, redactor, secrets, onState, onTools } = context;
   const { env = process.env, random = Math.random, programPath } = options;
   const { networkAllow = [] } = agent;
   const networkEnv = withProxy(env, agent.networkProxy);
-  const signIn = signInFor(definition, env, networkEnv, context);
+  const signIn = signInFor(definition, networkEnv, context);
   const roots = context.roots.of(definition, env);
   if (definition.sampling !== undefined && options.onSampling === undefined) {
     const server = definition.name;
@@ -60,7 +59,7 @@ export function createServer(
     definition,
     resolve: () => {
       roots.resolve();
-      return resolveAndRedact(definition, env, redactor);
+      return secrets.resolve(definition);
     },
     cwd,
     env,
@@ -104,24 +103,6 @@ function lazyConnector(options: ConnectOptions): Connect {
   };
 }
 
-/**
- * Redacts the secrets of servers that have not started. A call can be refused before its server starts, and its
- * arguments may contain the server's secrets.
- */
-export function learnSecrets(
-  servers: readonly ServerDefinition[],
-  env: Environment,
-  redactor: Redactor,
-): void {
-  for (const definition of servers) {
-    try {
-      resolveAndRedact(definition, env, redactor);
-    } catch {
-      // A value is missing. The server's start reports it.
-    }
-  }
-}
-
 type AnswersContext = Pick<CreateServerContext, "options" | "roots" | "questions" | "clock">;
 
 /** What would be advertised to the server now. */
@@ -153,22 +134,10 @@ function answersFor(
   };
 }
 
-/** Resolves the endpoint, and redacts the secrets in it from now on. */
-function resolveAndRedact(
-  definition: ServerDefinition,
-  env: Environment,
-  redactor: Redactor,
-): Endpoint {
-  const resolved = resolveEndpoint(definition, env);
-  for (const secret of collectSecrets(definition.endpoint, resolved)) redactor.add(secret);
-  return resolved;
-}
-
 function signInFor(
   definition: ServerDefinition,
-  env: Environment,
   networkEnv: Environment,
-  { agent, options, clock, logger, redactor }: CreateServerContext,
+  { agent, options, clock, logger, redactor, secrets }: CreateServerContext,
 ): ServerSignIn | undefined {
   if (definition.endpoint.kind === "stdio") return undefined;
   // A session's server only gets the tokens of a matching server, and its own are not stored.
@@ -179,7 +148,7 @@ function signInFor(
   return new ServerSignIn({
     server: owner.name,
     // Resolving an endpoint does not change its kind.
-    resolve: () => resolveAndRedact(owner, env, redactor) as RemoteEndpoint,
+    resolve: () => secrets.resolve(owner) as RemoteEndpoint,
     isOfMatchingServer: matchingServer !== undefined,
     onSecret: (secret) => redactor.add(secret),
     stateDir,

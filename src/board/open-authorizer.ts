@@ -51,7 +51,7 @@ export async function probeChallenge(
   endpoint: RemoteEndpoint,
   options: ServerSignInOptions,
   signal: AbortSignal,
-): Promise<Challenge | undefined> {
+): Promise<Challenge> {
   const fetch = await endpointFetch(endpoint, options);
   try {
     return await requestChallenge(fetch, endpoint.url, endpoint.headers, signal);

@@ -9,6 +9,7 @@ import type { Logger } from "../model/logger.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import { isCallable } from "../model/server-state.ts";
 import type { ServerStatus } from "../model/server-status.ts";
+import { describeEndpoint } from "../secrets/hide.ts";
 import type { Supervisor } from "../server/supervisor/supervisor.ts";
 import type { ServerSignIn } from "./sign-in.ts";
 
@@ -116,8 +117,7 @@ export class ServerEntry {
       name,
       origin,
       transport: endpoint.kind,
-      target:
-        endpoint.kind === "stdio" ? [endpoint.command, ...endpoint.args].join(" ") : endpoint.url,
+      target: describeEndpoint(endpoint),
       state,
       tools,
       cached: isCached,

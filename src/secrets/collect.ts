@@ -3,48 +3,62 @@
 import { isJsonObject } from "../model/json.ts";
 import type { Endpoint } from "../model/server-definition.ts";
 import { parseJson } from "../util/parse-json.ts";
-import { SHORTEST_SECRET } from "./redactor.ts";
 import { credentialLikeness, isCredential, type Likeness } from "./credential-name.ts";
 
 /** A user name in a URL without a password is a token if it is at least this long. */
 const TOKEN_LENGTH = 16;
 
+const SHORTEST_COOKIE = 6;
+
 const SCHEME = /^(bearer|basic|token|apikey|api-key|key|bot|dpop|digest|negotiate)\s+(\S.*)$/i;
-const USER_INFO = /^[a-z][a-z0-9+.:-]*:\/\/([^/?#@:]*)(?::([^/?#]*))?@/i;
+export const USER_INFO = /^[a-z][a-z0-9+.:-]*:\/\/([^/?#@:]*)(?::([^/?#]*))?@/i;
 /** `user:password@tcp(host)/db`. */
-const GO_USER_INFO = /^([^\s:@/]+):([^\s]+)@(?:tcp|unix)\(/;
+export const GO_USER_INFO = /^([^\s:@/]+):([^\s]+)@(?:tcp|unix)\(/;
+
+/** A credential among the values that a server is started or reached with. */
+export interface Credential {
+  value: string;
+  /** Where it is configured: `env.DB_PASS`, `args`, `url`. */
+  place: string;
+  /** The value with what stands around it, as in `:value@`. Such a phrase is no ordinary text, however short it is. */
+  phrases: string[];
+}
 
 /**
- * The secrets in an endpoint: values from `secret://`, values of a `${VAR}` that is named like a credential, and
+ * The credentials in an endpoint: values from `secret://`, values of a `${VAR}` that is named like a credential, and
  * values in places that hold credentials. `unresolved` is the same endpoint with its references unresolved.
  */
-export function collectSecrets(unresolved: Endpoint, resolved: Endpoint): string[] {
+export function collectSecrets(unresolved: Endpoint, resolved: Endpoint): Credential[] {
   const found = new Collection();
   if (resolved.kind === "stdio") {
     const before = unresolved.kind === "stdio" ? unresolved : undefined;
-    found.value(resolved.command, before?.command);
+    found.in("command").value(resolved.command, before?.command);
     for (const [name, value] of Object.entries(resolved.env)) {
+      found.in(`env.${name}`, `${name}=`);
       found.value(value, ownValue(before?.env, name), credentialLikeness(name));
     }
     resolved.args.forEach((arg, index) => {
+      found.in("args");
       found.value(arg, before?.args[index]);
       found.argument(arg, resolved.args[index - 1]);
     });
   } else {
     const before = unresolved.kind === "stdio" ? undefined : unresolved;
-    found.value(resolved.url, before?.url);
+    found.in("url").value(resolved.url, before?.url);
     for (const [name, value] of Object.entries(resolved.headers)) {
+      found.in(`headers.${name}`, `${name}: `);
       found.value(value, ownValue(before?.headers, name));
       found.header(name, value);
     }
     const { clientSecret, privateKey } = resolved.oauth || {};
+    found.in("oauth");
     if (clientSecret !== undefined) found.value(clientSecret, undefined, "credential");
     // A private key without this line is the path of a file.
     if (privateKey?.includes("-----BEGIN")) {
       found.value(privateKey, undefined, "credential");
     }
   }
-  return found.secrets();
+  return found.credentials();
 }
 
 function ownValue(map: Record<string, string> | undefined, name: string): string | undefined {
@@ -52,10 +66,20 @@ function ownValue(map: Record<string, string> | undefined, name: string): string
 }
 
 class Collection {
-  readonly #found = new Set<string>();
+  readonly #found = new Map<string, Credential>();
+  #place = "";
+  /** What stands before a value that is a credential as a whole. */
+  #before = "";
 
-  secrets(): string[] {
-    return [...this.#found];
+  credentials(): Credential[] {
+    return [...this.#found.values()];
+  }
+
+  /** From here on, what is found is in this place. */
+  in(place: string, before = ""): this {
+    this.#place = place;
+    this.#before = before;
+    return this;
   }
 
   /** Judges a configured value by its name, by its unresolved form, and by its content. */
@@ -83,14 +107,20 @@ class Collection {
   argument(arg: string, previous: string | undefined): void {
     const [, name, value] = /^-{0,2}([A-Za-z][\w.-]*)=(.+)$/s.exec(arg) ?? [];
     if (name !== undefined && value !== undefined) {
+      this.#before = `${name}=`;
       this.value(value, undefined, credentialLikeness(name));
       // The value may be a pair itself: `--header=Authorization: Bearer x`, `--env=API_KEY=x`.
       if (arg.startsWith("-")) this.argument(value, undefined);
     }
     const [, header, credential] = /^([A-Za-z][\w-]*):\s*(\S.*)$/s.exec(arg) ?? [];
-    if (header !== undefined && credential !== undefined) this.header(header, credential);
+    if (header !== undefined && credential !== undefined) {
+      this.#before = `${header}: `;
+      this.header(header, credential);
+    }
     const [, option] = /^--?([A-Za-z][\w.-]*)$/.exec(previous ?? "") ?? [];
-    if (option !== undefined && !arg.startsWith("-")) this.#named(arg, credentialLikeness(option));
+    if (option === undefined || arg.startsWith("-")) return;
+    this.#before = `${option} `;
+    this.#named(arg, credentialLikeness(option));
   }
 
   /** The values of variables that are named like credentials. */
@@ -118,11 +148,12 @@ class Collection {
     for (const pair of query.split("&")) {
       const [name = "", ...rest] = pair.split("=");
       const part = rest.join("=");
-      if (isCredential(part, certain(credentialLikeness(decode(name))))) this.#encoded(part);
+      const likeness = certain(credentialLikeness(decode(name)));
+      if (isCredential(part, likeness)) this.#encoded(part, `${name}=`);
     }
     // The URL parser rejects `postgres://user:50%@host`, which has a password all the same.
     const [, user = "", password] = USER_INFO.exec(value) ?? GO_USER_INFO.exec(value) ?? [];
-    if (password !== undefined) this.#encoded(password);
+    if (password !== undefined) this.#encoded(password, ":", "@");
     else if (user.length >= TOKEN_LENGTH) this.#encoded(user);
     return password !== undefined || user.length >= TOKEN_LENGTH;
   }
@@ -133,14 +164,18 @@ class Collection {
     const pairs = [...value.matchAll(/(?:^|[;\s])([A-Za-z][\w ]*)=([^;\s]+)/g)];
     for (const [, name = "", part = ""] of pairs.length > 1 ? pairs : []) {
       if (!isCredential(part, credentialLikeness(name))) continue;
-      this.#add(part);
+      this.#add(part, `${name}=`);
       isFound = true;
     }
     return isFound;
   }
 
   #cookies(value: string): void {
-    for (const pair of value.split(";")) this.#add(pair.slice(pair.indexOf("=") + 1));
+    for (const pair of value.split(";")) {
+      const at = pair.indexOf("=") + 1;
+      // A short cookie is a setting, such as `theme=dark`.
+      if (pair.length - at >= SHORTEST_COOKIE) this.#add(pair.slice(at), pair.slice(0, at).trim());
+    }
   }
 
   /** Adds the password of `user:password`. */
@@ -158,23 +193,30 @@ class Collection {
     }
   }
 
-  #encoded(value: string): void {
-    this.#add(value);
-    this.#add(decode(value));
+  #encoded(value: string, before?: string, after?: string): void {
+    this.#add(value, before, after);
+    this.#add(decode(value), before, after);
   }
 
-  #add(value: string): void {
+  #add(value: string, before = this.#before, after = ""): void {
     const secret = value.trim();
-    if (secret.length >= SHORTEST_SECRET) this.#found.add(secret);
+    if (secret === "") return;
+    const known = this.#found.get(secret);
+    const phrase = before === "" ? [] : [`${before}${secret}${after}`];
+    if (known === undefined) {
+      this.#found.set(secret, { value: secret, place: this.#place, phrases: phrase });
+    } else {
+      known.phrases.push(...phrase);
+    }
   }
 }
 
 /** A header or a parameter of such a name never holds anything else. */
-function certain(likeness: Likeness): Likeness {
+export function certain(likeness: Likeness): Likeness {
   return likeness === "maybe" ? "credential" : likeness;
 }
 
-function headerLikeness(name: string): Likeness {
+export function headerLikeness(name: string): Likeness {
   const likeness = certain(credentialLikeness(name));
   return likeness ?? (/auth(?!or(?!i))/i.test(name) ? "maybe" : undefined);
 }
@@ -190,3 +232,42 @@ function decode(value: string): string {
     return value;
   }
 }
+
+/** Settings that name something: `PGUSER`, `--database`, `DB_HOST`. */
+const NAMING = /(?:user|username|database|db|dbname|schema|host|hostname|server|name)$/i;
+/** A name is words, perhaps with a number at the end. What looks random is none, wherever it stands. */
+const NAME = /^[a-z]{1,32}(?:[-_.][a-z]{1,32}){0,6}\d{0,4}$/i;
+
+/** The names in an endpoint: command, host, user, database. A credential that equals one is found in every other text. */
+export function namesIn(endpoint: Endpoint): string[] {
+  const names: string[] = [];
+  const address = (text: string): void => {
+    const [, user, host = "", path = ""] = ADDRESS.exec(text) ?? [];
+    names.push(...host.split(","), ...path.split("/"));
+    if (user !== undefined) names.push(decode(user));
+  };
+  const setting = (name: string, value: string): void => {
+    if (NAMING.test(name)) names.push(value);
+  };
+  if (endpoint.kind === "stdio") {
+    const { command, args, env } = endpoint;
+    names.push(command.split(/[\\/]/).at(-1) ?? "");
+    for (const [name, value] of Object.entries(env)) {
+      setting(name, value);
+      address(value);
+    }
+    args.forEach((arg, index) => {
+      const [, name = args[index - 1] ?? "", value = arg] =
+        /^-{0,2}([\w.-]+)=(.*)$/s.exec(arg) ?? [];
+      setting(name, value);
+      address(value);
+    });
+  } else {
+    address(endpoint.url);
+  }
+  return names.filter((name) => NAME.test(name));
+}
+
+/** The user counts only beside a password: alone it may be a token. */
+const ADDRESS =
+  /^[a-z][a-z0-9+.:-]*:\/\/(?:([^/?#@:\s]*):[^/?#\s]*@)?(?:[^/?#@:\s]*@)?([^/?#:@\s]*)(?::\d+)?(?:\/([^?#\s]*))?/i;

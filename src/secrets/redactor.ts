@@ -1,19 +1,29 @@
 // Knows the secrets of this process and removes them from everything that leaves it.
 
-import { type Logger, silentLogger } from "../model/logger.ts";
+import { type LogFields, type Logger, silentLogger } from "../model/logger.ts";
 import { SecretMatcher } from "./matcher.ts";
 import { mapStrings, someString } from "./value-strings.ts";
 import { variantsOf } from "./variants.ts";
 
 const MARK = "[REDACTED]";
 /** Anything shorter is part of too many words that are not secrets. */
-export const SHORTEST_SECRET = 6;
+const SHORTEST_SECRET = 8;
+/** Shorter than this, even a value with what stands around it is ordinary text. */
+const SHORTEST_PHRASE = 5;
+/**
+ * Passwords that everybody knows, and words of the protocol: to redact them would hide ordinary text, and change the
+ * shape of a result.
+ */
+const ORDINARY = new Set(
+  (
+    "password passwort postgres changeme administrator username database localhost anonymous undefined " +
+    "resource resources resource_link mimetype assistant progress structuredcontent annotations arguments description"
+  ).split(" "),
+);
 /** A file of megabytes is not a credential, and every variant of it would be kept in memory. */
 const LONGEST = 32 * 1024;
 /** Where a text was cut inside a secret, fewer characters of the secret than this reveal nothing. */
 const SHORTEST_PREFIX = 4;
-
-const NONE: ReadonlySet<string> = new Set();
 
 export interface RedactingStream {
   /** Returns the redacted text so far, without an end that may be the beginning of a secret. */
@@ -23,11 +33,15 @@ export interface RedactingStream {
 }
 
 export class Redactor {
-  readonly #secrets = new Set<string>();
-  readonly #words = new Set<string>();
+  /** Each secret with its variants. */
+  readonly #secrets = new Map<string, ReadonlySet<string>>();
+  readonly #phrases = new Set<string>();
+  /** In lower case. */
+  readonly #names = new Set<string>();
   readonly #parent: Redactor | undefined;
+  /** Counts the changes. */
+  #version = 0;
   #matcher: SecretMatcher | undefined;
-  /** How many words the matcher was built with. Words are only ever added. */
   #matched = 0;
 
   /** Redacts the parent's secrets too, including those the parent learns later. */
@@ -39,8 +53,31 @@ export class Redactor {
   add(secret: string): void {
     const known = secret.trim().slice(0, LONGEST);
     if (known.length < SHORTEST_SECRET || MARK.includes(known) || this.#secrets.has(known)) return;
-    this.#secrets.add(known);
-    for (const word of variantsOf(known)) this.#words.add(word);
+    this.#secrets.set(known, variantsOf(known));
+    this.#version += 1;
+  }
+
+  /** Redacts this text, for a credential that cannot be redacted by itself: `:value@`, `password=value`. */
+  addPhrase(phrase: string): void {
+    if (phrase.length < SHORTEST_PHRASE || this.#phrases.has(phrase)) return;
+    this.#phrases.add(phrase);
+    this.#version += 1;
+  }
+
+  /** A secret that equals one of these names is not searched for: every text with the name would be redacted. */
+  addNames(names: Iterable<string>): void {
+    for (const name of names) {
+      const known = name.toLowerCase();
+      if (this.#names.has(known)) continue;
+      this.#names.add(known);
+      this.#version += 1;
+    }
+  }
+
+  /** Whether this secret is searched for, if it is added. */
+  canProtect(secret: string): boolean {
+    const known = secret.trim();
+    return known.length >= SHORTEST_SECRET && !this.#isOrdinary(known);
   }
 
   /** `isCut` says that the text was cut off: then the beginning of a secret at its end is redacted too. */
@@ -83,13 +120,29 @@ export class Redactor {
   }
 
   #current(): SecretMatcher | undefined {
-    const inherited = this.#parent === undefined ? NONE : this.#parent.#words;
-    const count = this.#words.size + inherited.size;
-    if (count !== this.#matched) {
-      this.#matcher = new SecretMatcher(new Set([...inherited, ...this.#words]));
-      this.#matched = count;
+    const parent = this.#parent;
+    const version = this.#version + (parent === undefined ? 0 : parent.#version);
+    if (version !== this.#matched) {
+      const words = new Set([...(parent === undefined ? [] : parent.#words()), ...this.#words()]);
+      this.#matcher = words.size === 0 ? undefined : new SecretMatcher(words);
+      this.#matched = version;
     }
     return this.#matcher;
+  }
+
+  #words(): string[] {
+    const secrets = [...this.#secrets].filter(([secret]) => !this.#isOrdinary(secret));
+    return [...secrets.flatMap(([, variants]) => [...variants]), ...this.#phrases];
+  }
+
+  #isOrdinary(secret: string): boolean {
+    const word = secret.toLowerCase();
+    const parent = this.#parent;
+    return (
+      ORDINARY.has(word) ||
+      this.#names.has(word) ||
+      (parent !== undefined && parent.#names.has(word))
+    );
   }
 }
 
@@ -115,7 +168,7 @@ function replace(
   return { text: result, covered: Math.max(0, at - end) };
 }
 
-/** A logger that redacts every message and its fields. */
+/** A logger that redacts every message and its fields, except the server's name, which is the configuration's. */
 export function redactingLogger(
   logger: Logger,
   redactor: Pick<Redactor, "text" | "value">,
@@ -124,6 +177,12 @@ export function redactingLogger(
   const at =
     (level: keyof Logger): Logger["debug"] =>
     (message, fields) =>
-      logger[level](redactor.text(message), fields === undefined ? fields : redactor.value(fields));
+      logger[level](redactor.text(message), fields && redactFields(fields, redactor));
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
+
+function redactFields(fields: LogFields, redactor: Pick<Redactor, "value">): LogFields {
+  const { server } = fields;
+  const told = redactor.value(fields);
+  return told === fields || server === undefined ? told : { ...told, server };
 }

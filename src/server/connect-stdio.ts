@@ -1,18 +1,21 @@
 // Connects to a server on stdio: starts its process, and carries the conversation over its pipes.
 
+import type { Readable } from "node:stream";
 import type { ProtocolEra } from "../model/connection.ts";
 import { cancelled, PlugboardError } from "../model/errors.ts";
 import type { StdioEndpoint } from "../model/server-definition.ts";
 import { untilAborted } from "../util/abort.ts";
 import { within } from "../util/clock.ts";
 import { deferred } from "../util/deferred.ts";
-import { excerpt, truncate } from "../util/text.ts";
+import { excerpt, oneLine, plainText } from "../util/text.ts";
 import {
   type ConnectionOptions,
   type ConnectTo,
   type ExpectedEra,
   openConnection,
 } from "./connection/live-connection.ts";
+import { type FailureCause, findCause, withCause } from "./log/find-cause.ts";
+import { watchForQuestion } from "./log/question-watch.ts";
 import { StderrLog } from "./log/stderr-log.ts";
 import { containerEngine, reapContainers } from "./process/containers.ts";
 import { type ServerProcess, startProcess } from "./process/start-process.ts";
@@ -57,18 +60,37 @@ export function stdioConnector(options: StdioConnectOptions): ConnectTo<StdioEnd
 /** How long a closed pipe waits for the exit status that explains it, and an exit for the rest of the pipe. */
 const EXIT_STATUS_GRACE_MS = 250;
 
+/** How many characters of a dropped line we look at. */
+const MAX_DROPPED = 1000;
+/** How many dropped lines are kept, to find out why the server failed. */
+const KEPT_DROPPED = 40;
+
 function stdioCarrier(
   child: ServerProcess,
   { definition, clock, logger, redact = (text) => text }: StdioConnectOptions,
 ): Carrier {
-  const warn = (line: string): void => logger.warn(line, { stream: "stderr" });
-  const stderr = new StderrLog(child.stderr, clock, warn, redact);
+  const stderr = new StderrLog(
+    child.stderr,
+    clock,
+    (line) => logger.info(line, { stream: "stderr" }),
+    redact,
+  );
+  const dropped: string[] = [];
   let stopped = false;
+  let isEstablished = false;
+  let linesBefore = 0;
   const broken = deferred<PlugboardError>();
+  const drained = Promise.all([child.stdout, child.stderr].map(untilEnded));
+  const cause = (): FailureCause | undefined =>
+    findCause({ stderr: stderr.lines(linesBefore), stdout: isEstablished ? [] : dropped });
   const explain = async (seen?: PlugboardError): Promise<void> => {
     if (seen !== undefined && seen.code !== "CONNECTION_CLOSED") return broken.resolve(seen);
-    const status = await within(clock, EXIT_STATUS_GRACE_MS, child.exited);
-    broken.resolve(exitReason(status, stderr.tail(), seen));
+    // A pipe may break before what the server said about it has been read.
+    const [status] = await Promise.all([
+      within(clock, EXIT_STATUS_GRACE_MS, child.exited),
+      within(clock, EXIT_STATUS_GRACE_MS, drained),
+    ]);
+    broken.resolve(exitReason(status, cause(), seen));
   };
   const quote = (received: unknown): string => excerpt(received, redact);
   const wire = new StdioTransport({
@@ -77,11 +99,25 @@ function stdioCarrier(
     maxMessageBytes: definition.maxMessageBytes,
     clock,
     quote,
-    onJunk: (line) => logger.debug("dropped a line that is not a message", { line: quote(line) }),
+    onJunk: (line) => {
+      const isCut = line.length > MAX_DROPPED;
+      const plain = redact(plainText(line.slice(0, MAX_DROPPED)), isCut);
+      logger.debug("dropped a line that is not a message", { line: oneLine(plain, 200) });
+      if (isEstablished) return;
+      dropped.push(plain);
+      if (dropped.length > KEPT_DROPPED) dropped.shift();
+    },
     onFatal: (error) => void explain(error),
+  });
+  const endWatch = watchForQuestion([child.stdout, child.stderr], clock, ({ text, remedy }) => {
+    const message = `the server waits for an answer: ${oneLine(redact(text, true), 200)}`;
+    broken.resolve(
+      new PlugboardError("HANDSHAKE_FAILED", message, { hint: remedy, permanent: true }),
+    );
   });
   // The last answers may still be in the pipe, and a grandchild may hold the pipe open for ever.
   void child.exited.then(() => {
+    endWatch();
     if (!stopped) clock.after(EXIT_STATUS_GRACE_MS, () => void explain());
   });
   return {
@@ -89,27 +125,34 @@ function stdioCarrier(
     pid: child.pid,
     broken: broken.promise,
     stderrTail: () => stderr.tail(),
+    cause,
+    established() {
+      isEstablished = true;
+      // What a server wrote while it started does not say why it crashed later.
+      linesBefore = stderr.count;
+      endWatch();
+    },
     stop() {
       stopped = true;
+      endWatch();
       return child.stop();
     },
   };
 }
 
-const LAST_LINES = 3;
-const MAX_LAST_WORDS = 400;
+function untilEnded(output: Readable): Promise<void> {
+  return new Promise((resolve) => {
+    for (const event of ["end", "error", "close"]) output.once(event, () => resolve());
+  });
+}
 
-/** Says how a server ended and what it wrote last. `seen` is what the transport noticed, if anything. */
+/** Says how a server ended and why. `seen` is what the transport noticed, if anything. */
 export function exitReason(
   status: ExitStatus | undefined,
-  stderr: readonly string[],
+  cause: FailureCause | undefined,
   seen?: PlugboardError,
 ): PlugboardError {
-  const words = stderr.slice(-LAST_LINES).join(" | ");
-  const said = words === "" ? "" : `; it last wrote: ${truncate(words, MAX_LAST_WORDS)}`;
-  return new PlugboardError("CONNECTION_CLOSED", `${howItEnded(status, seen)}${said}`, {
-    cause: seen,
-  });
+  return withCause("CONNECTION_CLOSED", howItEnded(status, seen), cause, { cause: seen });
 }
 
 function howItEnded(status: ExitStatus | undefined, seen: PlugboardError | undefined): string {

@@ -53,6 +53,39 @@ function expectHidden(text: string): void {
   for (const [form, value] of FORMS) expect(text.includes(value), form).toBe(false);
 }
 
+describe("a password that is an ordinary word", () => {
+  const url = "postgres://postgres:postgres@localhost/postgres";
+  const { command, args = [] } = fixture("echo");
+  const config: BoardConfig = { servers: { postgres: { command, args: [...args, url] } } };
+
+  it("is hidden where it is configured, and nowhere else", async () => {
+    const { board } = await overheard(config);
+    const text = "the postgres row of postgres.public";
+    expect(textOf(await board.call("postgres/echo", { text }))).toBe(text);
+    const status = statusOf(board, "postgres");
+    expect(status).toMatchObject({ name: "postgres", tools: 11, state: { kind: "ready" } });
+    expect(status.target).toMatch(/postgres:\/\/postgres:\[REDACTED\]@localhost\/postgres$/);
+    const [mine] = board.tools();
+    expect(mine?.source).toMatchObject({ server: "postgres" });
+    // A server that repeats its configuration does not give it away either.
+    expect(textOf(await board.call("postgres/echo", { text: `cannot reach ${url}` }))).toBe(
+      "cannot reach postgres://postgres[REDACTED]localhost/postgres",
+    );
+  });
+
+  it("is warned of once, and in the status", async () => {
+    const logger = recordingLogger();
+    const { board } = await overheard(config, { logger });
+    await board.call("postgres/echo", { text: "x" });
+    const message =
+      "the credential in args is too short or too common to protect: results that contain it are not redacted";
+    expect(logger.lines.filter((line) => line.message === message)).toEqual([
+      { level: "warn", message, fields: { server: "postgres" } },
+    ]);
+    expect(statusOf(board, "postgres").diagnostics).toEqual([{ server: "postgres", message }]);
+  });
+});
+
 describe("a token from a variable", () => {
   it("is not in what the server answers, and HOME is", async () => {
     const { board } = await overheard(echo);

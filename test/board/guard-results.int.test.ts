@@ -220,7 +220,7 @@ describe("a result that tries to steer", () => {
     expect(textOf(result)).toContain(text);
     const patterns = ["ignore-instructions", "exfiltration"];
     expect(logger.lines).toContainEqual({
-      level: "info",
+      level: "warn",
       message: "a result looks like an attempt to steer the model",
       fields: { tool: "echo/echo", patterns },
     });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Endpoint } from "../../src/model/server-definition.ts";
-import { collectSecrets } from "../../src/secrets/collect.ts";
+import { collectSecrets, namesIn } from "../../src/secrets/collect.ts";
 
 interface Parts {
   command?: string;
@@ -19,7 +19,8 @@ function endpoint({ command = "node", args = [], env = {}, url, headers = {} }: 
 }
 
 function collect(resolved: Parts, unresolved: Parts = resolved): string[] {
-  return collectSecrets(endpoint(unresolved), endpoint(resolved)).sort();
+  const found = collectSecrets(endpoint(unresolved), endpoint(resolved));
+  return found.map(({ value }) => value).sort();
 }
 
 const basic = Buffer.from("me:hunter22").toString("base64");
@@ -41,7 +42,7 @@ describe("headers", () => {
     ["CF-Access-Client-Secret", "abcdef123", ["abcdef123"]],
     ["X-MyAuthInfo", "Zx81Qw22", ["Zx81Qw22"]],
     ["Cookie", "sid=abcdef123; theme=dark; t=Zx81Qw22", ["Zx81Qw22", "abcdef123"]],
-    ["X-API-Key", "short", []],
+    ["X-API-Key", "short", ["short"]],
     ["X-Auth-Type", "oauth2", []],
     ["Accept", "application/json", []],
     ["X-Author", "Jane Doe 123", []],
@@ -97,7 +98,7 @@ describe("environment variables", () => {
     ["SQLITE_DSN", "file:./data.db", []],
     ["LIST", "[1,2,3]", []],
     ["OPTIONS", "{}", []],
-    ["TOKEN", "short", []],
+    ["TOKEN", "short", ["short"]],
     ["__proto__", "harmless", []],
   ])("%s=%s", (name, value, secrets) => {
     expect(collect({ env: { [name]: value } })).toEqual(secrets.sort());
@@ -215,5 +216,37 @@ describe("references", () => {
     ["the other way", { url: "https://a.example?token=abcdef123" }, {}, ["abcdef123"]],
   ])("%s", (_, resolved, unresolved, secrets) => {
     expect(collect(resolved, unresolved)).toEqual(secrets);
+  });
+});
+
+describe("a credential", () => {
+  it.each<[Parts, string, string, string[]]>([
+    [{ env: { DB_PASS: "pw" } }, "pw", "env.DB_PASS", ["DB_PASS=pw"]],
+    [{ args: ["postgres://me:pw@db/x"] }, "pw", "args", [":pw@"]],
+    [{ args: ["--password", "pw"] }, "pw", "args", ["password pw"]],
+    [{ args: ["--password=pw"] }, "pw", "args", ["password=pw"]],
+    [{ args: ["host=db password=pw"] }, "pw", "args", ["password=pw"]],
+    [{ url: "https://a.example/?api_key=pw" }, "pw", "url", ["api_key=pw"]],
+    [{ headers: { "X-API-Key": "pw" } }, "pw", "headers.X-API-Key", ["X-API-Key: pw"]],
+  ])("of %j is known with its place and what stands around it", (parts, value, place, phrases) => {
+    const [found] = collectSecrets(endpoint(parts), endpoint(parts));
+    expect(found).toMatchObject({ value, place });
+    expect(found?.phrases).toEqual(expect.arrayContaining(phrases));
+  });
+});
+
+describe("names", () => {
+  it.each<[Parts, string[]]>([
+    [{ command: "/usr/bin/psql-server" }, ["psql-server"]],
+    [{ args: ["postgres://ada:pw@db.example:5432/shop"] }, ["ada", "db.example", "node", "shop"]],
+    [{ args: ["--database=shop", "--user", "ada"] }, ["ada", "node", "shop"]],
+    [{ env: { PGUSER: "ada", PGDATABASE: "shop", PGPASSWORD: "pw" } }, ["ada", "node", "shop"]],
+    [{ url: "https://docs.example/mcp" }, ["docs.example", "mcp"]],
+    // A user without a password may be a token, and what looks random is no name.
+    [{ args: ["https://ghptoken@github.example/x"] }, ["github.example", "node", "x"]],
+    [{ args: ["https://a1b2c3d4:x@h.example/"] }, ["h.example", "node"]],
+    [{ env: { USER: "Zx81Qw22Kk" } }, ["node"]],
+  ])("in %j are %j", (parts, names) => {
+    expect(namesIn(endpoint(parts)).sort()).toEqual(names);
   });
 });

@@ -11,7 +11,7 @@ describe("exitReason", () => {
     [{ code: null, signal: "SIGKILL" as const }, "the server was ended by SIGKILL"],
     [{ code: null, signal: null }, "the server exited with code unknown"],
   ])("of %j is: %s", (status, message) => {
-    expect(exitReason(status, [], seen)).toMatchObject({
+    expect(exitReason(status, undefined, seen)).toMatchObject({
       code: "CONNECTION_CLOSED",
       message,
       cause: seen,
@@ -19,18 +19,22 @@ describe("exitReason", () => {
   });
 
   it("without an exit status is what the transport saw, or that the connection ended", () => {
-    expect(exitReason(undefined, [], seen).message).toBe("the server closed its output");
-    expect(exitReason(undefined, []).message).toBe("the connection ended");
-    expect(exitReason(undefined, []).cause).toBeUndefined();
+    expect(exitReason(undefined, undefined, seen).message).toBe("the server closed its output");
+    expect(exitReason(undefined, undefined).message).toBe("the connection ended");
+    expect(exitReason(undefined, undefined).cause).toBeUndefined();
   });
 
-  it("ends with the last three lines of stderr", () => {
-    const { message } = exitReason({ code: 1, signal: null }, ["one", "two", "three", "four"]);
-    expect(message).toBe("the server exited with code 1; it last wrote: two | three | four");
-  });
-
-  it("cuts long last lines", () => {
-    const { message } = exitReason({ code: 1, signal: null }, ["x".repeat(2000)]);
-    expect(message).toBe(`the server exited with code 1; it last wrote: ${"x".repeat(399)}…`);
+  it("ends with what the server said about it, and has the remedy as its hint", () => {
+    const cause = {
+      line: "Error: API_KEY is not set",
+      from: "stderr" as const,
+      isReason: true,
+      remedy: "set it",
+    };
+    expect(exitReason({ code: 1, signal: null }, cause, seen)).toMatchObject({
+      message: "the server exited with code 1: Error: API_KEY is not set",
+      hint: "set it",
+      cause: seen,
+    });
   });
 });

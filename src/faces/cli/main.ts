@@ -41,6 +41,8 @@ export async function runCli(argv: readonly string[], io: CliIo = processIo()): 
     const logger = createLog({
       level: options.logLevel,
       format: env["PLUGBOARD_LOG_FORMAT"] === "json" ? "json" : "text",
+      // Nobody sees how the servers of an agent fare, except in its log.
+      isStateShown: command.kind !== "acp",
       paint,
       write: (line) => screen.note(line),
     });

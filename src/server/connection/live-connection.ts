@@ -20,6 +20,7 @@ import { duration, oneLine } from "../../util/text.ts";
 import { packageVersion } from "../../util/version.ts";
 import { listPages } from "../lists/list-pages.ts";
 import { TOOL_LIST } from "../lists/list-tools.ts";
+import { withCause } from "../log/find-cause.ts";
 import type { RedactText } from "../log/stderr-log.ts";
 import { RequestRouter } from "../requests/request-router.ts";
 import type { HostAnswers } from "../requests/host-answers.ts";
@@ -88,7 +89,7 @@ export async function openConnection(options: OpenConnectionOptions): Promise<Co
     if (!isEraDoubtful) expected.era = era;
     return connection;
   } catch (error) {
-    const reason = explain(error, definition.timeout);
+    const reason = explain(error, definition.timeout, options.carrier);
     // Some servers exit on a question of an era they do not speak: the next attempt starts with the other era.
     if (reason.code === "CONNECTION_CLOSED" && definition.protocol === "auto") {
       expected.era = expected.era === "modern" ? "legacy" : "modern";
@@ -100,10 +101,11 @@ export async function openConnection(options: OpenConnectionOptions): Promise<Co
   }
 }
 
-function explain(error: unknown, timeout: number): PlugboardError {
+function explain(error: unknown, timeout: number, carrier: Carrier): PlugboardError {
   const reason = toPlugboardError(error, "HANDSHAKE_FAILED");
   if (reason.code !== "TIMEOUT") return reason;
-  return new PlugboardError("TIMEOUT", `the server did not answer within ${duration(timeout)}`, {
+  const what = `the server did not answer within ${duration(timeout)}`;
+  return withCause("TIMEOUT", what, carrier.cause?.(), {
     cause: reason,
     hint: "if it downloads itself on its first start, run its command once by hand or raise its timeout",
   });

@@ -1,5 +1,6 @@
 // Reads a server's stderr, always to the end, because a full pipe would block the server. Its lines go to the
-// log as plain text, without secrets and in bounded number; the last ones are kept for diagnostics.
+// log as plain text, without secrets and in bounded number; the last ones are kept, for `status` and to find out
+// why the server failed.
 
 import { StringDecoder } from "node:string_decoder";
 import type { Readable } from "node:stream";
@@ -9,6 +10,9 @@ import { LogLimit } from "./log-limit.ts";
 
 const MAX_LINE = 2000;
 const TAIL_LINES = 40;
+/** The reason for a failure may be far above the end: some errors print a page of details. */
+const KEPT_LINES = 200;
+const KEPT_CHARACTERS = 128 * 1024;
 const LIMIT = { maxLines: 200, windowMs: 10_000 };
 
 /** Removes secrets from a text; `isCut` says that the text went on, so that a part of a secret counts too. */
@@ -19,7 +23,9 @@ export class StderrLog {
   readonly #redact: RedactText;
   readonly #onLine: (line: string) => void;
   readonly #decoder = new StringDecoder("utf8");
-  readonly #tail: string[] = [];
+  readonly #kept: string[] = [];
+  #keptCharacters = 0;
+  #count = 0;
   #partial = "";
   #overlong = false;
 
@@ -38,9 +44,22 @@ export class StderrLog {
     stderr.on("error", () => this.#flush());
   }
 
+  /** The last lines, for a person. */
   tail(): string[] {
+    return this.lines().slice(-TAIL_LINES);
+  }
+
+  /** How many lines there were so far. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** What is kept, without the first `skip` lines that there ever were. */
+  lines(skip = 0): string[] {
     const rest = this.#clean(this.#partial, true);
-    return rest === "" ? [...this.#tail] : [...this.#tail, rest];
+    const gone = this.#count - this.#kept.length;
+    const lines = this.#kept.slice(Math.max(0, skip - gone));
+    return rest === "" ? lines : [...lines, rest];
   }
 
   #push(text: string): void {
@@ -67,9 +86,17 @@ export class StderrLog {
     this.#partial = "";
     this.#overlong = false;
     if (line === "") return;
-    this.#tail.push(line);
-    if (this.#tail.length > TAIL_LINES) this.#tail.shift();
+    this.#keep(line);
     if (this.#limit.take()) this.#onLine(line);
+  }
+
+  #keep(line: string): void {
+    this.#kept.push(line);
+    this.#count += 1;
+    this.#keptCharacters += line.length;
+    while (this.#kept.length > KEPT_LINES || this.#keptCharacters > KEPT_CHARACTERS) {
+      this.#keptCharacters -= this.#kept.shift()?.length ?? 0;
+    }
   }
 
   /** Redacts after plainText, because an escape inside a secret would hide it, and before the line is cut. */

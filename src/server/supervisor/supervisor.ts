@@ -226,6 +226,7 @@ export class Supervisor {
   #becomeReady(connection: Connection, tools: ToolList, startMs: number): void {
     this.#connection = connection;
     this.#backoff.becameReady();
+    const hadFailed = this.#lastError !== undefined;
     this.#lastError = undefined;
     this.#options.onTools(tools, connection.identity);
     const relist = new Relist(this.#clock, () => this.#list(connection));
@@ -235,7 +236,10 @@ export class Supervisor {
       // After a close of our own, the connection is no longer ours.
       if (this.#connection === connection && reason) this.#crashed(connection, reason);
     });
-    this.#logger.info("ready", { ms: Math.round(startMs), tools: tools.tools.length });
+    const facts = { ms: Math.round(startMs), tools: tools.tools.length };
+    // Whoever was told of the failure is told of its end.
+    if (hadFailed) this.#logger.warn("ready again", { state: "ready", ...facts });
+    else this.#logger.info("ready", facts);
     const { pid, identity } = connection;
     const since = this.#clock.now();
     const { protocolVersion } = identity;
@@ -245,7 +249,8 @@ export class Supervisor {
 
   #startFailed(error: PlugboardError): void {
     const hopeless: BackoffDecision = { kind: "give-up", reason: "trying again would not help" };
-    this.#handleFailure(error, error.permanent ? hopeless : this.#backoff.startFailed());
+    const decision = error.permanent ? hopeless : this.#backoff.startFailed();
+    this.#handleFailure("start failed", error, decision);
   }
 
   #crashed(connection: Connection, error: PlugboardError): void {
@@ -253,14 +258,20 @@ export class Supervisor {
     this.#cancelTimers();
     this.#lastStderr = connection.stderrTail();
     this.#remains = connection.close();
-    this.#logger.warn(`server crashed: ${error.message}`, { state: "crashed" });
-    this.#handleFailure(error, this.#backoff.crashed());
+    this.#handleFailure("crashed", error, this.#backoff.crashed());
   }
 
-  #handleFailure(error: PlugboardError, decision: BackoffDecision): void {
+  #handleFailure(what: string, error: PlugboardError, decision: BackoffDecision): void {
     this.#lastError = error;
-    const { state, level, message, fields } = afterFailure(error, decision, this.#options);
-    this.#logger[level](message, fields);
+    const { state, next } = afterFailure(error, decision, this.#options);
+    const fields: LogFields = {
+      state: state.kind,
+      attempt: state.kind === "backoff" ? state.attempt : undefined,
+    };
+    const { hint } = error;
+    // The hint of a sign-in is what happens next.
+    const advice = hint === undefined || state.kind === "needs-auth" ? "" : ` (${hint})`;
+    this.#logger.warn(`${what}: ${error.message}${advice}; ${next}`, fields);
     this.#move(state);
     if (state.kind !== "backoff") return;
     this.#retry = this.#clock.later(state.retryAt - this.#clock.now(), () => {
@@ -303,38 +314,25 @@ function isRemote({ endpoint }: ServerDefinition): boolean {
   return endpoint.kind !== "stdio";
 }
 
-/** The next state, and what to log. `fields.state` is set if showing the state says the same as the message. */
-interface AfterFailure {
-  state: ServerState;
-  level: "info" | "warn";
-  message: string;
-  fields: LogFields;
-}
-
-/** A failure leads to another attempt, to a sign-in that is needed, or to the end. */
+/** A failure leads to another attempt, to a sign-in that is needed, or to the end. `next` says which, for the log. */
 function afterFailure(
   error: PlugboardError,
   decision: BackoffDecision,
   { definition, clock, authHint = error.hint ?? "sign in" }: SupervisorOptions,
-): AfterFailure {
+): { state: ServerState; next: string } {
   if (error.code === "NEEDS_AUTH") {
     const remedy = `${error.message}; ${authHint}`;
-    const fields = { state: "needs-auth" };
-    return { state: { kind: "needs-auth", remedy }, level: "warn", message: error.message, fields };
+    return { state: { kind: "needs-auth", remedy }, next: authHint };
   }
   if (decision.kind === "give-up" || !definition.restartOnCrash) {
     const why = decision.kind === "give-up" ? decision.reason : "restartOnCrash is off";
-    const message = `server failed: ${error.message} (${why})`;
-    const fields = { state: "failed" };
-    return { state: { kind: "failed", error }, level: "warn", message, fields };
+    return { state: { kind: "failed", error }, next: `no further attempt: ${why}` };
   }
   const { delayMs, attempt } = decision;
   const retryAt = clock.now() + delayMs;
   const limit = isRemote(definition) ? {} : { of: definition.maxRestarts };
   return {
     state: { kind: "backoff", attempt, ...limit, retryAt, error },
-    level: "info",
-    message: `restart in ${duration(delayMs)}`,
-    fields: { attempt, reason: error.message },
+    next: `next attempt in ${duration(delayMs)}`,
   };
 }

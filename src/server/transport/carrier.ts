@@ -5,6 +5,7 @@ import type { Transport } from "@modelcontextprotocol/client";
 import type { ProtocolEra, RemoteTransportKind } from "../../model/connection.ts";
 import type { PlugboardError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
+import type { FailureCause } from "../log/find-cause.ts";
 import type { ParamHeader } from "./param-headers.ts";
 import type { RequestOptions } from "./pending-calls.ts";
 
@@ -34,6 +35,8 @@ export interface Carrier {
   /** Settles with the reason when the conversation ends without our having ended it. */
   readonly broken: Promise<PlugboardError>;
   stderrTail?(): string[];
+  /** What the server itself says about why it does not work, if it has said anything. */
+  cause?(): FailureCause | undefined;
   /** Call it after the handshake. The carrier calls `onRenewed` when the server may have forgotten everything. */
   established?(era: ProtocolEra, onRenewed: () => void): void;
   /** Idempotent; resolves when nothing is left. Call `wire.end` first. */

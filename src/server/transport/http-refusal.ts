@@ -27,6 +27,8 @@ export interface RefusedAnswer {
   method: string;
   /** The request carried a session id. */
   inSession: boolean;
+  /** The configured headers of the request. */
+  sent: Readonly<Record<string, string>>;
   now: number;
   quote: Quote;
 }
@@ -92,10 +94,44 @@ function pathHint({ status, method }: RefusedAnswer): string | undefined {
   return 'check the path in "url": most servers answer at /mcp, older ones at /sse';
 }
 
-function needsAuth({ status }: RefusedAnswer): PlugboardError {
-  return new PlugboardError("NEEDS_AUTH", `the server requires authentication (HTTP ${status})`, {
+function needsAuth({ status, headers, body, sent, quote }: RefusedAnswer): PlugboardError {
+  const isSent = Object.keys(sent).some((name) => /auth|token|key|cookie/i.test(name));
+  const what = isSent
+    ? 'the server refuses the credentials in "headers"'
+    : "the server requires authentication";
+  const words = ownWords(body, headers);
+  const said = words === undefined ? "" : `: ${quote(words)}`;
+  return new PlugboardError("NEEDS_AUTH", `${what} (HTTP ${status})${said}`, {
     status,
     permanent: true,
-    hint: 'give it a token in headers, such as { Authorization: "Bearer ${TOKEN}" }',
+    hint: isSent
+      ? 'check the value in "headers": it may be wrong, expired, or not meant for this server'
+      : 'give it a token in headers, such as { Authorization: "Bearer ${TOKEN}" }',
   });
+}
+
+const MAX_WORDS = 200;
+
+/** What the server says about its refusal, in one of the forms that servers use. A page of HTML says nothing. */
+function ownWords(body: string, headers: Readonly<Record<string, string>>): string | undefined {
+  const parsed = parseJson(body);
+  const described = /\berror_description="([^"]{1,500})"/i.exec(headers["www-authenticate"] ?? "");
+  const words = [...(isJsonObject(parsed) ? messagesIn(parsed) : []), described?.[1]];
+  const isText = parsed === undefined && !/^\s*</.test(body);
+  if (isText) words.unshift(body);
+  return words.map((each) => oneLine(each ?? "", MAX_WORDS)).find((each) => each !== "");
+}
+
+function messagesIn(answer: JsonObject): string[] {
+  const { error } = answer;
+  const inner = isJsonObject(error) ? error : {};
+  const candidates = [
+    inner.message,
+    answer.error_description,
+    answer.message,
+    answer.detail,
+    answer.title,
+    error,
+  ];
+  return candidates.filter((each) => typeof each === "string");
 }

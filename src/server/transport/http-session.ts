@@ -86,6 +86,7 @@ export class HttpSession {
         body: await firstBytes(response),
         method: outgoing.method,
         inSession: session !== undefined,
+        sent: this.#options.headers,
         now: this.#options.clock.now(),
         quote: this.#options.quote,
       });

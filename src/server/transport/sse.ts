@@ -6,7 +6,7 @@ import type { GuardedFetch, GuardedResponse } from "../../net/fetch.ts";
 import { deferred } from "../../util/deferred.ts";
 import { oneLine } from "../../util/text.ts";
 import { readEvents } from "./event-stream.ts";
-import { isEventStream, type Outgoing, type RemoteOptions } from "./http-session.ts";
+import { firstBytes, isEventStream, type Outgoing, type RemoteOptions } from "./http-session.ts";
 import { readRefusal } from "./http-refusal.ts";
 import { RemoteTransport } from "./remote.ts";
 import { type Hold, sendAuthorized } from "./send-authorized.ts";
@@ -44,13 +44,13 @@ export class SseTransport extends RemoteTransport {
     const url = await this.#address.promise;
     const response = await this.#send(url, { method: "POST", headers, body, signal }, hold);
     if (response.status < 300) return response.cancel();
-    throw this.#refusal(response, method, await response.text().catch(() => ""));
+    throw this.#refusal(response, method, await firstBytes(response));
   }
 
   #refusal({ status, headers }: GuardedResponse, method: string, body: string): PlugboardError {
-    const { clock, quote } = this.#options;
+    const { clock, headers: sent, quote } = this.#options;
     const now = clock.now();
-    return readRefusal({ status, headers, body, method, inSession: false, now, quote }).error;
+    return readRefusal({ status, headers, body, method, inSession: false, sent, now, quote }).error;
   }
 
   /** The stream is the session: when it ends, the conversation ends. */
@@ -62,8 +62,9 @@ export class SseTransport extends RemoteTransport {
       const request = { method: "GET", headers, signal, maxBodyBytes: Infinity } as const;
       const response = await this.#send(url, request);
       if (response.status !== 200 || !isEventStream(response)) {
+        const body = response.status === 200 ? "" : await firstBytes(response);
         response.cancel();
-        throw this.#refusal(response, "GET", "");
+        throw this.#refusal(response, "GET", body);
       }
       const { status } = response;
       const patience = clock.later(ADDRESS_MS, () => {

@@ -171,7 +171,8 @@ export class StdioTransport implements Wire {
   }
 
   #receive(line: string): void {
-    if (this.#broken || this.#closed) return;
+    // What is said after a pipe broke may be why it broke, so text is still heard; messages are not.
+    if (this.#closed || this.#junk >= MAX_JUNK_LINES) return;
     let message: unknown;
     try {
       message = JSON.parse(line);

@@ -174,13 +174,20 @@ describe("the command line", () => {
     expect(await scratch.run(["nope"])).toMatchObject({ code: 2, stdout: "" });
   });
 
-  it("shows what servers write to stderr, and logs as JSON for programs", async () => {
+  it("shows what servers write to stderr with --verbose, and logs as JSON for programs", async () => {
     scratch.servers({ talks: fixture("stderr-then-exit") });
-    const text = await scratch.run(["tools"]);
+    const quiet = await scratch.run(["tools"]);
+    expect(quiet.stderr).not.toMatch(/^talks \|/m);
+    expect(quiet.stderr).toContain("the server exited with code 1: Error: API_KEY is not set\n");
+    const text = await scratch.run(["--verbose", "tools"]);
     expect(text.stderr).toMatch(/^talks \| Error: API_KEY is not set$/m);
-    const json = await scratch.run(["tools"], { env: { PLUGBOARD_LOG_FORMAT: "json" } });
-    const [line = ""] = json.stderr.split("\n");
-    expect(JSON.parse(line)).toMatchObject({ level: "warn", server: "talks", stream: "stderr" });
+    const json = await scratch.run(["--verbose", "tools"], {
+      env: { PLUGBOARD_LOG_FORMAT: "json" },
+    });
+    const lines = json.stderr.split("\n").filter((line) => line.startsWith("{"));
+    expect(lines.map((line): unknown => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({ level: "info", server: "talks", stream: "stderr" }),
+    );
   });
 });
 

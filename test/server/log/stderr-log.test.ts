@@ -100,13 +100,13 @@ describe("a secret", () => {
 });
 
 describe("the tail", () => {
-  it("is the last 40 lines and the one that is not finished", async () => {
+  it("is the last 40 lines, with the one that is not finished", async () => {
     const { log, write } = setUp();
     for (let line = 1; line <= 100; line += 1) await write(`line ${line}\n`);
     await write("unfinished");
     const tail = log.tail();
-    expect(tail).toHaveLength(41);
-    expect(tail[0]).toBe("line 61");
+    expect(tail).toHaveLength(40);
+    expect(tail[0]).toBe("line 62");
     expect(tail.slice(-2)).toEqual(["line 100", "unfinished"]);
   });
 
@@ -115,6 +115,26 @@ describe("the tail", () => {
     await write("one\n");
     log.tail().push("two");
     expect(log.tail()).toEqual(["one"]);
+  });
+});
+
+describe("what is kept", () => {
+  it("is the last 200 lines, from any line on", async () => {
+    const { log, write } = setUp();
+    for (let line = 1; line <= 250; line += 1) await write(`line ${line}\n`);
+    expect(log.count).toBe(250);
+    expect(log.lines()).toHaveLength(200);
+    expect(log.lines()[0]).toBe("line 51");
+    expect(log.lines(10)[0]).toBe("line 51");
+    expect(log.lines(248)).toEqual(["line 249", "line 250"]);
+    expect(log.lines(250)).toEqual([]);
+  });
+
+  it("is bounded for long lines too", async () => {
+    const { log, write } = setUp();
+    for (let line = 1; line <= 150; line += 1) await write(`${"x".repeat(3000)}\n`);
+    expect(log.lines().join("").length).toBeLessThanOrEqual(128 * 1024);
+    expect(log.lines().length).toBeGreaterThan(40);
   });
 });
 

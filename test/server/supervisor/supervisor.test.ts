@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Connection, ToolList } from "../../../src/model/connection.ts";
 import { PlugboardError } from "../../../src/model/errors.ts";
-import { silentLogger } from "../../../src/model/logger.ts";
 import type { ServerDefinition } from "../../../src/model/server-definition.ts";
 import type { ServerStateKind } from "../../../src/model/server-state.ts";
 import { Supervisor, type SupervisorOptions } from "../../../src/server/supervisor/supervisor.ts";
 import { definition } from "../../support/definition.ts";
 import { FakeConnection } from "../../support/fake-connection.ts";
+import { recordingLogger } from "../../support/logger.ts";
 import { ManualClock, settle } from "../../support/manual-clock.ts";
 
 const MINUTE = 60_000;
@@ -20,8 +20,10 @@ let opened: FakeConnection[];
 let starts: number;
 let states: ServerStateKind[];
 let lists: ToolList[];
+let logger: ReturnType<typeof recordingLogger>;
 
 beforeEach(() => {
+  logger = recordingLogger();
   clock = new ManualClock();
   script = [];
   opened = [];
@@ -47,7 +49,7 @@ function supervise(
     },
     clock,
     random: () => 0.5,
-    logger: silentLogger,
+    logger,
     onState: (state) => states.push(state.kind),
     onTools: (list) => lists.push(list),
   });
@@ -365,6 +367,57 @@ describe("a server of an untrusted configuration", () => {
     const supervisor = supervise({}, { untrusted });
     await supervisor.close();
     expect(supervisor.state.kind).toBe("stopped");
+  });
+});
+
+describe("the log", () => {
+  /** What is shown by default. */
+  const warnings = () =>
+    logger.lines
+      .filter(({ level }) => level === "warn")
+      .map(({ message, fields }) => [message, fields["state"]]);
+
+  it("has a line for every failed start, every crash and every recovery", async () => {
+    script = [new PlugboardError("TIMEOUT", "too slow"), new PlugboardError("TIMEOUT", "too slow")];
+    const supervisor = supervise();
+    await supervisor.start();
+    await clock.advance(1000);
+    await clock.advance(2000);
+    opened[0]?.crash(crash);
+    await settle();
+    await clock.advance(4000);
+    expect(warnings()).toEqual([
+      ["start failed: too slow; next attempt in 1 s", "backoff"],
+      ["start failed: too slow; next attempt in 2 s", "backoff"],
+      ["ready again", "ready"],
+      [`crashed: ${crash.message}; next attempt in 4 s`, "backoff"],
+      ["ready again", "ready"],
+    ]);
+  });
+
+  it.each([
+    [
+      new PlugboardError("SPAWN_FAILED", "no such command", {
+        permanent: true,
+        hint: "install it",
+      }),
+      "start failed: no such command (install it); no further attempt: trying again would not help",
+      { server: "docs", state: "failed" },
+    ],
+    [
+      new PlugboardError("NEEDS_AUTH", "who are you?", { permanent: true, hint: "log in" }),
+      "start failed: who are you?; log in",
+      { server: "docs", state: "needs-auth" },
+    ],
+  ])("says what happens next: %s", async (error, message, fields) => {
+    script = [error];
+    await supervise({ name: "docs" }).start();
+    expect(logger.lines).toEqual([{ level: "warn", message, fields }]);
+  });
+
+  it("of a start that works says so only to those who want to know", async () => {
+    await supervise().start();
+    expect(logger.lines.map(({ level, message }) => [level, message])).toEqual([["info", "ready"]]);
   });
 });
 

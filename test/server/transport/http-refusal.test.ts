@@ -15,6 +15,7 @@ function read(answer: Partial<RefusedAnswer>): Refusal {
     body: "",
     method: "tools/call",
     inSession: false,
+    sent: {},
     now,
     quote: String,
     ...answer,
@@ -60,19 +61,55 @@ describe("a lost session", () => {
 
 describe("401 and 403", () => {
   it.each([
-    [401, ""],
-    [403, ""],
-    [401, rpc("who are you?")],
-  ])("%i needs auth, says what to do and is not tried again", (status, body) => {
+    [401, "", ""],
+    [403, "", ""],
+    [401, rpc("who are you?"), ": who are you?"],
+  ])("%i needs auth, says what to do and is not tried again", (status, body, said) => {
     expect(read({ status, body, inSession: true })).toMatchObject({
       kind: "error",
       error: {
         code: "NEEDS_AUTH",
         status,
         permanent: true,
-        message: `the server requires authentication (HTTP ${status})`,
+        message: `the server requires authentication (HTTP ${status})${said}`,
         hint: expect.stringContaining("Authorization"),
       },
+    });
+  });
+
+  it.each<[string, string, Record<string, string>, string]>([
+    ["a JSON-RPC error", rpc("token revoked"), {}, ": token revoked"],
+    ["a message", '{"message":"Bad credentials","status":"401"}', {}, ": Bad credentials"],
+    [
+      "OAuth's words",
+      '{"error":"x","error_description":"not in your plan"}',
+      {},
+      ": not in your plan",
+    ],
+    ["an error alone", '{"error":"invalid key"}', {}, ": invalid key"],
+    ["a problem's detail", '{"title":"No","detail":"expired"}', {}, ": expired"],
+    [
+      "plain text",
+      "Invalid API key\nkeys begin with ak_\n",
+      {},
+      ": Invalid API key keys begin with ak_",
+    ],
+    [
+      "the challenge",
+      "",
+      { "www-authenticate": 'Bearer error="invalid_token", error_description="expired yesterday"' },
+      ": expired yesterday",
+    ],
+    ["a page", "<!doctype html><title>401</title>", {}, ""],
+    ["numbers", '{"message":401}', {}, ""],
+    ["an escape", "\u001b[31mno\u001b[0m", {}, ": no"],
+    ["a long text", "x".repeat(5000), {}, `: ${"x".repeat(199)}…`],
+  ])("repeats what the server says about a wrong token: %s", (_, body, headers, said) => {
+    const sent = { Authorization: "Bearer wrong" };
+    expect(errorOf(read({ status: 401, body, headers, sent }))).toMatchObject({
+      code: "NEEDS_AUTH",
+      message: `the server refuses the credentials in "headers" (HTTP 401)${said}`,
+      hint: expect.stringContaining('check the value in "headers"'),
     });
   });
 });

@@ -55,6 +55,16 @@ describe("junk", () => {
     expect(junk).toEqual([]);
   });
 
+  it("is still heard after a pipe broke, because it may say why; messages are not", async () => {
+    const { fatal, forSdk, junk, stdin, write } = openTransport();
+    stdin.destroy(new Error("EPIPE"));
+    await settle();
+    expect(fatal).toMatchObject([{ message: "the server does not take input" }]);
+    await write(`usage: server <url>\n${JSON.stringify(messageOf("late"))}\n`);
+    expect(junk).toEqual(["usage: server <url>"]);
+    expect(forSdk).toEqual([]);
+  });
+
   it("is fatal after 10 000 lines in a row, once, and nothing is read afterwards", async () => {
     const { fatal, forSdk, junk, write } = openTransport();
     await write("junk\n".repeat(9_999));

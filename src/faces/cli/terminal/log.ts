@@ -13,6 +13,8 @@ export const LOG_LEVELS: readonly LogThreshold[] = ["debug", "info", "warn", "er
 export interface LogOptions {
   level: LogThreshold;
   format: "text" | "json";
+  /** The command reports the state of its servers itself, so that the log need not repeat it by default. */
+  isStateShown: boolean;
   paint: Paint;
   write: (line: string) => void;
 }
@@ -24,12 +26,12 @@ const TONES: Readonly<Record<LogLevel, Tone>> = {
   error: "red",
 };
 
-export function createLog({ level: threshold, format, paint, write }: LogOptions): Logger {
+export function createLog(options: LogOptions): Logger {
+  const { level: threshold, format, isStateShown, paint, write } = options;
   let pino: Pino | undefined;
   const log = (level: LogLevel, message: string, fields: LogFields = {}): void => {
     if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(threshold)) return;
-    // Every command reports the state of its servers itself, so by default the log does not repeat it.
-    if (threshold === "warn" && fields["state"] !== undefined) return;
+    if (isStateShown && threshold === "warn" && fields["state"] !== undefined) return;
     if (format === "json") (pino ??= openPino(write))[level](fields, message);
     else write(logLine(level, message, fields, paint));
   };

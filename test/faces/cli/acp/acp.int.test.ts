@@ -92,6 +92,37 @@ describe("plugboard acp", () => {
     await agent.done;
   });
 
+  it("logs each failed start, crash and restart in a line, and not what servers write", async () => {
+    const broken = { ...fixture("stderr-then-exit"), maxRestarts: 0 };
+    const flaky = fixture("flaky-start", "--fail=1", `--state=${scratch.directory}/count`);
+    const noisy = fixture("stderr-flood", "--mb=1");
+    scratch.servers({ broken, flaky, noisy, shaky: fixture("echo") });
+    const agent = start();
+    await agent.request("initialize", { protocolVersion: 1 });
+    const { result } = await agent.request("session/new", { cwd: "/", mcpServers: [] });
+    const { sessionId } = result as unknown as { sessionId: string };
+    await agent.request("session/set_mode", { sessionId, modeId: "auto" });
+    await agent.stderr.until("warn  flaky: ready again");
+    const prompt = [{ type: "text", text: "/call shaky/crash {}" }];
+    await agent.request("session/prompt", { sessionId, prompt });
+    await agent.stderr.until(
+      "warn  shaky: crashed: the server exited with code 7; next attempt in",
+    );
+    const lines = agent.stderr.text.trim().split("\n");
+    expect(lines.filter((line) => line.includes("broken"))).toEqual([
+      expect.stringContaining(
+        'warn  broken: start failed: the server exited with code 1: Error: API_KEY is not set (set API_KEY in its "env";',
+      ),
+    ]);
+    expect(lines.filter((line) => line.includes("flaky"))).toEqual([
+      expect.stringMatching(/^warn {2}flaky: start failed: .*; next attempt in/),
+      expect.stringMatching(/^warn {2}flaky: ready again/),
+    ]);
+    expect(agent.stderr.text).not.toContain(" | ");
+    agent.stdin.end();
+    await agent.done;
+  });
+
   it("keeps stdout for the protocol, whatever else is printed", async () => {
     const agent = start();
     await agent.request("initialize", { protocolVersion: 1 });

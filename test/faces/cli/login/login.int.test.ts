@@ -2,6 +2,8 @@
 // program of its own.
 
 import { chmodSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { closeAll, serve } from "../../../fixtures/http/client.ts";
@@ -161,6 +163,36 @@ describe("plugboard login", () => {
     const result = await scratch.run(argv);
     expect(result).toMatchObject({ code, stdout: "" });
     expect(result.stderr).toContain(message);
+  });
+
+  it.each<[string, number, string]>([
+    [
+      "/token",
+      401,
+      "plugboard: 'docs' has no sign-in (OAuth)\nhint: give it a token in headers, such as { Authorization: \"Bearer ${TOKEN}\" }\n",
+    ],
+    [
+      "/nope",
+      404,
+      'plugboard: there is no MCP server at {url} (HTTP 404)\nhint: check the path in "url"\n',
+    ],
+    ["/down", 503, "plugboard: 'docs' answers with HTTP 503, and does not say how to sign in\n"],
+  ])("says why there is no sign-in at %s, which answers %i", async (path, status, message) => {
+    const server = createServer(({ url }, response) => {
+      response.writeHead(url === path ? status : 404, { "content-type": "text/html" });
+      response.end("<html></html>");
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    try {
+      const { port } = server.address() as AddressInfo;
+      const url = `http://127.0.0.1:${port}${path}`;
+      scratch.servers({ docs: { url } });
+      const result = await scratch.run(["login", "docs"], { env: { BROWSER: browser } });
+      expect(result).toEqual({ code: 3, stdout: "", stderr: message.replace("{url}", url) });
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
   });
 
   it("refuses a server that does not require a sign-in", async () => {

@@ -86,6 +86,17 @@ describe("plugboard", () => {
     });
   });
 
+  it("counts the tools of a server whose password is its name", async () => {
+    scratch.servers({ postgres: fixture("echo", "postgres://postgres:postgres@localhost/x") });
+    const { stdout, stderr } = await scratch.run([]);
+    expect(stdout).toMatch(/^postgres +✓ ready +11 /m);
+    expect(stderr).toBe(
+      "warn  postgres: the credential in args is too short or too common to protect: results that contain it are not redacted\n",
+    );
+    const status = await scratch.run(["status"]);
+    expect(status.stdout).toContain("postgres://postgres:[REDACTED]@localhost/x");
+  });
+
   it("uses the agent given with --agent", async () => {
     const file = scratch.file("agents.json", {
       agents: {

@@ -8,11 +8,13 @@ function logged(
   entries: readonly [LogLevel, string, LogFields?][],
   format: "text" | "json" = "text",
   color = false,
+  isStateShown = true,
 ): string[] {
   const lines: string[] = [];
   const log = createLog({
     level,
     format,
+    isStateShown,
     paint: painter(color),
     write: (line) => lines.push(line),
   });
@@ -52,10 +54,12 @@ describe("the log", () => {
     expect(logged("warn", [["warn", message, fields]])).toEqual([line]);
   });
 
-  it("leaves out the state of servers by default, because every command shows it", () => {
-    const entry: [LogLevel, string, LogFields] = ["warn", "server failed", { state: "failed" }];
+  it("leaves out the state of servers by default where the command shows it", () => {
+    const entry: [LogLevel, string, LogFields] = ["warn", "start failed", { state: "failed" }];
+    const line = "warn  start failed state=failed";
     expect(logged("warn", [entry])).toEqual([]);
-    expect(logged("info", [entry])).toEqual(["warn  server failed state=failed"]);
+    expect(logged("info", [entry])).toEqual([line]);
+    expect(logged("warn", [entry], "text", false, false)).toEqual([line]);
   });
 
   it("colours the level", () => {

@@ -1,0 +1,60 @@
+// Shows how a server is started or reached without the credentials in it. They are hidden by where they stand, so
+// that those are hidden too which are too short to be searched for, and nothing else is.
+
+import type { Endpoint } from "../model/server-definition.ts";
+import { certain, GO_USER_INFO, headerLikeness, USER_INFO } from "./collect.ts";
+import { credentialLikeness, isCredential, type Likeness } from "./credential-name.ts";
+
+const MARK = "[REDACTED]";
+
+/** The command line or the URL. References such as `${TOKEN}` stay. */
+export function describeEndpoint(endpoint: Endpoint): string {
+  if (endpoint.kind !== "stdio") return hideInValue(endpoint.url);
+  const { command, args } = endpoint;
+  return [command, ...args.map((arg, index) => hideInArgument(arg, args[index - 1]))].join(" ");
+}
+
+function hideInArgument(arg: string, previous: string | undefined): string {
+  const [, option] = /^--?([A-Za-z][\w.-]*)$/.exec(previous ?? "") ?? [];
+  if (option !== undefined && !arg.startsWith("-") && isHidden(arg, credentialLikeness(option))) {
+    return isAddress(arg) ? hideInValue(arg) : MARK;
+  }
+  const [, before = "", name = "", value] = /^(-{0,2}([A-Za-z][\w.-]*)=)(.+)$/s.exec(arg) ?? [];
+  if (value !== undefined && !isAddress(arg)) {
+    if (isHidden(value, credentialLikeness(name)) && !isAddress(value)) return `${before}${MARK}`;
+    return `${before}${arg.startsWith("-") ? hideInArgument(value, undefined) : hideInValue(value)}`;
+  }
+  const [, head = "", header = "", content] = /^(([A-Za-z][\w-]*):\s*)(\S.*)$/s.exec(arg) ?? [];
+  if (content !== undefined && !isAddress(arg) && isHidden(content, headerLikeness(header))) {
+    return `${head}${MARK}`;
+  }
+  return hideInValue(arg);
+}
+
+/** Hides the password and the parameters of an address, and `Password=x` in a connection string. */
+function hideInValue(text: string): string {
+  const [found, user = "", password] = USER_INFO.exec(text) ?? GO_USER_INFO.exec(text) ?? [];
+  if (found !== undefined && password !== undefined && isHidden(password, "password")) {
+    const at = found.indexOf(`${user}:${password}@`) + user.length + 1;
+    return hideInPairs(`${text.slice(0, at)}${MARK}${text.slice(at + password.length)}`);
+  }
+  return hideInPairs(text);
+}
+
+function hideInPairs(text: string): string {
+  return text.replace(
+    /(^|[;\s?&])([A-Za-z][\w.%-]*)=([^;\s&#]+)/g,
+    (whole, before: string, name: string, value: string) =>
+      isHidden(value, certain(credentialLikeness(name))) ? `${before}${name}=${MARK}` : whole,
+  );
+}
+
+/** What is still a reference is not known, and says nothing. */
+function isHidden(value: string, likeness: Likeness): boolean {
+  const isReference = /^\$\{[^}]*\}$|^secret:\/\//i.test(value) || value === MARK;
+  return !isReference && value !== "" && isCredential(value, likeness);
+}
+
+function isAddress(text: string): boolean {
+  return /^[a-z][a-z0-9+.:-]*:\/\//i.test(text);
+}

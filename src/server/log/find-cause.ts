@@ -1,0 +1,425 @@
+// Finds the line that says why a server failed in what it wrote, and what to do about it. Reads a bounded number of
+// bounded lines, and every pattern is linear in its line: a server may write anything.
+
+import { type ErrorCode, type ErrorDetails, PlugboardError } from "../../model/errors.ts";
+import { isJsonObject } from "../../model/json.ts";
+import { parseJson } from "../../util/parse-json.ts";
+import { oneLine } from "../../util/text.ts";
+
+/** Lines as plain text and without secrets. */
+export interface ServerOutput {
+  stderr: readonly string[];
+  /** What it wrote to stdout that is not a message. */
+  stdout: readonly string[];
+}
+
+export interface FailureCause {
+  /** One short line. */
+  line: string;
+  from: "stderr" | "stdout";
+  /** Whether the line says why. If not, it is the last one. */
+  isReason: boolean;
+  /** What to do about it, for the causes that we know. */
+  remedy?: string;
+}
+
+const MAX_LINES = 200;
+const MAX_LINE = 1000;
+const MAX_QUOTE = 300;
+
+/** Undefined if the server wrote nothing. */
+export function findCause({ stderr, stdout }: ServerOutput): FailureCause | undefined {
+  const outputs = [
+    { from: "stderr" as const, lines: tellingLines(stderr) },
+    { from: "stdout" as const, lines: tellingLines(stdout) },
+  ];
+  for (const { from, lines } of outputs) {
+    const reason = reasonIn(lines);
+    if (reason !== undefined) return { ...reason, from, isReason: true };
+  }
+  for (const { from, lines } of outputs) {
+    const last = lines.at(-1);
+    if (last !== undefined) return { line: quote(last.text), from, isReason: false };
+  }
+  return undefined;
+}
+
+/** An error with the server's own words about its cause, and the remedy as its hint. */
+export function withCause(
+  code: ErrorCode,
+  what: string,
+  cause: FailureCause | undefined,
+  details: ErrorDetails,
+): PlugboardError {
+  if (cause === undefined) return new PlugboardError(code, what, details);
+  const { line, from, isReason, remedy } = cause;
+  const where =
+    from === "stdout" ? "; on stdout it wrote text that is not MCP: " : "; it last wrote: ";
+  const message = `${what}${isReason && from === "stderr" ? ": " : where}${line}`;
+  // Where the reason is known, a guess would only mislead.
+  const hint = remedy ?? (isReason ? undefined : details.hint);
+  return new PlugboardError(code, message, { ...details, hint });
+}
+
+/**
+ * What a line asks for that nobody can give it, because stdin carries the protocol. `isOpen` says that the line has
+ * not ended, so that the server may be waiting behind it.
+ */
+export function findQuestion(line: string, isOpen: boolean): { remedy: string } | undefined {
+  const text = line.slice(-MAX_LINE).trimEnd();
+  if (/[([](?:y|y\/n|yes|yes\/no|no\/yes|n\/y)[)\]][?:]?$/i.test(text)) {
+    return { remedy: /\bok to proceed\b/i.test(text) ? INSTALL_QUESTION : ANSWER_BEFORE };
+  }
+  const isPrompt =
+    /\b(?:password|passphrase|username|user name|login|token|api key|code|pin)\b[^:?]{0,100}[:?]$/i;
+  const isPause = /\bpress (?:any key|enter|return)\b/i;
+  const asks = isOpen && (isPrompt.test(text) || isPause.test(text));
+  return asks ? { remedy: ANSWER_BEFORE } : undefined;
+}
+
+const INSTALL_QUESTION = 'npx asks before it installs: put "-y" first in "args"';
+const ANSWER_BEFORE =
+  'a server on stdio cannot ask: give it the answer in "args" or "env", or run its command once by hand';
+
+interface Line {
+  text: string;
+  /** Part of what a program prints when an exception ends it. */
+  isFatal: boolean;
+}
+
+type Reason = Pick<FailureCause, "line" | "remedy">;
+
+/** An exception that ended the program says more than what was logged before it. */
+function reasonIn(lines: readonly Line[]): Reason | undefined {
+  const fatal = lines.filter(({ isFatal }) => isFatal);
+  const isWarning = ({ text }: Line): boolean => WARNING.test(text);
+  for (const some of [fatal, lines.filter((line) => !isWarning(line)), lines]) {
+    const texts = some.map(({ text }) => text);
+    const found = knownIn(texts) ?? unknownIn(texts);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function knownIn(lines: readonly string[]): Reason | undefined {
+  for (const { pattern, remedy } of CAUSES) {
+    for (const [at, text] of lines.entries()) {
+      const found = pattern.exec(text);
+      if (found === null) continue;
+      const advice = remedy(found, lines.slice(at, at + 3));
+      if (advice !== undefined) return { line: quote(text), remedy: advice };
+    }
+  }
+  return undefined;
+}
+
+const USAGE = /^\s*(?:\[\w+\] )?usage\b/i;
+
+/** Lines that say why in the words of the server, from the clearest sign to the weakest. */
+const SIGNS: readonly RegExp[] = [
+  /^\s*\[cause\]: /,
+  /^\s*(?:\[\w+\] )?(?:\w+[.:])*\w*(?:Error|Exception|Panic)\b(?: \[\w+\])?: \S|^thread '.{0,100}' panicked|^panic: /,
+  /\b(?:fatal|error|exception|panic)\b.{0,80}?: ?\S/i,
+  /\b(?:missing|required|not set|unset|unauthori[sz]ed|forbidden|denied|cannot find|could not find|not found|no such)\b/i,
+  /\b(?:fatal|error|exception|failed|failure|cannot|can't|could not|couldn't|unable to|invalid|unknown|unsupported|please (?:run|set|provide|pass))\b/i,
+  USAGE,
+];
+
+const WARNING = /^\W{0,4}(?:warn(?:ing)?|info|debug|notice)\b|^npm (?:warn|notice)\b|\bWarning: /i;
+
+function unknownIn(lines: readonly string[]): Reason | undefined {
+  for (const sign of SIGNS) {
+    const at = lines.findIndex((text) => sign.test(text));
+    const text = lines[at];
+    if (text === undefined) continue;
+    // A variable may be named in the lines after the error itself.
+    const isAboutAccess = /token|key|credential|secret|password|api|auth/i.test(text);
+    const names = isAboutAccess ? setVariables(lines.slice(at, at + 3).join(" ")) : undefined;
+    const remedy = sign === USAGE ? WRONG_ARGS : names;
+    return { line: quote(text), ...(remedy !== undefined && { remedy }) };
+  }
+  return undefined;
+}
+
+interface KnownCause {
+  pattern: RegExp;
+  /** Undefined if it is another cause after all. `next` is the line and the two that follow. */
+  remedy: (found: RegExpExecArray, next: readonly string[]) => string | undefined;
+}
+
+const is = (pattern: RegExp, remedy: string): KnownCause => ({ pattern, remedy: () => remedy });
+
+const WRONG_ARGS = 'correct "args"';
+const WRONG_PATH = 'correct the path in "args"; a relative one is taken from "cwd"';
+
+/** The most frequent causes. Those that could be mistaken for another one come first. */
+const CAUSES: readonly KnownCause[] = [
+  is(/\bok to proceed\? \(y\)|npx canceled due to missing packages/i, INSTALL_QUESTION),
+  is(
+    /^npm err(?:or|!) (?:404 )?.*(?:is not in this registry|could not be found or you do not have)/i,
+    'there is no such package: correct its name in "args"; a private one needs npm to be signed in',
+  ),
+  is(/No matching version found for/, 'there is no such version: correct it in "args"'),
+  is(
+    /^npm err(?:or|!) could not determine executable to run/i,
+    "the package has no program: check that it is an MCP server, and its name",
+  ),
+  is(
+    /^npm err(?:or|!).*(?:E401|E403|Unauthorized|Forbidden)/i,
+    "npm is not signed in to the registry of this package: run npm login, or check your .npmrc",
+  ),
+  is(
+    /^npm err(?:or|!).*(?:EACCES|EPERM|root-owned files)/i,
+    "npm cannot write to its cache: give yourself its files back, or set npm_config_cache in env to another directory",
+  ),
+  is(
+    /^npm err(?:or|!).*(?:ENOTFOUND|ECONNREFUSED|ETIMEDOUT|ECONNRESET|EAI_AGAIN)\b.* |^npm err(?:or|!) network request/i,
+    "npm cannot reach its registry: check your network, proxy and .npmrc; or install the package, and give its program as command",
+  ),
+  is(/\bENOSPC\b|No space left on device/i, "the disk is full: free some space"),
+  is(
+    /(?:heap out of memory|MemoryError|Cannot allocate memory|OutOfMemoryError)/,
+    'it ran out of memory: close other programs, or raise its limit, for Node with NODE_OPTIONS=--max-old-space-size=4096 in "env"',
+  ),
+  {
+    pattern: /Cannot find (?:module|package) '([^']{1,400})'(?: imported from (.{1,400}))?/,
+    remedy: ([, name = "", importer]) => missingModule(name, importer),
+  },
+  {
+    pattern: /No module named '?([\w.]{1,200})'?/,
+    remedy: ([, name = ""]) =>
+      `install the Python package of ${name} for this Python, or give the Python that has it as command`,
+  },
+  is(/can't open file '|Unable to access jarfile/, WRONG_PATH),
+  is(
+    /Could not find or load main class/,
+    'check the class and the class path in "args"; a jar is started with "-jar"',
+  ),
+  is(
+    /UnsupportedClassVersionError|has been compiled by a more recent version/,
+    "install a newer Java, or give its path as command",
+  ),
+  is(
+    /ERR_UNKNOWN_BUILTIN_MODULE|requires? node(?:\.js)? ?(?:version )?[v>=^~\d]|Unsupported engine|EBADENGINE|Unsupported Node/i,
+    "it needs a newer Node.js: install one, or give the path of its npx or node as command",
+  ),
+  is(
+    /was compiled against a different Node\.js version|NODE_MODULE_VERSION|ERR_DLOPEN_FAILED|invalid ELF header/,
+    "its native parts were built for another Node.js: install it again with this one",
+  ),
+  is(
+    /version `?GLIBC_[\d.]+'? not found/,
+    "the program was built for a newer system: use another build of it, or run it in a container",
+  ),
+  is(
+    /Cannot use import statement outside a module|Unexpected token 'export'/,
+    'start the built server instead of its source, or set "type": "module" in its package.json',
+  ),
+  is(
+    /Unknown file extension "\.tsx?"|ERR_UNKNOWN_FILE_EXTENSION/,
+    "this is TypeScript: build it and start the result, or start it with tsx",
+  ),
+  is(
+    /Cannot connect to the Docker daemon|docker daemon is not running|dockerDesktopLinuxEngine|permission denied.*docker\.sock/i,
+    "start Docker, and check that you may use it: docker ps",
+  ),
+  is(
+    /pull access denied for|manifest (?:for .{1,200} not found|unknown)|repository does not exist/i,
+    'there is no such image, or it needs a login: correct its name in "args", or run docker login',
+  ),
+  {
+    pattern: /Executable doesn't exist at|distribution '[\w-]{1,40}' is not found at/,
+    remedy: (_, next) => {
+      const [, command] = /(npx playwright install[\w -]{0,40})/.exec(next.join(" ")) ?? [];
+      return `install the browser: run ${command?.trim() ?? "npx playwright install"}`;
+    },
+  },
+  is(
+    /Could not find Chrom(?:e|ium)|Failed to launch the browser process/i,
+    "install the browser that it drives, or give it the browser's path",
+  ),
+  {
+    pattern: /EADDRINUSE.*?:(\d{1,5})\b|address already in use.*?(\d{1,5})?$/i,
+    remedy: ([, port, otherPort]) =>
+      `another program uses port ${port ?? otherPort ?? "it wants"}: stop it, or give the server another port`,
+  },
+  {
+    pattern:
+      /(?:ECONNREFUSED|connection refused|connection to the server)\D{0,40}?([\w.:-]{1,255}):(\d{1,5})\b/i,
+    remedy: ([, host = "", port = ""]) => startIt(host, port),
+  },
+  {
+    pattern: /Connect call failed \('([\w.:-]{1,255})', (\d{1,5})/,
+    remedy: ([, host = "", port = ""]) => startIt(host, port),
+  },
+  is(
+    /\bECONNREFUSED\b|connection refused|ConnectionRefusedError|Connect call failed/i,
+    "start what it connects to, such as its database, or correct the address that it is given",
+  ),
+  {
+    pattern: /(?:ENOTFOUND|EAI_AGAIN)[ :]+([\w.-]{1,255})/,
+    remedy: ([, host = ""]) =>
+      `the host ${host} is not known: correct it in its settings, or check your network`,
+  },
+  is(
+    /getaddrinfo failed|Name or service not known|Temporary failure in name resolution|nodename nor servname/i,
+    "a host name is not known: correct it in its settings, or check your network",
+  ),
+  is(
+    /self[- ]signed certificate|unable to (?:verify the first|get (?:local )?issuer) certificate|UNABLE_TO_VERIFY|CERTIFICATE_VERIFY_FAILED|certificate has expired|CERT_HAS_EXPIRED/i,
+    'the certificate is not trusted: give the server your authority\'s, for Node with NODE_EXTRA_CA_CERTS in "env"',
+  ),
+  is(
+    /password authentication failed|Access denied for user|Authentication failed|WRONGPASS|NOAUTH|SASL/i,
+    "the user or the password is refused: correct them in its settings",
+  ),
+  is(
+    /database "[^"]{1,200}" does not exist|Unknown database/,
+    "there is no such database: create it, or correct its name",
+  ),
+  is(
+    /\bunauthori[sz]ed\b|bad credentials|invalid[ _](?:api[ _-]?key|token|x-api-key|auth|grant)|(?:status(?: code)?:? ?|HTTP (?:error )?)401\b/i,
+    "the service refuses the credential: check the token or key that the server is given",
+  ),
+  {
+    pattern:
+      /\b(?:required|missing|not set|unset|not provided|not found|not defined|undefined|not configured|must be|must set|must provide|please (?:set|provide|specify|add|configure)|need(?:s|ed)?|empty|environment variable|env var|export|KeyError)\b/i,
+    remedy: (_, [line = ""]) => setVariables(line, /variable|env\b|KeyError/i.test(line)),
+  },
+  {
+    pattern: /ENOENT: no such file or directory, \w+ '([^']{1,400})'/,
+    remedy: ([, path = ""]) => `${path} does not exist: create it, or correct the path`,
+  },
+  is(
+    /\b(?:EACCES|EPERM)\b|Permission denied/i,
+    "the server may not use that file: check its rights",
+  ),
+  {
+    pattern: /^(?:[\w./-]{1,40}: )?(?:line )?(?:\d+: )?([\w./@-]{1,100}): (?:command )?not found$/,
+    remedy: ([, name = ""]) => `install ${name}, or give its absolute path`,
+  },
+  is(
+    /arguments? (?:is|are) required|as a command[- ]line argument|missing (?:required )?argument/i,
+    'add what is missing to "args"',
+  ),
+  is(
+    /bad option|(?:unknown|unrecogni[sz]ed|unexpected|invalid) (?:option|argument|flag)s?\b/i,
+    WRONG_ARGS,
+  ),
+  is(
+    /No such file or directory|unable to open database file|\b(?:director(?:y|ies)|folder|path|file)\b.{0,60}\b(?:accessible|not exist|not found)\b/i,
+    WRONG_PATH,
+  ),
+];
+
+const SERVICES: ReadonlyMap<string, string> = new Map([
+  ["1433", "SQL Server"],
+  ["3306", "MySQL"],
+  ["5432", "PostgreSQL"],
+  ["6333", "Qdrant"],
+  ["6379", "Redis"],
+  ["7687", "Neo4j"],
+  ["8123", "ClickHouse"],
+  ["9200", "Elasticsearch"],
+  ["9222", "Chrome with --remote-debugging-port"],
+  ["11434", "Ollama"],
+  ["27017", "MongoDB"],
+]);
+
+function startIt(host: string, port: string): string {
+  const what = SERVICES.get(port) ?? "what it connects to";
+  return `nothing answers at ${host}:${port}: start ${what}, or correct the address`;
+}
+
+function missingModule(name: string, importer: string | undefined): string {
+  const isFile = /^(?:[./~]|[A-Za-z]:[\\/]|file:)/.test(name);
+  if (!isFile) {
+    return "its dependencies are not installed: run npm install (or npm ci) in its directory";
+  }
+  const isBuilt = /[\\/](?:dist|build|lib|out)[\\/]/.test(name);
+  const build = "build the server (npm run build)";
+  if (importer !== undefined) return isBuilt ? build : "install the server again";
+  return isBuilt ? `${build}, or correct the path in "args"` : WRONG_PATH;
+}
+
+/** Names of errors look like names of variables. */
+const NO_VARIABLE = /^(?:ERR|E|UV|CERT|UNABLE|DEPTH|SELF|MODULE|NODE_MODULE|HTTP|JSON|GLIBC)_/;
+
+/** Undefined if the text names no variable. `isShort` says that a single word is one too, such as TOKEN. */
+function setVariables(text: string, isShort = false): string | undefined {
+  const long = text.match(/\b[A-Z][A-Z0-9]{0,60}(?:_[A-Z0-9]{1,60}){1,12}\b/g) ?? [];
+  const short = isShort && long.length === 0 ? (text.match(/\b[A-Z][A-Z0-9]{3,60}\b/g) ?? []) : [];
+  const found = [...long, ...short].filter((name) => !NO_VARIABLE.test(name));
+  const names = [...new Set(found)].slice(0, 4);
+  if (names.length === 0) return undefined;
+  const list = names.join(/\bor\b/.test(text) ? " or " : " and ");
+  return `set ${list} in its "env"; the variables of your shell are not passed on by themselves`;
+}
+
+/** Without stack frames and echoed source, whose words say nothing about this failure. */
+function tellingLines(all: readonly string[]): Line[] {
+  const lines = withIssues(all.slice(-MAX_LINES).map((line) => line.slice(0, MAX_LINE)));
+  const found: Line[] = [];
+  let isFatal = false;
+  let inTraceback = false;
+  let place = "";
+  for (const [at, line] of lines.entries()) {
+    // Groups of exceptions in Python have a margin.
+    const text = line.replace(/^[ +]{0,40}\| /, "");
+    const isTraceback = /^\s*(?:\+ )?(?:Exception Group )?Traceback \(most recent call last\)/.test(
+      text,
+    );
+    if (isTraceback || isCaret(text)) isFatal = true;
+    inTraceback = isTraceback || (inTraceback && /^\s/.test(text));
+    // A program that ends with an exception shows the place, the line of source, and a caret below.
+    const isEcho = [0, 1, 2].some((below) => isCaret(lines[at + below] ?? ""));
+    if (isCaret(text)) place = lines[at - 2]?.trim() ?? "";
+    if (inTraceback || isEcho || NOISE.test(text)) continue;
+    const isSyntax = place !== "" && /^(?:Syntax|Indentation|Tab)Error\b/.test(text);
+    found.push({ text: isSyntax ? `${text} (${place})` : text, isFatal });
+  }
+  return found;
+}
+
+function isCaret(line: string): boolean {
+  return /^[ \t]*\^+[ \t]*$/.test(line);
+}
+
+const NOISE =
+  /^\W*$|^(?:npm error)?\s+at |^Node\.js v\d|^npm error A complete log|^npm (?:error|notice)(?: 404)?\s*$|^\s+(?:errno|code|syscall|address|port|hostname|requireStack|path|type|issues|received|expected|message): |^\s+File "|^\(Use `/;
+
+/** How many lists of problems are put into one line, and how many lines each may have. */
+const MAX_LISTS = 5;
+const MAX_LIST_LINES = 80;
+
+/** `ZodError: [` and the list of problems below as one line: `ZodError: API_KEY: Required`. */
+function withIssues(lines: readonly string[]): string[] {
+  const result: string[] = [];
+  let lists = 0;
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at] ?? "";
+    const isHead = line.endsWith(": [") && lists < MAX_LISTS;
+    const size = isHead ? lines.slice(at, at + MAX_LIST_LINES).indexOf("]") : -1;
+    const issues = size < 0 ? undefined : issuesIn(lines.slice(at + 1, at + size));
+    if (isHead) lists += 1;
+    result.push(issues === undefined ? line : `${line.slice(0, -1)}${issues}`.slice(0, MAX_LINE));
+    if (issues !== undefined) at += size;
+  }
+  return result;
+}
+
+function issuesIn(lines: readonly string[]): string | undefined {
+  const parsed = parseJson(`[${lines.join("\n")}]`);
+  if (!Array.isArray(parsed) || parsed.length === 0) return undefined;
+  const issues = parsed.map((issue) => {
+    if (!isJsonObject(issue) || typeof issue.message !== "string") return undefined;
+    const path = Array.isArray(issue.path) ? issue.path.map(String).join(".") : "";
+    return path === "" ? issue.message : `${path}: ${issue.message}`;
+  });
+  return issues.includes(undefined) ? undefined : issues.join("; ");
+}
+
+/** Without the full stop: the quote stands in a sentence of ours. */
+function quote(line: string): string {
+  return oneLine(line.replace(/^\s*\[cause\]: /, ""), MAX_QUOTE).replace(/[.;:]$/, "");
+}

@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { describeEndpoint } from "../../src/secrets/hide.ts";
+
+describe("how a server is started, without credentials", () => {
+  it.each<[string[], string]>([
+    [["server.js", "--verbose"], "server.js --verbose"],
+    [["postgres://postgres:postgres@db/postgres"], "postgres://postgres:[REDACTED]@db/postgres"],
+    [["postgres://me:p@ss@db/x"], "postgres://me:[REDACTED]@db/x"],
+    [["me:pw@tcp(db:3306)/x"], "me:[REDACTED]@tcp(db:3306)/x"],
+    [["--db=postgres://me:pw@db/x"], "--db=postgres://me:[REDACTED]@db/x"],
+    [["--token", "abc", "run"], "--token [REDACTED] run"],
+    [["--token=abc"], "--token=[REDACTED]"],
+    [["-e", "API_KEY=abc"], "-e API_KEY=[REDACTED]"],
+    [["--env=API_KEY=abc"], "--env=API_KEY=[REDACTED]"],
+    [["--header", "Authorization: Bearer abc"], "--header Authorization: [REDACTED]"],
+    [["host=db user=me password=pw"], "host=db user=me password=[REDACTED]"],
+    [["Server=db;Password=pw;"], "Server=db;Password=[REDACTED];"],
+    // References are not the value.
+    [["--token", "${TOKEN}"], "--token ${TOKEN}"],
+    [["postgres://me:${PW}@db/x"], "postgres://me:${PW}@db/x"],
+    [["-e", "API_KEY=${KEY}"], "-e API_KEY=${KEY}"],
+    [["--region=eu-west-1", "--max-tokens", "100"], "--region=eu-west-1 --max-tokens 100"],
+  ])("%j", (args, target) => {
+    const endpoint = { kind: "stdio" as const, command: "run", args, env: {} };
+    expect(describeEndpoint(endpoint)).toBe(`run ${target}`);
+  });
+
+  it.each([
+    ["https://a.example/mcp", "https://a.example/mcp"],
+    ["https://me:pw@a.example/mcp", "https://me:[REDACTED]@a.example/mcp"],
+    ["https://a.example/mcp?api_key=abc&page=2", "https://a.example/mcp?api_key=[REDACTED]&page=2"],
+    ["https://a.example/mcp?key=${KEY}#top", "https://a.example/mcp?key=${KEY}#top"],
+  ])("%s", (url, target) => {
+    const common = { headers: {}, allowInsecure: false, allowPrivate: false };
+    expect(describeEndpoint({ kind: "http", url, ...common })).toBe(target);
+  });
+});

@@ -1,0 +1,34 @@
+import { expect, it } from "vitest";
+import type { Endpoint } from "../../src/model/server-definition.ts";
+import { protect } from "../../src/secrets/protect.ts";
+import { Redactor } from "../../src/secrets/redactor.ts";
+
+const database = (password: string): Endpoint => ({
+  kind: "stdio",
+  command: "database-server",
+  args: [`postgres://shopuser:${password}@warehouse/shop`],
+  env: {},
+});
+
+const ROW = "warehouse has 12 rows of shopuser and k3y";
+
+it.each([
+  ["long and unlike any name", "k3y-k3y-k3y", true],
+  ["short", "k3y", false],
+  ["the user", "shopuser", false],
+  ["the host", "warehouse", false],
+  ["the command", "database-server", false],
+])("a password that is %s: searched for is %s %s", (_, password, isProtected) => {
+  const redactor = new Redactor();
+  const endpoint = database(password);
+  const left = protect(redactor, endpoint, endpoint);
+  expect(left.map(({ value, place }) => [value, place])).toEqual(
+    isProtected ? [] : [[password, "args"]],
+  );
+  expect(redactor.text(`<${password}>`)).toBe(isProtected ? "<[REDACTED]>" : `<${password}>`);
+  expect(redactor.text(ROW)).toBe(ROW);
+  // Where it was configured, it stays hidden.
+  const echoed = redactor.text(`cannot connect to postgres://shopuser:${password}@warehouse/shop`);
+  expect(echoed).not.toContain(`:${password}@`);
+  expect(echoed).toContain("[REDACTED]");
+});
