@@ -5,8 +5,9 @@ import type { Board } from "../../../model/board.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { type CallOutcome, canonicalName, type Tool } from "../../../model/tool.ts";
 import { oneLine, plainText } from "../../../util/text.ts";
-import { assembleArguments } from "../args/assemble.ts";
-import { type GivenArguments, readTokens } from "../args/tokens.ts";
+import { assembleArguments } from "../../../bridge/arguments/assemble.ts";
+import type { GivenArguments } from "../../../bridge/arguments/parse.ts";
+import { readArguments } from "../read-arguments.ts";
 import { CallView } from "./call-view.ts";
 import type { CliContext } from "../context.ts";
 import { elicitationPrompt } from "../questions/elicit.ts";
@@ -18,7 +19,7 @@ import { ensureDirectory, saveBinary } from "./save.ts";
 
 export async function runCall(command: CallCommand, context: CliContext): Promise<number> {
   // Before the board opens: arguments that cannot be read must not start a server.
-  const given = await readTokens(command.args, context);
+  const given = await readArguments(command.args, context);
   await ensureDirectory(command.output, context.io.cwd);
   const open = {
     start: "none",

@@ -6,8 +6,9 @@ import type { Prompt, PromptArgument, PromptMessage } from "../../../model/promp
 import type { Resource, ResourceReading, ResourceTemplate } from "../../../model/resource.ts";
 import type { CallOutcome } from "../../../model/tool.ts";
 import { byteSize } from "../../../util/text.ts";
-import { invalidArguments } from "../args/invalid.ts";
-import { type GivenArguments, readTokens } from "../args/tokens.ts";
+import { invalidArguments } from "../../../bridge/arguments/invalid.ts";
+import type { GivenArguments } from "../../../bridge/arguments/parse.ts";
+import { readArguments } from "../read-arguments.ts";
 import { binaryOf, resultText } from "../call/result.ts";
 import { ensureDirectory, saveBinary } from "../call/save.ts";
 import type { GetPromptCommand, ListContentCommand, ReadCommand } from "./command.ts";
@@ -137,7 +138,7 @@ export async function runPrompt(
 ): Promise<number> {
   const { signal, screen, options } = context;
   // Before the board opens: arguments that cannot be read must not start a server.
-  const values = toStrings(await readTokens(args, context));
+  const values = toStrings(await readArguments(args, context));
   return withBoard(context, { start: "none" }, async ({ board }) => {
     const getting = board.prompts.get(name, values, { signal });
     const result = await whileStarting(board, context, getting);

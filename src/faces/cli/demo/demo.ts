@@ -1,7 +1,7 @@
 // `plugboard demo`: a short tour of the demo server that comes with the package, whatever is configured.
 
 import type { Board } from "../../../model/board.ts";
-import { readTokens } from "../args/tokens.ts";
+import { readArguments } from "../read-arguments.ts";
 import { callTool } from "../call/call.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -54,7 +54,7 @@ async function makeCall(
   const { screen } = context;
   const { paint } = screen.terminal.out;
   screen.lines(["", paint("cyan", `$ plugboard call ${[tool, ...words].map(quoted).join(" ")}`)]);
-  return callTool(board, { tool }, await readTokens(words, context), context);
+  return callTool(board, { tool }, await readArguments(words, context), context);
 }
 
 /** As it would be typed in a shell. */

@@ -4,7 +4,7 @@ import type { ApprovalAnswer, ApprovalRequest, AskApproval } from "../../../mode
 import { truncate } from "../../../util/text.ts";
 import { askLine } from "../terminal/input.ts";
 import type { CliContext } from "../context.ts";
-import { visible } from "../terminal/visible.ts";
+import { visible } from "../../../util/visible.ts";
 
 const MAX_ARGUMENTS = 4000;
 const MAX_DESCRIPTION = 600;

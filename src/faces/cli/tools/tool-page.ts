@@ -3,7 +3,7 @@
 import { isShownToModels } from "../../../model/include.ts";
 import { canonicalName, type Tool } from "../../../model/tool.ts";
 import { oneLine } from "../../../util/text.ts";
-import { type Parameter, SchemaView } from "../args/schema-view.ts";
+import { type Parameter, SchemaView } from "../../../bridge/arguments/schema-view.ts";
 import { type Column, renderTable, type Row } from "../terminal/table.ts";
 import type { OutputView } from "../terminal/terminal.ts";
 import { ownDescription } from "./tool-list.ts";

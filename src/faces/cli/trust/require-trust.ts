@@ -12,7 +12,7 @@ import type { AgentConfig } from "../../../model/agent-config.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import type { CliIo } from "../io.ts";
 import { changeLines, launchLines } from "./view.ts";
-import { visible } from "../terminal/visible.ts";
+import { visible } from "../../../util/visible.ts";
 
 export interface Judgement {
   store: TrustStore;

@@ -1,13 +1,13 @@
 // Builds the arguments object of a call: converts what was given to the types in the tool's schema, and checks
 // what can be checked without the server. All problems are reported together.
 
-import type { PlugboardError } from "../../../model/errors.ts";
-import { isJsonObject, type JsonObject } from "../../../model/json.ts";
-import { closest } from "../../../util/closest.ts";
-import { oneLine, plural } from "../../../util/text.ts";
+import type { PlugboardError } from "../../model/errors.ts";
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import { closest } from "../../util/closest.ts";
+import { oneLine, plural } from "../../util/text.ts";
 import { choicesOf, listChoices, type Parameter, SchemaView, typesOf } from "./schema-view.ts";
 import { invalidArguments } from "./invalid.ts";
-import type { GivenArguments, GivenValue } from "./tokens.ts";
+import type { GivenArguments, GivenValue } from "./parse.ts";
 import { itemSchema, typed } from "./typed.ts";
 
 export interface AssembledArguments {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { assembleArguments } from "../../../../src/faces/cli/args/assemble.ts";
-import type { GivenValue } from "../../../../src/faces/cli/args/tokens.ts";
-import type { JsonObject } from "../../../../src/model/json.ts";
+import { assembleArguments } from "../../../src/bridge/arguments/assemble.ts";
+import type { GivenValue } from "../../../src/bridge/arguments/parse.ts";
+import type { JsonObject } from "../../../src/model/json.ts";
 
 const schema: JsonObject = {
   type: "object",

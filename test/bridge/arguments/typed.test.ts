@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { typed } from "../../../../src/faces/cli/args/typed.ts";
-import { SchemaView } from "../../../../src/faces/cli/args/schema-view.ts";
-import type { JsonObject } from "../../../../src/model/json.ts";
+import { typed } from "../../../src/bridge/arguments/typed.ts";
+import { SchemaView } from "../../../src/bridge/arguments/schema-view.ts";
+import type { JsonObject } from "../../../src/model/json.ts";
 
 const root = {
   $defs: {

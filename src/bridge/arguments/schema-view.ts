@@ -2,9 +2,9 @@
 // It only helps a person to write a call; the server checks the arguments. Each part of a schema is visited at
 // most once, so that a schema which refers to itself costs no more than its size.
 
-import { isJsonObject, type JsonObject } from "../../../model/json.ts";
-import { followPointer } from "../../../util/json-pointer.ts";
-import { oneLine } from "../../../util/text.ts";
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import { followPointer } from "../../util/json-pointer.ts";
+import { oneLine } from "../../util/text.ts";
 
 export interface Parameter {
   name: string;

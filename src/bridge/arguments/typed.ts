@@ -1,8 +1,8 @@
 // Converts a word from the command line to the value its schema asks for.
 
 import { isDeepStrictEqual } from "node:util";
-import { isJsonObject, type JsonObject, tryParseJson } from "../../../model/json.ts";
-import { oneLine } from "../../../util/text.ts";
+import { isJsonObject, type JsonObject, tryParseJson } from "../../model/json.ts";
+import { oneLine } from "../../util/text.ts";
 import { choicesOf, listChoices, type SchemaView, typesOf } from "./schema-view.ts";
 
 export type Typed = { ok: true; value: unknown } | { ok: false; problem: string };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { visible, visibleCommand } from "../../../../src/faces/cli/terminal/visible.ts";
+import { visible, visibleCommand } from "../../src/util/visible.ts";
 
 describe("visible text", () => {
   it.each([
