@@ -1,6 +1,6 @@
-// A JSON Schema as the command line needs it: which parameters there are, and their types in a word or two.
-// It only helps a person to write a call; the server checks the arguments. Each part of a schema is visited at
-// most once, so that a schema which refers to itself costs no more than its size.
+// A JSON Schema as a person who writes a call needs it: which parameters there are, and their types in a word or
+// two. The server checks the arguments. Each part of a schema is visited at most once, so that a schema which
+// refers to itself costs no more than its size.
 
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { followPointer } from "../../util/json-pointer.ts";
@@ -9,7 +9,14 @@ import { oneLine } from "../../util/text.ts";
 export interface Parameter {
   name: string;
   schema: JsonObject;
+  /** It must be given: the schema requires it and has no default for it. */
   required: boolean;
+}
+
+interface Properties {
+  parameters: ReadonlyMap<string, Parameter>;
+  /** Names that the schema requires and does not describe. */
+  undescribed: ReadonlySet<string>;
 }
 
 /** How many references in a row are followed. */
@@ -19,23 +26,43 @@ const DEEPEST_ARRAY = 3;
 
 export class SchemaView {
   readonly #root: JsonObject;
-  #parameters: ReadonlyMap<string, Parameter> | undefined;
+  #properties: Properties | undefined;
 
   constructor(root: JsonObject) {
     this.#root = root;
   }
 
   get parameters(): Parameter[] {
-    return [...this.#own().values()];
+    return [...this.#own().parameters.values()];
   }
 
   parameter(name: string): Parameter | undefined {
-    return this.#own().get(name);
+    return this.#own().parameters.get(name);
+  }
+
+  /** Names that the schema requires and does not describe. */
+  get undescribed(): ReadonlySet<string> {
+    return this.#own().undescribed;
+  }
+
+  /** The properties of a parameter that is an object. */
+  parts(schema: JsonObject): Parameter[] {
+    return [...this.#collect(schema).parameters.values()];
   }
 
   /** A property of a parameter that is an object. */
   part(name: string, schema: JsonObject): Parameter | undefined {
-    return this.#collect(schema).get(name);
+    return this.#collect(schema).parameters.get(name);
+  }
+
+  /** What a schema, or one that it refers to, says under `key`: its description, its default. */
+  note(schema: JsonObject, key: string): unknown {
+    let current: JsonObject | undefined = schema;
+    for (let links = 0; current !== undefined && links < LONGEST_CHAIN; links += 1) {
+      if (current[key] !== undefined) return current[key];
+      current = this.#target(current["$ref"]) ?? onlyPart(current);
+    }
+    return undefined;
   }
 
   /** Whether it says that keys which it does not name are welcome. */
@@ -43,7 +70,7 @@ export class SchemaView {
     const { additionalProperties, patternProperties } = this.resolve(this.#root);
     if (isJsonObject(patternProperties)) return true;
     if (additionalProperties !== undefined) return additionalProperties !== false;
-    return this.#own().size === 0;
+    return this.#own().parameters.size === 0;
   }
 
   /** Whether it refuses keys that it does not name. */
@@ -98,15 +125,15 @@ export class SchemaView {
     });
   }
 
-  #own(): ReadonlyMap<string, Parameter> {
-    this.#parameters ??= this.#collect(this.#root);
-    return this.#parameters;
+  #own(): Properties {
+    this.#properties ??= this.#collect(this.#root);
+    return this.#properties;
   }
 
   /** Includes the keys of every alternative; required are those that all alternatives require. */
-  #collect(schema: JsonObject): Map<string, Parameter> {
+  #collect(schema: JsonObject): Properties {
     const found = new Map<string, Parameter>();
-    const required = new Set<unknown>();
+    const required = new Set<string>();
     const seen = new Set<JsonObject>();
     const visit = (given: JsonObject, always: boolean): void => {
       const resolved = this.resolve(given);
@@ -118,7 +145,9 @@ export class SchemaView {
         found.set(name, { name, schema: isJsonObject(value) ? value : {}, required: false });
       }
       if (always && Array.isArray(resolved["required"])) {
-        for (const name of resolved["required"]) required.add(name);
+        for (const name of resolved["required"]) {
+          if (typeof name === "string") required.add(name);
+        }
       }
       for (const part of parts(resolved, "allOf")) visit(part, always);
       for (const part of [...parts(resolved, "anyOf"), ...parts(resolved, "oneOf")]) {
@@ -126,8 +155,13 @@ export class SchemaView {
       }
     };
     visit(schema, true);
-    for (const parameter of found.values()) parameter.required = required.has(parameter.name);
-    return found;
+    for (const parameter of found.values()) {
+      // Generators of schemas require what has a default too, since it is always there once the server has read it.
+      const hasDefault = this.note(parameter.schema, "default") !== undefined;
+      parameter.required = required.has(parameter.name) && !hasDefault;
+    }
+    const undescribed = new Set([...required].filter((name) => !found.has(name)));
+    return { parameters: found, undescribed };
   }
 
   #target(reference: unknown): JsonObject | undefined {

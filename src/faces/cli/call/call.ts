@@ -4,7 +4,7 @@ import type { AgentConfig } from "../../../model/agent-config.ts";
 import type { Board } from "../../../model/board.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { type CallOutcome, canonicalName, type Tool } from "../../../model/tool.ts";
-import { oneLine, plainText } from "../../../util/text.ts";
+import { oneLine, plainText, shellWord } from "../../../util/text.ts";
 import { assembleArguments } from "../../../bridge/arguments/assemble.ts";
 import type { GivenArguments } from "../../../bridge/arguments/parse.ts";
 import { readArguments } from "../read-arguments.ts";
@@ -40,10 +40,12 @@ export async function callTool(
   const view = new CallView(board, context);
   try {
     const tool = await board.find(name, { signal }).catch(hintAtList);
-    const { args, problem } = assembleArguments(given, tool.parameters, canonicalName(tool));
+    const hint = `plugboard tools ${shellWord(canonicalName(tool))} shows its parameters`;
+    const { args, problem, warnings } = assembleArguments(given, tool.parameters, hint);
     // A tool that a rule hides is refused and audited whatever its arguments are.
     const isListed = board.tools().some((each) => each.name === tool.name);
     if (problem !== undefined && isListed) throw problem;
+    for (const warning of warnings) context.logger.warn(warning, tool.source);
     view.calling(canonicalName(tool));
     const outcome = await board.call(tool.name, args, {
       signal,
