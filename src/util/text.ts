@@ -85,3 +85,8 @@ export function shellWord(name: string): string {
   const line = oneLine(name);
   return /^[\w@./-]+$/.test(line) ? line : `'${line.replaceAll("'", "'\\''")}'`;
 }
+
+/** A word exactly as it is, for a command that a person pastes into a shell. */
+export function shellQuoted(word: string): string {
+  return /^[\p{L}\p{N}_@%+=:,./°-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

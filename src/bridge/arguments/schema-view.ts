@@ -21,7 +21,10 @@ interface Properties {
 
 /** How many references in a row are followed. */
 const LONGEST_CHAIN = 16;
+/** In a message. */
 const MOST_CHOICES = 6;
+const SHORT_CHOICE = 40;
+const LONGEST_CHOICE = 200;
 const DEEPEST_ARRAY = 3;
 
 export class SchemaView {
@@ -45,9 +48,9 @@ export class SchemaView {
     return this.#own().undescribed;
   }
 
-  /** The properties of a parameter that is an object. */
-  parts(schema: JsonObject): Parameter[] {
-    return [...this.#collect(schema).parameters.values()];
+  /** The properties that an object has whichever of its alternatives it takes. */
+  commonParts(schema: JsonObject): Parameter[] {
+    return [...this.#collect(schema, false).parameters.values()];
   }
 
   /** A property of a parameter that is an object. */
@@ -60,9 +63,16 @@ export class SchemaView {
     let current: JsonObject | undefined = schema;
     for (let links = 0; current !== undefined && links < LONGEST_CHAIN; links += 1) {
       if (current[key] !== undefined) return current[key];
-      current = this.#target(current["$ref"]) ?? onlyPart(current);
+      current = this.target(current["$ref"]) ?? onlyPart(current);
     }
     return undefined;
+  }
+
+  /** The schema in this document that a reference names. */
+  target(reference: unknown): JsonObject | undefined {
+    if (typeof reference !== "string") return undefined;
+    const value = followPointer(this.#root, reference);
+    return isJsonObject(value) ? value : undefined;
   }
 
   /** Whether it says that keys which it does not name are welcome. */
@@ -83,7 +93,7 @@ export class SchemaView {
   resolve(schema: JsonObject): JsonObject {
     let current = schema;
     for (let links = 0; links < LONGEST_CHAIN; links += 1) {
-      const target = this.#target(current["$ref"]) ?? onlyPart(current);
+      const target = this.target(current["$ref"]) ?? onlyPart(current);
       if (target === undefined) return current;
       current = target;
     }
@@ -106,21 +116,23 @@ export class SchemaView {
     return found;
   }
 
-  /** `number`, `string[]`, `"asc" | "desc"` */
-  typeName(schema: JsonObject, depth = 0): string {
-    const alternatives = this.alternatives(schema).slice(0, MOST_CHOICES);
-    const names = alternatives.flatMap((each) => this.#typeNames(each, depth));
-    return [...new Set(names)].join(" | ") || "any";
+  /** `number`, `string[]`, `"asc" | "desc"`; at most so many choices of each kind. */
+  typeName(schema: JsonObject, most = MOST_CHOICES, depth = 0): string {
+    const alternatives = this.alternatives(schema);
+    const names = alternatives.slice(0, most).flatMap((each) => this.#typeNames(each, most, depth));
+    const left = alternatives.length - most;
+    const all = left > 0 ? [...new Set(names), `… ${left} more`] : [...new Set(names)];
+    return all.join(" | ") || "any";
   }
 
-  #typeNames(schema: JsonObject, depth: number): string[] {
+  #typeNames(schema: JsonObject, most: number, depth: number): string[] {
     const choices = choicesOf(schema);
-    if (choices !== undefined) return [listChoices(choices)];
+    if (choices !== undefined) return [listChoices(choices, most)];
     return typesOf(schema).map((type) => {
       if (type !== "array") return oneLine(type, 20);
       const { items } = schema;
       if (!isJsonObject(items) || depth >= DEEPEST_ARRAY) return "array";
-      const item = this.typeName(items, depth + 1);
+      const item = this.typeName(items, most, depth + 1);
       return item.includes(" ") ? `(${item})[]` : `${item}[]`;
     });
   }
@@ -131,7 +143,7 @@ export class SchemaView {
   }
 
   /** Includes the keys of every alternative; required are those that all alternatives require. */
-  #collect(schema: JsonObject): Properties {
+  #collect(schema: JsonObject, withAlternatives = true): Properties {
     const found = new Map<string, Parameter>();
     const required = new Set<string>();
     const seen = new Set<JsonObject>();
@@ -150,6 +162,7 @@ export class SchemaView {
         }
       }
       for (const part of parts(resolved, "allOf")) visit(part, always);
+      if (!withAlternatives) return;
       for (const part of [...parts(resolved, "anyOf"), ...parts(resolved, "oneOf")]) {
         visit(part, false);
       }
@@ -162,12 +175,6 @@ export class SchemaView {
     }
     const undescribed = new Set([...required].filter((name) => !found.has(name)));
     return { parameters: found, undescribed };
-  }
-
-  #target(reference: unknown): JsonObject | undefined {
-    if (typeof reference !== "string") return undefined;
-    const value = followPointer(this.#root, reference);
-    return isJsonObject(value) ? value : undefined;
   }
 }
 
@@ -186,13 +193,15 @@ export function typesOf(schema: JsonObject): string[] {
   return isJsonObject(schema["items"]) ? ["array"] : [];
 }
 
-export function listChoices(choices: readonly unknown[]): string {
-  const shown = choices.slice(0, MOST_CHOICES).map((each) => oneLine(JSON.stringify(each), 40));
+export function listChoices(choices: readonly unknown[], most = MOST_CHOICES): string {
+  const longest = most > MOST_CHOICES ? LONGEST_CHOICE : SHORT_CHOICE;
+  const shown = choices.slice(0, most).map((each) => oneLine(JSON.stringify(each), longest));
   if (choices.length > shown.length) shown.push(`… ${choices.length - shown.length} more`);
   return shown.join(" | ");
 }
 
-function parts(schema: JsonObject, key: "allOf" | "anyOf" | "oneOf"): JsonObject[] {
+/** The schemas in a list of them. */
+export function parts(schema: JsonObject, key: "allOf" | "anyOf" | "oneOf"): JsonObject[] {
   const list = schema[key];
   return Array.isArray(list) ? list.filter(isJsonObject) : [];
 }

@@ -1,6 +1,7 @@
 // `plugboard demo`: a short tour of the demo server that comes with the package, whatever is configured.
 
 import type { Board } from "../../../model/board.ts";
+import { shellQuoted } from "../../../util/text.ts";
 import { readArguments } from "../read-arguments.ts";
 import { callTool } from "../call/call.ts";
 import type { CliContext } from "../context.ts";
@@ -53,13 +54,8 @@ async function makeCall(
 ): Promise<number> {
   const { screen } = context;
   const { paint } = screen.terminal.out;
-  screen.lines(["", paint("cyan", `$ plugboard call ${[tool, ...words].map(quoted).join(" ")}`)]);
+  screen.lines(["", paint("cyan", `$ plugboard call ${[tool, ...words].map(shellQuoted).join(" ")}`)]);
   return callTool(board, { tool }, await readArguments(words, context), context);
-}
-
-/** As it would be typed in a shell. */
-function quoted(word: string): string {
-  return /^[\w@%+=:,./°-]+$/u.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 function nextSteps({ screen, io }: CliContext): string[] {
