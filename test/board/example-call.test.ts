@@ -56,8 +56,8 @@ describe("an example of a call", () => {
       "a=exampleexample b=ple",
     ],
     ["a choice", object({ a: { enum: ["on", "off"] } }), "a=on"],
-    ["a choice that needs quotes", object({ a: { enum: ["it's on", "off"] } }), "'a=it'\\''s on'"],
-    ["a text that looks like a file", object({ a: { const: "@me" } }), `'a:="@me"'`],
+    ["a choice that needs quotes", object({ a: { enum: ["it's on", "off"] } }), "a='it'\\''s on'"],
+    ["a text that looks like a file", object({ a: { const: "@me" } }), `a:='"@me"'`],
     ["a text that looks like a number", object({ a: { enum: ["5", 5] } }), "a=5"],
     ["null", object({ a: { type: "null" } }), "a=null"],
     ["an example of the schema's", object({ a: { ...text, examples: ["Oslo"] } }), "a=Oslo"],
@@ -77,7 +77,7 @@ describe("an example of a call", () => {
     [
       "a list of objects",
       object({ fields: { type: "array", items: object({ name: text, on: { type: "boolean" } }) } }),
-      `'fields:=[{"name":"example","on":true}]'`,
+      `fields:='[{"name":"example","on":true}]'`,
     ],
     [
       "a pair",
@@ -90,7 +90,7 @@ describe("an example of a call", () => {
       object({ place: { type: "object", properties: { city: text } } }),
       "place.city=example",
     ],
-    ["an object of anything", object({ data: { type: "object" } }), "'data:={}'"],
+    ["an object of anything", object({ data: { type: "object" } }), "data:='{}'"],
     [
       "an object with some fields",
       object({
@@ -161,7 +161,7 @@ describe("an example of a call", () => {
       object({ "z\u200b": text, b: { const: "a\u001b[31m\u200b" } }),
       `'{"z\\u200b":"example","b":"a\\u001b[31m\\u200b"}'`,
     ],
-    ["a value that cannot be seen", object({ b: { const: "a\u200b" } }), `'b:="a\\u200b"'`],
+    ["a value that cannot be seen", object({ b: { const: "a\u200b" } }), `b:='"a\\u200b"'`],
     ["letters of any script", object({ größe: { const: "größer" } }), "größe=größer"],
   ])("has %s", async (_, schema, line) => {
     const example = await exampleCall(schema);

@@ -15,7 +15,7 @@ import type { CliContext } from "./context.ts";
 import { approvalPrompt } from "./questions/approve.ts";
 import { requireTrust } from "./trust/require-trust.ts";
 
-/** Without `onApproval` the person at the terminal is asked. */
+/** Without `onApproval` the person at the terminal is asked; where there is none, the call is refused. */
 export interface OpenOptions extends Pick<
   BoardOptions,
   "onApproval" | "onAuthorization" | "onElicitation" | "onSampling"

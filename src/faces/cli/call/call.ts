@@ -25,6 +25,7 @@ export async function runCall(command: CallCommand, context: CliContext): Promis
     start: "none",
     adjust: withTimeout(command.timeout),
     onElicitation: elicitationPrompt(context),
+    onApproval: command.yes ? () => "once" as const : undefined,
   } as const;
   return withBoard(context, open, ({ board }) => callTool(board, command, given, context));
 }
@@ -67,7 +68,8 @@ function withTimeout(timeout: number | undefined): (agent: AgentConfig) => Agent
   });
 }
 
-function hintAtList(error: unknown): never {
+/** Rejects with the same error, which says where all tools are listed. */
+export function hintAtList(error: unknown): never {
   if (!(error instanceof PlugboardError) || error.code !== "UNKNOWN_TOOL") throw error;
   const { code, message, hint } = error;
   throw new PlugboardError(code, message, { hint: hint ?? "plugboard tools lists all tools" });

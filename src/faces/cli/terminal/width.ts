@@ -45,6 +45,14 @@ export function wrap(text: string, wanted = Infinity): string[] {
   return [...lines, line];
 }
 
+/** As `wrap`, with the indentation of the line before every part of it, and a little more before the later ones. */
+export function wrapIndented(line: string, width = Infinity): string[] {
+  const text = line.trimStart();
+  const margin = line.slice(0, line.length - text.length);
+  const room = Math.max(20, width - margin.length - 2);
+  return wrap(text, room).map((part, at) => margin + (at === 0 ? "" : "  ") + part);
+}
+
 function split(text: string, width: number): [start: string, end: string] {
   let used = 0;
   let at = 0;
