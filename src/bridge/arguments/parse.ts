@@ -21,12 +21,12 @@ export interface GivenArguments {
 
 /** What a word can point to. Both reject with INVALID_ARGUMENTS. */
 export interface ArgumentSources {
+  /** The ways to give arguments, for a word that is none of them. */
+  forms: string;
   /** `key` is the argument that gets the content; without it, the file has the whole object. */
   file(path: string, key?: string): Promise<string>;
   stdin(): Promise<string>;
 }
-
-const FORMS = "arguments are key=value, key:=json, a JSON object, @file, or - for stdin";
 
 export async function parseArguments(
   words: readonly string[],
@@ -55,7 +55,7 @@ class Reader {
     }
     const [, key, raw, text] = /^([^=]*?)(:?)=(.*)$/su.exec(word) ?? [];
     if (!key || text === undefined) {
-      throw invalidArguments([`unexpected argument '${word}'`], FORMS);
+      throw invalidArguments([`unexpected argument '${word}'`], this.#sources.forms);
     }
     this.given.pairs.push({ key, value: await this.#value(key, text, raw === ":") });
   }
