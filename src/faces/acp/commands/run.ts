@@ -106,7 +106,12 @@ async function getPrompt(
   return board.prompts.get(`${prompt.server}/${prompt.name}`, args, { signal });
 }
 
-function listTools(query: readonly string[], { board, say }: CommandContext): void {
+async function listTools(
+  query: readonly string[],
+  { board, say }: CommandContext,
+): Promise<void> {
+  const named = board.tools().find((tool) => canonicalName(tool) === query.join(" "));
+  if (named !== undefined) return say(await toolHelp(named));
   const words = query.map((word) => word.toLowerCase());
   const found = board.tools().filter((tool) => {
     const text = `${canonicalName(tool)} ${tool.name} ${tool.description}`.toLowerCase();
