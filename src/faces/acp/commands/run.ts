@@ -16,7 +16,7 @@ import type { PromptResult } from "../../../model/prompt.ts";
 import type { SessionBoard } from "../../../model/board.ts";
 import { type CallOutcome, canonicalName, type Tool } from "../../../model/tool.ts";
 import { untilAborted } from "../../../util/abort.ts";
-import { oneLine, plural, shellWord } from "../../../util/text.ts";
+import { capitalised, oneLine, plural, shellWord } from "../../../util/text.ts";
 import { quoted, toAcp } from "../wire/content.ts";
 import { type SlashCommand, type ServerPromptCommand, promptArguments } from "./commands.ts";
 import { callHelp, commandHelp, toolHelp } from "./help.ts";
@@ -95,7 +95,11 @@ export async function promptForModel(
 /** Throws what is not a PlugboardError again. */
 function sayProblem(error: unknown, { signal, say }: CommandContext): undefined {
   if (!(error instanceof PlugboardError)) throw error;
-  if (!signal.aborted) say(withHint(error));
+  if (signal.aborted) return;
+  const { message, hint } = error;
+  // A hint at the end of several lines would look like a part of the last one.
+  const isLong = message.includes("\n") && hint !== undefined;
+  say(isLong ? `${message}\n\n${capitalised(hint)}.` : withHint(error));
 }
 
 async function getPrompt(
