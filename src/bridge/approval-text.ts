@@ -36,10 +36,7 @@ export function approvalText(
   const described = description?.trim() ?? "";
   const isCut = !full && described.length > LONGEST_DESCRIPTION;
   const shown = isCut ? truncate(described, LONGEST_DESCRIPTION) : described;
-  const leftOut = [
-    ...(isCut ? ["the rest of the description"] : []),
-    ...writer.leftOut(),
-  ];
+  const leftOut = [...(isCut ? ["the rest of the description"] : []), ...writer.leftOut()];
   return {
     question: `${visible(tool)}${title === undefined ? "" : ` (${visible(title)})`} needs your approval: ${visible(reason)}`,
     about: [

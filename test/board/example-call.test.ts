@@ -149,7 +149,11 @@ describe("an example of a call", () => {
     ],
     ["a name with a space and a quote", object({ "it's it": text }), "'it'\\''s it=example'"],
     ["a name with a dot", object({ "a.b": { type: "integer" } }), "a.b=1"],
-    ["a name with a dot beside its first part", object({ "a.b": text, a: text }), "a.b=example a=example"],
+    [
+      "a name with a dot beside its first part",
+      object({ "a.b": text, a: text }),
+      "a.b=example a=example",
+    ],
     ["a name with an =", object({ "a=b": text }), `'{"a=b":"example"}'`],
     ["a name with a colon at its end", object({ "a:": text }), `'a::="example"'`],
     ["a name like an option", object({ "--yes": text }), `'{"--yes":"example"}'`],
@@ -178,7 +182,10 @@ describe("an example of a call", () => {
 describe("a schema without an example", () => {
   const node = object({ next: { $ref: "#/$defs/node" } });
   it.each<[string, JsonObject]>([
-    ["needs itself without an end", { ...object({ a: { $ref: "#/$defs/node" } }), $defs: { node } }],
+    [
+      "needs itself without an end",
+      { ...object({ a: { $ref: "#/$defs/node" } }), $defs: { node } },
+    ],
     ["wants very many items", object({ a: { type: "array", items: text, minItems: 1e9 } })],
     ["wants a very long text", object({ a: { ...text, minLength: 1e9 } })],
     ["has a pattern that is too much", object({ a: { ...text, pattern: "(?<=x)y" } })],

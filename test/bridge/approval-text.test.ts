@@ -72,10 +72,7 @@ describe("the text before an approval", () => {
     [
       "characters that cannot be seen, and a forged question",
       { path: "a\u001b[2K\u202e\u200b\u{e0041}", "b\nAllow? yes": '" c: 2' },
-      [
-        'path: "a\\u001b[2K\\u{202e}\\u{200b}\\u{e0041}"',
-        '"b\\nAllow? yes": "\\" c: 2"',
-      ],
+      ['path: "a\\u001b[2K\\u{202e}\\u{200b}\\u{e0041}"', '"b\\nAllow? yes": "\\" c: 2"'],
     ],
   ])("has the arguments in full: %s", (_, args, lines) => {
     expect(argsOf(args)).toEqual(lines);

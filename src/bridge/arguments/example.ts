@@ -215,7 +215,9 @@ class Sampler {
       });
     for (const name of needed) {
       if (typeof name !== "string") continue;
-      const own: unknown = Object.hasOwn(properties, name) ? properties[name] : additionalProperties;
+      const own: unknown = Object.hasOwn(properties, name)
+        ? properties[name]
+        : additionalProperties;
       const part = isJsonObject(own) ? own : {};
       // On the command line, what has a default is left out.
       if (depth === 0 && this.#view.note(part, "default") !== undefined) continue;
@@ -358,7 +360,8 @@ function mergeProperties(a: JsonObject, b: JsonObject): JsonObject {
 
 function common(a: readonly unknown[], b: readonly unknown[]): unknown {
   const isIn = (each: unknown): boolean =>
-    b.some((other) => isDeepStrictEqual(each, other)) || (each === "integer" && b.includes("number"));
+    b.some((other) => isDeepStrictEqual(each, other)) ||
+    (each === "integer" && b.includes("number"));
   const kept = a.filter(isIn);
   if (a.includes("number") && b.includes("integer")) kept.push("integer");
   return kept.length === 0 ? NOTHING : kept;

@@ -232,7 +232,11 @@ function range(least: unknown, most: unknown, noun?: string): string[] {
   if (from === undefined && to === undefined) return [];
   if (to === undefined) return [`at least ${from}${of(from)}`];
   if (from === undefined) return [`at most ${to}${of(to)}`];
-  return [from === to ? `${noun === undefined ? "" : "exactly "}${from}${of(from)}` : `${from} to ${to}${of(to)}`];
+  return [
+    from === to
+      ? `${noun === undefined ? "" : "exactly "}${from}${of(from)}`
+      : `${from} to ${to}${of(to)}`,
+  ];
 }
 
 function valueText(value: unknown): string {

@@ -77,7 +77,15 @@ class PatternReader {
   }
 
   #escape(character: string): string | undefined {
-    const known: Readonly<Record<string, string>> = { d: "1", w: "a", s: " ", D: "a", S: "a", W: "-", b: "" };
+    const known: Readonly<Record<string, string>> = {
+      d: "1",
+      w: "a",
+      s: " ",
+      D: "a",
+      S: "a",
+      W: "-",
+      b: "",
+    };
     if (Object.hasOwn(known, character)) return known[character];
     return /^[A-Za-z0-9]?$/.test(character) ? undefined : character;
   }
@@ -90,7 +98,9 @@ class PatternReader {
       body += character === "\\" ? character + this.#take() : character;
     }
     if (!this.#skip("]") || body === "") return undefined;
-    const own = isNegated ? [] : [body.startsWith("\\") ? (this.#escape(body[1] ?? "") ?? "") : (body[0] ?? "")];
+    const own = isNegated
+      ? []
+      : [body.startsWith("\\") ? (this.#escape(body[1] ?? "") ?? "") : (body[0] ?? "")];
     return [...USUAL, ...own].find((each) => each !== "" && matchesClass(each, body, isNegated));
   }
 
@@ -101,7 +111,8 @@ class PatternReader {
       return 1;
     }
     if (this.#next !== "{") return 1;
-    const [whole = "", least = "", most] = /^\{(\d{1,4})(?:,(\d{0,4}))?\}/.exec(this.#pattern.slice(this.#at)) ?? [];
+    const [whole = "", least = "", most] =
+      /^\{(\d{1,4})(?:,(\d{0,4}))?\}/.exec(this.#pattern.slice(this.#at)) ?? [];
     if (whole === "") return undefined;
     this.#at += whole.length;
     this.#skip("?");

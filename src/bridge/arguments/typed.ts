@@ -89,7 +89,8 @@ function oddityOf(schema: JsonObject): string | undefined {
   if (types.length > 0 && !choices.some((choice) => types.some((type) => isOf(type, choice)))) {
     return `none of its choices is of its type, ${types.join(" or ")}`;
   }
-  const isComplete = preset === undefined || choices.some((each) => isDeepStrictEqual(each, preset));
+  const isComplete =
+    preset === undefined || choices.some((each) => isDeepStrictEqual(each, preset));
   return isComplete ? undefined : `its default, ${word(preset)}, is none of its choices`;
 }
 

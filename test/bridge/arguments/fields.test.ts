@@ -24,7 +24,10 @@ describe("the fields of a schema", () => {
     ["none", {}, []],
     [
       "with what must be given and what is assumed",
-      object({ a: text, b: { ...text, default: "x" }, c: { type: "boolean", default: false } }, { required: ["a", "b"] }),
+      object(
+        { a: text, b: { ...text, default: "x" }, c: { type: "boolean", default: false } },
+        { required: ["a", "b"] },
+      ),
       ["a string, required", 'b string, default "x"', "c boolean, default false"],
     ],
     [
@@ -71,7 +74,10 @@ describe("the fields of a schema", () => {
     [
       "inside objects and lists",
       object({
-        place: object({ city: text, at: object({ lat: { type: "number" } }) }, { required: ["city"] }),
+        place: object(
+          { city: text, at: object({ lat: { type: "number" } }) },
+          { required: ["city"] },
+        ),
         people: { type: "array", items: object({ name: text }) },
         grid: { type: "array", items: { type: "array", items: object({ on: text }) } },
         labels: { type: "object", additionalProperties: text },
@@ -124,7 +130,10 @@ describe("the fields of a schema", () => {
       {
         ...object({ tree: { $ref: "#/$defs/node" } }),
         $defs: {
-          node: object({ name: text, children: { type: "array", items: { $ref: "#/$defs/node" } } }),
+          node: object({
+            name: text,
+            children: { type: "array", items: { $ref: "#/$defs/node" } },
+          }),
         },
       },
       [

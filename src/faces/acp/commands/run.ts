@@ -110,10 +110,7 @@ async function getPrompt(
   return board.prompts.get(`${prompt.server}/${prompt.name}`, args, { signal });
 }
 
-async function listTools(
-  query: readonly string[],
-  { board, say }: CommandContext,
-): Promise<void> {
+async function listTools(query: readonly string[], { board, say }: CommandContext): Promise<void> {
   const named = board.tools().find((tool) => canonicalName(tool) === query.join(" "));
   if (named !== undefined) return say(await toolHelp(named));
   const words = query.map((word) => word.toLowerCase());

@@ -46,7 +46,9 @@ export async function callTool(
     // A tool that a rule hides is refused and audited whatever its arguments are.
     const isListed = board.tools().some((each) => each.name === tool.name);
     if (problem !== undefined && isListed) throw problem;
-    for (const warning of warnings) context.logger.warn(warning, tool.source);
+    const { source } = tool;
+    const about = source.kind === "mcp" ? { server: source.server, tool: source.tool } : {};
+    for (const warning of warnings) context.logger.warn(warning, about);
     view.calling(canonicalName(tool));
     const outcome = await board.call(tool.name, args, {
       signal,

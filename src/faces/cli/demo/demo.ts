@@ -54,7 +54,10 @@ async function makeCall(
 ): Promise<number> {
   const { screen } = context;
   const { paint } = screen.terminal.out;
-  screen.lines(["", paint("cyan", `$ plugboard call ${[tool, ...words].map(shellQuoted).join(" ")}`)]);
+  screen.lines([
+    "",
+    paint("cyan", `$ plugboard call ${[tool, ...words].map(shellQuoted).join(" ")}`),
+  ]);
   return callTool(board, { tool }, await readArguments(words, context), context);
 }
 

@@ -46,7 +46,8 @@ function show(request: ApprovalRequest, { screen }: CliContext, full: boolean): 
 
 function refuseUnasked(request: ApprovalRequest, context: CliContext): never {
   const isCut = show(request, context, false);
-  if (isCut) context.screen.note("  plugboard ask --json prints the arguments of every call in full");
+  if (isCut)
+    context.screen.note("  plugboard ask --json prints the arguments of every call in full");
   const message = `${oneLine(request.tool, 200)} needs your approval, and there is no terminal to ask you on`;
   throw new PlugboardError("NOT_APPROVED", message, {
     server: request.server,

@@ -59,7 +59,9 @@ function toolPage(tool: Tool, view: OutputView): string[] {
     ...paragraphs
       .flatMap((line) => wrap(line.trimEnd(), width - 2))
       .map((line) => (line === "" ? "" : `  ${line}`)),
-    ...(does === undefined ? [] : [`  ${paint("dim", `${capitalised(does)}, by its own account.`)}`]),
+    ...(does === undefined
+      ? []
+      : [`  ${paint("dim", `${capitalised(does)}, by its own account.`)}`]),
     ...fieldLines(tool, view),
   ];
 }

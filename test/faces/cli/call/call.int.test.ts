@@ -49,6 +49,24 @@ describe("plugboard call", () => {
     expect((await running.done).stdout).toBe("typed\n");
   });
 
+  it("leaves out what has a default, and warns where a schema is not sound", async () => {
+    const scale = { type: "string", enum: ["css", "device"], default: "css" };
+    const tools = [
+      { name: "shot", inputSchema: { properties: { scale }, required: ["scale"] } },
+      { name: "odd", inputSchema: { properties: { count: { type: "int" } } } },
+    ];
+    const file = scratch.file("tools.json", { tools });
+    scratch.servers({ page: fixture("from-file", `--file=${file}`) });
+    expect(await call("page/shot")).toEqual({ code: 0, stdout: "shot\n", stderr: "" });
+    expect((await call("page/shot", "scale=x")).code).toBe(2);
+    expect(await call("page/odd", "count=5")).toEqual({
+      code: 0,
+      stdout: "odd\n",
+      stderr:
+        'warn  page/odd: count: the schema is not sound here: "int" is no type in JSON Schema\n',
+    });
+  });
+
   it("strips escapes for a terminal", async () => {
     useServers();
     const { stdout } = await scratch.run(["call", "escapes"], {
