@@ -161,7 +161,7 @@ class Sampler {
     const preset = this.#manner.presets ? presetOf(schema) : undefined;
     if (preset !== undefined && variant === 0 && isOfType(preset.value, schema)) return preset;
     const types = typesOf(schema);
-    const [type = types[0] ?? "string"] = types.filter((each) => each !== "null");
+    const type = types.find((each) => each !== "null") ?? types[0] ?? "string";
     switch (type) {
       case "null":
         return { value: null };
@@ -291,10 +291,9 @@ function numberFor(
   const middle = (finite(least, 0) + finite(most, 0)) / 2;
   const isMultiple = (value: number): boolean =>
     typeof multipleOf !== "number" || value % multipleOf === 0;
-  const found = [1, step, low, low + step, high, high - step, middle].filter(
+  const first = [1, step, low, low + step, high, high - step, middle].find(
     (each) => fits(each) && (each !== 1 || isMultiple(each)),
   );
-  const [first] = found;
   if (first === undefined) return undefined;
   const other = first + variant * step;
   return { value: fits(other) ? other : first };
@@ -344,7 +343,7 @@ function both(key: string, a: unknown, b: unknown): unknown {
       return isJsonObject(a) && isJsonObject(b) ? mergeProperties(a, b) : b;
     case "enum":
     case "type":
-      return common([a].flat(), [b].flat());
+      return inBoth([a].flat(), [b].flat());
     default:
       return a;
   }
@@ -358,7 +357,7 @@ function mergeProperties(a: JsonObject, b: JsonObject): JsonObject {
   return merged;
 }
 
-function common(a: readonly unknown[], b: readonly unknown[]): unknown {
+function inBoth(a: readonly unknown[], b: readonly unknown[]): unknown {
   const isIn = (each: unknown): boolean =>
     b.some((other) => isDeepStrictEqual(each, other)) ||
     (each === "integer" && b.includes("number"));

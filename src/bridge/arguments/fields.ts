@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { oneLine } from "../../util/text.ts";
 import { choicesOf, type Parameter, parts, SchemaView, typesOf } from "./schema-view.ts";
 
-export interface Field {
+interface Field {
   kind: "field";
   /** How many fields it is inside. */
   depth: number;
@@ -18,7 +18,7 @@ export interface Field {
 }
 
 /** Something about the fields that follow it, or that are left out. */
-export interface FieldNote {
+interface FieldNote {
   kind: "note";
   depth: number;
   text: string;

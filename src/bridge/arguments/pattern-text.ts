@@ -34,7 +34,8 @@ class PatternReader {
     this.#depth += 1;
     if (this.#depth > DEEPEST) return undefined;
     const first = this.#sequence();
-    while (first !== undefined && this.#skip("|")) {
+    if (first === undefined) return undefined;
+    while (this.#skip("|")) {
       if (this.#sequence() === undefined) return undefined;
     }
     this.#depth -= 1;
