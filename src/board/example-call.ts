@@ -3,6 +3,7 @@
 import { exampleArguments, exampleWords } from "../bridge/arguments/example.ts";
 import { SchemaView } from "../bridge/arguments/schema-view.ts";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
+import { loadSchemaCheck } from "./lazy.ts";
 
 export interface ExampleCall {
   /** As on a command line, not yet quoted for a shell. */
@@ -16,8 +17,7 @@ export async function exampleCall(schema: JsonObject): Promise<ExampleCall | und
   const tries = exampleArguments(schema);
   const [first] = tries;
   if (first === undefined) return undefined;
-  // Loaded when somebody asks for an example: the schema compiler takes long to load.
-  const { compileSchema } = await import("../guard/output/compile.ts");
+  const { compileSchema } = await loadSchemaCheck();
   const compiled = await compileSchema(schema);
   const fitting =
     compiled.kind === "enforced" && compiled.ignored.length === 0

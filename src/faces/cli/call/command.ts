@@ -35,8 +35,8 @@ Ways to give arguments:
 plugboard call <tool> --help shows what one tool takes, with an example.
 
 Examples:
-  plugboard call demo/convert_units --help
-  plugboard call demo/convert_units value=98.6 from=°F to=°C
+  plugboard call demo/convert_time --help
+  plugboard call demo/convert_time time=14:30 from=Berlin to=Tokyo
   plugboard call demo/current_time zone=Tokyo --json`;
 
 interface Options extends Pick<CallCommand, "timeout" | "output"> {
