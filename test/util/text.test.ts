@@ -6,6 +6,7 @@ import {
   oneLine,
   plainText,
   plural,
+  shellQuoted,
   truncate,
   visibleJson,
 } from "../../src/util/text.ts";
@@ -156,5 +157,22 @@ describe("asText", () => {
     ["a value deeper than the stack", nested, "(nested too deep to show)"],
   ])("writes %s", (_, value, text) => {
     expect(asText(value)).toBe(text);
+  });
+});
+
+describe("shellQuoted", () => {
+  it.each([
+    ["plain", "plain"],
+    ["a=1", "a=1"],
+    ["größe=5°", "größe=5°"],
+    ["a=two words", "a='two words'"],
+    ["a:={}", "a:='{}'"],
+    ["it's", "'it'\\''s'"],
+    ["two words=x", "'two words=x'"],
+    ["", "''"],
+    ["$x", "'$x'"],
+    ["a=\nb", "a='\nb'"],
+  ])("writes %j as %s", (word, quoted) => {
+    expect(shellQuoted(word)).toBe(quoted);
   });
 });

@@ -11,6 +11,9 @@ import { invalidArguments } from "./invalid.ts";
 import type { GivenArguments, GivenValue } from "./parse.ts";
 import { itemSchema, oddityIn, typed } from "./typed.ts";
 
+/** In a message. */
+const MOST_NAMES = 20;
+
 export interface AssembledArguments {
   /** Those that fit the schema. */
   args: JsonObject;
@@ -75,9 +78,9 @@ class Builder {
       ({ name, required }) => required && !Object.hasOwn(this.args, name) && !this.#named.has(name),
     );
     if (missing.length > 0) this.problems.push(this.#missingText(missing));
-    for (const name of this.#view.undescribed) {
-      if (Object.hasOwn(this.args, name)) continue;
-      this.warnings.push(`the schema requires '${shortName(name)}', but does not describe it`);
+    const absent = [...this.#view.undescribed].filter((name) => !Object.hasOwn(this.args, name));
+    if (absent.length > 0) {
+      this.warnings.push(`the schema requires ${listed(absent)}, but does not describe it`);
     }
     for (const name of this.#given) {
       const parameter = this.#view.parameter(name);
@@ -95,7 +98,7 @@ class Builder {
       return false;
     }
     this.warnings.push(
-      `the schema does not describe '${shortName(key)}'; the tool takes ${names.join(", ")}`,
+      `the schema does not describe '${shortName(key)}'; the tool takes ${listed(names)}`,
     );
     return true;
   }
@@ -178,7 +181,7 @@ class Builder {
   #unknown(name: string): void {
     const names = this.#view.parameters.map((each) => each.name);
     const meant = closest(name, names);
-    const known = names.length === 0 ? "the tool takes none" : `the tool takes ${names.join(", ")}`;
+    const known = `the tool takes ${names.length === 0 ? "none" : listed(names)}`;
     const help = meant === undefined ? known : `did you mean '${meant}'?`;
     this.problems.push(`there is no parameter '${shortName(name)}'; ${help}`);
   }
@@ -205,6 +208,13 @@ class Builder {
 
 function shortName(name: string): string {
   return oneLine(name, 60);
+}
+
+/** `a, b and 3 more` */
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, MOST_NAMES).map(shortName);
+  const more = names.length - shown.length;
+  return more > 0 ? `${shown.join(", ")} and ${more} more` : shown.join(", ");
 }
 
 function grouped(pairs: GivenArguments["pairs"]): Map<string, GivenValue[]> {

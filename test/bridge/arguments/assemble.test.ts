@@ -307,7 +307,7 @@ describe("a schema that is not sound", () => {
       given({ text: "a" }),
       { ...one("text", { type: "string" }), required: ["text", "id"] },
       { text: "a" },
-      "the schema requires 'id', but does not describe it",
+      "the schema requires id, but does not describe it",
     ],
     [
       "a key that it neither describes nor forbids",
@@ -327,6 +327,16 @@ describe("a schema that is not sound", () => {
     const by = { properties: {}, required: ["id"], additionalProperties: false };
     expect(assemble(given({ id: "5" }), by)).toEqual({ id: 5 });
     expect(assemble(given({}, { id: 5 }), by)).toEqual({ id: 5 });
+  });
+
+  it("costs one line, however much it requires or names", () => {
+    const many = Array.from({ length: 5000 }, (_, at) => `n${at}`);
+    const { warnings } = assembleArguments(given({}), { required: many }, "");
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toMatch(/n19 and 4980 more, but does not describe it$/);
+    const properties = Object.fromEntries(many.map((name) => [name, {}]));
+    const unknown = assembleArguments(given({ "?": "1" }), { properties }, "").warnings;
+    expect(unknown[0]).toMatch(/n19 and 4980 more$/);
   });
 
   it("does not let through what its sound parts refuse", () => {

@@ -24,7 +24,7 @@ const CALL_HELP = `\`/call <tool> key=value …\` calls a tool. The arguments ar
 
 export function commandHelp(commands: readonly AvailableCommand[]): string {
   const lines = commands.map(({ name, description, input }) => {
-    const hint = input == null ? "" : ` ${oneLine(input.hint)}`;
+    const hint = input ? ` ${oneLine(input.hint)}` : "";
     return `- \`/${name}${hint}\`: ${description}`;
   });
   return ["Commands, which are answered without a model:", "", ...lines].join("\n");

@@ -34,13 +34,13 @@ export function wrap(text: string, wanted = Infinity): string[] {
       continue;
     }
     if (line !== "") lines.push(line);
-    let rest = word;
-    while (displayWidth(rest) > width) {
-      const [start, end] = split(rest, width);
+    // Measured a line at a time: measuring all that is left would take the square of a long word's length.
+    let [start, rest] = split(word, width);
+    while (rest !== "") {
       lines.push(start);
-      rest = end;
+      [start, rest] = split(rest, width);
     }
-    line = rest;
+    line = start;
   }
   return [...lines, line];
 }
