@@ -9,3 +9,5 @@ export const loadCallStages = () => import("./call-stages.ts");
 export const loadAuthorizer = () => import("./open-authorizer.ts");
 /** Ends what killed hosts left behind. Servers need not wait for it. */
 export const loadReapOrphans = () => import("../server/process/reap-orphans.ts");
+/** The check of an example against its schema. */
+export const loadSchemaCheck = () => import("../guard/output/compile.ts");

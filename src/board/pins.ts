@@ -70,6 +70,19 @@ export function changesOf(entry: PinEntry): { changes: FieldChange[]; isCut: boo
   return { changes: changes.filter(({ path }) => path !== "name"), isCut };
 }
 
+/** The whole definition as it was last seen, part by part. */
+export function definitionOf({ pins, ...entry }: PinEntry): ReturnType<typeof changesOf> {
+  if (entry.kind === "instructions") {
+    return changesOf({ ...entry, pins, pin: asPinned(entry.pin) });
+  }
+  return changesOf({ ...entry, pins, pin: asPinned(entry.pin) });
+}
+
+function asPinned<Value>(pin: Pin<Value>): Pin<Value> {
+  if (pin.kind === "pinned") return pin;
+  return { kind: "pinned", firstSeen: pin.firstSeen, approved: pin.pending };
+}
+
 /** Names the parts of the definition that are pending, without quoting them. */
 export function pendingParts(entry: PinEntry): string[] {
   if (entry.kind === "instructions") return ["instructions"];

@@ -1,7 +1,7 @@
 // Asks the user before a call, one question at a time. If nobody can be asked, or the answer is not a yes, the
 // call is refused.
 
-import type { ApprovalRequest, AskApproval, ToolHints } from "../model/approval.ts";
+import { type ApprovalRequest, type AskApproval, hintsIn } from "../model/approval.ts";
 import { cancelled, PlugboardError } from "../model/errors.ts";
 import type { ApprovalMode } from "../model/guard-settings.ts";
 import type { GuardedCall, StageFor, ToolSubject } from "../model/guard.ts";
@@ -103,7 +103,7 @@ function toRequest(call: GuardedCall, reason: string, trusted: boolean): Approva
     title,
     description,
     args: call.args,
-    hints: hintsOf(call.subject),
+    hints: hintsIn(call.subject.annotations),
     trusted,
     reason,
   };
@@ -134,18 +134,9 @@ function reasonToAsk(
     case "destructive": {
       if (!isTrusted)
         return "the server is not trusted, so its hints that the tool changes nothing do not count";
-      const { readOnly, destructive } = hintsOf(subject);
+      const { readOnly, destructive } = hintsIn(subject.annotations);
       if (readOnly === true || destructive === false) return undefined;
       return "the tool may change or delete something";
     }
   }
-}
-
-function hintsOf({ annotations = {} }: ToolSubject): ToolHints {
-  const hints: ToolHints = {};
-  for (const hint of ["readOnly", "destructive", "idempotent", "openWorld"] as const) {
-    const value = annotations[`${hint}Hint`];
-    if (typeof value === "boolean") hints[hint] = value;
-  }
-  return hints;
 }

@@ -10,6 +10,16 @@ export interface ToolHints {
   openWorld?: boolean;
 }
 
+/** The hints in a tool's annotations, as far as they are well formed. */
+export function hintsIn(annotations: JsonObject = {}): ToolHints {
+  const hints: ToolHints = {};
+  for (const hint of ["readOnly", "destructive", "idempotent", "openWorld"] as const) {
+    const value = annotations[`${hint}Hint`];
+    if (typeof value === "boolean") hints[hint] = value;
+  }
+  return hints;
+}
+
 export interface ApprovalRequest {
   /** The id of the call that waits for the answer: yours if you passed one, else a generated one. */
   callId: string;

@@ -99,3 +99,10 @@ export function shellWord(name: string): string {
   const line = oneLine(name);
   return /^[\w@./-]+$/.test(line) ? line : `'${line.replaceAll("'", "'\\''")}'`;
 }
+
+/** A word exactly as it is, for a command that a person pastes into a shell: `key='a value'`. */
+export function shellQuoted(word: string): string {
+  if (/^[\p{L}\p{N}_@%+=:,./°-]+$/u.test(word)) return word;
+  const [, key = "", rest = word] = /^([\p{L}\p{N}_.-]+:?=)([^]+)$/u.exec(word) ?? [];
+  return `${key}'${rest.replaceAll("'", "'\\''")}'`;
+}

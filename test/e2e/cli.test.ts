@@ -80,7 +80,7 @@ describe("the plugboard command", () => {
       [["call", "echo", "text=hi"], 0, /^hi\n$/],
       [["call", "fail"], 1, /^$/],
       [["call", "nope"], 2, /^$/],
-      [["tools"], 0, /^mcp__echo__echo /],
+      [["tools"], 0, /^echo\/echo /],
       [["status"], 0, /^server /],
       [[], 0, /\n1 server, 11 tools/],
     ] as const) {
@@ -142,7 +142,7 @@ describe("the plugboard command", () => {
     scratch.servers({ many: fixture("many-tools", "--count=2000") });
     const program = shell('{ "$NODE" "$BIN" tools; echo "code $?" >&2; } | head -n 1');
     expect(await program.ended).toBe(0);
-    expect(program.stdout).toMatch(/^mcp__many__tool_0 .*\n$/);
+    expect(program.stdout).toMatch(/^many\/tool_0 .*\n$/);
     expect(program.stderr).toBe("code 0\n");
   });
 
@@ -164,10 +164,10 @@ describe("the tour", () => {
     const { code, stdout } = await scratch.run(["demo", "--json"], { stdout: output(), env });
     expect(code).toBe(0);
     expect(stdout).toMatch(/^demo +✓ ready +\d+ +/m);
-    expect(stdout).toContain("mcp__demo__convert_time");
+    expect(stdout).toContain("demo/convert_time");
     expect(stdout).toMatch(/\n\$ plugboard call demo\/current_time zone=Tokyo\n.* in Asia\/Tokyo/);
     expect(stdout).toMatch(
-      /\$ plugboard call demo\/convert_time time=14:30 from=Berlin 'to=Tokyo,New York'\n.*Europe\/Berlin/,
+      /\$ plugboard call demo\/convert_time time=14:30 from=Berlin to='Tokyo,New York'\n.*Europe\/Berlin/,
     );
     expect(stdout).toMatch(/\$ plugboard call demo\/countdown from=5\nLift-off/);
     expect(stdout).toContain("\n  plugboard --config plugboard.json\n");

@@ -43,7 +43,7 @@ it("listing tools that are remembered loads neither a protocol, a validator nor 
   const cold = await loadedBy("tools");
   expect(cold.loaded).toContain("server");
   const warm = await loadedBy("tools", "--json");
-  expect(warm.stdout).toContain("mcp__echo__echo");
+  expect(warm.stdout).toContain("echo/echo");
   expect(warm.loaded).toContain("catalog");
   for (const name of ["@modelcontextprotocol/client", "ajv", "re2js", "undici"]) {
     expect(warm.loaded).not.toContain(name);

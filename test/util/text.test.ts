@@ -7,6 +7,7 @@ import {
   oneLine,
   plainText,
   plural,
+  shellQuoted,
   truncate,
   visibleJson,
 } from "../../src/util/text.ts";
@@ -187,5 +188,22 @@ describe("excerpt", () => {
       [1000, false],
       [1000, true],
     ]);
+  });
+});
+
+describe("shellQuoted", () => {
+  it.each([
+    ["plain", "plain"],
+    ["a=1", "a=1"],
+    ["größe=5°", "größe=5°"],
+    ["a=two words", "a='two words'"],
+    ["a:={}", "a:='{}'"],
+    ["it's", "'it'\\''s'"],
+    ["two words=x", "'two words=x'"],
+    ["", "''"],
+    ["$x", "'$x'"],
+    ["a=\nb", "a='\nb'"],
+  ])("writes %j as %s", (word, quoted) => {
+    expect(shellQuoted(word)).toBe(quoted);
   });
 });

@@ -192,9 +192,13 @@ export class LiveSession implements SessionBoard {
     options: BoardCallOptions = {},
   ): Promise<CallOutcome> {
     if (this.#closing !== undefined) return toFailure(isClosed());
-    const { onElicitation, onSampling } = this.#core.options;
+    // A shared server would hand its question to the agent's handlers if the call brought none.
+    const {
+      onElicitation = this.#core.options.onElicitation,
+      onSampling = this.#core.options.onSampling,
+    } = options;
     return this.#untilClosed(options.signal, (signal) =>
-      this.#core.call(name, args, { onElicitation, onSampling, ...options, signal }),
+      this.#core.call(name, args, { ...options, onElicitation, onSampling, signal }),
     );
   }
 

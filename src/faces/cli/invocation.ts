@@ -2,7 +2,7 @@
 
 import type { AskCommand } from "./ask/command.ts";
 import type { AuditCommand } from "./audit/command.ts";
-import type { CallCommand } from "./call/command.ts";
+import type { CallCommand, ToolHelpCommand } from "./call/command.ts";
 import type { ContentCommand } from "./content/command.ts";
 import type { GlobalOptions } from "./context.ts";
 import type { LoginCommand, LogoutCommand } from "./login/command.ts";
@@ -15,6 +15,7 @@ export type CliCommand =
   | { kind: "overview" }
   | ToolsCommand
   | CallCommand
+  | ToolHelpCommand
   | AskCommand
   | ContentCommand
   | StatusCommand

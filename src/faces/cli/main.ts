@@ -68,6 +68,8 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
       return (await import("./tools/tools.ts")).runTools(command, context);
     case "call":
       return (await import("./call/call.ts")).runCall(command, context);
+    case "tool-help":
+      return (await import("./tools/tools.ts")).runToolHelp(command, context);
     case "ask":
       return (await import("./ask/ask.ts")).runAsk(command, context);
     case "resources":

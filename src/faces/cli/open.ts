@@ -17,7 +17,7 @@ import { approvalPrompt } from "./questions/approve.ts";
 import { elicitationPrompt } from "./questions/elicit.ts";
 import { needsTrust, requireTrust } from "./trust/require-trust.ts";
 
-/** Without `onApproval` the person at the terminal is asked. */
+/** Without `onApproval` the person at the terminal is asked; where there is none, the call is refused. */
 export interface OpenOptions extends Pick<
   BoardOptions,
   "onApproval" | "onAuthorization" | "onElicitation" | "onSampling"

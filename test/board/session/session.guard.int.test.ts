@@ -335,5 +335,11 @@ describe("what a server asks for during a call", () => {
     }
     const own = await one.call("mine/ask", question, answer("call"));
     expect(textOf(own)).toContain('"call"');
+    // A handler that is explicitly undefined was not given: the session's answers, not the agent's.
+    const unset = { onElicitation: undefined, onSampling: undefined };
+    for (const server of ["shared", "mine"]) {
+      const outcome = await one.call(`${server}/ask`, question, unset);
+      expect(textOf(outcome)).toContain('"one"');
+    }
   });
 });

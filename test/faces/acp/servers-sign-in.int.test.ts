@@ -186,7 +186,7 @@ describe("a stored login", () => {
     await login(oauth);
     const editor = await openWith(oauth, { tools: { allow: ["echo"] } });
     const sessionId = await editor.newSession([remote(oauth.url)]);
-    expect(await editor.ask(sessionId, "/tools")).toMatch(/mcp__docs__echo: [^\n]*$/);
+    expect(await editor.ask(sessionId, "/tools")).toMatch(/docs\/echo: [^\n]*$/);
     expect(await editor.call(sessionId, "docs/count")).toContain("docs/count is refused");
   });
 });

@@ -146,7 +146,7 @@ describe("a session that is idle", () => {
     const pid = await pidOf(editor, sessionId);
     await eventually(() => !isAlive(pid));
     await editor.untilStatus(sessionId, "- echo: idle, 11 tools");
-    expect(await editor.ask(sessionId, "/tools crash")).toContain("mcp__echo__crash");
+    expect(await editor.ask(sessionId, "/tools crash")).toContain("echo/crash");
     await editor.prompt(sessionId, "Hello again");
     expect(states).toEqual(["starting"]);
     expect(outcomes).toEqual([undefined]);

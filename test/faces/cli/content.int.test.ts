@@ -186,6 +186,15 @@ describe("plugboard prompt", () => {
     });
   });
 
+  it("is sent with a warning if the prompt does not describe an argument", async () => {
+    scratch.servers({ lib: lib() });
+    const { code, stderr } = await scratch.run(["prompt", "greet", "who=Ada", "zzzz=1"]);
+    expect([code, stderr]).toEqual([
+      0,
+      "warn  lib: the prompt does not describe 'zzzz'; it takes who, tone\n",
+    ]);
+  });
+
   it("prints only the text if all messages are the user's", async () => {
     scratch.servers({ demo: fixture("one-prompt") });
     const { stdout } = await scratch.run(["prompt", "demo/ask"], {
@@ -197,6 +206,16 @@ describe("plugboard prompt", () => {
 
   it.each([
     [["lib/greet", "who=a", "who=b"], 2, "'who' is given twice"],
+    [
+      ["lib/greet"],
+      2,
+      "1 argument missing:\n    who\nhint: plugboard prompt lib/greet who=… [tone=…]\n",
+    ],
+    [
+      ["greet", "wo=Ada"],
+      2,
+      "the arguments do not fit:\n  there is no argument 'wo'; did you mean 'who'?\n  1 argument missing:\n    who\n",
+    ],
     [["gret"], 2, "there is no prompt named 'gret'\nhint: did you mean 'greet'?"],
     [["lib/gret"], 1, "server 'lib': cannot get the prompt 'gret': Unknown prompt: gret"],
     [["lib/greet", "-", "--exit-with-stdin"], 2, "--exit-with-stdin cannot be used"],

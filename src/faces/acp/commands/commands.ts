@@ -18,7 +18,10 @@ export interface ServerPromptCommand {
 export type SlashCommand =
   | { kind: "tools"; query: string[] }
   | { kind: "mcp"; words: string[] }
-  | { kind: "call"; tool: string; json: string }
+  /** `line` has the tool and its arguments. */
+  | { kind: "call"; line: string }
+  /** `topic` is a tool, a command or empty. */
+  | { kind: "help"; topic: string; commands: AvailableCommand[] }
   | { kind: "resources" }
   | { kind: "read"; uri: string }
   | ServerPromptCommand;
@@ -36,9 +39,14 @@ const OWN_COMMANDS: readonly AvailableCommand[] = [
       hint: "reconnect | enable | disable <server> | add <name> <command or URL> | remove <name>",
     },
   },
-  { name: "call", description: "Call a tool", input: { hint: '<tool> {"key": "value"}' } },
+  { name: "call", description: "Call a tool", input: { hint: "<tool> key=value …" } },
   { name: "resources", description: "List the resources of the servers" },
   { name: "read", description: "Read a resource", input: { hint: "[server] <uri>" } },
+  {
+    name: "help",
+    description: "List the commands, or show what one tool takes",
+    input: { hint: "call | <tool>" },
+  },
 ];
 
 /** Lists a server's first hundred prompts. The others can still be typed by name. */
@@ -71,10 +79,10 @@ export function parseCommand(text: string, prompts: readonly Prompt[]): SlashCom
       return { kind: "tools", query: words };
     case "mcp":
       return { kind: "mcp", words };
-    case "call": {
-      const [, tool = "", json = ""] = /^(\S*)\s*([^]*)$/.exec(rest) ?? [];
-      return { kind: "call", tool, json: json.trim() };
-    }
+    case "call":
+      return { kind: "call", line: rest.trim() };
+    case "help":
+      return { kind: "help", topic: rest.trim(), commands: availableCommands(prompts) };
     case "resources":
       return { kind: "resources" };
     case "read":

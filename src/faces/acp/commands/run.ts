@@ -1,16 +1,25 @@
 // Runs the slash commands. They go straight to the board, without a model.
 
-import type { SessionUpdate, StopReason } from "@agentclientprotocol/sdk";
+import type { AvailableCommand, SessionUpdate, StopReason } from "@agentclientprotocol/sdk";
+import { assembleArguments } from "../../../bridge/arguments/assemble.ts";
+import { invalidArguments } from "../../../bridge/arguments/invalid.ts";
+import {
+  type ArgumentSources,
+  literalAt,
+  parseArguments,
+} from "../../../bridge/arguments/parse.ts";
+import { splitWords } from "../../../bridge/arguments/split-words.ts";
 import { cancelled, PlugboardError, withHint } from "../../../model/errors.ts";
 import type { ContentBlock } from "../../../model/content.ts";
-import { isJsonObject, type JsonObject, tryParseJson } from "../../../model/json.ts";
+import type { JsonObject } from "../../../model/json.ts";
 import type { PromptResult } from "../../../model/prompt.ts";
 import type { SessionBoard } from "../../../model/board.ts";
-import type { CallOutcome, Tool } from "../../../model/tool.ts";
+import { type CallOutcome, canonicalName, type Tool } from "../../../model/tool.ts";
 import { untilAborted } from "../../../util/abort.ts";
-import { oneLine, plural } from "../../../util/text.ts";
+import { capitalised, oneLine, plural, shellWord } from "../../../util/text.ts";
 import { quoted, toAcp } from "../wire/content.ts";
 import { type SlashCommand, type ServerPromptCommand, promptArguments } from "./commands.ts";
+import { callHelp, commandHelp, toolHelp } from "./help.ts";
 import { type McpContext, runMcp } from "./mcp.ts";
 
 const LONGEST_IN_LIST = 160;
@@ -21,6 +30,8 @@ export interface CommandContext extends McpContext {
     Pick<SessionBoard, "tools" | "find" | "resources" | "prompts">;
   /** Shows an update and keeps it in the history. */
   readonly emit: (update: SessionUpdate) => void;
+  /** Shows a notice without keeping it in the history. */
+  readonly notify: (text: string) => void;
   /** Calls the tool, and shows the call from start to end. */
   readonly call: (tool: Tool, args: JsonObject) => Promise<CallOutcome>;
 }
@@ -35,8 +46,8 @@ export async function answerWithoutModel(
   const count = plural(board.tools().length, "tool");
   say(
     `This agent has no model, so it answers only commands. ${count} can be used: ` +
-      "`/tools` lists them, `/call <tool> {json}` calls one, `/mcp` shows the servers, " +
-      `\`/resources\` and \`/read <uri>\` show their resources. ${advice}`,
+      "`/tools` lists them, `/call <tool> key=value …` calls one, `/help` shows all commands. " +
+      advice,
   );
   return "end_turn";
 }
@@ -56,7 +67,9 @@ async function run(command: SlashCommand, context: CommandContext): Promise<void
     case "mcp":
       return runMcp(command.words, context);
     case "call":
-      return callTool(command.tool, command.json, context);
+      return callTool(command.line, context);
+    case "help":
+      return help(command.topic, command.commands, context);
     case "resources":
       return listResources(context);
     case "read":
@@ -82,7 +95,11 @@ export async function promptForModel(
 /** Throws what is not a PlugboardError again. */
 function sayProblem(error: unknown, { signal, say }: CommandContext): undefined {
   if (!(error instanceof PlugboardError)) throw error;
-  if (!signal.aborted) say(withHint(error));
+  if (signal.aborted) return;
+  const { message, hint } = error;
+  // A hint at the end of several lines would look like a part of the last one.
+  const isLong = message.includes("\n") && hint !== undefined;
+  say(isLong ? `${message}\n\n${capitalised(hint)}.` : withHint(error));
 }
 
 async function getPrompt(
@@ -93,36 +110,66 @@ async function getPrompt(
   return board.prompts.get(`${prompt.server}/${prompt.name}`, args, { signal });
 }
 
-function listTools(query: readonly string[], { board, say }: CommandContext): void {
+async function listTools(query: readonly string[], { board, say }: CommandContext): Promise<void> {
+  const named = board.tools().find((tool) => canonicalName(tool) === query.join(" "));
+  if (named !== undefined) return say(await toolHelp(named));
   const words = query.map((word) => word.toLowerCase());
   const found = board.tools().filter((tool) => {
-    const text = `${tool.name} ${tool.description}`.toLowerCase();
+    const text = `${canonicalName(tool)} ${tool.name} ${tool.description}`.toLowerCase();
     return words.every((word) => text.includes(word));
   });
   if (found.length === 0)
     return say(words.length === 0 ? "There are no tools." : "No tool matches.");
-  say(found.map(({ name, description }) => listLine(name, description)).join("\n"));
+  say(found.map((tool) => listLine(canonicalName(tool), tool.description)).join("\n"));
 }
 
-async function callTool(name: string, json: string, context: CommandContext): Promise<void> {
-  if (name === "") {
+async function callTool(line: string, context: CommandContext): Promise<void> {
+  const [name, ...words] = splitWords(line);
+  if (name === undefined) {
     throw new PlugboardError("INVALID_ARGUMENTS", "/call needs the name of a tool", {
-      hint: '/call <tool> {"key": "value"}',
+      hint: "/call <tool> key=value …, and /tools lists the tools",
     });
   }
-  const { board, call, signal, say } = context;
-  const args = parseArguments(json);
-  const outcome = await call(await board.find(name, { signal }), args);
+  const { board, call, signal, say, notify } = context;
+  if (words.length === 1 && words[0] === "--help") {
+    return say(await toolHelp(await board.find(name, { signal })));
+  }
+  const given = await parseArguments(words, SOURCES);
+  const tool = await board.find(name, { signal });
+  const hint = `/help ${shellWord(canonicalName(tool))} shows its parameters`;
+  const { args, problem, warnings } = assembleArguments(given, tool.parameters, hint);
+  // A tool that a rule hides is refused and audited whatever its arguments are.
+  const isListed = board.tools().some((each) => each.name === tool.name);
+  if (problem !== undefined && isListed) throw problem;
+  for (const warning of warnings) notify(`${canonicalName(tool)}: ${warning}`);
+  const outcome = await call(tool, args);
   if (!signal.aborted) say(outcome.isError ? "The call failed." : "Done.");
 }
 
-function parseArguments(json: string): JsonObject {
-  const value = json === "" ? {} : tryParseJson(json);
-  if (isJsonObject(value)) return value;
-  const what = value === undefined ? "valid JSON" : "a JSON object";
-  throw new PlugboardError("INVALID_ARGUMENTS", `the arguments are not ${what}`, {
-    hint: 'write them as {"key": "value"}',
-  });
+/** A session has no stdin. Whoever writes a prompt need not be allowed to read the agent's files. */
+const SOURCES: ArgumentSources = {
+  forms: "arguments are key=value, key:=json or a JSON object",
+  async file(path, key) {
+    const hint = key === undefined ? undefined : literalAt(key);
+    throw invalidArguments([`/call does not read files, so @${path} cannot be used`], hint);
+  },
+  async stdin() {
+    throw invalidArguments(["/call has no stdin to read from"]);
+  },
+};
+
+async function help(
+  topic: string,
+  commands: readonly AvailableCommand[],
+  { board, say, signal }: CommandContext,
+): Promise<void> {
+  const word = topic.replace(/^\//, "");
+  if (word === "") return say(commandHelp(commands));
+  if (word === "call") return say(callHelp());
+  const command = commands.find(({ name }) => name === word);
+  if (command !== undefined) return say(commandHelp([command]));
+  const [name = ""] = splitWords(topic);
+  say(await toolHelp(await board.find(name, { signal })));
 }
 
 async function listResources({ board, say, signal }: CommandContext): Promise<void> {

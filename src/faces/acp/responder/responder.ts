@@ -14,8 +14,6 @@ export interface PromptContext extends CommandContext {
   readonly board: CommandContext["board"] & Pick<SessionBoard, "cwd">;
   /** The current tools, for a model: each under the session's mode. */
   readonly tools: () => Tool[];
-  /** Shows a notice without keeping it in the history. */
-  readonly notify: (text: string) => void;
 }
 
 /** Which model answers, and which others can be chosen. */

@@ -212,7 +212,9 @@ export class Session implements UserSettings {
     this.#output.beginAnswer();
     this.#output.sendTitle(text);
     try {
-      if (typed?.kind !== "mcp") {
+      // The list of commands needs no server.
+      const isList = typed?.kind === "help" && typed.topic === "";
+      if (typed?.kind !== "mcp" && !isList) {
         await this.#waitForServers(signal);
         await this.#wakeServers(signal);
       }

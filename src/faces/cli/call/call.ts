@@ -4,9 +4,10 @@ import type { AgentConfig } from "../../../model/agent-config.ts";
 import type { Board } from "../../../model/board.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { type CallOutcome, canonicalName, type Tool } from "../../../model/tool.ts";
-import { oneLine, plainText } from "../../../util/text.ts";
-import { assembleArguments } from "../args/assemble.ts";
-import { type GivenArguments, readTokens } from "../args/tokens.ts";
+import { oneLine, plainText, shellWord } from "../../../util/text.ts";
+import { assembleArguments } from "../../../bridge/arguments/assemble.ts";
+import type { GivenArguments } from "../../../bridge/arguments/parse.ts";
+import { readArguments } from "../read-arguments.ts";
 import { CallView } from "./call-view.ts";
 import type { CliContext } from "../context.ts";
 import { elicitationPrompt } from "../questions/elicit.ts";
@@ -18,12 +19,13 @@ import { ensureDirectory, saveBinary } from "./save.ts";
 
 export async function runCall(command: CallCommand, context: CliContext): Promise<number> {
   // Before the board opens: arguments that cannot be read must not start a server.
-  const given = await readTokens(command.args, context);
+  const given = await readArguments(command.args, context);
   await ensureDirectory(command.output, context.io.cwd);
   const open = {
     start: "none",
     adjust: withTimeout(command.timeout),
     onElicitation: elicitationPrompt(context),
+    onApproval: command.yes ? () => "once" as const : undefined,
   } as const;
   return withBoard(context, open, ({ board }) => callTool(board, command, given, context));
 }
@@ -39,10 +41,14 @@ export async function callTool(
   const view = new CallView(board, context);
   try {
     const tool = await board.find(name, { signal }).catch(hintAtList);
-    const { args, problem } = assembleArguments(given, tool.parameters, canonicalName(tool));
+    const hint = `plugboard tools ${shellWord(canonicalName(tool))} shows its parameters`;
+    const { args, problem, warnings } = assembleArguments(given, tool.parameters, hint);
     // A tool that a rule hides is refused and audited whatever its arguments are.
     const isListed = board.tools({ all: true }).some((each) => each.name === tool.name);
     if (problem !== undefined && isListed) throw problem;
+    const { source } = tool;
+    const about = source.kind === "mcp" ? { server: source.server, tool: source.tool } : {};
+    for (const warning of warnings) context.logger.warn(warning, about);
     view.calling(canonicalName(tool));
     const outcome = await board.call(tool.name, args, {
       signal,
@@ -64,7 +70,8 @@ function withTimeout(timeout: number | undefined): (agent: AgentConfig) => Agent
   });
 }
 
-function hintAtList(error: unknown): never {
+/** Rejects with the same error, which says where all tools are listed. */
+export function hintAtList(error: unknown): never {
   if (!(error instanceof PlugboardError) || error.code !== "UNKNOWN_TOOL") throw error;
   const { code, message, hint } = error;
   throw new PlugboardError(code, message, { hint: hint ?? "plugboard tools lists all tools" });

@@ -10,6 +10,14 @@ export interface CallCommand {
   timeout?: number;
   /** Where binary content is saved. */
   output?: string;
+  /** The call may be made without asking. */
+  yes: boolean;
+}
+
+/** `plugboard call <tool> --help` */
+export interface ToolHelpCommand {
+  kind: "tool-help";
+  tool: string;
 }
 
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
@@ -24,22 +32,42 @@ Ways to give arguments:
   text=@notes.txt                read a value from a file; text=@- from stdin
   @arguments.json                read a JSON object from a file; - from stdin
 
-Examples:
-  plugboard call demo/convert_time time=14:30 from=Berlin to=Tokyo
-  plugboard call mcp__demo__current_time zone=Tokyo --json`;
+plugboard call <tool> --help shows what one tool takes, with an example.
 
-export function describeCall(program: Parser, choose: (command: CallCommand) => void): void {
-  program
+Examples:
+  plugboard call demo/convert_time --help
+  plugboard call demo/convert_time time=14:30 from=Berlin to=Tokyo
+  plugboard call demo/current_time zone=Tokyo --json`;
+
+interface Options extends Pick<CallCommand, "timeout" | "output"> {
+  yes?: true;
+  help?: true;
+}
+
+export function describeCall(
+  program: Parser,
+  choose: (command: CallCommand | ToolHelpCommand) => void,
+): void {
+  const call = program
     .command("call")
     .description("call a tool")
-    .argument("<tool>", "public name, server/tool, or the tool's name if it is unique")
+    .usage("[options] <tool> [arguments...]")
+    .argument("[tool]", "server/tool, the tool's name if it is unique, or the public name")
     .argument("[arguments...]", "key=value, key:=json, a JSON object, @file, or - for stdin")
     .option("--timeout <ms>", "milliseconds the call may take without progress", milliseconds)
     .option("--output <directory>", "save images, audio and other binary content there")
+    .option("--yes", "make the call without asking, if it needs approval")
+    // In place of commander's own, which knows nothing of tools.
+    .helpOption(false)
+    .option("-h, --help", "show help, or with a tool, what it takes")
     .addHelpText("after", HELP)
-    .action((tool: string, args: string[], options: Pick<CallCommand, "timeout" | "output">) =>
-      choose({ kind: "call", tool, args, timeout: options.timeout, output: options.output }),
-    );
+    .action((tool: string | undefined, args: string[], options: Options) => {
+      if (options.help && tool === undefined) return call.help();
+      if (tool === undefined) return call.error("error: missing required argument 'tool'");
+      if (options.help) return choose({ kind: "tool-help", tool });
+      const { timeout, output, yes } = options;
+      choose({ kind: "call", tool, args, timeout, output, yes: yes === true });
+    });
 }
 
 function milliseconds(text: string): number {

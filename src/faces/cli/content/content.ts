@@ -5,9 +5,11 @@ import type { Board } from "../../../model/board.ts";
 import type { Prompt, PromptArgument, PromptMessage } from "../../../model/prompt.ts";
 import type { Resource, ResourceReading, ResourceTemplate } from "../../../model/resource.ts";
 import type { CallOutcome } from "../../../model/tool.ts";
-import { byteSize } from "../../../util/text.ts";
-import { invalidArguments } from "../args/invalid.ts";
-import { type GivenArguments, readTokens } from "../args/tokens.ts";
+import { closest } from "../../../util/closest.ts";
+import { byteSize, oneLine, plural, shellWord } from "../../../util/text.ts";
+import { invalidArguments } from "../../../bridge/arguments/invalid.ts";
+import type { GivenArguments } from "../../../bridge/arguments/parse.ts";
+import { readArguments } from "../read-arguments.ts";
 import { binaryOf, resultText } from "../call/result.ts";
 import { ensureDirectory, saveBinary } from "../call/save.ts";
 import type { GetPromptCommand, ListContentCommand, ReadCommand } from "./command.ts";
@@ -137,14 +139,56 @@ export async function runPrompt(
 ): Promise<number> {
   const { signal, screen, options } = context;
   // Before the board opens: arguments that cannot be read must not start a server.
-  const values = toStrings(await readTokens(args, context));
+  const values = toStrings(await readArguments(args, context));
   return withBoard(context, { start: "none" }, async ({ board }) => {
+    const prompt = await whileStarting(board, context, findPrompt(name, board));
+    if (prompt !== undefined) checkArguments(prompt, values, context);
     const getting = board.prompts.get(name, values, { signal });
     const result = await whileStarting(board, context, getting);
     if (options.json) screen.json(result);
     else screen.text(messagesText(result.messages));
     return EXIT.ok;
   });
+}
+
+/** Undefined where no list has it: then the server decides what its name means. */
+async function findPrompt(
+  name: string,
+  board: Pick<Board, "prompts" | "status">,
+): Promise<Prompt | undefined> {
+  const from = board.status().find((server) => name.startsWith(`${server.name}/`))?.name;
+  const own = from === undefined ? name : name.slice(from.length + 1);
+  const prompts = await board.prompts.list(from);
+  return prompts.find((each) => each.name === own);
+}
+
+/** Refuses what surely fails, as for a tool: a missing argument, a mistyped one. */
+function checkArguments(
+  { server, name, arguments: wanted = [] }: Prompt,
+  values: Record<string, string>,
+  { logger }: CliContext,
+): void {
+  const names = wanted.map((each) => each.name);
+  const takes = names.length === 0 ? "no arguments" : names.join(", ");
+  const missing = wanted.filter((each) => each.required && !Object.hasOwn(values, each.name));
+  const unknown = Object.keys(values).filter((each) => !names.includes(each));
+  const problems: string[] = [];
+  for (const each of unknown) {
+    const meant = closest(each, names);
+    if (meant === undefined) {
+      logger.warn(`the prompt does not describe '${oneLine(each, 60)}'; it takes ${takes}`, {
+        server,
+      });
+    } else problems.push(`there is no argument '${oneLine(each, 60)}'; did you mean '${meant}'?`);
+  }
+  if (missing.length > 0) {
+    const lines = missing.map((each) => `    ${each.name}  ${oneLine(each.description ?? "", 80)}`);
+    const title = `${plural(missing.length, "argument")} missing:`;
+    problems.push([title, ...lines.map((line) => line.trimEnd())].join("\n"));
+  }
+  if (problems.length === 0) return;
+  const usage = [shellWord(`${server}/${name}`), ...wanted.map(asUsed)].join(" ");
+  throw invalidArguments(problems, `plugboard prompt ${usage}`);
 }
 
 /** The arguments of a prompt are always texts. */

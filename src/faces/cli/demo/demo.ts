@@ -1,7 +1,8 @@
 // `plugboard demo`: a short tour of the demo server that comes with the package, whatever is configured.
 
 import type { Board } from "../../../model/board.ts";
-import { readTokens } from "../args/tokens.ts";
+import { shellQuoted } from "../../../util/text.ts";
+import { readArguments } from "../read-arguments.ts";
 import { callTool } from "../call/call.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -53,13 +54,11 @@ async function makeCall(
 ): Promise<number> {
   const { screen } = context;
   const { paint } = screen.terminal.out;
-  screen.lines(["", paint("cyan", `$ plugboard call ${[tool, ...words].map(quoted).join(" ")}`)]);
-  return callTool(board, { tool }, await readTokens(words, context), context);
-}
-
-/** As it would be typed in a shell. */
-function quoted(word: string): string {
-  return /^[\w@%+=:,./°-]+$/u.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+  screen.lines([
+    "",
+    paint("cyan", `$ plugboard call ${[tool, ...words].map(shellQuoted).join(" ")}`),
+  ]);
+  return callTool(board, { tool }, await readArguments(words, context), context);
 }
 
 function nextSteps({ screen, io }: CliContext): string[] {

@@ -63,7 +63,10 @@ function showPins(text: string, all: readonly ServerPins[], { screen, options }:
   const shown = target.tool === undefined ? pendingOf(entries) : entries;
   if (options.json) return screen.json({ pins: shown.map(pinJsonInFull) });
   const { out } = screen.terminal;
-  screen.lines(shown.flatMap((each, at) => [...(at ? [""] : []), ...pinPage(each, all, out)]));
+  const isOne = shown.length === 1;
+  screen.lines(
+    shown.flatMap((each, at) => [...(at ? [""] : []), ...pinPage(each, all, out, isOne)]),
+  );
   if (shown.length === 0) screen.note("nothing has changed");
   else if (pendingOf(shown).length > 0) {
     screen.note(`to approve it: plugboard pins approve ${shellWord(text)}`);

@@ -1,6 +1,6 @@
 // Pins as tables, pages and JSON.
 
-import { changesOf } from "../../../board/pins.ts";
+import { changesOf, definitionOf } from "../../../board/pins.ts";
 import type { FieldChange, Pin, PinEntry, ServerPins } from "../../../model/pin.ts";
 import { oneLine } from "../../../util/text.ts";
 import { localTime } from "../terminal/local-time.ts";
@@ -40,20 +40,25 @@ export function pinTable(
   return renderTable(COLUMNS, rows, { width, paint });
 }
 
-/** The pinned definition, or what changed since. */
+/** What changed since it was pinned, on top; with `full`, then the whole definition as it is now. */
 export function pinPage(
   entry: PinEntry,
   all: readonly ServerPins[],
   { paint }: OutputView,
+  full: boolean,
 ): string[] {
   const { pin } = entry;
   const what = entry.kind === "tool" ? "" : " (instructions)";
   const times = [`first seen ${localTime(pin.firstSeen)}`];
   if (pin.kind === "changed") times.push(`changed ${localTime(pin.pending.seen)}`);
+  const changes = shownChanges(changesOf(entry));
+  const now = pin.kind === "changed" && full ? shownChanges(definitionOf(entry)) : [];
   return [
     `${paint("bold", oneLine(nameOf(entry, all)) + what)}  ${paint(TONES[pin.kind], pin.kind)}`,
     `  ${paint("dim", times.join(", "))}`,
-    ...shownChanges(entry).flatMap((change) => changeLines(change, pin.kind, paint)),
+    ...changes.flatMap((change) => changeLines(change, pin.kind, paint)),
+    ...(now.length === 0 ? [] : ["", `  ${paint("bold", "The definition as it is now:")}`]),
+    ...now.flatMap((part) => changeLines(part, "pinned", paint)),
   ];
 }
 
@@ -76,13 +81,12 @@ export function pinJsonInFull(entry: PinEntry): object {
     ...pinJson(entry),
     pinned: pin.kind === "new" ? null : pin.approved.value,
     pending: pin.kind === "pinned" ? null : pin.pending.value,
-    changes: pin.kind === "changed" ? shownChanges(entry) : [],
+    changes: pin.kind === "changed" ? shownChanges(changesOf(entry)) : [],
   };
 }
 
 /** The differences that a page or a JSON object shows. */
-function shownChanges(entry: PinEntry): FieldChange[] {
-  const { changes, isCut } = changesOf(entry);
+function shownChanges({ changes, isCut }: ReturnType<typeof changesOf>): FieldChange[] {
   return isCut ? [...changes, { path: "… and more; --json shows both in full" }] : changes;
 }
 

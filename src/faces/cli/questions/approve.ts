@@ -1,23 +1,27 @@
-// Asks the person at the terminal to approve a call.
+// Asks the person at the terminal to approve a call, or tells them how to allow it where they cannot be asked.
 
+import { approvalText } from "../../../bridge/approval-text.ts";
 import type { ApprovalAnswer, ApprovalRequest, AskApproval } from "../../../model/approval.ts";
-import { truncate } from "../../../util/text.ts";
-import { askLine } from "../terminal/input.ts";
+import { PlugboardError } from "../../../model/errors.ts";
+import { oneLine } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
-import { visible } from "../terminal/visible.ts";
+import { askLine } from "../terminal/input.ts";
+import { wrapIndented } from "../terminal/width.ts";
+import { isAttended } from "./elicit.ts";
 
-const MAX_ARGUMENTS = 4000;
-const MAX_DESCRIPTION = 600;
-const MAX_TITLE = 200;
-
-/** Undefined where no person sits at a terminal: then calls that need approval are refused. */
-export function approvalPrompt({ io, screen, signal }: CliContext): AskApproval | undefined {
-  if (io.stdin.isTTY !== true || !screen.terminal.err.isTerminal) return undefined;
+export function approvalPrompt(context: CliContext): AskApproval {
+  const { io, screen, signal } = context;
   return async (request, gone) => {
     const resume = screen.pauseLive();
     try {
-      for (const line of questionLines(request)) screen.note(line);
+      // stdin has ended if the arguments were typed into it.
+      if (!isAttended(context) || !io.stdin.readable) return refuseUnasked(request, context);
       const until = gone === undefined ? signal : AbortSignal.any([signal, gone]);
+      const isCut = show(request, context, false);
+      const more = isCut ? "[s]how everything, " : "";
+      const answer = await askLine(`Allow this call? [y]es, [a]lways, ${more}[N]o `, io, until);
+      if (!isCut || !/^s(?:how)?$/i.test(answer.trim())) return answerOf(answer);
+      show(request, context, true);
       return answerOf(await askLine("Allow this call? [y]es, [a]lways, [N]o ", io, until));
     } finally {
       resume();
@@ -25,16 +29,30 @@ export function approvalPrompt({ io, screen, signal }: CliContext): AskApproval 
   };
 }
 
-function questionLines(request: ApprovalRequest): string[] {
-  const { tool, title, description, args, reason, hints, trusted } = request;
-  const claims = Object.entries(hints).map(([hint, value]) => `${hint}: ${value}`);
-  const source = trusted ? "self-described" : "self-described, unverified";
-  return [
-    `${visible(tool)}${title === undefined ? "" : ` (${visible(truncate(title, MAX_TITLE))})`} needs your approval: ${reason}`,
-    ...(description === undefined ? [] : [`  ${visible(truncate(description, MAX_DESCRIPTION))}`]),
-    ...(claims.length === 0 ? [] : [`  ${source}: ${claims.join(", ")}`]),
-    `  arguments: ${visible(truncate(JSON.stringify(args), MAX_ARGUMENTS))}`,
+/** True if something was left out. */
+function show(request: ApprovalRequest, { screen }: CliContext, full: boolean): boolean {
+  const { question, about, args, leftOut } = approvalText(request, full);
+  const { width } = screen.terminal.err;
+  const lines = [
+    question,
+    ...about.map((line) => `  ${line}`),
+    ...(args.length === 0 ? ["  without arguments"] : ["  arguments:"]),
+    ...args.map((line) => `    ${line}`),
+    ...(leftOut === undefined ? [] : [`  not shown: ${leftOut}`]),
   ];
+  for (const line of lines.flatMap((each) => wrapIndented(each, width))) screen.note(line);
+  return leftOut !== undefined;
+}
+
+function refuseUnasked(request: ApprovalRequest, context: CliContext): never {
+  const isCut = show(request, context, false);
+  if (isCut)
+    context.screen.note("  plugboard ask --json prints the arguments of every call in full");
+  const message = `${oneLine(request.tool, 200)} needs your approval, and there is no terminal to ask you on`;
+  throw new PlugboardError("NOT_APPROVED", message, {
+    server: request.server,
+    hint: 'run the command again with --yes to allow it, or set its "approval" to "never" in the configuration',
+  });
 }
 
 function answerOf(line: string): ApprovalAnswer {

@@ -13,7 +13,7 @@ import { askLine } from "../terminal/input.ts";
 import { openBrowser } from "../terminal/browser.ts";
 import type { CliContext } from "../context.ts";
 import { fieldLines, readField } from "./form-field.ts";
-import { visible } from "../terminal/visible.ts";
+import { visible } from "../../../util/visible.ts";
 
 const MAX_MESSAGE = 2000;
 /** After this many invalid answers to a field, the form counts as cancelled. */

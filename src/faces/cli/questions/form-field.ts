@@ -7,7 +7,7 @@ import {
   type FormField,
 } from "../../../model/form.ts";
 import { truncate } from "../../../util/text.ts";
-import { visible } from "../terminal/visible.ts";
+import { visible } from "../../../util/visible.ts";
 
 const MAX_TITLE = 100;
 const MAX_DESCRIPTION = 300;

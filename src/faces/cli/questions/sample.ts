@@ -8,7 +8,7 @@ import { QuestionQueue } from "../../../util/question-queue.ts";
 import { askLine } from "../terminal/input.ts";
 import type { CliContext } from "../context.ts";
 import { isAttended } from "./elicit.ts";
-import { visible } from "../terminal/visible.ts";
+import { visible } from "../../../util/visible.ts";
 
 export interface SamplingSettings {
   /** Allow everything without asking. */

@@ -34,15 +34,23 @@ export function wrap(text: string, wanted = Infinity): string[] {
       continue;
     }
     if (line !== "") lines.push(line);
-    let rest = word;
-    while (displayWidth(rest) > width) {
-      const [start, end] = split(rest, width);
+    // Measured a line at a time: measuring all that is left would take the square of a long word's length.
+    let [start, rest] = split(word, width);
+    while (rest !== "") {
       lines.push(start);
-      rest = end;
+      [start, rest] = split(rest, width);
     }
-    line = rest;
+    line = start;
   }
   return [...lines, line];
+}
+
+/** As `wrap`, with the indentation of the line before every part of it, and a little more before the later ones. */
+export function wrapIndented(line: string, width = Infinity): string[] {
+  const text = line.trimStart();
+  const margin = line.slice(0, line.length - text.length);
+  const room = Math.max(20, width - margin.length - 2);
+  return wrap(text, room).map((part, at) => margin + (at === 0 ? "" : "  ") + part);
 }
 
 function split(text: string, width: number): [start: string, end: string] {

@@ -1,14 +1,14 @@
-// Tools as a list: a line each, with the first sentence of the description.
+// Tools as a list: a line each, with the name that a shell takes and the first sentence of the description.
 
-import { needsTask, type Tool } from "../../../model/tool.ts";
-import { plainText } from "../../../util/text.ts";
+import { canonicalName, needsTask, type Tool } from "../../../model/tool.ts";
+import { plainText, shellWord } from "../../../util/text.ts";
 import { listByServer } from "../terminal/list.ts";
 import type { OutputView } from "../terminal/terminal.ts";
 
 export function toolList(tools: readonly Tool[], view: OutputView): string[] {
   const lines = tools.map((tool) => ({
     server: tool.source.kind === "mcp" ? tool.source.server : "native",
-    name: tool.name,
+    name: shellWord(canonicalName(tool)),
     about: [...marks(tool).map((mark) => `(${mark})`), firstSentence(tool)].join(" "),
   }));
   return listByServer(lines, "tool", view);

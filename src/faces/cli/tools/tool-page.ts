@@ -1,63 +1,106 @@
-// Tools in full: the description and every parameter.
+// Tools in full: the description, what the tool says it does, every argument, and for one tool an example.
 
+import { exampleCall } from "../../../board/example-call.ts";
+import { whatItDoes } from "../../../bridge/approval-text.ts";
+import { type FieldLine, listFields } from "../../../bridge/arguments/fields.ts";
+import { SchemaView } from "../../../bridge/arguments/schema-view.ts";
+import { hintsIn } from "../../../model/approval.ts";
 import { canonicalName, type Tool } from "../../../model/tool.ts";
-import { oneLine } from "../../../util/text.ts";
-import { type Parameter, SchemaView } from "../args/schema-view.ts";
-import { type Column, renderTable, type Row } from "../terminal/table.ts";
+import { capitalised, oneLine, plainText, shellQuoted, shellWord } from "../../../util/text.ts";
+import type { GlobalOptions } from "../context.ts";
 import type { OutputView } from "../terminal/terminal.ts";
+import { wrap, wrapIndented } from "../terminal/width.ts";
 import { marks, ownDescription } from "./tool-list.ts";
-import { wrap } from "../terminal/width.ts";
 
-const COLUMNS: readonly Column[] = [
-  { min: 8 },
-  { min: 8, overflow: "wrap" },
-  { min: 8, overflow: "wrap" },
-  { min: 20, overflow: "wrap" },
-];
+/** Deeper fields are not indented further: their paths say where they are. */
+const DEEPEST_INDENT = 6;
 
 export function toolPages(tools: readonly Tool[], view: OutputView): string[] {
   return tools.flatMap((tool, at) => [...(at === 0 ? [] : [""]), ...toolPage(tool, view)]);
 }
 
+/** With an example that can be pasted into a shell. */
+export async function toolHelp(
+  tool: Tool,
+  view: OutputView,
+  options: Pick<GlobalOptions, "config" | "agent">,
+): Promise<string[]> {
+  const example = await exampleCall(tool.parameters);
+  const start = [
+    "plugboard",
+    ...(options.config === undefined ? [] : ["--config", shellQuoted(options.config)]),
+    ...(options.agent === undefined ? [] : ["--agent", shellQuoted(options.agent)]),
+    "call",
+    shellWord(canonicalName(tool)),
+  ];
+  const words = example?.words.map(shellQuoted) ?? requiredWords(tool);
+  const title =
+    example === undefined
+      ? "Usage:"
+      : example.fits
+        ? "Example:"
+        : "Example, which may not satisfy all of the schema:";
+  return [...toolPage(tool, view), "", `  ${title}`, `    ${[...start, ...words].join(" ")}`];
+}
+
+function requiredWords({ parameters }: Tool): string[] {
+  const required = new SchemaView(parameters).parameters.filter((each) => each.required);
+  return required.map(({ name }) => `${shellWord(name)}=…`);
+}
+
 function toolPage(tool: Tool, view: OutputView): string[] {
   const { paint, width = Infinity } = view;
-  const description = ownDescription(tool)
-    .trim()
-    .split("\n")
-    .flatMap((line) => wrap(line.trimEnd(), width - 2))
-    .map((line) => (line === "" ? "" : `  ${line}`));
+  const description = ownDescription(tool).trim();
+  const paragraphs = description === "" ? [] : description.split("\n");
+  const does = whatItDoes(hintsIn(tool.annotations));
   return [
-    `${paint("bold", tool.name)}  ${paint("dim", about(tool))}`,
-    ...description,
-    ...parameterTable(tool, view),
+    `${paint("bold", shellWord(canonicalName(tool)))}${about(tool, paint)}`,
+    ...paragraphs
+      .flatMap((line) => wrap(line.trimEnd(), width - 2))
+      .map((line) => (line === "" ? "" : `  ${line}`)),
+    ...(does === undefined
+      ? []
+      : [`  ${paint("dim", `${capitalised(does)}, by its own account.`)}`]),
+    ...fieldLines(tool, view),
   ];
 }
 
-function about(tool: Tool): string {
-  const manual = tool.include === "manual" ? ["manual: not shown to models"] : [];
-  return [oneLine(canonicalName(tool)), ...manual, ...marks(tool)].join(", ");
+function about(tool: Tool, paint: OutputView["paint"]): string {
+  const title = tool.annotations?.["title"];
+  const notes = [
+    ...(typeof title === "string" && title.trim() !== "" ? [oneLine(title, 100)] : []),
+    ...(tool.include === "manual" ? ["manual: not shown to models"] : []),
+    ...marks(tool),
+  ];
+  return notes.length === 0 ? "" : `  ${paint("dim", notes.join(", "))}`;
 }
 
-function parameterTable(tool: Tool, { paint, width }: OutputView): string[] {
-  const view = new SchemaView(tool.parameters);
-  const rows = view.parameters.map((each) => parameterRow(each, view));
-  if (rows.length === 0) return ["  no parameters"];
-  return renderTable(COLUMNS, rows, { width, paint, indent: 4 });
+function fieldLines({ parameters }: Tool, view: OutputView): string[] {
+  const lines = listFields(parameters).flatMap((each) => fieldText(each, view));
+  return lines.length === 0 ? ["", "  No arguments."] : ["", "  Arguments:", ...lines];
 }
 
-function parameterRow({ name, schema, required }: Parameter, view: SchemaView): Row {
-  const resolved = view.resolve(schema);
-  const description = schema["description"] ?? resolved["description"];
-  return {
-    cells: [
-      { text: name, tone: "cyan" },
-      view.typeName(schema),
-      required ? "required" : defaultOf(resolved["default"]),
-      typeof description === "string" ? description : "",
-    ],
-  };
-}
-
-function defaultOf(value: unknown): string {
-  return value === undefined ? "" : `default ${oneLine(JSON.stringify(value), 40)}`;
+function fieldText(line: FieldLine, { paint, width = Infinity }: OutputView): string[] {
+  const margin = " ".repeat(4 + 2 * Math.min(line.depth, DEEPEST_INDENT));
+  if (line.kind === "note") return [`${margin}${paint("dim", line.text)}`];
+  const { path, type, facts, description } = line;
+  const name = oneLine(path);
+  const [first = "", ...others] = wrapIndented(
+    `${margin}${name}  ${[type, ...facts].join(", ")}`,
+    width,
+  );
+  // The name is painted after wrapping, since colours have no width.
+  const head = first.startsWith(`${margin}${name}`)
+    ? `${margin}${paint("cyan", name)}${first.slice(margin.length + name.length)}`
+    : first;
+  const below = plainText(description ?? "").trim();
+  const told = below === "" ? [] : below.split("\n");
+  const room = Math.max(20, width - margin.length - 4);
+  return [
+    head,
+    ...others,
+    ...told
+      .flatMap((each) => wrap(each.trim(), room))
+      .map((each) => (each === "" ? "" : `${margin}    ${each}`)),
+  ];
 }

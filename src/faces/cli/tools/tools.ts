@@ -6,13 +6,15 @@ import { closest } from "../../../util/closest.ts";
 import { duration, plainText, plural } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
+import { hintAtList } from "../call/call.ts";
+import type { ToolHelpCommand } from "../call/command.ts";
 import { withBoard } from "../open.ts";
 import { stateToJson, unavailableNotes } from "../status/server-state.ts";
 import { untilStarted, whileStarting } from "../status/starting.ts";
 import { hasWords } from "../terminal/list.ts";
 import type { ToolsCommand } from "./command.ts";
 import { toolList } from "./tool-list.ts";
-import { toolPages } from "./tool-page.ts";
+import { toolHelp, toolPages } from "./tool-page.ts";
 
 export async function runTools(command: ToolsCommand, context: CliContext): Promise<number> {
   const { screen, options } = context;
@@ -22,11 +24,13 @@ export async function runTools(command: ToolsCommand, context: CliContext): Prom
     if (refresh) await whileStarting(board, context, board.refresh());
     else await untilStarted(board, context, agent.startupWait);
     const all = board.tools({ all: true });
+    const named = all.filter((tool) => isNamed(tool, query));
     const found = all.filter(({ name, label, description }) =>
       hasWords([name, label, description], query),
     );
-    const tools = command.all ? found : found.filter(({ include }) => include !== "app");
-    const hidden = found.length - tools.length;
+    const shown = command.all ? found : found.filter(({ include }) => include !== "app");
+    const tools = named.length > 0 ? named : shown;
+    const hidden = named.length > 0 ? 0 : found.length - tools.length;
     const servers = board.status();
     if (options.json) {
       screen.json({
@@ -37,7 +41,10 @@ export async function runTools(command: ToolsCommand, context: CliContext): Prom
       return EXIT.ok;
     }
     const { out } = screen.terminal;
-    screen.lines(long ? toolPages(tools, out) : toolList(tools, out));
+    const [only] = tools.length === 1 ? tools : [];
+    if (only !== undefined && isNamed(only, query)) {
+      screen.lines(await toolHelp(only, out, options));
+    } else screen.lines(long ? toolPages(tools, out) : toolList(tools, out));
     const { isTerminal, paint } = screen.terminal.err;
     for (const note of unavailableNotes(servers)) screen.note(note);
     if (hidden > 0) screen.note(hiddenNote(hidden, found.length));
@@ -55,6 +62,26 @@ function hiddenNote(hidden: number, found: number): string {
   const what = plural(hidden, hidden === found ? "tool" : "more tool");
   const are = hidden === 1 ? "is" : "are";
   return `${what} ${are} for the apps of the servers, not for models; --all lists ${hidden === 1 ? "it" : "them"}`;
+}
+
+/** `plugboard call <tool> --help`: what one tool takes, even if a rule hides it. */
+export async function runToolHelp(
+  { tool: name }: ToolHelpCommand,
+  context: CliContext,
+): Promise<number> {
+  const { screen, options, signal } = context;
+  return withBoard(context, { start: "none" }, async ({ board }) => {
+    const finding = board.find(name, { signal }).catch(hintAtList);
+    const tool = await whileStarting(board, context, finding);
+    if (options.json) screen.json(toolJson(tool));
+    else screen.lines(await toolHelp(tool, screen.terminal.out, options));
+    return EXIT.ok;
+  });
+}
+
+/** Whether the query is one tool's full name, rather than words to look for. */
+function isNamed(tool: Tool, [word, ...others]: readonly string[]): boolean {
+  return others.length === 0 && (word === canonicalName(tool) || word === tool.name);
 }
 
 function emptyNotes(

@@ -14,7 +14,7 @@ import { PlugboardError } from "../../../model/errors.ts";
 import { isWritableByOthers } from "../../../state/state-directory.ts";
 import type { CliIo } from "../io.ts";
 import { changeLines, launchLines } from "./view.ts";
-import { visible } from "../terminal/visible.ts";
+import { visible } from "../../../util/visible.ts";
 
 export interface Judgement {
   store: TrustStore;

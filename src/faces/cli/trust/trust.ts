@@ -12,7 +12,7 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import type { TrustCommand } from "./command.ts";
 import { headline, judgeFile, trustDetails } from "./require-trust.ts";
-import { visible } from "../terminal/visible.ts";
+import { visible } from "../../../util/visible.ts";
 
 const FILE_NAME = "plugboard.json";
 

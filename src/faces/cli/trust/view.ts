@@ -3,7 +3,7 @@
 
 import type { Launch, Trust } from "../../../config/trust/trust.ts";
 import type { ServerConfig } from "../../../model/server-config.ts";
-import { visible, visibleCommand } from "../terminal/visible.ts";
+import { visible, visibleCommand } from "../../../util/visible.ts";
 
 export function launchLines(launches: readonly Launch[]): string[] {
   return launches.flatMap((launch) => {

@@ -162,7 +162,7 @@ describe("_meta.plugboard", () => {
     ]);
     expect(await editor.call(sessionId, "hidden/echo", { text: "hi" })).toBe("hi");
     expect(await editor.call(sessionId, "mine/echo", { text: "hi" })).toBe("hi");
-    expect(await editor.ask(sessionId, "/tools hidden")).toContain("mcp__hidden__echo");
+    expect(await editor.ask(sessionId, "/tools hidden")).toContain("hidden/echo");
   });
 
   it("overrides the configuration; `agent` means always, with a notice", async () => {

@@ -163,7 +163,7 @@ describe("servers of a session", () => {
     const editor = await desk.open();
     const headers = [{ name: "X-Given", value: "yes" }];
     const sessionId = await editor.newSession([{ type, name: "remote", url: remote.url, headers }]);
-    expect(await editor.ask(sessionId, "/tools echo")).toContain("mcp__remote__echo");
+    expect(await editor.ask(sessionId, "/tools echo")).toContain("remote/echo");
     expect(remote.requests.every((request) => header(request, "x-given") === "yes")).toBe(true);
   });
 
@@ -181,7 +181,7 @@ describe("servers of a session", () => {
     const editor = await desk.open({ servers: { echo: fixture("slow-start", "--ms=0") } });
     const sessionId = await editor.newSession([mcpServer("echo", "echo")]);
     await editor.until(() => /echo/.test(editor.said(sessionId)));
-    expect(await editor.ask(sessionId, "/tools crash")).toContain("mcp__echo__crash");
+    expect(await editor.ask(sessionId, "/tools crash")).toContain("echo/crash");
   });
 
   it("are separate from those of another session, and end with their own", async () => {

@@ -20,8 +20,8 @@ describe("without a model", () => {
   });
 
   it.each([
-    ["/tools", "- mcp__echo__add: [echo] Adds two numbers."],
-    ["/tools ADDS numbers", "- mcp__echo__add: [echo] Adds two numbers."],
+    ["/tools", "- echo/add: [echo] Adds two numbers."],
+    ["/tools ADDS numbers", "- echo/add: [echo] Adds two numbers."],
     ["/tools nothing-like-it", "No tool matches."],
     ["/mcp", "- echo: ready, 11 tools"],
     ["/mcp status", "- echo: ready, 11 tools"],
@@ -30,8 +30,20 @@ describe("without a model", () => {
     ["/mcp dance", "/mcp dance is unknown or incomplete"],
     ["/call", "/call needs the name of a tool"],
     ["/call mcp__echo__ad", "did you mean 'mcp__echo__add'?"],
-    ["/call echo/add {a: 1}", "the arguments are not valid JSON"],
-    ["/call echo/add [1]", "the arguments are not a JSON object"],
+    ["/call echo/add {a: 1}", "the argument is not valid JSON: unexpected 'a'"],
+    ["/call echo/add [1]", "unexpected argument '[1]'"],
+    ["/call echo/add a=1", "1 argument missing:"],
+    ["/call echo/add a=x b=1", "a: expected number, got 'x'"],
+    ["/call echo/echo text=it's", "the quote ' at column 18 is never closed"],
+    ["/call echo/echo text=@/etc/passwd", "/call does not read files"],
+    ["/call echo/add -", "/call has no stdin"],
+    ["/help", "- `/call <tool> key=value …`: Call a tool"],
+    ["/help call", '- `text="two words"`: a value with spaces in quotes'],
+    ["/help /read", "- `/read [server] <uri>`: Read a resource"],
+    ["/help echo/add", "    /call echo/add a=1 b=1"],
+    ["/tools echo/add", "- `a` number, required"],
+    ["/call echo/add --help", "Only reads, by its own account."],
+    ["/help nosuch", "there is no tool named 'nosuch'"],
     ["/resources", "The servers have no resources."],
     ["/read", "/read needs a URI"],
     ["/read nothing://there", "nothing://there"],
@@ -108,6 +120,7 @@ describe("without a model", () => {
         ?.availableCommands.map(({ name }) => name) ?? [];
     await editor.until(() => named().some((name) => name.startsWith("lib:")));
     expect(named().slice(0, 5)).toEqual(["tools", "mcp", "call", "resources", "read"]);
+    expect(named()[5]).toBe("help");
     const commands = editor.of(sessionId, "available_commands_update").at(-1)?.availableCommands;
     const filled = commands?.find(({ input }) => input?.hint.includes("=…") === true);
     expect(await editor.ask(sessionId, `/${filled?.name}`)).toMatch(/needs: \w+/);

@@ -79,7 +79,9 @@ describe("plugboard ask", () => {
     const config = await configure([CALL, { text: "then not" }]);
     const { code, stderr } = await ask(config, "go");
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^echo\/echo .*\necho\/echo failed: /);
+    expect(stderr).toMatch(
+      /^echo\/echo .*\necho\/echo needs your approval: .*\n(?: .*\n)+ {4}text: "hi"\necho\/echo failed: .*--yes/,
+    );
     expect(model?.requests[1]?.toolResults[0]).toMatchObject({ isError: true });
   });
 

@@ -41,8 +41,8 @@ describe("a tool that a rule refuses", () => {
 
   it("is not listed", async () => {
     const { stdout } = await run("tools");
-    expect(stdout).toContain("mcp__echo__cwd");
-    expect(stdout).not.toMatch(/crash|mcp__echo__pid/);
+    expect(stdout).toContain("echo/cwd");
+    expect(stdout).not.toMatch(/crash|echo\/pid/);
     expect(JSON.parse((await run("status", "--json")).stdout)).toMatchObject([
       { name: "echo", tools: 9 },
     ]);
@@ -53,7 +53,7 @@ describe("a tool that a rule refuses", () => {
     expect(refused.code).toBe(4);
     expect(refused.stderr).toContain("if you are the owner, use --owner");
     expect(await run("--owner", "call", "echo/pid")).toMatchObject({ code: 0 });
-    expect((await run("tools", "--owner")).stdout).toContain("mcp__echo__pid");
+    expect((await run("tools", "--owner")).stdout).toContain("echo/pid");
     expect((await run("call", "echo/crash", "--owner")).code).toBe(4);
   });
 

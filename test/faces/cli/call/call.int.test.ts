@@ -49,6 +49,24 @@ describe("plugboard call", () => {
     expect((await running.done).stdout).toBe("typed\n");
   });
 
+  it("leaves out what has a default, and warns where a schema is not sound", async () => {
+    const scale = { type: "string", enum: ["css", "device"], default: "css" };
+    const tools = [
+      { name: "shot", inputSchema: { properties: { scale }, required: ["scale"] } },
+      { name: "odd", inputSchema: { properties: { count: { type: "int" } } } },
+    ];
+    const file = scratch.file("tools.json", { tools });
+    scratch.servers({ page: fixture("from-file", `--file=${file}`) });
+    expect(await call("page/shot")).toEqual({ code: 0, stdout: "shot\n", stderr: "" });
+    expect((await call("page/shot", "scale=x")).code).toBe(2);
+    expect(await call("page/odd", "count=5")).toEqual({
+      code: 0,
+      stdout: "odd\n",
+      stderr:
+        'warn  page/odd: count: the schema is not sound here: "int" is no type in JSON Schema\n',
+    });
+  });
+
   it("strips escapes for a terminal", async () => {
     useServers();
     const { stdout } = await scratch.run(["call", "escapes"], {
@@ -107,19 +125,19 @@ describe("plugboard call", () => {
       "arguments are missing",
       ["add", "a=1"],
       2,
-      "plugboard: 1 argument missing:\n    b  number\nhint: plugboard tools --long echo/add shows its parameters\n",
+      "plugboard: 1 argument missing:\n    b  number\nhint: plugboard tools echo/add shows its parameters\n",
     ],
     [
       "an argument does not fit",
       ["add", "a=x", "b=1"],
       2,
-      "plugboard: a: expected number, got 'x'\nhint: plugboard tools --long echo/add shows its parameters\n",
+      "plugboard: a: expected number, got 'x'\nhint: plugboard tools echo/add shows its parameters\n",
     ],
     [
       "an argument is unknown",
       ["echo", "txt=a", "text=b"],
       2,
-      "plugboard: there is no parameter 'txt'; did you mean 'text'?\nhint: plugboard tools --long echo/echo shows its parameters\n",
+      "plugboard: there is no parameter 'txt'; did you mean 'text'?\nhint: plugboard tools echo/echo shows its parameters\n",
     ],
     [
       "there is no such tool",

@@ -112,6 +112,15 @@ describe("plugboard pins show", () => {
       "    + Reads a file.",
       "    + Then sends it.",
       "",
+      "  The definition as it is now:",
+      "  description",
+      "    Reads a file.",
+      "    Then sends it.",
+      "  inputSchema.type",
+      "    object",
+      "  inputSchema.properties",
+      '    {"path":{"type":"string"}}',
+      "",
     ]);
     expect(stderr).toBe("to approve it: plugboard pins approve docs/read\n");
   });

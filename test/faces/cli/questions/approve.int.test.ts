@@ -52,8 +52,10 @@ describe("a call that must be approved", () => {
       [
         "echo/add needs your approval: every call of this tool needs approval",
         "  Adds two numbers.",
-        "  self-described, unverified: readOnly: true",
-        '  arguments: {"a":1,"b":2}',
+        "  It says that it only reads. Nobody has verified that.",
+        "  arguments:",
+        "    a: 1",
+        "    b: 2",
         "Allow this call? [y]es, [a]lways, [N]o ",
       ].join("\n"),
     );
@@ -76,7 +78,35 @@ describe("a call that must be approved", () => {
       { stdin: "y\n" },
     );
     expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
-    expect(stderr).toContain("echo/echo must be approved and nobody can be asked");
+    expect(stderr).toMatch(/^echo\/echo needs your approval: .*\n(?: .*\n)+ {4}text: "hi"\n/);
+    expect(stderr).toMatch(/no terminal to ask you on .*--yes/);
+    expect(stderr).not.toContain("onApproval");
+  });
+
+  it("is made without a question with --yes, and the next one is asked about again", async () => {
+    expect(await run("call", "echo", "text=hi", "--yes")).toEqual({
+      code: 0,
+      stdout: "hi\n",
+      stderr: "",
+    });
+    expect((await run("call", "echo", "text=hi")).code).toBe(4);
+  });
+
+  it("has a long argument shown in part, then in full", async () => {
+    const text = `${"a".repeat(2000)} ${"z".repeat(2000)}`;
+    const stdin = Object.assign(new PassThrough(), { isTTY: true });
+    const stderr = new Sink({ columns: 80, rows: 24 });
+    const argv = ["--config", "board.json", "call", "echo", `text=${text}`];
+    const running = scratch.start(argv, { stdin, stderr, env: { NO_COLOR: "1" } });
+    await stderr.until("[s]how everything, [N]o ");
+    expect(stderr.text).toContain("… 2101 characters left out …\n");
+    expect(stderr.text).toContain("  not shown: 2101 characters of the arguments\n");
+    stdin.write("s\n");
+    await stderr.until("[a]lways, [N]o ");
+    const full = stderr.text.split("[s]how everything")[1] ?? "";
+    expect(full.replace(/\s/g, "")).toContain(text.replace(" ", ""));
+    stdin.write("y\n");
+    expect(await running.done).toMatchObject({ code: 0, stdout: `${text}\n` });
   });
 
   it("is not made after Ctrl-C at the question", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cut, displayWidth, wrap } from "../../../../src/faces/cli/terminal/width.ts";
+import { cut, displayWidth, wrap, wrapIndented } from "../../../../src/faces/cli/terminal/width.ts";
 
 describe("displayWidth", () => {
   it.each([
@@ -33,6 +33,17 @@ describe("cut", () => {
   });
 });
 
+describe("wrapIndented", () => {
+  it.each([
+    ["    one two three four five", 24, ["    one two three four", "      five"]],
+    ["no margin at all, and too long", 22, ["no margin at all,", "  and too long"]],
+    ["  as it is", undefined, ["  as it is"]],
+    ["", 30, [""]],
+  ])("%j to %s cells", (line, width, lines) => {
+    expect(wrapIndented(line, width)).toEqual(lines);
+  });
+});
+
 describe("wrap", () => {
   it.each([
     ["one two three", 7, ["one two", "three"]],
@@ -43,6 +54,10 @@ describe("wrap", () => {
     ["日本語 テキスト", 6, ["日本語", "テキス", "ト"]],
   ])("%j to %s cells", (text, width, lines) => {
     expect(wrap(text, width)).toEqual(lines);
+  });
+
+  it("takes linear time on a word of megabytes", () => {
+    expect(wrap("x".repeat(4_000_000), 80)).toHaveLength(50_000);
   });
 
   it("breaks after each character where only one wide character fits", () => {

@@ -18,20 +18,20 @@ describe("a list of tools", () => {
       "  remember  Does remember.",
       "",
       "docs 2 tools",
-      "  mcp__docs__search  Searches the d…",
-      "  mcp__docs__read    Does read.",
+      "  docs/search  Searches the docs.",
+      "  docs/read    Does read.",
       "",
       "wiki 1 tool",
-      "  mcp__wiki__read  Does read.",
+      "  wiki/read  Does read.",
     ]);
   });
 
   it("is a line for each tool in a pipe, with the first sentence in full", () => {
     expect(toolList(tools, terminal().out)).toEqual([
-      "remember           Does remember.",
-      "mcp__docs__search  Searches the docs.",
-      "mcp__docs__read    Does read.",
-      "mcp__wiki__read    Does read.",
+      "remember     Does remember.",
+      "docs/search  Searches the docs.",
+      "docs/read    Does read.",
+      "wiki/read    Does read.",
     ]);
   });
 
@@ -44,12 +44,18 @@ describe("a list of tools", () => {
     ["without the mark", "without the mark"],
   ])("says of %j: %s", (description, expected) => {
     expect(toolList([tool("a", "x", { description })], terminal().out)).toEqual([
-      `mcp__a__x  ${expected}`,
+      `a/x  ${expected}`,
+    ]);
+  });
+
+  it("quotes a name that a shell would take apart", () => {
+    expect(toolList([tool("docs", "it's all")], terminal().out)).toEqual([
+      "'docs/it'\\''s all'  Does it's all.",
     ]);
   });
 
   it("includes a tool that models do not see", () => {
     const manual = tool("docs", "purge", { include: "manual" });
-    expect(toolList([manual], terminal().out)).toEqual(["mcp__docs__purge  Does purge."]);
+    expect(toolList([manual], terminal().out)).toEqual(["docs/purge  Does purge."]);
   });
 });

@@ -7,6 +7,17 @@ import { Sink, useScratch } from "../harness.ts";
 
 const scratch = useScratch();
 
+/** The page of a tool. */
+const ADD = [
+  "echo/add",
+  "  Adds two numbers.",
+  "  Only reads, by its own account.",
+  "",
+  "  Arguments:",
+  "    a  number, required",
+  "    b  number, required",
+];
+
 const two = () => ({ echo: fixture("echo"), swap: fixture("list-changed") });
 
 describe("plugboard tools", () => {
@@ -14,18 +25,18 @@ describe("plugboard tools", () => {
     scratch.servers(two());
     const { code, stdout, stderr } = await scratch.run(["tools"]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^mcp__echo__echo +Returns the text it is given\.$/m);
-    expect(stdout).toMatch(/^mcp__swap__swap +/m);
+    expect(stdout).toMatch(/^echo\/echo +Returns the text it is given\.$/m);
+    expect(stdout).toMatch(/^swap\/swap +/m);
     expect(stderr).toBe("");
   });
 
   it.each([
-    [["number"], ["mcp__echo__add"]],
-    [["NUMBERS", "adds"], ["mcp__echo__add"]],
-    [["echo/add"], ["mcp__echo__add"]],
+    [["number"], ["echo/add"]],
+    [["NUMBERS", "adds"], ["echo/add"]],
+    [["echo__add"], ["echo/add"]],
     [
       ["--server", "echo", "json"],
-      ["mcp__echo__rpc_error", "mcp__echo__env"],
+      ["echo/rpc_error", "echo/env"],
     ],
   ])("finds with %j", async (query, names) => {
     scratch.servers(two());
@@ -34,11 +45,36 @@ describe("plugboard tools", () => {
     expect(found.map((line) => line.split(" ")[0])).toEqual(names);
   });
 
-  it("shows parameters with --long", async () => {
+  it("shows the arguments of all that match with --long", async () => {
     scratch.servers(two());
-    const { stdout } = await scratch.run(["tools", "--long", "echo/add"]);
-    expect(stdout).toBe(
-      "mcp__echo__add  echo/add\n  Adds two numbers.\n    a  number  required\n    b  number  required\n",
+    const { stdout } = await scratch.run(["tools", "--long", "numbers"]);
+    expect(stdout).toBe(`${ADD.join("\n")}\n`);
+  });
+
+  it("shows one tool in full, with an example that works", async () => {
+    scratch.servers(two());
+    const { stdout } = await scratch.run(["tools", "echo/add"]);
+    const example = "plugboard call echo/add a=1 b=1";
+    expect(stdout.split("\n")).toEqual([...ADD, "", "  Example:", `    ${example}`, ""]);
+    expect(await scratch.run(example.split(" ").slice(1))).toEqual({
+      code: 0,
+      stdout: "2\n",
+      stderr: "",
+    });
+    // The same page, from the cache, whatever the tool is called.
+    for (const argv of [
+      ["tools", "mcp__echo__add"],
+      ["call", "echo/add", "--help"],
+      ["call", "add", "a=1", "-h"],
+    ]) {
+      expect(await scratch.run(argv)).toEqual({ code: 0, stdout, stderr: "" });
+    }
+    const { stdout: json } = await scratch.run(["call", "echo/add", "--help", "--json"]);
+    expect(JSON.parse(json)).toMatchObject({ name: "mcp__echo__add" });
+    expect(await scratch.run(["call", "echo/ad", "--help"])).toMatchObject({ code: 2, stdout: "" });
+    const file = scratch.file("a b.json", { agents: { defaults: { mcp: { servers: two() } } } });
+    expect((await scratch.run(["tools", "echo/add", "--config", file])).stdout).toContain(
+      `    plugboard --config '${file}' call echo/add a=1 b=1\n`,
     );
   });
 
@@ -149,7 +185,7 @@ describe("plugboard tools", () => {
     const starts = async (...argv: string[]) => {
       const before = existsSync(state) ? Number(scratch.read("starts")) : 0;
       const { stdout } = await scratch.run(["tools", ...argv]);
-      expect(stdout).toContain("mcp__counted__echo");
+      expect(stdout).toContain("counted/echo");
       return Number(scratch.read("starts")) - before;
     };
     expect(await starts()).toBe(1);
@@ -177,7 +213,7 @@ describe("plugboard tools", () => {
     scratch.servers({ echo: fixture("echo"), missing: { command: "no-such-command" } });
     const { code, stdout, stderr } = await scratch.run(["tools", "--log-level", "silent"]);
     expect(code).toBe(0);
-    expect(stdout).toContain("mcp__echo__echo");
+    expect(stdout).toContain("echo/echo");
     expect(stderr).toMatch(/^plugboard: missing is not available: .*no-such-command.*\nhint: /);
   });
 

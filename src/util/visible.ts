@@ -13,6 +13,14 @@ export function visible(text: string): string {
   });
 }
 
+/** JSON on one line with such characters written as escapes: the same value, with nothing hidden in it. */
+export function escapedJson(value: unknown): string {
+  return JSON.stringify(value).replace(UNSEEN, (found) =>
+    // A character beyond the first plane has two units.
+    found.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
+  );
+}
+
 /** A command line quoted as for a shell, so that it shows where each argument begins and ends. */
 export function visibleCommand(words: readonly string[]): string {
   return words.map((word) => visible(quoted(word))).join(" ");

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { assembleArguments } from "../../../../src/faces/cli/args/assemble.ts";
-import type { GivenValue } from "../../../../src/faces/cli/args/tokens.ts";
-import type { JsonObject } from "../../../../src/model/json.ts";
+import { assembleArguments } from "../../../src/bridge/arguments/assemble.ts";
+import type { GivenValue } from "../../../src/bridge/arguments/parse.ts";
+import type { JsonObject } from "../../../src/model/json.ts";
 
 const schema: JsonObject = {
   type: "object",
@@ -38,7 +38,7 @@ const content = (value: string): GivenValue => ({ kind: "content", text: value }
 const json = (value: unknown): GivenValue => ({ kind: "json", value });
 
 function assemble(input: ReturnType<typeof given>, by: JsonObject = schema): unknown {
-  const { args, problem } = assembleArguments(input, by, "demo/say");
+  const { args, problem } = assembleArguments(input, by, "look here");
   if (problem !== undefined) throw problem;
   return JSON.parse(JSON.stringify(args));
 }
@@ -151,9 +151,9 @@ describe("the arguments of a call", () => {
       "there is no parameter 'cuont'; did you mean 'count'?",
     ],
     [
-      "an unknown key",
-      given({ text: "a", zzz: "1" }),
-      "there is no parameter 'zzz'; the tool takes text, count, tags, sizes, order, place, anything, dotted.key",
+      "a part of a mistyped key",
+      given({ text: "a", "plcae.city": "Oslo" }),
+      "there is no parameter 'plcae'; did you mean 'place'?",
     ],
     [
       "a value given twice",
@@ -180,7 +180,7 @@ describe("the arguments of a call", () => {
       expect.objectContaining({
         code: "INVALID_ARGUMENTS",
         message,
-        hint: "plugboard tools --long demo/say shows its parameters",
+        hint: "look here",
       }),
     );
   });
@@ -189,6 +189,7 @@ describe("the arguments of a call", () => {
     const needs = {
       properties: { a: { type: "number" }, b: { type: "boolean" } },
       required: ["a", "b"],
+      additionalProperties: false,
     };
     expect(() => assemble(given({ a: "x", c: "1" }), needs)).toThrow(
       [
@@ -210,5 +211,141 @@ describe("the arguments of a call", () => {
     expect(() => assemble(given({ a: "1" }), none)).toThrow(
       "there is no parameter 'a'; the tool takes none",
     );
+  });
+});
+
+describe("a required argument with a default", () => {
+  const scale = { type: "string", enum: ["css", "device"], default: "css" };
+  it.each<[string, JsonObject]>([
+    ["in its own schema", { properties: { scale }, required: ["scale"] }],
+    [
+      "in a schema that it refers to",
+      {
+        properties: { scale: { $ref: "#/$defs/scale" } },
+        required: ["scale"],
+        $defs: { scale },
+      },
+    ],
+    [
+      "next to a reference",
+      {
+        properties: { scale: { allOf: [{ $ref: "#/$defs/scale" }], default: null } },
+        required: ["scale"],
+        $defs: { scale: { type: ["string", "null"] } },
+      },
+    ],
+    ["of false", { properties: { all: { type: "boolean", default: false } }, required: ["all"] }],
+  ])("need not be given, and is not sent: %s", (_, by) => {
+    expect(assembleArguments(given({}), by, "")).toEqual({ args: {}, warnings: [] });
+  });
+});
+
+describe("a schema that is not sound", () => {
+  const one = (name: string, part: JsonObject): JsonObject => ({
+    type: "object",
+    properties: { [name]: part },
+  });
+  it.each<[string, ReturnType<typeof given>, JsonObject, JsonObject, string]>([
+    [
+      "a type that there is not",
+      given({ count: "5" }),
+      one("count", { type: "int" }),
+      { count: 5 },
+      'count: the schema is not sound here: "int" is no type in JSON Schema',
+    ],
+    [
+      "a list of a type that there is not",
+      given({ names: [text("a"), text("b")] }),
+      one("names", { type: "list" }),
+      { names: ["a", "b"] },
+      'names: the schema is not sound here: "list" is no type in JSON Schema',
+    ],
+    [
+      "a part of a type that there is not",
+      given({ "place.city": "Oslo" }),
+      one("place", { type: "dict" }),
+      { place: { city: "Oslo" } },
+      'place: the schema is not sound here: "dict" is no type in JSON Schema',
+    ],
+    [
+      "a reference to nowhere",
+      given({ size: "big" }),
+      one("size", { $ref: "#/$defs/none" }),
+      { size: "big" },
+      'size: the schema is not sound here: it refers to "#/$defs/none", which leads nowhere',
+    ],
+    [
+      "no choices",
+      given({ size: "big" }),
+      one("size", { type: "string", enum: [] }),
+      { size: "big" },
+      "size: the schema is not sound here: its list of choices is empty",
+    ],
+    [
+      "choices of another type",
+      given({ size: "3" }),
+      one("size", { type: "integer", enum: ["1", "2"] }),
+      { size: 3 },
+      "size: the schema is not sound here: none of its choices is of its type, integer",
+    ],
+    [
+      "choices of another type, one of them chosen",
+      given({ size: "2" }),
+      one("size", { type: "integer", enum: ["1", "2"] }),
+      { size: "2" },
+      "size: the schema is not sound here: none of its choices is of its type, integer",
+    ],
+    [
+      "choices without the default",
+      given({}, { order: "up" }),
+      one("order", { type: "string", enum: ["asc"], default: "none" }),
+      { order: "up" },
+      'order: the schema is not sound here: its default, "none", is none of its choices',
+    ],
+    [
+      "a required argument that it does not describe",
+      given({ text: "a" }),
+      { ...one("text", { type: "string" }), required: ["text", "id"] },
+      { text: "a" },
+      "the schema requires id, but does not describe it",
+    ],
+    [
+      "a key that it neither describes nor forbids",
+      given({ text: "a", zzz: "1" }),
+      one("text", { type: "string" }),
+      { text: "a", zzz: 1 },
+      "the schema does not describe 'zzz'; the tool takes text",
+    ],
+  ])("is warned about, and the call is sent: %s", (_, input, by, args, warning) => {
+    const assembled = assembleArguments(input, by, "");
+    expect(JSON.parse(JSON.stringify(assembled.args))).toEqual(args);
+    expect(assembled.warnings).toEqual([warning]);
+    expect(assembled.problem).toBeUndefined();
+  });
+
+  it("may require and forbid the same key, which is then sent as it is given", () => {
+    const by = { properties: {}, required: ["id"], additionalProperties: false };
+    expect(assemble(given({ id: "5" }), by)).toEqual({ id: 5 });
+    expect(assemble(given({}, { id: 5 }), by)).toEqual({ id: 5 });
+  });
+
+  it("costs one line, however much it requires or names", () => {
+    const many = Array.from({ length: 5000 }, (_, at) => `n${at}`);
+    const { warnings } = assembleArguments(given({}), { required: many }, "");
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toMatch(/n19 and 4980 more, but does not describe it$/);
+    const properties = Object.fromEntries(many.map((name) => [name, {}]));
+    const unknown = assembleArguments(given({ "?": "1" }), { properties }, "").warnings;
+    expect(unknown[0]).toMatch(/n19 and 4980 more$/);
+  });
+
+  it("does not let through what its sound parts refuse", () => {
+    const by = { properties: { a: { type: "int" }, b: { type: "number" } } };
+    expect(() => assemble(given({ a: "1", b: "x" }), by)).toThrow("b: expected number, got 'x'");
+  });
+
+  it("may allow null in the way of OpenAPI", () => {
+    const by = one("order", { type: "string", enum: ["asc"], nullable: true });
+    expect(assemble(given({ order: "null" }), by)).toEqual({ order: null });
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { typed } from "../../../../src/faces/cli/args/typed.ts";
-import { SchemaView } from "../../../../src/faces/cli/args/schema-view.ts";
-import type { JsonObject } from "../../../../src/model/json.ts";
+import { typed } from "../../../src/bridge/arguments/typed.ts";
+import { SchemaView } from "../../../src/bridge/arguments/schema-view.ts";
+import type { JsonObject } from "../../../src/model/json.ts";
 
 const root = {
   $defs: {
@@ -69,9 +69,17 @@ describe("a word becomes the value its schema asks for", () => {
     ["x", { type: "array", items: { type: "integer" } }, "expected integer[], got 'x'"],
     ["x", { anyOf: [{ type: "integer" }, { type: "null" }] }, "expected integer | null, got 'x'"],
     ["blue", { $ref: "#/$defs/color" }, `expected one of "red" | "green", got 'blue'`],
-    ["x", { type: "date" }, "expected date, got 'x'"],
     ["\u001b[31mx", { type: "number" }, "expected number, got 'x'"],
   ])("%j by %j does not fit", (text, schema, problem) => {
     expect(read(text, schema)).toEqual({ ok: false, problem });
   });
+});
+
+it("a word is still sent where its schema is not sound, with the reason", () => {
+  const date = { type: "date" };
+  const odd = '"date" is no type in JSON Schema';
+  expect(read("x", date)).toEqual({ ok: true, value: "x", odd });
+  expect(read("x", { type: "array", items: date })).toEqual({ ok: true, value: ["x"], odd });
+  // A sound alternative goes first.
+  expect(read("5", { anyOf: [date, { type: "string" }] })).toEqual({ ok: true, value: "5" });
 });

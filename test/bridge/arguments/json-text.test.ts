@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseJson, parseJsonObject } from "../../../../src/faces/cli/args/json-text.ts";
+import { parseJson, parseJsonObject } from "../../../src/bridge/arguments/json-text.ts";
 
 describe("JSON that a person typed", () => {
   it("is parsed", () => {

@@ -1,6 +1,6 @@
 // One error for everything that is wrong with a call's arguments.
 
-import { PlugboardError } from "../../../model/errors.ts";
+import { PlugboardError } from "../../model/errors.ts";
 
 export function invalidArguments(problems: readonly string[], hint?: string): PlugboardError {
   const [first = "the arguments do not fit", ...others] = problems;

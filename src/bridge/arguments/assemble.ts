@@ -1,40 +1,46 @@
-// Builds the arguments object of a call: converts what was given to the types in the tool's schema, and checks
-// what can be checked without the server. All problems are reported together.
+// Builds the arguments object of a call: converts what was given to the types in the tool's schema, and refuses what
+// surely fails. Where the schema itself makes no sense, it warns and leaves the decision to the server. All problems
+// are reported together.
 
-import type { PlugboardError } from "../../../model/errors.ts";
-import { isJsonObject, type JsonObject } from "../../../model/json.ts";
-import { closest } from "../../../util/closest.ts";
-import { oneLine, plural } from "../../../util/text.ts";
+import type { PlugboardError } from "../../model/errors.ts";
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import { closest } from "../../util/closest.ts";
+import { oneLine, plural } from "../../util/text.ts";
 import { choicesOf, listChoices, type Parameter, SchemaView, typesOf } from "./schema-view.ts";
 import { invalidArguments } from "./invalid.ts";
-import type { GivenArguments, GivenValue } from "./tokens.ts";
-import { itemSchema, typed } from "./typed.ts";
+import type { GivenArguments, GivenValue } from "./parse.ts";
+import { itemSchema, oddityIn, typed } from "./typed.ts";
+
+/** In a message. */
+const MOST_NAMES = 20;
 
 export interface AssembledArguments {
   /** Those that fit the schema. */
   args: JsonObject;
   problem?: PlugboardError;
+  /** What the server may refuse, or read differently, because its schema is not sound. */
+  warnings: string[];
 }
 
-/** `tool` is its name for the hint. */
+/** `hint` says how to see the tool's parameters. */
 export function assembleArguments(
   { whole, pairs }: GivenArguments,
   schema: JsonObject,
-  tool: string,
+  hint: string,
 ): AssembledArguments {
   const builder = new Builder(schema, whole);
   for (const [key, values] of grouped(pairs)) builder.add(key, values);
   builder.check();
-  const { args, problems } = builder;
-  if (problems.length === 0) return { args };
-  const hint = `plugboard tools --long ${tool} shows its parameters`;
-  return { args, problem: invalidArguments(problems, hint) };
+  const { args, problems, warnings } = builder;
+  if (problems.length === 0) return { args, warnings };
+  return { args, warnings, problem: invalidArguments(problems, hint) };
 }
 
 class Builder {
   /** Without a prototype, so that `__proto__` is a key like any other. */
   readonly args: JsonObject;
   readonly problems: string[] = [];
+  readonly warnings: string[] = [];
   readonly #view: SchemaView;
   readonly #given: readonly string[];
   /** Parameters that were given, even with a value of the wrong type: those are not missing. */
@@ -51,13 +57,14 @@ class Builder {
     const parts = this.#view.parameter(key) === undefined ? key.split(".") : [key];
     const [name = key, ...rest] = parts;
     const parameter = this.#view.parameter(name);
-    if (parameter === undefined && !this.#view.isOpen) {
-      return this.#unknown(name, this.#view.parameters);
+    if (parameter === undefined) {
+      if (this.#isWelcome(key, name)) this.#set([key], key, values, {});
+      return;
     }
-    if (parameter === undefined) return this.#set([key], key, values, {});
     this.#named.add(name);
     const types = this.#view.alternatives(parameter.schema).flatMap(typesOf);
-    if (rest.length > 0 && types.length > 0 && !types.includes("object")) {
+    const isObject = types.length === 0 || types.includes("object");
+    if (rest.length > 0 && !isObject && !this.#isOdd(name, parameter.schema)) {
       const type = this.#view.typeName(parameter.schema);
       this.problems.push(`${key}: '${name}' is not an object; expected ${type}`);
       return;
@@ -71,11 +78,40 @@ class Builder {
       ({ name, required }) => required && !Object.hasOwn(this.args, name) && !this.#named.has(name),
     );
     if (missing.length > 0) this.problems.push(this.#missingText(missing));
+    const absent = [...this.#view.undescribed].filter((name) => !Object.hasOwn(this.args, name));
+    if (absent.length > 0) {
+      this.warnings.push(`the schema requires ${listed(absent)}, but does not describe it`);
+    }
     for (const name of this.#given) {
       const parameter = this.#view.parameter(name);
-      if (parameter === undefined && this.#view.isClosed) this.#unknown(name, parameters);
       if (parameter !== undefined) this.#checkChoice(parameter);
+      else if (this.#view.isClosed && !this.#view.undescribed.has(name)) this.#unknown(name);
     }
+  }
+
+  /** Whether a key that the schema does not describe is sent. A mistyped one is not: the server might ignore it. */
+  #isWelcome(key: string, first: string): boolean {
+    if (this.#view.isOpen || this.#view.undescribed.has(key)) return true;
+    const names = this.#view.parameters.map(({ name }) => name);
+    if (this.#view.isClosed || closest(first, names) !== undefined) {
+      this.#unknown(first);
+      return false;
+    }
+    this.warnings.push(
+      `the schema does not describe '${shortName(key)}'; the tool takes ${listed(names)}`,
+    );
+    return true;
+  }
+
+  #isOdd(key: string, schema: JsonObject): boolean {
+    const odd = oddityIn(schema, this.#view);
+    if (odd !== undefined) this.#warn(key, odd);
+    return odd !== undefined;
+  }
+
+  #warn(key: string, odd: string): void {
+    const text = `${key}: the schema is not sound here: ${odd}`;
+    if (!this.warnings.includes(text)) this.warnings.push(text);
   }
 
   #schemaAt(schema: JsonObject, path: readonly string[]): JsonObject {
@@ -115,7 +151,8 @@ class Builder {
     const [first, second] = values;
     if (first !== undefined && second === undefined) return this.#one(key, first, schema);
     const list = this.#view.alternatives(schema).find((each) => typesOf(each).includes("array"));
-    if (list === undefined && typesOf(this.#view.resolve(schema)).length > 0) {
+    const isSingle = list === undefined && typesOf(this.#view.resolve(schema)).length > 0;
+    if (isSingle && !this.#isOdd(key, schema)) {
       this.problems.push(`${key}: given ${values.length} times, but it is not a list`);
       return undefined;
     }
@@ -133,23 +170,27 @@ class Builder {
     // A file often ends with a newline, which would not parse as part of a number.
     const text = given.kind === "content" ? given.text.trim() : given.text;
     const result = typed(text, schema, this.#view);
-    if (result.ok) return { value: result.value };
+    if (result.ok) {
+      if (result.odd !== undefined) this.#warn(key, result.odd);
+      return { value: result.value };
+    }
     this.problems.push(`${key}: ${result.problem}`);
     return undefined;
   }
 
-  #unknown(name: string, parameters: readonly Parameter[]): void {
-    const names = parameters.map((each) => each.name);
+  #unknown(name: string): void {
+    const names = this.#view.parameters.map((each) => each.name);
     const meant = closest(name, names);
-    const known = names.length === 0 ? "the tool takes none" : `the tool takes ${names.join(", ")}`;
+    const known = `the tool takes ${names.length === 0 ? "none" : listed(names)}`;
     const help = meant === undefined ? known : `did you mean '${meant}'?`;
-    this.problems.push(`there is no parameter '${oneLine(name, 60)}'; ${help}`);
+    this.problems.push(`there is no parameter '${shortName(name)}'; ${help}`);
   }
 
   #checkChoice({ name, schema }: Parameter): void {
     const value = this.args[name];
     const choices = choicesOf(this.#view.resolve(schema));
     if (choices === undefined || typeof value === "object" || choices.includes(value)) return;
+    if (this.#isOdd(name, schema)) return;
     this.problems.push(
       `${name}: expected one of ${listChoices(choices)}, got ${oneLine(JSON.stringify(value) ?? "", 60)}`,
     );
@@ -163,6 +204,17 @@ class Builder {
     });
     return [`${plural(missing.length, "argument")} missing:`, ...lines].join("\n");
   }
+}
+
+function shortName(name: string): string {
+  return oneLine(name, 60);
+}
+
+/** `a, b and 3 more` */
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, MOST_NAMES).map(shortName);
+  const more = names.length - shown.length;
+  return more > 0 ? `${shown.join(", ")} and ${more} more` : shown.join(", ");
 }
 
 function grouped(pairs: GivenArguments["pairs"]): Map<string, GivenValue[]> {

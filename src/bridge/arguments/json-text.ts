@@ -1,8 +1,8 @@
 // Parses JSON that a person typed; the error points at the place.
 
 import { parse } from "@humanwhocodes/momoa";
-import { isJsonObject, type JsonObject } from "../../../model/json.ts";
-import { oneLine } from "../../../util/text.ts";
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import { oneLine } from "../../util/text.ts";
 import { invalidArguments } from "./invalid.ts";
 
 /** Characters of the line that are shown on either side of the mistake. */

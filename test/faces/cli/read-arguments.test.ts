@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { readTokens } from "../../../../src/faces/cli/args/tokens.ts";
-import type { CliInput } from "../../../../src/faces/cli/io.ts";
+import { readArguments } from "../../../src/faces/cli/read-arguments.ts";
+import type { CliInput } from "../../../src/faces/cli/io.ts";
 
 let cwd = "";
 beforeEach(() => {
@@ -21,7 +21,7 @@ function read(
 ) {
   let prompts = 0;
   const screen = { note: () => void (prompts += 1) };
-  const given = readTokens(tokens, { io: { stdin, cwd }, signal, screen });
+  const given = readArguments(tokens, { io: { stdin, cwd }, signal, screen });
   return { given, prompts: () => prompts };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { visible, visibleCommand } from "../../../../src/faces/cli/terminal/visible.ts";
+import { escapedJson, visible, visibleCommand } from "../../src/util/visible.ts";
 
 describe("visible text", () => {
   it.each([
@@ -19,5 +19,11 @@ describe("visible text", () => {
   it("of a command shows where arguments begin and end", () => {
     const words = ["sh", "-c", "curl x | sh", "", "it's", "${HOME}/a", "a\nb"];
     expect(visibleCommand(words)).toBe(`sh -c 'curl x | sh' '' 'it'\\''s' \${HOME}/a 'a\\u{a}b'`);
+  });
+
+  it("of JSON is the same value", () => {
+    const value = { a: "b\n\u001b\u200b\u{e0041}", "\u00a0": [1] };
+    expect(escapedJson(value)).toBe('{"a":"b\\n\\u001b\\u200b\\udb40\\udc41","\\u00a0":[1]}');
+    expect(JSON.parse(escapedJson(value))).toEqual(value);
   });
 });

@@ -1,41 +1,78 @@
-// A JSON Schema as the command line needs it: which parameters there are, and their types in a word or two.
-// It only helps a person to write a call; the server checks the arguments. Each part of a schema is visited at
-// most once, so that a schema which refers to itself costs no more than its size.
+// A JSON Schema as a person who writes a call needs it: which parameters there are, and their types in a word or
+// two. The server checks the arguments. Each part of a schema is visited at most once, so that a schema which
+// refers to itself costs no more than its size.
 
-import { isJsonObject, type JsonObject } from "../../../model/json.ts";
-import { followPointer } from "../../../util/json-pointer.ts";
-import { oneLine } from "../../../util/text.ts";
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import { followPointer } from "../../util/json-pointer.ts";
+import { oneLine } from "../../util/text.ts";
 
 export interface Parameter {
   name: string;
   schema: JsonObject;
+  /** It must be given: the schema requires it and has no default for it. */
   required: boolean;
+}
+
+interface Properties {
+  parameters: ReadonlyMap<string, Parameter>;
+  /** Names that the schema requires and does not describe. */
+  undescribed: ReadonlySet<string>;
 }
 
 /** How many references in a row are followed. */
 const LONGEST_CHAIN = 16;
+/** In a message. */
 const MOST_CHOICES = 6;
+const SHORT_CHOICE = 40;
+const LONGEST_CHOICE = 200;
 const DEEPEST_ARRAY = 3;
 
 export class SchemaView {
   readonly #root: JsonObject;
-  #parameters: ReadonlyMap<string, Parameter> | undefined;
+  #properties: Properties | undefined;
 
   constructor(root: JsonObject) {
     this.#root = root;
   }
 
   get parameters(): Parameter[] {
-    return [...this.#own().values()];
+    return [...this.#own().parameters.values()];
   }
 
   parameter(name: string): Parameter | undefined {
-    return this.#own().get(name);
+    return this.#own().parameters.get(name);
+  }
+
+  /** Names that the schema requires and does not describe. */
+  get undescribed(): ReadonlySet<string> {
+    return this.#own().undescribed;
+  }
+
+  /** The properties that an object has whichever of its alternatives it takes. */
+  commonParts(schema: JsonObject): Parameter[] {
+    return [...this.#collect(schema, false).parameters.values()];
   }
 
   /** A property of a parameter that is an object. */
   part(name: string, schema: JsonObject): Parameter | undefined {
-    return this.#collect(schema).get(name);
+    return this.#collect(schema).parameters.get(name);
+  }
+
+  /** What a schema, or one that it refers to, says under `key`: its description, its default. */
+  note(schema: JsonObject, key: string): unknown {
+    let current: JsonObject | undefined = schema;
+    for (let links = 0; current !== undefined && links < LONGEST_CHAIN; links += 1) {
+      if (current[key] !== undefined) return current[key];
+      current = this.target(current["$ref"]) ?? onlyPart(current);
+    }
+    return undefined;
+  }
+
+  /** The schema in this document that a reference names. */
+  target(reference: unknown): JsonObject | undefined {
+    if (typeof reference !== "string") return undefined;
+    const value = followPointer(this.#root, reference);
+    return isJsonObject(value) ? value : undefined;
   }
 
   /** Whether it says that keys which it does not name are welcome. */
@@ -43,7 +80,7 @@ export class SchemaView {
     const { additionalProperties, patternProperties } = this.resolve(this.#root);
     if (isJsonObject(patternProperties)) return true;
     if (additionalProperties !== undefined) return additionalProperties !== false;
-    return this.#own().size === 0;
+    return this.#own().parameters.size === 0;
   }
 
   /** Whether it refuses keys that it does not name. */
@@ -56,7 +93,7 @@ export class SchemaView {
   resolve(schema: JsonObject): JsonObject {
     let current = schema;
     for (let links = 0; links < LONGEST_CHAIN; links += 1) {
-      const target = this.#target(current["$ref"]) ?? onlyPart(current);
+      const target = this.target(current["$ref"]) ?? onlyPart(current);
       if (target === undefined) return current;
       current = target;
     }
@@ -79,34 +116,36 @@ export class SchemaView {
     return found;
   }
 
-  /** `number`, `string[]`, `"asc" | "desc"` */
-  typeName(schema: JsonObject, depth = 0): string {
-    const alternatives = this.alternatives(schema).slice(0, MOST_CHOICES);
-    const names = alternatives.flatMap((each) => this.#typeNames(each, depth));
-    return [...new Set(names)].join(" | ") || "any";
+  /** `number`, `string[]`, `"asc" | "desc"`; at most so many choices of each kind. */
+  typeName(schema: JsonObject, most = MOST_CHOICES, depth = 0): string {
+    const alternatives = this.alternatives(schema);
+    const names = alternatives.slice(0, most).flatMap((each) => this.#typeNames(each, most, depth));
+    const left = alternatives.length - most;
+    const all = left > 0 ? [...new Set(names), `… ${left} more`] : [...new Set(names)];
+    return all.join(" | ") || "any";
   }
 
-  #typeNames(schema: JsonObject, depth: number): string[] {
+  #typeNames(schema: JsonObject, most: number, depth: number): string[] {
     const choices = choicesOf(schema);
-    if (choices !== undefined) return [listChoices(choices)];
+    if (choices !== undefined) return [listChoices(choices, most)];
     return typesOf(schema).map((type) => {
       if (type !== "array") return oneLine(type, 20);
       const { items } = schema;
       if (!isJsonObject(items) || depth >= DEEPEST_ARRAY) return "array";
-      const item = this.typeName(items, depth + 1);
+      const item = this.typeName(items, most, depth + 1);
       return item.includes(" ") ? `(${item})[]` : `${item}[]`;
     });
   }
 
-  #own(): ReadonlyMap<string, Parameter> {
-    this.#parameters ??= this.#collect(this.#root);
-    return this.#parameters;
+  #own(): Properties {
+    this.#properties ??= this.#collect(this.#root);
+    return this.#properties;
   }
 
   /** Includes the keys of every alternative; required are those that all alternatives require. */
-  #collect(schema: JsonObject): Map<string, Parameter> {
+  #collect(schema: JsonObject, withAlternatives = true): Properties {
     const found = new Map<string, Parameter>();
-    const required = new Set<unknown>();
+    const required = new Set<string>();
     const seen = new Set<JsonObject>();
     const visit = (given: JsonObject, always: boolean): void => {
       const resolved = this.resolve(given);
@@ -118,22 +157,24 @@ export class SchemaView {
         found.set(name, { name, schema: isJsonObject(value) ? value : {}, required: false });
       }
       if (always && Array.isArray(resolved["required"])) {
-        for (const name of resolved["required"]) required.add(name);
+        for (const name of resolved["required"]) {
+          if (typeof name === "string") required.add(name);
+        }
       }
       for (const part of parts(resolved, "allOf")) visit(part, always);
+      if (!withAlternatives) return;
       for (const part of [...parts(resolved, "anyOf"), ...parts(resolved, "oneOf")]) {
         visit(part, false);
       }
     };
     visit(schema, true);
-    for (const parameter of found.values()) parameter.required = required.has(parameter.name);
-    return found;
-  }
-
-  #target(reference: unknown): JsonObject | undefined {
-    if (typeof reference !== "string") return undefined;
-    const value = followPointer(this.#root, reference);
-    return isJsonObject(value) ? value : undefined;
+    for (const parameter of found.values()) {
+      // Generators of schemas require what has a default too, since it is always there once the server has read it.
+      const hasDefault = this.note(parameter.schema, "default") !== undefined;
+      parameter.required = required.has(parameter.name) && !hasDefault;
+    }
+    const undescribed = new Set([...required].filter((name) => !found.has(name)));
+    return { parameters: found, undescribed };
   }
 }
 
@@ -152,13 +193,15 @@ export function typesOf(schema: JsonObject): string[] {
   return isJsonObject(schema["items"]) ? ["array"] : [];
 }
 
-export function listChoices(choices: readonly unknown[]): string {
-  const shown = choices.slice(0, MOST_CHOICES).map((each) => oneLine(JSON.stringify(each), 40));
+export function listChoices(choices: readonly unknown[], most = MOST_CHOICES): string {
+  const longest = most > MOST_CHOICES ? LONGEST_CHOICE : SHORT_CHOICE;
+  const shown = choices.slice(0, most).map((each) => oneLine(JSON.stringify(each), longest));
   if (choices.length > shown.length) shown.push(`… ${choices.length - shown.length} more`);
   return shown.join(" | ");
 }
 
-function parts(schema: JsonObject, key: "allOf" | "anyOf" | "oneOf"): JsonObject[] {
+/** The schemas in a list of them. */
+export function parts(schema: JsonObject, key: "allOf" | "anyOf" | "oneOf"): JsonObject[] {
   const list = schema[key];
   return Array.isArray(list) ? list.filter(isJsonObject) : [];
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { SchemaView } from "../../../../src/faces/cli/args/schema-view.ts";
-import type { JsonObject } from "../../../../src/model/json.ts";
+import { SchemaView } from "../../../src/bridge/arguments/schema-view.ts";
+import type { JsonObject } from "../../../src/model/json.ts";
 
 const names = (schema: JsonObject) =>
   new SchemaView(schema).parameters.map(({ name, required }) => (required ? `${name}*` : name));
