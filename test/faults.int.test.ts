@@ -108,7 +108,7 @@ describe("faults that end the connection, with their cause named", () => {
     });
     const next = await board.call("bad/echo", { text: "x" });
     expect(textOf(next)).toMatch(
-      /^server 'bad' is restarting, attempt 1 of 5, next try in .+ \(the server exited with code 7\)$/,
+      /^server 'bad' is restarting, attempt 2 of 6, next try in .+ \(the server exited with code 7\)$/,
     );
     await reaches(board, "bad", "ready");
     expect(textOf(await board.call("bad/echo", { text: "back" }))).toBe("back");

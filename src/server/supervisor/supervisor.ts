@@ -62,7 +62,7 @@ export class Supervisor {
     this.#backoff = new Backoff({
       clock: options.clock,
       random: options.random,
-      maxFailures: isRemote(options.definition) ? Infinity : options.definition.maxRestarts,
+      maxRestarts: restartsAllowed(options.definition),
     });
     this.#idleTimer = new IdleTimer(options.definition, options.clock, () => {
       if (this.stats.inFlight === 0 && this.#state.kind === "ready")
@@ -175,6 +175,7 @@ export class Supervisor {
       this.#move({ kind: "stopping" });
       this.#giveUp?.abort();
       await attempt;
+      this.#backoff.stopped();
       this.#lastStderr = connection?.stderrTail() ?? this.#lastStderr;
       this.#connection = undefined;
       await Promise.all([connection?.close(), this.#remains]);
@@ -299,8 +300,9 @@ function firstState({ definition, untrusted }: SupervisorOptions): ServerState {
   return untrusted === undefined ? { kind: "idle" } : { kind: "untrusted", ...untrusted };
 }
 
-function isRemote({ endpoint }: ServerDefinition): boolean {
-  return endpoint.kind !== "stdio";
+/** A remote server may come back without our help, so only a limit of 0 counts for it. */
+function restartsAllowed({ endpoint, maxRestarts }: ServerDefinition): number {
+  return endpoint.kind === "stdio" || maxRestarts === 0 ? maxRestarts : Infinity;
 }
 
 /** The next state, and what to log. `fields.state` is set if showing the state says the same as the message. */
@@ -323,14 +325,15 @@ function afterFailure(
     return { state: { kind: "needs-auth", remedy }, level: "warn", message: error.message, fields };
   }
   if (decision.kind === "give-up" || !definition.restartOnCrash) {
-    const why = decision.kind === "give-up" ? decision.reason : "restartOnCrash is off";
+    const why = decision.kind === "give-up" ? decision.reason : "it is not started again";
     const message = `server failed: ${error.message} (${why})`;
     const fields = { state: "failed" };
     return { state: { kind: "failed", error }, level: "warn", message, fields };
   }
   const { delayMs, attempt } = decision;
   const retryAt = clock.now() + delayMs;
-  const limit = isRemote(definition) ? {} : { of: definition.maxRestarts };
+  const allowed = restartsAllowed(definition);
+  const limit = allowed === Infinity ? {} : { of: allowed + 1 };
   return {
     state: { kind: "backoff", attempt, ...limit, retryAt, error },
     level: "info",
