@@ -27,6 +27,7 @@ import { Resources } from "./content/resources.ts";
 import { learnSecrets } from "./create-server.ts";
 import { findByFullName, findTool, unknownTool } from "./find-tool.ts";
 import { BoardGuard, type SessionGuard } from "./guard.ts";
+import type { RecentFailures } from "./recent-failures.ts";
 import { BoardRoots } from "./roots.ts";
 import type { ServerEntry } from "./server-entry.ts";
 import { ServerSet } from "./server-set.ts";
@@ -39,6 +40,7 @@ export interface BoardCoreOptions {
   agent: AgentConfig;
   options: BoardOptions;
   cache: CatalogCache | undefined;
+  failures?: RecentFailures;
   /** Runs the calls that are made through a tool's `execute`. */
   call: (name: string, args: JsonObject, options: BoardCallOptions) => Promise<CallOutcome>;
   /** For a session's board: the agent's board, and the session. */
@@ -64,7 +66,7 @@ export class BoardCore {
   readonly #offBase: (() => void)[] = [];
   #isOpen = false;
 
-  constructor({ agent, options, cache, call, over }: BoardCoreOptions) {
+  constructor({ agent, options, cache, failures, call, over }: BoardCoreOptions) {
     const base = over?.base;
     this.agent = agent;
     this.options = options;
@@ -106,6 +108,7 @@ export class BoardCore {
       catalog: new Catalog(agent.toolNames, native.keys()),
       guard: this.#guard,
       cache,
+      failures,
       base: base?.servers,
     });
     this.#calls = new Calls(this.clock, this.logger, this.#events);

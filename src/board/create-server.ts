@@ -21,7 +21,10 @@ import { sessionAuthHint } from "./matching-server.ts";
 import { ServerEntry } from "./server-entry.ts";
 import { ServerSignIn } from "./sign-in.ts";
 
-export interface CreateServerContext extends Pick<SupervisorOptions, "onState" | "onTools"> {
+export interface CreateServerContext extends Pick<
+  SupervisorOptions,
+  "failed" | "onState" | "onTools"
+> {
   agent: AgentConfig;
   options: BoardOptions;
   clock: Clock;
@@ -38,7 +41,7 @@ export function createServer(
   cached: CachedTools | undefined,
   context: CreateServerContext,
 ): ServerEntry {
-  const { agent, options, clock, logger, redactor, onState, onTools } = context;
+  const { agent, options, clock, logger, redactor, failed, onState, onTools } = context;
   const { env = process.env, random = Math.random, programPath } = options;
   const { networkAllow = [] } = agent;
   const networkEnv = withProxy(env, agent.networkProxy);
@@ -67,6 +70,7 @@ export function createServer(
       clock,
       random,
       logger,
+      failed,
       onState,
       onTools,
       untrusted: isConfigured(definition) ? agent.untrusted : undefined,

@@ -308,7 +308,7 @@ describe("a call's way to a connection", () => {
     script = [never()];
     const supervisor = supervise({ timeout: 5000 });
     const outcome = failures(supervisor);
-    await clock.advance(5000);
+    await clock.advance(5500);
     expect(await outcome).toBe(
       "server 'github' did not become ready within 5 s; it is still starting, try again shortly",
     );

@@ -26,6 +26,7 @@ export async function runAsk(command: AskCommand, context: CliContext): Promise<
   let opened: AgentModel | undefined;
   const open = {
     start: "eager",
+    restarts: true,
     adjust: (agent: AgentConfig) => withModel(agent, command),
     onElicitation: elicitationPrompt(context),
     onSampling: samplingPrompt(context, { yes: command.yes, model: () => opened }),
@@ -36,7 +37,9 @@ export async function runAsk(command: AskCommand, context: CliContext): Promise<
     const model = await openModel(agent.model ?? "", { env: io.env, clock, providers, proxy });
     opened = model;
     try {
-      await untilStarted(board, context, agent.startupWait ?? START_WAIT_MS);
+      const wait = agent.startupWait ?? START_WAIT_MS;
+      // A call to a server whose tools are cached waits for it by itself.
+      await untilStarted(board, context, wait, ({ cached }) => !cached);
       const resources = await untilInterrupted(board.resources.context(), signal);
       const view = new TurnView(context);
       const turn = await runTurn({

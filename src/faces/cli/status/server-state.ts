@@ -54,10 +54,12 @@ export function stateNotes(state: ServerState): string[] {
 export function unavailableNotes(
   servers: readonly Pick<ServerStatus, "name" | "state">[],
 ): string[] {
-  return servers.flatMap(({ name, state }) => {
+  const notes = servers.flatMap(({ name, state }) => {
     const [why, ...hints] = stateNotes(state).map((note) => plainText(note));
     return why === undefined ? [] : [`plugboard: ${name} is not available: ${why}`, ...hints];
   });
+  const isSkipped = servers.some(({ state }) => state.kind === "failed" && state.earlier);
+  return isSkipped ? [...notes, "to try again now:", "  plugboard status"] : notes;
 }
 
 function errorNotes({ message, hint }: PlugboardError): string[] {

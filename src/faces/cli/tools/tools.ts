@@ -18,7 +18,8 @@ export async function runTools(command: ToolsCommand, context: CliContext): Prom
   const { screen, options } = context;
   const { server, refresh, long, query } = command;
   const start = refresh ? "none" : "unknown";
-  return withBoard(context, { start, server }, async ({ board, agent }) => {
+  const serverIn = query.length === 1 ? query[0] : undefined;
+  return withBoard(context, { start, server, serverIn }, async ({ board, agent }) => {
     if (refresh) await whileStarting(board, context, board.refresh());
     else await untilStarted(board, context, agent.startupWait);
     const all = board.tools();

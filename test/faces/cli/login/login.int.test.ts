@@ -138,7 +138,7 @@ describe("plugboard login", () => {
     const oauth = await protect({ mcp: { status: [{ code: 500, times: 1000 }] } });
     const { code, stdout } = await scratch.run(["login", "docs"], { env: { BROWSER: browser } });
     expect(code).toBe(3);
-    expect(stdout).toBe("signed in to docs, but the server is backoff\n");
+    expect(stdout).toBe("signed in to docs, but the server is failed\n");
     expect(oauth.count("authorization_code")).toBe(1);
   });
 

@@ -28,7 +28,7 @@ describe("plugboard status", () => {
     });
     const { code, stdout } = await scratch.run(["status", "talks", "--log-level", "silent"]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^talks {2}↻ restarting\n {2}reason +/);
+    expect(stdout).toMatch(/^talks {2}✗ failed\n {2}reason +/);
     expect(stdout).toMatch(/\n\nstderr, last lines\n {2}\S/);
     expect(scratch.read("starts")).toBe("0");
   });
