@@ -6,7 +6,7 @@ import { isCallable } from "../model/server-state.ts";
 import { unavailable } from "../server/supervisor/unavailable.ts";
 import { untilAborted } from "../util/abort.ts";
 import type { Clock } from "../util/clock.ts";
-import { closest } from "../util/closest.ts";
+import { closest, nearness } from "../util/closest.ts";
 import { capitalised, oneLine } from "../util/text.ts";
 import type { ServerEntry } from "./server-entry.ts";
 import type { ServerSet } from "./server-set.ts";
@@ -153,9 +153,12 @@ function nearestNames(name: string, tools: readonly BoardTool[]): string[] {
   }
   if (!name.includes("/")) for (const each of publicNames) names.set(each, each);
   const nearest: string[] = [];
+  let furthest = Infinity;
   while (nearest.length < MOST_SUGGESTIONS) {
     const alias = closest(name, names.keys());
-    if (alias === undefined) break;
+    if (alias === undefined || nearness(name, alias) > furthest) break;
+    // Others only help if they are about as near as the best one.
+    furthest = Math.min(furthest, nearness(name, alias) + 1);
     const meant = names.get(alias) ?? alias;
     if (!nearest.includes(meant)) nearest.push(meant);
     // Public names are long and similar to each other, so further ones would not help.

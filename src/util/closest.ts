@@ -25,6 +25,11 @@ export function closest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
+/** How near two words are: lower is nearer, Infinity is not near at all. */
+export function nearness(word: string, candidate: string): number {
+  return rate(fold(word), fold(candidate));
+}
+
 function fold(word: string): string {
   return word.slice(0, LONGEST).toLowerCase();
 }

@@ -63,7 +63,7 @@ describe("plugboard status", () => {
 
   it("refuses an unknown server", async () => {
     scratch.servers({ echo: fixture("echo") });
-    const { code, stdout, stderr } = await scratch.run(["status", "ech", "--json"]);
+    const { code, stdout, stderr } = await scratch.run(["status", "ech"]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toBe("plugboard: there is no server named 'ech'\nhint: did you mean 'echo'?\n");
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cut, displayWidth, wrap } from "../../../../src/faces/cli/terminal/width.ts";
+import { cut, displayWidth, wrap, wrapLine } from "../../../../src/faces/cli/terminal/width.ts";
 
 describe("displayWidth", () => {
   it.each([
@@ -43,6 +43,23 @@ describe("wrap", () => {
     ["日本語 テキスト", 6, ["日本語", "テキス", "ト"]],
   ])("%j to %s cells", (text, width, lines) => {
     expect(wrap(text, width)).toEqual(lines);
+  });
+
+  it("of a line for a person keeps long words, indented lines and colours whole", () => {
+    expect(
+      [
+        "one two three",
+        "a unbreakable b",
+        "  plugboard call x",
+        "\u001b[31mone\u001b[39m two three",
+      ].map((line) => wrapLine(line, 7)),
+    ).toEqual([
+      ["one two", "three"],
+      ["a", "unbreakable", "b"],
+      ["  plugboard call x"],
+      ["\u001b[31mone\u001b[39m two", "three"],
+    ]);
+    expect(wrapLine("one two three")).toEqual(["one two three"]);
   });
 
   it("breaks after each character where only one wide character fits", () => {

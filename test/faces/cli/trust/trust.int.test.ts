@@ -38,7 +38,7 @@ describe("an untrusted configuration in the working directory", () => {
       expect(code).toBe(2);
       expect(stdout).toBe("");
       expect(stderr).toContain(`${file} is not trusted yet, so nothing was started.\n`);
-      expect(stderr).toContain("hint: if you trust it, run: plugboard trust;");
+      expect(stderr).toContain("\nhint: if you trust it:\n  plugboard trust\n");
       expect(hasRun()).toBe(false);
     },
   );
