@@ -4,7 +4,7 @@
 import type { PlugboardError } from "../../../model/errors.ts";
 import type { ServerState, ServerStateKind } from "../../../model/server-state.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
-import { plainText } from "../../../util/text.ts";
+import { plainText, withoutName } from "../../../util/text.ts";
 import type { Cell } from "../terminal/table.ts";
 import type { Terminal, Tone } from "../terminal/terminal.ts";
 
@@ -56,7 +56,8 @@ export function unavailableNotes(
 ): string[] {
   const notes = servers.flatMap(({ name, state }) => {
     const [why, ...hints] = stateNotes(state).map((note) => plainText(note));
-    return why === undefined ? [] : [`plugboard: ${name} is not available: ${why}`, ...hints];
+    if (why === undefined) return [];
+    return [`plugboard: ${name} is not available: ${withoutName(why, name)}`, ...hints];
   });
   const isSkipped = servers.some(({ state }) => state.kind === "failed" && state.earlier);
   return isSkipped ? [...notes, "to try again now:", "  plugboard status"] : notes;

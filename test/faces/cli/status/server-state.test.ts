@@ -3,6 +3,7 @@ import {
   stateCell,
   stateNotes,
   stateToJson,
+  unavailableNotes,
 } from "../../../../src/faces/cli/status/server-state.ts";
 import { PlugboardError } from "../../../../src/model/errors.ts";
 import type { ServerState } from "../../../../src/model/server-state.ts";
@@ -18,6 +19,27 @@ const ready: ServerState = {
   pid: 42,
 };
 const backoff: ServerState = { kind: "backoff", attempt: 2, of: 5, retryAt: NOW + 3000, error };
+
+describe("servers that could not be asked", () => {
+  it("are named once each, with the reason and what helps", () => {
+    const named = new PlugboardError("NETWORK", "github: no route", { hint: "connect" });
+    const earlier = new PlugboardError("TIMEOUT", "no answer; tried 2 min ago");
+    const servers = [
+      { name: "files", state: ready },
+      { name: "github", state: { kind: "failed", error: named } as const },
+      { name: "docs", state: { kind: "failed", error: earlier, earlier: true } as const },
+    ];
+    expect(unavailableNotes(servers.slice(0, 2))).toEqual([
+      "plugboard: github is not available: no route",
+      "hint: connect",
+    ]);
+    expect(unavailableNotes(servers).slice(2)).toEqual([
+      "plugboard: docs is not available: no answer; tried 2 min ago",
+      "to try again now:",
+      "  plugboard status",
+    ]);
+  });
+});
 
 describe("a state", () => {
   it.each<[ServerState, string, string, string[]]>([
