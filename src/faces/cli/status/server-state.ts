@@ -4,7 +4,8 @@
 import type { PlugboardError } from "../../../model/errors.ts";
 import type { ServerState, ServerStateKind } from "../../../model/server-state.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
-import { plainText, withoutName } from "../../../util/text.ts";
+import { plainText, shellWord, withoutName } from "../../../util/text.ts";
+import type { GlobalOptions } from "../context.ts";
 import type { Cell } from "../terminal/table.ts";
 import type { Terminal, Tone } from "../terminal/terminal.ts";
 
@@ -53,14 +54,21 @@ export function stateNotes(state: ServerState): string[] {
 /** Which servers could not be asked, and why. */
 export function unavailableNotes(
   servers: readonly Pick<ServerStatus, "name" | "state">[],
+  { config, agent }: Pick<GlobalOptions, "config" | "agent">,
 ): string[] {
+  const isSkipped = (state: ServerState): boolean => state.kind === "failed" && !!state.earlier;
   const notes = servers.flatMap(({ name, state }) => {
     const [why, ...hints] = stateNotes(state).map((note) => plainText(note));
     if (why === undefined) return [];
-    return [`plugboard: ${name} is not available: ${withoutName(why, name)}`, ...hints];
+    const note = `plugboard: ${name} is not available: ${withoutName(why, name)}`;
+    // The command that tried it gave the hints, and so does the one below.
+    return isSkipped(state) ? [note] : [note, ...hints];
   });
-  const isSkipped = servers.some(({ state }) => state.kind === "failed" && state.earlier);
-  return isSkipped ? [...notes, "to try again now:", "  plugboard status"] : notes;
+  if (!servers.some(({ state }) => isSkipped(state))) return notes;
+  const options = Object.entries({ config, agent }).flatMap(([name, value]) =>
+    value === undefined ? [] : [` --${name} ${shellWord(value)}`],
+  );
+  return [...notes, "to try again now:", `  plugboard status${options.join("")}`];
 }
 
 function errorNotes({ message, hint }: PlugboardError): string[] {

@@ -34,7 +34,7 @@ export async function runTools(command: ToolsCommand, context: CliContext): Prom
     const { out } = screen.terminal;
     screen.lines(long ? toolPages(tools, out) : toolList(tools, out));
     const { isTerminal, paint } = screen.terminal.err;
-    for (const note of unavailableNotes(servers)) screen.note(note);
+    for (const note of unavailableNotes(servers, options)) screen.note(note);
     if (tools.length === 0) emptyNotes(query, all, servers).forEach((note) => screen.note(note));
     else if (isTerminal) {
       const now = context.clock.now();

@@ -23,20 +23,20 @@ const backoff: ServerState = { kind: "backoff", attempt: 2, of: 5, retryAt: NOW 
 describe("servers that could not be asked", () => {
   it("are named once each, with the reason and what helps", () => {
     const named = new PlugboardError("NETWORK", "github: no route", { hint: "connect" });
-    const earlier = new PlugboardError("TIMEOUT", "no answer; tried 2 min ago");
+    const earlier = new PlugboardError("TIMEOUT", "no answer; tried 2 min ago", { hint: "wait" });
     const servers = [
       { name: "files", state: ready },
       { name: "github", state: { kind: "failed", error: named } as const },
       { name: "docs", state: { kind: "failed", error: earlier, earlier: true } as const },
     ];
-    expect(unavailableNotes(servers.slice(0, 2))).toEqual([
+    expect(unavailableNotes(servers.slice(0, 2), {})).toEqual([
       "plugboard: github is not available: no route",
       "hint: connect",
     ]);
-    expect(unavailableNotes(servers).slice(2)).toEqual([
+    expect(unavailableNotes(servers, { config: "my servers.json" }).slice(2)).toEqual([
       "plugboard: docs is not available: no answer; tried 2 min ago",
       "to try again now:",
-      "  plugboard status",
+      "  plugboard status --config 'my servers.json'",
     ]);
   });
 });
