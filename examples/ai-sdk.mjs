@@ -14,11 +14,14 @@ const model = await startModel({
       text: "Let me see.",
       toolCalls: [
         { name: "greet", arguments: { name: "world" } },
-        { name: "mcp__demo__convert_units", arguments: { value: 26.2, from: "mi", to: "km" } },
+        {
+          name: "mcp__demo__convert_time",
+          arguments: { time: "9:00", from: "Berlin", to: "Tokyo" },
+        },
         { name: "mcp__demo__current_time", arguments: { zone: "Atlantis" } },
       ],
     },
-    { text: "A marathon is 42 km, and Atlantis has no time." },
+    { text: "That is in the afternoon in Tokyo, and Atlantis has no time." },
   ],
 });
 
@@ -44,7 +47,7 @@ try {
   const { steps } = await generateText({
     model: provider("scripted"),
     maxOutputTokens: 1000,
-    prompt: "Say hello, and how long is a marathon?",
+    prompt: "Say hello, and what is 9:00 in Berlin in Tokyo?",
     tools: toAiSdkTools(board),
     stopWhen: stepCountIs(5),
   });

@@ -13,11 +13,14 @@ const model = await startModel({
       text: "Let me see.",
       toolCalls: [
         { name: "greet", arguments: { name: "world" } },
-        { name: "mcp__demo__convert_units", arguments: { value: 26.2, from: "mi", to: "km" } },
+        {
+          name: "mcp__demo__convert_time",
+          arguments: { time: "9:00", from: "Berlin", to: "Tokyo" },
+        },
         { name: "mcp__demo__current_time", arguments: { zone: "Atlantis" } },
       ],
     },
-    { text: "A marathon is 42 km, and Atlantis has no time." },
+    { text: "That is in the afternoon in Tokyo, and Atlantis has no time." },
   ],
 });
 
@@ -41,7 +44,7 @@ const board = await openBoard(
 try {
   const client = new Anthropic({ baseURL: model.url, apiKey: "none" });
   const adapter = toAnthropicTools(board);
-  const messages = [{ role: "user", content: "Say hello, and how long is a marathon?" }];
+  const messages = [{ role: "user", content: "Say hello, and what is 9:00 in Berlin in Tokyo?" }];
   for (;;) {
     const message = await client.messages.create({
       model: "scripted",

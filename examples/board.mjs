@@ -27,7 +27,7 @@ const board = await openBoard(
 try {
   for (const { name, description } of board.tools()) console.log(`${name}: ${description}`);
   console.log(await board.call("greet", { name: "world" }));
-  console.log(await board.call("demo/convert_units", { value: 26.2, from: "mi", to: "km" }));
+  console.log(await board.call("demo/convert_time", { time: "9:00", from: "Berlin", to: "Tokyo" }));
 
   // What an agent loop does with a model's tool call: failures come back as text it can act on.
   const [, tool] = board.tools();

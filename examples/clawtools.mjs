@@ -11,11 +11,11 @@ const script = await startModel({
     {
       toolCalls: [
         { name: "greet", arguments: { name: "world" } },
-        { name: "demo__convert_units", arguments: { value: 26.2, from: "mi", to: "km" } },
+        { name: "demo__convert_time", arguments: { time: "9:00", from: "Berlin", to: "Tokyo" } },
         { name: "demo__current_time", arguments: { zone: "Atlantis" } },
       ],
     },
-    { text: "A marathon is 42 km, and Atlantis has no time." },
+    { text: "That is in the afternoon in Tokyo, and Atlantis has no time." },
   ],
 });
 
@@ -38,7 +38,7 @@ const provider = await loadMCPServers(
 
 try {
   console.log(provider.status());
-  const messages = [{ role: "user", content: "Say hello, and how long is a marathon?" }];
+  const messages = [{ role: "user", content: "Say hello, and what is 9:00 in Berlin in Tokyo?" }];
   for (;;) {
     const message = await ask(messages);
     messages.push(message);

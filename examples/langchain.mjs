@@ -16,11 +16,14 @@ const script = await startModel({
       text: "Let me see.",
       toolCalls: [
         { name: "greet", arguments: { name: "world" } },
-        { name: "mcp__demo__convert_units", arguments: { value: 26.2, from: "mi", to: "km" } },
+        {
+          name: "mcp__demo__convert_time",
+          arguments: { time: "9:00", from: "Berlin", to: "Tokyo" },
+        },
         { name: "mcp__demo__current_time", arguments: { zone: "Atlantis" } },
       ],
     },
-    { text: "A marathon is 42 km, and Atlantis has no time." },
+    { text: "That is in the afternoon in Tokyo, and Atlantis has no time." },
   ],
 });
 
@@ -51,7 +54,7 @@ try {
     tools: toLangChainTools(board, { DynamicStructuredTool, ToolMessage }),
   });
   const { messages } = await agent.invoke({
-    messages: [new HumanMessage("Say hello, and how long is a marathon?")],
+    messages: [new HumanMessage("Say hello, and what is 9:00 in Berlin in Tokyo?")],
   });
   for (const message of messages) console.log(`${message.type}: ${message.text}`);
 } finally {

@@ -12,11 +12,11 @@ const turns = [
     text: "Let me see.",
     toolCalls: [
       { name: "greet", arguments: { name: "world" } },
-      { name: "mcp__demo__convert_units", arguments: { value: 26.2, from: "mi", to: "km" } },
+      { name: "mcp__demo__convert_time", arguments: { time: "9:00", from: "Berlin", to: "Tokyo" } },
       { name: "mcp__demo__current_time", arguments: { zone: "Atlantis" } },
     ],
   },
-  { text: "A marathon is 42 km, and Atlantis has no time." },
+  { text: "That is in the afternoon in Tokyo, and Atlantis has no time." },
 ];
 const model = await startModel({ turns: [...turns, ...turns] });
 
@@ -37,7 +37,7 @@ const board = await openBoard(
   },
 );
 
-const question = { role: "user", content: "Say hello, and how long is a marathon?" };
+const question = { role: "user", content: "Say hello, and what is 9:00 in Berlin in Tokyo?" };
 
 async function respond(client) {
   const adapter = toOpenAiTools(board, { api: "responses", strict: true });

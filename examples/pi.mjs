@@ -13,11 +13,14 @@ const script = await startModel({
       text: "Let me see.",
       toolCalls: [
         { name: "greet", arguments: { name: "world" } },
-        { name: "mcp__demo__convert_units", arguments: { value: 26.2, from: "mi", to: "km" } },
+        {
+          name: "mcp__demo__convert_time",
+          arguments: { time: "9:00", from: "Berlin", to: "Tokyo" },
+        },
         { name: "mcp__demo__current_time", arguments: { zone: "Atlantis" } },
       ],
     },
-    { text: "A marathon is 42 km, and Atlantis has no time." },
+    { text: "That is in the afternoon in Tokyo, and Atlantis has no time." },
   ],
 });
 
@@ -62,7 +65,7 @@ try {
   board.on("tools", () => {
     agent.state.tools = toPiTools(board);
   });
-  await agent.prompt("Say hello, and how long is a marathon?");
+  await agent.prompt("Say hello, and what is 9:00 in Berlin in Tokyo?");
   console.log(JSON.stringify(agent.state.messages, undefined, 2));
 } finally {
   await board.close();

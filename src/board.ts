@@ -2,6 +2,7 @@
 // them. board/core.ts wires its parts. Read this file first.
 
 import { BoardCore } from "./board/core.ts";
+import { loadReapOrphans } from "./board/lazy.ts";
 import { RecentFailures } from "./board/recent-failures.ts";
 import { SessionBoards } from "./board/session/session-boards.ts";
 import { CatalogCache } from "./catalog/catalog-cache.ts";
@@ -71,9 +72,7 @@ class LiveBoard implements Board {
     const started = servers.start(options.start, agent.startupWait);
     // Loaded here, so that the start of the servers does not wait for code that only cleans up.
     servers.inBackground(
-      import("./server/process/reap-orphans.ts").then(({ reapOrphansOnce }) =>
-        reapOrphansOnce(clock, logger),
-      ),
+      loadReapOrphans().then(({ reapOrphansOnce }) => reapOrphansOnce(clock, logger)),
     );
     await started;
     this.#core.opened();

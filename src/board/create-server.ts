@@ -17,6 +17,7 @@ import type { HostAnswers } from "../server/requests/server-requests.ts";
 import { Supervisor, type SupervisorOptions } from "../server/supervisor/supervisor.ts";
 import type { Clock } from "../util/clock.ts";
 import type { QuestionQueue } from "../util/question-queue.ts";
+import { loadConnect } from "./lazy.ts";
 import { sessionAuthHint } from "./matching-server.ts";
 import { ServerEntry } from "./server-entry.ts";
 import { ServerSignIn } from "./sign-in.ts";
@@ -87,9 +88,7 @@ export function createServer(
 function lazyConnector(options: ConnectOptions): Connect {
   let connector: Promise<Connect> | undefined;
   return async (signal, onRemains) => {
-    connector ??= import("../server/connect.ts").then(({ createConnector }) =>
-      createConnector(options),
-    );
+    connector ??= loadConnect().then(({ createConnector }) => createConnector(options));
     return (await connector)(signal, onRemains);
   };
 }

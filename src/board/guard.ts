@@ -19,6 +19,7 @@ import type { Redactor } from "../secrets/redactor.ts";
 import type { Clock } from "../util/clock.ts";
 import { oneLine } from "../util/text.ts";
 import type { CallStages } from "./call-stages.ts";
+import { loadCallStages } from "./lazy.ts";
 import type { ServerEntry } from "./server-entry.ts";
 
 export interface BoardGuardOptions {
@@ -152,7 +153,7 @@ export class BoardGuard {
   async #load(): Promise<CallStages> {
     const { session } = this.#options;
     const [module, shared] = await Promise.all([
-      import("./call-stages.ts"),
+      loadCallStages(),
       session === undefined ? undefined : session.guard.#stages(),
     ]);
     this.#options.learnSecrets();

@@ -5,6 +5,7 @@ import { PlugboardError } from "../model/errors.ts";
 import type { Logger } from "../model/logger.ts";
 import type { RemoteEndpoint } from "../model/server-definition.ts";
 import type { Clock } from "../util/clock.ts";
+import { loadAuthorizer } from "./lazy.ts";
 import { hasOwnCredentials, isSameAddress } from "./matching-server.ts";
 import type { AuthorizerParts } from "./open-authorizer.ts";
 
@@ -94,11 +95,6 @@ export class ServerSignIn {
     });
     return made;
   }
-}
-
-/** Loaded on first use: most servers need no sign-in, and listing tools needs no network. */
-function loadAuthorizer(): Promise<typeof import("./open-authorizer.ts")> {
-  return import("./open-authorizer.ts");
 }
 
 async function end(made: Promise<AuthorizerParts> | undefined): Promise<void> {

@@ -53,7 +53,7 @@ function addPrompts(server: McpServer, clock: Clock): void {
       messages: [
         userText(
           "Show me what you can do with the tools of the Plugboard demo. Tell me the time in Tokyo and in " +
-            "New York, convert 26.2 miles to kilometres, count down from 3, and look up in the " +
+            "New York, say when 9:00 in Berlin is in Tokyo, count down from 3, and look up in the " +
             "documentation how I add a server of my own. Say in one line each which tool you used and " +
             "what it answered.",
         ),

@@ -15,7 +15,7 @@ export interface DemoOptions {
 }
 
 const INSTRUCTIONS =
-  "The demo of Plugboard. Use it for the time in any time zone, unit conversion, and " +
+  "The demo of Plugboard. Use it for the time in any time zone and for " +
   "questions about Plugboard itself (search_docs). It needs no network.";
 
 export function createDemoServer({

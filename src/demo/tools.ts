@@ -8,7 +8,6 @@ import { pause } from "../util/clock.ts";
 import { plural } from "../util/text.ts";
 import { Hit, loadDocs, searchDocs } from "./docs.ts";
 import { findZone, LocalTime, readTime, timeIn } from "./time.ts";
-import { Conversion, convertUnits } from "./units.ts";
 
 /** They change nothing and reach nothing outside the package. */
 const annotations = {
@@ -64,26 +63,6 @@ export function addTools(server: McpServer, clock: Clock, root: string): void {
       const to = targets.map((target) => timeIn(target, at));
       const rows = to.map((time) => `- ${inWords(time)}`);
       return reply([`${inWords(from)} is`, ...rows].join("\n"), { from, to });
-    },
-  );
-
-  server.registerTool(
-    "convert_units",
-    {
-      title: "Convert units",
-      description: "Converts a quantity between units of length, mass, volume or temperature.",
-      inputSchema: z.object({
-        value: z.number().describe("The quantity to convert."),
-        from: z.string().describe("Its unit, by symbol or name: km, mile, °F, fluid ounce."),
-        to: z.string().describe("The unit you want."),
-      }),
-      outputSchema: Conversion,
-      annotations,
-    },
-    ({ value, from, to }) => {
-      const conversion = convertUnits(value, from, to);
-      const { result } = conversion;
-      return reply(`${value} ${conversion.from} = ${result} ${conversion.to}`, conversion);
     },
   );
 

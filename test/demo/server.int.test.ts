@@ -72,9 +72,9 @@ describe("the demo server's process", () => {
     child.stderr.on("data", (chunk) => (stderr += chunk));
     const { result } = await request(1, "initialize", hello);
     expect(result).toMatchObject({ serverInfo: { name: "plugboard-demo", version: "9.9.9" } });
-    const params = { name: "convert_units", arguments: { value: 1, from: "mi", to: "km" } };
+    const params = { name: "countdown", arguments: { from: 1 } };
     expect(await request(2, "tools/call", params)).toMatchObject({
-      result: { structuredContent: { result: 1.609344 } },
+      result: { structuredContent: { steps: 1 } },
     });
     child.stdin.end();
     expect(await once(child, "close")).toEqual([0, null]);

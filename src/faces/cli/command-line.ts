@@ -30,7 +30,7 @@ const HELP = `
 Examples:
   plugboard --config plugboard.json
   plugboard tools time
-  plugboard call demo/convert_units value=98.6 from=°F to=°C
+  plugboard call demo/convert_time time=14:30 from=Berlin to=Tokyo
 
 Exit codes:
   0    ok

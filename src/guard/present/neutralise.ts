@@ -1,55 +1,94 @@
 // Takes forged markers and copies of the frame's id out of a server's text and leaves everything else as it
-// is, to the byte. What a reader would take for a marker is one, in whatever letters, escapes and decoration
-// it is written. The time is linear in the text.
-
-import { isHard, ligatures, PADDING, skeletonOf, SOFT, UNSEEN } from "./skeleton.ts";
+// is, to the byte. The time is linear in the text.
+//
+// A text is searched twice, as it is written and as it is rendered: with escapes decoded, and without markup.
+// Both searches run on its skeleton, a text of the same length in which every character stands as the plain
+// letter that it looks like, so a place in one is a place in the other.
 
 const REMOVED = "[[marker removed]]";
 
-/** The markers' name without separators, and without its first letter: it reads as a marker without that too. */
-const NAME = "xternaluntrustedcontent";
-const NAME_BACKWARDS = "tnetnocdetsurtnulanretxe";
-/** Other ASCII characters that a reader takes for a letter of the name. */
-const NAME_SHAPES = { a: "4@", c: "(", e: "3", l: "1Ii|!", o: "0", s: "5$", t: "7+", u: "Vv" };
-/** After an X, letters that are not the name's: most of a text need not be looked at any further. */
-const OTHER_WORD = ["t", "e", "r", "n", "a", "li", "uv"].reduceRight(
-  (rest, letters) => String.raw`[\s,.;:_/-]{0,9}(?:(?![${letters}])[a-z]|[${letters}]${rest})`,
-  "(?!)",
-);
-/** A text without any of these has no name in it: an X, characters that may be coded or are not ASCII. */
-const MAY_HIDE = new RegExp(
-  String.raw`x(?!${OTHER_WORD})|[^\t-\r -~]|&[#a-z]|\\[\\xu0-7]|[%=][0-9a-fu]`,
-  "i",
-);
-/** Characters that make the letters after them run the other way. */
-const RIGHT_TO_LEFT = /[\u202b\u202e\u2067\u2068]/;
-/** Decoration in a row between the letters of a name that a reader still looks past. */
-const LONGEST_GAP = 40;
+/** Stands for what nobody sees, and pads what several characters make together. */
+const UNSEEN = "\0";
+/** Stands for a letter that looks like none of ASCII. */
+const FOREIGN = "\uffff";
 
-// Of the skeleton around a name.
-const HARD = String.raw`A-Za-z0-9\xff-\uffff`;
-const BRACKETS = String.raw`<>[\]{}`;
-const INSIDE = `[^${HARD}\\n-\\r"'\`]{0,96}`;
-const GAP = `[^${HARD}${BRACKETS}]{0,96}`;
-const E = String.raw`[Ee3\xb3\xc5\xe5]`;
-const END = String.raw`(?<![${HARD}])${E}${GAP}[Nn\xce\xee]${GAP}[Dd\xc4\xe4]${GAP}`;
-/** Brackets, the word END, and the first letter of the name. */
-const BEFORE = new RegExp(
-  String.raw`(?<=([${BRACKETS}]${INSIDE})?(${END})?(${E}[\x7f\x80]*|(?<![${HARD}])${E}${GAP})?)`,
-  "y",
+/** A letter and what looks like it, apart from what Unicode itself relates to it. All in lower case. */
+const LOOKALIKES: Readonly<Record<string, string>> = {
+  a: "аαɑᴀꭺꓮλʌⲁⱥ",
+  c: "сϲᴄꮯꓚⲥↄȼƈ",
+  d: "ԁᴅꭰꓓđðɖɗꮷ",
+  e: "еεєҽᴇꭼꓰɛəǝэɇⲉ℮€",
+  l: "ӏіιɩıʟꮮꓡłƚɫɭǀⲓ",
+  n: "пиոռηνɴꓠⲛŋɲƞ",
+  o: "оοσөօᴏⲟꓳøθɵ",
+  r: "гяᴦʀꭱꮢꓣʁɍɼɽⲅ",
+  s: "ѕꜱꮪꓢʂտƽȿ",
+  t: "тτᴛꭲꓔⲧŧƭʈҭ",
+  u: "υսʋᴜꓴʊцџμ",
+  x: "хχҳӽᕁᕽꓫⲭ×",
+  "<": "«‹⟨⟪〈《「『【≪⋘˂❮❬❰ᐸ",
+  ">": "»›⟩⟫〉》」』】≫⋙˃❯❭❱ᐳ",
+};
+/** Characters that Unicode takes for two letters of the name. */
+const PAIRS: Readonly<Record<string, string>> = { st: "ﬅﬆ", co: "℅㏇", na: "㎁" };
+/** Letters with the digits and letters of ASCII that read as them. */
+const ALSO = ["a4", "e3", "l1i", "o0", "s5", "t7", "uv"];
+
+/** Anything that is not a letter or digit may stand between the letters of the name. */
+const GAP = `[^a-z0-9${Object.values(PAIRS).join("")}${FOREIGN}]*`;
+const letter = (plain: string): string => `[${ALSO.find((each) => each[0] === plain) ?? plain}]`;
+/** The markers' name. It reads as a marker without its first letter too. */
+const NAME = new RegExp(
+  `(?:[e3]${UNSEEN}*)?${"xternaluntrustedcontent"
+    .match(/st|co|na|./g)
+    ?.map((part) => {
+      const letters = Array.from(part, letter).join(GAP);
+      return part in PAIRS ? `(?:${letters}|[${PAIRS[part]}])` : letters;
+    })
+    .join(GAP)}`,
+  "gi",
 );
-/** Attributes or decoration, then brackets. */
-const BEHIND = new RegExp(
-  String.raw`([\x7f\x80]*(?!["'\`])(?:[^${BRACKETS}\n-\r\x7f\x80][\x7f\x80]*){0,96})[${BRACKETS}]\x7f*(?:${INSIDE}[${BRACKETS}]\x7f*)?`,
-  "y",
+
+// Ampersands and percent signs may be encoded again, and backslashes doubled. Every repetition is bounded, so
+// that a position costs the same whatever follows it.
+const AND = "&(?:(?:amp|#38|#x26);){0,4}";
+const SLASH = String.raw`\\{1,4}`;
+const PERCENT = "(?:%(?:25){0,4}|=)";
+const UNIT = String.raw`(?:\\{1,4}|%(?:25){0,4})u`;
+const HEX = "[0-9a-f]";
+const NEXT = `${PERCENT}[89ab]${HEX}`;
+const CODED = [
+  String.raw`(?:${AND}#x0{0,16}|${SLASH}u\{)(${HEX}{1,6})[;}]?`,
+  `${SLASH}u00(${HEX}{6})`,
+  `${UNIT}(${HEX}{4})(?:${UNIT}(d[c-f]${HEX}{2}))?`,
+  `(?:${SLASH}x|${PERCENT}(?=[0-7]))(${HEX}{2})`,
+  `${AND}#0{0,16}([0-9]{1,7});?`,
+  `${SLASH}([0-3]?[0-7]{2})`,
+  `(${PERCENT}(?:[cd]${HEX}|e${HEX}${NEXT}|f${HEX}${NEXT}${NEXT})${NEXT})`,
+  `${AND}(?:([a-z])(?:acute|grave|uml|circ|tilde|cedil|ring|caron|slash|strok|opf|scr|fr);|(?:shy|nbsp|lt|gt|quot);?|(?:lowbar|underbar|hyphen|zwn?j|[lr]rm|lang|rang|[lr]sqb|e[nm]sp|thinsp|ZeroWidthSpace|NoBreak);)`,
+];
+/** Escaped whitespace, terminal sequences (their escape character may be lost), tags and comments. */
+const MARKUP = [
+  String.raw`\\[nrtbfv]`,
+  String.raw`(?:\u001b\[|\u009b)[0-?]{0,16}[ -/]{0,2}[@-~]|\[[0-9;]{1,16}m`,
+  String.raw`\u001b\][^\u0007\u001b]{0,120}(?:\u0007|\u001b\\)`,
+  String.raw`<!--[^<>]{0,80}-->|</?[a-z]{1,6}(?:\s[^<>]{0,80})?/?>`,
+];
+/** Tag characters are invisible where text is rendered, yet a model may read letters that are spelled in them. */
+const TAG = String.raw`\udb40[\udc21-\udc7e]`;
+const SPECIAL = new RegExp(
+  String.raw`(?=[&%=\\<[\u001b\u009b\udb40])(?:${[...CODED, ...MARKUP, TAG].join("|")})`,
+  "gi",
 );
 
 /** Somebody writes about external, untrusted content, or names something after it in code. */
 const PROSE = /^[Ee]xternal[ ,\n-]{0,2}[Uu]ntrusted[ ,\n-]{0,2}[Cc]ontent$/;
-/** Pointed brackets, and everything beyond ASCII. */
-const NOT_IN_PROSE = /[^\t -;=?-~]/;
-const RULE_BEFORE = /(?:[-=_~]{3}|\[\[|\{\{) {0,4}(?:[Ee]nd )?$/;
-const RULE_BEHIND = /^ {0,4}(?:[-=_~]{3}|\]\]|\}\})/;
+/** What belongs to a marker around its name: brackets and the word END, attributes and brackets. */
+const OPENING = /(?:[<[{][ \t\0/]*)*(?:(?<![a-z0-9])[e3]\0*n\0*d[\s\0_.-]*)?$/i;
+const CLOSING = /^(?:[ \t\0]+\w[^<>[\]{}\n=]{0,40}=[^<>[\]{}\n]{0,240})?(?:[ \t\0]*[>\]}])+/;
+/** Around prose, these make a marker of it: rules, pointed and double brackets. */
+const RULE_BEFORE = /(?:<|\[\[|\{\{|[-=_~]{3})[ /]{0,4}(?:end )?$/i;
+const RULE_BEHIND = /^ {0,4}(?:>|\]\]|\}\}|[-=_~]{3})/;
 
 interface Span {
   start: number;
@@ -64,8 +103,7 @@ export function neutralise(
   pieces: readonly string[],
   id?: string,
 ): { pieces: string[]; removed: number } {
-  const [only = ""] = pieces;
-  const text = pieces.length === 1 ? only : pieces.join("\n");
+  const text = pieces.length === 1 ? (pieces[0] ?? "") : pieces.join("\n");
   const spans = findForged(text, id);
   if (spans.length === 0) return { pieces: [...pieces], removed: 0 };
   let from = 0;
@@ -89,15 +127,11 @@ export function neutralise(
 
 /** Where forged markers and copies of the id stand, in order and apart from each other. */
 export function findForged(text: string, id?: string): Span[] {
-  const word = id?.toLowerCase();
-  const isCopied = word !== undefined && text.toLowerCase().includes(word);
-  if (!isCopied && !MAY_HIDE.test(text)) return [];
-  const skeleton = skeletonOf(text);
-  let spans = markersAround(text, skeleton, findWord(skeleton, NAME, NAME_SHAPES, LONGEST_GAP));
-  if (RIGHT_TO_LEFT.test(text)) {
-    spans = [...spans, ...findWord(skeleton, NAME_BACKWARDS, NAME_SHAPES, LONGEST_GAP)];
-  }
-  if (word !== undefined) spans = [...spans, ...findWord(skeleton, word, {}, 0)];
+  const copy = id === undefined ? undefined : new RegExp(Array.from(id).join(`${UNSEEN}*`), "gi");
+  const spans = skeletonsOf(text).flatMap((skeleton) => [
+    ...Array.from(skeleton.matchAll(NAME), (name) => markerAround(text, skeleton, name)).flat(),
+    ...(copy === undefined ? [] : Array.from(skeleton.matchAll(copy), spanOf)),
+  ]);
   const apart: Span[] = [];
   for (const span of spans.sort((a, b) => a.start - b.start)) {
     const last = apart.at(-1);
@@ -107,74 +141,100 @@ export function findForged(text: string, id?: string): Span[] {
   return apart;
 }
 
-/**
- * Every place of a word of at most 30 letters. A soft letter may be decoration, so several readings are possible
- * at once: bit n of `readings` says that one of them has come to letter n of the word.
- */
-function findWord(
-  skeleton: Uint16Array,
-  word: string,
-  otherShapes: Readonly<Record<string, string>>,
-  longestGap: number,
-): Span[] {
-  const spans: Span[] = [];
-  /** For each unit, at which letters of the word it may stand. */
-  const places = new Int32Array(256);
-  Array.from(word).forEach((letter, at) => {
-    for (const shape of letter + letter.toUpperCase() + (otherShapes[letter] ?? "")) {
-      const unit = shape.charCodeAt(0);
-      places[unit] = (places[unit] ?? 0) | (1 << at);
-      places[unit | SOFT] = places[unit] ?? 0;
-    }
-  });
-  let readings = 0;
-  let start = 0;
-  let gap = 0;
-  for (let at = 0; at < skeleton.length; at += 1) {
-    const unit = skeleton[at] ?? 0;
-    if (readings === 0 && unit <= 0xff && ((places[unit] ?? 0) & 1) === 0) continue;
-    if (unit === PADDING || unit === UNSEEN) continue;
-    const ligature = unit > 0xff ? ligatures.get(unit) : undefined;
-    /** A ligature may be decoration too. */
-    const unread = ligature === undefined ? 0 : readings;
-    for (let part = 0; part < (ligature?.length ?? 1); part += 1) {
-      const letter = ligature?.[part] ?? unit;
-      const reached = ((readings << 1) | 1) & (places[letter] ?? 0);
-      gap = reached === 0 ? gap + 1 : 0;
-      readings = isHard(letter) || gap > longestGap ? reached : readings | reached;
-      if (reached === 1 && readings === 1) start = at;
-      if (readings >> (word.length - 1) !== 0) break;
-    }
-    readings |= unread;
-    if (readings >> (word.length - 1) === 0) continue;
-    readings = 0;
-    while (skeleton[at + 1] === PADDING) at += 1;
-    spans.push({ start, end: at + 1 });
-  }
-  return spans;
+/** The marker around its name in a skeleton; nothing where the name is prose. */
+function markerAround(text: string, skeleton: string, name: RegExpExecArray): Span[] {
+  const { start, end } = spanOf(name);
+  const before = skeleton.slice(Math.max(0, start - 160), start);
+  const behind = skeleton.slice(end, end + 320);
+  const isProse =
+    PROSE.test(text.slice(start, end)) && !RULE_BEFORE.test(before) && !RULE_BEHIND.test(behind);
+  if (isProse) return [];
+  const opening = OPENING.exec(before)?.[0] ?? "";
+  const closing = CLOSING.exec(behind)?.[0] ?? "";
+  return [{ start: start - opening.length, end: end + closing.length }];
 }
 
-/** The markers around names that were found without their first letter. Those in prose are not markers. */
-function markersAround(text: string, skeleton: Uint16Array, names: readonly Span[]): Span[] {
-  if (names.length === 0) return [];
-  const seen = Buffer.from(skeleton.buffer).toString("utf16le");
-  let floor = 0;
-  return names.flatMap((name) => {
-    BEFORE.lastIndex = name.start;
-    const [, open = "", endWord = "", letter = ""] = BEFORE.exec(seen) ?? [];
-    const first = name.start - letter.length;
-    const start = Math.max(floor, first - endWord.length - open.length);
-    BEHIND.lastIndex = name.end;
-    const [behind = "", between = ""] = BEHIND.exec(seen) ?? [];
-    const isApart = /[A-Za-z0-9\xff-\uffff]/.test(between) && !between.includes("=");
-    const end = isApart ? name.end : name.end + behind.length;
-    const isProse =
-      PROSE.test(text.slice(first, name.end)) &&
-      !NOT_IN_PROSE.test(text.slice(start, first) + text.slice(name.end, end)) &&
-      !RULE_BEFORE.test(text.slice(Math.max(0, first - 12), first)) &&
-      !RULE_BEHIND.test(text.slice(name.end, name.end + 12));
-    if (isProse) return [];
-    floor = end;
-    return [{ start, end }];
-  });
+function spanOf({ index, 0: found, input }: RegExpExecArray): Span {
+  let end = index + found.length;
+  while (input[end] === UNSEEN) end += 1;
+  return { start: index, end };
+}
+
+/** The text as it is written, and as it is rendered where that is something else. */
+function skeletonsOf(text: string): string[] {
+  const isCoded = text.search(SPECIAL) >= 0;
+  if (!isCoded && !/[^\0-\x7f]/.test(text)) return [text];
+  const units = new Uint16Array(text.length);
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0x80) {
+      units[at] = unit;
+      continue;
+    }
+    const codePoint = text.codePointAt(at) ?? 0;
+    units[at] = look(codePoint);
+    if (codePoint > 0xffff) at += 1;
+  }
+  const written = Buffer.from(units.buffer).toString("utf16le");
+  if (!isCoded) return [written];
+  for (const found of text.matchAll(SPECIAL)) {
+    units.fill(0, found.index, found.index + found[0].length);
+    const codePoint = decode(found);
+    units[found.index] = codePoint < 0x80 ? codePoint : look(codePoint);
+  }
+  return [written, Buffer.from(units.buffer).toString("utf16le")];
+}
+
+/** The character that an escape stands for; 0 for markup. */
+function decode(found: RegExpExecArray): number {
+  const [, braced, long, unit, low, byte, decimal, octal, utf8, entity = "\0"] = found;
+  const hex = braced ?? long ?? unit ?? byte;
+  if (low !== undefined) {
+    return String.fromCharCode(parseInt(unit ?? "", 16), parseInt(low, 16)).codePointAt(0) ?? 0;
+  }
+  if (utf8 !== undefined) {
+    return (
+      Buffer.from(utf8.replace(/%(?:25)*|=/g, ""), "hex")
+        .toString()
+        .codePointAt(0) ?? 0
+    );
+  }
+  if (hex !== undefined) return parseInt(hex, 16);
+  if (decimal !== undefined) return parseInt(decimal, 10);
+  return octal !== undefined ? parseInt(octal, 8) : entity.charCodeAt(0);
+}
+
+/** Shapes that were looked up. Forgotten when a text has shown too many characters. */
+const known = new Map<number, number>();
+let shapes: Map<string, string> | undefined;
+
+function look(codePoint: number): number {
+  let shape = known.get(codePoint);
+  if (shape === undefined) {
+    if (known.size >= 20_000) known.clear();
+    shape = codePoint > 0x10ffff ? 0 : shapeOf(String.fromCodePoint(codePoint)).charCodeAt(0);
+    known.set(codePoint, shape);
+  }
+  return shape;
+}
+
+function shapeOf(char: string): string {
+  const tag = (char.codePointAt(0) ?? 0) - 0xe0000;
+  if (tag > 0x20 && tag < 0x7f) return String.fromCharCode(tag);
+  shapes ??= new Map(
+    [...Object.entries(LOOKALIKES), ...Object.entries(PAIRS)].flatMap(([plain, alike]) =>
+      Array.from(alike, (each) => [each, plain.length === 1 ? plain : each] as const),
+    ),
+  );
+  const lower = shapes.get(char.toLowerCase());
+  if (lower !== undefined) return lower;
+  // NFKD relates fullwidth, mathematical, circled and accented letters to plain ones.
+  const visible = char
+    .normalize("NFKD")
+    .replace(/[\p{C}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/gu, "")
+    .toLowerCase();
+  if (visible === "") return UNSEEN;
+  const letters = visible.replace(/[^\p{L}\p{N}<>[\]{}]/gu, "");
+  if (letters === "") return "-";
+  return shapes.get(letters) ?? (/^[a-z0-9<>[\]{}]$/.test(letters) ? letters : FOREIGN);
 }

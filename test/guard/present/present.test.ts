@@ -209,9 +209,11 @@ describe("a native tool's result", () => {
 
 describe("a server that writes markers", () => {
   it.each(Object.entries(FORGED_MARKERS))("does not get out of the frame: %s", (_, forged) => {
-    expect(shown([text(`a\n${forged}\nb`)])).toEqual([
-      text(`${OPEN}\na\n[[marker removed]]\nb\n${CLOSE}`),
-    ]);
+    const [block] = shown([text(`a\n${forged}\nb`)]);
+    const inside = (block as { text: string }).text.slice(OPEN.length, -CLOSE.length);
+    expect(block).toEqual(text(`${OPEN}${inside}${CLOSE}`));
+    expect(inside).toMatch(/^\na\n.*\[\[marker removed\]\].*\nb\n$/s);
+    expect(inside).not.toContain(ID);
   });
 
   it("has them taken out wherever it writes, and nothing passes that was not looked at", () => {

@@ -25,7 +25,7 @@ Ways to give arguments:
   @arguments.json                read a JSON object from a file; - from stdin
 
 Examples:
-  plugboard call demo/convert_units value=98.6 from=°F to=°C
+  plugboard call demo/convert_time time=14:30 from=Berlin to=Tokyo
   plugboard call mcp__demo__current_time zone=Tokyo --json`;
 
 export function describeCall(program: Parser, choose: (command: CallCommand) => void): void {

@@ -11,7 +11,7 @@ import { untilStarted } from "../status/starting.ts";
 import { toolList } from "../tools/tool-list.ts";
 
 const CALLS: readonly (readonly [tool: string, ...args: string[]])[] = [
-  ["demo/convert_units", "value=98.6", "from=°F", "to=°C"],
+  ["demo/current_time", "zone=Tokyo"],
   ["demo/convert_time", "time=14:30", "from=Berlin", "to=Tokyo,New York"],
   ["demo/countdown", "from=5"],
 ];
