@@ -43,12 +43,18 @@ export function stateNotes(state: ServerState): string[] {
       return errorNotes(state.error);
     case "untrusted":
     case "needs-auth":
-      return [state.remedy];
+      return commandApart(state.remedy);
     case "starting":
       return ["still starting; it did not become ready in time"];
     default:
       return [];
   }
+}
+
+/** A command at the end gets a line of its own, where it is not broken and can be copied. */
+function commandApart(text: string): string[] {
+  const at = text.lastIndexOf(": plugboard ") + 1;
+  return at === 0 ? [text] : [text.slice(0, at), ` ${text.slice(at)}`];
 }
 
 /** Which servers could not be asked, and why. */

@@ -60,6 +60,12 @@ describe("a state", () => {
       "! sign-in required",
       ["sign in"],
     ],
+    [
+      { kind: "needs-auth", remedy: "it wants a sign-in; run: plugboard login docs" },
+      "! sign-in required",
+      "! sign-in required",
+      ["it wants a sign-in; run:", "  plugboard login docs"],
+    ],
     [{ kind: "failed", error }, "✗ failed", "x failed", ["not found", "hint: install it"]],
     [{ kind: "stopping" }, "○ stopping", "- stopping", []],
     [{ kind: "stopped" }, "○ stopped", "- stopped", []],
