@@ -3,6 +3,7 @@
 
 import { BoardCore } from "./board/core.ts";
 import { loadReapOrphans } from "./board/lazy.ts";
+import { RecentFailures } from "./board/recent-failures.ts";
 import { SessionBoards } from "./board/session/session-boards.ts";
 import { CatalogCache } from "./catalog/catalog-cache.ts";
 import { type BoardConfig, parseAgentConfig } from "./config/parse.ts";
@@ -17,6 +18,7 @@ import type { BoardResources } from "./model/resource.ts";
 import type { ServerStatus } from "./model/server-status.ts";
 import type { CallOutcome, Tool } from "./model/tool.ts";
 import { checkStateDirectory } from "./state/state-directory.ts";
+import { systemClock } from "./util/clock.ts";
 
 /**
  * Opens a board with the given servers. Resolves when the tools of every server that starts with it are known,
@@ -47,11 +49,12 @@ class LiveBoard implements Board {
   #closing: Promise<void> | undefined;
 
   constructor(agent: AgentConfig, options: BoardOptions) {
-    const { stateDir, onToolsChanged } = options;
+    const { stateDir, onToolsChanged, clock = systemClock } = options;
     this.#core = new BoardCore({
       agent,
       options,
       cache: stateDir === undefined ? undefined : new CatalogCache(stateDir),
+      failures: stateDir === undefined ? undefined : new RecentFailures(stateDir, clock),
       call: (name, args, call) => this.call(name, args, call),
     });
     this.#sessions = new SessionBoards(this.#core);

@@ -112,7 +112,7 @@ describe("faults that end the connection, with their cause named", () => {
     });
     const next = await board.call("bad/echo", { text: "x" });
     expect(textOf(next)).toMatch(
-      /^server 'bad' is restarting, attempt 1 of 5, next try in .+ \(the server exited with code 7\)$/,
+      /^server 'bad' is restarting, attempt 2 of 6, next try in .+ \(the server exited with code 7\)$/,
     );
     await reaches(board, "bad", "ready");
     expect(textOf(await board.call("bad/echo", { text: "back" }))).toBe("back");
@@ -315,8 +315,8 @@ describe("servers that do not start", () => {
     await expectHealthy(board);
   });
 
-  it("exits at once, five times: failed, visible, with its last words", async () => {
-    // Real time would be 15 s: a clock that hurries makes the same supervisor quick.
+  it("exits at once, six times: failed, visible, with its last words", async () => {
+    // Real time would be 31 s: a clock that hurries makes the same supervisor quick.
     const { systemClock } = await import("../src/util/clock.ts");
     const hurried = {
       ...systemClock,
@@ -325,7 +325,7 @@ describe("servers that do not start", () => {
     const board = await open({ bad: fixture("stderr-then-exit", "--code=3") }, { clock: hurried });
     const status = await reaches(board, "bad", "failed");
     expect(status.lastError).toMatch(/^the server exited with code 3: .*API_KEY is not set/);
-    expect(status.restarts).toBe(4);
+    expect(status.restarts).toBe(5);
   });
 
   it("fails at first and then works", async () => {

@@ -50,7 +50,7 @@ describe("a session's board", () => {
       ["mine", "session", 1],
     ]);
     expect(session.notices).toEqual([]);
-    expect((await board.call("mine/echo", hi)).failure?.code).toBe("UNKNOWN_TOOL");
+    expect((await board.call("mine/echo", hi)).failure?.code).toBe("UNKNOWN_SERVER");
   });
 
   it("runs its servers in its directory, which is their root, relative commands too", async () => {
@@ -363,7 +363,7 @@ describe("a session's server", () => {
 
     await session.remove("mine");
     expect(processesWith("TEST_MARK=added")).toEqual([]);
-    expect((await session.call("mine/echo", hi)).failure?.code).toBe("UNKNOWN_TOOL");
+    expect((await session.call("mine/echo", hi)).failure?.code).toBe("UNKNOWN_SERVER");
     await expect(session.remove("mine")).rejects.toMatchObject({ code: "UNKNOWN_SERVER" });
     expect(textOf(await session.call("docs/echo", hi))).toBe("hi");
   });

@@ -27,6 +27,7 @@ import { resourceTools } from "./content/resource-tools.ts";
 import { Resources } from "./content/resources.ts";
 import { findByFullName, findTool, unknownTool } from "./find-tool.ts";
 import { BoardGuard, type SessionGuard } from "./guard.ts";
+import type { RecentFailures } from "./recent-failures.ts";
 import { BoardRoots } from "./roots.ts";
 import { BoardRules } from "./rules.ts";
 import type { ServerEntry } from "./server-entry.ts";
@@ -41,6 +42,7 @@ export interface BoardCoreOptions {
   agent: AgentConfig;
   options: BoardOptions;
   cache: CatalogCache | undefined;
+  failures?: RecentFailures;
   /** Runs the calls that are made through a tool's `execute`. */
   call: (name: string, args: JsonObject, options: BoardCallOptions) => Promise<CallOutcome>;
   /** For a session's board: the agent's board, and the session. */
@@ -74,7 +76,7 @@ export class BoardCore {
   readonly #offBase: (() => void)[] = [];
   #isOpen = false;
 
-  constructor({ agent, options, cache, call, over }: BoardCoreOptions) {
+  constructor({ agent, options, cache, failures, call, over }: BoardCoreOptions) {
     const base = over?.base;
     this.agent = agent;
     this.options = options;
@@ -129,6 +131,7 @@ export class BoardCore {
       catalog: new Catalog(agent.toolNames, native.keys()),
       guard: this.#guard,
       cache,
+      failures,
       base: base?.servers,
     });
     this.#calls = new Calls(this.clock, this.logger, this.#events, (text, isCut) =>

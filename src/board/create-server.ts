@@ -22,7 +22,10 @@ import { ServerEntry } from "./server-entry.ts";
 import type { ServerSecrets } from "./server-secrets.ts";
 import { ServerSignIn } from "./sign-in.ts";
 
-export interface CreateServerContext extends Pick<SupervisorOptions, "onState" | "onTools"> {
+export interface CreateServerContext extends Pick<
+  SupervisorOptions,
+  "failed" | "onState" | "onTools"
+> {
   agent: AgentConfig;
   options: BoardOptions;
   clock: Clock;
@@ -45,7 +48,7 @@ export function createServer(
   { tools: cached, reached }: KnownServer,
   context: CreateServerContext,
 ): ServerEntry {
-  const { agent, options, clock, logger, redactor, secrets, onState, onTools } = context;
+  const { agent, options, clock, logger, redactor, secrets, failed, onState, onTools } = context;
   const { env = process.env, random = Math.random, programPath } = options;
   const { networkAllow = [] } = agent;
   const networkEnv = withProxy(env, agent.networkProxy);
@@ -82,6 +85,7 @@ export function createServer(
       clock,
       random,
       logger,
+      failed,
       onState,
       onTools,
       untrusted: isConfigured(definition) ? agent.untrusted : undefined,

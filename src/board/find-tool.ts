@@ -1,11 +1,12 @@
-// Finds a tool by name, and suggests similar names if there is none. Starts servers whose tools are not known.
+// Finds a tool by name, and suggests similar names if there is none. What is known answers at once; only if that
+// has no such tool, servers whose tools are not known are started.
 
 import { cancelled, PlugboardError } from "../model/errors.ts";
 import { isCallable } from "../model/server-state.ts";
 import { unavailable } from "../server/supervisor/unavailable.ts";
 import { untilAborted } from "../util/abort.ts";
-import { type Clock, within } from "../util/clock.ts";
-import { closest } from "../util/closest.ts";
+import type { Clock } from "../util/clock.ts";
+import { closest, nearness } from "../util/closest.ts";
 import { capitalised, oneLine } from "../util/text.ts";
 import type { ServerEntry } from "./server-entry.ts";
 import type { ServerSet } from "./server-set.ts";
@@ -15,23 +16,24 @@ const MOST_SUGGESTIONS = 3;
 
 export interface FindContext {
   tools: BoardTools;
-  servers: Pick<ServerSet, "get" | "all">;
+  servers: Pick<ServerSet, "get" | "all" | "withheld">;
   clock: Clock;
 }
 
 /**
  * Finds a tool by its full name: the public name, `server/tool` or `native/tool`. Starts servers whose tools are
- * not known; for `server/tool` only that server, even if its tools are known from the cache. Waits until one of
- * them has the tool. Rejects only with CANCELLED.
+ * not known; for `server/tool` only that server, even if its tools are known from the cache, and none if the board
+ * has no such server. Waits until one of them has the tool. Rejects only with CANCELLED.
  */
 export async function findByFullName(
   name: string,
-  { tools, servers, clock }: FindContext,
+  { tools, servers }: FindContext,
   signal: AbortSignal | undefined,
 ): Promise<BoardTool | undefined> {
   const known = tools.find(name);
   if (known !== undefined) return known;
   const named = serverIn(name, servers);
+  if (named === undefined && name.includes("/")) return undefined;
   const asked = named === undefined ? servers.all().filter(isStartable) : [named];
   const waiting = new Map<ServerEntry, Promise<ServerEntry>>();
   for (const entry of asked) {
@@ -41,10 +43,10 @@ export async function findByFullName(
     // The server that you name may have tools that it did not have in the run that the cache is from.
     const isSettled = named === undefined ? entry.isKnown : entry.isConfirmed;
     if (isSettled || !mayStart) continue;
-    const start = supervisor.start(definition.lazy);
+    const attempt = supervisor.attempt(definition.lazy);
     waiting.set(
       entry,
-      within(clock, definition.timeout, start).then(() => entry),
+      attempt.then(() => entry),
     );
   }
   while (waiting.size > 0 && tools.find(name) === undefined) {
@@ -54,18 +56,29 @@ export async function findByFullName(
 }
 
 /**
- * Finds a tool by its full name, or by its own name if no other tool has it. Also finds tools that the rules
- * hide: their calls are refused later, so that the audit log has the real arguments. Rejects with UNKNOWN_TOOL,
- * with SERVER_UNAVAILABLE if a server that is down may have the tool, or with CANCELLED.
+ * Finds a tool by its full name, or by its own name if no other known tool has it. Also finds tools that the rules
+ * hide: their calls are refused later, so that the audit log has the real arguments. Rejects with UNKNOWN_TOOL or
+ * UNKNOWN_SERVER, with SERVER_UNAVAILABLE if a server that is down may have the tool, or with CANCELLED.
  */
 export async function findTool(
   name: string,
   context: FindContext,
   signal: AbortSignal | undefined,
 ): Promise<BoardTool> {
+  const known = context.tools.find(name) ?? findByOwnName(name, context.tools);
+  if (known !== undefined) return known;
   const found = await findByFullName(name, context, signal);
-  if (found !== undefined) return found;
-  const named = context.tools.all().filter((each) => ownName(each) === name);
+  const only = found ?? findByOwnName(name, context.tools);
+  if (only !== undefined) return only;
+  const error = unknownTool(name, context);
+  if (error.code !== "UNKNOWN_TOOL" || silentServers(name, context.servers).length === 0)
+    throw error;
+  throw new PlugboardError("SERVER_UNAVAILABLE", error.message, { hint: error.hint });
+}
+
+/** Throws UNKNOWN_TOOL if several have the name. */
+function findByOwnName(name: string, tools: BoardTools): BoardTool | undefined {
+  const named = tools.all().filter((each) => ownName(each) === name);
   const allowed = named.filter(({ isAllowed }) => isAllowed);
   const listed = allowed.filter(({ isListed }) => isListed);
   const meant = [listed, allowed, named].find(({ length }) => length > 0) ?? [];
@@ -78,10 +91,7 @@ export async function findTool(
     });
   }
   // The rules hide all of them, so the call is refused whichever is meant.
-  if (only !== undefined) return only;
-  const error = unknownTool(name, context);
-  if (silentServers(name, context.servers).length === 0) throw error;
-  throw new PlugboardError("SERVER_UNAVAILABLE", error.message, { hint: error.hint });
+  return only;
 }
 
 /** Suggests the closest names, and names the servers that could not be asked, since one may have the tool. */
@@ -90,6 +100,8 @@ export function unknownTool(name: string, { tools, servers, clock }: FindContext
     unavailable(definition, supervisor.state, clock);
   const named = serverIn(name, servers);
   if (named?.isKnown === false) return why(named);
+  if (named === undefined && name.includes("/") && !name.startsWith("native/"))
+    return unknownServerOf(name, servers, tools);
   const listed = tools.all().filter(({ isAllowed }) => isAllowed);
   const [silent, ...others] = silentServers(name, servers);
   const hints = didYouMean(nearestNames(name, listed));
@@ -101,6 +113,30 @@ export function unknownTool(name: string, { tools, servers, clock }: FindContext
   const [first, ...more] = hints;
   return new PlugboardError("UNKNOWN_TOOL", `there is no tool named '${oneLine(name, 200)}'`, {
     hint: first === undefined ? undefined : [first, ...more.map(capitalised)].join(" "),
+  });
+}
+
+/** For `server/tool` with a server that the board does not have. */
+function unknownServerOf(
+  name: string,
+  servers: FindContext["servers"],
+  tools: BoardTools,
+): PlugboardError {
+  const server = oneLine(name.slice(0, name.indexOf("/")), 100);
+  if (servers.withheld().some((entry) => entry.name === server)) {
+    return new PlugboardError("SERVER_UNAVAILABLE", `server '${server}' is disabled`, { server });
+  }
+  const names = servers.all().map((entry) => entry.name);
+  const [tool] = nearestNames(
+    name,
+    tools.all().filter(({ isAllowed }) => isAllowed),
+  );
+  const meant = tool ?? closest(server, names);
+  const known =
+    names.length === 0 ? "there are no servers" : `the servers are: ${names.join(", ")}`;
+  return new PlugboardError("UNKNOWN_SERVER", `there is no server named '${server}'`, {
+    server,
+    hint: meant === undefined ? known : `did you mean '${meant}'?`,
   });
 }
 
@@ -119,9 +155,12 @@ function nearestNames(name: string, tools: readonly BoardTool[]): string[] {
   }
   if (!name.includes("/")) for (const each of publicNames) names.set(each, each);
   const nearest: string[] = [];
+  let furthest = Infinity;
   while (nearest.length < MOST_SUGGESTIONS) {
     const alias = closest(name, names.keys());
-    if (alias === undefined) break;
+    if (alias === undefined || nearness(name, alias) > furthest) break;
+    // Others only help if they are about as near as the best one.
+    furthest = Math.min(furthest, nearness(name, alias) + 1);
     const meant = names.get(alias) ?? alias;
     if (!nearest.includes(meant)) nearest.push(meant);
     // Public names are long and similar to each other, so further ones would not help.

@@ -83,6 +83,7 @@ export class ServerEntry {
     if (!enabled || start === "none") return undefined;
     // Session-scoped servers start with their session, so the agent's board starts none of them eagerly.
     if (start !== "unknown" && !lazy && scope !== "session") return "eager";
+    if (this.supervisor.state.kind === "failed") return undefined;
     const age = this.#cachedAt === undefined ? Infinity : now - this.#cachedAt;
     return !this.isKnown || age > MAX_CACHE_AGE_MS ? "to-be-known" : undefined;
   }

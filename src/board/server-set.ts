@@ -21,10 +21,8 @@ import {
   type KnownServer,
 } from "./create-server.ts";
 import type { BoardGuard } from "./guard.ts";
+import { failureKey, type RecentFailures } from "./recent-failures.ts";
 import type { ServerEntry } from "./server-entry.ts";
-
-/** The board waits this much longer than a server's timeout, so that it sees the timeout as the server's error. */
-const REPORT_MS = 500;
 
 const DISABLED: ServerState = { kind: "disabled" };
 
@@ -33,6 +31,8 @@ export interface ServerSetOptions extends Omit<CreateServerContext, "onState" | 
   guard: Pick<BoardGuard, "open" | "check">;
   /** Keeps tool lists between runs. */
   cache: CatalogCache | undefined;
+  /** Keeps failed starts between runs. */
+  failures?: RecentFailures;
   /** For a session's set: the agent's. */
   base?: ServerSet;
 }
@@ -144,7 +144,10 @@ export class ServerSet {
   /** Adds the board's first servers with their cached tools. Nothing starts. */
   async open(definitions: readonly ServerDefinition[], cwd: string): Promise<void> {
     const known = await Promise.all(definitions.map((each) => this.#readCache(each, cwd)));
-    const entries = definitions.map((each, index) => this.#create(each, cwd, known[index]));
+    const failed = await Promise.all(definitions.map((each) => this.#failureOf(each, cwd)));
+    const entries = definitions.map((each, index) =>
+      this.#create(each, cwd, known[index], failed[index]),
+    );
     this.#followBase();
     await this.#options.guard.open(entries);
     entries.forEach((entry, index) => this.#addCachedTools(entry, known[index]?.tools));
@@ -222,9 +225,11 @@ export class ServerSet {
     const { clock } = this.#options;
     const reason = entry.startReason(mode, clock.now());
     if (reason === undefined) return;
-    const attempt = entry.supervisor.start(reason === "to-be-known");
-    if (entry.isKnown) return;
-    await within(clock, wait ?? entry.definition.timeout + REPORT_MS, attempt);
+    const { supervisor } = entry;
+    const onlyToList = reason === "to-be-known";
+    if (!entry.isKnown && wait === undefined) return supervisor.attempt(onlyToList);
+    const start = supervisor.start(onlyToList);
+    if (!entry.isKnown) await within(clock, wait ?? 0, start);
   }
 
   /** `close` waits for the task, which must not reject. */
@@ -243,10 +248,17 @@ export class ServerSet {
     this.events.clear();
   }
 
-  #create(definition: ServerDefinition, cwd: string, known: KnownServer = {}): ServerEntry {
+  #create(
+    definition: ServerDefinition,
+    cwd: string,
+    known: KnownServer = {},
+    failed?: PlugboardError,
+  ): ServerEntry {
     const entry = createServer(definition, cwd, known, {
       ...this.#options,
+      failed,
       onState: (state, previous) => {
+        if (previous.kind === "starting") this.#rememberStart(definition, cwd, state);
         // A removed server is not reported: another server may have its name by now.
         if (this.isOwn(entry)) this.events.emit("state", { entry, state, previous });
       },
@@ -293,6 +305,36 @@ export class ServerSet {
         .catch((error: unknown) =>
           logger.warn("the catalog could not be saved", { reason: String(error) }),
         ),
+    );
+  }
+
+  async #failureOf(definition: ServerDefinition, cwd: string): Promise<PlugboardError | undefined> {
+    const { failures, options } = this.#options;
+    if (failures === undefined || !options.skipFailed) return undefined;
+    const key = failureKey(definition, cwd, options.env ?? process.env);
+    return key === undefined ? undefined : failures.read(key);
+  }
+
+  /** An error that comes at once and stays (a missing command) is not remembered: nobody waits for it. */
+  #rememberStart(definition: ServerDefinition, cwd: string, state: ServerState): void {
+    const { failures, options, redactor, logger } = this.#options;
+    if (failures === undefined) return;
+    const error = "error" in state && !state.error.permanent ? state.error : undefined;
+    if (error === undefined && state.kind !== "ready") return;
+    const key = failureKey(definition, cwd, options.env ?? process.env);
+    if (key === undefined) return;
+    const task =
+      error === undefined
+        ? failures.forget(key)
+        : failures.record(key, {
+            code: error.code,
+            message: redactor.text(error.message),
+            hint: error.hint && redactor.text(error.hint),
+          });
+    this.inBackground(
+      task.catch((reason: unknown) =>
+        logger.warn("a failed start could not be saved", { reason: String(reason) }),
+      ),
     );
   }
 

@@ -11,13 +11,18 @@ export interface FailedCall {
 
 export function toFailure(error: unknown, call?: FailedCall): CallOutcome {
   const reason = toPlugboardError(error, "PROTOCOL");
-  const hint = reason.hint === undefined ? "" : ` (${reason.hint})`;
-  const message = `${sentence(reason, call)}${hint}`;
+  const message = `${sentence(reason, call)}${hintText(reason)}`;
   return {
     content: [{ type: "text", text: message }],
     isError: true,
     failure: { code: reason.code, message },
   };
+}
+
+/** A hint that ends with a command has nothing after it, so that a person can copy it. */
+function hintText({ code, hint }: PlugboardError): string {
+  if (hint === undefined) return "";
+  return code === "NEEDS_AUTH" || code === "CHANGED_TOOL" ? `; ${hint}` : ` (${hint})`;
 }
 
 function sentence(error: PlugboardError, call: FailedCall | undefined): string {

@@ -30,6 +30,11 @@ export interface BoardOptions extends RequestHandlers {
    */
   start?: "eager" | "unknown" | "none";
   /**
+   * Servers that could not be started in the last five minutes, by any process with the same `stateDir`, are not
+   * started to learn what they have. A call, or anything else that names such a server, tries it. Default false.
+   */
+  skipFailed?: boolean;
+  /**
    * Called when a person needs to sign in to a server. Without it the server's state becomes `needs-auth`, with
    * the command to run.
    */

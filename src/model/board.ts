@@ -37,10 +37,10 @@ export interface BoardBase extends AsyncDisposable {
    */
   tools(options?: { all?: boolean }): Tool[];
   /**
-   * Finds a tool by its public name, by `server/tool`, or by its own name if no other tool has it. Starts and
-   * waits for servers whose tools are not known yet. Also finds tools that the rules hide; calling one is
-   * refused. Rejects with UNKNOWN_TOOL and the closest names, with SERVER_UNAVAILABLE if a server that is down
-   * may have the tool, or with CANCELLED.
+   * Finds a tool by its public name, by `server/tool`, or by its own name if no other known tool has it. If no
+   * known tool has the name, starts and waits for servers whose tools are not known yet. Also finds tools that the
+   * rules hide; calling one is refused. Rejects with UNKNOWN_TOOL or UNKNOWN_SERVER and the closest names, with
+   * SERVER_UNAVAILABLE if a server that is down may have the tool, or with CANCELLED.
    */
   find(name: string, options?: { signal?: AbortSignal }): Promise<Tool>;
   /** Calls a tool by its public name or by `server/tool`. Never rejects: a failure has `isError` set. */

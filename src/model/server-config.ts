@@ -58,7 +58,7 @@ export interface ServerConfig {
   toolTimeout?: number;
   /** Restarts the server when it crashes. Default true. */
   restartOnCrash?: boolean;
-  /** After this many failed starts in a row the server counts as failed. Default 5. */
+  /** How often in a row the server is started again after a crash or a failed start; 0 is never. Default 5. */
   maxRestarts?: number;
   /** Starts the server on its first use. Default false. */
   lazy?: boolean;

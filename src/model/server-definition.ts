@@ -60,7 +60,7 @@ export interface ServerDefinition {
   /** Milliseconds a call may take without progress. */
   toolTimeout: number;
   restartOnCrash: boolean;
-  /** After this many failed starts in a row the server is `failed`. */
+  /** How often in a row the server is started again; after that it is `failed`. */
   maxRestarts: number;
   lazy: boolean;
   /** Stops the server after this many milliseconds without a call; 0 never. */

@@ -25,14 +25,21 @@ export function closest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
+/** How near two words are: lower is nearer, Infinity is not near at all. */
+export function nearness(word: string, candidate: string): number {
+  return rate(fold(word), fold(candidate));
+}
+
 function fold(word: string): string {
   return word.slice(0, LONGEST).toLowerCase();
 }
 
 /** Lower is nearer; Infinity means not near at all. */
 function rate(a: string, b: string): number {
-  const allowed = Math.floor(Math.max(a.length, b.length) / 3);
-  const spelling = distance(a, b, allowed);
+  // What both names begin with does not make the rest of them alike: `echo/ad` is not near `echo/pid`.
+  const from = commonNames(a, b);
+  const allowed = Math.floor((Math.max(a.length, b.length) - from) / 3);
+  const spelling = distance(a.slice(from), b.slice(from), allowed);
   if (spelling <= allowed) return spelling;
 
   const [part, whole] = a.length < b.length ? [a, b] : [b, a];
@@ -43,6 +50,14 @@ function rate(a: string, b: string): number {
   if (whole.endsWith(part)) return LONGEST + 1 + excess;
   if (whole.includes(part)) return LONGEST + 2 + excess;
   return Infinity;
+}
+
+/** The length of the words at the beginning that both have in common, with the separator after them. */
+function commonNames(a: string, b: string): number {
+  let length = 0;
+  for (let i = 0; i < a.length && a[i] === b[i]; i++)
+    if (/[^a-z0-9]/.test(a[i] ?? "")) length = i + 1;
+  return length;
 }
 
 /**

@@ -1,7 +1,5 @@
-// Kills child processes in the "exit" event when this process ends without having stopped them. Only
-// synchronous work is possible there, so processes that left their group survive it.
-
-import { signalGroup, signalProcess } from "./signal.ts";
+// Ends child processes in the "exit" event when this process ends without having stopped them. Only synchronous
+// work is possible there.
 
 type ExitEmitter = Pick<NodeJS.EventEmitter, "on" | "off">;
 
@@ -14,12 +12,7 @@ export class ExitGuard {
   }
 
   /** Uses one listener for all children: with one each, an emitter warns of a leak at the eleventh. */
-  watch(
-    pid: number,
-    platform: NodeJS.Platform,
-    kill: (pid: number) => unknown = (id) =>
-      (platform === "win32" ? signalProcess : signalGroup)(id, "SIGKILL"),
-  ): void {
+  watch(pid: number, kill: (pid: number) => unknown): void {
     if (this.#kills.size === 0) this.#emitter().on("exit", this.#killAll);
     this.#kills.set(pid, kill);
   }

@@ -70,6 +70,14 @@ export function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** Without the name of a server in front, for a sentence that has named the server already. */
+export function withoutName(text: string, name: string): string {
+  const prefix = [`${name}: `, `'${name}': `, `server '${name}': `].find((each) =>
+    text.startsWith(each),
+  );
+  return text.slice(prefix?.length ?? 0);
+}
+
 export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

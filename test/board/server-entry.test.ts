@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { ServerEntry, type ServerEntryParts } from "../../src/board/server-entry.ts";
 import type { CachedTools } from "../../src/catalog/catalog-cache.ts";
 import type { BoardOptions } from "../../src/model/board-options.ts";
+import type { ServerStateKind } from "../../src/model/server-state.ts";
 import { definition } from "../support/definition.ts";
 
 const DAY = 24 * 3_600_000;
@@ -14,7 +15,7 @@ const unknown: Known = undefined;
 const fresh: Known = { savedAt: NOW - DAY };
 const old: Known = { savedAt: NOW - DAY - 1 };
 
-it.each<[BoardOptions["start"], "lazy" | "eager" | "session", Known, Reason]>([
+it.each<[BoardOptions["start"], "lazy" | "eager" | "session", Known, Reason, ServerStateKind?]>([
   [undefined, "eager", fresh, "eager"],
   ["eager", "eager", unknown, "eager"],
   ["eager", "lazy", unknown, "to-be-known"],
@@ -26,11 +27,16 @@ it.each<[BoardOptions["start"], "lazy" | "eager" | "session", Known, Reason]>([
   ["unknown", "eager", old, "to-be-known"],
   ["unknown", "eager", unknown, "to-be-known"],
   ["none", "eager", unknown, undefined],
-])("start %s, %s server, %j: %s", (start, kind, known, reason) => {
+  ["eager", "eager", unknown, "eager", "failed"],
+  ["eager", "lazy", unknown, undefined, "failed"],
+  ["unknown", "eager", unknown, undefined, "failed"],
+  ["unknown", "eager", old, undefined, "failed"],
+])("start %s, %s server, %j: %s", (start, kind, known, reason, state = "idle") => {
   const scope = kind === "session" ? { scope: kind } : {};
   const entryOf = (enabled: boolean): ServerEntry =>
     new ServerEntry({
       definition: definition({ enabled, lazy: kind === "lazy", ...scope }),
+      supervisor: { state: { kind: state } },
       cached: known,
     } as ServerEntryParts);
   expect(entryOf(true).startReason(start, NOW)).toBe(reason);

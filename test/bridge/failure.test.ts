@@ -48,6 +48,12 @@ describe("a call without an answer", () => {
     ],
     ["CANCELLED", "the call was cancelled", {}, "the call was cancelled"],
     [
+      "NEEDS_AUTH",
+      "it requires a sign-in",
+      { hint: "run: plugboard login docs" },
+      "server 'docs': it requires a sign-in; run: plugboard login docs",
+    ],
+    [
       "PROTOCOL",
       "the server's answer to tools/call is not a result",
       {},

@@ -19,7 +19,7 @@ describe("block", () => {
     expect((await board.call("docs/read")).failure).toEqual({
       code: "CHANGED_TOOL",
       message:
-        "docs/read is refused, since it changed after it was pinned (description) and nobody has approved that (a person can run: plugboard pins show docs/read, then: plugboard pins approve docs/read)",
+        "docs/read is refused, since it changed after it was pinned (description) and nobody has approved that; a person can review and approve it; to see what changed: plugboard pins show docs/read",
     });
     expect(textOf(await board.call("docs/send"))).toMatch(
       /^docs\/send is refused, since it is new on a server that was pinned before/,
@@ -89,7 +89,7 @@ describe("block", () => {
     await docs.setTools([changedRead]);
     await board.restart("docs");
     expect(textOf(await board.call("docs/read"))).toMatch(
-      /\(pins are kept in memory only: a new board accepts it\)$/,
+      /; pins are kept in memory only: a new board accepts it$/,
     );
     const next = await openWith({ pins: "block", servers });
     expect(textOf(await next.call("docs/read"))).toBe("read");
@@ -127,7 +127,7 @@ describe("an approved call", () => {
     expect((await board.call("docs/read")).failure).toEqual({
       code: "CHANGED_TOOL",
       message:
-        "docs/read changed after it was approved (call it again to be asked about the changed tool)",
+        "docs/read changed after it was approved; call it again to be asked about the changed tool",
     });
     expect(textOf(await board.call("docs/read"))).toBe("read");
     expect(asked).toEqual([read.description, changedRead.description]);

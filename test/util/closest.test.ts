@@ -60,6 +60,14 @@ describe("closest", () => {
     expect(closest(word, KEYS)).toBeUndefined();
   });
 
+  it.each([
+    ["echo/ad", ["echo/pid", "echo/cwd"]],
+    ["mcp__files__read", ["mcp__files__stat", "mcp__files__move"]],
+    ["files/get_time", ["files/get_size"]],
+  ])("does not take a common beginning for likeness: %s and %j", (word, candidates) => {
+    expect(closest(word, candidates)).toBeUndefined();
+  });
+
   it("finds nothing among no candidates", () => {
     expect(closest("url", [])).toBeUndefined();
   });

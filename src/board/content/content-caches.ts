@@ -123,8 +123,7 @@ export class ContentCaches {
   async #startIfIdle({ supervisor, definition }: ServerEntry): Promise<void> {
     const { kind } = supervisor.state;
     if (kind !== "starting" && kind !== "idle") return;
-    const start = supervisor.start(definition.lazy);
-    await within(this.#options.clock, definition.timeout, start);
+    await supervisor.attempt(definition.lazy);
   }
 
   /** A slow server has its last known list. Its answer is used next time. */

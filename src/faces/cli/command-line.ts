@@ -43,14 +43,21 @@ Exit codes:
 
 export function readCommandLine(argv: readonly string[], output: CommandLineOutput): Invocation {
   let command: CliCommand | undefined;
-  const program = describeProgram(output, (chosen) => {
-    command = chosen;
-  });
+  let problem = "";
+  const program = describeProgram(
+    { ...output, onProblem: (text) => (problem = text) },
+    (chosen) => {
+      command = chosen;
+    },
+  );
   try {
     program.parse(argv, { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    return { kind: "answered", exitCode: error.exitCode === 0 ? EXIT.ok : EXIT.usage };
+    if (error.exitCode === 0) return { kind: "answered", exitCode: EXIT.ok };
+    // The options may not have been read, since one of them is wrong.
+    const wantsJson = argv.slice(0, endOfOptions(argv)).includes("--json");
+    return { kind: "answered", exitCode: EXIT.usage, ...(wantsJson && { error: problem }) };
   }
   const { version, V } = program.opts<{ version?: true; V?: true }>();
   if (version || V) {
@@ -62,18 +69,31 @@ export function readCommandLine(argv: readonly string[], output: CommandLineOutp
     : { kind: "run", command, options: globalOptions(program.opts()) };
 }
 
-function describeProgram(output: CommandLineOutput, choose: (command: CliCommand) => void): Parser {
+function endOfOptions(argv: readonly string[]): number {
+  const at = argv.indexOf("--");
+  return at === -1 ? argv.length : at;
+}
+
+interface ProgramOutput extends CommandLineOutput {
+  onProblem(text: string): void;
+}
+
+function describeProgram(output: ProgramOutput, choose: (command: CliCommand) => void): Parser {
   const program = new Parser("plugboard")
     .description("Plug any MCP server into any agent. Without a command, shows your servers.")
     .usage("[options] [command]")
     .helpCommand(false)
     .exitOverride()
-    .showHelpAfterError("hint: plugboard --help lists commands and options")
+    .showHelpAfterError("hint: for commands and options: plugboard --help")
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: (text) => output.out(text),
       writeErr: (text) => output.err(text),
-      outputError: (text, write) => write(usageError(text)),
+      outputError: (text, write) => {
+        const problem = usageError(text);
+        output.onProblem(problem);
+        write(`plugboard: ${problem}\n`);
+      },
       getOutHelpWidth: () => output.width ?? 80,
       getOutHasColors: () => false,
       getErrHasColors: () => false,
@@ -141,7 +161,7 @@ function describeHelp(program: Parser): void {
 }
 
 function hintAtHelp(command: Parser, name: string): void {
-  command.showHelpAfterError(`hint: ${name} --help shows how to use it`);
+  command.showHelpAfterError(`hint: to see how to use it: ${name} --help`);
   command.commands.forEach((each) => hintAtHelp(each, `${name} ${each.name()}`));
 }
 
@@ -174,9 +194,8 @@ function refuseCommand(program: Parser, word: string): never {
 
 /** Commander's message in the form of every other error here. */
 function usageError(text: string): string {
-  const line = text
+  return text
     .trim()
-    .replace(/^error: /, "plugboard: ")
+    .replace(/^error: /, "")
     .replace(/\n\(Did you mean (.*)\?\)$/, "; did you mean $1?");
-  return `${line}\n`;
 }

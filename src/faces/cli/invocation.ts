@@ -29,5 +29,5 @@ export type CliCommand =
 
 export type Invocation =
   | { kind: "run"; command: CliCommand; options: GlobalOptions }
-  /** Help, the version or a usage error, which has been printed. */
-  | { kind: "answered"; exitCode: number };
+  /** Help, the version or a usage error, which has been printed. With --json, `error` says what is wrong. */
+  | { kind: "answered"; exitCode: number; error?: string };

@@ -21,7 +21,12 @@ export async function runCli(argv: readonly string[], io: CliIo = processIo()): 
     err: (text) => io.stderr.write(text),
     width: describeTerminal(io).out.width,
   });
-  if (invocation.kind === "answered") return invocation.exitCode;
+  if (invocation.kind === "answered") {
+    const { exitCode, error } = invocation;
+    if (error !== undefined)
+      usageScreen(io).json({ error: { code: "INVALID_ARGUMENTS", message: error } });
+    return exitCode;
+  }
   const { command, options } = invocation;
   const terminal = describeTerminal(io, options.color);
   const screen = new Screen(io.stdout, io.stderr, terminal, io.clock);
@@ -53,6 +58,7 @@ export async function runCli(argv: readonly string[], io: CliIo = processIo()): 
     if (lifetime.exitCode !== undefined) return lifetime.exitCode;
     const known = error instanceof PlugboardError;
     print(known ? errorLines(error, paint) : faultLines(error, paint, withStack));
+    if (options.json) printJson(error, command, screen);
     return known ? exitCodeFor(error.code) : EXIT.internal;
   } finally {
     lifetime.release();
@@ -114,6 +120,26 @@ function readsStdin(command: CliCommand): boolean {
   if (command.kind === "ask") return command.prompt.join(" ") === "-";
   if (command.kind !== "call" && command.kind !== "prompt") return false;
   return command.args.some((each) => each === "-" || each.endsWith("=@-"));
+}
+
+function usageScreen(io: CliIo): Screen {
+  return new Screen(io.stdout, io.stderr, describeTerminal(io), io.clock);
+}
+
+/** For programs, which read stdout: the error in place of the result. */
+function printJson(error: unknown, { kind }: CliCommand, screen: Screen): void {
+  const value = { error: errorJson(error) };
+  // These print a value per line, so the error is a line too.
+  if (kind === "audit" || kind === "ask") screen.jsonLine(value);
+  else screen.json(value);
+}
+
+function errorJson(error: unknown): object {
+  if (!(error instanceof PlugboardError)) {
+    return { code: "INTERNAL", message: error instanceof Error ? error.message : String(error) };
+  }
+  const { code, message, hint, server, problems } = error;
+  return { code, message, hint, server, ...(problems.length > 0 && { problems }) };
 }
 
 function errorLines({ message, hint }: PlugboardError, paint: Paint): string[] {

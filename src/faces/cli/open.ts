@@ -29,6 +29,10 @@ export interface OpenOptions extends Pick<
   server?: string;
   /** The command shows the rules that match nothing, so they are not logged too. */
   showsRules?: boolean;
+  /** Use only the server that this name begins with, as `files/read_file` does, if there is one. */
+  serverIn?: string;
+  /** Start servers again that crash, because the command runs for long. */
+  restarts?: boolean;
   /** Changes the configuration for this command. */
   adjust?: (agent: AgentConfig) => AgentConfig;
 }
@@ -46,18 +50,21 @@ export async function withBoard<Result>(
 ): Promise<Result> {
   const { io, options, logger, clock } = context;
   const { env, cwd, homedir } = io;
-  const { start, server, showsRules = false, adjust = (agent) => agent } = open;
+  const { start, showsRules = false, adjust = (agent) => agent } = open;
   const source = open.demo ? ({ kind: "demo" } as const) : findSource(context);
   const loaded = await loadAgent(source, context, demoConfig);
   if (source.kind === "file" && (await needsTrust(source, io))) {
     await requireTrust(source.path, loaded, io);
   }
+  const server = open.server ?? serverIn(open.serverIn, loaded);
   const agent = adjust(server === undefined ? loaded : onlyServer(server, loaded));
   const board = await openBoard(
     // The command waits for the servers itself, so that it can show what it waits for.
-    { ...agent, startupWait: 0 },
+    { ...agent, startupWait: 0, servers: open.restarts ? agent.servers : startedOnce(agent) },
     {
       start,
+      // A server that you name is tried, and so are all when you ask how they are.
+      skipFailed: server === undefined && start !== "eager",
       env,
       clock,
       logger: showsRules ? withoutRules(logger) : logger,
@@ -109,6 +116,15 @@ export async function loadAgent(
     `there is no agent '${options.agent}', because there is no configuration`,
     { hint: "name a configuration with --config <file>" },
   );
+}
+
+/** A command is over before a restart would help, so a server that it could not start is down. */
+function startedOnce({ servers }: AgentConfig): AgentConfig["servers"] {
+  return servers.map((each) => ({ ...each, restartOnCrash: false }));
+}
+
+function serverIn(name: string | undefined, { servers }: AgentConfig): string | undefined {
+  return servers.find((each) => name?.startsWith(`${each.name}/`))?.name;
 }
 
 function onlyServer(name: string, agent: AgentConfig): AgentConfig {

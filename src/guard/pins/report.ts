@@ -43,7 +43,7 @@ export function refusal(change: PinChange, tool: string, isPersistent: boolean):
   const { server } = change;
   const message = `${oneLine(`${server}/${tool}`, 160)} is refused, ${reason(change)}`;
   const hint = isPersistent
-    ? `a person can run: plugboard pins show ${pinName(change)}, then: ${approveCommand(change)}`
+    ? `a person can review and approve it; to see what changed: plugboard pins show ${pinName(change)}`
     : "pins are kept in memory only: a new board accepts it";
   return new PlugboardError("CHANGED_TOOL", message, { server, hint, permanent: true });
 }

@@ -36,6 +36,7 @@ export function shareScans(table: ProcessTable): ProcessTable {
 
   return {
     list: () => (next ??= scan()),
+    listNow: (since) => table.listNow(since),
     descendants: (pid) => table.descendants(pid),
     living: (refs) => table.living(refs),
   };

@@ -1,6 +1,17 @@
 // The process table of Linux, read from the proc file system.
 
-import { close, existsSync, open, read, readdirSync, readFileSync, statSync } from "node:fs";
+import {
+  close,
+  closeSync,
+  existsSync,
+  open,
+  openSync,
+  read,
+  readdirSync,
+  readFileSync,
+  readSync,
+  statSync,
+} from "node:fs";
 import { readdir } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import { systemClock, within } from "../../util/clock.ts";
@@ -37,7 +48,7 @@ export class ProcTable implements ProcessTable {
 
   /** Reads what cannot block synchronously, in slices: that takes a tenth of the time threads take. */
   async list(): Promise<ProcessEntry[]> {
-    const uptime = Number.parseFloat(readFileSync(`${this.#proc}/uptime`, "latin1"));
+    const uptime = this.#uptime();
     const entries: ProcessEntry[] = [];
     let count = 0;
     for (const name of await readdir(this.#proc)) {
@@ -48,6 +59,21 @@ export class ProcTable implements ProcessTable {
       if (count % SLICE === 0) await setImmediate();
     }
     await within(systemClock, ENVIRON_WAIT, this.#readCookies(entries));
+    return entries;
+  }
+
+  /** Could block on an environment, see ENVIRON_WAIT, but only on one of the few that may be of our servers. */
+  listNow(since: string): ProcessEntry[] {
+    const uptime = this.#uptime();
+    const pids = readdirSync(this.#proc).filter((name) => /^\d+$/.test(name));
+    const entries = pids.flatMap((name) => this.#entry(Number(name), uptime) ?? []);
+    const buffer = Buffer.allocUnsafe(ENVIRON_BYTES);
+    for (const entry of entries) {
+      if (entry.uid !== this.#uid || entry.zombie || Number(entry.start) < Number(since)) continue;
+      const path = `${this.#proc}/${entry.pid}/environ`;
+      const cookie = orElse(() => findCookie(buffer, readStartNow(path, buffer)), undefined);
+      if (cookie !== undefined) entry.cookie = cookie;
+    }
     return entries;
   }
 
@@ -66,6 +92,10 @@ export class ProcTable implements ProcessTable {
 
   async living<Ref extends ProcessRef>(refs: readonly Ref[]): Promise<Ref[]> {
     return refs.filter(({ pid, start }) => this.#read(pid)?.start === start);
+  }
+
+  #uptime(): number {
+    return Number.parseFloat(readFileSync(`${this.#proc}/uptime`, "latin1"));
   }
 
   #entry(pid: number, uptime: number): ProcessEntry | undefined {
@@ -112,11 +142,7 @@ export class ProcTable implements ProcessTable {
 
   async #cookie(pid: number, buffer: Buffer): Promise<string | undefined> {
     try {
-      const length = await readStart(`${this.#proc}/${pid}/environ`, buffer);
-      const environ = buffer.subarray(0, length);
-      if (!environ.includes(PREFIX)) return undefined;
-      const variables = environ.toString("latin1").split("\0");
-      return variables.find((text) => text.startsWith(PREFIX))?.slice(PREFIX.length);
+      return findCookie(buffer, await readStart(`${this.#proc}/${pid}/environ`, buffer));
     } catch {
       // It ended in the meantime, or changed its user.
       return undefined;
@@ -137,6 +163,22 @@ function readStart(path: string, buffer: Buffer): Promise<number> {
       });
     });
   });
+}
+
+function readStartNow(path: string, buffer: Buffer): number {
+  const file = openSync(path, "r");
+  try {
+    return readSync(file, buffer, 0, buffer.length, 0);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function findCookie(buffer: Buffer, length: number): string | undefined {
+  const environ = buffer.subarray(0, length);
+  if (!environ.includes(PREFIX)) return undefined;
+  const variables = environ.toString("latin1").split("\0");
+  return variables.find((text) => text.startsWith(PREFIX))?.slice(PREFIX.length);
 }
 
 /** Processes and threads may end while we read about them. */

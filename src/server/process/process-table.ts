@@ -21,6 +21,11 @@ export interface ProcessEntry extends ProcessRef {
 export interface ProcessTable {
   /** Everything that runs now. Cookies are read for this user's processes only. */
   list(): Promise<ProcessEntry[]>;
+  /**
+   * The same, synchronously, for a process that is about to exit. Cookies are read only of processes that started
+   * at `since` or later.
+   */
+  listNow(since: string): ProcessEntry[];
   /** The living children of `pid`, their children, and so on. */
   descendants(pid: number): Promise<ProcessRef[]>;
   /** Those of `refs` that are still the same process, and alive. */

@@ -25,9 +25,21 @@ export class PsTable implements ProcessTable {
   }
 
   async list(): Promise<ProcessEntry[]> {
-    const lines = await ps([this.#selection, ...FULL_COLUMNS]);
-    const found = lines.flatMap((line) => parseLine(line, Date.now()) ?? []);
-    await this.#readCookies(found);
+    const found = parseLines(await ps([this.#selection, ...FULL_COLUMNS]));
+    const candidates = this.#candidates(found);
+    if (candidates.length > 0) {
+      addCookies(candidates, await psOf(pidsOf(candidates), ARGUMENTS));
+    }
+    return found.map(({ entry }) => entry);
+  }
+
+  /** Reads all cookies: `ps` has read the environments anyway. */
+  listNow(): ProcessEntry[] {
+    const found = parseLines(psNow([this.#selection, ...FULL_COLUMNS]));
+    const candidates = this.#candidates(found);
+    if (candidates.length > 0) {
+      addCookies(candidates, psNow([...ARGUMENTS, ...selected(pidsOf(candidates))]));
+    }
     return found.map(({ entry }) => entry);
   }
 
@@ -49,30 +61,38 @@ export class PsTable implements ProcessTable {
     });
   }
 
-  /**
-   * `ps` prints arguments and environment as one text, and an argument may look like a variable. So we list
-   * the candidates again without their environment: only what is missing then was in it.
-   */
-  async #readCookies(lines: readonly PsLine[]): Promise<void> {
-    const candidates = lines.filter(
+  #candidates(lines: readonly PsLine[]): PsLine[] {
+    return lines.filter(
       ({ entry, command }) => entry.uid === this.#uid && !entry.zombie && COOKIE.test(command),
     );
-    if (candidates.length === 0) return;
-    const pids = candidates.map(({ entry }) => entry.pid);
-    const listed = await psOf(pids, ["-ww", ...columns("pid", "command")]);
-    const argumentsOf = new Map(
-      listed.map((line) => {
-        const text = line.trimStart();
-        const end = text.indexOf(" ");
-        return [Number(text.slice(0, end)), text.slice(end).trimStart()];
-      }),
-    );
-    for (const { entry, command } of candidates) {
-      const args = argumentsOf.get(entry.pid);
-      if (args === undefined || !command.startsWith(args)) continue;
-      const cookie = COOKIE.exec(command.slice(args.length))?.[1];
-      if (cookie !== undefined) entry.cookie = cookie;
-    }
+  }
+}
+
+function parseLines(lines: readonly string[]): PsLine[] {
+  return lines.flatMap((line) => parseLine(line, Date.now()) ?? []);
+}
+
+function pidsOf(lines: readonly PsLine[]): number[] {
+  return lines.map(({ entry }) => entry.pid);
+}
+
+/**
+ * `ps` prints arguments and environment as one text, and an argument may look like a variable. So the candidates
+ * are listed again without their environment: only what is missing then was in it.
+ */
+function addCookies(candidates: readonly PsLine[], withoutEnvironment: readonly string[]): void {
+  const argumentsOf = new Map(
+    withoutEnvironment.map((line) => {
+      const text = line.trimStart();
+      const end = text.indexOf(" ");
+      return [Number(text.slice(0, end)), text.slice(end).trimStart()];
+    }),
+  );
+  for (const { entry, command } of candidates) {
+    const args = argumentsOf.get(entry.pid);
+    if (args === undefined || !command.startsWith(args)) continue;
+    const cookie = COOKIE.exec(command.slice(args.length))?.[1];
+    if (cookie !== undefined) entry.cookie = cookie;
   }
 }
 
@@ -101,7 +121,16 @@ export function ps(args: readonly string[]): Promise<string[]> {
  * so we always ask for this process as well, which does exist.
  */
 export function psOf(pids: readonly number[], args: readonly string[]): Promise<string[]> {
-  return ps([...args, "-p", [process.pid, ...pids].join(",")]);
+  return ps([...args, ...selected(pids)]);
+}
+
+function selected(pids: readonly number[]): string[] {
+  return ["-p", [process.pid, ...pids].join(",")];
+}
+
+function psNow(args: readonly string[]): string[] {
+  const text = execFileSync(PS, args, { ...LIMITS, stdio: ["ignore", "pipe", "ignore"] });
+  return text.split("\n").filter((line) => line !== "");
 }
 
 /** The start of one process in seconds since the epoch, or `undefined`. */
@@ -121,6 +150,7 @@ export function columns(...names: string[]): string[] {
 
 const FULL_COLUMNS = columns("pid", "ppid", "pgid", "uid", "stat", "lstart", "command");
 const SHORT_COLUMNS = columns("pid", "stat", "lstart");
+const ARGUMENTS = ["-ww", ...columns("pid", "command")];
 
 const LSTART = String.raw`\w{3} +\w{3} +\d+ +[\d:]{8} +\d{4}`;
 const LINE = new RegExp(

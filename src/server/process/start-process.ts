@@ -10,17 +10,19 @@ import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { silentLogger } from "../../model/logger.ts";
 import { systemClock } from "../../util/clock.ts";
-import { exitGuard } from "../../util/exit-guard.ts";
 import { labelledArgs, parseContainerRun } from "./containers.ts";
 import { makeCookie } from "./cookie.ts";
 import { type ChildEnvironment, baseEnvironment, childEnvironment } from "./environment.ts";
+import { sweepAtExit } from "./exit-sweep.ts";
 import { currentHost } from "./host-identity.ts";
+import { sharedProcessTable } from "./open-process-table.ts";
 import { explainSpawnFailure } from "./spawn-failure.ts";
 import {
   type ExitStatus,
   type StopOptions,
   type StopTarget,
   stopProcessTree,
+  taskkillPath,
 } from "./stop-process-tree.ts";
 
 /** The child gets the baseline of `ambient`. */
@@ -122,6 +124,7 @@ function watchProcess(
     pid,
     cookie,
     exited,
+    noted: [],
     hasExited: () => hasExited,
     closeStdin: () => stdin.end(),
   };
@@ -129,7 +132,7 @@ function watchProcess(
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => {
     stopping ??= stopProcessTree(target, options).then(() => {
-      exitGuard.release(pid);
+      release();
       // A process that escaped may hold the pipes open, and they would keep this process alive.
       options.clock.later(DRAIN, () => {
         for (const stream of streams) stream.destroy();
@@ -138,6 +141,9 @@ function watchProcess(
     return stopping;
   };
 
-  exitGuard.watch(pid, options.platform);
+  const release = sweepAtExit(target, {
+    table: options.table ?? sharedProcessTable(options.platform),
+    taskkill: options.taskkill ?? taskkillPath(options.ambient),
+  });
   return { pid, cookie, stdin, stdout, stderr, exited, stop };
 }

@@ -15,6 +15,7 @@ import { type Clock, within } from "../../util/clock.ts";
 import { pollUntil } from "../../util/poll.ts";
 import { signalGroup } from "../../util/signal.ts";
 import { type ContainerEngine, stopContainers } from "./containers.ts";
+import type { SweepTarget } from "./exit-sweep.ts";
 import { sharedProcessTable } from "./open-process-table.ts";
 import {
   pidsOf,
@@ -45,10 +46,7 @@ export interface ExitStatus {
 }
 
 /** The root of the tree: the child that was started. */
-export interface StopTarget {
-  /** It leads a process group of its own. */
-  readonly pid: number;
-  readonly cookie: string;
+export interface StopTarget extends SweepTarget {
   readonly exited: Promise<ExitStatus>;
   hasExited(): boolean;
   closeStdin(): void;
@@ -100,6 +98,7 @@ async function stopGroupAndSweep(
   const group = processGroup(target, table, clock);
   const crashed = target.hasExited();
   const noted = crashed ? [] : await table.descendants(target.pid).catch(() => []);
+  target.noted = noted;
   target.closeStdin();
   if (!(await group.isGoneWithin(crashed ? 0 : timing.eof))) {
     const containers = plan.stopContainers();

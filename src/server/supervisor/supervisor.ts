@@ -16,6 +16,9 @@ import { CallStats } from "./call-stats.ts";
 import { IdleTimer } from "./idle-timer.ts";
 import { unavailable } from "./unavailable.ts";
 
+/** Callers wait this much longer than a server's timeout, so that they see the timeout as the server's error. */
+const REPORT_MS = 500;
+
 export interface SupervisorOptions {
   definition: ServerDefinition;
   connect: Connect;
@@ -24,6 +27,8 @@ export interface SupervisorOptions {
   logger: Logger;
   /** The server never starts, and every caller is told the remedy. */
   untrusted?: { remedy: string };
+  /** Why it failed a few minutes ago: it is not tried again until somebody names it. */
+  failed?: PlugboardError;
   /** How to sign in, if it is not what the server's refusal suggests. */
   authHint?: string;
   onState: (state: ServerState, previous: ServerState) => void;
@@ -62,7 +67,7 @@ export class Supervisor {
     this.#backoff = new Backoff({
       clock: options.clock,
       random: options.random,
-      maxFailures: isRemote(options.definition) ? Infinity : options.definition.maxRestarts,
+      maxRestarts: restartsAllowed(options.definition),
     });
     this.#idleTimer = new IdleTimer(options.definition, options.clock, () => {
       if (this.stats.inFlight === 0 && this.#state.kind === "ready")
@@ -112,6 +117,11 @@ export class Supervisor {
     }
   }
 
+  /** `start`, but resolves after `timeout` at the latest, whatever the server does. */
+  async attempt(onlyToList = false): Promise<void> {
+    await within(this.#clock, this.definition.timeout + REPORT_MS, this.start(onlyToList));
+  }
+
   /**
    * A connection for a call: at once while ready; while idle, starting or failed, after a start that it
    * triggers or joins, for at most `timeout`; otherwise it rejects and says what happens next.
@@ -121,7 +131,7 @@ export class Supervisor {
     // In needs-auth too: you may have signed in elsewhere, and one attempt shows it.
     if (["idle", "failed", "needs-auth"].includes(this.#state.kind)) void this.#begin();
     if (this.#state.kind === "starting" && this.#attempt !== undefined) {
-      const attempt = within(this.#clock, this.definition.timeout, this.#attempt);
+      const attempt = within(this.#clock, this.definition.timeout + REPORT_MS, this.#attempt);
       await untilAborted(attempt, signal, cancelled);
     }
     const connection = this.live;
@@ -175,6 +185,7 @@ export class Supervisor {
       this.#move({ kind: "stopping" });
       this.#giveUp?.abort();
       await attempt;
+      this.#backoff.stopped();
       this.#lastStderr = connection?.stderrTail() ?? this.#lastStderr;
       this.#connection = undefined;
       await Promise.all([connection?.close(), this.#remains]);
@@ -305,13 +316,15 @@ export class Supervisor {
   }
 }
 
-function firstState({ definition, untrusted }: SupervisorOptions): ServerState {
+function firstState({ definition, untrusted, failed }: SupervisorOptions): ServerState {
   if (!definition.enabled) return { kind: "disabled" };
-  return untrusted === undefined ? { kind: "idle" } : { kind: "untrusted", ...untrusted };
+  if (untrusted !== undefined) return { kind: "untrusted", ...untrusted };
+  return failed === undefined ? { kind: "idle" } : { kind: "failed", error: failed, earlier: true };
 }
 
-function isRemote({ endpoint }: ServerDefinition): boolean {
-  return endpoint.kind !== "stdio";
+/** A remote server may come back without our help, so only a limit of 0 counts for it. */
+function restartsAllowed({ endpoint, maxRestarts }: ServerDefinition): number {
+  return endpoint.kind === "stdio" || maxRestarts === 0 ? maxRestarts : Infinity;
 }
 
 /** A failure leads to another attempt, to a sign-in that is needed, or to the end. `next` says which, for the log. */
@@ -325,12 +338,13 @@ function afterFailure(
     return { state: { kind: "needs-auth", remedy }, next: authHint };
   }
   if (decision.kind === "give-up" || !definition.restartOnCrash) {
-    const why = decision.kind === "give-up" ? decision.reason : "restartOnCrash is off";
+    const why = decision.kind === "give-up" ? decision.reason : "it is not started again";
     return { state: { kind: "failed", error }, next: `no further attempt: ${why}` };
   }
   const { delayMs, attempt } = decision;
   const retryAt = clock.now() + delayMs;
-  const limit = isRemote(definition) ? {} : { of: definition.maxRestarts };
+  const allowed = restartsAllowed(definition);
+  const limit = allowed === Infinity ? {} : { of: allowed + 1 };
   return {
     state: { kind: "backoff", attempt, ...limit, retryAt, error },
     next: `next attempt in ${duration(delayMs)}`,

@@ -4,7 +4,7 @@ import { PlugboardError } from "../../model/errors.ts";
 import type { ServerDefinition } from "../../model/server-definition.ts";
 import type { ServerState } from "../../model/server-state.ts";
 import type { Clock } from "../../util/clock.ts";
-import { duration } from "../../util/text.ts";
+import { duration, withoutName } from "../../util/text.ts";
 
 export function unavailable(
   definition: ServerDefinition,
@@ -32,10 +32,10 @@ function describe(state: ServerState, definition: ServerDefinition, clock: Clock
     case "backoff": {
       const wait = duration(Math.max(0, state.retryAt - clock.now()));
       const of = state.of === undefined ? "" : ` of ${state.of}`;
-      return `is restarting, attempt ${state.attempt}${of}, next try in ${wait} (${state.error.message})`;
+      return `is restarting, attempt ${state.attempt}${of}, next try in ${wait} (${reason(state, definition)})`;
     }
     case "failed":
-      return `has failed: ${state.error.message}`;
+      return `has failed: ${reason(state, definition)}`;
     case "stopping":
     case "stopped":
       return "is stopped";
@@ -43,4 +43,8 @@ function describe(state: ServerState, definition: ServerDefinition, clock: Clock
     case "ready":
       return "went away before the call could be sent; try again";
   }
+}
+
+function reason({ error }: { error: PlugboardError }, { name }: ServerDefinition): string {
+  return withoutName(error.message, name);
 }

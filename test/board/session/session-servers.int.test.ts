@@ -61,7 +61,10 @@ describe("a server that a session disables", () => {
     expect(toolNames(session)).toEqual(["mcp__echo__echo"]);
     expect(await session.resources.list()).toEqual([]);
     expect(await session.prompts.list()).toEqual([]);
-    expect((await session.call("shared/add")).failure?.code).toBe("UNKNOWN_TOOL");
+    expect((await session.call("shared/add")).failure).toEqual({
+      code: "SERVER_UNAVAILABLE",
+      message: "server 'shared' is disabled",
+    });
     await expect(session.restart("shared")).rejects.toMatchObject({ code: "UNSUPPORTED" });
     expect(isAlive(pid)).toBe(true);
     expect(toolNames(board)).toEqual(before);

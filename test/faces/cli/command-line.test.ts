@@ -202,14 +202,23 @@ describe("a command line is refused", () => {
     const { invocation, out, err } = read(...argv);
     expect(invocation).toEqual({ kind: "answered", exitCode: 2 });
     expect(err.split("\n")[0]).toBe(message);
-    expect(err).toMatch(/\nhint: plugboard (\w+ ){0,2}--help .*\n$/);
+    expect(err).toMatch(/\nhint: .*: plugboard (\w+ ){0,2}--help\n$/);
     expect(out).toBe("");
   });
 
   it.each([
-    [["--bogus"], "plugboard --help lists commands and options"],
-    [["audit", "--bogus"], "plugboard audit --help shows how to use it"],
-    [["pins", "show"], "plugboard pins show --help shows how to use it"],
+    [["--json", "tols"], "unknown command 'tols'; did you mean tools?"],
+    [["call", "--json"], "missing required argument 'tool'"],
+    [["--bogus", "--json"], "unknown option '--bogus'"],
+    [["call", "a", "--bogus", "--", "--json"], undefined],
+  ])("with the error for a program that asks for JSON: %j", (argv, error) => {
+    expect(read(...argv).invocation).toEqual({ kind: "answered", exitCode: 2, error });
+  });
+
+  it.each([
+    [["--bogus"], "for commands and options: plugboard --help"],
+    [["audit", "--bogus"], "to see how to use it: plugboard audit --help"],
+    [["pins", "show"], "to see how to use it: plugboard pins show --help"],
   ])("with a hint at the help: %j", (argv, hint) => {
     expect(read(...argv).err).toContain(`\nhint: ${hint}\n`);
   });

@@ -70,6 +70,35 @@ describe("the command line", () => {
     expect(await done).toMatchObject({ code: 130, stdout: "" });
   });
 
+  it.each([
+    [["tools", "--server", "ecko"], 2, "UNKNOWN_SERVER", "there is no server named 'ecko'"],
+    [["call", "nosuch/tool"], 2, "UNKNOWN_SERVER", "there is no server named 'nosuch'"],
+    [["call", "echo/ecko"], 2, "UNKNOWN_TOOL", "there is no tool named 'echo/ecko'"],
+    [["call", "echo/echo", "{"], 2, "INVALID_ARGUMENTS", "the argument is not valid JSON"],
+    [["login", "echo"], 2, "INVALID_ARGUMENTS", "'echo' is a program"],
+    [["--config", "missing.json"], 2, "CONFIG_INVALID", "missing.json"],
+    [["tols"], 2, "INVALID_ARGUMENTS", "unknown command 'tols'"],
+    [["read", "a:b", "--server", "down"], 3, "SERVER_UNAVAILABLE", "server 'down' has failed"],
+  ])("prints errors as JSON on stdout with --json: %j", async (argv, code, errorCode, message) => {
+    scratch.servers({ echo: fixture("echo"), down: { command: "no-such-command" } });
+    const { stdout, stderr, ...ended } = await scratch.run([...argv, "--json"]);
+    expect(ended.code).toBe(code);
+    expect(JSON.parse(stdout)).toMatchObject({
+      error: { code: errorCode, message: expect.stringContaining(message) },
+    });
+    expect(stderr).toContain(`plugboard: `);
+    expect(stderr).toContain(message);
+  });
+
+  it("breaks what it says between words", async () => {
+    scratch.servers({ echo: fixture("echo") });
+    const stderr = new Sink({ columns: 30 });
+    await scratch.run(["tools", "--server", "zzzz"], { stderr, env: { NO_COLOR: "1" } });
+    expect(stderr.text).toBe(
+      "plugboard: there is no server\nnamed 'zzzz'\nhint: the servers are: echo\n",
+    );
+  });
+
   it("does not touch stdin otherwise", async () => {
     scratch.servers({ echo: fixture("echo") });
     const stdin = new PassThrough().end("for the next command");
@@ -148,7 +177,11 @@ describe("the command line", () => {
   it("refuses a configuration with every problem in it, and starts nothing", async () => {
     const file = scratch.file("bad.json", '{\n  "agents": { "defalts": {} },\n  "x": 1\n}');
     const { code, stdout, stderr } = await scratch.run(["--config", file, "--json"]);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(code).toBe(2);
+    expect(JSON.parse(stdout).error.problems).toMatchObject([
+      { file, line: 2, path: "agents.defalts", suggestion: "defaults" },
+      { file, line: 3, path: "x" },
+    ]);
     expect(stderr).toMatch(
       /^plugboard: The configuration has 2 problems:\n.*bad\.json:2:\d+ .*\n.*bad\.json:3:\d+ .*\n$/,
     );

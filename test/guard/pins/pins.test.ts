@@ -195,7 +195,7 @@ describe("with block", () => {
       server: "docs",
       message:
         "docs/read is refused, since it changed after it was pinned (description) and nobody has approved that",
-      hint: "a person can run: plugboard pins show docs/read, then: plugboard pins approve docs/read",
+      hint: "a person can review and approve it; to see what changed: plugboard pins show docs/read",
     });
     expect(decision).toEqual({ verdict: "refused", rule: "pins: block" });
     expect((await call(pins, "write")).ended).toBe(outcome);
@@ -219,7 +219,7 @@ describe("with block", () => {
     expect((await call(pins, "read")).ended).toMatchObject({
       code: "CHANGED_TOOL",
       message: expect.stringContaining("since its server's instructions changed"),
-      hint: expect.stringContaining("plugboard pins approve docs"),
+      hint: expect.stringContaining("plugboard pins show docs"),
     });
   });
 

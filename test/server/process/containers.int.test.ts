@@ -235,7 +235,7 @@ describe("containers that a killed host left behind", () => {
     const { server, container } = await start();
     const { warnings, logger } = recorder();
     const fail = async (): Promise<never> => Promise.reject(new Error("no table"));
-    const table: ProcessTable = { list: fail, descendants: fail, living: fail };
+    const table: ProcessTable = { list: fail, listNow: () => [], descendants: fail, living: fail };
     expect(await reapContainers(engine(), { host, table, logger })).toEqual([]);
     expect(await reapContainers(engine(), { platform: "win32" })).toEqual([]);
     expect(warnings).toEqual(["cannot tell which containers an earlier run left behind"]);

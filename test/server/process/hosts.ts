@@ -20,7 +20,7 @@ export interface Host {
 export function hostArgs(
   modules: string,
   list: ServerList,
-  then: "stay" | "exit" | "end",
+  then: "stay" | "exit" | "hurry" | "end",
   space = testHost.space,
 ): string[] {
   return [fixture("host"), modules, JSON.stringify(list), then, space];

@@ -13,15 +13,25 @@ function slowTable() {
     list: () => {
       const number = scans.length;
       return new Promise<ProcessEntry[]>((resolve, reject) => {
-        const found = { pid: number, ppid: 0, pgid: 0, uid: 0, start: "", ageMs: 0, zombie: false };
-        scans.push({ resolve: () => resolve([found]), reject });
+        scans.push({ resolve: () => resolve([entry(number, "")]), reject });
       });
     },
+    listNow: (since) => [entry(1, since)],
     descendants: async (pid) => [{ pid, start: "d" }],
     living: async (refs) => [...refs],
   };
   return { scans, table };
 }
+
+const entry = (pid: number, start: string): ProcessEntry => ({
+  pid,
+  start,
+  ppid: 0,
+  pgid: 0,
+  uid: 0,
+  ageMs: 0,
+  zombie: false,
+});
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const scanOf = async (list: Promise<ProcessEntry[]>): Promise<number | undefined> =>
@@ -68,6 +78,7 @@ describe("shared scans", () => {
 
   it("leave the rest of the table as it is", async () => {
     const shared = shareScans(slowTable().table);
+    expect(shared.listNow("5")).toMatchObject([{ start: "5" }]);
     expect(await shared.descendants(7)).toEqual([{ pid: 7, start: "d" }]);
     expect(await shared.living([{ pid: 8, start: "l" }])).toEqual([{ pid: 8, start: "l" }]);
   });

@@ -74,6 +74,12 @@ describe.each(tables)("the process table from %s", (_, openTable) => {
       cookie: cookie("1"),
     });
     expect(await entryOf(table, leader)).toMatchObject({ pgid: leader, cookie: cookie("1") });
+    const { start: since = "0" } = own ?? {};
+    const now = table.listNow(since).filter(({ pid }) => [inGroup, leader].includes(pid));
+    expect(now).toMatchObject([
+      { pid: inGroup, ppid: process.pid, pgid: own?.pgid, cookie: cookie("1"), zombie: false },
+      { pid: leader, ppid: process.pid, pgid: leader, cookie: cookie("1"), zombie: false },
+    ]);
   });
 
   it("does not take an argument for a cookie", async () => {

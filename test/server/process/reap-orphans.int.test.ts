@@ -38,7 +38,10 @@ afterEach(async () => {
 
 afterAll(() => compiled.remove());
 
-async function startList(list: ServerList, then: "stay" | "exit" | "end" = "stay"): Promise<Host> {
+async function startList(
+  list: ServerList,
+  then: "stay" | "exit" | "hurry" | "end" = "stay",
+): Promise<Host> {
   const started = await startHost(hostArgs(compiled.modules, list, then));
   hosts.push(started);
   return started;
@@ -137,12 +140,29 @@ describe("a host that is killed", () => {
   });
 });
 
-describe("a host that ends without stopping its servers", () => {
-  it("takes them with it", async () => {
-    const ended = await startList([node(fixture("idle")), node(fixture("stubborn"))], "exit");
-    if (ended.process.exitCode === null) await once(ended.process, "exit");
-    await eventually(() => !pidsIn(ended).some(isAlive));
-  });
+describe("a host that ends before its servers are stopped", () => {
+  // As a browser: it has left the group of its server, and its parent ends with stdin.
+  const daemon = (mode: string, program: string): ServerList[number] =>
+    node(fixture("daemon-parent"), mode, fixture(program));
+
+  it.each(["exit", "hurry"] as const)(
+    "takes them and all they started with it: %s",
+    async (then) => {
+      const list = [
+        node(fixture("idle")),
+        node(fixture("stubborn")),
+        daemon("", "idle"),
+        daemon("", "stubborn"),
+        daemon("", "phoenix"),
+        daemon("clean", "stubborn"),
+      ];
+      const ended = await startList(list, then);
+      if (ended.process.exitCode === null) await once(ended.process, "exit");
+      expect(ended.process.exitCode).toBe(0);
+      expect(pidsIn(ended).filter(isAlive)).toEqual([]);
+      expect(processesWith(testHost.space)).toEqual([]);
+    },
+  );
 });
 
 describe("a host that stops its servers and waits for nothing", () => {
@@ -222,7 +242,7 @@ describe("reaping", () => {
     const warnings: string[] = [];
     const logger = { debug() {}, info() {}, error() {}, warn: (m: string) => warnings.push(m) };
     const fail = async (): Promise<never> => Promise.reject(new Error("no table"));
-    const table: ProcessTable = { list: fail, descendants: fail, living: fail };
+    const table: ProcessTable = { list: fail, listNow: () => [], descendants: fail, living: fail };
     expect(await reap({ table, logger })).toEqual([]);
     expect(warnings).toEqual(["cannot look for servers that an earlier run left behind"]);
   });

@@ -185,6 +185,7 @@ describe("stopping many servers at once", () => {
         asked += 1;
         return scanning.list();
       },
+      listNow: (since) => scanning.listNow(since),
       descendants: (pid) => scanning.descendants(pid),
       living: (refs) => scanning.living(refs),
     };
@@ -200,6 +201,7 @@ describe("stopping a server when", () => {
   function tableWith(overrides: Partial<ProcessTable>): ProcessTable {
     return {
       list: async () => [],
+      listNow: () => [],
       descendants: async () => [],
       living: async () => [],
       ...overrides,

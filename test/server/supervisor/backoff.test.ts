@@ -5,32 +5,48 @@ import { ManualClock } from "../../support/manual-clock.ts";
 /** The middle of the jitter, so that delays come out as they are in the table. */
 const MIDDLE = (): number => 0.5;
 
-function setUp(random = MIDDLE, maxFailures = 5) {
+function setUp(random = MIDDLE, maxRestarts = 5) {
   const clock = new ManualClock();
-  return { clock, backoff: new Backoff({ clock, random, maxFailures }) };
+  return { clock, backoff: new Backoff({ clock, random, maxRestarts }) };
 }
 
 function delay(verdict: BackoffDecision): number | string {
   return verdict.kind === "retry" ? verdict.delayMs : verdict.reason;
 }
 
-describe("starts that fail", () => {
-  it("are tried again after 1, 2, 4 and 8 seconds, then given up", () => {
-    const { backoff } = setUp();
-    const verdicts = Array.from({ length: 5 }, () => backoff.startFailed());
-    expect(verdicts).toEqual([
-      { kind: "retry", delayMs: 1000, attempt: 2 },
-      { kind: "retry", delayMs: 2000, attempt: 3 },
-      { kind: "retry", delayMs: 4000, attempt: 4 },
-      { kind: "retry", delayMs: 8000, attempt: 5 },
-      { kind: "give-up", reason: "5 starts in a row failed" },
-    ]);
-  });
+/** A server that fails in one way, again and again. */
+const FAILURES = {
+  "starts that fail": (backoff: Backoff) => backoff.startFailed(),
+  "crashes after it was ready": (backoff: Backoff) => {
+    backoff.becameReady();
+    return backoff.crashed();
+  },
+};
 
-  it("are given up again at once when tried after that", () => {
-    const { backoff } = setUp(MIDDLE, 1);
-    expect(backoff.startFailed().kind).toBe("give-up");
-    expect(backoff.startFailed().kind).toBe("give-up");
+describe.each(Object.entries(FAILURES))("maxRestarts, for %s", (_, fail) => {
+  it.each([
+    [0, []],
+    [1, [1000]],
+    [5, [1000, 2000, 4000, 8000, 16_000]],
+    [7, [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]],
+  ])("%i: the delays of its restarts are %j, then it is given up", (maxRestarts, delays) => {
+    const { backoff } = setUp(MIDDLE, maxRestarts);
+    const restarts = delays.map((delayMs, at) => ({ kind: "retry", delayMs, attempt: at + 2 }));
+    expect(delays.map(() => fail(backoff))).toEqual(restarts);
+    expect(fail(backoff).kind).toBe("give-up");
+    expect(fail(backoff).kind).toBe("give-up");
+  });
+});
+
+describe("starts that fail", () => {
+  it.each([
+    [0, "maxRestarts is 0"],
+    [1, "1 restart did not help"],
+    [2, "2 restarts did not help"],
+  ])("say why they are given up after %i restarts", (maxRestarts, reason) => {
+    const { backoff } = setUp(MIDDLE, maxRestarts);
+    for (let restart = 0; restart < maxRestarts; restart += 1) backoff.startFailed();
+    expect(delay(backoff.startFailed())).toBe(reason);
   });
 
   it("never wait longer than 30 seconds", () => {
@@ -46,7 +62,7 @@ describe("starts that fail", () => {
     backoff.startFailed();
     expect(backoff.attempt).toBe(2);
     backoff.becameReady();
-    expect(backoff.attempt).toBe(1);
+    expect(backoff.attempt).toBe(2);
   });
 });
 
@@ -62,7 +78,7 @@ describe("jitter", () => {
 
 describe("crashes", () => {
   it("soon after a start wait longer each time", async () => {
-    const { backoff, clock } = setUp();
+    const { backoff, clock } = setUp(MIDDLE, 100);
     const delays: unknown[] = [];
     for (let crash = 0; crash < 6; crash += 1) {
       backoff.becameReady();
@@ -77,10 +93,19 @@ describe("crashes", () => {
     backoff.startFailed();
     backoff.startFailed();
     backoff.becameReady();
-    expect(backoff.crashed()).toEqual({ kind: "retry", delayMs: 4000, attempt: 1 });
+    expect(backoff.crashed()).toEqual({ kind: "retry", delayMs: 4000, attempt: 4 });
   });
 
-  it("are forgiven after a healthy minute", async () => {
+  it.each([
+    ["crash", (backoff: Backoff) => backoff.crashed()],
+    [
+      "failed start after a deliberate stop",
+      (backoff: Backoff) => {
+        backoff.stopped();
+        return backoff.startFailed();
+      },
+    ],
+  ])("are forgiven after a healthy minute: the next %s", async (_, fail) => {
     const { backoff, clock } = setUp();
     for (let crash = 0; crash < 4; crash += 1) {
       backoff.becameReady();
@@ -88,11 +113,11 @@ describe("crashes", () => {
     }
     backoff.becameReady();
     await clock.advance(60_000);
-    expect(delay(backoff.crashed())).toBe(1000);
+    expect(delay(fail(backoff))).toBe(1000);
   });
 
-  it("end it when 20 come within 10 minutes", async () => {
-    const { backoff, clock } = setUp();
+  it("end it when 20 come within 10 minutes, whatever maxRestarts is", async () => {
+    const { backoff, clock } = setUp(MIDDLE, 1000);
     const verdicts: BackoffDecision[] = [];
     for (let crash = 0; crash < 20; crash += 1) {
       backoff.becameReady();
@@ -104,7 +129,7 @@ describe("crashes", () => {
   });
 
   it("do not end it when they are spread over more", async () => {
-    const { backoff, clock } = setUp();
+    const { backoff, clock } = setUp(MIDDLE, 1000);
     for (let crash = 0; crash < 60; crash += 1) {
       backoff.becameReady();
       await clock.advance(32_000);
@@ -143,7 +168,7 @@ describe("a server that is never given up", () => {
       backoff.becameReady();
       expect(backoff.crashed().kind).toBe("retry");
     }
-    expect(backoff.crashed()).toEqual({ kind: "retry", delayMs: 60_000, attempt: 1 });
+    expect(backoff.crashed()).toEqual({ kind: "retry", delayMs: 60_000, attempt: 102 });
   });
 
   it.each([

@@ -119,19 +119,19 @@ describe("becoming ready", () => {
 });
 
 describe("failing to start", () => {
-  it("tries again after 1, 2, 4 and 8 s and gives up after five failures", async () => {
-    script = [crash, crash, crash, crash, crash];
+  it("tries again after 1, 2, 4, 8 and 16 s and gives up after five restarts", async () => {
+    script = [crash, crash, crash, crash, crash, crash];
     const supervisor = supervise();
     await supervisor.start();
-    for (const [failed, delay] of [1000, 2000, 4000, 8000].entries()) {
-      expect(supervisor.state).toMatchObject({ kind: "backoff", attempt: failed + 2, of: 5 });
+    for (const [failed, delay] of [1000, 2000, 4000, 8000, 16_000].entries()) {
+      expect(supervisor.state).toMatchObject({ kind: "backoff", attempt: failed + 2, of: 6 });
       expect(clock.next()).toBe(delay);
       await clock.advance(delay);
     }
     expect(supervisor.state).toMatchObject({ kind: "failed", error: crash });
     expect(clock.next()).toBeUndefined();
-    expect(starts).toBe(5);
-    expect(supervisor.restarts).toBe(4);
+    expect(starts).toBe(6);
+    expect(supervisor.restarts).toBe(5);
   });
 
   it("does not retry what cannot get better", async () => {
@@ -197,13 +197,20 @@ describe("a remote server", () => {
     },
   );
 
+  it("is not tried again with maxRestarts: 0", async () => {
+    script = [unreachable];
+    const supervisor = supervise({ endpoint, maxRestarts: 0 });
+    await supervisor.start();
+    expect(supervisor.state).toMatchObject({ kind: "failed", error: unreachable });
+  });
+
   it("is restarted however often it is lost", async () => {
     const supervisor = supervise({ endpoint });
     await supervisor.start();
     for (let count = 0; count < 40; count += 1) {
       opened.at(-1)?.crash(unreachable);
       await settle();
-      expect(supervisor.state).toMatchObject({ kind: "backoff", attempt: 1 });
+      expect(supervisor.state).toMatchObject({ kind: "backoff" });
       await clock.advance(clock.next() ?? 0);
       expect(supervisor.state.kind).toBe("ready");
     }
@@ -303,7 +310,7 @@ describe("a call's way to a connection", () => {
     script = [never()];
     const supervisor = supervise({ timeout: 5000 });
     const outcome = failures(supervisor);
-    await clock.advance(5000);
+    await clock.advance(5500);
     expect(await outcome).toBe(
       "server 'github' did not become ready within 5 s; it is still starting, try again shortly",
     );
@@ -317,7 +324,7 @@ describe("a call's way to a connection", () => {
     await clock.advance(1000);
     expect(supervisor.state).toMatchObject({ kind: "backoff" });
     expect(await failures(supervisor)).toBe(
-      "server 'github' is restarting, attempt 3 of 5, next try in 2 s (the server exited with code 1)",
+      "server 'github' is restarting, attempt 3 of 6, next try in 2 s (the server exited with code 1)",
     );
     expect(starts).toBe(2);
   });
@@ -427,7 +434,7 @@ describe("crashing", () => {
     await supervisor.start();
     opened[0]?.crash(crash);
     await settle();
-    expect(supervisor.state).toMatchObject({ kind: "backoff", attempt: 1 });
+    expect(supervisor.state).toMatchObject({ kind: "backoff", attempt: 2, of: 6 });
     expect(supervisor.live).toBeUndefined();
     expect(supervisor.stderrTail()).toEqual(["last words"]);
     await clock.advance(1000);
@@ -454,7 +461,7 @@ describe("crashing", () => {
   });
 
   it("waits longer each time, and a healthy minute resets that", async () => {
-    const supervisor = supervise();
+    const supervisor = supervise({ maxRestarts: 100 });
     await supervisor.start();
     for (const delay of [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]) {
       opened.at(-1)?.crash(crash);
@@ -468,8 +475,23 @@ describe("crashing", () => {
     expect(clock.next()).toBe(1000);
   });
 
-  it("ends in failed after 20 crashes in ten minutes", async () => {
-    const supervisor = supervise();
+  it.each([0, 2])("ends in failed after maxRestarts restarts in a row: %i", async (maxRestarts) => {
+    const supervisor = supervise({ maxRestarts });
+    await supervisor.start();
+    for (let restart = 0; restart < maxRestarts; restart += 1) {
+      opened.at(-1)?.crash(crash);
+      await settle();
+      await clock.advance(2000);
+      expect(supervisor.state.kind).toBe("ready");
+    }
+    opened.at(-1)?.crash(crash);
+    await settle();
+    expect(supervisor.state).toMatchObject({ kind: "failed", error: crash });
+    expect(clock.next()).toBeUndefined();
+  });
+
+  it("ends in failed after 20 crashes in ten minutes, whatever maxRestarts is", async () => {
+    const supervisor = supervise({ maxRestarts: 1000 });
     await supervisor.start();
     for (let count = 1; count < 20; count += 1) {
       opened.at(-1)?.crash(crash);
@@ -554,10 +576,10 @@ describe("stopping", () => {
   });
 
   it("restarts a failed server and forgives its failures", async () => {
-    script = [crash, crash, crash, crash, crash];
-    const supervisor = supervise();
+    script = [crash, crash];
+    const supervisor = supervise({ maxRestarts: 1 });
     await supervisor.start();
-    await clock.advance(15_000);
+    await clock.advance(1000);
     expect(supervisor.state.kind).toBe("failed");
     script = [crash];
     await supervisor.restart();

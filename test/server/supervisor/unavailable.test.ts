@@ -48,6 +48,10 @@ describe("a server that is unavailable", () => {
       "is restarting, attempt 12, next try in 60 s (docs-server was not found)",
     ],
     [{ kind: "failed", error }, "has failed: docs-server was not found"],
+    [
+      { kind: "failed", error: new PlugboardError("NETWORK", "server 'docs': no route") },
+      "has failed: no route",
+    ],
     [{ kind: "stopping" }, "is stopped"],
     [{ kind: "stopped" }, "is stopped"],
     [{ kind: "idle" }, "went away before the call could be sent; try again"],

@@ -22,7 +22,7 @@ import { needsTrust, requireTrust } from "../trust/require-trust.ts";
 
 const FOR_EDITORS =
   "This command is for editors that speak the Agent Client Protocol: they start it and talk to it here. " +
-  "To ask the same agent yourself, use plugboard ask. Press Ctrl-C to stop.";
+  "Press Ctrl-C to stop. To ask the same agent yourself: plugboard ask";
 
 export async function runAcp(context: CliContext): Promise<number> {
   const { io, logger, clock, signal, options, screen } = context;
@@ -90,7 +90,7 @@ function modelsOf(
 
 /** Tells the person how to configure a model. */
 function modelAdvice({ file, untrusted }: AgentConfig, home: string): string {
-  if (untrusted !== undefined) return `The configuration is not used: ${untrusted.remedy}.`;
+  if (untrusted !== undefined) return `The configuration is not used: ${untrusted.remedy}`;
   const example = '"model": "anthropic/claude-sonnet-4-5"';
   const where =
     file === undefined
@@ -111,7 +111,7 @@ async function readAgent(context: CliContext): Promise<AgentConfig> {
     return agent;
   } catch (error) {
     if (!(error instanceof PlugboardError) || error.code !== "UNTRUSTED") throw error;
-    const remedy = `${source.path} is not trusted; if you trust it, run plugboard trust in its directory`;
+    const remedy = `${source.path} is not trusted; if you trust it, run in its directory: plugboard trust`;
     // Its servers are listed as untrusted. Its model, system prompt and rules are left out: using them would
     // already be acting on a file that nobody has trusted.
     const { agentId, servers, toolNames, warnings, file } = agent;

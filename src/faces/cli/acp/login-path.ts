@@ -107,7 +107,7 @@ type Answer =
  * file, leaves a lock behind for which every later shell waits a minute.
  */
 function askShell(shell: LoginShell, options: LoginPathOptions): Promise<Answer> {
-  const { env, platform = process.platform, clock = systemClock, signal } = options;
+  const { env, clock = systemClock, signal } = options;
   return new Promise((resolve) => {
     const child = spawn(shell.command, shell.args, {
       env: { ...env, [RESOLVING]: "1" },
@@ -118,7 +118,7 @@ function askShell(shell: LoginShell, options: LoginPathOptions): Promise<Answer>
     // Must come first: where the system is out of resources there is not even a pipe.
     child.once("error", (error) => settle(noAnswer(error)));
     const { pid, stdout } = child;
-    if (pid !== undefined) exitGuard.watch(pid, platform, (group) => hangUp(group));
+    if (pid !== undefined) exitGuard.watch(pid, (group) => hangUp(group));
     let isSettled = false;
     const settle = (answer: Answer): void => {
       // A signal much later could hit a stranger: the group's number may have been reused.

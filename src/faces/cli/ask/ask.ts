@@ -4,10 +4,11 @@ import { runTurn, type TurnEnd } from "../../../agent/loop.ts";
 import { type AgentModel, openModel } from "../../../agent/model.ts";
 import { systemPrompt } from "../../../agent/system-prompt.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
-import { PlugboardError } from "../../../model/errors.ts";
+import { PlugboardError, withHint } from "../../../model/errors.ts";
+import { plainText } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { elicitationPrompt } from "../questions/elicit.ts";
-import { EXIT } from "../exit-code.ts";
+import { EXIT, exitCodeFor } from "../exit-code.ts";
 import { untilInterrupted } from "../lifetime.ts";
 import { withBoard } from "../open.ts";
 import { readStdin } from "../terminal/input.ts";
@@ -26,6 +27,7 @@ export async function runAsk(command: AskCommand, context: CliContext): Promise<
   let opened: AgentModel | undefined;
   const open = {
     start: "eager",
+    restarts: true,
     adjust: (agent: AgentConfig) => withModel(agent, command),
     onElicitation: elicitationPrompt(context),
     onSampling: samplingPrompt(context, { yes: command.yes, model: () => opened }),
@@ -36,7 +38,9 @@ export async function runAsk(command: AskCommand, context: CliContext): Promise<
     const model = await openModel(agent.model ?? "", { env: io.env, clock, providers, proxy });
     opened = model;
     try {
-      await untilStarted(board, context, agent.startupWait ?? START_WAIT_MS);
+      const wait = agent.startupWait ?? START_WAIT_MS;
+      // A call to a server whose tools are cached waits for it by itself.
+      await untilStarted(board, context, wait, ({ cached }) => !cached);
       const resources = await untilInterrupted(board.resources.context(), signal);
       const view = new TurnView(context);
       const turn = await runTurn({
@@ -51,7 +55,7 @@ export async function runAsk(command: AskCommand, context: CliContext): Promise<
         clock,
       });
       view.end(turn);
-      return exitCodeOfTurn(turn.end);
+      return exitCodeOfTurn(turn.end, context);
     } finally {
       await model.close();
     }
@@ -79,10 +83,13 @@ function withModel(agent: AgentConfig, command: AskCommand): AgentConfig {
   return { ...agent, model, guard: { ...agent.guard, approval } };
 }
 
-function exitCodeOfTurn(end: TurnEnd): number {
+function exitCodeOfTurn(end: TurnEnd, { options, screen }: CliContext): number {
   switch (end.reason) {
     case "failed":
-      throw end.error;
+      if (!options.json) throw end.error;
+      // The last line on stdout has the error already.
+      screen.note(`plugboard: ${plainText(withHint(end.error))}`);
+      return exitCodeFor(end.error.code);
     case "end_turn":
       return EXIT.ok;
     case "cancelled":

@@ -74,7 +74,7 @@ function withTimeout(timeout: number | undefined): (agent: AgentConfig) => Agent
 export function hintAtList(error: unknown): never {
   if (!(error instanceof PlugboardError) || error.code !== "UNKNOWN_TOOL") throw error;
   const { code, message, hint } = error;
-  throw new PlugboardError(code, message, { hint: hint ?? "plugboard tools lists all tools" });
+  throw new PlugboardError(code, message, { hint: hint ?? "to list all tools: plugboard tools" });
 }
 
 /** Errors go to stderr: what a script reads from stdout is always a result. */

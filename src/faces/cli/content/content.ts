@@ -71,7 +71,7 @@ function printList(
     return screen.json({ ...json, servers: states });
   }
   screen.lines(listByServer(lines, noun, screen.terminal.out));
-  for (const note of unavailableNotes(servers)) screen.note(note);
+  for (const note of unavailableNotes(servers, options)) screen.note(note);
   if (lines.length > 0) return;
   screen.note(query.length === 0 ? `no ${noun}s` : `no ${noun} matches '${query.join(" ")}'`);
 }

@@ -1,6 +1,7 @@
 // `plugboard login` and `plugboard logout`: signs you in to a remote server, and out again.
 
 import { createInterface } from "node:readline";
+import type { AgentConfig } from "../../../model/agent-config.ts";
 import type { AuthorizationRequest } from "../../../model/authorization.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { plural } from "../../../util/text.ts";
@@ -19,7 +20,8 @@ export async function runLogin(
   const onAuthorization = (request: AuthorizationRequest): Promise<string | void> =>
     showPage(request, browser, context);
   const open = { start: "none", server, onAuthorization } as const;
-  return withBoard(context, open, async ({ board }) => {
+  return withBoard(context, open, async ({ board, agent }) => {
+    refuseProgram(server, agent);
     signal.addEventListener("abort", () => void board.close(), { once: true });
     const status = await board.signIn(server);
     if (options.json) {
@@ -38,12 +40,21 @@ export async function runLogin(
 
 export async function runLogout(server: string, context: CliContext): Promise<number> {
   const { screen, options } = context;
-  return withBoard(context, { start: "none", server }, async ({ board }) => {
+  return withBoard(context, { start: "none", server }, async ({ board, agent }) => {
+    refuseProgram(server, agent);
     const outcome = await board.signOut(server);
     if (options.json) screen.json({ server, outcome });
     else screen.lines([SIGNED_OUT[outcome].replace("{server}", server)]);
     return EXIT.ok;
   });
+}
+
+/** Before anything is tried: naming a program here is a mistake, not a failure of the server. */
+function refuseProgram(server: string, { servers }: AgentConfig): void {
+  if (!servers.some(({ name, endpoint }) => name === server && endpoint.kind === "stdio")) return;
+  const message = `'${server}' is a program, so there is nothing to sign in to`;
+  const hint = "pass its credentials in env";
+  throw new PlugboardError("INVALID_ARGUMENTS", message, { server, hint });
 }
 
 const SIGNED_OUT = {

@@ -31,7 +31,7 @@ export function findTarget(text: string, all: readonly ServerPins[]): Target {
   throw new PlugboardError("UNKNOWN_TOOL", `server '${name}' has no pinned tool named '${tool}'`, {
     server: name,
     hint:
-      meant === undefined ? "plugboard pins lists them all" : `did you mean '${name}/${meant}'?`,
+      meant === undefined ? "to list them all: plugboard pins" : `did you mean '${name}/${meant}'?`,
   });
 }
 

@@ -4,7 +4,8 @@
 import type { PlugboardError } from "../../../model/errors.ts";
 import type { ServerState, ServerStateKind } from "../../../model/server-state.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
-import { plainText } from "../../../util/text.ts";
+import { plainText, shellWord, withoutName } from "../../../util/text.ts";
+import type { GlobalOptions } from "../context.ts";
 import type { Cell } from "../terminal/table.ts";
 import type { Terminal, Tone } from "../terminal/terminal.ts";
 
@@ -42,7 +43,7 @@ export function stateNotes(state: ServerState): string[] {
       return errorNotes(state.error);
     case "untrusted":
     case "needs-auth":
-      return [state.remedy];
+      return commandApart(state.remedy);
     case "starting":
       return ["still starting; it did not become ready in time"];
     default:
@@ -50,14 +51,30 @@ export function stateNotes(state: ServerState): string[] {
   }
 }
 
+/** A command at the end gets a line of its own, where it is not broken and can be copied. */
+function commandApart(text: string): string[] {
+  const at = text.lastIndexOf(": plugboard ") + 1;
+  return at === 0 ? [text] : [text.slice(0, at), ` ${text.slice(at)}`];
+}
+
 /** Which servers could not be asked, and why. */
 export function unavailableNotes(
   servers: readonly Pick<ServerStatus, "name" | "state">[],
+  { config, agent }: Pick<GlobalOptions, "config" | "agent">,
 ): string[] {
-  return servers.flatMap(({ name, state }) => {
+  const isSkipped = (state: ServerState): boolean => state.kind === "failed" && !!state.earlier;
+  const notes = servers.flatMap(({ name, state }) => {
     const [why, ...hints] = stateNotes(state).map((note) => plainText(note));
-    return why === undefined ? [] : [`plugboard: ${name} is not available: ${why}`, ...hints];
+    if (why === undefined) return [];
+    const note = `plugboard: ${name} is not available: ${withoutName(why, name)}`;
+    // The command that tried it gave the hints, and so does the one below.
+    return isSkipped(state) ? [note] : [note, ...hints];
   });
+  if (!servers.some(({ state }) => isSkipped(state))) return notes;
+  const options = Object.entries({ config, agent }).flatMap(([name, value]) =>
+    value === undefined ? [] : [` --${name} ${shellWord(value)}`],
+  );
+  return [...notes, "to try again now:", `  plugboard status${options.join("")}`];
 }
 
 function errorNotes({ message, hint }: PlugboardError): string[] {

@@ -12,16 +12,18 @@ import { stateCell } from "./server-state.ts";
 import { type Cell, renderTable, type Row } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
-/** Resolves as soon as no server is starting, or when `limit` milliseconds have passed. */
+/** Resolves as soon as no server that `isNeeded` is starting, or when `limit` milliseconds have passed. */
 export function untilStarted(
   board: Pick<Board, "status" | "on">,
   context: CliContext,
   limit?: number,
+  isNeeded: (server: ServerStatus) => boolean = () => true,
 ): Promise<void> {
   const started = new Promise<void>((resolve) => {
     const stopListening = board.on("server", () => look());
     const look = (): void => {
-      if (board.status().some(({ state }) => state.kind === "starting")) return;
+      const needed = board.status().filter(isNeeded);
+      if (needed.some(({ state }) => state.kind === "starting")) return;
       stopListening();
       resolve();
     };

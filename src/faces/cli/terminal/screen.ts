@@ -5,6 +5,7 @@ import type { Clock, Timer } from "../../../util/clock.ts";
 import { plainText } from "../../../util/text.ts";
 import type { CliOutput } from "../io.ts";
 import type { Terminal } from "./terminal.ts";
+import { wrapLine } from "./width.ts";
 
 export interface Frame {
   /** The current character of the spinner. */
@@ -72,11 +73,13 @@ export class Screen {
     this.out(`${JSON.stringify(value).replace(UNSEEN, escaped)}\n`);
   }
 
-  /** Prints a line to stderr, above the rows that redraw themselves. */
+  /** Prints a line to stderr, above the rows that redraw themselves; on a terminal, broken between words. */
   note(line: string): void {
     const isDrawn = this.#drawn > 0;
     this.#erase();
-    this.#stderr.write(`${line}\n`);
+    const { width } = this.terminal.err;
+    const lines = line.split("\n").flatMap((each) => wrapLine(each, width));
+    this.#stderr.write(`${lines.join("\n")}\n`);
     if (isDrawn) this.#draw();
   }
 

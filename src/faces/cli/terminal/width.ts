@@ -53,6 +53,34 @@ export function wrapIndented(line: string, width = Infinity): string[] {
   return wrap(text, room).map((part, at) => margin + (at === 0 ? "" : "  ") + part);
 }
 
+/**
+ * A line for a person, broken between words. A longer word stays whole, and an indented line stays as it is: it may be
+ * an address or a command, which would no longer work when it is copied with a break inside.
+ */
+export function wrapLine(line: string, width = Infinity): string[] {
+  if (/^\s/.test(line) || visibleWidth(line) <= width) return [line];
+  const lines: string[] = [];
+  let start = "";
+  let used = 0;
+  for (const word of line.split(" ")) {
+    const cells = visibleWidth(word);
+    if (start !== "" && used + 1 + cells > width) {
+      lines.push(start);
+      [start, used] = [word, cells];
+    } else {
+      [start, used] = start === "" ? [word, cells] : [`${start} ${word}`, used + 1 + cells];
+    }
+  }
+  return [...lines, start];
+}
+
+// oxlint-disable-next-line no-control-regex
+const COLORS = /\u001b\[\d+m/g;
+
+function visibleWidth(text: string): number {
+  return displayWidth(text.replace(COLORS, ""));
+}
+
 function split(text: string, width: number): [start: string, end: string] {
   let used = 0;
   let at = 0;

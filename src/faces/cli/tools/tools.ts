@@ -20,7 +20,8 @@ export async function runTools(command: ToolsCommand, context: CliContext): Prom
   const { screen, options } = context;
   const { server, refresh, long, query } = command;
   const start = refresh ? "none" : "unknown";
-  return withBoard(context, { start, server }, async ({ board, agent }) => {
+  const serverIn = query.length === 1 ? query[0] : undefined;
+  return withBoard(context, { start, server, serverIn }, async ({ board, agent }) => {
     if (refresh) await whileStarting(board, context, board.refresh());
     else await untilStarted(board, context, agent.startupWait);
     const all = board.tools({ all: true });
@@ -46,7 +47,7 @@ export async function runTools(command: ToolsCommand, context: CliContext): Prom
       screen.lines(await toolHelp(only, out, options));
     } else screen.lines(long ? toolPages(tools, out) : toolList(tools, out));
     const { isTerminal, paint } = screen.terminal.err;
-    for (const note of unavailableNotes(servers)) screen.note(note);
+    for (const note of unavailableNotes(servers, options)) screen.note(note);
     if (hidden > 0) screen.note(hiddenNote(hidden, found.length));
     else if (tools.length === 0)
       emptyNotes(query, all, servers).forEach((note) => screen.note(note));

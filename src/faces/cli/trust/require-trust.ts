@@ -60,7 +60,7 @@ export async function requireTrust(file: string, agent: AgentConfig, io: CliIo):
     ...trustDetails(launches, trust),
   ];
   throw new PlugboardError("UNTRUSTED", lines.join("\n"), {
-    hint: "if you trust it, run: plugboard trust; to use it just once: --config plugboard.json",
+    hint: "if you trust it:\n  plugboard trust\nto use it just once:\n  plugboard --config plugboard.json",
   });
 }
 

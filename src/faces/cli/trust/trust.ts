@@ -103,7 +103,7 @@ async function revoke(
   const file = resolve(io.cwd, given ?? options.config ?? FILE_NAME);
   if (!(await storeOf(io).revoke(file))) {
     throw new PlugboardError("INVALID_ARGUMENTS", `${visible(file)} is not trusted`, {
-      hint: "plugboard trust --list shows the trusted files",
+      hint: "to see the trusted files: plugboard trust --list",
     });
   }
   if (options.json) screen.json({ file, revoked: true });

@@ -143,7 +143,7 @@ describe("plugboard call", () => {
       "there is no such tool",
       ["echo/ad"],
       2,
-      "plugboard: there is no tool named 'echo/ad'\nhint: did you mean 'echo/add', 'echo/pid' or 'echo/cwd'?\n",
+      "plugboard: there is no tool named 'echo/ad'\nhint: did you mean 'echo/add'?\n",
     ],
     [
       "the time is up",
@@ -193,6 +193,39 @@ describe("plugboard call", () => {
 
   it("asks which tool is meant if several have that name", async () => {
     scratch.servers({ one: fixture("echo"), two: fixture("echo") });
+    expect(await call("add", "a=1", "b=2")).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: "plugboard: several tools are named 'add'\nhint: say which: one/add, two/add\n",
+    });
+  });
+
+  it("finds a name among the tools that are known, without starting anything else", async () => {
+    const state = scratch.file("starts", "0");
+    const known = { one: fixture("echo"), two: { ...fixture("echo"), tools: { deny: ["add"] } } };
+    scratch.servers({ ...known, lib: fixture("late-reply") });
+    await scratch.run(["tools"]);
+    scratch.servers({
+      ...known,
+      lib: fixture("late-reply"),
+      counted: fixture("flaky-start", `--state=${state}`),
+    });
+    expect((await call("add", "a=1", "b=2")).stdout).toBe("3\n");
+    expect((await call("echo", "text=a")).stderr).toBe(
+      "plugboard: several tools are named 'echo'\nhint: say which: one/echo, two/echo, lib/echo\n",
+    );
+    expect(await call("nosuch/echo", "text=a")).toMatchObject({
+      code: 2,
+      stderr:
+        "plugboard: there is no server named 'nosuch'\nhint: the servers are: one, two, lib, counted\n",
+    });
+    expect((await call("lob/echo")).stderr).toContain("did you mean 'lib/echo'?");
+    expect(scratch.read("starts")).toBe("0");
+  });
+
+  it("says that a name is ambiguous even if a server is down", async () => {
+    const down = { ...fixture("never-initialize"), timeout: 1000 };
+    scratch.servers({ one: fixture("echo"), down, two: fixture("echo") });
     expect(await call("add", "a=1", "b=2")).toEqual({
       code: 2,
       stdout: "",

@@ -140,7 +140,7 @@ describe("plugboard login", () => {
     const oauth = await protect({ mcp: { status: [{ code: 500, times: 1000 }] } });
     const { code, stdout } = await scratch.run(["login", "docs"], { env: { BROWSER: browser } });
     expect(code).toBe(3);
-    expect(stdout).toBe("signed in to docs, but the server is backoff\n");
+    expect(stdout).toBe("signed in to docs, but the server is failed\n");
     expect(oauth.count("authorization_code")).toBe(1);
   });
 
@@ -152,12 +152,12 @@ describe("plugboard login", () => {
     ],
     [
       ["login", "echo"],
-      3,
+      2,
       "plugboard: 'echo' is a program, so there is nothing to sign in to\nhint: pass its credentials in env\n",
     ],
     [["login"], 2, "plugboard: missing required argument 'server'"],
     [["logout", "doc"], 2, "plugboard: there is no server named 'doc'"],
-    [["logout", "echo"], 3, "plugboard: 'echo' is a program, so there is nothing to sign in to"],
+    [["logout", "echo"], 2, "plugboard: 'echo' is a program, so there is nothing to sign in to"],
   ])("%j fails", async (argv, code, message) => {
     await protect();
     const result = await scratch.run(argv);
@@ -241,7 +241,9 @@ it("a login asks for the scope that a call was refused for", async () => {
   await scratch.run(["login", "docs"], { env });
   const refused = await scratch.run(["call", "docs/count", "key=x"]);
   expect(refused.code).toBe(3);
-  expect(refused.stderr).toContain("it requires another scope (write) (run: plugboard login docs)");
+  expect(refused.stderr).toContain(
+    "it requires another scope (write); run: plugboard login docs\n",
+  );
   const { stderr } = await scratch.run(["login", "docs"], { env });
   expect(stderr).toContain("(scope: mcp write)");
   expect((await scratch.run(["call", "docs/count", "key=x"])).code).toBe(0);

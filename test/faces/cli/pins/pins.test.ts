@@ -195,7 +195,7 @@ describe("plugboard pins show", () => {
     ],
     [
       "docs/zzzzzz",
-      "plugboard: server 'docs' has no pinned tool named 'zzzzzz'\nhint: plugboard pins lists them all\n",
+      "plugboard: server 'docs' has no pinned tool named 'zzzzzz'\nhint: to list them all: plugboard pins\n",
     ],
     ["dosc", "plugboard: server 'dosc' has no pins\nhint: did you mean 'docs'?\n"],
     ["zzzz/x", "plugboard: server 'zzzz' has no pins\nhint: servers with pins: docs\n"],

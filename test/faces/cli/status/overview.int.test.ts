@@ -23,7 +23,7 @@ describe("plugboard", () => {
     expect(lines[0]).toMatch(/^echo +✓ ready +11 +[\d.]+ m?s +~\d+$/);
     expect(lines[1]).toMatch(/^missing +✗ failed$/);
     expect(lines[2]).toMatch(/^ {4}.*no-such-command.*not found/i);
-    expect(stdout).toMatch(/^dies +↻ restarting\n {4}.*code 3/m);
+    expect(stdout).toMatch(/^dies +✗ failed\n {4}.*code 3/m);
     expect(stdout).toMatch(/^off +○ disabled$/m);
     expect(stdout).toMatch(/^4 servers, 11 tools, ~\d+ tokens in a prompt, 2 not ready$/m);
   });
@@ -63,6 +63,19 @@ describe("plugboard", () => {
     });
   });
 
+  it("waits for the first attempt of each server, and calls those that did not make it failed", async () => {
+    const state = join(scratch.directory, "starts");
+    scratch.servers({
+      flaky: fixture("flaky-start", "--fail=1", `--state=${state}`),
+      mute: { ...fixture("never-initialize"), timeout: 1500 },
+    });
+    const { code, stdout } = await scratch.run(["--log-level", "silent"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^flaky +✗ failed\n {4}the server exited with code 1/m);
+    expect(stdout).toMatch(/^mute +✗ failed\n {4}the server did not answer within 1.5 s/m);
+    expect(scratch.read("starts")).toBe("1");
+  });
+
   it("prints JSON with --json", async () => {
     scratch.servers(some());
     const { code, stdout } = await scratch.run(["--json"]);
@@ -79,7 +92,7 @@ describe("plugboard", () => {
           promptTokens: expect.any(Number),
         },
         { name: "missing", state: { kind: "failed", error: { code: "SPAWN_FAILED" } }, tools: 0 },
-        { name: "dies", state: { kind: "backoff", error: { code: expect.any(String) } } },
+        { name: "dies", state: { kind: "failed", error: { code: expect.any(String) } } },
         { name: "off", state: { kind: "disabled" }, promptTokens: 0 },
       ],
       totals: { servers: 4, ready: 1, tools: 11, promptTokens: expect.any(Number) },

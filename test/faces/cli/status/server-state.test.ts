@@ -3,6 +3,7 @@ import {
   stateCell,
   stateNotes,
   stateToJson,
+  unavailableNotes,
 } from "../../../../src/faces/cli/status/server-state.ts";
 import { PlugboardError } from "../../../../src/model/errors.ts";
 import type { ServerState } from "../../../../src/model/server-state.ts";
@@ -18,6 +19,27 @@ const ready: ServerState = {
   pid: 42,
 };
 const backoff: ServerState = { kind: "backoff", attempt: 2, of: 5, retryAt: NOW + 3000, error };
+
+describe("servers that could not be asked", () => {
+  it("are named once each, with the reason and what helps", () => {
+    const named = new PlugboardError("NETWORK", "github: no route", { hint: "connect" });
+    const earlier = new PlugboardError("TIMEOUT", "no answer; tried 2 min ago", { hint: "wait" });
+    const servers = [
+      { name: "files", state: ready },
+      { name: "github", state: { kind: "failed", error: named } as const },
+      { name: "docs", state: { kind: "failed", error: earlier, earlier: true } as const },
+    ];
+    expect(unavailableNotes(servers.slice(0, 2), {})).toEqual([
+      "plugboard: github is not available: no route",
+      "hint: connect",
+    ]);
+    expect(unavailableNotes(servers, { config: "my servers.json" }).slice(2)).toEqual([
+      "plugboard: docs is not available: no answer; tried 2 min ago",
+      "to try again now:",
+      "  plugboard status --config 'my servers.json'",
+    ]);
+  });
+});
 
 describe("a state", () => {
   it.each<[ServerState, string, string, string[]]>([
@@ -37,6 +59,12 @@ describe("a state", () => {
       "! sign-in required",
       "! sign-in required",
       ["sign in"],
+    ],
+    [
+      { kind: "needs-auth", remedy: "it wants a sign-in; run: plugboard login docs" },
+      "! sign-in required",
+      "! sign-in required",
+      ["it wants a sign-in; run:", "  plugboard login docs"],
     ],
     [{ kind: "failed", error }, "✗ failed", "x failed", ["not found", "hint: install it"]],
     [{ kind: "stopping" }, "○ stopping", "- stopping", []],

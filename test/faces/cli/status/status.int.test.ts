@@ -67,7 +67,7 @@ describe("plugboard status", () => {
     });
     const { code, stdout } = await scratch.run(["status", "talks", "--log-level", "silent"]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^talks {2}↻ restarting\n {2}reason +/);
+    expect(stdout).toMatch(/^talks {2}✗ failed\n {2}reason +/);
     expect(stdout).toMatch(/\n\nstderr, last lines\n {2}\S/);
     expect(scratch.read("starts")).toBe("0");
   });
@@ -102,7 +102,7 @@ describe("plugboard status", () => {
 
   it("refuses an unknown server", async () => {
     scratch.servers({ echo: fixture("echo") });
-    const { code, stdout, stderr } = await scratch.run(["status", "ech", "--json"]);
+    const { code, stdout, stderr } = await scratch.run(["status", "ech"]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toBe("plugboard: there is no server named 'ech'\nhint: did you mean 'echo'?\n");
   });

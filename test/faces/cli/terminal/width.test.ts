@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { cut, displayWidth, wrap, wrapIndented } from "../../../../src/faces/cli/terminal/width.ts";
+import {
+  cut,
+  displayWidth,
+  wrap,
+  wrapIndented,
+  wrapLine,
+} from "../../../../src/faces/cli/terminal/width.ts";
 
 describe("displayWidth", () => {
   it.each([
@@ -58,6 +64,23 @@ describe("wrap", () => {
 
   it("takes linear time on a word of megabytes", () => {
     expect(wrap("x".repeat(4_000_000), 80)).toHaveLength(50_000);
+  });
+
+  it("of a line for a person keeps long words, indented lines and colours whole", () => {
+    expect(
+      [
+        "one two three",
+        "a unbreakable b",
+        "  plugboard call x",
+        "\u001b[31mone\u001b[39m two three",
+      ].map((line) => wrapLine(line, 7)),
+    ).toEqual([
+      ["one two", "three"],
+      ["a", "unbreakable", "b"],
+      ["  plugboard call x"],
+      ["\u001b[31mone\u001b[39m two", "three"],
+    ]);
+    expect(wrapLine("one two three")).toEqual(["one two three"]);
   });
 
   it("breaks after each character where only one wide character fits", () => {

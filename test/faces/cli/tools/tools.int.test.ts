@@ -149,7 +149,7 @@ describe("plugboard tools", () => {
 
   it("prints everything about a tool with --json", async () => {
     scratch.servers({ ...two(), off: { command: "node", enabled: false } });
-    const { stdout } = await scratch.run(["tools", "echo/add", "--json"]);
+    const { stdout } = await scratch.run(["tools", "two", "numbers", "--json"]);
     expect(JSON.parse(stdout)).toEqual({
       tools: [
         {
@@ -215,6 +215,44 @@ describe("plugboard tools", () => {
     expect(code).toBe(0);
     expect(stdout).toContain("echo/echo");
     expect(stderr).toMatch(/^plugboard: missing is not available: .*no-such-command.*\nhint: /);
+  });
+
+  it("waits once for a server that fails, not again for some minutes, unless it is named", async () => {
+    const state = join(scratch.directory, "starts");
+    const flaky = fixture("flaky-start", "--fail=2", `--state=${state}`);
+    const servers = { echo: fixture("echo"), flaky: { ...flaky, env: { MODE: "${MODE:-a}" } } };
+    scratch.servers(servers);
+    const tools = async (argv: string[], env: Record<string, string> = {}) => {
+      const surroundings = { env: { ...env } };
+      const { code, stdout, stderr } = await scratch.run(
+        ["tools", ...argv, "--log-level", "silent"],
+        surroundings,
+      );
+      expect(code).toBe(0);
+      return { starts: scratch.read("starts"), stdout, stderr };
+    };
+    expect((await tools([])).starts).toBe("1");
+    const again = await tools([]);
+    expect(again.starts).toBe("1");
+    expect(again.stdout).toContain("mcp__echo__echo");
+    expect(again.stderr).toMatch(
+      /^plugboard: flaky is not available: the server exited with code 1.*; tried (just now|.* ago)$/m,
+    );
+    expect(again.stderr).toMatch(/^to try again now:\n {2}plugboard status$/m);
+    const json = JSON.parse((await scratch.run(["tools", "--json"])).stdout);
+    expect(json.servers[1].state).toMatchObject({ kind: "failed", earlier: true });
+    // Another value of its variable: perhaps that was the cause.
+    expect((await tools([], { MODE: "b" })).starts).toBe("2");
+    expect((await tools(["--server", "flaky"])).stdout).toContain("mcp__flaky__echo");
+    expect((await tools([])).stdout).toContain("mcp__flaky__echo");
+  });
+
+  it("starts only the server that the query names", async () => {
+    const state = scratch.file("starts", "0");
+    scratch.servers({ ...two(), counted: fixture("flaky-start", `--state=${state}`) });
+    const { stdout } = await scratch.run(["tools", "--long", "echo/add"]);
+    expect(stdout).toContain("Adds two numbers.");
+    expect(scratch.read("starts")).toBe("0");
   });
 
   it("refuses an unknown server", async () => {
