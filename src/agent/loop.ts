@@ -62,7 +62,7 @@ export type TurnEvent =
   /** Something the user should know that did not stop the turn. */
   | { type: "notice"; text: string };
 
-/** ACP's stop reasons, and `failed` if the model could not be reached or refused the request. */
+/** ACP's stop reasons, and `failed` if the model could not be reached, refused the request or stopped answering. */
 export type TurnEnd =
   | { reason: "end_turn" | "max_tokens" | "max_turn_requests" | "refusal" | "cancelled" }
   | { reason: "failed"; error: PlugboardError };
@@ -133,10 +133,10 @@ class Turn {
       this.#emit({ type: "step", step });
       const tools = this.#tools.list();
       const answer = await this.#answer(tools);
-      if (answer.kind === "failed") return { reason: "failed", error: answer.failure.error };
-      if (answer.kind === "cancelled") {
+      if (answer.kind !== "answered") {
         this.#add(...partial(answer.text));
-        return { reason: "cancelled" };
+        if (answer.kind === "cancelled") return { reason: "cancelled" };
+        return { reason: "failed", error: answer.failure.error };
       }
       const { messages, calls, finish } = answer;
       this.#add(...messages);
@@ -197,7 +197,7 @@ class Turn {
       tools,
       signal: this.#signal,
       onEvent: (event) => {
-        if (event.type !== "retry") this.#reportCompaction();
+        if (event.type === "text" || event.type === "thought") this.#reportCompaction();
         this.#emit(event);
       },
       clock: this.#clock,
@@ -295,7 +295,7 @@ function unanswered(calls: readonly ModelCall[], model: AgentModel): ModelMessag
   return [{ role: "tool", content: calls.map((call) => toResultPart(call, result, model)) }];
 }
 
-/** The answer up to the moment it was cancelled. */
+/** The answer up to the moment it was cancelled or failed: the user has read it. */
 function partial(text: string): ModelMessage[] {
   return text.trim() === "" ? [] : [{ role: "assistant", content: text }];
 }

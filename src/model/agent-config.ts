@@ -22,6 +22,10 @@ export interface AgentConfig {
   systemPrompt?: string;
   /** How many requests the agent loop may send to the model to answer one prompt. */
   maxSteps?: number;
+  /** Milliseconds that the model may say nothing until the user is told. */
+  modelNotice?: number;
+  /** Milliseconds that the model may say nothing until it is given up. */
+  modelTimeout?: number;
   /** Model providers by name, in addition to the built-in ones. */
   modelProviders?: Record<string, ModelProvider>;
   /** Gives the model tools to find and read resources by itself. */

@@ -66,6 +66,8 @@ const agent = {
   models: listOf(verified(modelIdProblem)).optional(),
   systemPrompt: textOrEmpty().optional(),
   maxSteps: integer(1, 10_000).optional(),
+  modelNotice: milliseconds(1).optional(),
+  modelTimeout: milliseconds(1).optional(),
   workspace: text().optional(),
   mcp: object({
     servers: anyObject().optional(),

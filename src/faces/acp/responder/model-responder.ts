@@ -8,7 +8,7 @@ import { sampleModel } from "../../../agent/sample.ts";
 import { switchModel } from "../../../agent/switch-model.ts";
 import { systemPrompt } from "../../../agent/system-prompt.ts";
 import { prepareModelTools } from "../../../bridge/model-tools.ts";
-import { cancelled, PlugboardError } from "../../../model/errors.ts";
+import { cancelled } from "../../../model/errors.ts";
 import type { SamplingOptions } from "../../../model/sampling.ts";
 import { untilAborted } from "../../../util/abort.ts";
 import { capitalised, duration, plural } from "../../../util/text.ts";
@@ -70,9 +70,8 @@ export function modelResponder(
     });
     if (isSilent && result.end.reason === "end_turn") notify("The model's answer is empty.");
     conversation = { model: model.id, messages: result.history };
-    if (result.end.reason !== "failed") return result.end.reason;
-    context.say(inSentences(result.end.error));
-    return "end_turn";
+    if (result.end.reason === "failed") throw result.end.error;
+    return result.end.reason;
   };
 
   const sampling: SamplingOptions = {
@@ -84,16 +83,7 @@ export function modelResponder(
   };
 
   return {
-    async answer(context) {
-      try {
-        return await answer(context);
-      } catch (error) {
-        if (!(error instanceof PlugboardError) || context.signal.aborted) throw error;
-        // The model cannot be used; the session's commands still work.
-        context.say(inSentences(error));
-        return "end_turn";
-      }
-    },
+    answer,
     warmUp: () => models.warmUp(current),
     prepare(tools) {
       void models.open(current).then(
@@ -119,11 +109,6 @@ export function modelResponder(
   };
 }
 
-function inSentences({ message, hint }: PlugboardError): string {
-  const what = capitalised(message);
-  return hint === undefined ? `${what}.` : `${what}. ${capitalised(hint)}`;
-}
-
 function show(event: TurnEvent, { board, emit, notify }: PromptContext): void {
   switch (event.type) {
     case "text":
@@ -146,7 +131,7 @@ function show(event: TurnEvent, { board, emit, notify }: PromptContext): void {
           `${plural(event.results, "tool result")} and ${plural(event.messages, "earlier message")}`,
       );
     case "notice":
-      return notify(event.text);
+      return notify(capitalised(event.text));
     case "step":
       return undefined;
   }

@@ -27,7 +27,7 @@ export interface ModelChoice {
 
 /** Answers the prompts of one session. */
 export interface Responder {
-  /** Answers whatever is not a command. Must not reject for what a server or a model does. */
+  /** Answers whatever is not a command. Rejects with a PlugboardError if the model cannot answer. */
   answer(prompt: PromptContext): Promise<StopReason>;
   /** Loads what the first prompt needs, once. Does not reject. */
   warmUp?(): Promise<void>;

@@ -71,7 +71,7 @@ async function readPrompt({ prompt }: AskCommand, context: CliContext): Promise<
 function withModel(agent: AgentConfig, command: AskCommand): AgentConfig {
   const model = command.model ?? agent.model;
   if (model === undefined) {
-    throw new PlugboardError("CONFIG_INVALID", "no model is configured", {
+    throw new PlugboardError("NO_MODEL", "no model is configured", {
       hint: 'set "model" in agents.defaults, for example "anthropic/claude-sonnet-4-5" or "ollama/qwen3", or use --model',
     });
   }
