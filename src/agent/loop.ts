@@ -1,6 +1,7 @@
 // The agent loop, which answers a prompt: it asks the model, runs the tools that the model calls, and asks again with
 // their results until the model makes no more calls.
 
+import { randomUUID } from "node:crypto";
 import type { ModelMessage, ToolResultPart } from "ai";
 import { toPromptContent, toResultOutput } from "../bridge/ai-sdk-content.ts";
 import { failedResult, type ModelCall, runModelCall } from "../bridge/model-call.ts";
@@ -35,6 +36,8 @@ export interface TurnOptions {
   clock?: Clock;
   /** 0 ≤ n < 1. */
   random?: () => number;
+  /** Makes the id of a call. The model's own ids stay with the model: some count from 0 in every answer. */
+  newCallId?: () => string;
 }
 
 /** What a turn reports while it runs. */
@@ -43,7 +46,7 @@ export type TurnEvent =
   | { type: "step"; step: number }
   | StepEvent
   | RetryEvent
-  /** `tool` is absent if the model made the name up. */
+  /** `id` is unique, and the call's id on the board. `tool` is absent if the model made the name up. */
   | { type: "tool_call"; id: string; name: string; input: unknown; tool?: Tool }
   | { type: "tool_update"; id: string; name: string; update: ToolUpdate }
   /** `outcome` is for people; `content` is what the model reads. */
@@ -206,9 +209,11 @@ class Turn {
   }
 
   async #callTool(call: ModelCall, tools: ReadonlyMap<string, ModelTool>): Promise<ToolResultPart> {
-    const { id, name, input } = call;
+    const { newCallId = randomUUID } = this.#options;
+    const { name, input } = call;
+    const id = newCallId();
     this.#emit({ type: "tool_call", id, name, input, tool: tools.get(name)?.tool });
-    const result = await this.#runCall(call, tools);
+    const result = await this.#runCall({ ...call, id }, tools);
     const { content, isError = false } = result;
     this.#emit({ type: "tool_result", id, name, isError, outcome: outcomeOf(result), content });
     return toResultPart(call, result, this.#model);

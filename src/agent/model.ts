@@ -64,8 +64,8 @@ const NOTICE_MS = 20_000;
 const TIMEOUT_MS = 120_000;
 
 /**
- * Rejects with NO_MODEL for an unknown id, provider or package, and with NEEDS_AUTH for a missing key. Sends no
- * request.
+ * Rejects with INVALID_ARGUMENTS for an id that is none, with NO_MODEL for an unknown provider or package, and with
+ * NEEDS_AUTH for a missing key. Sends no request.
  */
 export async function openModel(id: string, options: ModelOptions = {}): Promise<AgentModel> {
   const { env = process.env, clock = systemClock } = options;
@@ -106,8 +106,9 @@ export async function openModel(id: string, options: ModelOptions = {}): Promise
 function readId(id: string): { name: string; model: string } {
   const [, name, model] = /^([^/]+)\/(.+)$/s.exec(id) ?? [];
   if (name !== undefined && model !== undefined) return { name, model };
-  throw noModel(`'${oneLine(id, 200)}' does not name a model`, {
+  throw new PlugboardError("INVALID_ARGUMENTS", `'${oneLine(id, 200)}' does not name a model`, {
     hint: `write provider/model, as in ${EXAMPLE}`,
+    permanent: true,
   });
 }
 
@@ -160,8 +161,9 @@ function configuredKey(
   try {
     return setting(name, "apiKey", apiKey, env);
   } catch (cause) {
-    if (!(cause instanceof PlugboardError)) throw cause;
-    throw noKey(cause.message, { cause, hint: cause.hint });
+    if (!(cause instanceof PlugboardError) || cause.code !== "UNRESOLVED_VALUE") throw cause;
+    const message = `the model provider '${name}' has no key: ${cause.message}`;
+    throw noKey(message, { cause, hint: cause.hint });
   }
 }
 

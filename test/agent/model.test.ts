@@ -35,7 +35,7 @@ describe("a model's id", () => {
 
   it.each(["", "gpt-5", "/gpt-5", "openai/"])("%j names none", async (id) => {
     expect(await failure(id)).toMatchObject({
-      code: "CONFIG_INVALID",
+      code: "INVALID_ARGUMENTS",
       message: `'${id}' does not name a model`,
       hint: "write provider/model, as in anthropic/claude-sonnet-4-5",
     });
@@ -45,14 +45,14 @@ describe("a model's id", () => {
 describe("a provider", () => {
   it("that is not known is named, with what may have been meant", async () => {
     expect(await failure("antropic/x")).toMatchObject({
-      code: "CONFIG_INVALID",
+      code: "NO_MODEL",
       message: "no model provider is named 'antropic'",
       hint: "did you mean 'anthropic'?",
     });
     expect(await failure("zzz/x")).toMatchObject({
       hint: "there are anthropic, openai, google, ollama; others are configured in models.providers",
     });
-    expect(await failure("__proto__/x")).toMatchObject({ code: "CONFIG_INVALID" });
+    expect(await failure("__proto__/x")).toMatchObject({ code: "NO_MODEL", permanent: true });
   });
 
   it("may be configured, with values from the environment", async () => {
@@ -68,8 +68,10 @@ describe("a provider", () => {
     expect(model.contextWindow).toBe(8000);
     expect(model.redact("key s3cret is wrong")).toBe("key [key] is wrong");
     expect(await failure("mine/m", { providers })).toMatchObject({
-      code: "UNRESOLVED_VALUE",
-      message: "models.providers.mine.apiKey needs the variable MY_KEY, which is not set",
+      code: "NEEDS_AUTH",
+      permanent: true,
+      message:
+        "the model provider 'mine' has no key: models.providers.mine.apiKey needs the variable MY_KEY, which is not set",
       hint: "export MY_KEY, or give a default with ${MY_KEY:-…}",
     });
   });
@@ -77,8 +79,8 @@ describe("a provider", () => {
   it.each([
     [
       "secret://vault/key",
-      "UNRESOLVED_VALUE",
-      "models.providers.mine.apiKey is a secret reference, which cannot be resolved",
+      "NEEDS_AUTH",
+      "the model provider 'mine' has no key: models.providers.mine.apiKey is a secret reference, which cannot be resolved",
     ],
     ["${", "CONFIG_INVALID", 'models.providers.mine.apiKey has "${" without a closing "}"'],
   ])("with the key %s cannot be used", async (apiKey, code, message) => {
@@ -93,7 +95,8 @@ describe("a provider", () => {
   ])("of %s needs a key", async (id, variable) => {
     const name = id.slice(0, -2);
     expect(await failure(id, { env: { [variable]: "" } })).toMatchObject({
-      code: "UNRESOLVED_VALUE",
+      code: "NEEDS_AUTH",
+      permanent: true,
       message: `the model provider '${name}' needs an API key, and ${variable} is not set`,
       hint: `export ${variable}=… (for an editor, put it into "env" of its settings for Plugboard), or set models.providers.${name}.apiKey`,
     });
@@ -114,7 +117,7 @@ describe("a package", () => {
       const importPackage = (wanted: string): Promise<object> =>
         wanted === name ? Promise.reject(missing) : import(wanted);
       expect(await failure("ollama/x", { importPackage })).toMatchObject({
-        code: "CONFIG_INVALID",
+        code: "NO_MODEL",
         message: `the package ${name} is not installed`,
         hint: `npm install ${name === "ai" ? "ai" : `${name} ai`}, with -g if Plugboard was installed so`,
       });
@@ -123,7 +126,7 @@ describe("a package", () => {
 
   it("that is not what it should be is told from one that is missing", async () => {
     expect(await failure("ollama/x", { importPackage: async () => ({}) })).toMatchObject({
-      code: "CONFIG_INVALID",
+      code: "NO_MODEL",
       message: "the installed version of @ai-sdk/openai-compatible does not work with Plugboard",
     });
     const broken = new SyntaxError("unexpected");

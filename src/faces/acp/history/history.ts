@@ -9,7 +9,7 @@ import type { SessionRedactor } from "../../../board/session-redactor.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../../model/json.ts";
 import { type Clock, systemClock } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
-import { hasEnded, promptText, textContent } from "../wire/content.ts";
+import { hasEnded, promptText, replacedBy, textContent } from "../wire/content.ts";
 import { isKept, SessionRecord } from "./record.ts";
 
 const VERSION = 1;
@@ -97,7 +97,7 @@ export class History {
     if (!isHeader(first)) return undefined;
     return {
       cwd: first.cwd,
-      updates: rest.flatMap((line) => toUpdate(line) ?? []),
+      updates: withoutReplaced(rest.flatMap((line) => toUpdate(line) ?? [])),
       model: rest.flatMap(({ model }) => (typeof model === "string" ? model : [])).at(-1),
       modes: rest.flatMap(({ mode }) => (typeof mode === "string" ? mode : [])),
     };
@@ -163,6 +163,15 @@ function toUpdate({ update }: JsonObject): SessionUpdate | undefined {
   if (!isJsonObject(update) || typeof update["sessionUpdate"] !== "string") return undefined;
   // Only `SessionRecord.add` writes these lines, so their shape is known.
   return isKept(update["sessionUpdate"]) ? (update as SessionUpdate) : undefined;
+}
+
+/** Leaves out answers that broke off and were given again. */
+function withoutReplaced(updates: SessionUpdate[]): SessionUpdate[] {
+  const replaced = new Set(updates.flatMap(replacedBy));
+  if (replaced.size === 0) return updates;
+  return updates.filter(
+    (update) => !("messageId" in update && replaced.has(update.messageId ?? "")),
+  );
 }
 
 /** A session's title: the beginning of its first prompt. Undefined if that has no words in it. */

@@ -1,5 +1,6 @@
 // Answers prompts through the agent's loop with the session's model, and shows what happens as updates to the editor.
 
+import { randomUUID } from "node:crypto";
 import type { SessionUpdate, StopReason } from "@agentclientprotocol/sdk";
 import { runTurn, type TurnEvent, type TurnOptions, type TurnResult } from "../../../agent/loop.ts";
 import type { AgentModel } from "../../../agent/model.ts";
@@ -13,7 +14,7 @@ import type { SamplingOptions } from "../../../model/sampling.ts";
 import { untilAborted } from "../../../util/abort.ts";
 import { capitalised, duration, plural } from "../../../util/text.ts";
 import { callEnded, callProgressed, callStarted } from "../calls/tool-calls.ts";
-import { textBlock } from "../wire/content.ts";
+import { spoken } from "../wire/content.ts";
 import { toHistory } from "./recorded-conversation.ts";
 import type { ModelChoice, PromptContext, Responder } from "./responder.ts";
 
@@ -54,6 +55,7 @@ export function modelResponder(
     const model = await untilAborted(models.open(current), signal, cancelled);
     const resources = await untilAborted(board.resources.context(), signal, cancelled);
     let isSilent = true;
+    const said = new SpokenAnswer();
     const result = await runTurn({
       ...options,
       model,
@@ -65,7 +67,7 @@ export function modelResponder(
       signal,
       onEvent: (event) => {
         if (event.type === "text" || event.type === "tool_call") isSilent = false;
-        show(event, context);
+        show(event, said, context);
       },
     });
     if (isSilent && result.end.reason === "end_turn") notify("The model's answer is empty.");
@@ -109,12 +111,36 @@ export function modelResponder(
   };
 }
 
-function show(event: TurnEvent, { board, emit, notify }: PromptContext): void {
+/** What the model says in one step: a message of thoughts and one of text. A second attempt replaces the first. */
+class SpokenAnswer {
+  #ids = new Map<string, string>();
+  #replaced: string[] = [];
+
+  /** The model is asked for its next step. */
+  begin(): void {
+    this.#ids.clear();
+    this.#replaced = [];
+  }
+
+  /** The model is asked for the same step again. What it has said stays until it says something else. */
+  repeat(): void {
+    this.#replaced.push(...this.#ids.values());
+    this.#ids.clear();
+  }
+
+  piece(kind: "agent_message_chunk" | "agent_thought_chunk", text: string): SessionUpdate {
+    const id = this.#ids.get(kind) ?? randomUUID();
+    this.#ids.set(kind, id);
+    return spoken(kind, text, id, this.#replaced.splice(0));
+  }
+}
+
+function show(event: TurnEvent, said: SpokenAnswer, { board, emit, notify }: PromptContext): void {
   switch (event.type) {
     case "text":
-      return emit({ sessionUpdate: "agent_message_chunk", content: textBlock(event.text) });
+      return emit(said.piece("agent_message_chunk", event.text));
     case "thought":
-      return emit({ sessionUpdate: "agent_thought_chunk", content: textBlock(event.text) });
+      return emit(said.piece("agent_thought_chunk", event.text));
     case "tool_call":
       return emit(callStarted(event, board.cwd));
     case "tool_update":
@@ -124,6 +150,7 @@ function show(event: TurnEvent, { board, emit, notify }: PromptContext): void {
     case "usage":
       return emit({ sessionUpdate: "usage_update", used: event.used, size: event.window });
     case "retry":
+      said.repeat();
       return notify(`${capitalised(event.reason)}. Asking again in ${duration(event.delayMs)} …`);
     case "compaction":
       return notify(
@@ -133,6 +160,6 @@ function show(event: TurnEvent, { board, emit, notify }: PromptContext): void {
     case "notice":
       return notify(capitalised(event.text));
     case "step":
-      return undefined;
+      return said.begin();
   }
 }

@@ -1,5 +1,6 @@
 // One open session: its board, its settings, and the prompt that is being answered.
 
+import { randomUUID } from "node:crypto";
 import { type ContentBlock, RequestError, type StopReason } from "@agentclientprotocol/sdk";
 import { cancelled, PlugboardError } from "../../../model/errors.ts";
 import type { SessionBoard } from "../../../model/board.ts";
@@ -7,7 +8,7 @@ import type { SessionOptions } from "../../../model/board-options.ts";
 import { untilAborted } from "../../../util/abort.ts";
 import { type Clock, type Timer, within } from "../../../util/clock.ts";
 import { capitalised } from "../../../util/text.ts";
-import { ToolCalls } from "../calls/tool-calls.ts";
+import { callRunning, ToolCalls } from "../calls/tool-calls.ts";
 import { CommandList } from "../commands/command-list.ts";
 import { type SlashCommand, parseCommand } from "../commands/commands.ts";
 import { endpointsIn } from "../commands/mcp.ts";
@@ -122,6 +123,7 @@ export class Session implements UserSettings {
         output.show({ sessionUpdate: "available_commands_update", availableCommands }),
     });
     this.#off = [
+      board.on("callStart", ({ callId }) => output.show(callRunning(callId))),
       board.on("tools", () => this.#prepareSoon()),
       board.on("prompts", () => this.#commands.announceSoon()),
       board.on("server", ({ state: { kind } }) => {
@@ -214,8 +216,9 @@ export class Session implements UserSettings {
     const text = promptText(prompt);
     const typed = parseCommand(text, []);
     if (typed?.kind === "mcp") record?.hide(endpointsIn(typed.words));
+    const messageId = randomUUID();
     for (const content of prompt) {
-      record?.add({ sessionUpdate: "user_message_chunk", content });
+      record?.add({ sessionUpdate: "user_message_chunk", content, messageId });
     }
     this.#output.beginAnswer();
     this.#output.sendTitle(text);
@@ -311,7 +314,13 @@ export class Session implements UserSettings {
 }
 
 /** `data` tells a client what failed, with which HTTP status, and whether the same prompt may work later. */
-function turnFailure({ message, hint, code: kind, status, permanent }: PlugboardError): RequestError {
+function turnFailure({
+  message,
+  hint,
+  code: kind,
+  status,
+  permanent,
+}: PlugboardError): RequestError {
   const what = capitalised(message);
   const text = hint === undefined ? `${what}.` : `${what}. ${capitalised(hint)}`;
   return new RequestError(permanent ? LASTS : MAY_PASS, text, {

@@ -41,19 +41,67 @@ describe("an answer", () => {
     const editor = await desk.open({ newResponder });
     const sessionId = await editor.newSession([mcpServer("echo", "echo")]);
     expect(await editor.ask(sessionId, "go")).toBe("done");
+    const [started] = editor.of(sessionId, "tool_call");
     // The editor shows the call under this title from now on.
     expect(editor.questions[0]?.toolCall).toMatchObject({
-      toolCallId: "c1",
+      toolCallId: started?.toolCallId,
       title: "echo: echo hi",
       content: [{}, { content: { text: "Every call of this tool needs approval (echo/echo)." } }],
     });
-    expect(editor.of(sessionId, "tool_call")).toMatchObject([
-      { toolCallId: "c1", title: "echo: echo hi", rawInput: { text: "hi" } },
-    ]);
+    expect(started).toMatchObject({
+      title: "echo: echo hi",
+      status: "pending",
+      rawInput: { text: "hi" },
+    });
     expect(editor.of(sessionId, "tool_call_update")).toMatchObject([
+      { status: "in_progress" },
       { status: "completed", content: [{ content: { type: "text", text: "hi" } }] },
     ]);
     expect(scripted.requests[1]?.toolResults[0]?.text).toContain("EXTERNAL_UNTRUSTED_CONTENT");
+  });
+
+  it("gives each call its own id, and the model its own one back", async () => {
+    const again = () => ({
+      toolCalls: [{ name: "mcp__echo__echo", arguments: { text: "hi" }, id: "call_0" }],
+    });
+    const newResponder = await scripted.script([
+      again,
+      again,
+      { text: "done" },
+      again,
+      { text: "" },
+    ]);
+    const editor = await desk.open({ newResponder });
+    const sessionId = await editor.newSession([mcpServer("echo", "echo")]);
+    await editor.prompt(sessionId, "go");
+    await editor.prompt(sessionId, "again");
+    const ids = editor.of(sessionId, "tool_call").map(({ toolCallId }) => toolCallId);
+    expect(new Set(ids).size).toBe(3);
+    const ended = editor
+      .of(sessionId, "tool_call_update")
+      .flatMap(({ toolCallId, status }) => (status === "completed" ? toolCallId : []));
+    expect(ended).toEqual(ids);
+    expect(scripted.requests.at(-1)?.toolResults.map(({ id }) => id)).toEqual(
+      ids.map(() => "call_0"),
+    );
+  });
+
+  it("leaves a call pending until it is approved", async () => {
+    const newResponder = await scripted.script([echoCall, { text: "done" }]);
+    let statuses: unknown[] = [];
+    const editor = await desk.open({
+      newResponder,
+      decide: () => {
+        statuses = editor.updates.flatMap(({ update }) =>
+          update.sessionUpdate === "tool_call" || update.sessionUpdate === "tool_call_update"
+            ? [update.status]
+            : [],
+        );
+        return choose("allow");
+      },
+    });
+    await editor.prompt(await editor.newSession([mcpServer("echo", "echo")]), "go");
+    expect(statuses).toEqual(["pending"]);
   });
 
   it("shows a call's progress, and one of a tool that the model made up", async () => {
@@ -102,13 +150,113 @@ describe("an answer", () => {
     expect(await editor.prompt(sessionId, "go")).toEqual({ stopReason: "max_turn_requests" });
   });
 
-  it("that fails is reported with the reason", async () => {
+  it.each([
+    [400, -32010, { kind: "HTTP_STATUS", retryable: false }],
+    [401, -32010, { kind: "NEEDS_AUTH", retryable: false }],
+    [403, -32010, { kind: "NEEDS_AUTH", retryable: false }],
+    [404, -32010, { kind: "HTTP_STATUS", retryable: false }],
+    [413, -32010, { kind: "HTTP_STATUS", retryable: false }],
+    [500, -32603, { kind: "HTTP_STATUS", retryable: true }],
+  ])("that fails with %i is an error", async (status, code, data) => {
+    const failed = { error: { status, message: "out of cheese", retryAfter: 0 } };
+    const newResponder = await scripted.script(() => failed);
+    const editor = await desk.open({ newResponder, capabilities: { session: { notices: {} } } });
+    const sessionId = await editor.newSession();
+    const error = await editor.failure(sessionId, "go");
+    expect(error).toMatchObject({ code, data: { ...data, status } });
+    expect(error.message).toContain(`The model scripted/m answered with ${status}: out of cheese.`);
+    // The client shows the error, so nothing says it a second time.
+    expect(editor.said(sessionId)).toBe("");
+  });
+
+  it("that breaks off for good is an error, and what was said stays", async () => {
+    const half = { text: "half an answer, and then", endAfter: 5 };
     const newResponder = await scripted.script([
+      half,
       { error: { status: 401, message: "who are you" } },
+      { text: "as I said" },
+    ]);
+    const editor = await desk.open({ newResponder, keeps: true });
+    const sessionId = await editor.newSession([], desk.directory);
+    expect(await editor.failure(sessionId, "go")).toMatchObject({ data: { status: 401 } });
+    expect(await editor.ask(sessionId, "Go on.")).toBe("as I said");
+    expect(scripted.requests.at(-1)?.messages.slice(1)).toMatchObject([
+      { role: "user", text: "go" },
+      { role: "assistant", text: expect.stringMatching(/^half/) },
+      { role: "user", text: "Go on." },
+    ]);
+    await editor.close();
+    const later = await desk.open({ newResponder, keeps: true });
+    await later.agent.request(session.load, { sessionId, cwd: desk.directory, mcpServers: [] });
+    expect(later.said(sessionId)).toMatch(/^half.*The model scripted\/m answered with 401/s);
+  });
+
+  it("that is silent for too long is announced, and then an error", async () => {
+    const newResponder = await scripted.script([{ text: "never", delayMs: 60_000 }], 5, {
+      notice: 10,
+      timeout: 50,
+    });
+    const editor = await desk.open({ newResponder, capabilities: { session: { notices: {} } } });
+    const sessionId = await editor.newSession();
+    expect(await editor.failure(sessionId, "go")).toMatchObject({
+      code: -32603,
+      message: expect.stringContaining("The model scripted/m said nothing for 50 ms."),
+      data: { kind: "TIMEOUT", retryable: true },
+    });
+    expect(editor.of(sessionId, "notice").map(({ title }) => title)).toEqual([
+      "The model scripted/m has said nothing for 10 ms; it is given up after 50 ms",
+    ]);
+  });
+
+  it("has one message id for its text and one for its thoughts, and the next has others", async () => {
+    const newResponder = await scripted.script([
+      { thinking: "let me see", text: "a few words", ...echoCall },
+      { text: "and some more" },
     ]);
     const editor = await desk.open({ newResponder });
-    const sessionId = await editor.newSession();
-    expect(await editor.ask(sessionId, "go")).toMatch(/who are you|401/);
+    const sessionId = await editor.newSession([mcpServer("echo", "echo")]);
+    await editor.prompt(sessionId, "go");
+    const idsOf = (kind: "agent_message_chunk" | "agent_thought_chunk") => [
+      ...new Set(editor.of(sessionId, kind).map(({ messageId }) => messageId)),
+    ];
+    const ids = [...idsOf("agent_thought_chunk"), ...idsOf("agent_message_chunk")];
+    expect(ids).toEqual([expect.any(String), expect.any(String), expect.any(String)]);
+    expect(new Set(ids).size).toBe(3);
+  });
+
+  it("that is given again replaces the one that broke off", async () => {
+    const newResponder = await scripted.script([
+      { thinking: "hm hm hm", text: "half an answer, and then", endAfter: 12 },
+      { text: "whole" },
+      { text: "yes" },
+    ]);
+    const notices = { session: { notices: {} } };
+    const editor = await desk.open({ newResponder, keeps: true, capabilities: notices });
+    const sessionId = await editor.newSession([], desk.directory);
+    await editor.prompt(sessionId, "go");
+    const chunks = editor.updates.flatMap(({ update }) =>
+      update.sessionUpdate === "agent_message_chunk" ||
+      update.sessionUpdate === "agent_thought_chunk"
+        ? [update]
+        : [],
+    );
+    const before = new Set(chunks.map(({ messageId }) => messageId));
+    const first = chunks.find(({ _meta }) => _meta !== undefined);
+    before.delete(first?.messageId);
+    expect(first?._meta).toEqual({ plugboard: { replaces: [...before] } });
+    expect(before.size).toBe(2);
+    await editor.close();
+    const later = await desk.open({ newResponder, keeps: true });
+    await later.agent.request(session.load, { sessionId, cwd: desk.directory, mcpServers: [] });
+    expect(later.said(sessionId)).toBe("whole");
+    expect(later.of(sessionId, "agent_thought_chunk")).toEqual([]);
+    await later.prompt(sessionId, "Sure?");
+    expect(
+      scripted.requests
+        .at(-1)
+        ?.messages.slice(1)
+        .map(({ text }) => text),
+    ).toEqual(["go", "whole", "Sure?"]);
   });
 
   it("that is retried causes a notice", async () => {
@@ -129,8 +277,9 @@ describe("an answer", () => {
     ]);
     const editor = await desk.open({ newResponder });
     const sessionId = await editor.newSession();
-    expect(await editor.ask(sessionId, "go")).toMatch(
-      /^half.*\n\nThe answer of the model .* broke off.*\. Asking again in .* …\n\nThe model .* answered with 401: who are you\. Check the API key$/,
+    await editor.failure(sessionId, "go");
+    expect(editor.said(sessionId)).toMatch(
+      /^half.*\n\nThe answer of the model .* broke off.*\. Asking again in .* …\n\n$/,
     );
   });
 

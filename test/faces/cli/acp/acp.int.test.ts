@@ -277,8 +277,12 @@ describe("with a model", () => {
       agent.request("session/prompt", { sessionId, prompt: [{ type: "text", text }] });
     await ask("/mcp");
     expect(agent.stdout.text).toContain("There are no servers.");
-    expect(await ask("Hello?")).toMatchObject({ result: { stopReason: "end_turn" } });
-    expect(agent.stdout.text).toContain("nobody");
+    expect(await ask("Hello?")).toMatchObject({
+      error: {
+        message: expect.stringContaining("nobody"),
+        data: { kind: "NO_MODEL", retryable: false },
+      },
+    });
     agent.stdin.end();
     await agent.done;
   });
