@@ -14,7 +14,7 @@ export interface ModelFetch {
 /** Models often run on this machine or in the local network, and the user configured the address. */
 const POLICY = { allowInsecure: true, allowPrivate: true, allow: [] };
 
-/** Supports what the AI SDK sends: POST requests with a text body. How long an answer may take is for the caller. */
+/** Supports what the AI SDK sends, POST requests with a text body, and GET. How long an answer may take is for the caller. */
 export function createModelFetch(env: Environment, clock: Clock): ModelFetch {
   const guarded = createFetch({ policy: POLICY, env, clock });
   return {
@@ -22,7 +22,7 @@ export function createModelFetch(env: Environment, clock: Clock): ModelFetch {
       const url = input instanceof Request ? input.url : String(input);
       const { body, signal, headers } = init;
       const response = await guarded(url, {
-        method: "POST",
+        method: init.method === "GET" ? "GET" : "POST",
         // Each provider has its own header for the key, so we send none of them to another origin.
         privateHeaders: Object.fromEntries(new Headers(headers)),
         body: typeof body === "string" ? body : undefined,

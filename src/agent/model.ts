@@ -132,15 +132,16 @@ function findProvider(
 function readKey(
   name: string,
   provider: ModelProvider,
-  { keyVariable }: Api,
+  { keyVariables }: Api,
   env: Environment,
 ): string | undefined {
   const configured = configuredKey(name, provider, env);
-  if (configured !== undefined || keyVariable === undefined) return configured;
-  const key = env[keyVariable];
-  if (key) return key;
-  throw noKey(`the model provider '${name}' needs an API key, and ${keyVariable} is not set`, {
-    hint: `export ${keyVariable}=… (for an editor, put it into "env" of its settings for Plugboard), or set models.providers.${name}.apiKey`,
+  if (configured !== undefined || keyVariables === undefined) return configured;
+  const found = keyVariables.find((each) => env[each]);
+  if (found !== undefined) return env[found];
+  const [variable] = keyVariables;
+  throw noKey(`the model provider '${name}' needs an API key, and ${variable} is not set`, {
+    hint: `export ${variable}=… (for an editor, put it into "env" of its settings for Plugboard), or set models.providers.${name}.apiKey`,
   });
 }
 

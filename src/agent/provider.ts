@@ -20,8 +20,8 @@ export const IMAGES_IN_PROMPTS: MediaSupport = { prompts: { image: true }, resul
 export interface Api {
   package: string;
   factory: string;
-  /** Absent if the API may work without a key. */
-  keyVariable?: string;
+  /** Where the key is if none is configured, the first one that is set. Absent if the API may work without a key. */
+  keyVariables?: readonly [string, ...string[]];
   /** Whose rules the tool schemas follow. */
   schemas: SchemaProvider;
   media: MediaSupport;
@@ -37,7 +37,7 @@ export const APIS: Readonly<Record<ModelProviderType, Api>> = {
   anthropic: {
     package: "@ai-sdk/anthropic",
     factory: "createAnthropic",
-    keyVariable: "ANTHROPIC_API_KEY",
+    keyVariables: ["ANTHROPIC_API_KEY"],
     schemas: "anthropic",
     media: IMAGES_AND_PDF,
     contextWindow: 200_000,
@@ -46,7 +46,7 @@ export const APIS: Readonly<Record<ModelProviderType, Api>> = {
   openai: {
     package: "@ai-sdk/openai",
     factory: "createOpenAI",
-    keyVariable: "OPENAI_API_KEY",
+    keyVariables: ["OPENAI_API_KEY"],
     schemas: "openai",
     media: IMAGES_AND_PDF,
     maxTools: 128,
@@ -57,7 +57,7 @@ export const APIS: Readonly<Record<ModelProviderType, Api>> = {
   google: {
     package: "@ai-sdk/google",
     factory: "createGoogleGenerativeAI",
-    keyVariable: "GOOGLE_GENERATIVE_AI_API_KEY",
+    keyVariables: ["GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"],
     schemas: "google",
     media: IMAGES_AND_PDF,
     contextWindow: 1_000_000,
@@ -79,4 +79,14 @@ export const PROVIDERS: Readonly<Record<string, ModelProvider>> = {
   openai: { type: "openai" },
   google: { type: "google" },
   ollama: { type: "openai-compatible", baseUrl: "${OLLAMA_BASE_URL:-http://127.0.0.1:11434/v1}" },
+};
+
+/**
+ * The model of each provider that is used where none is configured. The first provider whose key is set decides. With
+ * Ollama it is one that has been pulled.
+ */
+export const DEFAULT_MODELS: Readonly<Record<string, string>> = {
+  anthropic: "claude-sonnet-5",
+  openai: "gpt-5.6",
+  google: "gemini-flash-latest",
 };

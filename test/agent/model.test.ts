@@ -91,7 +91,7 @@ describe("a provider", () => {
   it.each([
     ["anthropic/x", "ANTHROPIC_API_KEY"],
     ["openai/x", "OPENAI_API_KEY"],
-    ["google/x", "GOOGLE_GENERATIVE_AI_API_KEY"],
+    ["google/x", "GEMINI_API_KEY"],
   ])("of %s needs a key", async (id, variable) => {
     const name = id.slice(0, -2);
     expect(await failure(id, { env: { [variable]: "" } })).toMatchObject({

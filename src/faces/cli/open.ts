@@ -26,7 +26,7 @@ export interface OpenOptions extends Pick<
   /** Use only this server. Throws UNKNOWN_SERVER where it is not configured. */
   server?: string;
   /** Changes the configuration for this command. */
-  adjust?: (agent: AgentConfig) => AgentConfig;
+  adjust?: (agent: AgentConfig) => AgentConfig | Promise<AgentConfig>;
 }
 
 export interface OpenedBoard {
@@ -48,7 +48,7 @@ export async function withBoard<Result>(
   if (source.kind === "file" && source.from === "directory") {
     await requireTrust(source.path, loaded, io);
   }
-  const agent = adjust(server === undefined ? loaded : onlyServer(server, loaded));
+  const agent = await adjust(server === undefined ? loaded : onlyServer(server, loaded));
   const board = await openBoard(
     // The command waits for the servers itself, so that it can show what it waits for.
     { ...agent, startupWait: 0 },

@@ -21,6 +21,8 @@ import type { ModelChoice, PromptContext, Responder } from "./responder.ts";
 export interface ModelResponderOptions extends Pick<TurnOptions, "maxSteps" | "clock"> {
   models: Pick<Models, "ids" | "open" | "warmUp">;
   systemPrompt: string | undefined;
+  /** Says which model is used, where nobody has chosen one. */
+  notice?: string;
 }
 
 /** The conversation so far, and the model that it was written for. */
@@ -32,7 +34,7 @@ interface ModelConversation {
 /** For one session: remembers its conversation. `chosen` is ignored if there is no such model any more. */
 export function modelResponder(
   past: readonly SessionUpdate[],
-  { models, systemPrompt: configured, ...options }: ModelResponderOptions,
+  { models, systemPrompt: configured, notice, ...options }: ModelResponderOptions,
   chosen?: string,
 ): Responder & { models: ModelChoice } {
   let current = models.ids.find((id) => id === chosen) ?? models.ids[0];
@@ -86,6 +88,7 @@ export function modelResponder(
 
   return {
     answer,
+    notice: notice && capitalised(notice),
     warmUp: () => models.warmUp(current),
     prepare(tools) {
       void models.open(current).then(

@@ -29,6 +29,8 @@ export interface ModelChoice {
 export interface Responder {
   /** Answers whatever is not a command. Rejects with a PlugboardError if the model cannot answer. */
   answer(prompt: PromptContext): Promise<StopReason>;
+  /** What the user should know when the session opens. */
+  readonly notice?: string;
   /** Loads what the first prompt needs, once. Does not reject. */
   warmUp?(): Promise<void>;
   /** Converts the tools that the next prompt may give to the model, so that the prompt does not wait for that. */

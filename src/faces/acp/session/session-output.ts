@@ -70,9 +70,9 @@ export class SessionOutput {
   }
 
   /** Shows a notice without keeping it: as a message if the client does not show notices. */
-  notify(text: string): void {
+  notify(text: string, severity: "info" | "warning" = "warning"): void {
     if (this.#options.client.showsNotices()) {
-      this.show({ sessionUpdate: "notice", severity: "warning", title: text });
+      this.show({ sessionUpdate: "notice", severity, title: text });
       return;
     }
     const content = textBlock(`${this.#asParagraph(text)}\n\n`);

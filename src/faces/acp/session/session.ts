@@ -306,6 +306,9 @@ export class Session implements UserSettings {
   #greet(notices: readonly string[]): void {
     this.#greeting = this.#context.clock.after(0, () => {
       for (const notice of notices) this.#output.notify(notice);
+      const { client, responder } = this.#context;
+      // Others would show it as a message that answers no prompt. They have the model as an option of the session.
+      if (responder?.notice && client.showsNotices()) this.#output.notify(responder.notice, "info");
       this.#servers.report();
       void this.#commands.announce();
     });

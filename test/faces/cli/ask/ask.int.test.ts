@@ -248,7 +248,7 @@ describe("plugboard ask", () => {
   });
 
   it.each([
-    [3, {}, [], "no model is configured", 'hint: set "model" in agents.defaults'],
+    [3, {}, [], "no model is configured", 'or set "model" in agents.defaults'],
     [3, { model: "nobody/m" }, [], "no model provider is named 'nobody'", "hint: there are"],
     [3, { model: "openai/m" }, [], "needs an API key, and OPENAI_API_KEY is not", "hint: export"],
     [2, { model: "openai/m" }, ["--model", "m"], "'m' does not name a model", "hint: write"],
@@ -262,6 +262,30 @@ describe("plugboard ask", () => {
       expect(stderr).toContain(hint);
     },
   );
+
+  it("without a configuration uses what a running Ollama has, and says so", async () => {
+    model = await startModel({ turns: [{ text: "hello" }], models: ["qwen3:8b"] });
+    const env = { OLLAMA_BASE_URL: `${model.url}/v1` };
+    const { code, stdout, stderr } = await scratch.run(["ask", "go"], { env });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "hello\n" });
+    expect(stderr.split("\n")[0]).toBe(
+      `plugboard: no model is configured; using ollama/qwen3:8b, because Ollama runs at ${new URL(model.url).host} (--model or "model" in the configuration chooses another)`,
+    );
+    expect(model.requests).toMatchObject([{ model: "qwen3:8b" }]);
+  });
+
+  it("with a key uses the default model of its provider, and says so", async () => {
+    model = await startModel({ turns: () => ({ text: "hello" }), apiKey: "from-env" });
+    const anthropic = { type: "anthropic", baseUrl: `${model.url}/v1` };
+    const config = scratch.file("keyed.json", { models: { providers: { anthropic } } });
+    const env = { ANTHROPIC_API_KEY: "from-env" };
+    const { code, stderr } = await scratch.run(["--config", config, "ask", "go"], { env });
+    expect(code).toBe(0);
+    expect(stderr).toContain("using anthropic/claude-sonnet-5, because ANTHROPIC_API_KEY is set");
+    const other = ["--config", config, "ask", "--model", "anthropic/other", "go"];
+    expect((await scratch.run(other, { env })).stderr).toBe("");
+    expect(model.requests.map((request) => request.model)).toEqual(["claude-sonnet-5", "other"]);
+  });
 
   it("goes through the configured proxy", async () => {
     const seen: (string | undefined)[] = [];
