@@ -16,6 +16,8 @@ import { type ModelAnswer, askModel, type RetryEvent } from "./ask-model.ts";
 import { type Compacted, type Conversation, sizeOf, totalSize } from "./compact.ts";
 import { ContextWindow } from "./context-window.ts";
 import type { AgentModel } from "./model.ts";
+import { IMAGES_IN_PROMPTS } from "./provider.ts";
+import { hasResultImages, withoutResultImages } from "./result-images.ts";
 import type { StepEvent, TokenUsage } from "./step.ts";
 
 export interface TurnOptions {
@@ -165,7 +167,7 @@ class Turn {
     const whole = this.#conversation;
     let isCertain = false;
     for (let shrinks = 0; ; shrinks += 1) {
-      const answer = await this.#ask(tools);
+      const answer = await this.#askWithImages(tools);
       if (answer.kind !== "failed") {
         this.#reportCompaction();
         if (answer.kind === "answered") this.#account(answer.usage, fixed);
@@ -188,6 +190,27 @@ class Turn {
       }
       return answer;
     }
+  }
+
+  /** Some models behind an API that takes images refuse them. Such a model gets none in results from then on. */
+  async #askWithImages(tools: ReadonlyMap<string, ModelTool>): Promise<ModelAnswer> {
+    const answer = await this.#ask(tools);
+    const { media, id } = this.#model;
+    const { messages } = this.#conversation;
+    if (answer.kind !== "failed" || !mayRefuseImages(answer.failure.error)) return answer;
+    if (!media.imagesFollow || !hasResultImages(messages)) return answer;
+    this.#model.media = IMAGES_IN_PROMPTS;
+    this.#conversation.messages = withoutResultImages(messages);
+    const again = await this.#ask(tools);
+    if (again.kind === "failed") {
+      // It was not for the images.
+      this.#model.media = media;
+      this.#conversation.messages = messages;
+      return answer;
+    }
+    const text = `the model ${id} does not take the images that tools return; it gets a note in their place`;
+    this.#emit({ type: "notice", text });
+    return again;
   }
 
   #ask(tools: ReadonlyMap<string, ModelTool>): Promise<ModelAnswer> {
@@ -277,6 +300,11 @@ class Turn {
   #add(...messages: readonly ModelMessage[]): void {
     this.#conversation.messages = [...this.#conversation.messages, ...messages];
   }
+}
+
+/** APIs differ in the status: 400, 404, 415, 422, and 500 where the model runs on this machine. */
+function mayRefuseImages({ code, status, permanent }: PlugboardError): boolean {
+  return code === "HTTP_STATUS" && (permanent || status === 500);
 }
 
 function outcomeOf({ content, isError, details }: ToolResult): CallOutcome {

@@ -12,7 +12,7 @@ import { hasErrorCode } from "../util/error-code.ts";
 import { oneLine } from "../util/text.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
 import { createModelFetch } from "./model-fetch.ts";
-import { type Api, APIS, PROVIDERS } from "./provider.ts";
+import { type Api, APIS, NO_IMAGES, PROVIDERS } from "./provider.ts";
 
 type AiSdk = typeof import("ai");
 type ImportPackage = (name: string) => Promise<object>;
@@ -93,7 +93,7 @@ export async function openModel(id: string, options: ModelOptions = {}): Promise
     languageModel: create(settings)(model),
     silence: { notice: options.notice ?? NOTICE_MS, timeout: options.timeout ?? TIMEOUT_MS },
     schemas: api.schemas,
-    media: api.media,
+    media: provider.images === false ? NO_IMAGES : api.media,
     maxTools: api.maxTools ?? Infinity,
     contextWindow: provider.contextWindow ?? api.contextWindow,
     options: api.options,

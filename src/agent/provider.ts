@@ -8,6 +8,8 @@ import type { ModelProvider, ModelProviderType } from "../model/agent-config.ts"
 export interface MediaSupport {
   prompts: SupportedMedia;
   results: SupportedMedia;
+  /** The API takes no image in a tool result itself, so it follows in a message of its own. */
+  imagesFollow?: true;
 }
 
 export const IMAGES_AND_PDF: MediaSupport = {
@@ -15,7 +17,14 @@ export const IMAGES_AND_PDF: MediaSupport = {
   results: { image: true, document: true },
 };
 /** Tool results of the chat completions API are text only: the SDK would write the bytes out. */
+export const IMAGES_AFTER_RESULTS: MediaSupport = {
+  prompts: { image: true },
+  results: { image: true },
+  imagesFollow: true,
+};
+/** For a model that has refused an image in a result. An image in a prompt is the user's decision. */
 export const IMAGES_IN_PROMPTS: MediaSupport = { prompts: { image: true }, results: {} };
+export const NO_IMAGES: MediaSupport = { prompts: {}, results: {} };
 
 export interface Api {
   package: string;
@@ -67,7 +76,7 @@ export const APIS: Readonly<Record<ModelProviderType, Api>> = {
     package: "@ai-sdk/openai-compatible",
     factory: "createOpenAICompatible",
     schemas: "generic",
-    media: IMAGES_IN_PROMPTS,
+    media: IMAGES_AFTER_RESULTS,
     contextWindow: 32_000,
     options: {},
   },

@@ -7,6 +7,7 @@ import { safeName } from "../bridge/provider-name.ts";
 import type { Clock, Timer } from "../util/clock.ts";
 import { duration } from "../util/text.ts";
 import type { AgentModel } from "./model.ts";
+import { imagesAfterResults } from "./result-images.ts";
 
 export interface StepOptions {
   model: AgentModel;
@@ -144,7 +145,7 @@ async function stream(
   const result = streamText({
     model: model.languageModel,
     ...(system && { system }),
-    messages: withBreakpoint(messages),
+    messages: withBreakpoint(model.media.imagesFollow ? imagesAfterResults(messages) : messages),
     ...(tools.size > 0 && { tools: toolSet }),
     ...settings,
     providerOptions: model.options,

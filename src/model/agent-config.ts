@@ -58,4 +58,6 @@ export interface ModelProvider {
   apiKey?: string;
   /** How many tokens fit into one request. */
   contextWindow?: number;
+  /** With `openai-compatible`: false for models that do not take images. Default: it is tried. */
+  images?: boolean;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { openModel } from "../../src/agent/model.ts";
-import { IMAGES_AND_PDF, IMAGES_IN_PROMPTS } from "../../src/agent/provider.ts";
+import { IMAGES_AND_PDF, IMAGES_AFTER_RESULTS } from "../../src/agent/provider.ts";
 
 const failure = (id: string, options = {}): Promise<unknown> =>
   openModel(id, { env: {}, ...options }).then(
@@ -25,8 +25,8 @@ describe("a model's id", () => {
       IMAGES_AND_PDF,
       1_000_000,
     ],
-    ["ollama/qwen3:8b", {}, "generic", IMAGES_IN_PROMPTS, 32_000],
-    ["ollama/library/qwen3", {}, "generic", IMAGES_IN_PROMPTS, 32_000],
+    ["ollama/qwen3:8b", {}, "generic", IMAGES_AFTER_RESULTS, 32_000],
+    ["ollama/library/qwen3", {}, "generic", IMAGES_AFTER_RESULTS, 32_000],
   ])("%s opens one", async (id, env, schemas, media, contextWindow) => {
     const model = await openModel(id, { env });
     expect(model).toMatchObject({ id, schemas, media, contextWindow });
@@ -65,6 +65,9 @@ describe("a provider", () => {
       },
     };
     const model = await openModel("mine/m", { env: { MY_KEY: "s3cret" }, providers });
+    const blind = { mine: { ...providers.mine, images: false } };
+    const { media } = await openModel("mine/m", { env: { MY_KEY: "k" }, providers: blind });
+    expect(media).toEqual({ prompts: {}, results: {} });
     expect(model.contextWindow).toBe(8000);
     expect(model.redact("key s3cret is wrong")).toBe("key [key] is wrong");
     expect(await failure("mine/m", { providers })).toMatchObject({

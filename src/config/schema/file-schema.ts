@@ -134,6 +134,7 @@ const modelProvider = byType<ModelProvider>(
     "openai-compatible": object({
       ...providerKeys("openai-compatible"),
       baseUrl: resolvableUrl(),
+      images: flag().optional(),
     }),
   },
   'an object such as { type: "openai-compatible", baseUrl }',

@@ -188,7 +188,9 @@ describe("plugboard acp", () => {
     const { sessionId } = result as unknown as { sessionId: string };
     const prompt = [{ type: "text", text: "What is it?" }];
     await agent.request("session/prompt", { sessionId, prompt });
-    expect(agent.stdout.text).toMatch(/To get answers, set ANTHROPIC_API_KEY,.* or put .* into \S+plugboard\.json/);
+    expect(agent.stdout.text).toMatch(
+      /To get answers, set ANTHROPIC_API_KEY,.* or put .* into \S+plugboard\.json/,
+    );
     agent.stdin.end();
     await agent.done;
   });
