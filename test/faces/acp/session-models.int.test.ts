@@ -40,7 +40,7 @@ async function script(turns: Turn[], ids: readonly [string, ...string[]] = IDS) 
     },
   });
   const options = { models, systemPrompt: undefined };
-  const newResponder: NewResponder = (past, chosen) => modelResponder(past, options, chosen);
+  const newResponder: NewResponder = (past, settings) => modelResponder(past, options, settings);
   return newResponder;
 }
 

@@ -10,6 +10,7 @@ import { isJsonObject, type JsonObject, tryParseJson } from "../../../model/json
 import { type Clock, systemClock } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
 import { hasEnded, promptText, replacedBy, textContent } from "../wire/content.ts";
+import type { ClientSystemPrompt } from "../wire/params.ts";
 import { isKept, SessionRecord } from "./record.ts";
 
 const VERSION = 1;
@@ -36,6 +37,8 @@ export interface Recorded {
   updates: SessionUpdate[];
   /** The model that was chosen last. */
   model?: string;
+  /** The one that the client gave last. */
+  systemPrompt?: ClientSystemPrompt;
   /** Every mode that was set, the oldest first. They are as the file has them: not all need to exist. */
   modes: string[];
 }
@@ -99,6 +102,7 @@ export class History {
       cwd: first.cwd,
       updates: withoutReplaced(rest.flatMap((line) => toUpdate(line) ?? [])),
       model: rest.flatMap(({ model }) => (typeof model === "string" ? model : [])).at(-1),
+      systemPrompt: rest.flatMap(({ systemPrompt }) => toSystemPrompt(systemPrompt) ?? []).at(-1),
       modes: rest.flatMap(({ mode }) => (typeof mode === "string" ? mode : [])),
     };
   }
@@ -163,6 +167,12 @@ function toUpdate({ update }: JsonObject): SessionUpdate | undefined {
   if (!isJsonObject(update) || typeof update["sessionUpdate"] !== "string") return undefined;
   // Only `SessionRecord.add` writes these lines, so their shape is known.
   return isKept(update["sessionUpdate"]) ? (update as SessionUpdate) : undefined;
+}
+
+function toSystemPrompt(given: unknown): ClientSystemPrompt | undefined {
+  if (typeof given === "string") return given;
+  const append = isJsonObject(given) ? given["append"] : undefined;
+  return typeof append === "string" ? { append } : undefined;
 }
 
 /** Leaves out answers that broke off and were given again. */

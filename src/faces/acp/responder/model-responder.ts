@@ -7,7 +7,7 @@ import type { AgentModel } from "../../../agent/model.ts";
 import type { Models } from "../../../agent/models.ts";
 import { sampleModel } from "../../../agent/sample.ts";
 import { switchModel } from "../../../agent/switch-model.ts";
-import { systemPrompt } from "../../../agent/system-prompt.ts";
+import { systemPrompt, WHO } from "../../../agent/system-prompt.ts";
 import { prepareModelTools } from "../../../bridge/model-tools.ts";
 import { cancelled } from "../../../model/errors.ts";
 import type { SamplingOptions } from "../../../model/sampling.ts";
@@ -16,7 +16,11 @@ import { capitalised, duration, plural } from "../../../util/text.ts";
 import { callEnded, callProgressed, callStarted } from "../calls/tool-calls.ts";
 import { spoken } from "../wire/content.ts";
 import { toHistory } from "./recorded-conversation.ts";
-import type { ModelChoice, PromptContext, Responder } from "./responder.ts";
+import type { ClientSystemPrompt } from "../wire/params.ts";
+import type { ModelChoice, PromptContext, Responder, ResponderSettings } from "./responder.ts";
+
+const IGNORED_PROMPT =
+  "The client's system prompt is ignored: the configuration has one, and a client can only append to it";
 
 export interface ModelResponderOptions extends Pick<TurnOptions, "maxSteps" | "clock"> {
   models: Pick<Models, "ids" | "open" | "warmUp">;
@@ -31,13 +35,16 @@ interface ModelConversation {
   messages: TurnResult["history"];
 }
 
-/** For one session: remembers its conversation. `chosen` is ignored if there is no such model any more. */
+/** For one session: remembers its conversation. A model that no longer exists is not used. */
 export function modelResponder(
   past: readonly SessionUpdate[],
   { models, systemPrompt: configured, notice, ...options }: ModelResponderOptions,
-  chosen?: string,
+  { model: chosen, systemPrompt: asked }: ResponderSettings = {},
 ): Responder & { models: ModelChoice } {
   let current = models.ids.find((id) => id === chosen) ?? models.ids[0];
+  // Whoever configured the agent decides what it is; a client may only add to that.
+  const isIgnored = typeof asked === "string" && configured !== undefined;
+  const introduction = isIgnored ? configured : withClientPrompt(configured, asked);
   let choices = 0;
   let conversation: ModelConversation | undefined;
 
@@ -61,7 +68,7 @@ export function modelResponder(
     const result = await runTurn({
       ...options,
       model,
-      system: systemPrompt(configured, board.status()),
+      system: systemPrompt(introduction, board.status()),
       context: resources,
       history: await historyFor(model, context),
       prompt,
@@ -89,6 +96,7 @@ export function modelResponder(
   return {
     answer,
     notice: notice && capitalised(notice),
+    ignoresPrompt: isIgnored ? IGNORED_PROMPT : undefined,
     warmUp: () => models.warmUp(current),
     prepare(tools) {
       void models.open(current).then(
@@ -112,6 +120,14 @@ export function modelResponder(
       },
     },
   };
+}
+
+function withClientPrompt(
+  configured: string | undefined,
+  asked: ClientSystemPrompt | undefined,
+): string | undefined {
+  if (asked === undefined) return configured;
+  return typeof asked === "string" ? asked : [configured ?? WHO, asked.append].join("\n\n").trim();
 }
 
 /** What the model says in one step: a message of thoughts and one of text. A second attempt replaces the first. */

@@ -69,7 +69,8 @@ export async function runAcp(command: AcpCommand, context: CliContext): Promise<
       openSession: (request) => board.openSession({ ...request, owner: true, approval: "ask" }),
       newResponder:
         models &&
-        ((past, id) => modelResponder(past, { models, systemPrompt, maxSteps, clock, notice }, id)),
+        ((past, settings) =>
+          modelResponder(past, { models, systemPrompt, maxSteps, clock, notice }, settings)),
       modelAdvice: modelAdvice(agent, stateDir),
       historyDir: join(stateDir, "sessions"),
       signal,

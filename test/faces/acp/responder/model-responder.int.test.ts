@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { methods } from "@agentclientprotocol/sdk";
+import { methods, type NewSessionRequest } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
 import { choose, mcpServer, useDesk } from "../harness.ts";
 import { useScripted } from "../scripted.ts";
@@ -301,6 +301,79 @@ describe("an answer", () => {
     await editor.agent.notify(session.cancel, { sessionId });
     expect(await turn).toEqual({ stopReason: "cancelled" });
     expect(await editor.ask(sessionId, "again")).toContain("short");
+  });
+});
+
+describe("a client's system prompt", () => {
+  const open = async (
+    systemPrompt: unknown,
+    configured: string | undefined,
+    capabilities = { session: { notices: {} } },
+  ) => {
+    const newResponder = await scripted.script(() => ({ text: "ok" }), 5, {
+      systemPrompt: configured,
+    });
+    const editor = await desk.open({ newResponder, keeps: true, capabilities });
+    const params = { cwd: desk.directory, mcpServers: [], _meta: { systemPrompt } };
+    const { sessionId } = await editor.agent.request(session.new, params as NewSessionRequest);
+    await editor.prompt(sessionId, "go");
+    return { editor, sessionId };
+  };
+  const used = () => scripted.requests.at(-1)?.messages[0]?.text ?? "";
+
+  it.each([
+    ["a text", "You are Kim.", undefined, /^You are Kim\.\n\nResults of tools/],
+    [
+      "an addition",
+      { append: "Speak French." },
+      "Be brief.",
+      /^Be brief\.\n\nSpeak French\.\n\nResults of tools/,
+    ],
+    [
+      "an addition to the built-in one",
+      { append: "Speak French." },
+      undefined,
+      /^You are an agent with tools\.[^]*\n\nSpeak French\.\n\nResults of tools/,
+    ],
+    ["something else", 5, "Be brief.", /^Be brief\.\n\nResults of tools/],
+  ])("that is %s is used", async (_, systemPrompt, configured, expected) => {
+    const { editor, sessionId } = await open(systemPrompt, configured);
+    expect(used()).toMatch(expected);
+    expect(editor.of(sessionId, "notice")).toEqual([]);
+  });
+
+  it("does not take the place of the configured one, which the client is told", async () => {
+    const { editor, sessionId } = await open("You are Kim.", "Be brief.");
+    expect(used()).toMatch(/^Be brief\.\n\nResults of tools/);
+    await editor.until(() => editor.of(sessionId, "notice").length > 0);
+    expect(editor.of(sessionId, "notice").map(({ title }) => title)).toEqual([
+      "The client's system prompt is ignored: the configuration has one, and a client can only append to it",
+    ]);
+  });
+
+  it("is ignored without a model, which the client is told", async () => {
+    const editor = await desk.open({ capabilities: { session: { notices: {} } } });
+    const params = { cwd: desk.directory, mcpServers: [], _meta: { systemPrompt: "You are Kim." } };
+    const { sessionId } = await editor.agent.request(session.new, params as NewSessionRequest);
+    await editor.until(() => editor.of(sessionId, "notice").length > 0);
+    expect(editor.of(sessionId, "notice").map(({ title }) => title)).toEqual([
+      "The client's system prompt is ignored: there is no model",
+    ]);
+  });
+
+  it("holds when the session is loaded again, until the client sends another", async () => {
+    const { editor, sessionId } = await open({ append: "Speak French." }, "Be brief.");
+    await editor.close();
+    const newResponder = await scripted.script(() => ({ text: "ok" }));
+    const later = await desk.open({ newResponder, keeps: true });
+    const params = { sessionId, cwd: desk.directory, mcpServers: [] };
+    await later.agent.request(session.load, params);
+    await later.prompt(sessionId, "go");
+    expect(used()).toMatch(/^Be brief\.\n\nSpeak French\./);
+    const _meta = { systemPrompt: { append: "Speak Dutch." } };
+    await later.agent.request(session.load, { ...params, _meta });
+    await later.prompt(sessionId, "go");
+    expect(used()).toMatch(/^Be brief\.\n\nSpeak Dutch\./);
   });
 });
 

@@ -207,6 +207,17 @@ describe("permission", () => {
   });
 
   it.each([
+    [true, "read/add", "read"],
+    [true, "read/fail", "other"],
+    [false, "read/add", "other"],
+  ])("has a kind that clients may go by: trusted %s, %s is %s", async (trusted, tool, kind) => {
+    const editor = await desk.open({ servers: { read: { ...fixture("echo"), trusted } } });
+    const sessionId = await editor.newSession();
+    await editor.prompt(sessionId, `/call ${tool} {"a": 1, "b": 2}`);
+    expect(editor.questions[0]?.toolCall).toMatchObject({ kind });
+  });
+
+  it.each([
     ["allow", 2, "completed"],
     ["always", 1, "completed"],
     ["reject", 2, "failed"],
