@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { USE_BOTH, WHAT_WAS_FIRST } from "./lib/script.mjs";
 
 /** What acpx exits with. */
-const EXIT = { ok: 0, timeout: 3, denied: 5 };
+const EXIT = { ok: 0, failed: 1, timeout: 3, denied: 5 };
 
 /** How long a session's processes may take to go. */
 const GONE_MS = 6000;
@@ -44,11 +44,11 @@ export const CHECKS = [
     },
   },
   {
-    name: "without a model: a question is answered with how to configure one",
+    name: "without a model: a question fails, which says how to get one",
     async run({ acpx }) {
-      const { code, stdout } = await acpx([], ["direct", "exec", "What is this?"]);
-      assert.equal(code, EXIT.ok);
-      assert.match(stdout, /model/);
+      const { code, stdout, stderr } = await acpx([], ["direct", "exec", "What is this?"]);
+      assert.equal(code, EXIT.failed);
+      assert.match(stdout + stderr, /To get answers, set ANTHROPIC_API_KEY/);
     },
   },
   {

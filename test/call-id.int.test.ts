@@ -31,19 +31,28 @@ describe.each(WAYS)("the id given to %s", (_, run) => {
     expect(ids).toEqual(["call_1"]);
   });
 
-  it("is on the question whether the call may be made", async () => {
-    const asked: ApprovalRequest[] = [];
+  it("is on the question whether the call may be made, and then on its start and its end", async () => {
+    const events: unknown[] = [];
     const board = await open(
       { s: { ...fixture("echo"), approval: "ask" } },
       {
-        onApproval: (request) => {
-          asked.push(request);
-          return "once";
+        onApproval: ({ callId, tool, args }: ApprovalRequest) => {
+          events.push(["asked", callId, tool]);
+          return args["text"] === "no" ? "refuse" : "once";
         },
       },
     );
+    board.on("callStart", ({ callId, tool }) => events.push(["started", callId, tool]));
+    board.on("call", ({ callId, tool }) => events.push(["ended", callId, tool]));
     await run(board, "s/echo", { text: "hi" }, "call_2");
-    expect(asked.map(({ callId, tool }) => [callId, tool])).toEqual([["call_2", "s/echo"]]);
+    await run(board, "s/echo", { text: "no" }, "call_3");
+    expect(events).toEqual([
+      ["asked", "call_2", "s/echo"],
+      ["started", "call_2", "mcp__s__echo"],
+      ["ended", "call_2", "mcp__s__echo"],
+      ["asked", "call_3", "s/echo"],
+      ["ended", "call_3", "mcp__s__echo"],
+    ]);
   });
 
   it.each([

@@ -32,7 +32,9 @@ export async function openRig() {
   mkdirSync(work);
   // Servers get no more of an environment than a few variables, and HOME is one of them.
   const marker = `HOME=${home}`;
-  const env = { PATH: process.env.PATH, HOME: home, SHELL: "/bin/sh" };
+  // Nobody listens there: `direct` must have no model, whatever runs on this machine.
+  const OLLAMA_BASE_URL = "http://127.0.0.1:9/v1";
+  const env = { PATH: process.env.PATH, HOME: home, SHELL: "/bin/sh", OLLAMA_BASE_URL };
   writeFileSync(join(work, "note.txt"), "the note says 42");
 
   const model = await startModel({ turns: scriptedTurn });

@@ -3,7 +3,7 @@
 
 import { PlugboardError } from "../model/errors.ts";
 import { isJsonObject } from "../model/json.ts";
-import { type Clock, pause } from "../util/clock.ts";
+import { pause } from "../util/clock.ts";
 import { retryAfterMs } from "../util/retry-after.ts";
 import { duration, oneLine } from "../util/text.ts";
 import type { AgentModel } from "./model.ts";
@@ -17,7 +17,7 @@ const LONGEST_RETRY_AFTER_MS = 60_000;
 const JITTER = 0.2;
 const LONGEST_REASON = 500;
 
-/** Text streamed in this step does not count: the model is asked again after `delayMs`. */
+/** The model is asked again after `delayMs`. What it says then replaces what it has said in this step. */
 export interface RetryEvent {
   type: "retry";
   attempt: number;
@@ -27,17 +27,19 @@ export interface RetryEvent {
 
 export interface AskOptions extends Omit<StepOptions, "onEvent"> {
   onEvent: (event: StepEvent | RetryEvent) => void;
-  clock: Clock;
   /** 0 ≤ n < 1. */
   random: () => number;
 }
 
 export type ModelAnswer =
-  | Exclude<StepEnd, { kind: "broken" }>
-  | { kind: "failed"; failure: ModelFailure };
+  | Exclude<StepEnd, { kind: "broken" | "silent" }>
+  /** `text` is what the model has said, in the last attempt in which it said something. */
+  | { kind: "failed"; failure: ModelFailure; text: string };
 
 interface ModelFailure {
+  /** `permanent` if the same request would fail again. */
   error: PlugboardError;
+  /** Whether to ask again at once, instead of leaving that to the user. */
   canRetry: boolean;
   /** The pause in milliseconds that the model asks for. */
   retryAfter?: number;
@@ -46,33 +48,45 @@ interface ModelFailure {
 }
 
 /** Does not reject. */
-export async function askModel({ clock, random, ...step }: AskOptions): Promise<ModelAnswer> {
-  const { model, signal, onEvent } = step;
+export async function askModel({ random, ...step }: AskOptions): Promise<ModelAnswer> {
+  const { model, signal, onEvent, clock } = step;
+  let text = "";
+  const failed = (failure: ModelFailure): ModelAnswer => ({ kind: "failed", failure, text });
   for (let attempt = 1; ; attempt += 1) {
     const end = await runStep(step);
-    if (end.kind !== "broken") return end;
+    if (end.kind === "answered") return end;
+    text = end.text || text;
+    if (end.kind === "cancelled") return { kind: "cancelled", text };
+    if (end.kind === "silent") return failed(silentModel(model));
     const failure = toModelFailure(end.error, model, clock.now());
     const { canRetry, retryAfter, error } = failure;
-    if (!canRetry) return { kind: "failed", failure };
+    if (!canRetry) return failed(failure);
     if (attempt === ATTEMPTS) {
-      const hint = `${ATTEMPTS} attempts failed: try again later`;
-      return { kind: "failed", failure: withHint(failure, hint) };
+      return failed(withHint(failure, `${ATTEMPTS} attempts failed: try again later`));
     }
     if (retryAfter !== undefined && retryAfter > LONGEST_RETRY_AFTER_MS) {
-      return { kind: "failed", failure: withHint(failure, `try again in ${duration(retryAfter)}`) };
+      return failed(withHint(failure, `try again in ${duration(retryAfter)}`));
     }
     const spread = 1 + JITTER * (2 * random() - 1);
     const backoff = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1)) * spread;
     const delayMs = retryAfter ?? backoff;
     onEvent({ type: "retry", attempt, delayMs, reason: error.message });
     await pause(clock, delayMs, signal);
-    if (signal.aborted) return { kind: "cancelled", text: "" };
+    if (signal.aborted) return { kind: "cancelled", text };
   }
 }
 
 function withHint(failure: ModelFailure, hint: string): ModelFailure {
   const { code, message, cause, status } = failure.error;
   return { ...failure, error: new PlugboardError(code, message, { cause, hint, status }) };
+}
+
+/** Asking again at once would double a wait that was too long already. */
+function silentModel({ id, silence }: Pick<AgentModel, "id" | "silence">): ModelFailure {
+  const message = `the model ${id} said nothing for ${duration(silence.timeout)}`;
+  const hint = 'try again; if it needs more time to think, set a longer "modelTimeout"';
+  const error = new PlugboardError("TIMEOUT", message, { hint });
+  return { error, canRetry: false, tooLarge: "no" };
 }
 
 /** `given` is undefined for an answer that stopped without a finish reason. */
@@ -91,18 +105,20 @@ function toModelFailure(
   ];
   if (aboutRequest.some((each) => each.isInstance(error))) {
     const message = `the model ${id} does not support this request${because}`;
-    const unsupported = new PlugboardError("UNSUPPORTED", message, { cause: error });
+    const details = { cause: error, permanent: true };
+    const unsupported = new PlugboardError("UNSUPPORTED", message, details);
     return { error: unsupported, canRetry: false, tooLarge: "no" };
   }
   if (error instanceof PlugboardError) {
     const { code, permanent, cause, hint } = error;
-    const details = { cause, hint: hint ?? "check the network, and baseUrl of its provider" };
+    const canRetry = !permanent && code !== "REFUSED_ADDRESS";
     const message = `the connection to the model ${id} failed${because}`;
-    return {
-      error: new PlugboardError(code, message, details),
-      canRetry: !permanent && code !== "REFUSED_ADDRESS",
-      tooLarge: "no",
+    const details = {
+      cause,
+      hint: hint ?? "check the network, and baseUrl of its provider",
+      permanent: !canRetry,
     };
+    return { error: new PlugboardError(code, message, details), canRetry, tooLarge: "no" };
   }
   if (!sdk.APICallError.isInstance(error) || error.statusCode === undefined) {
     const message = `the answer of the model ${id} broke off${because}`;
@@ -112,9 +128,11 @@ function toModelFailure(
   const { statusCode: status, responseHeaders: headers = {}, isRetryable } = error;
   const code = status === 401 || status === 403 ? "NEEDS_AUTH" : "HTTP_STATUS";
   const message = `the model ${id} answered with ${status}${because}`;
+  const canRetry = isRetryable && headers["x-should-retry"] !== "false";
+  const details = { status, hint: hintFor(status), permanent: !canRetry };
   return {
-    error: new PlugboardError(code, message, { status, hint: hintFor(status) }),
-    canRetry: isRetryable && headers["x-should-retry"] !== "false",
+    error: new PlugboardError(code, message, details),
+    canRetry,
     retryAfter: retryAfterOf(headers, now),
     tooLarge: isTooLarge(status, error.data),
   };
@@ -141,6 +159,8 @@ function hintFor(status: number): string | undefined {
       return "check the API key";
     case 404:
       return "check the name of the model";
+    case 413:
+      return "the conversation is too large for the model: start a new one";
     case 429:
       return "the limit of the account is reached: try again later";
     default:

@@ -1,6 +1,7 @@
 // The agent loop, which answers a prompt: it asks the model, runs the tools that the model calls, and asks again with
 // their results until the model makes no more calls.
 
+import { randomUUID } from "node:crypto";
 import type { ModelMessage, ToolResultPart } from "ai";
 import { toPromptContent, toResultOutput } from "../bridge/ai-sdk-content.ts";
 import { failedResult, type ModelCall, runModelCall } from "../bridge/model-call.ts";
@@ -16,6 +17,8 @@ import { type Compacted, type Conversation, sizeOf, totalSize } from "./compact.
 import { ContextWindow } from "./context-window.ts";
 import type { AgentModel } from "./model.ts";
 import { offeredTools } from "./offered-tools.ts";
+import { IMAGES_IN_PROMPTS } from "./provider.ts";
+import { hasResultImages, withoutResultImages } from "./result-images.ts";
 import type { StepEvent, TokenUsage } from "./step.ts";
 
 export interface TurnOptions {
@@ -36,6 +39,8 @@ export interface TurnOptions {
   clock?: Clock;
   /** 0 ≤ n < 1. */
   random?: () => number;
+  /** Makes the id of a call. The model's own ids stay with the model: some count from 0 in every answer. */
+  newCallId?: () => string;
 }
 
 /** What a turn reports while it runs. */
@@ -44,7 +49,7 @@ export type TurnEvent =
   | { type: "step"; step: number }
   | StepEvent
   | RetryEvent
-  /** `tool` is absent if the model made the name up. */
+  /** `id` is unique, and the call's id on the board. `tool` is absent if the model made the name up. */
   | { type: "tool_call"; id: string; name: string; input: unknown; tool?: Tool }
   | { type: "tool_update"; id: string; name: string; update: ToolUpdate }
   /** `outcome` is for people; `content` is what the model reads. */
@@ -63,7 +68,7 @@ export type TurnEvent =
   /** Something the user should know that did not stop the turn. */
   | { type: "notice"; text: string };
 
-/** ACP's stop reasons, and `failed` if the model could not be reached or refused the request. */
+/** ACP's stop reasons, and `failed` if the model could not be reached, refused the request or stopped answering. */
 export type TurnEnd =
   | { reason: "end_turn" | "max_tokens" | "max_turn_requests" | "refusal" | "cancelled" }
   | { reason: "failed"; error: PlugboardError };
@@ -131,10 +136,10 @@ class Turn {
       this.#emit({ type: "step", step });
       const tools = this.#tools.list();
       const answer = await this.#answer(tools);
-      if (answer.kind === "failed") return { reason: "failed", error: answer.failure.error };
-      if (answer.kind === "cancelled") {
+      if (answer.kind !== "answered") {
         this.#add(...partial(answer.text));
-        return { reason: "cancelled" };
+        if (answer.kind === "cancelled") return { reason: "cancelled" };
+        return { reason: "failed", error: answer.failure.error };
       }
       const { messages, calls, finish } = answer;
       this.#add(...messages);
@@ -160,7 +165,7 @@ class Turn {
     const whole = this.#conversation;
     let isCertain = false;
     for (let shrinks = 0; ; shrinks += 1) {
-      const answer = await this.#ask(tools);
+      const answer = await this.#askWithImages(tools);
       if (answer.kind !== "failed") {
         this.#reportCompaction();
         if (answer.kind === "answered") this.#account(answer.usage, fixed);
@@ -185,6 +190,27 @@ class Turn {
     }
   }
 
+  /** Some models behind an API that takes images refuse them. Such a model gets none in results from then on. */
+  async #askWithImages(tools: ReadonlyMap<string, ModelTool>): Promise<ModelAnswer> {
+    const answer = await this.#ask(tools);
+    const { media, id } = this.#model;
+    const { messages } = this.#conversation;
+    if (answer.kind !== "failed" || !mayRefuseImages(answer.failure.error)) return answer;
+    if (!media.imagesFollow || !hasResultImages(messages)) return answer;
+    this.#model.media = IMAGES_IN_PROMPTS;
+    this.#conversation.messages = withoutResultImages(messages);
+    const again = await this.#ask(tools);
+    if (again.kind === "failed") {
+      // It was not for the images.
+      this.#model.media = media;
+      this.#conversation.messages = messages;
+      return answer;
+    }
+    const text = `the model ${id} does not take the images that tools return; it gets a note in their place`;
+    this.#emit({ type: "notice", text });
+    return again;
+  }
+
   #ask(tools: ReadonlyMap<string, ModelTool>): Promise<ModelAnswer> {
     const { system, context, random = Math.random } = this.#options;
     const about: ModelMessage[] = context ? [{ role: "user", content: context }] : [];
@@ -195,7 +221,7 @@ class Turn {
       tools,
       signal: this.#signal,
       onEvent: (event) => {
-        if (event.type !== "retry") this.#reportCompaction();
+        if (event.type === "text" || event.type === "thought") this.#reportCompaction();
         this.#emit(event);
       },
       clock: this.#clock,
@@ -204,9 +230,11 @@ class Turn {
   }
 
   async #callTool(call: ModelCall, tools: ReadonlyMap<string, ModelTool>): Promise<ToolResultPart> {
-    const { id, name, input } = call;
+    const { newCallId = randomUUID } = this.#options;
+    const { name, input } = call;
+    const id = newCallId();
     this.#emit({ type: "tool_call", id, name, input, tool: tools.get(name)?.tool });
-    const result = await this.#runCall(call, tools);
+    const result = await this.#runCall({ ...call, id }, tools);
     const { content, isError = false } = result;
     this.#emit({ type: "tool_result", id, name, isError, outcome: outcomeOf(result), content });
     return toResultPart(call, result, this.#model);
@@ -272,6 +300,11 @@ class Turn {
   }
 }
 
+/** APIs differ in the status: 400, 404, 415, 422, and 500 where the model runs on this machine. */
+function mayRefuseImages({ code, status, permanent }: PlugboardError): boolean {
+  return code === "HTTP_STATUS" && (permanent || status === 500);
+}
+
 function outcomeOf({ content, isError, details }: ToolResult): CallOutcome {
   return (details as CallOutcome | undefined) ?? { content, ...(isError && { isError }) };
 }
@@ -293,7 +326,7 @@ function unanswered(calls: readonly ModelCall[], model: AgentModel): ModelMessag
   return [{ role: "tool", content: calls.map((call) => toResultPart(call, result, model)) }];
 }
 
-/** The answer up to the moment it was cancelled. */
+/** The answer up to the moment it was cancelled or failed: the user has read it. */
 function partial(text: string): ModelMessage[] {
   return text.trim() === "" ? [] : [{ role: "assistant", content: text }];
 }

@@ -4,7 +4,7 @@
 import type { LanguageModel } from "ai";
 import type { Environment } from "../util/environment.ts";
 import { expandValue } from "../config/resolve.ts";
-import { PlugboardError } from "../model/errors.ts";
+import { type ErrorDetails, PlugboardError } from "../model/errors.ts";
 import type { ModelProvider } from "../model/agent-config.ts";
 import { withProxy } from "../net/proxy-env.ts";
 import { closest } from "../util/closest.ts";
@@ -12,7 +12,14 @@ import { hasErrorCode } from "../util/error-code.ts";
 import { oneLine } from "../util/text.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
 import { createModelFetch } from "./model-fetch.ts";
-import { type Api, APIS, knownProviders, limitsOf, type ModelLimits } from "./provider.ts";
+import {
+  type Api,
+  APIS,
+  knownProviders,
+  limitsOf,
+  type ModelLimits,
+  NO_IMAGES,
+} from "./provider.ts";
 
 type AiSdk = typeof import("ai");
 type ImportPackage = (name: string) => Promise<object>;
@@ -33,6 +40,8 @@ export interface AgentModel extends ModelLimits, Pick<Api, "media" | "options"> 
   id: string;
   sdk: AiSdk;
   languageModel: LanguageModel;
+  /** How long it may say nothing until the user is told, and until it is given up, in milliseconds. */
+  silence: { notice: number; timeout: number };
   /** Removes the key from a text. */
   redact: (text: string) => string;
   /** Ends its connections; idempotent. The model must not be used afterwards. */
@@ -45,6 +54,10 @@ export interface ModelOptions {
   env?: Environment;
   /** `network.proxy` of the configuration; overrides the environment. */
   proxy?: string;
+  /** `modelNotice` of the configuration. Default: 20 s. */
+  notice?: number;
+  /** `modelTimeout` of the configuration. Default: two minutes. */
+  timeout?: number;
   importPackage?: ImportPackage;
   /** Replaces the guarded fetch. */
   fetch?: typeof globalThis.fetch;
@@ -52,10 +65,12 @@ export interface ModelOptions {
 }
 
 const EXAMPLE = "anthropic/claude-sonnet-4-5";
+const NOTICE_MS = 20_000;
+const TIMEOUT_MS = 120_000;
 
 /**
- * Rejects with CONFIG_INVALID for an unknown id, provider or package, and with UNRESOLVED_VALUE for a missing
- * key. Sends no request.
+ * Rejects with INVALID_ARGUMENTS for an id that is none, with NO_MODEL for an unknown provider or package, and with
+ * NEEDS_AUTH for a missing key. Sends no request.
  */
 export async function openModel(id: string, options: ModelOptions = {}): Promise<AgentModel> {
   const { env = process.env, clock = systemClock } = options;
@@ -82,7 +97,8 @@ export async function openModel(id: string, options: ModelOptions = {}): Promise
     sdk,
     languageModel: create(settings)(model),
     ...limitsOf(provider),
-    media: api.media,
+    silence: { notice: options.notice ?? NOTICE_MS, timeout: options.timeout ?? TIMEOUT_MS },
+    media: provider.images === false ? NO_IMAGES : api.media,
     options: api.options,
     redact: (text) => (apiKey ? text.replaceAll(apiKey, "[key]") : text),
     close,
@@ -93,8 +109,9 @@ export async function openModel(id: string, options: ModelOptions = {}): Promise
 function readId(id: string): { name: string; model: string } {
   const [, name, model] = /^([^/]+)\/(.+)$/s.exec(id) ?? [];
   if (name !== undefined && model !== undefined) return { name, model };
-  throw new PlugboardError("CONFIG_INVALID", `'${oneLine(id, 200)}' does not name a model`, {
+  throw new PlugboardError("INVALID_ARGUMENTS", `'${oneLine(id, 200)}' does not name a model`, {
     hint: `write provider/model, as in ${EXAMPLE}`,
+    permanent: true,
   });
 }
 
@@ -107,7 +124,7 @@ function findProvider(
   if (found !== undefined) return found;
   const meant = closest(name, known.keys());
   const names = [...known.keys()].join(", ");
-  throw new PlugboardError("CONFIG_INVALID", `no model provider is named '${oneLine(name, 100)}'`, {
+  throw noModel(`no model provider is named '${oneLine(name, 100)}'`, {
     hint:
       meant === undefined
         ? `there are ${names}; others are configured in models.providers`
@@ -118,20 +135,40 @@ function findProvider(
 function readKey(
   name: string,
   provider: ModelProvider,
-  { keyVariable }: Api,
+  { keyVariables }: Api,
   env: Environment,
 ): string | undefined {
-  const configured = setting(name, "apiKey", provider.apiKey, env);
-  if (configured !== undefined || keyVariable === undefined) return configured;
-  const key = env[keyVariable];
-  if (key) return key;
-  throw new PlugboardError(
-    "UNRESOLVED_VALUE",
-    `the model provider '${name}' needs an API key, and ${keyVariable} is not set`,
-    {
-      hint: `export ${keyVariable}=… (for an editor, put it into "env" of its settings for Plugboard), or set models.providers.${name}.apiKey`,
-    },
-  );
+  const configured = configuredKey(name, provider, env);
+  if (configured !== undefined || keyVariables === undefined) return configured;
+  const found = keyVariables.find((each) => env[each]);
+  if (found !== undefined) return env[found];
+  const [variable] = keyVariables;
+  throw noKey(`the model provider '${name}' needs an API key, and ${variable} is not set`, {
+    hint: `export ${variable}=… (for an editor, put it into "env" of its settings for Plugboard), or set models.providers.${name}.apiKey`,
+  });
+}
+
+function noModel(message: string, details: ErrorDetails): PlugboardError {
+  return new PlugboardError("NO_MODEL", message, { ...details, permanent: true });
+}
+
+function noKey(message: string, details: ErrorDetails): PlugboardError {
+  return new PlugboardError("NEEDS_AUTH", message, { ...details, permanent: true });
+}
+
+/** A key that is configured as `${VAR}` is missing in the same way as one that is not configured. */
+function configuredKey(
+  name: string,
+  { apiKey }: ModelProvider,
+  env: Environment,
+): string | undefined {
+  try {
+    return setting(name, "apiKey", apiKey, env);
+  } catch (cause) {
+    if (!(cause instanceof PlugboardError) || cause.code !== "UNRESOLVED_VALUE") throw cause;
+    const message = `the model provider '${name}' has no key: ${cause.message}`;
+    throw noKey(message, { cause, hint: cause.hint });
+  }
 }
 
 function setting(
@@ -146,13 +183,13 @@ function setting(
 /** The package that all providers build on. */
 const SDK = "ai";
 
-/** Rejects with CONFIG_INVALID and the command to run if the package is not installed. */
+/** Rejects with NO_MODEL and the command to run if the package is not installed. */
 async function loadPackage(name: string, importPackage: ImportPackage): Promise<object> {
   try {
     return await importPackage(name);
   } catch (cause) {
     if (!hasErrorCode(cause, "ERR_MODULE_NOT_FOUND")) throw cause;
-    throw new PlugboardError("CONFIG_INVALID", `the package ${name} is not installed`, {
+    throw noModel(`the package ${name} is not installed`, {
       cause,
       hint: `npm install ${name === SDK ? SDK : `${name} ${SDK}`}, with -g if Plugboard was installed so`,
     });
@@ -164,7 +201,7 @@ async function loadFactory(api: Api, importPackage: ImportPackage): Promise<Fact
   const factory = (loaded as Record<string, Factory | undefined>)[api.factory];
   if (factory !== undefined) return factory;
   const message = `the installed version of ${api.package} does not work with Plugboard`;
-  throw new PlugboardError("CONFIG_INVALID", message, {
+  throw noModel(message, {
     hint: `npm install ${api.package}@latest ai@latest`,
   });
 }

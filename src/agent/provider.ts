@@ -8,6 +8,8 @@ import type { ModelProvider, ModelProviderType } from "../model/agent-config.ts"
 export interface MediaSupport {
   prompts: SupportedMedia;
   results: SupportedMedia;
+  /** The API takes no image in a tool result itself, so it follows in a message of its own. */
+  imagesFollow?: true;
 }
 
 export const IMAGES_AND_PDF: MediaSupport = {
@@ -15,13 +17,20 @@ export const IMAGES_AND_PDF: MediaSupport = {
   results: { image: true, document: true },
 };
 /** Tool results of the chat completions API are text only: the SDK would write the bytes out. */
+export const IMAGES_AFTER_RESULTS: MediaSupport = {
+  prompts: { image: true },
+  results: { image: true },
+  imagesFollow: true,
+};
+/** For a model that has refused an image in a result. An image in a prompt is the user's decision. */
 export const IMAGES_IN_PROMPTS: MediaSupport = { prompts: { image: true }, results: {} };
+export const NO_IMAGES: MediaSupport = { prompts: {}, results: {} };
 
 export interface Api {
   package: string;
   factory: string;
-  /** Absent if the API may work without a key. */
-  keyVariable?: string;
+  /** Where the key is if none is configured, the first one that is set. Absent if the API may work without a key. */
+  keyVariables?: readonly [string, ...string[]];
   /** Whose rules the tool schemas follow. */
   schemas: SchemaProvider;
   media: MediaSupport;
@@ -37,7 +46,7 @@ export const APIS: Readonly<Record<ModelProviderType, Api>> = {
   anthropic: {
     package: "@ai-sdk/anthropic",
     factory: "createAnthropic",
-    keyVariable: "ANTHROPIC_API_KEY",
+    keyVariables: ["ANTHROPIC_API_KEY"],
     schemas: "anthropic",
     media: IMAGES_AND_PDF,
     contextWindow: 200_000,
@@ -46,7 +55,7 @@ export const APIS: Readonly<Record<ModelProviderType, Api>> = {
   openai: {
     package: "@ai-sdk/openai",
     factory: "createOpenAI",
-    keyVariable: "OPENAI_API_KEY",
+    keyVariables: ["OPENAI_API_KEY"],
     schemas: "openai",
     media: IMAGES_AND_PDF,
     maxTools: 128,
@@ -57,7 +66,7 @@ export const APIS: Readonly<Record<ModelProviderType, Api>> = {
   google: {
     package: "@ai-sdk/google",
     factory: "createGoogleGenerativeAI",
-    keyVariable: "GOOGLE_GENERATIVE_AI_API_KEY",
+    keyVariables: ["GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"],
     schemas: "google",
     media: IMAGES_AND_PDF,
     contextWindow: 1_000_000,
@@ -67,14 +76,14 @@ export const APIS: Readonly<Record<ModelProviderType, Api>> = {
     package: "@ai-sdk/openai-compatible",
     factory: "createOpenAICompatible",
     schemas: "generic",
-    media: IMAGES_IN_PROMPTS,
+    media: IMAGES_AFTER_RESULTS,
     contextWindow: 32_000,
     options: {},
   },
 };
 
 /** The providers that need no configuration. A configured provider of the same name replaces one. */
-const PROVIDERS: Readonly<Record<string, ModelProvider>> = {
+export const PROVIDERS: Readonly<Record<string, ModelProvider>> = {
   anthropic: { type: "anthropic" },
   openai: { type: "openai" },
   google: { type: "google" },
@@ -99,3 +108,13 @@ export function knownProviders(
 ): Map<string, ModelProvider> {
   return new Map([...Object.entries(PROVIDERS), ...Object.entries(configured)]);
 }
+
+/**
+ * The model of each provider that is used where none is configured. The first provider whose key is set decides. With
+ * Ollama it is one that has been pulled.
+ */
+export const DEFAULT_MODELS: Readonly<Record<string, string>> = {
+  anthropic: "claude-sonnet-5",
+  openai: "gpt-5.6",
+  google: "gemini-flash-latest",
+};

@@ -4,7 +4,10 @@ import type { AssistantModelMessage, ModelMessage, ToolSet } from "ai";
 import type { ModelCall } from "../bridge/model-call.ts";
 import type { ModelTool } from "../bridge/model-tools.ts";
 import { safeName } from "../bridge/provider-name.ts";
+import type { Clock, Timer } from "../util/clock.ts";
+import { duration } from "../util/text.ts";
 import type { AgentModel } from "./model.ts";
+import { imagesAfterResults } from "./result-images.ts";
 
 export interface StepOptions {
   model: AgentModel;
@@ -14,6 +17,7 @@ export interface StepOptions {
   settings?: StepSettings;
   signal: AbortSignal;
   onEvent: (event: StepEvent) => void;
+  clock: Clock;
 }
 
 /** Without a setting, the model's default applies. */
@@ -24,7 +28,11 @@ export interface StepSettings {
   toolChoice?: "auto" | "required" | "none";
 }
 
-export type StepEvent = { type: "text"; text: string } | { type: "thought"; text: string };
+export type StepEvent =
+  | { type: "text"; text: string }
+  | { type: "thought"; text: string }
+  /** The model has said nothing for a while. */
+  | { type: "notice"; text: string };
 
 export interface TokenUsage {
   input: number;
@@ -35,6 +43,7 @@ export interface TokenUsage {
   reasoning: number;
 }
 
+/** `text` is what the model has said so far. */
 export type StepEnd =
   | {
       kind: "answered";
@@ -44,31 +53,88 @@ export type StepEnd =
       finish: "stop" | "length" | "refusal";
       usage: TokenUsage;
     }
-  | { kind: "broken"; error: unknown }
-  /** `text` is the answer up to then. */
+  | { kind: "broken"; error: unknown; text: string }
+  /** The model said nothing for longer than it may. */
+  | { kind: "silent"; text: string }
   | { kind: "cancelled"; text: string };
 
 /** Does not reject. */
 export async function runStep(options: StepOptions): Promise<StepEnd> {
   const { signal } = options;
+  if (signal.aborted) return { kind: "cancelled", text: "" };
   const said = { text: "" };
   const over = new AbortController();
+  const silence = new Silence(options, () => over.abort());
+  const endOf = (end: StepEnd): StepEnd => {
+    if (signal.aborted) return { kind: "cancelled", text: said.text };
+    return silence.isTooLong ? { kind: "silent", text: said.text } : end;
+  };
   try {
-    if (signal.aborted) return { kind: "cancelled", text: "" };
     const both = AbortSignal.any([signal, over.signal]);
-    const end = await stream({ ...options, signal: both }, said);
-    return signal.aborted ? { kind: "cancelled", text: said.text } : end;
+    return endOf(await stream({ ...options, signal: both }, said, silence));
   } catch (error) {
-    return signal.aborted ? { kind: "cancelled", text: said.text } : { kind: "broken", error };
+    return endOf({ kind: "broken", error, text: said.text });
   } finally {
+    silence.end();
     // A stream that we leave early would keep its connection open.
     over.abort();
   }
 }
 
+/**
+ * Tells the user of a model that says nothing, once in a step, and gives it up later. Bytes that only keep the
+ * connection open do not count.
+ */
+class Silence {
+  readonly #options: StepOptions;
+  readonly #giveUp: () => void;
+  #timers: Timer[] = [];
+  #wasTold = false;
+  #isTooLong = false;
+
+  constructor(options: StepOptions, giveUp: () => void) {
+    this.#options = options;
+    this.#giveUp = giveUp;
+    this.begin();
+  }
+
+  get isTooLong(): boolean {
+    return this.#isTooLong;
+  }
+
+  begin(): void {
+    const { clock, model } = this.#options;
+    this.end();
+    const giveUp = clock.later(model.silence.timeout, () => {
+      this.#isTooLong = true;
+      this.#giveUp();
+    });
+    this.#timers = [giveUp];
+    if (this.#wasTold || model.silence.notice >= model.silence.timeout) return;
+    this.#timers.push(clock.later(model.silence.notice, () => this.#tell()));
+  }
+
+  end(): void {
+    for (const timer of this.#timers) timer.cancel();
+    this.#timers = [];
+  }
+
+  #tell(): void {
+    const { model, onEvent } = this.#options;
+    const { notice, timeout } = model.silence;
+    this.#wasTold = true;
+    const text = `the model ${model.id} has said nothing for ${duration(notice)}; it is given up after ${duration(timeout)}`;
+    onEvent({ type: "notice", text });
+  }
+}
+
+/** What the SDK reports before the model has said anything. */
+const NOT_SAID: ReadonlySet<string> = new Set(["start", "start-step", "raw"]);
+
 async function stream(
   { model, system, messages, tools, settings, signal, onEvent }: StepOptions,
   said: { text: string },
+  silence: Pick<Silence, "begin">,
 ): Promise<StepEnd> {
   const { streamText, jsonSchema } = model.sdk;
   const toolSet: ToolSet = Object.create(null) as ToolSet;
@@ -79,7 +145,7 @@ async function stream(
   const result = streamText({
     model: model.languageModel,
     ...(system && { system }),
-    messages: withBreakpoint(messages),
+    messages: withBreakpoint(model.media.imagesFollow ? imagesAfterResults(messages) : messages),
     ...(tools.size > 0 && { tools: toolSet }),
     ...settings,
     providerOptions: model.options,
@@ -92,6 +158,7 @@ async function stream(
   let finish: (StepEnd & { kind: "answered" })["finish"] | undefined;
   let usage: TokenUsage = { input: 0, output: 0, cached: 0, reasoning: 0 };
   for await (const part of result.fullStream) {
+    if (!NOT_SAID.has(part.type)) silence.begin();
     switch (part.type) {
       case "text-delta":
         said.text += part.text;
@@ -114,12 +181,12 @@ async function stream(
         };
         break;
       case "error":
-        return { kind: "broken", error: part.error };
+        return { kind: "broken", error: part.error, text: said.text };
       default:
     }
   }
   // An answer without a finish reason was cut off, even if its last chunk looks complete.
-  if (finish === undefined) return { kind: "broken", error: undefined };
+  if (finish === undefined) return { kind: "broken", error: undefined, text: said.text };
   const answer = (await result.response).messages.flatMap((message) =>
     message.role === "assistant" ? withSafeNames(message) : [],
   );

@@ -1,12 +1,19 @@
 // Prepares a conversation for another model: removes what only the previous model's provider understands, and
 // describes media that the new model does not support.
 
-import type { AssistantModelMessage, ModelMessage, ToolModelMessage, UserModelMessage } from "ai";
+import type {
+  AssistantModelMessage,
+  ModelMessage,
+  ToolModelMessage,
+  ToolResultPart,
+  UserModelMessage,
+} from "ai";
 import type { MediaSupport } from "./provider.ts";
 
 type AssistantPart = Exclude<AssistantModelMessage["content"], string>[number];
 type UserPart = Exclude<UserModelMessage["content"], string>[number];
 type ToolPart = ToolModelMessage["content"][number];
+type ResultOutput = ToolResultPart["output"];
 
 /** Call ids that every API accepts. */
 const SAFE_ID = /^[A-Za-z0-9_-]{1,64}$/;
@@ -57,18 +64,22 @@ function assistantMessage(
 function toolPart(part: ToolPart, safeId: (id: string) => string, media: MediaSupport): ToolPart {
   if (part.type !== "tool-result") return part;
   const { toolName, toolCallId, output } = part;
-  const kept: typeof output =
-    output.type !== "content" || media.results.document
-      ? output
-      : {
-          type: "text",
-          value: output.value
-            .map((each) =>
-              each.type === "text" ? each.text : "[a file that this model cannot read]",
-            )
-            .join("\n"),
-        };
+  const kept = output.type === "content" ? resultContent(output, media.results) : output;
   return { type: "tool-result", toolCallId: safeId(toolCallId), toolName, output: kept };
+}
+
+/** A text if only text is left, since every provider takes that. */
+function resultContent(
+  { value }: Extract<ResultOutput, { type: "content" }>,
+  { image, document }: MediaSupport["results"],
+): ResultOutput {
+  const kept = value.map((each): typeof each => {
+    const isRead = each.type === "text" || (each.type === "image-data" ? image : document);
+    return isRead ? each : { type: "text", text: "[a file that this model cannot read]" };
+  });
+  const texts = kept.flatMap((each) => (each.type === "text" ? [each.text] : []));
+  if (texts.length < kept.length) return { type: "content", value: kept };
+  return { type: "text", value: texts.join("\n") };
 }
 
 function userContent(

@@ -100,6 +100,7 @@ export class Calls {
   ): Promise<CallOutcome> {
     const started = this.#clock.monotonic();
     let outcome: CallOutcome;
+    this.#reportStart(call);
     supervisor.enter();
     try {
       const connection = supervisor.live ?? (await supervisor.acquire(call.signal));
@@ -115,10 +116,9 @@ export class Calls {
     return outcome;
   }
 
-  async callNative(
-    tool: NativeTool,
-    { callId, args, signal, onUpdate }: GuardedCall,
-  ): Promise<CallOutcome> {
+  async callNative(tool: NativeTool, call: GuardedCall): Promise<CallOutcome> {
+    const { callId, args, signal, onUpdate } = call;
+    this.#reportStart(call);
     try {
       if (signal?.aborted) throw cancelled();
       const { details: _, ...outcome } = await tool.execute(callId, args, signal, onUpdate);
@@ -131,6 +131,12 @@ export class Calls {
   #newCallId(): string {
     this.#idsMade += 1;
     return `${this.#idPrefix}-${this.#idsMade}`;
+  }
+
+  #reportStart({ callId, subject }: GuardedCall): void {
+    if (!this.#events.has("callStart")) return;
+    const { publicName: tool, source } = subject;
+    this.#events.emit("callStart", { callId, tool, source });
   }
 
   #report({ callId, subject }: GuardedCall, durationMs: number, outcome: CallOutcome): void {

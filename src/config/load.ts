@@ -111,6 +111,8 @@ function mergeAgent(
     ...chosenModels(settings),
     systemPrompt: settings.systemPrompt,
     maxSteps: settings.maxSteps,
+    modelNotice: settings.modelNotice,
+    modelTimeout: settings.modelTimeout,
     modelProviders: root.models?.providers,
     networkAllow: root.network?.allow,
     networkProxy: root.network?.proxy,

@@ -25,6 +25,10 @@ export interface AgentConfig {
   systemPrompt?: string;
   /** How many requests the agent loop may send to the model to answer one prompt. */
   maxSteps?: number;
+  /** Milliseconds that the model may say nothing until the user is told. */
+  modelNotice?: number;
+  /** Milliseconds that the model may say nothing until it is given up. */
+  modelTimeout?: number;
   /** Model providers by name, in addition to the built-in ones. */
   modelProviders?: Record<string, ModelProvider>;
   /** Gives the model tools to find and read resources by itself. */
@@ -59,4 +63,6 @@ export interface ModelProvider {
   apiKey?: string;
   /** How many tokens fit into one request. */
   contextWindow?: number;
+  /** With `openai-compatible`: false for models that do not take images. Default: it is tried. */
+  images?: boolean;
 }

@@ -56,7 +56,9 @@ export type ErrorCode =
   /** The result does not match the tool's own outputSchema. */
   | "INVALID_RESULT"
   /** Nobody has approved the configuration that the server comes from. */
-  | "UNTRUSTED";
+  | "UNTRUSTED"
+  /** No model can answer: none is configured, there is no such provider, or its package is not installed. */
+  | "NO_MODEL";
 
 /** One thing that is wrong in a configuration, and where. */
 export interface ConfigProblem {
@@ -77,7 +79,7 @@ export interface ErrorDetails {
   server?: string;
   /** What you can do about it. */
   hint?: string;
-  /** Trying again without a change cannot help, so the supervisor does not. */
+  /** Trying again without a change cannot help. */
   permanent?: boolean;
   /** The HTTP status, with HTTP_STATUS and NEEDS_AUTH. */
   status?: number;

@@ -29,6 +29,15 @@ export interface ServerEvent {
   previous: ServerState;
 }
 
+/** The guard has let a call pass: it goes to its tool now. */
+export interface CallStartEvent {
+  callId: string;
+  /** The public name. */
+  tool: string;
+  source: ToolSource;
+}
+
+/** A call has ended. */
 export interface CallEvent {
   callId: string;
   /** The public name. */
@@ -44,5 +53,6 @@ export interface BoardEvents {
   resources: ResourcesEvent;
   prompts: PromptsEvent;
   server: ServerEvent;
+  callStart: CallStartEvent;
   call: CallEvent;
 }

@@ -62,10 +62,15 @@ describe("a model that fails", () => {
   it.each([
     [400, "HTTP_STATUS", undefined],
     [401, "NEEDS_AUTH", "check the API key"],
+    [403, "NEEDS_AUTH", "check the API key"],
     [404, "HTTP_STATUS", "check the name of the model"],
+    [413, "HTTP_STATUS", "the conversation is too large for the model: start a new one"],
   ])("for good is not asked again: %i", async (status, code, hint) => {
     const { run, model } = await rig([away(status)]);
-    expect((await run()).end).toMatchObject({ reason: "failed", error: { code, status, hint } });
+    expect((await run()).end).toMatchObject({
+      reason: "failed",
+      error: { code, status, hint, permanent: true },
+    });
     expect(model.requests).toHaveLength(1);
   });
 
@@ -127,6 +132,75 @@ describe("a stream", () => {
     const { events, text } = await run({ tools: () => [act] });
     expect(only(events, "tool_call")).toEqual([]);
     expect(text).toBe("never mind");
+  });
+});
+
+describe("a model that says nothing", () => {
+  const silence = { notice: 10, timeout: 60 };
+  const notice = {
+    type: "notice",
+    text: "the model scripted/model has said nothing for 10 ms; it is given up after 60 ms",
+  };
+
+  it.each(ALL_TYPES)("is reported, and given up without another attempt: %s", async (type) => {
+    const { run, model } = await rig([{ text: "late", delayMs: 60_000 }], type, undefined, silence);
+    const { end, events, waits } = await run();
+    expect(end).toMatchObject({
+      reason: "failed",
+      error: {
+        code: "TIMEOUT",
+        message: "the model scripted/model said nothing for 60 ms",
+        hint: 'try again; if it needs more time to think, set a longer "modelTimeout"',
+        // Later it may answer.
+        permanent: false,
+      },
+    });
+    expect(only(events, "notice")).toEqual([notice]);
+    expect(waits).toEqual([]);
+    expect(model.requests).toHaveLength(1);
+  });
+
+  it("is one that pauses for too long, not one that takes long", async () => {
+    const { run } = await rig(
+      [{ text: "once upon a time there was", chunkDelayMs: 40 }],
+      "openai-compatible",
+      undefined,
+      { notice: 150, timeout: 200 },
+    );
+    const { end, events } = await run();
+    expect(end.reason).toBe("end_turn");
+    expect(only(events, "notice")).toEqual([]);
+  });
+
+  it("but keeps the connection open is given up as well", async () => {
+    const server = createServer((_, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      const say = (data: object): void => {
+        response.write(`data: ${JSON.stringify(data)}\n\n`);
+      };
+      const choice = { index: 0, delta: { role: "assistant", content: "well, " } };
+      say({ id: "x", object: "chat.completion.chunk", choices: [choice] });
+      const ping = setInterval(() => response.write(": still here\n\n"), 5);
+      response.on("close", () => clearInterval(ping));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    try {
+      const { port } = server.address() as AddressInfo;
+      const baseUrl = `http://127.0.0.1:${port}/v1`;
+      const model = await openModel("quiet/model", {
+        env: {},
+        providers: { quiet: { type: "openai-compatible", baseUrl } },
+        ...silence,
+      });
+      const { run } = await rig([]);
+      const { end, history } = await run({ model });
+      expect(end).toMatchObject({ reason: "failed", error: { code: "TIMEOUT" } });
+      expect(history.at(-1)).toEqual({ role: "assistant", content: "well, " });
+      await model.close();
+    } finally {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    }
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { openModel } from "../../src/agent/model.ts";
-import { IMAGES_AND_PDF, IMAGES_IN_PROMPTS } from "../../src/agent/provider.ts";
+import { IMAGES_AND_PDF, IMAGES_AFTER_RESULTS } from "../../src/agent/provider.ts";
 
 const failure = (id: string, options = {}): Promise<unknown> =>
   openModel(id, { env: {}, ...options }).then(
@@ -25,8 +25,8 @@ describe("a model's id", () => {
       IMAGES_AND_PDF,
       1_000_000,
     ],
-    ["ollama/qwen3:8b", {}, "generic", IMAGES_IN_PROMPTS, 32_000],
-    ["ollama/library/qwen3", {}, "generic", IMAGES_IN_PROMPTS, 32_000],
+    ["ollama/qwen3:8b", {}, "generic", IMAGES_AFTER_RESULTS, 32_000],
+    ["ollama/library/qwen3", {}, "generic", IMAGES_AFTER_RESULTS, 32_000],
   ])("%s opens one", async (id, env, schemas, media, contextWindow) => {
     const model = await openModel(id, { env });
     expect(model).toMatchObject({ id, schemas, media, contextWindow });
@@ -35,7 +35,7 @@ describe("a model's id", () => {
 
   it.each(["", "gpt-5", "/gpt-5", "openai/"])("%j names none", async (id) => {
     expect(await failure(id)).toMatchObject({
-      code: "CONFIG_INVALID",
+      code: "INVALID_ARGUMENTS",
       message: `'${id}' does not name a model`,
       hint: "write provider/model, as in anthropic/claude-sonnet-4-5",
     });
@@ -45,14 +45,14 @@ describe("a model's id", () => {
 describe("a provider", () => {
   it("that is not known is named, with what may have been meant", async () => {
     expect(await failure("antropic/x")).toMatchObject({
-      code: "CONFIG_INVALID",
+      code: "NO_MODEL",
       message: "no model provider is named 'antropic'",
       hint: "did you mean 'anthropic'?",
     });
     expect(await failure("zzz/x")).toMatchObject({
       hint: "there are anthropic, openai, google, ollama; others are configured in models.providers",
     });
-    expect(await failure("__proto__/x")).toMatchObject({ code: "CONFIG_INVALID" });
+    expect(await failure("__proto__/x")).toMatchObject({ code: "NO_MODEL", permanent: true });
   });
 
   it("may be configured, with values from the environment", async () => {
@@ -65,11 +65,16 @@ describe("a provider", () => {
       },
     };
     const model = await openModel("mine/m", { env: { MY_KEY: "s3cret" }, providers });
+    const blind = { mine: { ...providers.mine, images: false } };
+    const { media } = await openModel("mine/m", { env: { MY_KEY: "k" }, providers: blind });
+    expect(media).toEqual({ prompts: {}, results: {} });
     expect(model.contextWindow).toBe(8000);
     expect(model.redact("key s3cret is wrong")).toBe("key [key] is wrong");
     expect(await failure("mine/m", { providers })).toMatchObject({
-      code: "UNRESOLVED_VALUE",
-      message: "models.providers.mine.apiKey needs the variable MY_KEY, which is not set",
+      code: "NEEDS_AUTH",
+      permanent: true,
+      message:
+        "the model provider 'mine' has no key: models.providers.mine.apiKey needs the variable MY_KEY, which is not set",
       hint: "export MY_KEY, or give a default with ${MY_KEY:-…}",
     });
   });
@@ -77,8 +82,8 @@ describe("a provider", () => {
   it.each([
     [
       "secret://vault/key",
-      "UNRESOLVED_VALUE",
-      "models.providers.mine.apiKey is a secret reference, which cannot be resolved",
+      "NEEDS_AUTH",
+      "the model provider 'mine' has no key: models.providers.mine.apiKey is a secret reference, which cannot be resolved",
     ],
     ["${", "CONFIG_INVALID", 'models.providers.mine.apiKey has "${" without a closing "}"'],
   ])("with the key %s cannot be used", async (apiKey, code, message) => {
@@ -89,11 +94,12 @@ describe("a provider", () => {
   it.each([
     ["anthropic/x", "ANTHROPIC_API_KEY"],
     ["openai/x", "OPENAI_API_KEY"],
-    ["google/x", "GOOGLE_GENERATIVE_AI_API_KEY"],
+    ["google/x", "GEMINI_API_KEY"],
   ])("of %s needs a key", async (id, variable) => {
     const name = id.slice(0, -2);
     expect(await failure(id, { env: { [variable]: "" } })).toMatchObject({
-      code: "UNRESOLVED_VALUE",
+      code: "NEEDS_AUTH",
+      permanent: true,
       message: `the model provider '${name}' needs an API key, and ${variable} is not set`,
       hint: `export ${variable}=… (for an editor, put it into "env" of its settings for Plugboard), or set models.providers.${name}.apiKey`,
     });
@@ -114,7 +120,7 @@ describe("a package", () => {
       const importPackage = (wanted: string): Promise<object> =>
         wanted === name ? Promise.reject(missing) : import(wanted);
       expect(await failure("ollama/x", { importPackage })).toMatchObject({
-        code: "CONFIG_INVALID",
+        code: "NO_MODEL",
         message: `the package ${name} is not installed`,
         hint: `npm install ${name === "ai" ? "ai" : `${name} ai`}, with -g if Plugboard was installed so`,
       });
@@ -123,7 +129,7 @@ describe("a package", () => {
 
   it("that is not what it should be is told from one that is missing", async () => {
     expect(await failure("ollama/x", { importPackage: async () => ({}) })).toMatchObject({
-      code: "CONFIG_INVALID",
+      code: "NO_MODEL",
       message: "the installed version of @ai-sdk/openai-compatible does not work with Plugboard",
     });
     const broken = new SyntaxError("unexpected");

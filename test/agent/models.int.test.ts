@@ -28,7 +28,7 @@ describe("the models of an agent", () => {
       ...local,
       importPackage: (name) => (isInstalled ? import(name) : Promise.reject(missing)),
     });
-    await expect(models.open("ollama/a")).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+    await expect(models.open("ollama/a")).rejects.toMatchObject({ code: "NO_MODEL" });
     isInstalled = true;
     expect(await models.open("ollama/a")).toMatchObject({ id: "ollama/a" });
     await models[Symbol.asyncDispose]();
@@ -53,6 +53,6 @@ describe("the models of an agent", () => {
   it("that cannot be used are none the worse for being warmed up", async () => {
     await using models = new Models(["nobody/none"], local);
     await models.warmUp("nobody/none");
-    await expect(models.open("nobody/none")).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+    await expect(models.open("nobody/none")).rejects.toMatchObject({ code: "NO_MODEL" });
   });
 });

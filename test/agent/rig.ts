@@ -47,11 +47,13 @@ export async function rig(
   turns: ModelOptions["turns"],
   type: ModelProviderType = "anthropic",
   contextWindow?: number,
+  silence?: { notice: number; timeout: number },
 ): Promise<Rig> {
   const model = await startModel({ turns, apiKey: KEY });
   started.push(model);
   const agentModel = await openModel("scripted/model", {
     env: {},
+    ...silence,
     providers: {
       scripted: {
         type,

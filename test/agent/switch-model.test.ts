@@ -1,6 +1,10 @@
 import type { ModelMessage } from "ai";
 import { describe, expect, it } from "vitest";
-import { IMAGES_AND_PDF, IMAGES_IN_PROMPTS } from "../../src/agent/provider.ts";
+import {
+  IMAGES_AFTER_RESULTS,
+  IMAGES_AND_PDF,
+  IMAGES_IN_PROMPTS,
+} from "../../src/agent/provider.ts";
 import { switchModel } from "../../src/agent/switch-model.ts";
 
 const signed = { anthropic: { signature: "abc" } };
@@ -111,6 +115,10 @@ describe("a conversation that another model goes on with", () => {
 
   it("keeps files for a model that reads them", () => {
     expect(switchModel(files, IMAGES_AND_PDF)).toEqual(files);
+  });
+
+  it("keeps the images in results for one that gets them after the result", () => {
+    expect(switchModel(files, IMAGES_AFTER_RESULTS)[1]).toEqual(files[1]);
   });
 
   it("says where a file was for one that does not", () => {

@@ -212,29 +212,39 @@ describe("models of a file", () => {
   it("are for the agent that names them, with the providers of all", async () => {
     const file = await writeConfig(`{
       agents: {
-        defaults: { model: "lab/a", systemPrompt: "", maxSteps: 7 },
-        list: [{ id: "b", model: "lab/b/c" }],
+        defaults: {
+          model: "lab/a", systemPrompt: "", maxSteps: 7, modelNotice: 5000, modelTimeout: 600000,
+        },
+        list: [{ id: "b", model: "lab/b/c", modelTimeout: 60 }],
       },
       models: { providers: { lab: {
-        type: "openai-compatible", baseUrl: "http://\${HOST}/v1", apiKey: "\${KEY}", contextWindow: 8192,
+        type: "openai-compatible", baseUrl: "http://\${HOST}/v1", apiKey: "\${KEY}", contextWindow: 8192, images: false,
       } } },
     }`);
-    const { model, systemPrompt, maxSteps, modelProviders, warnings } = await loadConfig(file);
-    expect({ model, systemPrompt, maxSteps, warnings }).toEqual({
+    const loaded = await loadConfig(file);
+    expect(loaded).toMatchObject({
       model: "lab/a",
       systemPrompt: "",
       maxSteps: 7,
+      modelNotice: 5000,
+      modelTimeout: 600_000,
       warnings: [],
     });
-    expect(modelProviders).toEqual({
+    expect(loaded.modelProviders).toEqual({
       lab: {
         type: "openai-compatible",
         baseUrl: "http://${HOST}/v1",
         apiKey: "${KEY}",
         contextWindow: 8192,
+        images: false,
       },
     });
-    expect(await loadConfig(file, "b")).toMatchObject({ model: "lab/b/c", maxSteps: 7 });
+    expect(await loadConfig(file, "b")).toMatchObject({
+      model: "lab/b/c",
+      maxSteps: 7,
+      modelTimeout: 60,
+      warnings: [{ path: "agents.list[0].modelTimeout" }],
+    });
   });
 
   it.each([

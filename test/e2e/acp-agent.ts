@@ -49,6 +49,8 @@ class Agent extends AcpClient {
         PATH: process.env["PATH"],
         HOME: directory,
         PLUGBOARD_HOME: join(directory, "home"),
+        // Nobody listens there: a test does not use the Ollama of whoever runs it.
+        OLLAMA_BASE_URL: "http://127.0.0.1:9/v1",
         ...env,
       },
       stdio: ["pipe", "pipe", "pipe"],

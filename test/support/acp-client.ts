@@ -3,6 +3,7 @@
 import {
   type ClientConnection,
   methods,
+  RequestError,
   type RequestPermissionRequest,
   type SessionNotification,
   type SessionUpdate,
@@ -31,11 +32,25 @@ export abstract class AcpClient {
     return this.said(sessionId).slice(before);
   }
 
+  /** Asserts that a prompt fails, and gives the error. */
+  async failure(sessionId: string, text: string): Promise<RequestError> {
+    const error = await this.prompt(sessionId, text).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(RequestError);
+    return error as RequestError;
+  }
+
   of<Kind extends SessionUpdate["sessionUpdate"]>(sessionId: string, kind: Kind) {
     return this.updates.flatMap(({ sessionId: id, update }) =>
       id === sessionId && update.sessionUpdate === kind
         ? [update as Extract<SessionUpdate, { sessionUpdate: Kind }>]
         : [],
+    );
+  }
+
+  /** The last update of each call that has ended. */
+  ended(sessionId: string) {
+    return this.of(sessionId, "tool_call_update").filter(
+      ({ status }) => status === "completed" || status === "failed",
     );
   }
 

@@ -68,6 +68,8 @@ const agent = {
   models: listOf(verified(modelIdProblem)).optional(),
   systemPrompt: textOrEmpty().optional(),
   maxSteps: integer(1, 10_000).optional(),
+  modelNotice: milliseconds(1).optional(),
+  modelTimeout: milliseconds(1).optional(),
   workspace: text().optional(),
   mcp: object({
     servers: anyObject().optional(),
@@ -134,6 +136,7 @@ const modelProvider = byType<ModelProvider>(
     "openai-compatible": object({
       ...providerKeys("openai-compatible"),
       baseUrl: resolvableUrl(),
+      images: flag().optional(),
     }),
   },
   'an object such as { type: "openai-compatible", baseUrl }',

@@ -73,6 +73,7 @@ export function agentWarnings({ settings, path }: AgentLayer): Issue[] {
   return [
     ...keyWarnings(tools, ["native"], NO_EFFECT, [...path, "tools"]),
     ...keyWarnings(mcp, ["toolSearch"], NO_EFFECT, [...path, "mcp"]),
+    ...durationWarnings(settings, ["modelNotice", "modelTimeout"], path),
     ...durationWarnings(mcp, ["startupWait"], [...path, "mcp"]),
     ...sessionWarnings(mcp.session, [...path, "mcp", "session"]),
   ];

@@ -138,7 +138,7 @@ function addCommands(program: Parser, choose: (command: CliCommand) => void): vo
   describeAudit(program, choose);
   describeTrust(program, choose);
   describeLogin(program, choose);
-  describeAcp(program, () => choose({ kind: "acp" }));
+  describeAcp(program, choose);
   describeDemo(program, () => choose({ kind: "demo" }));
 }
 

@@ -9,7 +9,7 @@ export const EXIT = {
   toolError: 1,
   /** Wrong usage or configuration, including an unknown tool. */
   usage: 2,
-  /** The server is unavailable, or did not answer in time. */
+  /** The server or the model is unavailable, or did not answer in time. */
   unavailable: 3,
   /** Refused by a rule, without approval, or because the tool has changed. */
   refused: 4,
@@ -47,6 +47,7 @@ const BY_CODE: Readonly<Record<ErrorCode, number>> = {
   CHANGED_TOOL: EXIT.refused,
   RATE_LIMITED: EXIT.unavailable,
   UNTRUSTED: EXIT.usage,
+  NO_MODEL: EXIT.unavailable,
   CANCELLED: EXIT.interrupted,
 };
 

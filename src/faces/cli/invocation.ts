@@ -1,5 +1,6 @@
 // What a command line asks for, once it has been read.
 
+import type { AcpCommand } from "./acp/command.ts";
 import type { AskCommand } from "./ask/command.ts";
 import type { AuditCommand } from "./audit/command.ts";
 import type { CallCommand, ToolHelpCommand } from "./call/command.ts";
@@ -24,7 +25,7 @@ export type CliCommand =
   | TrustCommand
   | PinsCommand
   | AuditCommand
-  | { kind: "acp" }
+  | AcpCommand
   | { kind: "demo" };
 
 export type Invocation =

@@ -99,7 +99,7 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
     case "trust":
       return (await import("./trust/trust.ts")).runTrust(command, context);
     case "acp":
-      return (await import("./acp/acp.ts")).runAcp(context);
+      return (await import("./acp/acp.ts")).runAcp(command, context);
     case "demo":
       return (await import("./demo/demo.ts")).runDemo(context);
   }

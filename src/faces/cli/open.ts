@@ -34,7 +34,7 @@ export interface OpenOptions extends Pick<
   /** Start servers again that crash, because the command runs for long. */
   restarts?: boolean;
   /** Changes the configuration for this command. */
-  adjust?: (agent: AgentConfig) => AgentConfig;
+  adjust?: (agent: AgentConfig) => AgentConfig | Promise<AgentConfig>;
 }
 
 export interface OpenedBoard {
@@ -57,7 +57,7 @@ export async function withBoard<Result>(
     await requireTrust(source.path, loaded, io);
   }
   const server = open.server ?? serverIn(open.serverIn, loaded);
-  const agent = adjust(server === undefined ? loaded : onlyServer(server, loaded));
+  const agent = await adjust(server === undefined ? loaded : onlyServer(server, loaded));
   const board = await openBoard(
     // The command waits for the servers itself, so that it can show what it waits for.
     { ...agent, startupWait: 0, servers: open.restarts ? agent.servers : startedOnce(agent) },

@@ -6,9 +6,21 @@ import { modelResponder } from "../../../src/faces/acp/responder/model-responder
 import type { NewResponder } from "../../../src/faces/acp/responder/responder.ts";
 import { type Model, type ModelOptions, startModel } from "../../support/model/start.mjs";
 
+interface ScriptedSettings {
+  /** Milliseconds of silence until the user is told, and until the model is given up. */
+  notice?: number;
+  timeout?: number;
+  /** Default: "Be brief." */
+  systemPrompt?: string | undefined;
+}
+
 export interface Scripted {
   /** Starts a model that gives these answers; it replaces the previous one. */
-  script(turns: ModelOptions["turns"], maxSteps?: number): Promise<NewResponder>;
+  script(
+    turns: ModelOptions["turns"],
+    maxSteps?: number,
+    settings?: ScriptedSettings,
+  ): Promise<NewResponder>;
   /** What the latest one was asked. */
   readonly requests: Model["requests"];
 }
@@ -28,12 +40,17 @@ export function useScripted(): Scripted {
     get requests() {
       return open.at(-1)?.model.requests ?? [];
     },
-    async script(turns, maxSteps = 5) {
+    async script(turns, maxSteps = 5, settings = {}) {
+      const { systemPrompt, ...silence } = { systemPrompt: "Be brief.", ...settings };
       const model = await startModel({ turns });
       const scripted = { type: "anthropic" as const, baseUrl: `${model.url}/v1`, apiKey: "k" };
-      const models = new Models(["scripted/m"], { env: {}, providers: { scripted } });
+      const models = new Models(["scripted/m"], {
+        env: {},
+        providers: { scripted },
+        ...silence,
+      });
       open.push({ model, models });
-      const options = { models, maxSteps, systemPrompt: "Be brief." };
+      const options = { models, maxSteps, systemPrompt };
       return (past, chosen) => modelResponder(past, options, chosen);
     },
   };

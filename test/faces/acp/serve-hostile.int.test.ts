@@ -24,7 +24,7 @@ describe("a server", () => {
     expect(await editor.call(sessionId, "evil/flood")).toBe("done");
     const updates = editor.of(sessionId, "tool_call_update");
     expect(updates.length).toBeLessThan(200);
-    expect(JSON.stringify(updates[0]?.content)).toContain("1/2000 step 1");
+    expect(JSON.stringify(updates[1]?.content)).toContain("1/2000 step 1");
     expect(kept(sessionId)).toContain("done");
     expect(kept(sessionId)).not.toContain("step 1");
   });

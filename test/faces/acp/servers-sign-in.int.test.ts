@@ -72,12 +72,12 @@ describe("a session's server that answers 401", () => {
         : await openWith(oauth, config);
     const sessionId = await editor.newSession([remote(oauth.url, rest)]);
     const told = (): string => /docs: (?!server)[^\n]*/.exec(editor.said(sessionId))?.[0] ?? "";
-    await editor.prompt(sessionId, "Hello");
+    await editor.failure(sessionId, "Hello");
     expect(told()).toMatch(
       /^docs: .*; give it fresh headers where you configure the session's servers/,
     );
     expect(told().split("the session's servers")[1]).toBe(remedy);
-    await editor.prompt(sessionId, "Hello");
+    await editor.failure(sessionId, "Hello");
     expect(editor.said(sessionId).match(/give it fresh headers/g)).toHaveLength(1);
     expect(oauth.count("authorize") + oauth.count("register")).toBe(0);
   });

@@ -40,7 +40,7 @@ async function script(turns: Turn[], ids: readonly [string, ...string[]] = IDS) 
     },
   });
   const options = { models, systemPrompt: undefined };
-  const newResponder: NewResponder = (past, chosen) => modelResponder(past, options, chosen);
+  const newResponder: NewResponder = (past, settings) => modelResponder(past, options, settings);
   return newResponder;
 }
 
@@ -118,7 +118,7 @@ describe("the model of a session", () => {
       "model",
       "keyless/three",
       "value",
-      "keyless/three cannot be used: models.providers.keyless.apiKey needs the variable NO_SUCH_KEY, which is not set: export NO_SUCH_KEY, or give a default with ${NO_SUCH_KEY:-…}",
+      "keyless/three cannot be used: the model provider 'keyless' has no key: models.providers.keyless.apiKey needs the variable NO_SUCH_KEY, which is not set: export NO_SUCH_KEY, or give a default with ${NO_SUCH_KEY:-…}",
     ],
     ["speed", "fast", "configId", 'there is no option "speed"; expected one of mode, model'],
   ])("%s is not changed to %s", async (configId, value, path, message) => {
@@ -147,7 +147,10 @@ describe("the model of a session", () => {
   it("that cannot be used is reported when it is asked", async () => {
     const editor = await desk.open({ newResponder: await script([], ["keyless/three"]) });
     const { sessionId } = await opened(editor);
-    expect(await editor.ask(sessionId, "Hello?")).toContain("NO_SUCH_KEY");
+    expect(await editor.failure(sessionId, "Hello?")).toMatchObject({
+      message: expect.stringContaining("NO_SUCH_KEY"),
+      data: { kind: "NEEDS_AUTH", retryable: false },
+    });
     expect(await editor.ask(sessionId, "/mcp")).toBe("There are no servers.");
   });
 });

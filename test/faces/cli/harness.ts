@@ -86,7 +86,12 @@ export function useScratch(): Scratch {
   let env: Record<string, string> = {};
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), "plugboard-cli-"));
-    env = { PATH: process.env["PATH"] ?? "", PLUGBOARD_HOME: join(directory, "home") };
+    env = {
+      PATH: process.env["PATH"] ?? "",
+      PLUGBOARD_HOME: join(directory, "home"),
+      // Nobody listens there: a test does not use the Ollama of whoever runs it.
+      OLLAMA_BASE_URL: "http://127.0.0.1:9/v1",
+    };
   });
   afterEach(() => {
     rmSync(directory, { recursive: true, force: true });

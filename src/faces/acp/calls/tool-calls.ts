@@ -3,14 +3,19 @@
 
 import { randomUUID } from "node:crypto";
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
-import { isJsonObject, type JsonObject } from "../../../model/json.ts";
+import type { ContentBlock } from "../../../model/content.ts";
+import { isJsonObject, type JsonObject, tryParseJson } from "../../../model/json.ts";
 import type { SessionBoard } from "../../../model/board.ts";
 import type { CallOutcome, Tool, ToolUpdate } from "../../../model/tool.ts";
+import { canonicalJson } from "../../../util/canonical-json.ts";
+import { isTooDeep } from "../../../util/json-depth.ts";
 import { oneLine } from "../../../util/text.ts";
 import { outcomeContent, textContent } from "../wire/content.ts";
 import { toolKind, toolTitle } from "./tool-view.ts";
 
 const LONGEST_PROGRESS = 200;
+/** A result that is larger is not sent twice. */
+const LARGE_CHARS = 16 * 1024;
 
 export interface ToolCallsOptions {
   board: Pick<SessionBoard, "call" | "tools" | "cwd">;
@@ -70,9 +75,15 @@ export function callStarted({ id, name, input, tool }: StartedCall, cwd: string)
     title: tool === undefined ? oneLine(name, LONGEST_PROGRESS) : toolTitle(tool, args, cwd),
     name,
     kind: tool === undefined ? "other" : toolKind(tool),
-    status: "in_progress",
+    // It may have to be approved first.
+    status: "pending",
     rawInput: input,
   };
+}
+
+/** The call has been approved, or needs no approval. */
+export function callRunning(toolCallId: string): SessionUpdate {
+  return { sessionUpdate: "tool_call_update", toolCallId, status: "in_progress" };
 }
 
 /** An empty list if there is nothing to show. */
@@ -101,9 +112,24 @@ function progressText({ progress, content }: ToolUpdate): string {
   return oneLine(words === "" ? count : `${count} ${words}`, LONGEST_PROGRESS);
 }
 
+/** For programs. A large result is sent once: if its content says the same, the raw output is left out. */
 function rawOutput({ structuredContent, content, failure }: CallOutcome): unknown {
   if (failure !== undefined) return { failure };
-  return structuredContent ?? { content };
+  const raw = structuredContent ?? { content };
+  // A value that is nested too deeply cannot even be serialized.
+  if (isTooDeep(raw) || JSON.stringify(raw).length <= LARGE_CHARS) return raw;
+  return structuredContent === undefined || isSaidIn(content, structuredContent) ? undefined : raw;
+}
+
+/** Servers repeat their structured content as text. Without a text, the editor gets it as one. */
+function isSaidIn(content: readonly ContentBlock[], structured: unknown): boolean {
+  const texts = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  if (texts.every((text) => text === "")) return true;
+  const wanted = canonicalJson(structured);
+  return texts.some((text) => {
+    const said = tryParseJson(text);
+    return said !== undefined && !isTooDeep(said) && canonicalJson(said) === wanted;
+  });
 }
 
 function refusedByMode({ name }: Tool): CallOutcome {

@@ -45,8 +45,8 @@ export function toolTitle(tool: Titled, args: JsonObject, cwd: string): string {
   return `${who}${name}${what === undefined ? "" : ` ${what}`}`;
 }
 
-/** From the tool's own hints: the kind picks an icon and never decides on a permission. */
-export function toolKind(tool: Tool): ToolKind {
+/** From the tool's own hints. It picks an icon; a permission must not depend on it unless the server is trusted. */
+export function toolKind(tool: Titled): ToolKind {
   const { readOnlyHint, destructiveHint, openWorldHint } = tool.annotations ?? {};
   const name = tool.source.kind === "mcp" ? tool.source.tool : tool.name;
   if (readOnlyHint === true) {

@@ -38,18 +38,16 @@ export interface CommandContext extends McpContext {
 
 const MODEL_ADVICE = "For answers, set `model` in agents.defaults of plugboard.json.";
 
-/** The answer of an agent without a model to anything that is not a command. */
-export async function answerWithoutModel(
-  { board, say }: Pick<CommandContext, "board" | "say">,
+/** What an agent without a model has to say to anything that is not a command. */
+export function withoutModel(
+  { board }: Pick<CommandContext, "board">,
   advice: string = MODEL_ADVICE,
-): Promise<StopReason> {
+): PlugboardError {
   const count = plural(board.tools().length, "tool");
-  say(
-    `This agent has no model, so it answers only commands. ${count} can be used: ` +
-      "`/tools` lists them, `/call <tool> key=value …` calls one, `/help` shows all commands. " +
-      advice,
-  );
-  return "end_turn";
+  const message =
+    `this agent has no model, so it answers only commands. ${count} can be used: ` +
+    "`/tools` lists them, `/call <tool> key=value …` calls one, `/help` shows all commands";
+  return new PlugboardError("NO_MODEL", message, { hint: advice, permanent: true });
 }
 
 export async function runCommand(

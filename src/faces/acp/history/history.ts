@@ -10,7 +10,8 @@ import { isJsonObject, type JsonObject, tryParseJson } from "../../../model/json
 import { type Clock, systemClock } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
 import { makeDirectory } from "../../../util/make-directory.ts";
-import { hasEnded, promptText, textContent } from "../wire/content.ts";
+import { hasEnded, promptText, replacedBy, textContent } from "../wire/content.ts";
+import type { ClientSystemPrompt } from "../wire/params.ts";
 import { isKept, SessionRecord } from "./record.ts";
 
 const VERSION = 1;
@@ -37,6 +38,8 @@ export interface Recorded {
   updates: SessionUpdate[];
   /** The model that was chosen last. */
   model?: string;
+  /** The one that the client gave last. */
+  systemPrompt?: ClientSystemPrompt;
   /** Every mode that was set, the oldest first. They are as the file has them: not all need to exist. */
   modes: string[];
 }
@@ -98,8 +101,9 @@ export class History {
     if (!isHeader(first)) return undefined;
     return {
       cwd: first.cwd,
-      updates: rest.flatMap((line) => toUpdate(line) ?? []),
+      updates: withoutReplaced(rest.flatMap((line) => toUpdate(line) ?? [])),
       model: rest.flatMap(({ model }) => (typeof model === "string" ? model : [])).at(-1),
+      systemPrompt: rest.flatMap(({ systemPrompt }) => toSystemPrompt(systemPrompt) ?? []).at(-1),
       modes: rest.flatMap(({ mode }) => (typeof mode === "string" ? mode : [])),
     };
   }
@@ -164,6 +168,21 @@ function toUpdate({ update }: JsonObject): SessionUpdate | undefined {
   if (!isJsonObject(update) || typeof update["sessionUpdate"] !== "string") return undefined;
   // Only `SessionRecord.add` writes these lines, so their shape is known.
   return isKept(update["sessionUpdate"]) ? (update as SessionUpdate) : undefined;
+}
+
+function toSystemPrompt(given: unknown): ClientSystemPrompt | undefined {
+  if (typeof given === "string") return given;
+  const append = isJsonObject(given) ? given["append"] : undefined;
+  return typeof append === "string" ? { append } : undefined;
+}
+
+/** Leaves out answers that broke off and were given again. */
+function withoutReplaced(updates: SessionUpdate[]): SessionUpdate[] {
+  const replaced = new Set(updates.flatMap(replacedBy));
+  if (replaced.size === 0) return updates;
+  return updates.filter(
+    (update) => !("messageId" in update && replaced.has(update.messageId ?? "")),
+  );
 }
 
 /** A session's title: the beginning of its first prompt. Undefined if that has no words in it. */

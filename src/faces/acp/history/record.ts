@@ -25,10 +25,14 @@ export function isKept(kind: string): boolean {
 const PIECE_CHARS = 8192;
 const PIECE_MS = 1000;
 
-type StreamKind = "agent_message_chunk" | "agent_thought_chunk";
+type Chunk = Extract<
+  SessionUpdate,
+  { sessionUpdate: "agent_message_chunk" | "agent_thought_chunk" }
+>;
 
 interface Streamed {
-  kind: StreamKind;
+  /** Its first piece: the others have the same kind and message. */
+  first: Chunk;
   /** Holds back what may be the beginning of a secret, which can arrive in pieces. */
   redacting: ReturnType<SessionRedactor["stream"]>;
   pending: string;
@@ -62,17 +66,18 @@ export class SessionRecord {
     if (!isKept(update.sessionUpdate)) return;
     // A call's progress describes a moment too.
     if (update.sessionUpdate === "tool_call_update" && !hasEnded(update.status)) return;
-    const { sessionUpdate: kind } = update;
-    const isStream = kind === "agent_message_chunk" || kind === "agent_thought_chunk";
     // Quoted messages get lines of their own, which keeps their mark apart from the model's words.
-    if (!isStream || update.content.type !== "text" || isQuoted(update)) {
+    if (!isChunk(update) || update.content.type !== "text" || isQuoted(update)) {
       this.#endStream();
       this.write({ update });
       return;
     }
-    if (this.#streamed?.kind !== kind) this.#endStream();
+    const first = this.#streamed?.first;
+    if (first?.sessionUpdate !== update.sessionUpdate || first.messageId !== update.messageId) {
+      this.#endStream();
+    }
     const streamed = (this.#streamed ??= {
-      kind,
+      first: update,
       redacting: this.#options.redactor.stream(),
       pending: "",
     });
@@ -121,9 +126,14 @@ export class SessionRecord {
   #writePiece(streamed: Streamed): void {
     this.#piece?.cancel();
     this.#piece = undefined;
-    const { kind, pending } = streamed;
+    const { first, pending } = streamed;
     if (pending === "") return;
     streamed.pending = "";
-    this.write({ update: { sessionUpdate: kind, content: textBlock(pending) } });
+    this.write({ update: { ...first, content: textBlock(pending) } });
   }
+}
+
+function isChunk(update: SessionUpdate): update is Chunk {
+  const { sessionUpdate: kind } = update;
+  return kind === "agent_message_chunk" || kind === "agent_thought_chunk";
 }

@@ -4,11 +4,13 @@ import {
   methods,
   type PermissionOption,
   type RequestPermissionRequest,
+  type ToolKind,
 } from "@agentclientprotocol/sdk";
 import type { ApprovalAnswer, ApprovalRequest, AskApproval } from "../../../model/approval.ts";
 import { isJsonObject } from "../../../model/json.ts";
+import type { ToolSource } from "../../../model/tool.ts";
 import { capitalised, oneLine, visibleJson } from "../../../util/text.ts";
-import { type CallPreview, toolTitle } from "../calls/tool-view.ts";
+import { type CallPreview, toolKind, toolTitle } from "../calls/tool-view.ts";
 import type { EditorTools } from "../editor/editor-tools.ts";
 import type { AcpClient } from "../wire/client.ts";
 import { textContent } from "../wire/content.ts";
@@ -71,7 +73,8 @@ function toParams(
   context: PermissionContext,
 ): RequestPermissionRequest {
   const { tool, args, reason } = request;
-  const { title = titleOf(request, context.cwd), kind, locations, always } = preview ?? {};
+  const { title = titleOf(request, context.cwd), locations, always } = preview ?? {};
+  const kind = preview?.kind ?? kindOf(request);
   const why = `${capitalised(oneLine(reason, LONGEST_REASON))} (${oneLine(tool, LONGEST_REASON)}).`;
   return {
     sessionId: context.sessionId,
@@ -92,10 +95,26 @@ function toParams(
 }
 
 /** Uses the tool's name, not the title that the server gave it: the user decides by what is shown here. */
-function titleOf({ tool, server, publicName, args }: ApprovalRequest, cwd: string): string {
-  const source =
-    server === undefined
-      ? ({ kind: "native" } as const)
-      : ({ kind: "mcp", server, tool: tool.slice(server.length + 1) } as const);
-  return toolTitle({ source, name: publicName }, args, cwd);
+function titleOf(request: ApprovalRequest, cwd: string): string {
+  return toolTitle({ source: sourceOf(request), name: request.publicName }, request.args, cwd);
+}
+
+/**
+ * Clients such as acpx allow reads by the kind, and guess it from the title if there is none. So the hints of a server
+ * that is not trusted must not decide here, nor its name.
+ */
+function kindOf(request: ApprovalRequest): ToolKind {
+  if (!request.trusted) return "other";
+  const { readOnly, destructive, openWorld } = request.hints;
+  const annotations = {
+    readOnlyHint: readOnly,
+    destructiveHint: destructive,
+    openWorldHint: openWorld,
+  };
+  return toolKind({ source: sourceOf(request), name: request.publicName, annotations });
+}
+
+function sourceOf({ tool, server }: ApprovalRequest): ToolSource {
+  if (server === undefined) return { kind: "native" };
+  return { kind: "mcp", server, tool: tool.slice(server.length + 1) };
 }

@@ -1,5 +1,6 @@
 // Answers prompts through the agent's loop with the session's model, and shows what happens as updates to the editor.
 
+import { randomUUID } from "node:crypto";
 import type { SessionUpdate, StopReason } from "@agentclientprotocol/sdk";
 import { runTurn, type TurnEvent, type TurnOptions, type TurnResult } from "../../../agent/loop.ts";
 import type { AgentModel } from "../../../agent/model.ts";
@@ -7,20 +8,26 @@ import type { Models } from "../../../agent/models.ts";
 import { leftOutTools } from "../../../agent/offered-tools.ts";
 import { sampleModel } from "../../../agent/sample.ts";
 import { switchModel } from "../../../agent/switch-model.ts";
-import { systemPrompt } from "../../../agent/system-prompt.ts";
+import { systemPrompt, WHO } from "../../../agent/system-prompt.ts";
 import { prepareModelTools } from "../../../bridge/model-tools.ts";
-import { cancelled, PlugboardError } from "../../../model/errors.ts";
+import { cancelled } from "../../../model/errors.ts";
 import type { SamplingOptions } from "../../../model/sampling.ts";
 import { untilAborted } from "../../../util/abort.ts";
 import { capitalised, duration, plural } from "../../../util/text.ts";
 import { callEnded, callProgressed, callStarted } from "../calls/tool-calls.ts";
-import { textBlock } from "../wire/content.ts";
+import { spoken } from "../wire/content.ts";
 import { toHistory } from "./recorded-conversation.ts";
-import type { ModelChoice, PromptContext, Responder } from "./responder.ts";
+import type { ClientSystemPrompt } from "../wire/params.ts";
+import type { ModelChoice, PromptContext, Responder, ResponderSettings } from "./responder.ts";
+
+const IGNORED_PROMPT =
+  "The client's system prompt is ignored: the configuration has one, and a client can only append to it";
 
 export interface ModelResponderOptions extends Pick<TurnOptions, "maxSteps" | "clock"> {
   models: Pick<Models, "ids" | "open" | "warmUp">;
   systemPrompt: string | undefined;
+  /** Says which model is used, where nobody has chosen one. */
+  notice?: string;
 }
 
 /** The conversation so far, and the model that it was written for. */
@@ -29,13 +36,16 @@ interface ModelConversation {
   messages: TurnResult["history"];
 }
 
-/** For one session: remembers its conversation. `chosen` is ignored if there is no such model any more. */
+/** For one session: remembers its conversation. A model that no longer exists is not used. */
 export function modelResponder(
   past: readonly SessionUpdate[],
-  { models, systemPrompt: configured, ...options }: ModelResponderOptions,
-  chosen?: string,
+  { models, systemPrompt: configured, notice, ...options }: ModelResponderOptions,
+  { model: chosen, systemPrompt: asked }: ResponderSettings = {},
 ): Responder & { models: ModelChoice } {
   let current = models.ids.find((id) => id === chosen) ?? models.ids[0];
+  // Whoever configured the agent decides what it is; a client may only add to that.
+  const isIgnored = typeof asked === "string" && configured !== undefined;
+  const introduction = isIgnored ? configured : withClientPrompt(configured, asked);
   let choices = 0;
   let conversation: ModelConversation | undefined;
 
@@ -55,10 +65,11 @@ export function modelResponder(
     const model = await untilAborted(models.open(current), signal, cancelled);
     const resources = await untilAborted(board.resources.context(), signal, cancelled);
     let isSilent = true;
+    const said = new SpokenAnswer();
     const result = await runTurn({
       ...options,
       model,
-      system: systemPrompt(configured, board.status()),
+      system: systemPrompt(introduction, board.status()),
       context: resources,
       history: await historyFor(model, context),
       prompt,
@@ -66,14 +77,13 @@ export function modelResponder(
       signal,
       onEvent: (event) => {
         if (event.type === "text" || event.type === "tool_call") isSilent = false;
-        show(event, context);
+        show(event, said, context);
       },
     });
     if (isSilent && result.end.reason === "end_turn") notify("The model's answer is empty.");
     conversation = { model: model.id, messages: result.history };
-    if (result.end.reason !== "failed") return result.end.reason;
-    context.say(inSentences(result.end.error));
-    return "end_turn";
+    if (result.end.reason === "failed") throw result.end.error;
+    return result.end.reason;
   };
 
   const sampling: SamplingOptions = {
@@ -85,16 +95,9 @@ export function modelResponder(
   };
 
   return {
-    async answer(context) {
-      try {
-        return await answer(context);
-      } catch (error) {
-        if (!(error instanceof PlugboardError) || context.signal.aborted) throw error;
-        // The model cannot be used; the session's commands still work.
-        context.say(inSentences(error));
-        return "end_turn";
-      }
-    },
+    answer,
+    notice: notice && capitalised(notice),
+    ignoresPrompt: isIgnored ? IGNORED_PROMPT : undefined,
     warmUp: () => models.warmUp(current),
     prepare(tools) {
       void models.open(current).then(
@@ -125,17 +128,44 @@ export function modelResponder(
   };
 }
 
-function inSentences({ message, hint }: PlugboardError): string {
-  const what = capitalised(message);
-  return hint === undefined ? `${what}.` : `${what}. ${capitalised(hint)}`;
+function withClientPrompt(
+  configured: string | undefined,
+  asked: ClientSystemPrompt | undefined,
+): string | undefined {
+  if (asked === undefined) return configured;
+  return typeof asked === "string" ? asked : [configured ?? WHO, asked.append].join("\n\n").trim();
 }
 
-function show(event: TurnEvent, { board, emit, notify }: PromptContext): void {
+/** What the model says in one step: a message of thoughts and one of text. A second attempt replaces the first. */
+class SpokenAnswer {
+  #ids = new Map<string, string>();
+  #replaced: string[] = [];
+
+  /** The model is asked for its next step. */
+  begin(): void {
+    this.#ids.clear();
+    this.#replaced = [];
+  }
+
+  /** The model is asked for the same step again. What it has said stays until it says something else. */
+  repeat(): void {
+    this.#replaced.push(...this.#ids.values());
+    this.#ids.clear();
+  }
+
+  piece(kind: "agent_message_chunk" | "agent_thought_chunk", text: string): SessionUpdate {
+    const id = this.#ids.get(kind) ?? randomUUID();
+    this.#ids.set(kind, id);
+    return spoken(kind, text, id, this.#replaced.splice(0));
+  }
+}
+
+function show(event: TurnEvent, said: SpokenAnswer, { board, emit, notify }: PromptContext): void {
   switch (event.type) {
     case "text":
-      return emit({ sessionUpdate: "agent_message_chunk", content: textBlock(event.text) });
+      return emit(said.piece("agent_message_chunk", event.text));
     case "thought":
-      return emit({ sessionUpdate: "agent_thought_chunk", content: textBlock(event.text) });
+      return emit(said.piece("agent_thought_chunk", event.text));
     case "tool_call":
       return emit(callStarted(event, board.cwd));
     case "tool_update":
@@ -145,6 +175,7 @@ function show(event: TurnEvent, { board, emit, notify }: PromptContext): void {
     case "usage":
       return emit({ sessionUpdate: "usage_update", used: event.used, size: event.window });
     case "retry":
+      said.repeat();
       return notify(`${capitalised(event.reason)}. Asking again in ${duration(event.delayMs)} …`);
     case "compaction":
       return notify(
@@ -152,8 +183,8 @@ function show(event: TurnEvent, { board, emit, notify }: PromptContext): void {
           `${plural(event.results, "tool result")} and ${plural(event.messages, "earlier message")}`,
       );
     case "notice":
-      return notify(event.text);
+      return notify(capitalised(event.text));
     case "step":
-      return undefined;
+      return said.begin();
   }
 }

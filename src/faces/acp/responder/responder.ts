@@ -7,6 +7,7 @@ import type { SamplingOptions } from "../../../model/sampling.ts";
 import type { SessionBoard } from "../../../model/board.ts";
 import type { Tool } from "../../../model/tool.ts";
 import type { CommandContext } from "../commands/run.ts";
+import type { ClientSystemPrompt } from "../wire/params.ts";
 
 /** One prompt and everything that is needed to answer it. */
 export interface PromptContext extends CommandContext {
@@ -26,8 +27,12 @@ export interface ModelChoice {
 
 /** Answers the prompts of one session. */
 export interface Responder {
-  /** Answers whatever is not a command. Must not reject for what a server or a model does. */
+  /** Answers whatever is not a command. Rejects with a PlugboardError if the model cannot answer. */
   answer(prompt: PromptContext): Promise<StopReason>;
+  /** What the user should know when the session opens. */
+  readonly notice?: string;
+  /** Says why the client's system prompt is not used. Undefined if it is, or if there is none. */
+  readonly ignoresPrompt?: string;
   /** Loads what the first prompt needs, once. Does not reject. */
   warmUp?(): Promise<void>;
   /** Converts the tools that the next prompt may give to the model, so that the prompt does not wait for that. */
@@ -40,8 +45,14 @@ export interface Responder {
   readonly models?: ModelChoice;
 }
 
-/**
- * `past` is what was said in the session before, the oldest first. `model` is the one that was chosen for it, which may
- * no longer exist.
- */
-export type NewResponder = (past: readonly SessionUpdate[], model?: string) => Responder;
+export interface ResponderSettings {
+  /** The model that was chosen for the session, which may no longer exist. */
+  model?: string;
+  systemPrompt?: ClientSystemPrompt;
+}
+
+/** `past` is what was said in the session before, the oldest first. */
+export type NewResponder = (
+  past: readonly SessionUpdate[],
+  settings?: ResponderSettings,
+) => Responder;

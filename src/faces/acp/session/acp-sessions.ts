@@ -14,9 +14,9 @@ import {
   type Recorded,
   type SessionFilter,
 } from "../history/history.ts";
-import type { NewResponder } from "../responder/responder.ts";
+import type { NewResponder, Responder } from "../responder/responder.ts";
 import { readMcpServers, toEndpoint } from "../servers/mcp-servers.ts";
-import type { McpServerParams } from "../wire/params.ts";
+import type { ClientSystemPrompt, McpServerParams } from "../wire/params.ts";
 import { Session, type SessionContext } from "./session.ts";
 import { reopenedMode } from "./settings.ts";
 
@@ -33,12 +33,14 @@ export interface SessionParams {
   cwd: string;
   additionalDirectories: readonly string[];
   mcpServers: readonly McpServerParams[];
+  _meta?: { systemPrompt?: ClientSystemPrompt } | null;
 }
 
 interface OpenedSession {
   session: Session;
   /** Tells whether a load asks for the same directories and servers. */
   setup: string;
+  systemPrompt: ClientSystemPrompt | undefined;
 }
 
 export class AcpSessions {
@@ -94,7 +96,7 @@ export class AcpSessions {
         }
       }
       // With the same directories and servers, their connections stay.
-      if (opened !== undefined && opened.setup === setupKey(params)) {
+      if (opened !== undefined && isSame(opened, params)) {
         opened.session.repeatCommands();
         return opened.session;
       }
@@ -153,13 +155,19 @@ export class AcpSessions {
     const past = [...(recorded?.updates ?? []), ...ended];
     const hasTitle = past.length > 0;
     const mode = reopenedMode(recorded?.modes ?? []);
-    const notices = isUnsaved ? [...skipped, UNSAVED] : skipped;
+    const systemPrompt = params._meta?.systemPrompt ?? recorded?.systemPrompt;
+    const responder = newResponder?.(past, { model: recorded?.model, systemPrompt });
+    const notices = [
+      ...skipped,
+      ...(isUnsaved ? [UNSAVED] : []),
+      ...ignoredPrompt(systemPrompt, responder),
+    ];
     const setup = { id, cwd, additionalDirectories, servers, notices, mode, hasTitle };
     let session: Session;
     try {
       session = await Session.open(setup, {
         ...context,
-        responder: newResponder?.(past, recorded?.model),
+        responder,
         record,
       });
     } catch (error) {
@@ -167,7 +175,8 @@ export class AcpSessions {
       throw error;
     }
     for (const update of ended) record?.add(update);
-    this.#opened.set(id, { session, setup: setupKey(params) });
+    if (params._meta?.systemPrompt !== undefined) record?.write({ systemPrompt });
+    this.#opened.set(id, { session, setup: setupKey(params), systemPrompt });
     if (this.#isClosed) await this.#close(id);
     return session;
   }
@@ -177,6 +186,21 @@ export class AcpSessions {
     this.#opened.delete(sessionId);
     await opened?.session.close();
   }
+}
+
+function isSame({ setup, systemPrompt }: OpenedSession, params: SessionParams): boolean {
+  const asked = params._meta?.systemPrompt ?? systemPrompt;
+  return setup === setupKey(params) && canonicalJson(asked) === canonicalJson(systemPrompt);
+}
+
+/** A client that has set a system prompt must not believe that it holds if it does not. */
+function ignoredPrompt(
+  systemPrompt: ClientSystemPrompt | undefined,
+  responder: Responder | undefined,
+): string[] {
+  if (systemPrompt === undefined) return [];
+  if (responder === undefined) return ["The client's system prompt is ignored: there is no model"];
+  return responder.ignoresPrompt === undefined ? [] : [responder.ignoresPrompt];
 }
 
 function setupKey({ cwd, additionalDirectories, mcpServers }: SessionParams): string {

@@ -1,5 +1,6 @@
 // What a session shows to its client. Everything but passing notices is kept in the history as well.
 
+import { randomUUID } from "node:crypto";
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import type { Clock } from "../../../util/clock.ts";
 import { CallDisplay } from "../calls/display.ts";
@@ -39,10 +40,10 @@ export class SessionOutput {
     this.display = new CallDisplay({ cwd, roots, send: (update) => this.show(update) });
   }
 
-  /** Shows an update as it is, without keeping it. */
+  /** Shows an update without keeping it. */
   show(update: SessionUpdate): void {
     const { sessionId, client } = this.#options;
-    void client.update(sessionId, update);
+    void client.update(sessionId, withMessageId(update));
   }
 
   beginAnswer(): void {
@@ -69,9 +70,9 @@ export class SessionOutput {
   }
 
   /** Shows a notice without keeping it: as a message if the client does not show notices. */
-  notify(text: string): void {
+  notify(text: string, severity: "info" | "warning" = "warning"): void {
     if (this.#options.client.showsNotices()) {
-      this.show({ sessionUpdate: "notice", severity: "warning", title: text });
+      this.show({ sessionUpdate: "notice", severity, title: text });
       return;
     }
     const content = textBlock(`${this.#asParagraph(text)}\n\n`);
@@ -93,7 +94,7 @@ export class SessionOutput {
 
   #emit(update: SessionUpdate): void {
     this.#isMidMessage = endsMidMessage(update);
-    const { shown, kept } = this.display.complete(limitSize(update));
+    const { shown, kept } = this.display.complete(limitSize(withMessageId(update)));
     this.show(shown);
     this.#options.record?.add(kept);
   }
@@ -102,6 +103,13 @@ export class SessionOutput {
   #asParagraph(text: string): string {
     return this.#isMidMessage ? `\n\n${text}` : text;
   }
+}
+
+/** Whatever does not continue the model's answer is a message of its own. */
+function withMessageId(update: SessionUpdate): SessionUpdate {
+  const { sessionUpdate: kind } = update;
+  if (kind !== "agent_message_chunk" && kind !== "agent_thought_chunk") return update;
+  return update.messageId ? update : { ...update, messageId: randomUUID() };
 }
 
 function endsMidMessage(update: SessionUpdate): boolean {

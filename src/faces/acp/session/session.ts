@@ -1,21 +1,23 @@
 // One open session: its board, its settings, and the prompt that is being answered.
 
+import { randomUUID } from "node:crypto";
 import { type ContentBlock, RequestError, type StopReason } from "@agentclientprotocol/sdk";
-import { cancelled } from "../../../model/errors.ts";
+import { cancelled, PlugboardError } from "../../../model/errors.ts";
 import type { SessionBoard } from "../../../model/board.ts";
 import type { SessionOptions } from "../../../model/board-options.ts";
 import { untilAborted } from "../../../util/abort.ts";
 import { type Clock, type Timer, within } from "../../../util/clock.ts";
-import { ToolCalls } from "../calls/tool-calls.ts";
+import { capitalised } from "../../../util/text.ts";
+import { callRunning, ToolCalls } from "../calls/tool-calls.ts";
 import { CommandList } from "../commands/command-list.ts";
 import { type SlashCommand, parseCommand } from "../commands/commands.ts";
 import { endpointsIn } from "../commands/mcp.ts";
-import { answerWithoutModel, promptForModel, runCommand } from "../commands/run.ts";
+import { promptForModel, runCommand, withoutModel } from "../commands/run.ts";
 import type { SessionRecord } from "../history/record.ts";
 import type { ModelChoice, PromptContext, Responder } from "../responder/responder.ts";
 import { ServerWatcher } from "../servers/server-watcher.ts";
 import type { AcpClient } from "../wire/client.ts";
-import { fromAcp, promptText } from "../wire/content.ts";
+import { fromAcp, promptText, quoted, textBlock } from "../wire/content.ts";
 import { type BoardSetup, type SessionState, withHandlers } from "./session-handlers.ts";
 import { SessionOutput } from "./session-output.ts";
 import { type Mode, permits, type UserSettings } from "./settings.ts";
@@ -26,6 +28,10 @@ const FIRST_WAIT_MS = 15_000;
 const LOGIN_WAIT_MS = 5000;
 /** How long a new session waits for its model to load; otherwise the first prompt would wait for it. */
 const WARM_UP_MS = 1500;
+/** ACP has no code for a turn that failed. Clients such as acpx try again after this one, and after no other. */
+const MAY_PASS = -32603;
+/** In the range that JSON-RPC leaves to each server. */
+const LASTS = -32010;
 /** Servers that start together become ready one by one; their tools are prepared together. */
 const PREPARE_DELAY_MS = 50;
 
@@ -117,6 +123,7 @@ export class Session implements UserSettings {
         output.show({ sessionUpdate: "available_commands_update", availableCommands }),
     });
     this.#off = [
+      board.on("callStart", ({ callId }) => output.show(callRunning(callId))),
       board.on("tools", () => this.#prepareSoon()),
       board.on("prompts", () => this.#commands.announceSoon()),
       board.on("server", ({ state: { kind } }) => {
@@ -147,7 +154,10 @@ export class Session implements UserSettings {
     this.#context.record?.write({ model: models?.current });
   }
 
-  /** Resolves when the prompt is answered. ACP has no queue of prompts, so a second one is refused meanwhile. */
+  /**
+   * Resolves when the prompt is answered. Rejects with a RequestError if the model failed. ACP has no queue of
+   * prompts, so a second one is refused meanwhile.
+   */
   async prompt(prompt: readonly ContentBlock[], gone: AbortSignal): Promise<StopReason> {
     if (this.#answering !== undefined) {
       throw RequestError.invalidRequest(
@@ -206,8 +216,9 @@ export class Session implements UserSettings {
     const text = promptText(prompt);
     const typed = parseCommand(text, []);
     if (typed?.kind === "mcp") record?.hide(endpointsIn(typed.words));
+    const messageId = randomUUID();
     for (const content of prompt) {
-      record?.add({ sessionUpdate: "user_message_chunk", content });
+      record?.add({ sessionUpdate: "user_message_chunk", content, messageId });
     }
     this.#output.beginAnswer();
     this.#output.sendTitle(text);
@@ -232,16 +243,19 @@ export class Session implements UserSettings {
       return signal.aborted ? "cancelled" : reason;
     } catch (error) {
       if (signal.aborted) return "cancelled";
-      throw error;
+      if (!(error instanceof PlugboardError)) throw error;
+      const failure = turnFailure(error);
+      // The client shows the error itself; whoever loads the session later has only the record.
+      record?.add(quoted(textBlock(failure.message)));
+      throw failure;
     }
   }
 
   async #respond(command: SlashCommand | undefined, prompt: PromptContext): Promise<StopReason> {
     const { responder, modelAdvice } = this.#context;
     if (responder === undefined) {
-      return command === undefined
-        ? answerWithoutModel(prompt, modelAdvice)
-        : runCommand(command, prompt);
+      if (command === undefined) throw withoutModel(prompt, modelAdvice);
+      return runCommand(command, prompt);
     }
     if (command === undefined) return responder.answer(prompt);
     if (command.kind !== "prompt") return runCommand(command, prompt);
@@ -295,9 +309,29 @@ export class Session implements UserSettings {
   #greet(notices: readonly string[]): void {
     this.#greeting = this.#context.clock.after(0, () => {
       for (const notice of notices) this.#output.notify(notice);
+      const { client, responder } = this.#context;
+      // Others would show it as a message that answers no prompt. They have the model as an option of the session.
+      if (responder?.notice && client.showsNotices()) this.#output.notify(responder.notice, "info");
       this.#servers.report();
       void this.#commands.announce();
     });
     this.#prepareSoon();
   }
+}
+
+/** `data` tells a client what failed, with which HTTP status, and whether the same prompt may work later. */
+function turnFailure({
+  message,
+  hint,
+  code: kind,
+  status,
+  permanent,
+}: PlugboardError): RequestError {
+  const what = capitalised(message);
+  const text = hint === undefined ? `${what}.` : `${what}. ${capitalised(hint)}`;
+  return new RequestError(permanent ? LASTS : MAY_PASS, text, {
+    kind,
+    ...(status !== undefined && { status }),
+    retryable: !permanent,
+  });
 }

@@ -32,6 +32,27 @@ export function quoted(content: AcpBlock): SessionUpdate {
   return { sessionUpdate: "agent_message_chunk", content, _meta: { [META]: { quoted: true } } };
 }
 
+/**
+ * A piece of the model's answer. `replaces` are the messages of an answer that broke off: this one takes their place.
+ * ACP has no word for that, so clients that do not know the mark show both.
+ */
+export function spoken(
+  sessionUpdate: "agent_message_chunk" | "agent_thought_chunk",
+  text: string,
+  messageId: string,
+  replaces: readonly string[] = [],
+): SessionUpdate {
+  const about = { sessionUpdate, content: textBlock(text), messageId };
+  return replaces.length === 0 ? about : { ...about, _meta: { [META]: { replaces } } };
+}
+
+/** Ids of the messages that this one takes the place of. */
+export function replacedBy(update: SessionUpdate): string[] {
+  const own = update._meta?.[META];
+  const ids = isJsonObject(own) ? own["replaces"] : undefined;
+  return Array.isArray(ids) ? ids.filter((id) => typeof id === "string") : [];
+}
+
 export function isQuoted(update: SessionUpdate): boolean {
   const own = update._meta?.[META];
   return isJsonObject(own) && own["quoted"] === true;

@@ -47,7 +47,23 @@ const block = z.discriminatedUnion("type", [
   }),
 ]);
 
-const opened = z.object({ cwd: absolute, additionalDirectories: directories });
+/**
+ * The convention of clients such as acpx: a text takes the place of the agent's system prompt, `append` is added to it.
+ * Anything else under `_meta` is not ours.
+ */
+const meta = z
+  .looseObject({
+    systemPrompt: z
+      .union([z.string(), z.object({ append: z.string() })])
+      .optional()
+      .catch(undefined),
+  })
+  .nullish()
+  .catch(undefined);
+
+export type ClientSystemPrompt = string | { append: string };
+
+const opened = z.object({ cwd: absolute, additionalDirectories: directories, _meta: meta });
 
 export const parseNew = parser(opened.extend({ mcpServers: servers }));
 export const parseLoad = parser(opened.extend({ sessionId, mcpServers: servers }));

@@ -17,14 +17,16 @@ import { serveAcp } from "../../acp/serve.ts";
 import { claimStdout } from "../../acp/wire/stdio.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
+import { chooseModels, modelOptions } from "../models.ts";
 import { findSource, loadAgent } from "../open.ts";
 import { needsTrust, requireTrust } from "../trust/require-trust.ts";
+import type { AcpCommand } from "./command.ts";
 
 const FOR_EDITORS =
   "This command is for editors that speak the Agent Client Protocol: they start it and talk to it here. " +
   "Press Ctrl-C to stop. To ask the same agent yourself: plugboard ask";
 
-export async function runAcp(context: CliContext): Promise<number> {
+export async function runAcp(command: AcpCommand, context: CliContext): Promise<number> {
   const { io, logger, clock, signal, options, screen } = context;
   const output = claimStdout(io.stdout, io.stderr);
   const stdin = io.stdin as Readable;
@@ -37,6 +39,8 @@ export async function runAcp(context: CliContext): Promise<number> {
       if (!io.stdin.isTTY) await refuseAcp(error, { input: stdin, output, clock, signal });
       throw error;
     });
+    // Beside the board: a search for Ollama must not delay the servers.
+    const choosing = chooseModels(agent, command.model, context);
     const stateDir = plugboardHome(io.env, io.homedir);
     await using board = await openBoard(
       // Opening a session does not wait for the agent's own servers; its first prompt does.
@@ -54,8 +58,11 @@ export async function runAcp(context: CliContext): Promise<number> {
         serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
       },
     );
-    await using models = modelsOf(agent, context);
+    const chosen = await choosing;
+    if (chosen?.notice !== undefined) screen.note(`plugboard: ${chosen.notice}`);
+    await using models = chosen && new Models(chosen.ids, modelOptions(agent, context));
     const { systemPrompt, maxSteps } = agent;
+    const notice = chosen?.notice;
     await serveAcp({
       input: Readable.toWeb(stdin) as ReadableStream<Uint8Array>,
       output,
@@ -63,7 +70,8 @@ export async function runAcp(context: CliContext): Promise<number> {
       openSession: (request) => board.openSession({ ...request, owner: true, approval: "ask" }),
       newResponder:
         models &&
-        ((past, chosen) => modelResponder(past, { models, systemPrompt, maxSteps, clock }, chosen)),
+        ((past, settings) =>
+          modelResponder(past, { models, systemPrompt, maxSteps, clock, notice }, settings)),
       modelAdvice: modelAdvice(agent, stateDir),
       historyDir: join(stateDir, "sessions"),
       signal,
@@ -78,25 +86,15 @@ export async function runAcp(context: CliContext): Promise<number> {
   }
 }
 
-/** Undefined without a configured model. The model itself is loaded later. */
-function modelsOf(
-  { models = [], modelProviders: providers, networkProxy: proxy }: AgentConfig,
-  { io, clock }: CliContext,
-): Models | undefined {
-  const [first, ...others] = models;
-  if (first === undefined) return undefined;
-  return new Models([first, ...others], { env: io.env, clock, providers, proxy });
-}
-
 /** Tells the person how to configure a model. */
 function modelAdvice({ file, untrusted }: AgentConfig, home: string): string {
   if (untrusted !== undefined) return `The configuration is not used: ${untrusted.remedy}`;
-  const example = '"model": "anthropic/claude-sonnet-4-5"';
+  const example = '"model": "ollama/qwen3"';
   const where =
     file === undefined
       ? `put \`{ "agents": { "defaults": { ${example} } } }\` into ${join(home, "plugboard.json")}`
       : `set \`${example}\` in agents.defaults of ${file}`;
-  return `To get answers, ${where}, set the provider's API key, and restart the agent.`;
+  return `To get answers, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY for the agent, or start Ollama, or ${where}; then restart the agent.`;
 }
 
 /** Without a configuration the agent has no servers of its own: the demo is only for people at a terminal. */

@@ -2,6 +2,12 @@
 
 import type { Command as Parser } from "commander";
 
+export interface AcpCommand {
+  kind: "acp";
+  /** `provider/model` */
+  model?: string;
+}
+
 const HELP = `
 An editor starts this command and talks to it on stdin and stdout. In Zed's
 settings:
@@ -13,16 +19,19 @@ stderr; if the agent cannot start, the editor also gets the reason in the answer
 to its first request.
 
 The MCP servers that the editor passes are used together with those in the
-configuration. With a "model" in the configuration the agent answers questions;
-without one you can only use commands such as /tools, /call, /mcp and /read.
+configuration. Questions are answered by the "model" of the configuration or of
+--model. Without either, the key that is set decides: ANTHROPIC_API_KEY,
+OPENAI_API_KEY or GEMINI_API_KEY; without a key, a running Ollama. Without any
+model you can only use commands such as /tools, /call, /mcp and /read.
 
 Example:
   acpx --agent "plugboard acp" exec "/tools"`;
 
-export function describeAcp(program: Parser, choose: () => void): void {
+export function describeAcp(program: Parser, choose: (command: AcpCommand) => void): void {
   program
     .command("acp")
     .description("run as an ACP agent on stdio (started by an editor)")
+    .option("--model <provider/model>", "use this model unless a session chooses another")
     .addHelpText("after", HELP)
-    .action(choose);
+    .action(({ model }: { model?: string }) => choose({ kind: "acp", model }));
 }

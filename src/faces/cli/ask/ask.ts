@@ -10,6 +10,7 @@ import type { CliContext } from "../context.ts";
 import { elicitationPrompt } from "../questions/elicit.ts";
 import { EXIT, exitCodeFor } from "../exit-code.ts";
 import { untilInterrupted } from "../lifetime.ts";
+import { chooseModels, modelOptions } from "../models.ts";
 import { withBoard } from "../open.ts";
 import { readStdin } from "../terminal/input.ts";
 import { samplingPrompt } from "../questions/sample.ts";
@@ -21,21 +22,20 @@ import { TurnView } from "./turn-view.ts";
 const START_WAIT_MS = 15_000;
 
 export async function runAsk(command: AskCommand, context: CliContext): Promise<number> {
-  const { signal, io, clock } = context;
+  const { signal, clock } = context;
   const prompt = await readPrompt(command, context);
   // Servers start before the model is open; what they ask it until then is declined.
   let opened: AgentModel | undefined;
   const open = {
     start: "eager",
     restarts: true,
-    adjust: (agent: AgentConfig) => withModel(agent, command),
+    adjust: (agent: AgentConfig) => withModel(agent, command, context),
     onElicitation: elicitationPrompt(context),
     onSampling: samplingPrompt(context, { yes: command.yes, model: () => opened }),
     onApproval: command.yes ? () => "once" as const : undefined,
   } as const;
   return withBoard(context, open, async ({ board, agent }) => {
-    const { modelProviders: providers, networkProxy: proxy, maxSteps } = agent;
-    const model = await openModel(agent.model ?? "", { env: io.env, clock, providers, proxy });
+    const model = await openModel(agent.model ?? "", modelOptions(agent, context));
     opened = model;
     try {
       const wait = agent.startupWait ?? START_WAIT_MS;
@@ -49,7 +49,7 @@ export async function runAsk(command: AskCommand, context: CliContext): Promise<
         context: resources,
         prompt: [{ type: "text", text: prompt }],
         tools: () => board.tools(),
-        maxSteps,
+        maxSteps: agent.maxSteps,
         signal,
         onEvent: (event) => view.on(event),
         clock,
@@ -72,15 +72,20 @@ async function readPrompt({ prompt }: AskCommand, context: CliContext): Promise<
 }
 
 /** A model decides which calls are made, so by default those that may change something need approval. */
-function withModel(agent: AgentConfig, command: AskCommand): AgentConfig {
-  const model = command.model ?? agent.model;
-  if (model === undefined) {
-    throw new PlugboardError("CONFIG_INVALID", "no model is configured", {
-      hint: 'set "model" in agents.defaults, for example "anthropic/claude-sonnet-4-5" or "ollama/qwen3", or use --model',
+async function withModel(
+  agent: AgentConfig,
+  command: AskCommand,
+  context: CliContext,
+): Promise<AgentConfig> {
+  const chosen = await chooseModels(agent, command.model, context);
+  if (chosen === undefined) {
+    throw new PlugboardError("NO_MODEL", "no model is configured", {
+      hint: 'set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or start Ollama; or set "model" in agents.defaults, or use --model',
     });
   }
+  if (chosen.notice !== undefined) context.screen.note(`plugboard: ${chosen.notice}`);
   const approval = agent.guard?.approval ?? "destructive";
-  return { ...agent, model, guard: { ...agent.guard, approval } };
+  return { ...agent, model: chosen.ids[0], guard: { ...agent.guard, approval } };
 }
 
 function exitCodeOfTurn(end: TurnEnd, { options, screen }: CliContext): number {

@@ -13,6 +13,10 @@ export interface AskCommand {
 }
 
 const HELP = `
+Without a configured model, the key that is set decides: ANTHROPIC_API_KEY,
+OPENAI_API_KEY or GEMINI_API_KEY; without a key, a running Ollama. stderr says
+which model is used.
+
 The answer goes to stdout, the tool calls to stderr. With --json every event is
 one line of JSON on stdout.
 
@@ -22,7 +26,7 @@ allows that at all. Without a terminal to ask on, both are refused. --yes allows
 everything.
 
 Examples:
-  plugboard ask "What time is it in Tokyo?" --yes
+  ANTHROPIC_API_KEY=… plugboard ask "What time is it in Tokyo?" --yes
   plugboard ask --model ollama/qwen3 - < question.txt`;
 
 export function describeAsk(program: Parser, choose: (command: AskCommand) => void): void {

@@ -2,6 +2,7 @@
 // of JSON.
 
 import type { TurnEnd, TurnEvent, TurnResult } from "../../../agent/loop.ts";
+import type { PlugboardError } from "../../../model/errors.ts";
 import { asText, duration, oneLine, plainText, plural } from "../../../util/text.ts";
 import { progressText } from "../call/call-view.ts";
 import type { CliContext } from "../context.ts";
@@ -28,8 +29,7 @@ export class TurnView {
   /** The caller reports a failure. */
   end({ end, usage }: TurnResult): void {
     if (this.#context.options.json) {
-      const error =
-        end.reason === "failed" ? { code: end.error.code, message: end.error.message } : undefined;
+      const error = end.reason === "failed" ? failureOf(end.error) : undefined;
       return this.#line({ type: "end", reason: end.reason, usage, error });
     }
     this.#endLine();
@@ -100,6 +100,10 @@ export class TurnView {
   #line(value: object): void {
     this.#context.screen.jsonLine(value);
   }
+}
+
+function failureOf({ code, message, status, permanent }: PlugboardError): object {
+  return { code, message, status, retryable: !permanent };
 }
 
 function compactionText({ results, messages }: { results: number; messages: number }): string {

@@ -106,6 +106,7 @@ describe("read_file", () => {
     const { updates } = await call("read_file", { path: "a.txt", line: 3 });
     const locations = [{ path: join(cwd, "a.txt"), line: 3 }];
     expect(updates).toMatchObject([
+      { status: "in_progress" },
       { status: "in_progress", locations },
       { status: "completed", locations },
     ]);
@@ -165,7 +166,7 @@ describe("write_file", () => {
     });
     const diff = { type: "diff", path, oldText, newText: "new\n" };
     expect(status).toBe("completed");
-    expect(updates[0]).toMatchObject({ status: "in_progress", content: [diff] });
+    expect(updates[1]).toMatchObject({ status: "in_progress", content: [diff] });
     expect(content[0]).toEqual(diff);
     expect(textOf(content)).toBe("Wrote b.txt: 1 line.");
     expect(last?.locations).toEqual([{ path }]);
@@ -235,7 +236,7 @@ describe("run_command", () => {
       command: "echo $((1 + 1)) | tr 2 3; echo oops >&2; exit 4",
     });
     const shown = [{ type: "terminal", terminalId: "t1" }];
-    expect(updates[0]).toMatchObject({ status: "in_progress", content: shown });
+    expect(updates[1]).toMatchObject({ status: "in_progress", content: shown });
     // Left as it is: the editor goes on showing the terminal, whose id is gone.
     expect({ status, content }).toEqual({ status: "completed", content: [] });
     expect(last).not.toHaveProperty("content");
@@ -285,7 +286,9 @@ describe("run_command", () => {
   it.each(["cancel", "close"] as const)("ends with a %s of the session", async (how) => {
     const { editor, sessionId } = await sit();
     const turn = editor.prompt(sessionId, '/call run_command {"command":"exec sleep 60"}');
-    await editor.until(() => editor.of(sessionId, "tool_call_update").length > 0);
+    await editor.until(() =>
+      JSON.stringify(editor.of(sessionId, "tool_call_update")).includes("terminal"),
+    );
     const ended = station.terminals.get("t1")?.ended;
     if (how === "cancel") await editor.agent.notify(session.cancel, { sessionId });
     else await editor.agent.request(session.close, { sessionId });

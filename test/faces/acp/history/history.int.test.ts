@@ -244,7 +244,7 @@ describe("what is kept", () => {
     const server = { ...echo(), env: [{ name: "API_TOKEN", value: secret }] };
     const sessionId = await editor.newSession([server], desk.directory);
     await editor.prompt(sessionId, `/call echo/echo {"text": "${secret}"}`);
-    await editor.prompt(sessionId, `what is ${secret}?`);
+    await editor.failure(sessionId, `what is ${secret}?`);
     await editor.close();
     const text = readFileSync(fileOf(sessionId), "utf8");
     expect(text).toContain("[REDACTED]");

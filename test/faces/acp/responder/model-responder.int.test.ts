@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { methods } from "@agentclientprotocol/sdk";
+import { methods, type NewSessionRequest } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
 import { choose, mcpServer, useDesk } from "../harness.ts";
 import { useScripted } from "../scripted.ts";
@@ -41,19 +41,67 @@ describe("an answer", () => {
     const editor = await desk.open({ newResponder });
     const sessionId = await editor.newSession([mcpServer("echo", "echo")]);
     expect(await editor.ask(sessionId, "go")).toBe("done");
+    const [started] = editor.of(sessionId, "tool_call");
     // The editor shows the call under this title from now on.
     expect(editor.questions[0]?.toolCall).toMatchObject({
-      toolCallId: "c1",
+      toolCallId: started?.toolCallId,
       title: "echo: echo hi",
       content: [{}, { content: { text: "Every call of this tool needs approval (echo/echo)." } }],
     });
-    expect(editor.of(sessionId, "tool_call")).toMatchObject([
-      { toolCallId: "c1", title: "echo: echo hi", rawInput: { text: "hi" } },
-    ]);
+    expect(started).toMatchObject({
+      title: "echo: echo hi",
+      status: "pending",
+      rawInput: { text: "hi" },
+    });
     expect(editor.of(sessionId, "tool_call_update")).toMatchObject([
+      { status: "in_progress" },
       { status: "completed", content: [{ content: { type: "text", text: "hi" } }] },
     ]);
     expect(scripted.requests[1]?.toolResults[0]?.text).toContain("EXTERNAL_UNTRUSTED_CONTENT");
+  });
+
+  it("gives each call its own id, and the model its own one back", async () => {
+    const again = () => ({
+      toolCalls: [{ name: "mcp__echo__echo", arguments: { text: "hi" }, id: "call_0" }],
+    });
+    const newResponder = await scripted.script([
+      again,
+      again,
+      { text: "done" },
+      again,
+      { text: "" },
+    ]);
+    const editor = await desk.open({ newResponder });
+    const sessionId = await editor.newSession([mcpServer("echo", "echo")]);
+    await editor.prompt(sessionId, "go");
+    await editor.prompt(sessionId, "again");
+    const ids = editor.of(sessionId, "tool_call").map(({ toolCallId }) => toolCallId);
+    expect(new Set(ids).size).toBe(3);
+    const ended = editor
+      .of(sessionId, "tool_call_update")
+      .flatMap(({ toolCallId, status }) => (status === "completed" ? toolCallId : []));
+    expect(ended).toEqual(ids);
+    expect(scripted.requests.at(-1)?.toolResults.map(({ id }) => id)).toEqual(
+      ids.map(() => "call_0"),
+    );
+  });
+
+  it("leaves a call pending until it is approved", async () => {
+    const newResponder = await scripted.script([echoCall, { text: "done" }]);
+    let statuses: unknown[] = [];
+    const editor = await desk.open({
+      newResponder,
+      decide: () => {
+        statuses = editor.updates.flatMap(({ update }) =>
+          update.sessionUpdate === "tool_call" || update.sessionUpdate === "tool_call_update"
+            ? [update.status]
+            : [],
+        );
+        return choose("allow");
+      },
+    });
+    await editor.prompt(await editor.newSession([mcpServer("echo", "echo")]), "go");
+    expect(statuses).toEqual(["pending"]);
   });
 
   it("shows a call's progress, and one of a tool that the model made up", async () => {
@@ -102,13 +150,113 @@ describe("an answer", () => {
     expect(await editor.prompt(sessionId, "go")).toEqual({ stopReason: "max_turn_requests" });
   });
 
-  it("that fails is reported with the reason", async () => {
+  it.each([
+    [400, -32010, { kind: "HTTP_STATUS", retryable: false }],
+    [401, -32010, { kind: "NEEDS_AUTH", retryable: false }],
+    [403, -32010, { kind: "NEEDS_AUTH", retryable: false }],
+    [404, -32010, { kind: "HTTP_STATUS", retryable: false }],
+    [413, -32010, { kind: "HTTP_STATUS", retryable: false }],
+    [500, -32603, { kind: "HTTP_STATUS", retryable: true }],
+  ])("that fails with %i is an error", async (status, code, data) => {
+    const failed = { error: { status, message: "out of cheese", retryAfter: 0 } };
+    const newResponder = await scripted.script(() => failed);
+    const editor = await desk.open({ newResponder, capabilities: { session: { notices: {} } } });
+    const sessionId = await editor.newSession();
+    const error = await editor.failure(sessionId, "go");
+    expect(error).toMatchObject({ code, data: { ...data, status } });
+    expect(error.message).toContain(`The model scripted/m answered with ${status}: out of cheese.`);
+    // The client shows the error, so nothing says it a second time.
+    expect(editor.said(sessionId)).toBe("");
+  });
+
+  it("that breaks off for good is an error, and what was said stays", async () => {
+    const half = { text: "half an answer, and then", endAfter: 5 };
     const newResponder = await scripted.script([
+      half,
       { error: { status: 401, message: "who are you" } },
+      { text: "as I said" },
+    ]);
+    const editor = await desk.open({ newResponder, keeps: true });
+    const sessionId = await editor.newSession([], desk.directory);
+    expect(await editor.failure(sessionId, "go")).toMatchObject({ data: { status: 401 } });
+    expect(await editor.ask(sessionId, "Go on.")).toBe("as I said");
+    expect(scripted.requests.at(-1)?.messages.slice(1)).toMatchObject([
+      { role: "user", text: "go" },
+      { role: "assistant", text: expect.stringMatching(/^half/) },
+      { role: "user", text: "Go on." },
+    ]);
+    await editor.close();
+    const later = await desk.open({ newResponder, keeps: true });
+    await later.agent.request(session.load, { sessionId, cwd: desk.directory, mcpServers: [] });
+    expect(later.said(sessionId)).toMatch(/^half.*The model scripted\/m answered with 401/s);
+  });
+
+  it("that is silent for too long is announced, and then an error", async () => {
+    const newResponder = await scripted.script([{ text: "never", delayMs: 60_000 }], 5, {
+      notice: 10,
+      timeout: 50,
+    });
+    const editor = await desk.open({ newResponder, capabilities: { session: { notices: {} } } });
+    const sessionId = await editor.newSession();
+    expect(await editor.failure(sessionId, "go")).toMatchObject({
+      code: -32603,
+      message: expect.stringContaining("The model scripted/m said nothing for 50 ms."),
+      data: { kind: "TIMEOUT", retryable: true },
+    });
+    expect(editor.of(sessionId, "notice").map(({ title }) => title)).toEqual([
+      "The model scripted/m has said nothing for 10 ms; it is given up after 50 ms",
+    ]);
+  });
+
+  it("has one message id for its text and one for its thoughts, and the next has others", async () => {
+    const newResponder = await scripted.script([
+      { thinking: "let me see", text: "a few words", ...echoCall },
+      { text: "and some more" },
     ]);
     const editor = await desk.open({ newResponder });
-    const sessionId = await editor.newSession();
-    expect(await editor.ask(sessionId, "go")).toMatch(/who are you|401/);
+    const sessionId = await editor.newSession([mcpServer("echo", "echo")]);
+    await editor.prompt(sessionId, "go");
+    const idsOf = (kind: "agent_message_chunk" | "agent_thought_chunk") => [
+      ...new Set(editor.of(sessionId, kind).map(({ messageId }) => messageId)),
+    ];
+    const ids = [...idsOf("agent_thought_chunk"), ...idsOf("agent_message_chunk")];
+    expect(ids).toEqual([expect.any(String), expect.any(String), expect.any(String)]);
+    expect(new Set(ids).size).toBe(3);
+  });
+
+  it("that is given again replaces the one that broke off", async () => {
+    const newResponder = await scripted.script([
+      { thinking: "hm hm hm", text: "half an answer, and then", endAfter: 12 },
+      { text: "whole" },
+      { text: "yes" },
+    ]);
+    const notices = { session: { notices: {} } };
+    const editor = await desk.open({ newResponder, keeps: true, capabilities: notices });
+    const sessionId = await editor.newSession([], desk.directory);
+    await editor.prompt(sessionId, "go");
+    const chunks = editor.updates.flatMap(({ update }) =>
+      update.sessionUpdate === "agent_message_chunk" ||
+      update.sessionUpdate === "agent_thought_chunk"
+        ? [update]
+        : [],
+    );
+    const before = new Set(chunks.map(({ messageId }) => messageId));
+    const first = chunks.find(({ _meta }) => _meta !== undefined);
+    before.delete(first?.messageId);
+    expect(first?._meta).toEqual({ plugboard: { replaces: [...before] } });
+    expect(before.size).toBe(2);
+    await editor.close();
+    const later = await desk.open({ newResponder, keeps: true });
+    await later.agent.request(session.load, { sessionId, cwd: desk.directory, mcpServers: [] });
+    expect(later.said(sessionId)).toBe("whole");
+    expect(later.of(sessionId, "agent_thought_chunk")).toEqual([]);
+    await later.prompt(sessionId, "Sure?");
+    expect(
+      scripted.requests
+        .at(-1)
+        ?.messages.slice(1)
+        .map(({ text }) => text),
+    ).toEqual(["go", "whole", "Sure?"]);
   });
 
   it("that is retried causes a notice", async () => {
@@ -129,8 +277,9 @@ describe("an answer", () => {
     ]);
     const editor = await desk.open({ newResponder });
     const sessionId = await editor.newSession();
-    expect(await editor.ask(sessionId, "go")).toMatch(
-      /^half.*\n\nThe answer of the model .* broke off.*\. Asking again in .* …\n\nThe model .* answered with 401: who are you\. Check the API key$/,
+    await editor.failure(sessionId, "go");
+    expect(editor.said(sessionId)).toMatch(
+      /^half.*\n\nThe answer of the model .* broke off.*\. Asking again in .* …\n\n$/,
     );
   });
 
@@ -152,6 +301,79 @@ describe("an answer", () => {
     await editor.agent.notify(session.cancel, { sessionId });
     expect(await turn).toEqual({ stopReason: "cancelled" });
     expect(await editor.ask(sessionId, "again")).toContain("short");
+  });
+});
+
+describe("a client's system prompt", () => {
+  const open = async (
+    systemPrompt: unknown,
+    configured: string | undefined,
+    capabilities = { session: { notices: {} } },
+  ) => {
+    const newResponder = await scripted.script(() => ({ text: "ok" }), 5, {
+      systemPrompt: configured,
+    });
+    const editor = await desk.open({ newResponder, keeps: true, capabilities });
+    const params = { cwd: desk.directory, mcpServers: [], _meta: { systemPrompt } };
+    const { sessionId } = await editor.agent.request(session.new, params as NewSessionRequest);
+    await editor.prompt(sessionId, "go");
+    return { editor, sessionId };
+  };
+  const used = () => scripted.requests.at(-1)?.messages[0]?.text ?? "";
+
+  it.each([
+    ["a text", "You are Kim.", undefined, /^You are Kim\.\n\nResults of tools/],
+    [
+      "an addition",
+      { append: "Speak French." },
+      "Be brief.",
+      /^Be brief\.\n\nSpeak French\.\n\nResults of tools/,
+    ],
+    [
+      "an addition to the built-in one",
+      { append: "Speak French." },
+      undefined,
+      /^You are an agent with tools\.[^]*\n\nSpeak French\.\n\nResults of tools/,
+    ],
+    ["something else", 5, "Be brief.", /^Be brief\.\n\nResults of tools/],
+  ])("that is %s is used", async (_, systemPrompt, configured, expected) => {
+    const { editor, sessionId } = await open(systemPrompt, configured);
+    expect(used()).toMatch(expected);
+    expect(editor.of(sessionId, "notice")).toEqual([]);
+  });
+
+  it("does not take the place of the configured one, which the client is told", async () => {
+    const { editor, sessionId } = await open("You are Kim.", "Be brief.");
+    expect(used()).toMatch(/^Be brief\.\n\nResults of tools/);
+    await editor.until(() => editor.of(sessionId, "notice").length > 0);
+    expect(editor.of(sessionId, "notice").map(({ title }) => title)).toEqual([
+      "The client's system prompt is ignored: the configuration has one, and a client can only append to it",
+    ]);
+  });
+
+  it("is ignored without a model, which the client is told", async () => {
+    const editor = await desk.open({ capabilities: { session: { notices: {} } } });
+    const params = { cwd: desk.directory, mcpServers: [], _meta: { systemPrompt: "You are Kim." } };
+    const { sessionId } = await editor.agent.request(session.new, params as NewSessionRequest);
+    await editor.until(() => editor.of(sessionId, "notice").length > 0);
+    expect(editor.of(sessionId, "notice").map(({ title }) => title)).toEqual([
+      "The client's system prompt is ignored: there is no model",
+    ]);
+  });
+
+  it("holds when the session is loaded again, until the client sends another", async () => {
+    const { editor, sessionId } = await open({ append: "Speak French." }, "Be brief.");
+    await editor.close();
+    const newResponder = await scripted.script(() => ({ text: "ok" }));
+    const later = await desk.open({ newResponder, keeps: true });
+    const params = { sessionId, cwd: desk.directory, mcpServers: [] };
+    await later.agent.request(session.load, params);
+    await later.prompt(sessionId, "go");
+    expect(used()).toMatch(/^Be brief\.\n\nSpeak French\./);
+    const _meta = { systemPrompt: { append: "Speak Dutch." } };
+    await later.agent.request(session.load, { ...params, _meta });
+    await later.prompt(sessionId, "go");
+    expect(used()).toMatch(/^Be brief\.\n\nSpeak Dutch\./);
   });
 });
 

@@ -141,7 +141,7 @@ describe("servers of a session", () => {
     const sessionId = await editor.newSession([mcpServer("plain", "echo"), typed as never], cwd);
     await editor.ask(sessionId, "/call plain/cwd");
     await editor.ask(sessionId, "/call typed/cwd");
-    const results = editor.of(sessionId, "tool_call_update").map(({ content }) => content);
+    const results = editor.ended(sessionId).map(({ content }) => content);
     const shown = [{ type: "content", content: { type: "text", text: realpathSync(cwd) } }];
     expect(results).toEqual([shown, shown]);
   });
@@ -154,7 +154,7 @@ describe("servers of a session", () => {
     };
     const sessionId = await editor.newSession([server]);
     await editor.prompt(sessionId, "/call echo/env");
-    const [update] = editor.of(sessionId, "tool_call_update");
+    const [update] = editor.ended(sessionId);
     expect(JSON.stringify(update?.content)).toContain("${HOME} and $${HOME}");
   });
 

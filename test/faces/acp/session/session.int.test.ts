@@ -10,14 +10,22 @@ const desk = useDesk();
 const echo = () => mcpServer("echo", "echo");
 
 describe("without a model", () => {
-  it("the answer to a question says what can be done, and how to set a model", async () => {
-    const editor = await desk.open();
-    const sessionId = await editor.newSession([echo()]);
-    const said = await editor.ask(sessionId, "How are you?");
-    expect(said).toContain("has no model");
-    expect(said).toContain("11 tools can be used");
-    expect(said).toContain("set `model` in agents.defaults");
-  });
+  it.each(["How are you?", "/etc/hosts is what?"])(
+    "a question fails, which says what can be done, and how to set a model: %s",
+    async (question) => {
+      const editor = await desk.open();
+      const sessionId = await editor.newSession([echo()]);
+      const { code, message, data } = await editor.failure(sessionId, question);
+      expect(message).toContain("has no model");
+      expect(message).toContain("11 tools can be used");
+      expect(message).toContain("set `model` in agents.defaults");
+      expect({ code, data }).toEqual({
+        code: -32010,
+        data: { kind: "NO_MODEL", retryable: false },
+      });
+      expect(editor.said(sessionId)).toBe("");
+    },
+  );
 
   it.each([
     ["/tools", "- echo/add: [echo] Adds two numbers."],
@@ -47,7 +55,6 @@ describe("without a model", () => {
     ["/resources", "The servers have no resources."],
     ["/read", "/read needs a URI"],
     ["/read nothing://there", "nothing://there"],
-    ["/etc/hosts is what?", "has no model"],
   ])("%s", async (line, answer) => {
     const editor = await desk.open();
     const sessionId = await editor.newSession([echo()]);
@@ -140,12 +147,13 @@ describe("a call", () => {
       title: "echo: progress steps=2 ms=1",
       name: "mcp__echo__progress",
       kind: "other",
-      status: "in_progress",
+      status: "pending",
       rawInput: { steps: 2, ms: 1 },
     });
     const updates = editor.of(sessionId, "tool_call_update");
     expect(updates.every(({ toolCallId }) => toolCallId === start?.toolCallId)).toBe(true);
-    expect(JSON.stringify(updates[0]?.content)).toContain("1/2 step 1 of 2");
+    expect(updates[0]).not.toHaveProperty("content");
+    expect(JSON.stringify(updates[1]?.content)).toContain("1/2 step 1 of 2");
     expect(updates.at(-1)).toMatchObject({
       status: "completed",
       content: [{ type: "content", content: { type: "text", text: "2 steps done" } }],
@@ -212,6 +220,17 @@ describe("permission", () => {
   });
 
   it.each([
+    [true, "read/add", "read"],
+    [true, "read/fail", "other"],
+    [false, "read/add", "other"],
+  ])("has a kind that clients may go by: trusted %s, %s is %s", async (trusted, tool, kind) => {
+    const editor = await desk.open({ servers: { read: { ...fixture("echo"), trusted } } });
+    const sessionId = await editor.newSession();
+    await editor.prompt(sessionId, `/call ${tool} {"a": 1, "b": 2}`);
+    expect(editor.questions[0]?.toolCall).toMatchObject({ kind });
+  });
+
+  it.each([
     ["allow", 2, "completed"],
     ["always", 1, "completed"],
     ["reject", 2, "failed"],
@@ -223,7 +242,7 @@ describe("permission", () => {
     await editor.prompt(sessionId, "/call echo/pid");
     await editor.prompt(sessionId, "/call echo/pid");
     expect(editor.questions).toHaveLength(questions);
-    const ends = editor.of(sessionId, "tool_call_update").map((update) => update.status);
+    const ends = editor.ended(sessionId).map((update) => update.status);
     expect(ends).toEqual([status, status]);
   });
 

@@ -11,12 +11,20 @@ import { Sink, useScratch } from "../harness.ts";
 const scratch = useScratch();
 
 /** The command with a client that writes lines by hand. */
-function start(argv: readonly string[] = [], env: Record<string, string> = {}) {
+function start(
+  argv: readonly string[] = [],
+  env: Record<string, string> = {},
+  flags: readonly string[] = [],
+) {
   const stdin = new PassThrough();
   const stdout = new Sink();
   // The login shell is to read nobody's start files.
   const home = { HOME: scratch.directory, SHELL: "/bin/sh" };
-  const running = scratch.start([...argv, "acp"], { stdin, stdout, env: { ...home, ...env } });
+  const running = scratch.start([...argv, "acp", ...flags], {
+    stdin,
+    stdout,
+    env: { ...home, ...env },
+  });
   let id = 0;
   const lines = () =>
     stdout.text
@@ -211,7 +219,9 @@ describe("plugboard acp", () => {
     const { sessionId } = result as unknown as { sessionId: string };
     const prompt = [{ type: "text", text: "What is it?" }];
     await agent.request("session/prompt", { sessionId, prompt });
-    expect(agent.stdout.text).toMatch(/To get answers, put .* into \S+plugboard\.json/);
+    expect(agent.stdout.text).toMatch(
+      /To get answers, set ANTHROPIC_API_KEY,.* or put .* into \S+plugboard\.json/,
+    );
     agent.stdin.end();
     await agent.done;
   });
@@ -298,6 +308,37 @@ describe("with a model", () => {
     expect((await agent.done).code).toBe(0);
   });
 
+  it("that nobody has chosen, a key decides, and the user is told", async () => {
+    await using model = await startModel({ turns: () => ({ text: "hello" }), apiKey: "from-env" });
+    const anthropic = { type: "anthropic", baseUrl: `${model.url}/v1` };
+    const config = scratch.file("keyed.json", { models: { providers: { anthropic } } });
+    const env = { ANTHROPIC_API_KEY: "from-env", GEMINI_API_KEY: "other" };
+    const says = "using anthropic/claude-sonnet-5, because ANTHROPIC_API_KEY is set";
+    for (const [flags, id] of [
+      [[], "anthropic/claude-sonnet-5"],
+      [["--model", "anthropic/other"], "anthropic/other"],
+    ] as const) {
+      const agent = start(["--config", config], env, flags);
+      await agent.request("initialize", {
+        protocolVersion: 1,
+        clientCapabilities: { session: { notices: {} } },
+      });
+      const { result } = await agent.request("session/new", { cwd: "/", mcpServers: [] });
+      const { sessionId, configOptions } = result as unknown as {
+        sessionId: string;
+        configOptions: { id: string; currentValue: string }[];
+      };
+      expect(configOptions.find((option) => option.id === "model")?.currentValue).toBe(id);
+      const prompt = [{ type: "text", text: "Hello?" }];
+      await agent.request("session/prompt", { sessionId, prompt });
+      expect(agent.stdout.text.includes(says)).toBe(flags.length === 0);
+      expect(agent.stderr.text.includes(says)).toBe(flags.length === 0);
+      agent.stdin.end();
+      await agent.done;
+    }
+    expect(model.requests.map((request) => request.model)).toEqual(["claude-sonnet-5", "other"]);
+  });
+
   it("that cannot be used, commands work, and the answer to a question says why", async () => {
     const config = scratch.file("model.json", { agents: { defaults: { model: "nobody/none" } } });
     const agent = start(["--config", config]);
@@ -308,8 +349,12 @@ describe("with a model", () => {
       agent.request("session/prompt", { sessionId, prompt: [{ type: "text", text }] });
     await ask("/mcp");
     expect(agent.stdout.text).toContain("There are no servers.");
-    expect(await ask("Hello?")).toMatchObject({ result: { stopReason: "end_turn" } });
-    expect(agent.stdout.text).toContain("nobody");
+    expect(await ask("Hello?")).toMatchObject({
+      error: {
+        message: expect.stringContaining("nobody"),
+        data: { kind: "NO_MODEL", retryable: false },
+      },
+    });
     agent.stdin.end();
     await agent.done;
   });

@@ -115,7 +115,7 @@ describe("plugboard ask", () => {
     expect(events[0]).toEqual({ type: "step", step: 1 });
     expect(events).toContainEqual({
       type: "tool_call",
-      id: "c1",
+      id: expect.any(String),
       name: "mcp__echo__echo",
       input: { text: "hi" },
       source: { kind: "mcp", server: "echo", tool: "echo" },
@@ -223,9 +223,23 @@ describe("plugboard ask", () => {
     expect(JSON.parse(json.stdout.trimEnd().split("\n").at(-1) ?? "")).toMatchObject({
       type: "end",
       reason: "failed",
-      error: { code: "HTTP_STATUS" },
+      error: { code: "HTTP_STATUS", status: 503, retryable: true },
     });
   });
+
+  it.each([400, 401, 403, 404, 413])(
+    "exits with 3 when the model answers with %i",
+    async (status) => {
+      const config = await configure(() => ({ error: { status, message: "no" } }), {
+        mcp: { servers: {} },
+      });
+      const { code, stdout, stderr } = await ask(config, "go", "--json");
+      expect(code).toBe(3);
+      expect(stderr).toContain(`answered with ${status}`);
+      const error = { status, retryable: false };
+      expect(JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "")).toMatchObject({ error });
+    },
+  );
 
   it("ends with a signal, even in the middle of an answer", async () => {
     const config = await configure([{ text: "once upon a time", chunkDelayMs: 50 }]);
@@ -236,16 +250,43 @@ describe("plugboard ask", () => {
   });
 
   it.each([
-    [{}, [], "no model is configured", 'hint: set "model" in agents.defaults'],
-    [{ model: "nobody/m" }, [], "no model provider is named 'nobody'", "hint: there are"],
-    [{ model: "openai/m" }, [], "needs an API key, and OPENAI_API_KEY is not set", "hint: export"],
-    [{ model: "openai/m" }, ["--model", "m"], "'m' does not name a model", "hint: write"],
-  ])("says what to configure: %j %j", async (defaults, argv, message, hint) => {
-    const config = scratch.file("bare.json", { agents: { defaults } });
-    const { code, stdout, stderr } = await ask(config, "go", ...argv);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toContain(message);
-    expect(stderr).toContain(hint);
+    [3, {}, [], "no model is configured", 'or set "model" in agents.defaults'],
+    [3, { model: "nobody/m" }, [], "no model provider is named 'nobody'", "hint: there are"],
+    [3, { model: "openai/m" }, [], "needs an API key, and OPENAI_API_KEY is not", "hint: export"],
+    [2, { model: "openai/m" }, ["--model", "m"], "'m' does not name a model", "hint: write"],
+  ])(
+    "exits with %i and says what to configure: %j %j",
+    async (exit, defaults, argv, message, hint) => {
+      const config = scratch.file("bare.json", { agents: { defaults } });
+      const { code, stdout, stderr } = await ask(config, "go", ...argv);
+      expect({ code, stdout }).toEqual({ code: exit, stdout: "" });
+      expect(stderr).toContain(message);
+      expect(stderr).toContain(hint);
+    },
+  );
+
+  it("without a configuration uses what a running Ollama has, and says so", async () => {
+    model = await startModel({ turns: [{ text: "hello" }], models: ["qwen3:8b"] });
+    const env = { OLLAMA_BASE_URL: `${model.url}/v1` };
+    const { code, stdout, stderr } = await scratch.run(["ask", "go"], { env });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "hello\n" });
+    expect(stderr.split("\n")[0]).toBe(
+      `plugboard: no model is configured; using ollama/qwen3:8b, because Ollama runs at ${new URL(model.url).host} (--model or "model" in the configuration chooses another)`,
+    );
+    expect(model.requests).toMatchObject([{ model: "qwen3:8b" }]);
+  });
+
+  it("with a key uses the default model of its provider, and says so", async () => {
+    model = await startModel({ turns: () => ({ text: "hello" }), apiKey: "from-env" });
+    const anthropic = { type: "anthropic", baseUrl: `${model.url}/v1` };
+    const config = scratch.file("keyed.json", { models: { providers: { anthropic } } });
+    const env = { ANTHROPIC_API_KEY: "from-env" };
+    const { code, stderr } = await scratch.run(["--config", config, "ask", "go"], { env });
+    expect(code).toBe(0);
+    expect(stderr).toContain("using anthropic/claude-sonnet-5, because ANTHROPIC_API_KEY is set");
+    const other = ["--config", config, "ask", "--model", "anthropic/other", "go"];
+    expect((await scratch.run(other, { env })).stderr).toBe("");
+    expect(model.requests.map((request) => request.model)).toEqual(["claude-sonnet-5", "other"]);
   });
 
   it("goes through the configured proxy", async () => {
