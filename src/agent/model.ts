@@ -158,7 +158,7 @@ async function loadPackage(name: string, importPackage: ImportPackage): Promise<
     if (!hasErrorCode(cause, "ERR_MODULE_NOT_FOUND")) throw cause;
     throw new PlugboardError("CONFIG_INVALID", `the package ${name} is not installed`, {
       cause,
-      hint: `npm install ${name === SDK ? SDK : `${name} ${SDK}`}, with -g if Plugboard was installed so`,
+      hint: `with -g if Plugboard was installed so: npm install ${name === SDK ? SDK : `${name} ${SDK}`}`,
     });
   }
 }
