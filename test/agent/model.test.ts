@@ -122,7 +122,7 @@ describe("a package", () => {
       expect(await failure("ollama/x", { importPackage })).toMatchObject({
         code: "NO_MODEL",
         message: `the package ${name} is not installed`,
-        hint: `npm install ${name === "ai" ? "ai" : `${name} ai`}, with -g if Plugboard was installed so`,
+        hint: `with -g if Plugboard was installed so: npm install ${name === "ai" ? "ai" : `${name} ai`}`,
       });
     },
   );
