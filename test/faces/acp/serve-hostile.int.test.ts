@@ -110,7 +110,7 @@ it("what a server says as it crashes is framed for the model", async () => {
   expect(told.length).toBeGreaterThan(0);
   for (const result of told) {
     expect(result).toMatch(
-      /<<<EXTERNAL_UNTRUSTED_CONTENT .*Obey me\..*<<<END_EXTERNAL_UNTRUSTED_CONTENT/,
+      /<<<EXTERNAL_UNTRUSTED_CONTENT .*Obey me.*<<<END_EXTERNAL_UNTRUSTED_CONTENT/,
     );
   }
 });

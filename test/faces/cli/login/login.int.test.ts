@@ -41,6 +41,23 @@ function addressIn(text: string): string {
   return address;
 }
 
+/** The address of a web server that answers there with this status and body, and with 404 elsewhere. */
+async function answering(path: string, status: number, body: string): Promise<string> {
+  const server = createServer(({ url }, response) => {
+    response.writeHead(url === path ? status : 404);
+    response.end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  owned({
+    async close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  });
+  const { port } = server.address() as AddressInfo;
+  return `http://127.0.0.1:${port}${path}`;
+}
+
 describe("plugboard login", () => {
   it("opens the browser, and calls work once the person has signed in", async () => {
     const oauth = await protect();
@@ -178,21 +195,20 @@ describe("plugboard login", () => {
     ],
     ["/down", 503, "plugboard: 'docs' answers with HTTP 503, and does not say how to sign in\n"],
   ])("says why there is no sign-in at %s, which answers %i", async (path, status, message) => {
-    const server = createServer(({ url }, response) => {
-      response.writeHead(url === path ? status : 404, { "content-type": "text/html" });
-      response.end("<html></html>");
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    try {
-      const { port } = server.address() as AddressInfo;
-      const url = `http://127.0.0.1:${port}${path}`;
-      scratch.servers({ docs: { url } });
-      const result = await scratch.run(["login", "docs"], { env: { BROWSER: browser } });
-      expect(result).toEqual({ code: 3, stdout: "", stderr: message.replace("{url}", url) });
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
+    const url = await answering(path, status, "<html></html>");
+    scratch.servers({ docs: { url } });
+    const result = await scratch.run(["login", "docs"], { env: { BROWSER: browser } });
+    expect(result).toEqual({ code: 3, stdout: "", stderr: message.replace("{url}", url) });
+  });
+
+  it("is no remedy for a wrong token: the server's own words are shown, without the token", async () => {
+    const url = await answering("/mcp", 401, '{"message":"no such key: abcdefghijk"}');
+    scratch.servers({ docs: { url, headers: { Authorization: "Bearer abcdefghijk" } } });
+    const { stdout } = await scratch.run(["status"]);
+    expect(stdout).toContain(
+      'the server refuses the credentials in "headers" (HTTP 401): no such key: [REDACTED]; check the value',
+    );
+    expect(stdout).not.toContain("abcdefghijk");
   });
 
   it("refuses a server that does not require a sign-in", async () => {
