@@ -15,7 +15,6 @@ import type { GuardedCall, Next, ToolSubject } from "../model/guard.ts";
 import type { FramingMode } from "../model/guard-settings.ts";
 import type { Logger } from "../model/logger.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
-import type { ToolDefinition } from "../model/tool.ts";
 import type { KnownNames } from "../model/tool-pattern.ts";
 import type { Redactor } from "../secrets/redactor.ts";
 import type { Clock } from "../util/clock.ts";

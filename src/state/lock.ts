@@ -142,8 +142,8 @@ async function readHolder(path: string): Promise<Holder | undefined> {
 /** Undefined for a process that has ended, and where the system does not tell. */
 function startOf(pid: number): string | undefined {
   if (process.platform !== "linux") return undefined;
-  const stat = readStat("/proc", pid);
-  return stat?.zombie ? undefined : stat?.start;
+  const found = readStat("/proc", pid);
+  return found?.zombie ? undefined : found?.start;
 }
 
 let machine: string | undefined;

@@ -2,7 +2,6 @@
 
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import type { Board } from "../../../model/board.ts";
-import { PlugboardError } from "../../../model/errors.ts";
 import { type CallOutcome, canonicalName, type Tool } from "../../../model/tool.ts";
 import { oneLine, plainText, shellWord } from "../../../util/text.ts";
 import { assembleArguments } from "../../../bridge/arguments/assemble.ts";
@@ -12,6 +11,7 @@ import { CallView } from "./call-view.ts";
 import type { CliContext } from "../context.ts";
 import { elicitationPrompt } from "../questions/elicit.ts";
 import { EXIT, exitCodeOf } from "../exit-code.ts";
+import { findTool } from "../find-tool.ts";
 import type { CallCommand } from "./command.ts";
 import { withBoard } from "../open.ts";
 import { resultText } from "./result.ts";
@@ -40,7 +40,7 @@ export async function callTool(
   const { signal } = context;
   const view = new CallView(board, context);
   try {
-    const tool = await board.find(name, { signal }).catch(hintAtList);
+    const tool = await findTool(board, name, signal);
     const hint = `plugboard tools ${shellWord(canonicalName(tool))} shows its parameters`;
     const { args, problem, warnings } = assembleArguments(given, tool.parameters, hint);
     // A tool that a rule hides is refused and audited whatever its arguments are.
@@ -68,13 +68,6 @@ function withTimeout(timeout: number | undefined): (agent: AgentConfig) => Agent
     ...agent,
     servers: agent.servers.map((server) => ({ ...server, toolTimeout: timeout })),
   });
-}
-
-/** Rejects with the same error, which says where all tools are listed. */
-export function hintAtList(error: unknown): never {
-  if (!(error instanceof PlugboardError) || error.code !== "UNKNOWN_TOOL") throw error;
-  const { code, message, hint } = error;
-  throw new PlugboardError(code, message, { hint: hint ?? "to list all tools: plugboard tools" });
 }
 
 /** Errors go to stderr: what a script reads from stdout is always a result. */

@@ -6,15 +6,17 @@ import { closest } from "../../../util/closest.ts";
 import { duration, plainText, plural } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import { hintAtList } from "../call/call.ts";
 import type { ToolHelpCommand } from "../call/command.ts";
+import { findTool } from "../find-tool.ts";
 import { withBoard } from "../open.ts";
 import { stateToJson, unavailableNotes } from "../status/server-state.ts";
 import { untilStarted, whileStarting } from "../status/starting.ts";
 import { hasWords } from "../terminal/list.ts";
 import type { ToolsCommand } from "./command.ts";
 import { toolList } from "./tool-list.ts";
-import { toolHelp, toolPages } from "./tool-page.ts";
+
+/** A list does not pay for what explains a schema. */
+const loadPages = () => import("./tool-page.ts");
 
 export async function runTools(command: ToolsCommand, context: CliContext): Promise<number> {
   const { screen, options } = context;
@@ -42,10 +44,10 @@ export async function runTools(command: ToolsCommand, context: CliContext): Prom
       return EXIT.ok;
     }
     const { out } = screen.terminal;
-    const [only] = tools.length === 1 ? tools : [];
-    if (only !== undefined && isNamed(only, query)) {
-      screen.lines(await toolHelp(only, out, options));
-    } else screen.lines(long ? toolPages(tools, out) : toolList(tools, out));
+    const [only] = named;
+    if (only !== undefined) screen.lines(await (await loadPages()).toolHelp(only, out, options));
+    else if (long) screen.lines((await loadPages()).toolPages(tools, out));
+    else screen.lines(toolList(tools, out));
     const { isTerminal, paint } = screen.terminal.err;
     for (const note of unavailableNotes(servers, options)) screen.note(note);
     if (hidden > 0) screen.note(hiddenNote(hidden, found.length));
@@ -72,8 +74,8 @@ export async function runToolHelp(
 ): Promise<number> {
   const { screen, options, signal } = context;
   return withBoard(context, { start: "none" }, async ({ board }) => {
-    const finding = board.find(name, { signal }).catch(hintAtList);
-    const tool = await whileStarting(board, context, finding);
+    const tool = await whileStarting(board, context, findTool(board, name, signal));
+    const { toolHelp } = await loadPages();
     if (options.json) screen.json(toolJson(tool));
     else screen.lines(await toolHelp(tool, screen.terminal.out, options));
     return EXIT.ok;
