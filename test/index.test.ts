@@ -38,6 +38,7 @@ it("exports exactly these types", async () => {
     "BoardPrompts",
     "BoardResources",
     "CallEvent",
+    "CallStartEvent",
     "CallFailure",
     "CallOutcome",
     "Clock",
