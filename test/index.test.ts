@@ -40,6 +40,7 @@ it("exports exactly these types", async () => {
     "CallEvent",
     "CallFailure",
     "CallOutcome",
+    "CallStartEvent",
     "Clock",
     "CompleteOptions",
     "Completion",
