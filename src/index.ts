@@ -40,6 +40,7 @@ export type {
   BoardEvents,
   CallEvent,
   CallStartEvent,
+  CallStartEvent,
   PromptsEvent,
   ResourcesEvent,
   ServerEvent,
