@@ -74,6 +74,8 @@ export type {
   CompleteOptions,
   Completion,
   Resource,
+  ResourceBlock,
+  ResourceBlockOptions,
   ResourceContents,
   ResourceDefinition,
   ResourceOptions,

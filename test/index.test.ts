@@ -93,6 +93,8 @@ it("exports exactly these types", async () => {
     "RemoteTransportKind",
     "RequestHandlers",
     "Resource",
+    "ResourceBlock",
+    "ResourceBlockOptions",
     "ResourceContent",
     "ResourceContents",
     "ResourceDefinition",

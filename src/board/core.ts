@@ -22,7 +22,7 @@ import { Calls } from "./calls.ts";
 import { ContentCaches } from "./content/content-caches.ts";
 import { ContentRequests } from "./content/content-requests.ts";
 import { Prompts } from "./content/prompts.ts";
-import { resourceTools } from "./content/resource-tools.ts";
+import { RESOURCE_TOOLS, resourceTools } from "./content/resource-tools.ts";
 import { Resources } from "./content/resources.ts";
 import { learnSecrets } from "./create-server.ts";
 import { findByFullName, findTool, unknownTool } from "./find-tool.ts";
@@ -30,7 +30,7 @@ import { BoardGuard, type SessionGuard } from "./guard.ts";
 import { BoardRoots } from "./roots.ts";
 import type { ServerEntry } from "./server-entry.ts";
 import { ServerSet } from "./server-set.ts";
-import { BoardTools } from "./tools.ts";
+import { BoardTools, type OwnTool } from "./tools.ts";
 
 /** How long a closing board waits for its calls to end. */
 const CLOSE_WAIT_MS = 1000;
@@ -62,6 +62,8 @@ export class BoardCore {
   readonly #calls: Calls;
   readonly #caches: ContentCaches;
   readonly #offBase: (() => void)[] = [];
+  /** The board's own tools that listeners know of, as far as they come and go. */
+  #offered: readonly string[] = [];
   #isOpen = false;
 
   constructor({ agent, options, cache, call, over }: BoardCoreOptions) {
@@ -77,11 +79,7 @@ export class BoardCore {
     const { workspaceDir = agent.workspace } = options;
     const { roots = workspaceDir === undefined ? undefined : [workspaceDir] } = options;
     this.roots = new BoardRoots(roots, workspaceDir ?? process.cwd());
-    const hasTools = options.resourceTools ?? agent.resourceTools ?? false;
-    const given = [
-      ...(options.native ?? []),
-      ...(hasTools ? resourceTools(() => this.resources) : []),
-    ];
+    const given = [...(options.native ?? []), ...this.#resourceTools()];
     const native = collectNative(given, workspaceDir ? { workspaceDir } : {});
     const common = {
       agent,
@@ -129,7 +127,11 @@ export class BoardCore {
       guard: this.#guard,
       redact: <Value>(value: Value): Value => this.#redactor.value(value),
     };
-    this.resources = new Resources({ ...content, hasTools, now: () => this.clock.monotonic() });
+    this.resources = new Resources({
+      ...content,
+      hasTools: () => RESOURCE_TOOLS.every((name) => this.tools.find(name)?.isListed === true),
+      now: () => this.clock.monotonic(),
+    });
     this.prompts = new Prompts(content);
     this.#emitServerEvents();
     if (base !== undefined) this.#forwardContentEvents(base);
@@ -137,6 +139,7 @@ export class BoardCore {
 
   /** From now on changed tools are reported. Before the board is open, nobody has a list that they could change. */
   opened(): void {
+    this.#offered = this.tools.offered();
     this.#isOpen = true;
   }
 
@@ -200,7 +203,30 @@ export class BoardCore {
     });
     this.servers.events.on("state", ({ entry, state, previous }) => {
       this.#events.emit("server", this.#redactor.value({ server: entry.name, state, previous }));
+      this.#reportOffered();
     });
+  }
+
+  #resourceTools(): OwnTool[] {
+    const { options, agent } = this;
+    const configured = agent.resourceTools;
+    const { resourceTools: given = configured ?? false } = options;
+    const wanted = given === "auto" ? (configured ?? given) : given;
+    if (wanted === false) return [];
+    const tools = resourceTools(() => this.resources);
+    if (wanted === true) return tools;
+    return tools.map((tool) => ({ ...tool, isOffered: () => this.resources.isThereAny }));
+  }
+
+  /** Reports the board's own tools that have joined or left the list. */
+  #reportOffered(): void {
+    if (!this.#isOpen) return;
+    const before = this.#offered;
+    this.#offered = this.tools.offered();
+    const added = this.#offered.filter((name) => !before.includes(name));
+    const removed = before.filter((name) => !this.#offered.includes(name));
+    if (added.length + removed.length === 0) return;
+    this.#events.emit("tools", { added, removed, changed: [] });
   }
 
   /** The agent's board reports what changes on shared servers; this board repeats it. */

@@ -20,12 +20,18 @@ export interface BoardTool {
   guarded: Next;
   /** The tool as agents see it. */
   tool: Tool;
-  /** False if the rules do not allow calls of the tool. */
-  isListed: boolean;
+  /** False if the rules do not allow calls of the tool, or the board has no use for it now. */
+  readonly isListed: boolean;
+}
+
+/** A native tool that the board brings itself. */
+export interface OwnTool extends NativeTool, Pick<ToolSubject, "neverAsks"> {
+  /** The tool is listed while this is true. Default: always. */
+  isOffered?: () => boolean;
 }
 
 export interface BoardToolsOptions {
-  native: ReadonlyMap<string, NativeTool>;
+  native: ReadonlyMap<string, OwnTool>;
   servers: Pick<ServerSet, "named" | "tools" | "toolsOf" | "findTool">;
   calls: Calls;
   guard: BoardGuard;
@@ -46,6 +52,13 @@ export class BoardTools {
 
   list(): Tool[] {
     return this.all().flatMap(({ isListed, tool }) => (isListed ? [tool] : []));
+  }
+
+  /** The names of the board's own tools that are listed at times, and are now. */
+  offered(): string[] {
+    return [...this.#options.native.values()].flatMap(({ name, isOffered }) =>
+      isOffered !== undefined && this.#native.get(name)?.isListed === true ? [name] : [],
+    );
   }
 
   /** Includes tools that are not listed. */
@@ -122,8 +135,9 @@ export class BoardTools {
     };
   }
 
-  #makeNative(tool: NativeTool): BoardTool {
+  #makeNative(tool: OwnTool): BoardTool {
     const { guard, calls, execute } = this.#options;
+    const { neverAsks, isOffered = () => true } = tool;
     const { name, description, parameters, annotations, outputSchema, ownerOnly = false } = tool;
     const definition: ToolDefinition = {
       name,
@@ -138,20 +152,24 @@ export class BoardTools {
       source: { kind: "native" },
       origin: "native",
       ownerOnly,
+      ...(neverAsks && { neverAsks }),
       key: "native",
     });
+    const isAllowed = guard.allows(subject);
     return {
       subject,
       guarded: guard.around(subject, (call) => calls.callNative(tool, call)),
       tool: toUnified(tool, execute, guard.presenter(subject)),
-      isListed: guard.allows(subject),
+      get isListed() {
+        return isAllowed && isOffered();
+      },
     };
   }
 }
 
 interface SubjectIdentity extends Pick<
   ToolSubject,
-  "canonical" | "publicName" | "source" | "origin" | "ownerOnly"
+  "canonical" | "publicName" | "source" | "origin" | "ownerOnly" | "neverAsks"
 > {
   /** Hash of the server's definition. */
   key: string;
@@ -163,6 +181,7 @@ class Subject implements ToolSubject {
   readonly source: ToolSubject["source"];
   readonly origin: ToolSubject["origin"];
   readonly ownerOnly: boolean;
+  readonly neverAsks: true | undefined;
   readonly title: string | undefined;
   readonly description: string | undefined;
   readonly annotations: ToolSubject["annotations"];
@@ -177,6 +196,7 @@ class Subject implements ToolSubject {
     this.source = identity.source;
     this.origin = identity.origin;
     this.ownerOnly = identity.ownerOnly;
+    this.neverAsks = identity.neverAsks;
     this.title = tool.title;
     this.description = tool.description;
     this.annotations = tool.annotations;

@@ -56,6 +56,7 @@ export function approvalStage(settings: ApprovalSettings): StageFor {
   }
 
   return (subject) => {
+    if (subject.neverAsks) return undefined;
     const { approval, trusted: isServerTrusted = false } = servers.own(subject);
     const trusted = subject.source.kind === "native" || isServerTrusted;
     const mode = exceptionFor(approval, subject) ?? approval?.default ?? agentMode;

@@ -38,8 +38,11 @@ export interface BoardOptions extends RequestHandlers {
   onApproval?: AskApproval;
   /** Whether the caller is the owner, who may use tools marked `ownerOnly`. Default false. */
   owner?: boolean;
-  /** Gives the model tools to find and read resources by itself. Default: as configured. */
-  resourceTools?: boolean;
+  /**
+   * Gives the model tools to find and read resources by itself. `"auto"`: as configured, else once a server has
+   * resources. Default: as configured, else not.
+   */
+  resourceTools?: boolean | "auto";
   /**
    * Directories or `file:` URLs that servers get when they ask for roots. Default: `workspaceDir`, if given.
    */

@@ -18,7 +18,7 @@ import { requireTrust } from "./trust/require-trust.ts";
 /** Without `onApproval` the person at the terminal is asked. */
 export interface OpenOptions extends Pick<
   BoardOptions,
-  "onApproval" | "onAuthorization" | "onElicitation" | "onSampling"
+  "onApproval" | "onAuthorization" | "onElicitation" | "onSampling" | "resourceTools"
 > {
   start: NonNullable<BoardOptions["start"]>;
   /** Use the demo, whatever is configured. */
@@ -64,6 +64,7 @@ export async function withBoard<Result>(
       onAuthorization: open.onAuthorization,
       onElicitation: open.onElicitation,
       onSampling: open.onSampling,
+      ...(open.resourceTools !== undefined && { resourceTools: open.resourceTools }),
       // Servers need not send log messages that would not be shown.
       serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
     },

@@ -8,7 +8,11 @@ import { type Model, type ModelOptions, startModel } from "../../support/model/s
 
 export interface Scripted {
   /** Starts a model that gives these answers; it replaces the previous one. */
-  script(turns: ModelOptions["turns"], maxSteps?: number): Promise<NewResponder>;
+  script(
+    turns: ModelOptions["turns"],
+    maxSteps?: number,
+    contextWindow?: number,
+  ): Promise<NewResponder>;
   /** What the latest one was asked. */
   readonly requests: Model["requests"];
 }
@@ -28,9 +32,10 @@ export function useScripted(): Scripted {
     get requests() {
       return open.at(-1)?.model.requests ?? [];
     },
-    async script(turns, maxSteps = 5) {
+    async script(turns, maxSteps = 5, contextWindow = 200_000) {
       const model = await startModel({ turns });
-      const scripted = { type: "anthropic" as const, baseUrl: `${model.url}/v1`, apiKey: "k" };
+      const baseUrl = `${model.url}/v1`;
+      const scripted = { type: "anthropic" as const, baseUrl, apiKey: "k", contextWindow };
       const models = new Models(["scripted/m"], { env: {}, providers: { scripted } });
       open.push({ model, models });
       const options = { models, maxSteps, systemPrompt: "Be brief." };

@@ -48,6 +48,7 @@ export async function runAcp(context: CliContext): Promise<number> {
         logger,
         stateDir,
         workspaceDir: agent.workspace ?? io.cwd,
+        resourceTools: "auto",
         // Questions caused by a session's calls go to that session's handlers instead.
         ...declineUnattributed(logger),
         serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,

@@ -2,6 +2,7 @@
 
 import { runTurn, type TurnEnd } from "../../../agent/loop.ts";
 import { type AgentModel, openModel } from "../../../agent/model.ts";
+import { PromptResources } from "../../../agent/prompt-resources.ts";
 import { systemPrompt } from "../../../agent/system-prompt.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import { PlugboardError } from "../../../model/errors.ts";
@@ -26,6 +27,7 @@ export async function runAsk(command: AskCommand, context: CliContext): Promise<
   let opened: AgentModel | undefined;
   const open = {
     start: "eager",
+    resourceTools: "auto",
     adjust: (agent: AgentConfig) => withModel(agent, command),
     onElicitation: elicitationPrompt(context),
     onSampling: samplingPrompt(context, { yes: command.yes, model: () => opened }),
@@ -37,12 +39,14 @@ export async function runAsk(command: AskCommand, context: CliContext): Promise<
     opened = model;
     try {
       await untilStarted(board, context, agent.startupWait ?? START_WAIT_MS);
-      const resources = await untilInterrupted(board.resources.context(), signal);
+      const reading = new PromptResources().read(board.resources, model);
+      const resources = await untilInterrupted(reading, signal);
       const view = new TurnView(context);
+      if (resources.news !== undefined) view.on({ type: "notice", text: resources.news });
       const turn = await runTurn({
         model,
         system: systemPrompt(agent.systemPrompt, board.status()),
-        context: resources,
+        context: resources.context,
         prompt: [{ type: "text", text: prompt }],
         tools: () => board.tools(),
         maxSteps,
