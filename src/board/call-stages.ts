@@ -56,6 +56,7 @@ export class CallStages {
     this.#audit = shared ? shared.#audit : openAudit(agent, stateDir, clock, logger);
     this.#spill = stateDir === undefined ? undefined : new SpillDirectory(join(stateDir, "spill"));
     const store = new ApprovalStore({
+      agent: { agent: agent.agentId, ...(agent.file !== undefined && { config: agent.file }) },
       stateDir,
       clock,
       onWriteError: (error) =>

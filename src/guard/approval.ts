@@ -18,7 +18,7 @@ export interface ApprovalSettings {
   /** Undefined if nobody can be asked. */
   ask: AskApproval | undefined;
   /** Remembers for which definitions of a tool the answer was "always". */
-  store: Pick<ApprovalStore, "has" | "add">;
+  store: Pick<ApprovalStore, "has" | "add" | "keeps">;
 }
 
 /** How the call was approved, for the call's decision. */
@@ -64,7 +64,8 @@ export function approvalStage(settings: ApprovalSettings): StageFor {
     if (reason === undefined) return undefined;
     return async (call, next) => {
       try {
-        const consent = await consentTo(toRequest(call, reason, trusted), call);
+        const always = store.keeps(subject) ? "until-changed" : "until-closed";
+        const consent = await consentTo({ ...toRequest(call, reason, trusted), always }, call);
         call.decision = { verdict: "approved", rule: `approval: ${consent}` };
       } catch (error) {
         call.decision = { verdict: "refused", rule: "approval" };
@@ -90,7 +91,11 @@ async function askOrRefuse(
   }
 }
 
-function toRequest(call: GuardedCall, reason: string, trusted: boolean): ApprovalRequest {
+function toRequest(
+  call: GuardedCall,
+  reason: string,
+  trusted: boolean,
+): Omit<ApprovalRequest, "always"> {
   const { canonical, publicName, source, title, description } = call.subject;
   return {
     callId: call.callId,

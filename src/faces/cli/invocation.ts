@@ -1,5 +1,6 @@
 // What a command line asks for, once it has been read.
 
+import type { ApprovalsCommand } from "./approvals/command.ts";
 import type { AskCommand } from "./ask/command.ts";
 import type { AuditCommand } from "./audit/command.ts";
 import type { CallCommand } from "./call/command.ts";
@@ -22,6 +23,7 @@ export type CliCommand =
   | LogoutCommand
   | TrustCommand
   | PinsCommand
+  | ApprovalsCommand
   | AuditCommand
   | { kind: "acp" }
   | { kind: "demo" };

@@ -1,6 +1,7 @@
 // What happens in a prompt: commands, calls as an editor shows them, permission, modes and cancelling.
 
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { methods } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
 import { fixture } from "../../../support/boards.ts";
@@ -212,6 +213,39 @@ describe("permission", () => {
     expect(editor.questions).toHaveLength(questions);
     const ends = editor.of(sessionId, "tool_call_update").map((update) => update.status);
     expect(ends).toEqual([status, status]);
+  });
+
+  it("for good lasts: for the agent's servers until the tool changes, for the editor's in the session", async () => {
+    const answers: string[] = [];
+    const open = () =>
+      desk.open({
+        servers: { own: fixture("echo") },
+        board: { stateDir: join(desk.directory, "state") },
+        decide: ({ options, toolCall: { title } }) => {
+          const { name } = options.find(({ optionId }) => optionId === "always") ?? {};
+          answers.push(`${title}: ${name}`);
+          return choose("always");
+        },
+      });
+    // Two agents, as an editor starts one after the other, and two sessions of each.
+    for (const editor of [await open(), await open()]) {
+      for (const sessionId of [
+        await editor.newSession([echo()]),
+        await editor.newSession([echo()]),
+      ]) {
+        for (const tool of ["own/pid", "echo/pid", "own/pid", "echo/pid"]) {
+          expect(await editor.ask(sessionId, `/call ${tool}`)).toBe("Done.");
+        }
+      }
+    }
+    const ofSession = "echo: pid: Always allow in this session";
+    expect(answers).toEqual([
+      "own: pid: Always allow, until the tool changes",
+      ofSession,
+      ofSession,
+      ofSession,
+      ofSession,
+    ]);
   });
 
   it("that is cancelled at the editor means no", async () => {
