@@ -13,7 +13,7 @@ import type { JsonObject } from "../model/json.ts";
 import { type Logger, silentLogger } from "../model/logger.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import type { ServerStatus } from "../model/server-status.ts";
-import type { CallOutcome, Tool } from "../model/tool.ts";
+import type { CallOutcome, NativeToolFactory, Tool } from "../model/tool.ts";
 import { redactingLogger, Redactor } from "../secrets/redactor.ts";
 import { type Clock, systemClock, within } from "../util/clock.ts";
 import { Emitter } from "../util/emitter.ts";
@@ -28,6 +28,7 @@ import { learnSecrets } from "./create-server.ts";
 import { findByFullName, findTool, unknownTool } from "./find-tool.ts";
 import { BoardGuard, type SessionGuard } from "./guard.ts";
 import { BoardRoots } from "./roots.ts";
+import { savedResultTool } from "./saved-results.ts";
 import type { ServerEntry } from "./server-entry.ts";
 import { ServerSet } from "./server-set.ts";
 import { BoardTools, type OwnTool } from "./tools.ts";
@@ -79,7 +80,12 @@ export class BoardCore {
     const { workspaceDir = agent.workspace } = options;
     const { roots = workspaceDir === undefined ? undefined : [workspaceDir] } = options;
     this.roots = new BoardRoots(roots, workspaceDir ?? process.cwd());
-    const given = [...(options.native ?? []), ...this.#resourceTools()];
+    const reader = savedResultTool(() => this.#guard.saved);
+    const given = [
+      ...(options.native ?? []),
+      ...this.#resourceTools(),
+      ...(options.stateDir === undefined ? [] : [unlessTaken(reader)]),
+    ];
     const native = collectNative(given, workspaceDir ? { workspaceDir } : {});
     const common = {
       agent,
@@ -91,6 +97,11 @@ export class BoardCore {
     this.#guard = new BoardGuard({
       ...common,
       learnSecrets: () => this.learnSecrets(agent.servers),
+      readTool: () => {
+        if (native.get(reader.name) !== reader) return undefined;
+        this.#reportOffered();
+        return this.tools.find(reader.name)?.isListed === true ? reader.name : undefined;
+      },
       session: over && {
         ...over.session,
         guard: over.base.#guard,
@@ -245,4 +256,9 @@ export class BoardCore {
     });
     this.#offBase.push(onPrompts, onResources);
   }
+}
+
+/** Leaves the tool out if there is another one of its name. */
+function unlessTaken(tool: OwnTool): NativeToolFactory {
+  return ({ has }) => (has(tool.name) ? undefined : tool);
 }

@@ -19,6 +19,7 @@ import type { Redactor } from "../secrets/redactor.ts";
 import type { Clock } from "../util/clock.ts";
 import { oneLine } from "../util/text.ts";
 import type { CallStages } from "./call-stages.ts";
+import type { SavedResults } from "./saved-results.ts";
 import type { ServerEntry } from "./server-entry.ts";
 
 export interface BoardGuardOptions {
@@ -29,6 +30,8 @@ export interface BoardGuardOptions {
   redactor: Redactor;
   /** Redacts the secrets of all servers, also of those that have not started. Runs before the first call. */
   learnSecrets: () => void;
+  /** The name of the tool with which a model can read what was saved of a long result, if it has one now. */
+  readTool: () => string | undefined;
   /** Only for a session's board. */
   session?: SessionGuard;
 }
@@ -49,6 +52,7 @@ export class BoardGuard {
   readonly #policy: Policy;
   readonly #pins: Pins;
   #loading: Promise<CallStages> | undefined;
+  #loaded: CallStages | undefined;
 
   constructor(given: BoardGuardOptions) {
     const { agent, options, clock, logger, session } = given;
@@ -76,6 +80,16 @@ export class BoardGuard {
   /** Reports which tools have changed since they were pinned. */
   check(server: string, tools: readonly ToolDefinition[], instructions?: string): Diagnostic[] {
     return this.#pins.check(server, tools, instructions);
+  }
+
+  /** The results that were too long for a model: none without a `stateDir`, and none before the first call. */
+  get saved(): SavedResults {
+    const spill = this.#loaded?.saved;
+    return {
+      hasAny: spill?.hasText ?? false,
+      names: spill?.texts ?? [],
+      read: async (...args) => spill?.read(...args),
+    };
   }
 
   /** Whether the rules allow calls of the tool. Other tools are not listed. */
@@ -156,11 +170,12 @@ export class BoardGuard {
       session === undefined ? undefined : session.guard.#stages(),
     ]);
     this.#options.learnSecrets();
-    return new module.CallStages({
+    this.#loaded = new module.CallStages({
       ...this.#options,
       servers: this.#servers,
       first: [this.#policy.stage, (subject) => this.#pinsOf(subject).stage(subject)],
       shared,
     });
+    return this.#loaded;
   }
 }

@@ -19,6 +19,8 @@ export interface PresentSettings {
   maxResultBytes: number;
   /** What does not fit is saved here, or left out if there is no directory. */
   spill?: Pick<SpillDirectory, "write">;
+  /** The name of the tool with which the model can read what was saved, if it has one. */
+  readTool?: () => string | undefined;
   /** 16 hexadecimal digits that nobody can guess. */
   newFrameId?: () => string;
   /** Called with the names of what looks like an attempt to steer the model. Must not throw. */
@@ -61,7 +63,9 @@ export function presentToModel(
       details: shown.details,
     };
   };
-  const note = saveRest(content, fitted, subject.canonical, settings.spill);
+  const { spill: directory, readTool, framing } = settings;
+  const { canonical, source } = subject;
+  const note = saveRest(content, fitted, { canonical, source, framing }, { directory, readTool });
   return note instanceof Promise ? note.then(finish) : finish(note);
 }
 

@@ -7,7 +7,7 @@ import { type LogFields, type Logger, loggerFor } from "../../model/logger.ts";
 import type { ServerDefinition } from "../../model/server-definition.ts";
 import type { ServerState } from "../../model/server-state.ts";
 import { untilAborted } from "../../util/abort.ts";
-import { type Clock, type Timer, within } from "../../util/clock.ts";
+import { type Clock, pause, type Timer, within } from "../../util/clock.ts";
 import { duration } from "../../util/text.ts";
 import type { Connect } from "../connect.ts";
 import { Relist } from "../lists/relist.ts";
@@ -15,6 +15,9 @@ import { Backoff, type BackoffDecision } from "./backoff.ts";
 import { CallStats } from "./call-stats.ts";
 import { IdleTimer } from "./idle-timer.ts";
 import { unavailable } from "./unavailable.ts";
+
+/** A call waits this long for the next try of a server that is restarting. */
+const RETRY_PATIENCE_MS = 5000;
 
 export interface SupervisorOptions {
   definition: ServerDefinition;
@@ -114,10 +117,12 @@ export class Supervisor {
 
   /**
    * A connection for a call: at once while ready; while idle, starting or failed, after a start that it
-   * triggers or joins, for at most `timeout`; otherwise it rejects and says what happens next.
+   * triggers or joins, for at most `timeout`; in backoff, after the next try if that is soon; otherwise it
+   * rejects and says what happens next.
    */
   async acquire(signal?: AbortSignal): Promise<Connection> {
     if (this.#stopping !== undefined && !this.#closed) await this.#stopping;
+    if (this.#state.kind === "backoff") await this.#untilRetry(this.#state, signal);
     // In needs-auth too: you may have signed in elsewhere, and one attempt shows it.
     if (["idle", "failed", "needs-auth"].includes(this.#state.kind)) void this.#begin();
     if (this.#state.kind === "starting" && this.#attempt !== undefined) {
@@ -127,6 +132,18 @@ export class Supervisor {
     const connection = this.live;
     if (connection === undefined) throw unavailable(this.definition, this.#state, this.#clock);
     return connection;
+  }
+
+  /** Waits for the next try of a server that is restarting, and begins it if nobody else has. */
+  async #untilRetry(
+    backoff: ServerState & { kind: "backoff" },
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const wait = backoff.retryAt - this.#clock.now();
+    if (wait > RETRY_PATIENCE_MS) return;
+    await pause(this.#clock, wait, signal ?? new AbortController().signal);
+    if (signal?.aborted) throw cancelled();
+    if (this.#state === backoff) this.#tryAgain();
   }
 
   /** Call it before and `leave` after each call, so that the server is not stopped as idle meanwhile. */
@@ -263,10 +280,12 @@ export class Supervisor {
     this.#logger[level](message, fields);
     this.#move(state);
     if (state.kind !== "backoff") return;
-    this.#retry = this.#clock.later(state.retryAt - this.#clock.now(), () => {
-      this.#restarts += 1;
-      void this.#begin();
-    });
+    this.#retry = this.#clock.later(state.retryAt - this.#clock.now(), () => this.#tryAgain());
+  }
+
+  #tryAgain(): void {
+    this.#restarts += 1;
+    void this.#begin();
   }
 
   async #list(connection: Connection): Promise<void> {

@@ -377,7 +377,7 @@ describe("a result that is too large", () => {
     const path = pathIn(content);
     expect(content).toEqual([
       text(
-        `${OPEN}\néé\n${CLOSE}\n[cut: 4 B of 204 B of text are shown, the whole text is in ${path}]`,
+        `${OPEN}\néé\n${CLOSE}\n[cut: 4 B of 204 B of text are shown, the whole text was saved for the user in ${path}]`,
       ),
     ]);
     expect(await readFile(path, "utf8")).toBe(`${whole}\nmore`);
@@ -400,7 +400,7 @@ describe("a result that is too large", () => {
       { spill },
     );
     const path = pathIn(content);
-    expect(content).toEqual([text(`[image/png, 5 MiB: saved to ${path}]`)]);
+    expect(content).toEqual([text(`[image/png, 5 MiB: too large to show, saved to ${path}]`)]);
     expect(path.endsWith(".png")).toBe(true);
     expect(big.equals(await readFile(path))).toBe(true);
     expect(details?.externalContent).toMatchObject({ wrapped: false, kinds: { image: 1 } });
