@@ -58,6 +58,30 @@ export type ErrorCode =
   /** Nobody has approved the configuration that the server comes from. */
   | "UNTRUSTED";
 
+/**
+ * Failures whose text may repeat a server's words: the last lines of its stderr, how it refused a handshake, or
+ * names in its answer. The texts of all other failures are the host's own.
+ */
+const MAY_QUOTE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "SERVER_ERROR",
+  "SERVER_UNAVAILABLE",
+  "CONNECTION_CLOSED",
+  "HANDSHAKE_FAILED",
+  "UNSUPPORTED_VERSION",
+  "HTTP_STATUS",
+  "NEEDS_AUTH",
+  "PROTOCOL",
+  "INVALID_RESULT",
+]);
+
+/** The server's words in a message: "" if there are none, undefined if all of it may be. */
+export function quoteIn({
+  code,
+  quote,
+}: Pick<PlugboardError, "code"> & { quote?: string | undefined }): string | undefined {
+  return quote ?? (MAY_QUOTE.has(code) ? undefined : "");
+}
+
 /** One thing that is wrong in a configuration, and where. */
 export interface ConfigProblem {
   /** Absent if the configuration was written in code. */
@@ -77,6 +101,11 @@ export interface ErrorDetails {
   server?: string;
   /** What you can do about it. */
   hint?: string;
+  /**
+   * The server's own words in the message, exactly as they stand there, or "" if there are none: a model reads the
+   * rest as the host's.
+   */
+  quote?: string | undefined;
   /** Trying again without a change cannot help, so the supervisor does not. */
   permanent?: boolean;
   /** The HTTP status, with HTTP_STATUS and NEEDS_AUTH. */
@@ -90,6 +119,7 @@ export class PlugboardError extends Error {
   readonly code: ErrorCode;
   readonly server: string | undefined;
   readonly hint: string | undefined;
+  readonly quote: string | undefined;
   readonly permanent: boolean;
   readonly status: number | undefined;
   readonly problems: readonly ConfigProblem[];
@@ -99,6 +129,7 @@ export class PlugboardError extends Error {
     this.code = code;
     this.server = details.server;
     this.hint = details.hint;
+    this.quote = details.quote;
     this.permanent = details.permanent ?? false;
     this.status = details.status;
     this.problems = details.problems ?? [];

@@ -109,10 +109,12 @@ export function exitReason(
   stderr: readonly string[],
   seen?: PlugboardError,
 ): PlugboardError {
-  const words = stderr.slice(-LAST_LINES).join(" | ");
-  const said = words === "" ? "" : `; it last wrote: ${truncate(words, MAX_LAST_WORDS)}`;
+  const quote = truncate(stderr.slice(-LAST_LINES).join(" | "), MAX_LAST_WORDS);
+  const said = quote === "" ? "" : `; it last wrote: ${quote}`;
   return new PlugboardError("CONNECTION_CLOSED", `${howItEnded(status, seen)}${said}`, {
     cause: seen,
+    // What the transport noticed may repeat what the server sent.
+    ...((status !== undefined || seen === undefined) && { quote }),
   });
 }
 

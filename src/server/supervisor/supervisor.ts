@@ -7,7 +7,8 @@ import { type LogFields, type Logger, loggerFor } from "../../model/logger.ts";
 import type { ServerDefinition } from "../../model/server-definition.ts";
 import type { ServerState } from "../../model/server-state.ts";
 import { untilAborted } from "../../util/abort.ts";
-import { type Clock, pause, type Timer, within } from "../../util/clock.ts";
+import { type Clock, type Timer, within } from "../../util/clock.ts";
+import { deferred } from "../../util/deferred.ts";
 import { duration } from "../../util/text.ts";
 import type { Connect } from "../connect.ts";
 import { Relist } from "../lists/relist.ts";
@@ -49,6 +50,8 @@ export class Supervisor {
   #giveUp: AbortController | undefined;
   #stopping: Promise<void> | undefined;
   #retry: Timer | undefined;
+  /** Resolves when the server's current backoff has ended. */
+  #leftBackoff = deferred<void>();
   #relist: Relist | undefined;
   /** Resolves when nothing of a crashed connection is left; the next start waits for it. */
   #remains: Promise<void> | undefined;
@@ -141,8 +144,9 @@ export class Supervisor {
   ): Promise<void> {
     const wait = backoff.retryAt - this.#clock.now();
     if (wait > RETRY_PATIENCE_MS) return;
-    await pause(this.#clock, wait, signal ?? new AbortController().signal);
-    if (signal?.aborted) throw cancelled();
+    // It also ends when the server is started or stopped by somebody else.
+    const over = within(this.#clock, wait, this.#leftBackoff.promise);
+    await untilAborted(over, signal, cancelled);
     if (this.#state === backoff) this.#tryAgain();
   }
 
@@ -309,6 +313,8 @@ export class Supervisor {
     const previous = this.#state;
     if (previous.kind === state.kind && (state.kind === "stopped" || state.kind === "idle")) return;
     this.#state = state;
+    if (previous.kind === "backoff") this.#leftBackoff.resolve();
+    if (state.kind === "backoff") this.#leftBackoff = deferred();
     this.#options.onState(state, previous);
   }
 }

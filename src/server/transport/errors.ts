@@ -9,8 +9,10 @@ const METHOD_NOT_FOUND = -32601;
 /** A server's JSON-RPC error in answer to `method`. */
 export function serverError(method: string, error: unknown, status?: number): PlugboardError {
   const code = isJsonObject(error) && typeof error.code === "number" ? ` (${error.code})` : "";
-  return new PlugboardError("SERVER_ERROR", `${wireMessage(error)}${code}`, {
+  const quote = wireMessage(error);
+  return new PlugboardError("SERVER_ERROR", `${quote}${code}`, {
     cause: { method, error },
+    quote,
     status,
   });
 }
