@@ -39,6 +39,7 @@ export type { ConfigProblem, ErrorCode, ErrorDetails } from "./model/errors.ts";
 export type {
   BoardEvents,
   CallEvent,
+  NoticeEvent,
   PromptsEvent,
   ResourcesEvent,
   ServerEvent,

@@ -72,6 +72,7 @@ it("exports exactly these types", async () => {
     "NativeToolResult",
     "NormalizedSchema",
     "OAuthSettings",
+    "NoticeEvent",
     "OnAuthorization",
     "OnElicitation",
     "OnSampling",

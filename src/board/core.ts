@@ -177,6 +177,12 @@ export class BoardCore {
     return this.#redactor.value(status);
   }
 
+  /** Tells the user something. */
+  notify(text: string): void {
+    this.logger.warn(text);
+    this.#events.emit("notice", { text });
+  }
+
   /** Redacts the secrets of these servers from now on, also if they never start. */
   learnSecrets(servers: readonly ServerDefinition[]): void {
     learnSecrets(servers, this.options.env ?? process.env, this.#redactor);

@@ -39,10 +39,16 @@ export interface CallEvent {
   failure?: CallFailure;
 }
 
+/** Something the user should know, such as a limit that was reached. The same text comes once. */
+export interface NoticeEvent {
+  text: string;
+}
+
 export interface BoardEvents {
   tools: ToolsEvent;
   resources: ResourcesEvent;
   prompts: PromptsEvent;
   server: ServerEvent;
   call: CallEvent;
+  notice: NoticeEvent;
 }

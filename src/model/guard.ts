@@ -41,6 +41,8 @@ export interface GuardedCall {
   readonly onUpdate: UpdateListener | undefined;
   /** Answer what the server asks during the call, instead of the board's handlers. */
   readonly handlers?: RequestHandlers | undefined;
+  /** Tells the user of the board something, once for each text. */
+  readonly notify?: ((text: string) => void) | undefined;
   /** Stages write their decision here. */
   decision: Decision;
 }

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { methods } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
+import type { ServerConfig } from "../../../../src/model/server-config.ts";
 import { fixture } from "../../../support/boards.ts";
 import { choose, mcpServer, useDesk } from "../harness.ts";
 
@@ -342,3 +343,26 @@ describe("cancelling", () => {
     expect(await first).toEqual({ stopReason: "cancelled" });
   });
 });
+
+describe("limits of a session", () => {
+  it("are said when they first bite, with the setting", async () => {
+    const editor = await desk.open({
+      config: { limits: { sessionTools: 3 }, session: { rateLimit: 1 } },
+    });
+    const sessionId = await editor.newSession([mcpServer("many", "many-tools", "--count=3")]);
+    const first = await editor.ask(sessionId, "/call many/tool_0");
+    expect(first).not.toContain("limit");
+    const second = await editor.ask(sessionId, "/call many/tool_0");
+    expect(second).toContain(
+      "Calls to many are slowed down to 1 call a minute; mcp.session.rateLimit changes that",
+    );
+    const added = await editor.ask(sessionId, `/mcp add more ${words(fixture("crlf"))}`);
+    expect(added).toContain("1 tool of the session is left out, the limit is 3: more/echo; raise");
+    const last = await editor.ask(sessionId, "/call many/tool_0");
+    expect([last.includes("slowed down"), last.includes("left out")]).toEqual([false, false]);
+  });
+});
+
+function words({ command = "", args = [] }: ServerConfig): string {
+  return [command, ...args].join(" ");
+}
