@@ -12,7 +12,7 @@ const BYTES_PER_TOKEN = 3;
 
 const LONGEST_NAME = 100;
 
-export interface ReadResources {
+interface ReadResources {
   /** For a turn: the block, and a shorter one for when room is short. */
   context: string[];
   /** What the user has not been told yet of what is in the block. */

@@ -20,7 +20,7 @@ const MOST_APPROVALS = 10_000;
 const PATIENCE_MS = 2000;
 
 /** Whose approvals they are. */
-export type ApprovingAgent = Pick<StoredApproval, "agent" | "config">;
+type ApprovingAgent = Pick<StoredApproval, "agent" | "config">;
 
 export interface ApprovalStoreOptions {
   agent: ApprovingAgent;

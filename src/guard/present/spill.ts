@@ -199,7 +199,7 @@ function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : String(error);
 }
 
-export interface SaveOptions {
+interface SaveOptions {
   /** Without it, nothing is saved. */
   directory?: Pick<SpillDirectory, "write"> | undefined;
   /** The name of the tool with which the model can read a saved text, if it has one. */
