@@ -90,10 +90,10 @@ export class ResourceContext {
 
   async #read(): Promise<ReadResources> {
     const lists = await listForModels(this.#options.caches);
-    const readable = lists.filter(
+    const withText = lists.filter(
       ([first]) => first?.from.entry.definition.resources?.listOnly !== true,
     );
-    const chosen = choose(readable, MAX_RESOURCES);
+    const chosen = choose(withText, MAX_RESOURCES);
     await Promise.all(chosen.map((each) => this.#refresh(each)));
     this.#forget(chosen);
     this.#subscribe(chosen);

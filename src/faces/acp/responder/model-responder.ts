@@ -154,7 +154,7 @@ function show(event: TurnEvent, { board, emit, notify }: PromptContext): void {
           `${plural(event.results, "tool result")} and ${plural(event.messages, "earlier message")}`,
       );
     case "notice":
-      return notify(event.text);
+      return notify(capitalised(event.text));
     case "step":
       return undefined;
   }
