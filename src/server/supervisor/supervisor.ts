@@ -51,7 +51,7 @@ export class Supervisor {
   #stopping: Promise<void> | undefined;
   #retry: Timer | undefined;
   /** Resolves when the server's current backoff has ended. */
-  #leftBackoff = deferred<void>();
+  #leftBackoff = deferred();
   #relist: Relist | undefined;
   /** Resolves when nothing of a crashed connection is left; the next start waits for it. */
   #remains: Promise<void> | undefined;
