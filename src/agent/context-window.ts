@@ -32,20 +32,30 @@ export class ContextWindow {
     );
   }
 
+  /** `fixed` as in `fit`. */
+  isOver(conversation: Conversation, fixed: number): boolean {
+    return totalSize(conversation.messages) + fixed > this.#characters(LIMIT);
+  }
+
+  /** Whether a request that the model has refused may have been too large. `isCertain` if the model says so. */
+  mayBeTooLarge(conversation: Conversation, fixed: number, isCertain: boolean): boolean {
+    const size = totalSize(conversation.messages) + fixed;
+    return isCertain || size >= this.#characters(SUSPICIOUS);
+  }
+
   /**
    * Compacts a conversation that is over the limit; undefined if nothing had to change. `fixed` is the number
    * of characters that go with every request: system prompt, context, tools.
    */
   fit(conversation: Conversation, fixed: number): Compacted | undefined {
-    const size = totalSize(conversation.messages) + fixed;
-    if (size <= this.#characters(LIMIT)) return undefined;
+    if (!this.isOver(conversation, fixed)) return undefined;
     return this.#compact(conversation, this.#characters(TARGET) - fixed);
   }
 
   /** After the model has refused the request: at most half of it, or undefined if there is nothing left to cut. */
   shrink(conversation: Conversation, fixed: number, isCertain: boolean): Compacted | undefined {
+    if (!this.mayBeTooLarge(conversation, fixed, isCertain)) return undefined;
     const size = totalSize(conversation.messages) + fixed;
-    if (!isCertain && size < this.#characters(SUSPICIOUS)) return undefined;
     return this.#compact(conversation, Math.min(this.#characters(TARGET), size / 2) - fixed);
   }
 

@@ -24,8 +24,11 @@ import type { StepEvent, TokenUsage } from "./step.ts";
 export interface TurnOptions {
   model: AgentModel;
   system?: string;
-  /** Untrusted text for the model, between the system prompt and the history. */
-  context?: string;
+  /**
+   * Untrusted text for the model, between the system prompt and the history. Of several texts, each is shorter than
+   * the one before: when room is short, the next one takes its place, and after the last there is none.
+   */
+  context?: string | readonly string[];
   /** The history that the previous turn returned. */
   history?: readonly ModelMessage[];
   prompt: readonly ContentBlock[];
@@ -85,6 +88,9 @@ const DEFAULT_MAX_STEPS = 50;
 /** How many times a request that is too large is made smaller. */
 const SHRINKS = 3;
 
+const SHORTENED =
+  "the conversation needs the room in the model's context window, so the servers' resources are left out of it";
+
 /** Does not reject. */
 export function runTurn(options: TurnOptions): Promise<TurnResult> {
   return new Turn(options).run();
@@ -100,6 +106,9 @@ class Turn {
   readonly #window: ContextWindow;
   readonly #usage: TokenUsage = { input: 0, output: 0, cached: 0, reasoning: 0 };
   #conversation: Conversation;
+  /** What is left of the context, the text that is sent first. */
+  #contexts: readonly string[];
+  #isContextShortened = false;
   /** What was left out and not reported yet. */
   #unreported = { results: 0, messages: 0 };
 
@@ -117,6 +126,7 @@ class Turn {
       }),
     );
     this.#window = new ContextWindow(model.contextWindow);
+    this.#contexts = [options.context ?? []].flat().filter((text) => text !== "");
     const content = toPromptContent(prompt, model.media.prompts);
     this.#conversation = {
       messages: [...history, { role: "user", content }],
@@ -159,31 +169,42 @@ class Turn {
    * refused as well, the conversation is restored.
    */
   async #answer(tools: ReadonlyMap<string, ModelTool>): Promise<ModelAnswer> {
-    const fixed = this.#fixedSize(tools);
-    this.#leaveOut(this.#window.fit(this.#conversation, fixed));
+    const size = (): number => this.#fixedSize(tools);
+    // What the user said and what tools answered is worth more than what servers offer to read.
+    while (this.#window.isOver(this.#conversation, size()) && this.#shortenContext());
+    this.#leaveOut(this.#window.fit(this.#conversation, size()));
     this.#reportCompaction();
-    const whole = this.#conversation;
+    const whole = { conversation: this.#conversation, contexts: this.#contexts };
     let isCertain = false;
     for (let shrinks = 0; ; shrinks += 1) {
       const answer = await this.#askWithImages(tools);
       if (answer.kind !== "failed") {
         this.#reportCompaction();
-        if (answer.kind === "answered") this.#account(answer.usage, fixed);
+        if (answer.kind === "answered") this.#account(answer.usage, size());
         return answer;
       }
       const { tooLarge } = answer.failure;
       isCertain ||= tooLarge === "certain";
+      if (
+        tooLarge !== "no" &&
+        this.#window.mayBeTooLarge(this.#conversation, size(), tooLarge === "certain") &&
+        this.#shortenContext()
+      ) {
+        shrinks -= 1;
+        continue;
+      }
       const smaller =
         tooLarge === "no" || shrinks === SHRINKS
           ? undefined
-          : this.#window.shrink(this.#conversation, fixed, tooLarge === "certain");
+          : this.#window.shrink(this.#conversation, size(), tooLarge === "certain");
       if (smaller !== undefined) {
         this.#leaveOut(smaller);
         continue;
       }
       if (isCertain) this.#reportCompaction();
       else {
-        this.#conversation = whole;
+        this.#conversation = whole.conversation;
+        this.#contexts = whole.contexts;
         this.#unreported = { results: 0, messages: 0 };
       }
       return answer;
@@ -211,9 +232,22 @@ class Turn {
     return again;
   }
 
+  /** False if there is no context any more. */
+  #shortenContext(): boolean {
+    if (this.#contexts.length === 0) return false;
+    this.#contexts = this.#contexts.slice(1);
+    if (!this.#isContextShortened) {
+      this.#isContextShortened = true;
+      this.#emit({ type: "notice", text: SHORTENED });
+    }
+    return true;
+  }
+
   #ask(tools: ReadonlyMap<string, ModelTool>): Promise<ModelAnswer> {
-    const { system, context, random = Math.random } = this.#options;
-    const about: ModelMessage[] = context ? [{ role: "user", content: context }] : [];
+    const { system, random = Math.random } = this.#options;
+    const about = this.#contexts
+      .slice(0, 1)
+      .map((content): ModelMessage => ({ role: "user", content }));
     return askModel({
       model: this.#model,
       system,
@@ -271,8 +305,8 @@ class Turn {
   }
 
   #fixedSize(tools: ReadonlyMap<string, ModelTool>): number {
-    const { system = "", context = "" } = this.#options;
-    let size = system.length + context.length;
+    const { system = "" } = this.#options;
+    let size = system.length + (this.#contexts[0]?.length ?? 0);
     for (const { name, description, schema } of tools.values()) {
       size += name.length + description.length + sizeOf(schema);
     }

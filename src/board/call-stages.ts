@@ -42,6 +42,7 @@ export class CallStages {
   readonly #audit: AuditLog | undefined;
   readonly #isAuditShared: boolean;
   readonly #spill: SpillDirectory | undefined;
+  readonly #readTool: () => string | undefined;
   readonly #stages: readonly StageFor[];
   readonly #contentStages: readonly StageFor[];
 
@@ -54,8 +55,10 @@ export class CallStages {
     this.#servers = servers;
     this.#isAuditShared = shared !== undefined;
     this.#audit = shared ? shared.#audit : openAudit(agent, stateDir, clock, logger);
+    this.#readTool = given.readTool;
     this.#spill = stateDir === undefined ? undefined : new SpillDirectory(join(stateDir, "spill"));
     const store = new ApprovalStore({
+      agent: { agent: agent.agentId, ...(agent.file !== undefined && { config: agent.file }) },
       stateDir,
       clock,
       onWriteError: (error) =>
@@ -104,12 +107,18 @@ export class CallStages {
       framing: own.framing ?? this.#agent.guard?.framing ?? "full",
       maxResultBytes: own.maxResultBytes ?? MAX_RESULT_BYTES,
       spill: this.#spill,
+      readTool: this.#readTool,
       onSuspicious: (patterns) => {
         const { source } = subject;
         if (source.kind === "mcp") this.reportSuspicious(source, patterns);
       },
     };
     return (outcome) => presentToModel(outcome, subject, settings);
+  }
+
+  /** The results that were too long for a model. */
+  get saved(): Pick<SpillDirectory, "read" | "hasText" | "texts"> | undefined {
+    return this.#spill;
   }
 
   async close(): Promise<void> {

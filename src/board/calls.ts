@@ -38,6 +38,13 @@ export class Calls {
   /** Made once: a random id for each call would cost a third of its CPU time. */
   readonly #idPrefix = randomUUID().slice(0, 13);
   #idsMade = 0;
+  readonly #said = new Set<string>();
+  readonly #notify = (text: string): void => {
+    if (this.#said.has(text)) return;
+    this.#said.add(text);
+    this.#logger.warn(text);
+    this.#events.emit("notice", { text });
+  };
   #running = 0;
   #onIdle: (() => void) | undefined;
 
@@ -68,6 +75,7 @@ export class Calls {
       signal,
       onUpdate: onUpdate && ((update) => this.#update(onUpdate, update)),
       handlers: onElicitation || onSampling ? { onElicitation, onSampling } : undefined,
+      notify: this.#notify,
       decision: ALLOWED,
     };
     let outcome: CallOutcome;

@@ -13,7 +13,7 @@ import type { JsonObject } from "../model/json.ts";
 import { type Logger, silentLogger } from "../model/logger.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import type { ServerStatus } from "../model/server-status.ts";
-import type { CallOutcome, Tool } from "../model/tool.ts";
+import type { CallOutcome, NativeToolFactory, Tool } from "../model/tool.ts";
 import type { KnownNames } from "../model/tool-pattern.ts";
 import { redactingLogger, Redactor } from "../secrets/redactor.ts";
 import { type Clock, systemClock, within } from "../util/clock.ts";
@@ -23,17 +23,18 @@ import { Calls } from "./calls.ts";
 import { ContentCaches } from "./content/content-caches.ts";
 import { ContentRequests } from "./content/content-requests.ts";
 import { Prompts } from "./content/prompts.ts";
-import { resourceTools } from "./content/resource-tools.ts";
+import { RESOURCE_TOOLS, resourceTools } from "./content/resource-tools.ts";
 import { Resources } from "./content/resources.ts";
 import { findByFullName, findTool, unknownTool } from "./find-tool.ts";
 import { BoardGuard, type SessionGuard } from "./guard.ts";
 import type { RecentFailures } from "./recent-failures.ts";
 import { BoardRoots } from "./roots.ts";
 import { BoardRules } from "./rules.ts";
+import { savedResultTool } from "./saved-results.ts";
 import type { ServerEntry } from "./server-entry.ts";
 import { ServerSecrets } from "./server-secrets.ts";
 import { ServerSet } from "./server-set.ts";
-import { BoardTools } from "./tools.ts";
+import { BoardTools, type OwnTool } from "./tools.ts";
 
 /** How long a closing board waits for its calls to end. */
 const CLOSE_WAIT_MS = 1000;
@@ -74,6 +75,8 @@ export class BoardCore {
   readonly #calls: Calls;
   readonly #caches: ContentCaches;
   readonly #offBase: (() => void)[] = [];
+  /** The board's own tools that listeners know of, as far as they come and go. */
+  #offered: readonly string[] = [];
   #isOpen = false;
 
   constructor({ agent, options, cache, failures, call, over }: BoardCoreOptions) {
@@ -95,10 +98,11 @@ export class BoardCore {
       workspace: over?.directories ?? [workspaceDir ?? process.cwd()],
       base: base?.roots,
     });
-    const hasTools = options.resourceTools ?? agent.resourceTools ?? false;
+    const reader = savedResultTool(() => this.#guard.saved);
     const given = [
       ...(options.native ?? []),
-      ...(hasTools ? resourceTools(() => this.resources) : []),
+      ...this.#resourceTools(),
+      ...(options.stateDir === undefined ? [] : [unlessTaken(reader)]),
     ];
     const native = collectNative(given, workspaceDir ? { workspaceDir } : {});
     const common = {
@@ -118,6 +122,11 @@ export class BoardCore {
       ...common,
       known,
       learnSecrets: () => this.learnSecrets(agent.servers),
+      readTool: () => {
+        if (native.get(reader.name) !== reader) return undefined;
+        this.#reportOffered();
+        return this.tools.find(reader.name)?.isListed === true ? reader.name : undefined;
+      },
       session: over && {
         ...over.session,
         guard: over.base.#guard,
@@ -162,7 +171,11 @@ export class BoardCore {
       guard: this.#guard,
       redact: <Value>(value: Value): Value => this.#redactor.value(value),
     };
-    this.resources = new Resources({ ...content, hasTools, now: () => this.clock.monotonic() });
+    this.resources = new Resources({
+      ...content,
+      hasTools: () => RESOURCE_TOOLS.every((name) => this.tools.find(name)?.isListed === true),
+      now: () => this.clock.monotonic(),
+    });
     this.prompts = new Prompts(content);
     this.#emitServerEvents();
     if (base !== undefined) this.#forwardContentEvents(base);
@@ -170,6 +183,7 @@ export class BoardCore {
 
   /** From now on changed tools are reported. Before the board is open, nobody has a list that they could change. */
   opened(): void {
+    this.#offered = this.tools.offered();
     this.#isOpen = true;
     this.rules?.warn();
   }
@@ -197,6 +211,12 @@ export class BoardCore {
       ...this.#secrets.diagnostics(entry.name),
     ]);
     return this.#secrets.withoutSecrets(status);
+  }
+
+  /** Tells the user something. */
+  notify(text: string): void {
+    this.logger.warn(text);
+    this.#events.emit("notice", { text });
   }
 
   /** Redacts the secrets of these servers from now on, also if they never start. */
@@ -242,7 +262,30 @@ export class BoardCore {
         state: this.#secrets.stateWithoutSecrets(state),
         previous: this.#secrets.stateWithoutSecrets(previous),
       });
+      this.#reportOffered();
     });
+  }
+
+  #resourceTools(): OwnTool[] {
+    const { options, agent } = this;
+    const configured = agent.resourceTools;
+    const { resourceTools: given = configured ?? false } = options;
+    const wanted = given === "auto" ? (configured ?? given) : given;
+    if (wanted === false) return [];
+    const tools = resourceTools(() => this.resources);
+    if (wanted === true) return tools;
+    return tools.map((tool) => ({ ...tool, isOffered: () => this.resources.isThereAny }));
+  }
+
+  /** Reports the board's own tools that have joined or left the list. */
+  #reportOffered(): void {
+    if (!this.#isOpen) return;
+    const before = this.#offered;
+    this.#offered = this.tools.offered();
+    const added = this.#offered.filter((name) => !before.includes(name));
+    const removed = before.filter((name) => !this.#offered.includes(name));
+    if (added.length + removed.length === 0) return;
+    this.#events.emit("tools", { added, removed, changed: [] });
   }
 
   /** The agent's board reports what changes on shared servers; this board repeats it. */
@@ -261,4 +304,9 @@ export class BoardCore {
     });
     this.#offBase.push(onPrompts, onResources);
   }
+}
+
+/** Leaves the tool out if there is another one of its name. */
+function unlessTaken(tool: OwnTool): NativeToolFactory {
+  return ({ has }) => (has(tool.name) ? undefined : tool);
 }

@@ -21,6 +21,7 @@ import type { Clock } from "../util/clock.ts";
 import { oneLine } from "../util/text.ts";
 import type { CallStages } from "./call-stages.ts";
 import { loadCallStages } from "./lazy.ts";
+import type { SavedResults } from "./saved-results.ts";
 import type { ServerEntry } from "./server-entry.ts";
 
 export interface BoardGuardOptions {
@@ -33,6 +34,8 @@ export interface BoardGuardOptions {
   learnSecrets: () => void;
   /** The names that rules may contain. */
   known: KnownNames;
+  /** The name of the tool with which a model can read what was saved of a long result, if it has one now. */
+  readTool: () => string | undefined;
   /** Only for a session's board. */
   session?: SessionGuard;
 }
@@ -53,6 +56,7 @@ export class BoardGuard {
   readonly #policy: Policy;
   readonly #pins: Pins;
   #loading: Promise<CallStages> | undefined;
+  #loaded: CallStages | undefined;
 
   constructor(given: BoardGuardOptions) {
     const { agent, options, clock, logger, session } = given;
@@ -89,6 +93,16 @@ export class BoardGuard {
     instructions: string | undefined,
   ): Diagnostic[] {
     return this.#pins.check(server, tools, instructions, capabilities);
+  }
+
+  /** The results that were too long for a model: none without a `stateDir`, and none before the first call. */
+  get saved(): SavedResults {
+    const spill = this.#loaded?.saved;
+    return {
+      hasAny: spill?.hasText ?? false,
+      names: spill?.texts ?? [],
+      read: async (...args) => spill?.read(...args),
+    };
   }
 
   /** Whether the rules allow calls of the tool. Other tools are not listed. */
@@ -169,11 +183,12 @@ export class BoardGuard {
       session === undefined ? undefined : session.guard.#stages(),
     ]);
     this.#options.learnSecrets();
-    return new module.CallStages({
+    this.#loaded = new module.CallStages({
       ...this.#options,
       servers: this.#servers,
       first: [this.#policy.stage, (subject) => this.#pinsOf(subject).stage(subject)],
       shared,
     });
+    return this.#loaded;
   }
 }

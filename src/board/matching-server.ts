@@ -22,7 +22,7 @@ export function withMatchingServer(
   if (match === undefined || untrusted !== undefined || !isMatch(definition, match, env)) {
     return definition;
   }
-  const { toolPrefix, resources } = match;
+  const { toolPrefix } = match;
   const include = strictestInclude(match, definition.include, match.include);
   const guard = strictestGuard(match, definition.guard, match.guard, general?.approval);
   return {
@@ -31,11 +31,17 @@ export function withMatchingServer(
     guard: guard ?? definition.guard,
     include: include ?? definition.include,
     toolPrefix: toolPrefix ?? definition.toolPrefix,
-    resources:
-      definition.resources?.enabled === false
-        ? definition.resources
-        : (resources ?? definition.resources),
+    resources: stricterResources(definition.resources, match.resources),
   };
+}
+
+/** The configured server's settings, unless the session's own show less. */
+function stricterResources(
+  own: ServerDefinition["resources"],
+  configured: ServerDefinition["resources"],
+): ServerDefinition["resources"] {
+  if (configured === undefined || own?.enabled === false) return own;
+  return own?.listOnly === true ? { ...configured, listOnly: true } : configured;
 }
 
 /** What you can do if a session's server refuses its credentials, or asks for some. */

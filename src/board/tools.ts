@@ -23,12 +23,18 @@ export interface BoardTool {
   tool: Tool;
   /** False if the rules do not allow calls of the tool. */
   isAllowed: boolean;
-  /** False also if the server keeps the tool for its own app. */
-  isListed: boolean;
+  /** False also if the server keeps the tool for its own app, or the board has no use for it now. */
+  readonly isListed: boolean;
+}
+
+/** A native tool that the board brings itself. */
+export interface OwnTool extends NativeTool, Pick<ToolSubject, "neverAsks"> {
+  /** The tool is listed while this is true. Default: always. */
+  isOffered?: () => boolean;
 }
 
 export interface BoardToolsOptions {
-  native: ReadonlyMap<string, NativeTool>;
+  native: ReadonlyMap<string, OwnTool>;
   servers: Pick<ServerSet, "named" | "tools" | "toolsOf" | "findTool">;
   calls: Calls;
   guard: BoardGuard;
@@ -51,6 +57,13 @@ export class BoardTools {
   list({ all = false }: { all?: boolean } = {}): Tool[] {
     return this.all().flatMap(({ isAllowed, isListed, tool }) =>
       (all ? isAllowed : isListed) ? [tool] : [],
+    );
+  }
+
+  /** The names of the board's own tools that are listed at times, and are now. */
+  offered(): string[] {
+    return [...this.#options.native.values()].flatMap(({ name, isOffered }) =>
+      isOffered !== undefined && this.#native.get(name)?.isListed === true ? [name] : [],
     );
   }
 
@@ -143,8 +156,9 @@ export class BoardTools {
     };
   }
 
-  #makeNative(tool: NativeTool): BoardTool {
+  #makeNative(tool: OwnTool): BoardTool {
     const { guard, calls, execute } = this.#options;
+    const { neverAsks, isOffered = () => true } = tool;
     const { name, description, parameters, annotations, outputSchema, ownerOnly = false } = tool;
     const definition: ToolDefinition = {
       name,
@@ -159,6 +173,7 @@ export class BoardTools {
       source: { kind: "native" },
       origin: "native",
       ownerOnly,
+      ...(neverAsks && { neverAsks }),
       key: "native",
     });
     const isAllowed = guard.allows(subject);
@@ -167,14 +182,16 @@ export class BoardTools {
       guarded: guard.around(subject, (call) => calls.callNative(tool, call)),
       tool: toUnified(tool, execute, guard.presenter(subject)),
       isAllowed,
-      isListed: isAllowed,
+      get isListed() {
+        return isAllowed && isOffered();
+      },
     };
   }
 }
 
 interface SubjectIdentity extends Pick<
   ToolSubject,
-  "canonical" | "publicName" | "toolPrefix" | "source" | "origin" | "ownerOnly"
+  "canonical" | "publicName" | "toolPrefix" | "source" | "origin" | "ownerOnly" | "neverAsks"
 > {
   /** Hash of the server's definition. */
   key: string;
@@ -187,6 +204,7 @@ class Subject implements ToolSubject {
   readonly source: ToolSubject["source"];
   readonly origin: ToolSubject["origin"];
   readonly ownerOnly: boolean;
+  readonly neverAsks: true | undefined;
   readonly title: string | undefined;
   readonly description: string | undefined;
   readonly annotations: ToolSubject["annotations"];
@@ -202,6 +220,7 @@ class Subject implements ToolSubject {
     this.source = identity.source;
     this.origin = identity.origin;
     this.ownerOnly = identity.ownerOnly;
+    this.neverAsks = identity.neverAsks;
     this.title = tool.title;
     this.description = tool.description;
     this.annotations = tool.annotations;

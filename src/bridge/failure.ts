@@ -15,7 +15,11 @@ export function toFailure(error: unknown, call?: FailedCall): CallOutcome {
   return {
     content: [{ type: "text", text: message }],
     isError: true,
-    failure: { code: reason.code, message },
+    failure: {
+      code: reason.code,
+      message,
+      ...(reason.quote !== undefined && { quote: reason.quote }),
+    },
   };
 }
 

@@ -21,7 +21,7 @@ export interface ApprovalSettings {
   /** Undefined if nobody can be asked. */
   ask: AskApproval | undefined;
   /** Remembers for which definitions of a tool the answer was "always". */
-  store: Pick<ApprovalStore, "has" | "add">;
+  store: Pick<ApprovalStore, "has" | "add" | "keeps">;
 }
 
 /** How the call was approved, for the call's decision. */
@@ -59,6 +59,7 @@ export function approvalStage(settings: ApprovalSettings): StageFor {
   }
 
   return (subject) => {
+    if (subject.neverAsks) return undefined;
     const { approval, trusted: isServerTrusted = false } = servers.own(subject);
     const trusted = subject.source.kind === "native" || isServerTrusted;
     const exception = exceptionFor(approval, toolName(subject), APPROVAL_STRICTNESS, agentMode);
@@ -67,7 +68,8 @@ export function approvalStage(settings: ApprovalSettings): StageFor {
     if (reason === undefined) return undefined;
     return async (call, next) => {
       try {
-        const consent = await consentTo(toRequest(call, reason, trusted), call);
+        const always = store.keeps(subject) ? "until-changed" : "until-closed";
+        const consent = await consentTo({ ...toRequest(call, reason, trusted), always }, call);
         call.decision = { verdict: "approved", rule: `approval: ${consent}` };
       } catch (error) {
         call.decision = { verdict: "refused", rule: "approval" };
@@ -93,7 +95,11 @@ async function askOrRefuse(
   }
 }
 
-function toRequest(call: GuardedCall, reason: string, trusted: boolean): ApprovalRequest {
+function toRequest(
+  call: GuardedCall,
+  reason: string,
+  trusted: boolean,
+): Omit<ApprovalRequest, "always"> {
   const { canonical, publicName, source, title, description } = call.subject;
   return {
     callId: call.callId,

@@ -36,9 +36,27 @@ export interface ApprovalRequest {
   trusted: boolean;
   /** Why approval is needed. */
   reason: string;
+  /**
+   * How long the answer `always` holds: until the definition of the tool or of its server changes, also in later
+   * runs; or until the board closes, since nothing about a session's own server is written to disk.
+   */
+  always: "until-changed" | "until-closed";
 }
 
-/** `always` approves all further calls of this tool until its definition changes. */
+/** An answer `always`, as it is kept on disk. */
+export interface StoredApproval {
+  agent: string;
+  /** The configuration file that the agent is from. */
+  config?: string;
+  /** The canonical name. */
+  tool: string;
+  /** Of the definitions of the tool and its server. */
+  hash: string;
+  /** Milliseconds since the epoch. */
+  at: number;
+}
+
+/** `always` approves all further calls of this tool, as long as the request says. */
 export type ApprovalAnswer = "once" | "always" | "refuse";
 
 /**

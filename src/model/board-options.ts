@@ -43,8 +43,11 @@ export interface BoardOptions extends RequestHandlers {
   onApproval?: AskApproval;
   /** Whether the caller is the owner, who may use tools marked `ownerOnly`. Default false. */
   owner?: boolean;
-  /** Gives the model tools to find and read resources by itself. Default: as configured. */
-  resourceTools?: boolean;
+  /**
+   * Gives the model tools to find and read resources by itself. `"auto"`: as configured, else once a server has
+   * resources. Default: as configured, else not.
+   */
+  resourceTools?: boolean | "auto";
   /**
    * The directories or `file:` URLs that servers get as roots, unless their configuration has a setting of its own:
    * `true` is the working directory. Default: as configured, else none. Some servers let roots replace the

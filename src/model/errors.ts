@@ -60,6 +60,30 @@ export type ErrorCode =
   /** No model can answer: none is configured, there is no such provider, or its package is not installed. */
   | "NO_MODEL";
 
+/**
+ * Failures whose text may repeat a server's words: the last lines of its stderr, how it refused a handshake, or
+ * names in its answer. The texts of all other failures are the host's own.
+ */
+const MAY_QUOTE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "SERVER_ERROR",
+  "SERVER_UNAVAILABLE",
+  "CONNECTION_CLOSED",
+  "HANDSHAKE_FAILED",
+  "UNSUPPORTED_VERSION",
+  "HTTP_STATUS",
+  "NEEDS_AUTH",
+  "PROTOCOL",
+  "INVALID_RESULT",
+]);
+
+/** The server's words in a message: "" if there are none, undefined if all of it may be. */
+export function quoteIn({
+  code,
+  quote,
+}: Pick<PlugboardError, "code"> & { quote?: string | undefined }): string | undefined {
+  return quote ?? (MAY_QUOTE.has(code) ? undefined : "");
+}
+
 /** One thing that is wrong in a configuration, and where. */
 export interface ConfigProblem {
   /** Absent if the configuration was written in code. */
@@ -79,6 +103,11 @@ export interface ErrorDetails {
   server?: string;
   /** What you can do about it. */
   hint?: string;
+  /**
+   * The server's own words in the message, exactly as they stand there, or "" if there are none: a model reads the
+   * rest as the host's.
+   */
+  quote?: string | undefined;
   /** Trying again without a change cannot help. */
   permanent?: boolean;
   /** The HTTP status, with HTTP_STATUS and NEEDS_AUTH. */
@@ -92,6 +121,7 @@ export class PlugboardError extends Error {
   readonly code: ErrorCode;
   readonly server: string | undefined;
   readonly hint: string | undefined;
+  readonly quote: string | undefined;
   readonly permanent: boolean;
   readonly status: number | undefined;
   readonly problems: readonly ConfigProblem[];
@@ -101,6 +131,7 @@ export class PlugboardError extends Error {
     this.code = code;
     this.server = details.server;
     this.hint = details.hint;
+    this.quote = details.quote;
     this.permanent = details.permanent ?? false;
     this.status = details.status;
     this.problems = details.problems ?? [];

@@ -48,6 +48,11 @@ export interface CallEvent {
   failure?: CallFailure;
 }
 
+/** Something the user should know, such as a limit that was reached. The same text comes once. */
+export interface NoticeEvent {
+  text: string;
+}
+
 export interface BoardEvents {
   tools: ToolsEvent;
   resources: ResourcesEvent;
@@ -55,4 +60,5 @@ export interface BoardEvents {
   server: ServerEvent;
   callStart: CallStartEvent;
   call: CallEvent;
+  notice: NoticeEvent;
 }

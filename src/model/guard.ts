@@ -21,6 +21,8 @@ export interface ToolSubject {
   outputSchema?: JsonObject;
   /** Whether a native tool says so itself; patterns of the configuration can only add to it. */
   ownerOnly: boolean;
+  /** Needs no approval: it only shows again what an earlier call has returned. */
+  neverAsks?: true | undefined;
   /** Hash of everything a model is told about the tool, and of its server's definition. */
   hash: string;
 }
@@ -41,6 +43,8 @@ export interface GuardedCall {
   readonly onUpdate: UpdateListener | undefined;
   /** Answer what the server asks during the call, instead of the board's handlers. */
   readonly handlers?: RequestHandlers | undefined;
+  /** Tells the user of the board something, once for each text. */
+  readonly notify?: ((text: string) => void) | undefined;
   /** Stages write their decision here. */
   decision: Decision;
 }

@@ -64,7 +64,24 @@ export interface CompleteOptions extends ResourceOptions {
   known?: Record<string, string>;
 }
 
-/** All methods but `list`, `templates` and `context` reject with a PlugboardError if they fail. */
+/** The resources of servers for a prompt, as one text that is marked as untrusted. */
+export interface ResourceBlock {
+  /** Empty if there are no resources, or no room for any. */
+  text: string;
+  /** The same with nothing but the names, for when there is not even room for `text`. */
+  names: string;
+  /** What `text` has the text of. */
+  shown: { server: string; uri: string; bytes: number; isCut: boolean }[];
+  /** How many other resources there are. `text` has as many of their names as fit. */
+  others: number;
+}
+
+export interface ResourceBlockOptions {
+  /** The most bytes of the block, in UTF-8. At most, and by default, 64 KiB. */
+  maxBytes?: number;
+}
+
+/** All methods but `list`, `templates`, `block` and `context` reject with a PlugboardError if they fail. */
 export interface BoardResources {
   /**
    * Lists resources in the order of the configuration. A server that is down is listed with its last known
@@ -88,5 +105,7 @@ export interface BoardResources {
    * Returns the resources of the servers that are up as one block for a prompt, marked as untrusted, or "" if
    * there are none. The text stays the same until a resource changes, so that prompt caches keep working.
    */
-  context(): Promise<string>;
+  context(options?: ResourceBlockOptions): Promise<string>;
+  /** The same text as `context`, with what is in it. */
+  block(options?: ResourceBlockOptions): Promise<ResourceBlock>;
 }

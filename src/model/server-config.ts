@@ -82,8 +82,11 @@ export interface ServerConfig {
   trusted?: boolean;
   /** How results are marked as untrusted for a model. Default: the board's setting. */
   framing?: FramingMode;
-  /** `false` hides the server's resources. Default true. */
-  resources?: boolean;
+  /**
+   * `"context"` or `true`, the default: their text goes into prompts, as far as there is room. `"list"`: only
+   * their names do. `false` hides them.
+   */
+  resources?: boolean | "context" | "list";
   /** Which resources can be read: patterns for URIs such as `file:///docs/*`, or parts of them. Default: all. */
   resourceFilter?: string[];
   /** Milliseconds after which resource lists, and resources in prompts, are read again. Default 300000. */

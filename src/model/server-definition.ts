@@ -44,6 +44,8 @@ export type Endpoint = StdioEndpoint | RemoteEndpoint;
 
 export interface ResourceSettings {
   enabled: boolean;
+  /** A prompt has only their names, not their text. */
+  listOnly?: true;
   /** URI patterns with `*` for any text, or parts of URIs without. Empty: all resources. */
   filter: string[];
   /** Milliseconds after which resource lists, and resources in prompts, are read again. */

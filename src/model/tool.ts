@@ -37,6 +37,8 @@ export type UpdateListener = (update: ToolUpdate) => void;
 export interface CallFailure {
   code: ErrorCode;
   message: string;
+  /** The server's own words in the message, or "" if there are none. Absent if that is not known. */
+  quote?: string;
 }
 
 /**

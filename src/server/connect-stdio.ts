@@ -152,7 +152,11 @@ export function exitReason(
   cause: FailureCause | undefined,
   seen?: PlugboardError,
 ): PlugboardError {
-  return withCause("CONNECTION_CLOSED", howItEnded(status, seen), cause, { cause: seen });
+  return withCause("CONNECTION_CLOSED", howItEnded(status, seen), cause, {
+    cause: seen,
+    // What the transport noticed may repeat what the server sent.
+    ...((status !== undefined || seen === undefined) && { quote: "" }),
+  });
 }
 
 function howItEnded(status: ExitStatus | undefined, seen: PlugboardError | undefined): string {

@@ -43,6 +43,31 @@ describe("a conversation that outgrows the window", () => {
     expect(result.history).toHaveLength(11);
   });
 
+  it("before all that loses its context, as far as that makes room", async () => {
+    const said = { role: "user" as const, content: "x".repeat(28_000) };
+    const { run, model } = await rig([{ text: "ok" }], "anthropic", WINDOW);
+    const history = [said, { role: "assistant" as const, content: "noted" }];
+    const context = ["R".repeat(3900), "N".repeat(1500)];
+    const { events } = await run({ history, context });
+    const sent = JSON.stringify(model.requests[0]?.body);
+    expect([sent.includes("RRR"), sent.includes("NNN"), sent.includes("xxx")]).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    expect(only(events, "compaction")).toEqual([]);
+    expect(only(events, "notice").map(({ text }) => text)).toEqual([
+      expect.stringContaining("resources"),
+    ]);
+  });
+
+  it("keeps its context as long as there is room", async () => {
+    const { run, model } = await rig([{ text: "ok" }], "anthropic", WINDOW);
+    const { events } = await run({ context: ["R".repeat(3900), "N".repeat(1500)] });
+    expect(JSON.stringify(model.requests[0]?.body)).toContain("RRR");
+    expect(only(events, "notice")).toEqual([]);
+  });
+
   it("and last has its newest results cut, with their ends kept", async () => {
     const huge = tool("huge", () => `BEGIN ${"x".repeat(100_000)} END`);
     const fine = tool("fine", () => "small");

@@ -119,7 +119,8 @@ describe("size", () => {
   const large: BoardConfig = {
     servers: { large: { ...fixture("large-results"), maxResultBytes: 2048 } },
   };
-  const savedIn = (text: string): string => /(?:is in|saved to) (\S+)\]/.exec(text)?.[1] ?? "";
+  const savedIn = (text: string): string =>
+    /(?:in parts:|saved to|user in) (\S+)\]/.exec(text)?.[1] ?? "";
 
   it("text beyond maxResultBytes is cut, behind the frame is where the whole of it is", async () => {
     const stateDir = await directory();
@@ -132,7 +133,7 @@ describe("size", () => {
     expect(Buffer.byteLength(shown)).toBeGreaterThan(2000);
     expect(Buffer.byteLength(shown)).toBeLessThanOrEqual(2048);
     expect(note).toMatch(
-      /^\[cut: 2 KiB of \d+(\.\d)? KiB of text are shown, the whole text is in .+\.txt\]$/,
+      /^\[cut: 2 KiB of \d+(\.\d)? KiB of text are shown, read_saved_result reads the whole text in parts: .+\.txt\]$/,
     );
     expect(await readFile(savedIn(note), "utf8")).toBe(whole);
     expect((await stat(savedIn(note))).mode & 0o777).toBe(0o600);
@@ -162,7 +163,7 @@ describe("size", () => {
     const result = await execute(board, "mcp__large__image", { bytes });
     expect(result.content.map(({ type }) => type)).toEqual(["text"]);
     expect(textOf(result)).toMatch(
-      /before\nafter\n<<<END.+>>>\n\[image\/png, 6 MiB: saved to .+\.png\]$/,
+      /before\nafter\n<<<END.+>>>\n\[image\/png, 6 MiB: too large to show, saved to .+\.png\]$/,
     );
     const saved = await readFile(savedIn(textOf(result)));
     expect(saved.equals(Buffer.alloc(bytes, 7))).toBe(true);

@@ -11,6 +11,7 @@ const request = (more: Partial<ApprovalRequest> = {}): ApprovalRequest => ({
   args: {},
   hints: {},
   trusted: false,
+  always: "until-changed",
   reason: "every call needs approval",
   ...more,
 });

@@ -39,6 +39,7 @@ describe("the question", () => {
         args: { a: 1, b: 2 },
         hints: { readOnly: true },
         trusted: false,
+        always: "until-closed",
         reason: "every call of this tool needs approval",
       },
     ]);

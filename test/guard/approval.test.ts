@@ -16,7 +16,7 @@ interface Setting {
 }
 
 function stageOf({ agent, server, ask }: Setting) {
-  const store = new ApprovalStore({});
+  const store = new ApprovalStore({ agent: { agent: "default" } });
   const servers = serverGuards([{ name: "docs", origin: "agent", guard: server }]);
   return approvalStage({ servers, agentMode: agent, ask, store });
 }
@@ -186,6 +186,7 @@ describe("a question", () => {
       args: { page: 1 },
       hints: { destructive: true, idempotent: false },
       trusted: false,
+      always: "until-closed",
       reason: "the server is not trusted, so its hints that the tool changes nothing do not count",
     });
     answer("once");

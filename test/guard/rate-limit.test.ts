@@ -6,7 +6,7 @@ import { SESSION_RATE_LIMIT } from "../../src/guard/session-limits.ts";
 import type { ServerGuard } from "../../src/model/guard-settings.ts";
 import type { StageFor, ToolSubject } from "../../src/model/guard.ts";
 import { systemClock } from "../../src/util/clock.ts";
-import { ManualClock } from "../support/manual-clock.ts";
+import { ManualClock, settle } from "../support/manual-clock.ts";
 import { callOf, pass, refusal, subject } from "./subjects.ts";
 
 function limited(rateLimit: ServerGuard["rateLimit"], perMinute?: number | false) {
@@ -18,14 +18,18 @@ function limited(rateLimit: ServerGuard["rateLimit"], perMinute?: number | false
   return { clock, stage: rateLimitStage({ servers, clock, perMinute }) };
 }
 
-/** How many of so many calls get through. */
+/** How many of so many calls get through at once. The others are cancelled. */
 async function through(stage: StageFor, of: ToolSubject, calls: number): Promise<number> {
   let passed = 0;
   for (let n = 0; n < calls; n += 1) {
-    await pass(stage, callOf(of)).then(
+    const abort = new AbortController();
+    const done = pass(stage, { ...callOf(of), signal: abort.signal }).then(
       () => (passed += 1),
       () => {},
     );
+    await settle();
+    abort.abort();
+    await done;
   }
   return passed;
 }
@@ -107,26 +111,91 @@ describe("a rate limit", () => {
     expect(await through(stage, { ...READ, origin: "session" }, 9)).toBe(3);
   });
 
-  it.each<[ServerGuard["rateLimit"], ToolSubject, string, string]>([
+  it("makes a call wait for its turn, in order and at the rate", async () => {
+    const { stage, clock } = limited({ default: 60 });
+    const done: number[] = [];
+    const calls = Array.from({ length: 63 }, async (_, n) => {
+      await pass(stage, callOf(READ));
+      done.push(n);
+    });
+    await settle();
+    expect(done).toHaveLength(60);
+    for (const n of [60, 61, 62]) {
+      await clock.advance(999);
+      expect(done).toHaveLength(n);
+      await clock.advance(1);
+      expect(done.at(-1)).toBe(n);
+    }
+    await Promise.all(calls);
+    expect(clock.next()).toBeUndefined();
+  });
+
+  it("waits as long as the slower of two limits says", async () => {
+    const { stage, clock } = limited({ default: 60, tools: { write: 6 } });
+    expect(await through(stage, WRITE, 6)).toBe(6);
+    let isDone = false;
+    const call = pass(stage, callOf(WRITE)).then(() => (isDone = true));
+    await clock.advance(9999);
+    expect(isDone).toBe(false);
+    await clock.advance(1);
+    await call;
+  });
+
+  it("ends the wait of a cancelled call, whose turn the next one gets", async () => {
+    const { stage, clock } = limited({ default: 60 });
+    expect(await through(stage, READ, 60)).toBe(60);
+    const abort = new AbortController();
+    const cancelled = pass(stage, { ...callOf(READ), signal: abort.signal });
+    abort.abort();
+    await expect(cancelled).rejects.toMatchObject({ code: "CANCELLED" });
+    expect(clock.next()).toBeUndefined();
+    await clock.advance(1000);
+    expect(await through(stage, READ, 2)).toBe(1);
+  });
+
+  it("says what it does, with the setting, whenever it does it", async () => {
+    const { stage } = limited({ default: 60 }, 120);
+    const told: string[] = [];
+    const slow = async (of: ToolSubject, limit: number): Promise<void> => {
+      expect(await through(stage, of, limit)).toBe(limit);
+      const signal = AbortSignal.abort();
+      const call = { ...callOf(of), signal, notify: (text: string) => void told.push(text) };
+      await expect(pass(stage, call)).rejects.toMatchObject({ code: "CANCELLED" });
+    };
+    await slow(READ, 60);
+    await slow(subject("free/read"), 120);
+    await slow({ ...READ, origin: "session" }, 120);
+    expect(told).toEqual([
+      "calls to docs are slowed down to 60 calls a minute; rateLimit of the server 'docs' changes that",
+      "calls to free are slowed down to 120 calls a minute; rateLimit of the server 'free' changes that",
+      "calls to docs are slowed down to 120 calls a minute; mcp.session.rateLimit changes that",
+    ]);
+  });
+
+  it.each<[ServerGuard["rateLimit"], number, string, string]>([
     [
       { default: 1 },
-      READ,
+      1,
       "too many calls to docs: the limit is 1 call a minute",
-      "try again in 60 s",
+      "try again in 60 s; rateLimit of the server 'docs' changes the limit",
     ],
     [
       { tools: { read: 40 } },
-      READ,
+      // Those that can be made at once, and those that wait up to 30 s.
+      40 + 20,
       "too many calls to docs/read: the limit is 40 calls a minute",
-      "try again in 1.5 s",
+      "try again in 32 s; rateLimit of the server 'docs' changes the limit",
     ],
-  ])("says which limit it is and when to try again: %j", async (rateLimit, of, message, hint) => {
-    const { stage } = limited(rateLimit);
-    await through(stage, of, 40);
-    const call = callOf(of);
+  ])("refuses a call that would wait too long: %j", async (rateLimit, before, message, hint) => {
+    const { stage, clock } = limited(rateLimit);
+    const others = Array.from({ length: before }, () => pass(stage, callOf(READ)));
+    await settle();
+    const call = callOf(READ);
     const error = await refusal(pass(stage, call));
     expect(error).toMatchObject({ code: "RATE_LIMITED", server: "docs", message, hint });
     expect(call.decision.verdict).toBe("refused");
+    await clock.advance(30_000);
+    await Promise.all(others);
   });
 });
 

@@ -17,7 +17,7 @@ export interface LocatedResource {
 }
 
 /** Whether the configuration enables the server's resources. */
-function isEnabled({ entry }: ContentCache): boolean {
+export function isEnabled({ entry }: ContentCache): boolean {
   return entry.definition.resources?.enabled !== false;
 }
 
@@ -40,20 +40,26 @@ export class ResourceLocator {
     const known = this.#findListed(uri);
     if (known !== undefined) return known;
     const lists = await this.lists(undefined, signal);
-    const exact = this.#findListed(uri);
-    if (exact !== undefined) return exact;
-    const readable = lists.filter(({ from }) => from.allows(uri));
-    const [best] = readable
-      .flatMap(({ from, list }) => list.templates.map((each) => ({ from, fit: fit(each, uri) })))
-      .filter((each) => each.fit >= 0)
-      .sort((a, b) => b.fit - a.fit);
-    if (best !== undefined) return { from: best.from, uri };
+    const offered = this.#findListed(uri) ?? bestTemplate(uri, lists);
+    if (offered !== undefined) return offered;
     // Servers need not list everything that can be read.
-    const [only, ...others] = readable.filter(
-      ({ from }) => from.entry.supervisor.live?.content.has.resources,
+    const [only, ...others] = lists.filter(
+      ({ from }) => from.allows(uri) && from.entry.supervisor.live?.content.has.resources,
     );
     if (only !== undefined && others.length === 0) return { from: only.from, uri };
-    throw unknownResource(uri, lists);
+    throw unknownResource(uri, lists, "if a server has it without listing it, name the server");
+  }
+
+  /** Like `locate`, but only what a server lists or what matches one of its templates. */
+  async locateOffered(uri: string, { server, signal }: ResourceOptions): Promise<LocatedResource> {
+    if (server === undefined) {
+      const known = this.#findListed(uri);
+      if (known !== undefined) return known;
+    } else this.#allowed(this.#caches.of(server), uri);
+    const lists = await this.lists(server, signal);
+    const offered = this.#findListed(uri, server) ?? bestTemplate(uri, lists);
+    if (offered !== undefined) return offered;
+    throw unknownResource(uri, lists, "list_resources finds what can be read");
   }
 
   async locateTemplate(
@@ -80,9 +86,10 @@ export class ResourceLocator {
     return listed.find((each) => this.#redact(each.uri) === uri)?.uri ?? uri;
   }
 
-  /** Finds the first server that lists the URI. */
-  #findListed(uri: string): LocatedResource | undefined {
-    const [first, ...others] = this.#caches.all().flatMap((from) => {
+  /** Finds the first server that lists the URI, or asks only the one. */
+  #findListed(uri: string, server?: string): LocatedResource | undefined {
+    const among = server === undefined ? this.#caches.all() : [this.#caches.of(server)];
+    const [first, ...others] = among.flatMap((from) => {
       const full = this.withSecrets(uri, from);
       const isListed = from.resources.known?.resources.some((each) => each.uri === full) ?? false;
       return isListed && from.allows(full) ? [{ from, uri: full }] : [];
@@ -105,21 +112,35 @@ export class ResourceLocator {
   }
 }
 
+/** The server whose template spells out the most of the URI. */
+function bestTemplate(
+  uri: string,
+  lists: readonly ListFrom<ResourceList>[],
+): LocatedResource | undefined {
+  const [best] = lists
+    .filter(({ from }) => from.allows(uri))
+    .flatMap(({ from, list }) => list.templates.map((each) => ({ from, fit: fit(each, uri) })))
+    .filter((each) => each.fit >= 0)
+    .sort((a, b) => b.fit - a.fit);
+  return best && { from: best.from, uri };
+}
+
 /** Returns how many characters of the URI the template spells out, or -1 if it does not match. */
 function fit({ uriTemplate }: { uriTemplate: string }, uri: string): number {
   const pattern = uriTemplate.replace(/\{[^{}]*\}/g, "*");
   return compileGlob(pattern)(uri) ? pattern.replaceAll("*", "").length : -1;
 }
 
-function unknownResource(uri: string, lists: readonly ListFrom<ResourceList>[]): PlugboardError {
+function unknownResource(
+  uri: string,
+  lists: readonly ListFrom<ResourceList>[],
+  advice: string,
+): PlugboardError {
   const meant = closest(
     uri,
     lists.flatMap(({ list }) => list.resources.map((each) => each.uri)),
   );
   return new PlugboardError("UNKNOWN_RESOURCE", `no server lists '${oneLine(uri, 500)}'`, {
-    hint:
-      meant === undefined
-        ? "if a server has it without listing it, name the server"
-        : `did you mean '${meant}'?`,
+    hint: meant === undefined ? advice : `did you mean '${meant}'?`,
   });
 }

@@ -30,8 +30,11 @@ const MAX_DESCRIPTION = 200;
 
 const LIST_RESOURCES = "list_resources";
 const READ_RESOURCE = "read_resource";
+export const RESOURCE_TOOLS: readonly string[] = [LIST_RESOURCES, READ_RESOURCE];
 
-type ReadableResources = Pick<BoardResources, "list" | "templates" | "read">;
+interface ReadableResources extends Pick<BoardResources, "list" | "templates"> {
+  readOffered: BoardResources["read"];
+}
 
 /** `resources` is called when a tool is called, since the board creates its resources after its tools. */
 export function resourceTools(resources: () => ReadableResources): NativeTool[] {
@@ -104,7 +107,7 @@ async function readFor(
   signal: AbortSignal | undefined,
 ): Promise<NativeToolResult> {
   const uri = typeof args.uri === "string" ? args.uri : "";
-  const { server, contents } = await resources.read(uri, {
+  const { server, contents } = await resources.readOffered(uri, {
     server: typeof args.server === "string" ? args.server : undefined,
     signal,
   });

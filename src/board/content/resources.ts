@@ -6,17 +6,19 @@ import type {
   CompleteOptions,
   Completion,
   Resource,
+  ResourceBlock,
+  ResourceBlockOptions,
   ResourceOptions,
   ResourceReading,
   ResourceTemplate,
 } from "../../model/resource.ts";
 import { type ContentOptions, requireCapability } from "./content-requests.ts";
 import type { ResourceContext } from "./resource-context.ts";
-import { type LocatedResource, ResourceLocator } from "./resource-locator.ts";
+import { isEnabled, type LocatedResource, ResourceLocator } from "./resource-locator.ts";
 
 export interface ResourcesOptions extends ContentOptions {
-  /** Whether the model has tools to read by itself what the block of `context` leaves out. */
-  hasTools: boolean;
+  /** Whether the model has the tools to find and read by itself what a block leaves out. */
+  hasTools: () => boolean;
   now: () => number;
 }
 
@@ -49,6 +51,20 @@ export class Resources implements BoardResources {
 
   async read(uri: string, options: ResourceOptions = {}): Promise<ResourceReading> {
     return this.readFrom(await this.#locator.locate(uri, options), options);
+  }
+
+  /** For a model: rejects for a URI that no server lists and no template of one offers. */
+  async readOffered(uri: string, options: ResourceOptions): Promise<ResourceReading> {
+    return this.readFrom(await this.#locator.locateOffered(uri, options), options);
+  }
+
+  /** Whether some server is known to have resources. */
+  get isThereAny(): boolean {
+    return this.#options.caches.all().some((from) => {
+      const { live } = from.entry.supervisor;
+      const isKnown = (from.resources.known?.resources.length ?? 0) > 0;
+      return isEnabled(from) && (live?.content.has.resources === true || isKnown);
+    });
   }
 
   /** `timeout` shortens the server's own. */
@@ -106,7 +122,11 @@ export class Resources implements BoardResources {
     return this.#options.requests.complete(from.entry, { of, argument, value, known }, signal);
   }
 
-  async context(): Promise<string> {
+  async context(options: ResourceBlockOptions = {}): Promise<string> {
+    return (await this.block(options)).text;
+  }
+
+  async block({ maxBytes }: ResourceBlockOptions = {}): Promise<ResourceBlock> {
     // Loaded on first use: boards whose caller builds no prompts do not need it.
     this.#context ??= import("./resource-context.ts").then(
       ({ ResourceContext: Context }) =>
@@ -116,7 +136,7 @@ export class Resources implements BoardResources {
           read: (located, options) => this.readFrom(located, options),
         }),
     );
-    return (await this.#context).build();
+    return (await this.#context).build(maxBytes);
   }
 
   isSubscribed(server: string, uri: string): boolean {

@@ -128,6 +128,8 @@ export class LiveSession implements SessionBoard {
   readonly #definitions: readonly ServerDefinition[];
   /** Abort the running calls. They end with the session, also those on shared servers, which keep running. */
   readonly #running = new Set<AbortController>();
+  /** The servers of which tools were left out so far. */
+  readonly #leftOutOf = new Set<string>();
   #closing: Promise<void> | undefined;
 
   constructor(settings: SessionSettings) {
@@ -169,7 +171,21 @@ export class LiveSession implements SessionBoard {
   async open(): Promise<void> {
     await this.#own.open(this.#definitions);
     for (const notice of this.notices) this.#core.logger.warn(notice);
+    this.#reportLeftOut();
     this.#core.opened();
+    this.on("tools", () => {
+      const notice = this.#reportLeftOut();
+      if (notice !== undefined) this.#core.notify(notice);
+    });
+  }
+
+  /** Returns the notice if tools of another server are left out than before. */
+  #reportLeftOut(): string | undefined {
+    const { leftOut, notice } = this.#selection();
+    const servers = leftOut.flatMap(({ source }) => (source.kind === "mcp" ? [source.server] : []));
+    const isNew = servers.some((server) => !this.#leftOutOf.has(server));
+    for (const server of servers) this.#leftOutOf.add(server);
+    return isNew ? notice : undefined;
   }
 
   get notices(): readonly string[] {

@@ -27,7 +27,7 @@ const SERVER_DEFAULTS = {
 /** For servers of a single session: not every client ends its sessions. */
 export const SESSION_IDLE_MS = 3_600_000;
 
-const RESOURCE_DEFAULTS = { enabled: true, refreshMs: 300_000 } as const;
+const RESOURCE_REFRESH_MS = 300_000;
 
 /** The server must have passed `connectionIssues`. `baseDir` is what a relative `cwd` is relative to. */
 export function toDefinition(
@@ -73,9 +73,10 @@ function resourceSettings(server: PlainServer): ResourceSettings | undefined {
     return undefined;
   }
   return {
-    enabled: resources ?? RESOURCE_DEFAULTS.enabled,
+    enabled: resources !== false,
+    ...(resources === "list" && { listOnly: true }),
     filter: [...(resourceFilter ?? [])],
-    refreshMs: resourceRefreshMs ?? RESOURCE_DEFAULTS.refreshMs,
+    refreshMs: resourceRefreshMs ?? RESOURCE_REFRESH_MS,
   };
 }
 

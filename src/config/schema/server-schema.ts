@@ -181,6 +181,12 @@ function toolPrefixProblem(prefix: string): string | undefined {
     : "is not a prefix for tool names; expected 1 to 64 of A-Z a-z 0-9 _ -";
 }
 
+const resources = either(
+  [(value) => typeof value === "boolean", flag()],
+  [(value) => typeof value === "string", oneOf(["context", "list"])],
+  "true, false, context or list",
+);
+
 const treatment = {
   enabled: flag().optional(),
   timeout: milliseconds().optional(),
@@ -198,7 +204,7 @@ const treatment = {
   pins: pins.optional(),
   trusted: flag().optional(),
   framing: framing.optional(),
-  resources: flag().optional(),
+  resources: resources.optional(),
   resourceFilter: patterns.optional(),
   resourceRefreshMs: milliseconds(0).optional(),
   roots: roots.optional(),

@@ -5,6 +5,7 @@ import { Command as Parser, CommanderError, Option } from "commander";
 import { closest } from "../../util/closest.ts";
 import { packageVersion } from "../../util/version.ts";
 import { describeAcp } from "./acp/command.ts";
+import { describeApprovals } from "./approvals/command.ts";
 import { describeAsk } from "./ask/command.ts";
 import { describeAudit } from "./audit/command.ts";
 import { describeCall } from "./call/command.ts";
@@ -135,6 +136,7 @@ function addCommands(program: Parser, choose: (command: CliCommand) => void): vo
   describeContent(program, choose);
   describeStatus(program, choose);
   describePins(program, choose, refuseCommand);
+  describeApprovals(program, choose, refuseCommand);
   describeAudit(program, choose);
   describeTrust(program, choose);
   describeLogin(program, choose);

@@ -1,6 +1,7 @@
 // What a command line asks for, once it has been read.
 
 import type { AcpCommand } from "./acp/command.ts";
+import type { ApprovalsCommand } from "./approvals/command.ts";
 import type { AskCommand } from "./ask/command.ts";
 import type { AuditCommand } from "./audit/command.ts";
 import type { CallCommand, ToolHelpCommand } from "./call/command.ts";
@@ -24,6 +25,7 @@ export type CliCommand =
   | LogoutCommand
   | TrustCommand
   | PinsCommand
+  | ApprovalsCommand
   | AuditCommand
   | AcpCommand
   | { kind: "demo" };

@@ -94,6 +94,8 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
       return (await import("./login/login.ts")).runLogout(command.server, context);
     case "pins":
       return (await import("./pins/pins.ts")).runPins(command, context);
+    case "approvals":
+      return (await import("./approvals/approvals.ts")).runApprovals(command, context);
     case "audit":
       return (await import("./audit/audit.ts")).runAudit(command, context);
     case "trust":

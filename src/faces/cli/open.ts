@@ -20,7 +20,7 @@ import { needsTrust, requireTrust } from "./trust/require-trust.ts";
 /** Without `onApproval` the person at the terminal is asked; where there is none, the call is refused. */
 export interface OpenOptions extends Pick<
   BoardOptions,
-  "onApproval" | "onAuthorization" | "onElicitation" | "onSampling"
+  "onApproval" | "onAuthorization" | "onElicitation" | "onSampling" | "resourceTools"
 > {
   start: NonNullable<BoardOptions["start"]>;
   /** Use the demo, whatever is configured. */
@@ -76,6 +76,7 @@ export async function withBoard<Result>(
       // Every command advertises the same, so that what one of them lists another one can call.
       onElicitation: open.onElicitation ?? elicitationPrompt(context),
       onSampling: open.onSampling,
+      ...(open.resourceTools !== undefined && { resourceTools: open.resourceTools }),
       // Servers need not send log messages that would not be shown.
       serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
     },

@@ -3,7 +3,7 @@
 
 import { type ContentBlock, EMPTY_ERROR, EMPTY_RESULT } from "../../model/content.ts";
 import { asText } from "../../util/text.ts";
-import type { ErrorCode } from "../../model/errors.ts";
+import { quoteIn } from "../../model/errors.ts";
 import type { ExternalContent, ModelDetails, CallOutcome, ToolResult } from "../../model/tool.ts";
 import type { ToolSubject } from "../../model/guard.ts";
 import type { FramingMode } from "../../model/guard-settings.ts";
@@ -19,29 +19,17 @@ export interface PresentSettings {
   maxResultBytes: number;
   /** What does not fit is saved here, or left out if there is no directory. */
   spill?: Pick<SpillDirectory, "write">;
+  /** The name of the tool with which the model can read what was saved, if it has one. */
+  readTool?: () => string | undefined;
   /** 16 hexadecimal digits that nobody can guess. */
   newFrameId?: () => string;
   /** Called with the names of what looks like an attempt to steer the model. Must not throw. */
   onSuspicious?: (patterns: string[]) => void;
 }
 
-export type Presented = ToolResult<ModelDetails>;
+const SHORTEST_QUOTE = 8;
 
-/**
- * Failures whose text repeats a server's words: the last lines of its stderr, how it refused a handshake, or
- * names in its answer. The texts of all other failures are the host's own.
- */
-const IN_SERVERS_WORDS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  "SERVER_ERROR",
-  "SERVER_UNAVAILABLE",
-  "CONNECTION_CLOSED",
-  "HANDSHAKE_FAILED",
-  "UNSUPPORTED_VERSION",
-  "HTTP_STATUS",
-  "NEEDS_AUTH",
-  "PROTOCOL",
-  "INVALID_RESULT",
-]);
+export type Presented = ToolResult<ModelDetails>;
 
 /** A promise only if something is saved. Never throws or rejects. */
 export function presentToModel(
@@ -61,7 +49,9 @@ export function presentToModel(
       details: shown.details,
     };
   };
-  const note = saveRest(content, fitted, subject.canonical, settings.spill);
+  const { spill: directory, readTool, framing } = settings;
+  const { canonical, source } = subject;
+  const note = saveRest(content, fitted, { canonical, source, framing }, { directory, readTool });
   return note instanceof Promise ? note.then(finish) : finish(note);
 }
 
@@ -85,12 +75,14 @@ function asRead(
   let shown = content as ContentBlock[];
   if (settings.framing !== "off") {
     const id = (settings.newFrameId ?? newFrameId)();
-    const clean = withoutMarkers(content, id);
+    const { own, theirs } = splitWords(outcome, content);
+    const clean = withoutMarkers([...own, ...theirs], id);
     if (clean.removed > 0) suspicious.push("forged-marker");
     shown = clean.content;
-    if (content.length > 0 && isInServersWords(outcome)) {
+    if (theirs.length > 0) {
       about.wrapped = true;
-      shown = wrap(shown, toolFrame(settings.framing, source, id));
+      const frame = toolFrame(settings.framing, source, id);
+      shown = [...shown.slice(0, own.length), ...wrap(shown.slice(own.length), frame)];
     }
   }
   if (suspicious.length > 0) settings.onSuspicious?.(suspicious);
@@ -107,9 +99,26 @@ function emptyText({ structuredContent, isError }: CallOutcome): string {
   return isError ? EMPTY_ERROR : EMPTY_RESULT;
 }
 
-function isInServersWords(outcome: CallOutcome): boolean {
-  if (outcome.failure !== undefined) return IN_SERVERS_WORDS.has(outcome.failure.code);
-  return !isEmpty(outcome) || outcome.structuredContent !== undefined;
+/** The host's own words in an outcome, and those of the server, which are framed. */
+function splitWords(
+  outcome: CallOutcome,
+  content: readonly ContentBlock[],
+): { own: readonly ContentBlock[]; theirs: readonly ContentBlock[] } {
+  const { failure } = outcome;
+  if (failure === undefined) {
+    const isTheirs = !isEmpty(outcome) || outcome.structuredContent !== undefined;
+    return isTheirs ? { own: [], theirs: content } : { own: content, theirs: [] };
+  }
+  const quote = quoteIn(failure);
+  if (quote === "") return { own: content, theirs: [] };
+  const [block, ...others] = content;
+  // A short quote can be a part of the host's words by chance.
+  const canSplit = quote !== undefined && quote.length >= SHORTEST_QUOTE;
+  if (!canSplit || block?.type !== "text" || others.length > 0 || !block.text.includes(quote)) {
+    return { own: [], theirs: content };
+  }
+  const text = block.text.split(quote).join("[see below]");
+  return { own: [{ ...block, text }], theirs: [{ type: "text", text: quote }] };
 }
 
 function suspects(content: readonly ContentBlock[]): string[] {

@@ -107,6 +107,7 @@ function explain(error: unknown, timeout: number, carrier: Carrier): PlugboardEr
   const what = `the server did not answer within ${duration(timeout)}`;
   return withCause("TIMEOUT", what, carrier.cause?.(), {
     cause: reason,
+    quote: "",
     hint: "if it downloads itself on its first start, run its command once by hand or raise its timeout",
   });
 }

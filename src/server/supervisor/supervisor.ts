@@ -8,6 +8,7 @@ import type { ServerDefinition } from "../../model/server-definition.ts";
 import type { ServerState } from "../../model/server-state.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { type Clock, type Timer, within } from "../../util/clock.ts";
+import { deferred } from "../../util/deferred.ts";
 import { duration } from "../../util/text.ts";
 import type { Connect } from "../connect.ts";
 import { Relist } from "../lists/relist.ts";
@@ -18,6 +19,8 @@ import { unavailable } from "./unavailable.ts";
 
 /** Callers wait this much longer than a server's timeout, so that they see the timeout as the server's error. */
 const REPORT_MS = 500;
+/** A call waits this long for the next try of a server that is restarting. */
+const RETRY_PATIENCE_MS = 5000;
 
 export interface SupervisorOptions {
   definition: ServerDefinition;
@@ -51,6 +54,8 @@ export class Supervisor {
   #giveUp: AbortController | undefined;
   #stopping: Promise<void> | undefined;
   #retry: Timer | undefined;
+  /** Resolves when the server's current backoff has ended. */
+  #leftBackoff = deferred();
   #relist: Relist | undefined;
   /** Resolves when nothing of a crashed connection is left; the next start waits for it. */
   #remains: Promise<void> | undefined;
@@ -124,10 +129,12 @@ export class Supervisor {
 
   /**
    * A connection for a call: at once while ready; while idle, starting or failed, after a start that it
-   * triggers or joins, for at most `timeout`; otherwise it rejects and says what happens next.
+   * triggers or joins, for at most `timeout`; in backoff, after the next try if that is soon; otherwise it
+   * rejects and says what happens next.
    */
   async acquire(signal?: AbortSignal): Promise<Connection> {
     if (this.#stopping !== undefined && !this.#closed) await this.#stopping;
+    if (this.#state.kind === "backoff") await this.#untilRetry(this.#state, signal);
     // In needs-auth too: you may have signed in elsewhere, and one attempt shows it.
     if (["idle", "failed", "needs-auth"].includes(this.#state.kind)) void this.#begin();
     if (this.#state.kind === "starting" && this.#attempt !== undefined) {
@@ -137,6 +144,19 @@ export class Supervisor {
     const connection = this.live;
     if (connection === undefined) throw unavailable(this.definition, this.#state, this.#clock);
     return connection;
+  }
+
+  /** Waits for the next try of a server that is restarting, and begins it if nobody else has. */
+  async #untilRetry(
+    backoff: ServerState & { kind: "backoff" },
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const wait = backoff.retryAt - this.#clock.now();
+    if (wait > RETRY_PATIENCE_MS) return;
+    // It also ends when the server is started or stopped by somebody else.
+    const over = within(this.#clock, wait, this.#leftBackoff.promise);
+    await untilAborted(over, signal, cancelled);
+    if (this.#state === backoff) this.#tryAgain();
   }
 
   /** Call it before and `leave` after each call, so that the server is not stopped as idle meanwhile. */
@@ -285,10 +305,12 @@ export class Supervisor {
     this.#logger.warn(`${what}: ${error.message}${advice}; ${next}`, fields);
     this.#move(state);
     if (state.kind !== "backoff") return;
-    this.#retry = this.#clock.later(state.retryAt - this.#clock.now(), () => {
-      this.#restarts += 1;
-      void this.#begin();
-    });
+    this.#retry = this.#clock.later(state.retryAt - this.#clock.now(), () => this.#tryAgain());
+  }
+
+  #tryAgain(): void {
+    this.#restarts += 1;
+    void this.#begin();
   }
 
   async #list(connection: Connection): Promise<void> {
@@ -312,6 +334,8 @@ export class Supervisor {
     const previous = this.#state;
     if (previous.kind === state.kind && (state.kind === "stopped" || state.kind === "idle")) return;
     this.#state = state;
+    if (previous.kind === "backoff") this.#leftBackoff.resolve();
+    if (state.kind === "backoff") this.#leftBackoff = deferred();
     this.#options.onState(state, previous);
   }
 }

@@ -1,6 +1,6 @@
 // Says why a server cannot take a call, and what happens next, in words that a model or a person can act on.
 
-import { PlugboardError } from "../../model/errors.ts";
+import { PlugboardError, quoteIn } from "../../model/errors.ts";
 import type { ServerDefinition } from "../../model/server-definition.ts";
 import type { ServerState } from "../../model/server-state.ts";
 import type { Clock } from "../../util/clock.ts";
@@ -13,10 +13,12 @@ export function unavailable(
 ): PlugboardError {
   const server = definition.name;
   const cause = "error" in state ? state.error : undefined;
+  // How to sign in may repeat what the server said when it refused.
+  const own = state.kind === "needs-auth" ? undefined : "";
   return new PlugboardError(
     state.kind === "untrusted" ? "UNTRUSTED" : "SERVER_UNAVAILABLE",
     `server '${server}' ${describe(state, definition, clock)}`,
-    { server, cause, hint: cause?.hint },
+    { server, cause, hint: cause?.hint, quote: cause === undefined ? own : quoteIn(cause) },
   );
 }
 

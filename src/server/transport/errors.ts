@@ -13,8 +13,10 @@ export function serverError(
   details: Pick<ErrorDetails, "status" | "hint"> = {},
 ): PlugboardError {
   const code = isJsonObject(error) && typeof error.code === "number" ? ` (${error.code})` : "";
-  return new PlugboardError("SERVER_ERROR", `${wireMessage(error)}${code}`, {
+  const quote = wireMessage(error);
+  return new PlugboardError("SERVER_ERROR", `${quote}${code}`, {
     cause: { method, error },
+    quote,
     ...details,
   });
 }

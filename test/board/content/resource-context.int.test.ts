@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { openBoard } from "../../../src/board.ts";
 import type { Board } from "../../../src/model/board.ts";
-import { closeBoards, fixture, open, reaches, statusOf } from "../../support/boards.ts";
+import { closeBoards, fixture, open, reaches, statusOf, textOf } from "../../support/boards.ts";
 import { recordingLogger } from "../../support/logger.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { ERAS, hostile, library, next, tell } from "./content-servers.ts";
@@ -14,6 +14,9 @@ const idOf = (block: string): string | undefined => /id="([0-9a-f]{16})"/.exec(b
 
 const sources = (block: string): string[] =>
   Array.from(block.matchAll(/^URI: (.*)$/gm), ([, uri = ""]) => uri);
+
+const named = (block: string): string[] =>
+  Array.from(block.matchAll(/^- (\S+) \(server /gm), ([, uri = ""]) => uri);
 
 async function asked(board: Board): Promise<number> {
   return Number(await tell(board, "asked"));
@@ -49,7 +52,8 @@ describe("the block", () => {
       "lib:///welcome",
       "lib:///rules",
     ]);
-    expect(block).not.toContain("Not shown");
+    expect(named(block)).toEqual([]);
+    expect(block).not.toContain("Not listed");
   });
 
   it("does not wait for a server that is starting", async () => {
@@ -144,7 +148,7 @@ describe("the block", () => {
 });
 
 describe("a block that would be too large", () => {
-  it("takes an equal share of each server's resources, and counts the others", async () => {
+  it("takes an equal share of each server's resources, names others, and counts the rest", async () => {
     const board = await open({
       many: library("legacy", "--scheme=many", "--count=10000"),
       few: library("legacy", "--scheme=few"),
@@ -153,9 +157,11 @@ describe("a block that would be too large", () => {
     const shown = sources(block);
     expect(shown).toHaveLength(20);
     expect(shown.filter((uri) => uri.startsWith("few:"))).toHaveLength(2);
+    expect(named(block)).toHaveLength(100);
+    expect(named(block)).not.toContain(shown[0]);
     expect(
       block.endsWith(
-        "Not shown here: 4982 resources of 'many'. They can be read by their URI on request.",
+        "Not listed here: 4882 resources of 'many'.\n\nResources can be read by their URI on request.",
       ),
     ).toBe(true);
   });
@@ -165,30 +171,69 @@ describe("a block that would be too large", () => {
     const text = "é".repeat(20_000);
     await tell(board, "write", { uri: "lib:///rules", text });
     const block = await board.resources.context();
-    expect(block).toContain(`${"é".repeat(16_384)}\n<<<END`);
-    expect(block).not.toContain("é".repeat(16_385));
-    expect(block).toContain("(cut: 32 KiB of 39.1 KiB are shown.) read_resource reads all of it.");
+    expect(block).toContain(`${"é".repeat(12_288)}\n<<<END`);
+    expect(block).not.toContain("é".repeat(12_289));
+    expect(block).toContain("(cut: 24 KiB of 39.1 KiB are shown.) read_resource reads all of it.");
   });
 
-  it("leaves out resources that do not fit, and says how to read them", async () => {
-    const board = await open({ lib: library("legacy", "--count=5") }, { resourceTools: true });
-    const text = "x".repeat(32 * 1024);
-    for (let each = 0; each < 5; each += 1) {
-      await tell(board, "write", { uri: `lib:///book/${each}`, text });
-    }
+  it("names what does not fit, and says how to read it", async () => {
+    const board = await open({ lib: library("legacy", "--count=3") }, { resourceTools: true });
+    const text = "x".repeat(22 * 1024);
+    for (const each of [0, 1, 2]) await tell(board, "write", { uri: `lib:///book/${each}`, text });
+    const { shown, others, text: block } = await board.resources.block();
+    const uris = ["lib:///welcome", "lib:///rules", "lib:///book/0", "lib:///book/1"];
+    expect(sources(block)).toEqual(uris);
+    expect(shown.map(({ uri }) => uri)).toEqual(uris);
+    expect(shown[2]).toEqual({
+      server: "lib",
+      uri: "lib:///book/0",
+      bytes: 22 * 1024,
+      isCut: false,
+    });
+    expect([others, named(block)]).toEqual([1, ["lib:///book/2"]]);
+    expect(block.endsWith("read_resource reads a resource by its URI.")).toBe(true);
+  });
+
+  it.each([100, 600, 2000, 9600, 1_000_000])("stays within %i bytes", async (maxBytes) => {
+    const board = await open(
+      { lib: library("legacy", "--count=150"), evil: hostile() },
+      { resourceTools: true },
+    );
+    await tell(board, "write", { uri: "lib:///rules", text: "é".repeat(40_000) });
+    const { text, names } = await board.resources.block({ maxBytes });
+    const most = Math.min(maxBytes, 64 * 1024);
+    for (const block of [text, names]) expect(Buffer.byteLength(block)).toBeLessThanOrEqual(most);
+    expect(sources(text).length > 0).toBe(maxBytes >= 600);
+    expect(sources(names)).toEqual([]);
+    expect(named(names).length > 0).toBe(maxBytes >= 600);
+    // The same content gives the same block, however often it had to be made smaller.
+    expect(await board.resources.block({ maxBytes })).toMatchObject({ text, names });
+  });
+});
+
+describe("what a server's setting puts into a block", () => {
+  it.each([
+    [true, { text: true, name: false }],
+    ["context", { text: true, name: false }],
+    ["list", { text: false, name: true }],
+    [false, { text: false, name: false }],
+  ] as const)("resources: %j", async (resources, expected) => {
+    const board = await open({ lib: { ...library(), resources } });
     const block = await board.resources.context();
-    expect(sources(block)).toEqual([
-      "lib:///welcome",
-      "lib:///rules",
-      "lib:///book/0",
-      "lib:///book/1",
-      "lib:///book/2",
-    ]);
-    expect(
-      block.endsWith(
-        "Not shown here: 2 resources of 'lib'. list_resources finds them and read_resource reads them.",
-      ),
-    ).toBe(true);
+    expect({
+      text: block.includes("Be quiet."),
+      name: named(block).includes("lib:///rules"),
+    }).toEqual(expected);
+  });
+
+  it("is set by mcp.session for the servers of a session, and their text is not even read", async () => {
+    await using board = await openBoard({ servers: {}, session: { resources: "list" } });
+    const session = await board.openSession({
+      cwd: import.meta.dirname,
+      servers: { lib: library() },
+    });
+    expect(named(await session.resources.context())).toEqual(["lib:///welcome", "lib:///rules"]);
+    expect(textOf(await session.call("lib/asked"))).toBe("0");
   });
 });
 
@@ -199,10 +244,11 @@ describe("hostile resources in a block", () => {
     const block = await board.resources.context();
     const id = idOf(block) ?? "";
     const shown = sources(block).length;
-    expect(block.split(`<<<EXTERNAL_UNTRUSTED_CONTENT id="${id}">>>`)).toHaveLength(shown + 1);
-    expect(block.split(`<<<END_EXTERNAL_UNTRUSTED_CONTENT id="${id}">>>`)).toHaveLength(shown + 1);
-    expect(block.match(/EXTERNAL_UNTRUSTED_CONTENT/g)).toHaveLength(shown * 2);
-    expect(Buffer.byteLength(block)).toBeLessThan(160 * 1024);
+    const frames = shown + (named(block).length > 0 ? 1 : 0);
+    expect(block.split(`<<<EXTERNAL_UNTRUSTED_CONTENT id="${id}">>>`)).toHaveLength(frames + 1);
+    expect(block.split(`<<<END_EXTERNAL_UNTRUSTED_CONTENT id="${id}">>>`)).toHaveLength(frames + 1);
+    expect(block.match(/EXTERNAL_UNTRUSTED_CONTENT/g)).toHaveLength(frames * 2);
+    expect(Buffer.byteLength(block)).toBeLessThanOrEqual(64 * 1024);
     expect(block).toContain("[binary content: image/png");
     expect(block).toContain("[could not be read: ");
     // What is for people alone is not there.

@@ -28,6 +28,29 @@ describe("the tools", () => {
     expect([asked.tools().length, not.tools().length]).toEqual([2, 0]);
   });
 
+  it("join the list with the first server that has resources, if they are automatic", async () => {
+    await using board = await openBoard(
+      { servers: { echo: fixture("echo") } },
+      { resourceTools: "auto" },
+    );
+    const names = (from: { tools(): { name: string }[] }): string[] =>
+      from.tools().flatMap(({ name }) => (name.endsWith("_resource") ? [name] : []));
+    expect(names(board)).toEqual([]);
+    const session = await board.openSession({ cwd: import.meta.dirname });
+    const changes: unknown[] = [];
+    session.on("tools", ({ added }) =>
+      changes.push(...added.filter((name) => !name.includes("__"))),
+    );
+    await session.add("lib", library());
+    expect([names(session), names(board)]).toEqual([["read_resource"], []]);
+    expect(changes).toEqual(["list_resources", "read_resource"]);
+    await using never = await openBoard(
+      { servers: { lib: library() }, resourceTools: false },
+      { resourceTools: "auto" },
+    );
+    expect(names(never)).toEqual([]);
+  });
+
   it("follow the rules for native tools", async () => {
     await using board = await openBoard(
       { servers: {}, tools: { deny: ["native/read_resource"] } },
@@ -148,17 +171,27 @@ describe("read_resource", () => {
   });
 
   it("returns binary content as a block of its kind", async () => {
-    const board = await open({ lib: library(), evil: hostile() }, TOOLS);
-    const picture = await board.call("read_resource", { uri: "lib:///picture", server: "lib" });
-    expect(picture.content.map(({ type }) => type)).toEqual(["text", "image", "text"]);
+    const board = await open({ evil: hostile() }, TOOLS);
     const odd = await board.call("read_resource", { uri: "evil:///blob", server: "evil" });
     expect(odd.content.map(({ type }) => type)).toEqual(["text", "image", "text"]);
     expect(JSON.stringify(odd).match(/EXTERNAL_UNTRUSTED_CONTENT/g)).toHaveLength(2);
   });
 
+  it.each([{}, { server: "lib" }])(
+    "reads nothing that no server lists and no template offers: %j",
+    async (args) => {
+      const board = await open({ lib: library() }, TOOLS);
+      const unlisted = await board.call("read_resource", { uri: "lib:///picture", ...args });
+      expect([unlisted.isError, await tell(board, "asked")]).toEqual([true, "0"]);
+      expect(textOf(unlisted)).toContain("no server lists 'lib:///picture'");
+      const made = await board.call("read_resource", { uri: "lib:///shelf/a", ...args });
+      expect(textOf(made)).toContain("Shelf a.");
+    },
+  );
+
   it("returns a failure as a result", async () => {
     const board = await open({ lib: library() }, TOOLS);
-    const outcome = await board.call("read_resource", { uri: "lib:///no", server: "lib" });
+    const outcome = await board.call("read_resource", { uri: "lib:///shelf/no-such" });
     expect(outcome.isError).toBe(true);
     expect(textOf(outcome)).toContain("Resource not found");
     const unknown = await board.call("list_resources", { server: "lip" });
@@ -170,7 +203,7 @@ describe("read_resource", () => {
 
   it("frames error messages of a server too", async () => {
     const board = await open({ evil: hostile() }, TOOLS);
-    const text = textOf(await board.call("read_resource", { uri: "evil:///no", server: "evil" }));
+    const text = textOf(await board.call("read_resource", { uri: "evil:///no-contents" }));
     expect(text).toMatch(
       /^<<<EXTERNAL_UNTRUSTED_CONTENT id="[0-9a-f]{16}">>>\nSource: MCP server 'evil', an error\n/,
     );

@@ -127,30 +127,67 @@ describe("limits", () => {
     expect(logger.lines.map(({ message }) => message)).toContain(warning);
   });
 
+  it("tell of tools that are left out when a slow server brings them", async () => {
+    const board = await openWith({ servers: {}, limits: { sessionTools: 2 } });
+    const session = await board.openSession({ cwd, servers: { one: fixture("crlf") } });
+    const told: string[] = [];
+    session.on("notice", ({ text }) => told.push(text));
+    expect(session.notices).toEqual([]);
+    await session.add("many", fixture("many-tools", "--count=3"));
+    await session.add("more", fixture("crlf"));
+    expect(told).toEqual([
+      "2 tools of the session are left out, the limit is 2: many/tool_1, many/tool_2; raise it with limits.sessionTools or PLUGBOARD_MAX_SESSION_TOOLS",
+      "3 tools of the session are left out, the limit is 2: many/tool_1, many/tool_2, more/echo; raise it with limits.sessionTools or PLUGBOARD_MAX_SESSION_TOOLS",
+    ]);
+  });
+
   it("let a session make 100 calls a minute to a server that has no limit of its own", async () => {
     const board = await openWith({ servers: { shared: fixture("echo") } });
     const session = await board.openSession({ cwd, servers: { mine: fixture("echo") } });
     const other = await board.openSession({ cwd });
+    const told: string[] = [];
+    session.on("notice", ({ text }) => told.push(text));
     for (const tool of ["shared/echo", "mine/echo"]) {
-      const all = await codes(session, tool, 200);
-      expect(all.slice(0, 100)).toEqual(Array.from({ length: 100 }, () => "ok"));
-      expect(all.at(-1)).toBe("RATE_LIMITED");
+      const abort = new AbortController();
+      const { signal } = abort;
+      const all = Array.from({ length: 200 }, () => session.call(tool, hi, { signal }));
+      // The last ones would wait for more than 30 s.
+      expect((await all.at(-1))?.failure?.code).toBe("RATE_LIMITED");
+      await Promise.all(all.slice(0, 100));
+      abort.abort();
+      const ended = (await Promise.all(all)).map(({ failure }) => failure?.code ?? "ok");
+      expect(ended.slice(0, 100)).toEqual(Array.from({ length: 100 }, () => "ok"));
+      expect(new Set(ended.slice(100))).toEqual(new Set(["CANCELLED", "RATE_LIMITED"]));
     }
+    expect(told).toEqual([
+      "calls to shared are slowed down to 100 calls a minute; rateLimit of the server 'shared' changes that",
+      "calls to mine are slowed down to 100 calls a minute; mcp.session.rateLimit changes that",
+    ]);
     expect(await codes(other, "shared/echo", 1)).toEqual(["ok"]);
     const free = await codes(board, "shared/echo", 150);
     expect(new Set(free)).toEqual(new Set(["ok"]));
   });
 
+  it("slow a fast loop down instead of failing its calls", async () => {
+    const mine = { ...fixture("echo"), rateLimit: 600 };
+    const board = await openWith({ servers: {} });
+    const session = await board.openSession({ cwd, servers: { mine } });
+    const told: string[] = [];
+    session.on("notice", ({ text }) => told.push(text));
+    expect(new Set(await codes(session, "mine/echo", 605))).toEqual(new Set(["ok"]));
+    expect(told).toHaveLength(1);
+  });
+
   it("of a shared server count the calls of all sessions", async () => {
     const board = await openWith({
       servers: {
-        few: { ...fixture("echo"), rateLimit: 3 },
+        few: { ...fixture("echo"), rateLimit: 1 },
         busy: { ...fixture("counts-calls"), concurrency: { tools: { hold: 1 } } },
       },
     });
     const [one, two] = [await board.openSession({ cwd }), await board.openSession({ cwd })];
-    expect(await codes(one, "few/echo", 2)).toEqual(["ok", "ok"]);
-    expect(await codes(two, "few/echo", 2)).toEqual(["ok", "RATE_LIMITED"]);
+    expect(await codes(one, "few/echo", 1)).toEqual(["ok"]);
+    expect(await codes(two, "few/echo", 1)).toEqual(["RATE_LIMITED"]);
 
     const held = [one.call("busy/hold", { key: "a" }), two.call("busy/hold", { key: "b" })];
     const report = async () =>

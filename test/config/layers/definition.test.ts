@@ -9,6 +9,8 @@ describe("the resource settings of a server", () => {
   it.each<[ServerConfig, ResourceSettings | undefined]>([
     [{}, undefined],
     [{ resources: true }, { enabled: true, filter: [], refreshMs: 300_000 }],
+    [{ resources: "context" }, { enabled: true, filter: [], refreshMs: 300_000 }],
+    [{ resources: "list" }, { enabled: true, listOnly: true, filter: [], refreshMs: 300_000 }],
     [{ resources: false }, { enabled: false, filter: [], refreshMs: 300_000 }],
     [{ resourceFilter: ["a:*"] }, { enabled: true, filter: ["a:*"], refreshMs: 300_000 }],
     [{ resourceRefreshMs: 0 }, { enabled: true, filter: [], refreshMs: 0 }],

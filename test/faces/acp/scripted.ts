@@ -12,6 +12,7 @@ interface ScriptedSettings {
   timeout?: number;
   /** Default: "Be brief." */
   systemPrompt?: string | undefined;
+  contextWindow?: number;
 }
 
 export interface Scripted {
@@ -41,9 +42,17 @@ export function useScripted(): Scripted {
       return open.at(-1)?.model.requests ?? [];
     },
     async script(turns, maxSteps = 5, settings = {}) {
-      const { systemPrompt, ...silence } = { systemPrompt: "Be brief.", ...settings };
+      const {
+        systemPrompt,
+        contextWindow = 200_000,
+        ...silence
+      } = {
+        systemPrompt: "Be brief.",
+        ...settings,
+      };
       const model = await startModel({ turns });
-      const scripted = { type: "anthropic" as const, baseUrl: `${model.url}/v1`, apiKey: "k" };
+      const baseUrl = `${model.url}/v1`;
+      const scripted = { type: "anthropic" as const, baseUrl, apiKey: "k", contextWindow };
       const models = new Models(["scripted/m"], {
         env: {},
         providers: { scripted },

@@ -77,6 +77,13 @@ describe("a command line asks for", () => {
     [["pins", "show", "a/b"], { kind: "pins", action: { kind: "show", target: "a/b" } }],
     [["pins", "approve", "a"], { kind: "pins", action: { kind: "approve", target: "a" } }],
     [["pins", "forget", "a/b"], { kind: "pins", action: { kind: "forget", target: "a/b" } }],
+    [["approvals"], { kind: "approvals", action: { kind: "list" } }],
+    [["approvals", "list"], { kind: "approvals", action: { kind: "list" } }],
+    [
+      ["approvals", "forget", "a/*"],
+      { kind: "approvals", action: { kind: "forget", pattern: "a/*" } },
+    ],
+    [["approvals", "forget", "--all"], { kind: "approvals", action: { kind: "forget-all" } }],
     [["pins", "forget", "--all"], { kind: "pins", action: { kind: "forget-all" } }],
     [["audit"], { kind: "audit", follow: false }],
     [
@@ -176,6 +183,8 @@ describe("a command line is refused", () => {
     ],
     [["pins", "aprove"], "plugboard: unknown command 'aprove'; did you mean approve?"],
     [["pins", "approve"], "plugboard: missing required argument 'target'"],
+    [["approvals", "forget"], "plugboard: say what to forget: server/tool, a server, or --all"],
+    [["approvals", "lst"], "plugboard: unknown command 'lst'; did you mean list?"],
     [["pins", "forget"], "plugboard: say what to forget: server/tool, a server, or --all"],
     [
       ["pins", "forget", "a", "--all"],

@@ -181,6 +181,48 @@ describe("a failure", () => {
     expect(result.details?.externalContent?.wrapped).toBe(true);
   });
 
+  it("has only the server's words in the frame, where they are known", () => {
+    const words = "Error: no such database";
+    const message = `server 'docs' is restarting, next try in 8 s (it last wrote: ${words})`;
+    const outcome = failed("SERVER_UNAVAILABLE", message);
+    const quoting = {
+      ...outcome,
+      failure: { code: "SERVER_UNAVAILABLE", message, quote: words } as const,
+    };
+    const result = at(present(quoting));
+    expect(result.content).toEqual([
+      text("server 'docs' is restarting, next try in 8 s (it last wrote: [see below])"),
+      text(`${OPEN}\n${words}\n${CLOSE}`),
+    ]);
+    expect(result.details?.externalContent?.wrapped).toBe(true);
+  });
+
+  it.each([
+    ["which does not stand in it", "something else"],
+    ["which is too short to be found", "docs"],
+  ])("is framed as a whole with a quote %s", (_, quote) => {
+    const message = "server 'docs' has failed: docs";
+    const outcome = {
+      ...failed("SERVER_ERROR", message),
+      failure: { code: "SERVER_ERROR", message, quote } as const,
+    };
+    expect(at(present(outcome)).content).toEqual([text(`${OPEN}\n${message}\n${CLOSE}`)]);
+  });
+
+  it("is not framed where a server's words could be, but are not", () => {
+    const message = "server 'docs' has failed: docs-server was not found";
+    const outcome = failed("SERVER_UNAVAILABLE", message);
+    const own = {
+      ...outcome,
+      failure: { code: "SERVER_UNAVAILABLE", message, quote: "" } as const,
+    };
+    const result = at(present(own));
+    expect([result.content, result.details?.externalContent?.wrapped]).toEqual([
+      [text(message)],
+      false,
+    ]);
+  });
+
   it.each<ErrorCode>(["TIMEOUT", "RATE_LIMITED", "REFUSED_BY_POLICY", "CANCELLED"])(
     "in the host's words is not, and has no marker in it either: %s",
     (code) => {
@@ -379,7 +421,7 @@ describe("a result that is too large", () => {
     const path = pathIn(content);
     expect(content).toEqual([
       text(
-        `${OPEN}\néé\n${CLOSE}\n[cut: 4 B of 204 B of text are shown, the whole text is in ${path}]`,
+        `${OPEN}\néé\n${CLOSE}\n[cut: 4 B of 204 B of text are shown, the whole text was saved for the user in ${path}]`,
       ),
     ]);
     expect(await readFile(path, "utf8")).toBe(`${whole}\nmore`);
@@ -402,7 +444,7 @@ describe("a result that is too large", () => {
       { spill },
     );
     const path = pathIn(content);
-    expect(content).toEqual([text(`[image/png, 5 MiB: saved to ${path}]`)]);
+    expect(content).toEqual([text(`[image/png, 5 MiB: too large to show, saved to ${path}]`)]);
     expect(path.endsWith(".png")).toBe(true);
     expect(big.equals(await readFile(path))).toBe(true);
     expect(details?.externalContent).toMatchObject({ wrapped: false, kinds: { image: 1 } });

@@ -2,7 +2,11 @@ import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:f
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { SpillDirectory, type Spilled } from "../../../src/guard/present/spill.ts";
+import {
+  SpillDirectory,
+  type Spilled,
+  type SpillingTool,
+} from "../../../src/guard/present/spill.ts";
 
 let root = "";
 
@@ -11,6 +15,10 @@ beforeEach(async () => {
 });
 
 afterEach(() => rm(root, { recursive: true, force: true }));
+
+const tool = (canonical: string): SpillingTool => {
+  return { canonical, source: { kind: "native" }, framing: "full" };
+};
 
 function pathOf(spilled: Spilled): string {
   if (spilled.kind !== "saved") throw new Error(spilled.reason);
@@ -24,8 +32,8 @@ async function mode(path: string): Promise<number> {
 describe("what is spilled", () => {
   it("is in a file of its own that only its owner can read", async () => {
     const spill = new SpillDirectory(join(root, "deep", "down"));
-    const text = pathOf(await spill.write("docs/search", "txt", "héllo"));
-    const bytes = pathOf(await spill.write("docs/search", "png", new Uint8Array([0, 255])));
+    const text = pathOf(await spill.write(tool("docs/search"), "txt", "héllo"));
+    const bytes = pathOf(await spill.write(tool("docs/search"), "png", new Uint8Array([0, 255])));
     expect(await readFile(text, "utf8")).toBe("héllo");
     expect([...(await readFile(bytes))]).toEqual([0, 255]);
     expect(basename(text)).toMatch(/^docs-search-[0-9a-f]{12}\.txt$/);
@@ -44,7 +52,7 @@ describe("what is spilled", () => {
     ["x".repeat(300), /^x{64}-[0-9a-f]{12}\.txt$/],
     ["a\0b\nc", /^a-b-c-[0-9a-f]{12}\.txt$/],
   ])("is named after its tool, and stays in its directory: %j", async (name, expected) => {
-    const path = pathOf(await new SpillDirectory(root).write(name, "txt", "x"));
+    const path = pathOf(await new SpillDirectory(root).write(tool(name), "txt", "x"));
     expect(basename(path)).toMatch(expected);
     expect(dirname(dirname(path))).toBe(root);
   });
@@ -59,20 +67,20 @@ describe("what is spilled", () => {
   it("goes, the oldest first, when there is more than may be kept", async () => {
     const spill = new SpillDirectory(root, { maxTotalBytes: 10 });
     const written = await Promise.all(
-      ["aaaa", "bbbb", "cccc"].map((data) => spill.write("t", "txt", data)),
+      ["aaaa", "bbbb", "cccc"].map((data) => spill.write(tool("t"), "txt", data)),
     );
     const [first = "", second = "", third = ""] = written.map(pathOf);
     expect((await readdir(dirname(first))).toSorted()).toEqual(
       [basename(second), basename(third)].toSorted(),
     );
-    const all = pathOf(await spill.write("t", "txt", "0123456789"));
+    const all = pathOf(await spill.write(tool("t"), "txt", "0123456789"));
     expect(await readdir(dirname(first))).toEqual([basename(all)]);
   });
 
   it("is refused where it alone is more than may be kept, and nothing goes for it", async () => {
     const spill = new SpillDirectory(root, { maxTotalBytes: 3 });
-    const kept = pathOf(await spill.write("t", "txt", "abc"));
-    expect(await spill.write("t", "txt", "éé")).toEqual({
+    const kept = pathOf(await spill.write(tool("t"), "txt", "abc"));
+    expect(await spill.write(tool("t"), "txt", "éé")).toEqual({
       kind: "failed",
       reason: "it is larger than the total that may be kept",
     });
@@ -81,15 +89,15 @@ describe("what is spilled", () => {
 
   it("is all deleted in the end, what is being written too; later nothing is", async () => {
     const spill = new SpillDirectory(root);
-    const writing = spill.write("t", "txt", "x");
+    const writing = spill.write(tool("t"), "txt", "x");
     await Promise.all([spill.remove(), spill.remove()]);
     expect(await writing).toMatchObject({ kind: "failed" });
     expect(await readdir(root)).toEqual([]);
     const other = new SpillDirectory(root);
-    await other.write("t", "txt", "x");
+    await other.write(tool("t"), "txt", "x");
     await other.remove();
     expect(await readdir(root)).toEqual([]);
-    expect(await other.write("t", "txt", "x")).toEqual({
+    expect(await other.write(tool("t"), "txt", "x")).toEqual({
       kind: "failed",
       reason: "the board is closed",
     });
@@ -100,28 +108,34 @@ describe("a spill that fails", () => {
   it("says why and harms nothing: the directory cannot be made", async () => {
     await writeFile(join(root, "file"), "");
     const spill = new SpillDirectory(join(root, "file"));
-    expect(await spill.write("t", "txt", "x")).toEqual({ kind: "failed", reason: "ENOTDIR" });
+    expect(await spill.write(tool("t"), "txt", "x")).toEqual({ kind: "failed", reason: "ENOTDIR" });
     await rm(join(root, "file"));
-    expect(await spill.write("t", "txt", "x")).toMatchObject({ kind: "saved" });
+    expect(await spill.write(tool("t"), "txt", "x")).toMatchObject({ kind: "saved" });
   });
 
   it("never writes over a file or through a link that is there already", async () => {
     const spill = new SpillDirectory(root, { randomName: () => "same" });
-    const path = pathOf(await spill.write("t", "txt", "first"));
-    expect(await spill.write("t", "txt", "second")).toEqual({ kind: "failed", reason: "EEXIST" });
+    const path = pathOf(await spill.write(tool("t"), "txt", "first"));
+    expect(await spill.write(tool("t"), "txt", "second")).toEqual({
+      kind: "failed",
+      reason: "EEXIST",
+    });
     expect(await readFile(path, "utf8")).toBe("first");
     const target = join(root, "target");
     await symlink(target, join(dirname(path), "u-same.txt"));
-    expect(await spill.write("u", "txt", "x")).toMatchObject({ kind: "failed" });
+    expect(await spill.write(tool("u"), "txt", "x")).toMatchObject({ kind: "failed" });
     expect((await readdir(root)).includes("target")).toBe(false);
   });
 
   it("leaves no half of a file behind, and the next one is saved again", async () => {
     let name = "x".repeat(300);
     const spill = new SpillDirectory(root, { randomName: () => name });
-    expect(await spill.write("t", "txt", "x")).toEqual({ kind: "failed", reason: "ENAMETOOLONG" });
+    expect(await spill.write(tool("t"), "txt", "x")).toEqual({
+      kind: "failed",
+      reason: "ENAMETOOLONG",
+    });
     name = "short";
-    const path = pathOf(await spill.write("t", "txt", "x"));
+    const path = pathOf(await spill.write(tool("t"), "txt", "x"));
     expect(await readdir(dirname(path))).toEqual(["t-short.txt"]);
   });
 
@@ -131,7 +145,7 @@ describe("a spill that fails", () => {
         throw new TypeError("no randomness");
       },
     });
-    expect(await spill.write("t", "txt", "x")).toEqual({
+    expect(await spill.write(tool("t"), "txt", "x")).toEqual({
       kind: "failed",
       reason: "TypeError: no randomness",
     });

@@ -452,6 +452,7 @@ describe("a call that is refused until a page was opened", () => {
     expect(outcome.failure).toEqual({
       code: "SERVER_ERROR",
       message: "server 's' refused 'requirePage': open the page first (-32042)",
+      quote: "open the page first",
     });
   });
 

@@ -218,11 +218,12 @@ describe("a remote server", () => {
   });
 
   it("tells a call when the next try is, without a number of tries", async () => {
-    script = [unreachable];
+    script = [unreachable, unreachable, unreachable, unreachable];
     const supervisor = supervise({ endpoint });
     await supervisor.start();
+    for (const wait of [1000, 2000, 4000]) await clock.advance(wait);
     expect(await failures(supervisor)).toBe(
-      "server 'github' is restarting, attempt 2, next try in 1 s (example.com cannot be reached)",
+      "server 'github' is restarting, attempt 5, next try in 8 s (example.com cannot be reached)",
     );
   });
 
@@ -317,16 +318,59 @@ describe("a call's way to a connection", () => {
     expect(supervisor.state.kind).toBe("starting");
   });
 
-  it("is told at once, in backoff, when the next try is", async () => {
-    script = [crash, crash, crash];
+  it("is told at once, in backoff, when the next try is, if that is not soon", async () => {
+    script = [crash, crash, crash, crash];
     const supervisor = supervise();
     await supervisor.start();
-    await clock.advance(1000);
+    for (const wait of [1000, 2000, 4000]) await clock.advance(wait);
     expect(supervisor.state).toMatchObject({ kind: "backoff" });
     expect(await failures(supervisor)).toBe(
-      "server 'github' is restarting, attempt 3 of 6, next try in 2 s (the server exited with code 1)",
+      "server 'github' is restarting, attempt 5 of 6, next try in 8 s (the server exited with code 1)",
     );
+    expect(starts).toBe(4);
+  });
+
+  it("waits in backoff for the next try, if that is soon, and begins no other", async () => {
+    script = [crash];
+    const supervisor = supervise();
+    await supervisor.start();
+    const calls = [supervisor.acquire(), supervisor.acquire()];
+    await clock.advance(999);
+    expect(starts).toBe(1);
+    await clock.advance(1);
+    expect(await Promise.all(calls)).toEqual([opened[0], opened[0]]);
+    expect([starts, supervisor.restarts]).toEqual([2, 1]);
+  });
+
+  it("waits for one try only", async () => {
+    script = [crash, crash];
+    const supervisor = supervise();
+    await supervisor.start();
+    const outcome = failures(supervisor);
+    await clock.advance(1000);
+    expect(await outcome).toContain("next try in 2 s");
     expect(starts).toBe(2);
+  });
+
+  it.each([
+    ["a cancelled call", "the call was cancelled"],
+    ["a server that is stopped", "server 'github' is stopped"],
+    ["a server that a person restarts", "connected"],
+  ])("stops waiting in backoff: %s", async (what, expected) => {
+    script = [crash];
+    const supervisor = supervise();
+    await supervisor.start();
+    const abort = new AbortController();
+    const outcome = supervisor.acquire(abort.signal).then(
+      () => "connected",
+      (error: Error) => error.message,
+    );
+    if (what === "a cancelled call") abort.abort();
+    else if (what === "a server that is stopped") await supervisor.close();
+    else await supervisor.restart();
+    expect(await outcome).toBe(expected);
+    await supervisor.close();
+    expect(clock.next()).toBeUndefined();
   });
 
   it("ends with the caller's signal", async () => {

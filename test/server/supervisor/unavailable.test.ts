@@ -81,4 +81,29 @@ describe("a server that is unavailable", () => {
     expect(unavailable(definition, { kind: "failed", error: plain }, clock).hint).toBeUndefined();
     expect(unavailable(definition, { kind: "stopped" }, clock).cause).toBeUndefined();
   });
+
+  it.each<[string, ServerState, string | undefined]>([
+    ["the host's own", { kind: "disabled" }, ""],
+    ["the host's own, with the host's cause", { kind: "failed", error }, ""],
+    [
+      "the server's, as far as the cause quotes it",
+      {
+        kind: "failed",
+        error: new PlugboardError("CONNECTION_CLOSED", "it wrote: x y", { quote: "x y" }),
+      },
+      "x y",
+    ],
+    [
+      "perhaps the server's",
+      { kind: "failed", error: new PlugboardError("HANDSHAKE_FAILED", "it said no") },
+      undefined,
+    ],
+    [
+      "perhaps the server's, where it refused",
+      { kind: "needs-auth", remedy: "sign in" },
+      undefined,
+    ],
+  ])("says whose words they are: %s", (_, state, quote) => {
+    expect(unavailable(definition, state, clock).quote).toBe(quote);
+  });
 });

@@ -89,9 +89,17 @@ function toParams(
       locations,
     },
     options: OPTIONS.map((option) =>
-      option.optionId === "always" && always ? { ...option, name: always.name } : option,
+      option.optionId === "always" ? { ...option, name: alwaysName(request, always) } : option,
     ),
   };
+}
+
+/** Says how long the answer holds. */
+function alwaysName(request: ApprovalRequest, always: CallPreview["always"]): string {
+  if (always !== undefined) return always.name;
+  return request.always === "until-changed"
+    ? "Always allow, until the tool changes"
+    : "Always allow in this session";
 }
 
 /** Uses the tool's name, not the title that the server gave it: the user decides by what is shown here. */

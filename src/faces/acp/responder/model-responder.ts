@@ -6,6 +6,7 @@ import { runTurn, type TurnEvent, type TurnOptions, type TurnResult } from "../.
 import type { AgentModel } from "../../../agent/model.ts";
 import type { Models } from "../../../agent/models.ts";
 import { leftOutTools } from "../../../agent/offered-tools.ts";
+import { PromptResources } from "../../../agent/prompt-resources.ts";
 import { sampleModel } from "../../../agent/sample.ts";
 import { switchModel } from "../../../agent/switch-model.ts";
 import { systemPrompt, WHO } from "../../../agent/system-prompt.ts";
@@ -48,6 +49,8 @@ export function modelResponder(
   const introduction = isIgnored ? configured : withClientPrompt(configured, asked);
   let choices = 0;
   let conversation: ModelConversation | undefined;
+  const resources = new PromptResources();
+  const notices = new Set<string>();
 
   const historyFor = async (
     model: AgentModel,
@@ -63,20 +66,25 @@ export function modelResponder(
   const answer = async (context: PromptContext): Promise<StopReason> => {
     const { board, signal, prompt, tools, notify } = context;
     const model = await untilAborted(models.open(current), signal, cancelled);
-    const resources = await untilAborted(board.resources.context(), signal, cancelled);
+    const reading = resources.read(board.resources, model);
+    const { context: blocks, news } = await untilAborted(reading, signal, cancelled);
+    if (news !== undefined) notify(capitalised(news));
     let isSilent = true;
     const said = new SpokenAnswer();
     const result = await runTurn({
       ...options,
       model,
       system: systemPrompt(introduction, board.status()),
-      context: resources,
+      context: blocks,
       history: await historyFor(model, context),
       prompt,
       tools,
       signal,
       onEvent: (event) => {
         if (event.type === "text" || event.type === "tool_call") isSilent = false;
+        // What holds for the whole session is said once.
+        if (event.type === "notice" && notices.has(event.text)) return;
+        if (event.type === "notice") notices.add(event.text);
         show(event, said, context);
       },
     });

@@ -72,6 +72,8 @@ export class Session implements UserSettings {
   #greeting: Timer | undefined;
   #preparing: Timer | undefined;
   #hasWaited = false;
+  /** Notices for the next prompt. */
+  #untold: string[] = [];
   #closing: Promise<void> | undefined;
 
   static async open(setup: SessionSetup, context: SessionContext): Promise<Session> {
@@ -126,6 +128,7 @@ export class Session implements UserSettings {
       board.on("callStart", ({ callId }) => output.show(callRunning(callId))),
       board.on("tools", () => this.#prepareSoon()),
       board.on("prompts", () => this.#commands.announceSoon()),
+      board.on("notice", ({ text }) => this.#tell(text)),
       board.on("server", ({ state: { kind } }) => {
         if (kind === "ready") this.#commands.announceSoon();
         // A client without notices would show it as a message that answers no prompt.
@@ -231,6 +234,7 @@ export class Session implements UserSettings {
       }
       // `/mcp` shows the same problems itself.
       this.#servers.report(/^\/mcp(?:\s+status)?$/.test(text));
+      for (const notice of this.#untold.splice(0)) this.#output.notify(notice);
       // It may be a prompt of a server that has just become ready: their commands have a colon.
       if (/^\/\S+:/.test(text)) await untilAborted(this.#commands.read(), signal, cancelled);
       const command = parseCommand(text, this.#commands.prompts);
@@ -296,6 +300,13 @@ export class Session implements UserSettings {
   async #wakeServers(signal: AbortSignal): Promise<void> {
     const woken = within(this.#context.clock, LOGIN_WAIT_MS, this.#board.wake());
     await untilAborted(woken, signal, cancelled);
+  }
+
+  /** A client without notices would show it as a message, which only belongs into the answer to a prompt. */
+  #tell(text: string): void {
+    const isHeard = this.#answering !== undefined || this.#context.client.showsNotices();
+    if (isHeard) this.#output.notify(capitalised(text));
+    else this.#untold.push(capitalised(text));
   }
 
   #prepareSoon(): void {

@@ -53,6 +53,7 @@ export async function runAcp(command: AcpCommand, context: CliContext): Promise<
         logger,
         stateDir,
         workspaceDir: agent.workspace ?? io.cwd,
+        resourceTools: "auto",
         // Questions caused by a session's calls go to that session's handlers instead.
         ...declineUnattributed(logger),
         serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,

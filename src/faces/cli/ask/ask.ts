@@ -2,6 +2,7 @@
 
 import { runTurn, type TurnEnd } from "../../../agent/loop.ts";
 import { type AgentModel, openModel } from "../../../agent/model.ts";
+import { PromptResources } from "../../../agent/prompt-resources.ts";
 import { systemPrompt } from "../../../agent/system-prompt.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import { PlugboardError, withHint } from "../../../model/errors.ts";
@@ -29,6 +30,7 @@ export async function runAsk(command: AskCommand, context: CliContext): Promise<
   const open = {
     start: "eager",
     restarts: true,
+    resourceTools: "auto",
     adjust: (agent: AgentConfig) => withModel(agent, command, context),
     onElicitation: elicitationPrompt(context),
     onSampling: samplingPrompt(context, { yes: command.yes, model: () => opened }),
@@ -41,12 +43,14 @@ export async function runAsk(command: AskCommand, context: CliContext): Promise<
       const wait = agent.startupWait ?? START_WAIT_MS;
       // A call to a server whose tools are cached waits for it by itself.
       await untilStarted(board, context, wait, ({ cached }) => !cached);
-      const resources = await untilInterrupted(board.resources.context(), signal);
+      const reading = new PromptResources().read(board.resources, model);
+      const resources = await untilInterrupted(reading, signal);
       const view = new TurnView(context);
+      if (resources.news !== undefined) view.on({ type: "notice", text: resources.news });
       const turn = await runTurn({
         model,
         system: systemPrompt(agent.systemPrompt, board.status()),
-        context: resources,
+        context: resources.context,
         prompt: [{ type: "text", text: prompt }],
         tools: () => board.tools(),
         maxSteps: agent.maxSteps,

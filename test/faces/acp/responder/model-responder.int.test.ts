@@ -469,3 +469,33 @@ describe("a session that is loaded", () => {
     ]);
   });
 });
+
+describe("resources of servers", () => {
+  it("take a tenth of the model's window, are told of once, and can be read by name", async () => {
+    const newResponder = await scripted.script(
+      [
+        { toolCalls: [{ name: "read_resource", arguments: { uri: "lib:///book/99" } }] },
+        { text: "read" },
+        { text: "I know" },
+      ],
+      5,
+      { contextWindow: 8000 },
+    );
+    const editor = await desk.open({ newResponder, board: { resourceTools: "auto" } });
+    const sessionId = await editor.newSession([
+      mcpServer("lib", "library", "--count=100"),
+      mcpServer("echo", "echo"),
+    ]);
+    const first = await editor.ask(sessionId, "What do you have?");
+    expect(first).toContain("Every request to the model has the text of ");
+    expect(first).toContain("resources of lib");
+    const second = await editor.ask(sessionId, "Remember?");
+    expect(second).not.toContain("Every request");
+    const [asked, after, later] = scripted.requests;
+    const context = asked?.messages.find(({ text }) => text.startsWith("# Resources"))?.text ?? "";
+    expect(context).toContain("Welcome to the library.");
+    expect(Buffer.byteLength(context)).toBeLessThanOrEqual(8000 * 0.1 * 3);
+    expect(after?.toolResults[0]?.text).toContain("Book 99");
+    expect(JSON.stringify(later?.messages)).toContain("What do you have?");
+  });
+});

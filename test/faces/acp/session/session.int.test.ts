@@ -1,8 +1,10 @@
 // What happens in a prompt: commands, calls as an editor shows them, permission, modes and cancelling.
 
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { methods } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
+import type { ServerConfig } from "../../../../src/model/server-config.ts";
 import { fixture } from "../../../support/boards.ts";
 import { choose, mcpServer, useDesk } from "../harness.ts";
 
@@ -246,6 +248,39 @@ describe("permission", () => {
     expect(ends).toEqual([status, status]);
   });
 
+  it("for good lasts: for the agent's servers until the tool changes, for the editor's in the session", async () => {
+    const answers: string[] = [];
+    const open = () =>
+      desk.open({
+        servers: { own: fixture("echo") },
+        board: { stateDir: join(desk.directory, "state") },
+        decide: ({ options, toolCall: { title } }) => {
+          const { name } = options.find(({ optionId }) => optionId === "always") ?? {};
+          answers.push(`${title}: ${name}`);
+          return choose("always");
+        },
+      });
+    // Two agents, as an editor starts one after the other, and two sessions of each.
+    for (const editor of [await open(), await open()]) {
+      for (const sessionId of [
+        await editor.newSession([echo()]),
+        await editor.newSession([echo()]),
+      ]) {
+        for (const tool of ["own/pid", "echo/pid", "own/pid", "echo/pid"]) {
+          expect(await editor.ask(sessionId, `/call ${tool}`)).toBe("Done.");
+        }
+      }
+    }
+    const ofSession = "echo: pid: Always allow in this session";
+    expect(answers).toEqual([
+      "own: pid: Always allow, until the tool changes",
+      ofSession,
+      ofSession,
+      ofSession,
+      ofSession,
+    ]);
+  });
+
   it("that is cancelled at the editor means no", async () => {
     const editor = await desk.open({ decide: () => ({ outcome: { outcome: "cancelled" } }) });
     const sessionId = await editor.newSession([echo()]);
@@ -340,3 +375,26 @@ describe("cancelling", () => {
     expect(await first).toEqual({ stopReason: "cancelled" });
   });
 });
+
+describe("limits of a session", () => {
+  it("are said when they first bite, with the setting", async () => {
+    const editor = await desk.open({
+      config: { limits: { sessionTools: 3 }, session: { rateLimit: 1 } },
+    });
+    const sessionId = await editor.newSession([mcpServer("many", "many-tools", "--count=3")]);
+    const first = await editor.ask(sessionId, "/call many/tool_0");
+    expect(first).not.toContain("limit");
+    const second = await editor.ask(sessionId, "/call many/tool_0");
+    expect(second).toContain(
+      "Calls to many are slowed down to 1 call a minute; mcp.session.rateLimit changes that",
+    );
+    const added = await editor.ask(sessionId, `/mcp add more ${words(fixture("crlf"))}`);
+    expect(added).toContain("1 tool of the session is left out, the limit is 3: more/echo; raise");
+    const last = await editor.ask(sessionId, "/call many/tool_0");
+    expect([last.includes("slowed down"), last.includes("left out")]).toEqual([false, false]);
+  });
+});
+
+function words({ command = "", args = [] }: ServerConfig): string {
+  return [command, ...args].join(" ");
+}
