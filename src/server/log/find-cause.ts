@@ -58,8 +58,8 @@ export function withCause(
   const message = `${what}${isReason && from === "stderr" ? ": " : where}${line}`;
   // Where the reason is known, a guess would only mislead.
   const hint = remedy ?? (isReason ? undefined : details.hint);
-  const quote = details.quote === undefined ? undefined : line;
-  return new PlugboardError(code, message, { ...details, quote, hint });
+  const isSplit = details.quote !== undefined;
+  return new PlugboardError(code, message, { ...details, hint, ...(isSplit && { quote: line }) });
 }
 
 /**
