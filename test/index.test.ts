@@ -143,6 +143,7 @@ it("exports exactly these types", async () => {
     "ToolUpdate",
     "ToolUseContent",
     "ToolsEvent",
+    "UnmatchedRule",
     "UpdateListener",
     "UrlElicitation",
   ]);
