@@ -29,6 +29,7 @@ export type FieldLine = Field | FieldNote;
 const MOST_LINES = 400;
 const DEEPEST = 8;
 const MOST_CHOICES = 60;
+const MOST_FORMS = 30;
 const LONGEST_VALUE = 200;
 
 export function listFields(schema: JsonObject): FieldLine[] {
@@ -39,6 +40,8 @@ export function listFields(schema: JsonObject): FieldLine[] {
 interface Shape {
   common: Parameter[];
   forms: JsonObject[];
+  /** Whether it has more forms. */
+  isCut: boolean;
   /** Names, of which at least one group must be given. */
   needs: { isOne: boolean; groups: string[][] } | undefined;
   /** The schema of a value under any other key. */
@@ -77,7 +80,7 @@ class Lister {
     if (outer.includes(resolved)) return this.#note(depth, "the same fields again, and so on");
     if (depth > DEEPEST) return this.#note(depth, "… more fields inside");
     const inside = [...outer, resolved];
-    const { common, forms, needs, others } = shape;
+    const { common, forms, isCut, needs, others } = shape;
     for (const each of common) this.#field(each, path, depth, inside);
     if (others !== undefined) {
       const named = { name: "…", schema: others, required: false };
@@ -88,6 +91,7 @@ class Lister {
       if (forms.length > 1) this.#note(depth, at === 0 ? "either:" : "or:");
       this.#object(form, path, depth, inside);
     });
+    if (isCut) this.#note(depth, "… or another form");
   }
 
   #field(
@@ -123,9 +127,11 @@ class Lister {
   }
 
   #shapeOf(resolved: JsonObject): Shape {
-    const branches = [...parts(resolved, "anyOf"), ...parts(resolved, "oneOf")].map((each) =>
-      this.#view.resolve(each),
+    const listed = [...parts(resolved, "anyOf"), ...parts(resolved, "oneOf")];
+    const distinct = new Set(
+      listed.slice(0, 10 * MOST_FORMS).map((each) => this.#view.resolve(each)),
     );
+    const branches = [...distinct].slice(0, MOST_FORMS);
     const forms = branches.filter((each) => hasFields(each, this.#view));
     const groups = branches.map(({ required }) => names(required));
     const isRequiredOnly = forms.length === 0 && groups.some((group) => group.length > 0);
@@ -133,6 +139,7 @@ class Lister {
     return {
       common: this.#view.commonParts(resolved),
       forms,
+      isCut: distinct.size > branches.length,
       needs: isRequiredOnly
         ? { isOne: Array.isArray(resolved["oneOf"]), groups: groups.filter((each) => each.length) }
         : undefined,
@@ -173,9 +180,7 @@ function hasFields(schema: JsonObject, view: SchemaView): boolean {
   return (
     view.commonParts(schema).length > 0 ||
     isJsonObject(schema["additionalProperties"]) ||
-    [...parts(schema, "anyOf"), ...parts(schema, "oneOf")].some((each) =>
-      typesOf(view.resolve(each)).includes("object"),
-    )
+    view.alternatives(schema).some((each) => typesOf(each).includes("object"))
   );
 }
 

@@ -29,6 +29,9 @@ const DEEPEST_ARRAY = 3;
 
 export class SchemaView {
   readonly #root: JsonObject;
+  /** By the resolved schema: many parameters may refer to one that is large. */
+  readonly #alternatives = new Map<JsonObject, JsonObject[]>();
+  readonly #common = new Map<JsonObject, Properties>();
   #properties: Properties | undefined;
 
   constructor(root: JsonObject) {
@@ -50,7 +53,10 @@ export class SchemaView {
 
   /** The properties that an object has whichever of its alternatives it takes. */
   commonParts(schema: JsonObject): Parameter[] {
-    return [...this.#collect(schema, false).parameters.values()];
+    const resolved = this.resolve(schema);
+    const known = this.#common.get(resolved) ?? this.#collect(resolved, false);
+    this.#common.set(resolved, known);
+    return [...known.parameters.values()];
   }
 
   /** A property of a parameter that is an object. */
@@ -102,6 +108,13 @@ export class SchemaView {
 
   /** The schema's alternatives, each resolved; itself where it has none. */
   alternatives(schema: JsonObject): JsonObject[] {
+    const resolved = this.resolve(schema);
+    const known = this.#alternatives.get(resolved) ?? this.#findAlternatives(resolved);
+    this.#alternatives.set(resolved, known);
+    return known;
+  }
+
+  #findAlternatives(schema: JsonObject): JsonObject[] {
     const found: JsonObject[] = [];
     const seen = new Set<JsonObject>();
     const visit = (given: JsonObject): void => {

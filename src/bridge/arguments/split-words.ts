@@ -25,8 +25,7 @@ function readWord(line: string, start: number): { word: string; end: number } {
   while (at < line.length) {
     const character = line[at] ?? "";
     if (/\s/.test(character)) break;
-    const isValue = word === "" || (word.endsWith(":=") && word.indexOf("=") === word.length - 1);
-    if (isValue && /[{[]/.test(character)) {
+    if (/[{[]/.test(character) && (word === "" || /^[^=]*:=$/.test(word))) {
       const end = jsonEnd(line, at);
       word += line.slice(at, end);
       at = end;

@@ -166,4 +166,15 @@ describe("the fields of a schema", () => {
     expect(shown).toHaveLength(401);
     expect(shown.at(-1)).toBe("(… and more)");
   });
+
+  it("end where an object has very many forms, also if they are all itself", () => {
+    const forms = Array.from({ length: 20_000 }, (_, at) => object({ [`k${at}`]: text }));
+    const shown = lines(object({ a: { anyOf: forms } }));
+    expect(shown).toHaveLength(62);
+    expect(shown.at(-1)).toBe("  (… or another form)");
+    const x = { anyOf: Array.from({ length: 20_000 }, () => ({ $ref: "#/$defs/x" })) };
+    const names = Array.from({ length: 400 }, (_, at) => [`p${at}`, { $ref: "#/$defs/x" }]);
+    const fields = lines({ ...object(Object.fromEntries(names)), $defs: { x } });
+    expect(fields[0]).toBe("p0 any");
+  });
 });
