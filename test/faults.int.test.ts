@@ -208,6 +208,7 @@ describe("answers that are none", () => {
       ).toEqual({
         code: "SERVER_ERROR",
         message: "server 'remote' refused 'raw': boom (-32603)",
+        quote: "boom",
       });
       expect(await raw('{"nonsense":true}')).toEqual({
         code: "PROTOCOL",

@@ -56,7 +56,7 @@ export class BoardTools {
   /** `all` includes tools that servers keep for their own apps. */
   list({ all = false }: { all?: boolean } = {}): Tool[] {
     return this.all().flatMap(({ isAllowed, isListed, tool }) =>
-      (all ? isAllowed : isListed) ? [tool] : [],
+      isListed || (all && isAllowed && tool.include === "app") ? [tool] : [],
     );
   }
 

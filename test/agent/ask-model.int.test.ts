@@ -162,10 +162,10 @@ describe("a model that says nothing", () => {
 
   it("is one that pauses for too long, not one that takes long", async () => {
     const { run } = await rig(
-      [{ text: "once upon a time there was", chunkDelayMs: 40 }],
+      [{ text: "once upon a time there was a dog that ran all day", chunkDelayMs: 100 }],
       "openai-compatible",
       undefined,
-      { notice: 150, timeout: 200 },
+      { notice: 900, timeout: 1000 },
     );
     const { end, events } = await run();
     expect(end.reason).toBe("end_turn");

@@ -130,7 +130,7 @@ describe("a renewal", () => {
     await reaches(alone, "docs", "ready");
     oauth.revokeAll();
     const [failure] = await callAtOnce(alone, 1);
-    expect(failure).toBe("server 'docs': sign-in required (run: plugboard login docs)");
+    expect(failure).toBe("server 'docs': sign-in required; run: plugboard login docs");
     expect(statusOf(alone, "docs").state).toEqual({
       kind: "needs-auth",
       remedy: "sign-in required; run: plugboard login docs",

@@ -66,7 +66,7 @@ describe("a tool that requires another scope", () => {
     const outcome = await board.call("docs/count", { key: "x" });
     expect(outcome.failure).toEqual({
       code: "NEEDS_AUTH",
-      message: "server 'docs': it requires another scope (write) (run: plugboard login docs)",
+      message: "server 'docs': it requires another scope (write); run: plugboard login docs",
     });
     expect(statusOf(board, "docs").state.kind).toBe("ready");
     // An expired token meanwhile does not make it forget what was wanted.

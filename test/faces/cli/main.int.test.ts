@@ -212,9 +212,9 @@ describe("the command line", () => {
     const quiet = await scratch.run(["tools"]);
     expect(quiet.stderr).not.toMatch(/^talks \|/m);
     expect(quiet.stderr).toContain("the server exited with code 1: Error: API_KEY is not set\n");
-    const text = await scratch.run(["--verbose", "tools"]);
+    const text = await scratch.run(["--verbose", "status"]);
     expect(text.stderr).toMatch(/^talks \| Error: API_KEY is not set$/m);
-    const json = await scratch.run(["--verbose", "tools"], {
+    const json = await scratch.run(["--verbose", "status"], {
       env: { PLUGBOARD_LOG_FORMAT: "json" },
     });
     const lines = json.stderr.split("\n").filter((line) => line.startsWith("{"));

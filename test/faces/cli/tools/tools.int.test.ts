@@ -83,14 +83,14 @@ describe("plugboard tools", () => {
     const usual = await scratch.run(["tools"]);
     expect(usual.stdout).not.toContain("refresh");
     expect(usual.stdout).toMatch(
-      /^mcp__chart__research +\(needs a task, not supported\) The tool research\.$/m,
+      /^chart\/research +\(needs a task, not supported\) The tool research\.$/m,
     );
     expect(usual.stderr).toBe(
       "1 more tool is for the apps of the servers, not for models; --all lists it\n",
     );
     const all = await scratch.run(["tools", "--all"]);
     expect(all.stdout).toMatch(
-      /^mcp__chart__refresh +\(for the server's app, not for models\) The tool refresh\.$/m,
+      /^chart\/refresh +\(for the server's app, not for models\) The tool refresh\.$/m,
     );
     expect(all.stderr).toBe("");
     const found = await scratch.run(["tools", "refresh"]);
@@ -114,7 +114,7 @@ describe("plugboard tools", () => {
     scratch.servers({ s: fixture("lists-for-capabilities") });
     const listed = async (options?: Parameters<typeof scratch.run>[1]) => {
       const { stdout } = await scratch.run(["tools"], options);
-      return stdout.includes("mcp__s__elicitation");
+      return stdout.includes("s/elicitation");
     };
     const atTerminal = () => ({
       stdin: Object.assign(new PassThrough(), { isTTY: true }),
@@ -234,7 +234,7 @@ describe("plugboard tools", () => {
     expect((await tools([])).starts).toBe("1");
     const again = await tools([]);
     expect(again.starts).toBe("1");
-    expect(again.stdout).toContain("mcp__echo__echo");
+    expect(again.stdout).toContain("echo/echo");
     expect(again.stderr).toMatch(
       /^plugboard: flaky is not available: the server exited with code 1.*; tried (just now|.* ago)$/m,
     );
@@ -243,8 +243,8 @@ describe("plugboard tools", () => {
     expect(json.servers[1].state).toMatchObject({ kind: "failed", earlier: true });
     // Another value of its variable: perhaps that was the cause.
     expect((await tools([], { MODE: "b" })).starts).toBe("2");
-    expect((await tools(["--server", "flaky"])).stdout).toContain("mcp__flaky__echo");
-    expect((await tools([])).stdout).toContain("mcp__flaky__echo");
+    expect((await tools(["--server", "flaky"])).stdout).toContain("flaky/echo");
+    expect((await tools([])).stdout).toContain("flaky/echo");
   });
 
   it("starts only the server that the query names", async () => {
