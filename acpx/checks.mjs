@@ -27,8 +27,8 @@ export const CHECKS = [
     async run({ acpx, servers: { files, web } }) {
       const { code, stdout } = await acpx([files, web], ["direct", "exec", "/tools"]);
       assert.equal(code, EXIT.ok);
-      assert.match(stdout, /mcp__files__read_text_file/);
-      assert.match(stdout, /mcp__web__echo/);
+      assert.match(stdout, /files\/read_text_file/);
+      assert.match(stdout, /web\/echo/);
     },
   },
   {
@@ -111,7 +111,7 @@ export const CHECKS = [
     async run({ acpx, rawAgent, servers: { echo } }) {
       const { code, stdout } = await acpx([echo], ["--agent", rawAgent, "exec", "/tools"]);
       assert.equal(code, EXIT.ok);
-      assert.match(stdout, /mcp__echo__add/);
+      assert.match(stdout, /echo\/add/);
     },
   },
   {
