@@ -265,6 +265,19 @@ describe("servers that do not start", () => {
     },
   );
 
+  it("tools never listed: the timeout tells what the server wrote", async () => {
+    const why = "Error: connect ECONNREFUSED 127.0.0.1:5432";
+    const args = ["--until-list", `--on-list=${why}`];
+    const { board } = await besideHealthy({
+      ...fixture("never-initialize", ...args),
+      timeout: 1000,
+    });
+    expect(statusOf(board, "bad").lastError).toBe(
+      `the server did not list its tools within 1 s: ${why}`,
+    );
+    await expectHealthy(board);
+  });
+
   it.each([
     ["stdout", 'npx asks before it installs: put "-y" first in "args"'],
     ["stderr", 'npx asks before it installs: put "-y" first in "args"'],

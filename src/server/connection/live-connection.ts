@@ -89,7 +89,8 @@ export async function openConnection(options: OpenConnectionOptions): Promise<Co
     if (!isEraDoubtful) expected.era = era;
     return connection;
   } catch (error) {
-    const reason = explain(error, definition.timeout, options.carrier);
+    const late = `the server did not answer within ${duration(definition.timeout)}`;
+    const reason = explain(error, late, options.carrier);
     // Some servers exit on a question of an era they do not speak: the next attempt starts with the other era.
     if (reason.code === "CONNECTION_CLOSED" && definition.protocol === "auto") {
       expected.era = expected.era === "modern" ? "legacy" : "modern";
@@ -101,11 +102,11 @@ export async function openConnection(options: OpenConnectionOptions): Promise<Co
   }
 }
 
-function explain(error: unknown, timeout: number, carrier: Carrier): PlugboardError {
+/** `late` is what a timeout means here. */
+function explain(error: unknown, late: string, carrier: Carrier): PlugboardError {
   const reason = toPlugboardError(error, "HANDSHAKE_FAILED");
   if (reason.code !== "TIMEOUT") return reason;
-  const what = `the server did not answer within ${duration(timeout)}`;
-  return withCause("TIMEOUT", what, carrier.cause?.(), {
+  return withCause("TIMEOUT", late, carrier.cause?.(), {
     cause: reason,
     quote: "",
     hint: "if it downloads itself on its first start, run its command once by hand or raise its timeout",
@@ -257,7 +258,8 @@ class LiveConnection implements Connection {
         capabilities,
       });
     } catch (error) {
-      if (!isMethodNotFound(error)) throw error;
+      const late = `the server did not list its tools within ${duration(timeout)}`;
+      if (!isMethodNotFound(error)) throw explain(error, late, this.#options.carrier);
       const message = "the server advertises tools but does not know tools/list";
       const all = [...this.#remarks(), { server, message }];
       return { tools: [], diagnostics: all, capabilities };

@@ -240,7 +240,9 @@ export class Supervisor {
         this.#remains = gone;
         this.#lastStderr = stderr;
       });
-      const tools = await within(this.#clock, this.definition.timeout, connection.listTools());
+      // All pages together; a page that does not come is the connection's own error, which says more.
+      const patience = this.definition.timeout + REPORT_MS;
+      const tools = await within(this.#clock, patience, connection.listTools());
       if (signal.aborted) throw cancelled();
       if (tools === undefined)
         throw new PlugboardError("TIMEOUT", "listing the tools took too long");

@@ -97,7 +97,7 @@ describe("becoming ready", () => {
     script = [connection];
     const supervisor = supervise();
     void supervisor.start();
-    await clock.advance(30_000);
+    await clock.advance(30_500);
     expect(supervisor.state).toMatchObject({ kind: "backoff", error: { code: "TIMEOUT" } });
   });
 

@@ -56,7 +56,7 @@ describe("a call that must be approved", () => {
         "  arguments:",
         "    a: 1",
         "    b: 2",
-        "Allow this call? [y]es, [a]lways, [N]o ",
+        "Allow this call? [y]es, [a]lways until the tool changes, [N]o ",
       ].join("\n"),
     );
     expect(stderr).toContain("plugboard: echo/add was not approved\n");
@@ -102,7 +102,7 @@ describe("a call that must be approved", () => {
     expect(stderr.text).toContain("… 2101 characters left out …\n");
     expect(stderr.text).toContain("  not shown: 2101 characters of the arguments\n");
     stdin.write("s\n");
-    await stderr.until("[a]lways, [N]o ");
+    await stderr.until("changes, [N]o ");
     const full = stderr.text.split("[s]how everything")[1] ?? "";
     expect(full.replace(/\s/g, "")).toContain(text.replace(" ", ""));
     stdin.write("y\n");
