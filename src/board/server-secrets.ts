@@ -28,7 +28,7 @@ export class ServerSecrets {
   resolve(definition: ServerDefinition): Endpoint {
     const resolved = resolveEndpoint(definition, this.#env);
     this.#redactor.addNames([definition.name]);
-    for (const { place } of protect(this.#redactor, definition.endpoint, resolved)) {
+    for (const { place } of protect(this.#redactor, definition.endpoint, resolved, this.#env)) {
       this.#report(definition.name, place);
     }
     return resolved;

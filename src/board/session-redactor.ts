@@ -8,7 +8,7 @@ export class SessionRedactor extends Redactor {
   /** Redacts the credentials in these endpoints from now on. They are as the client sent them, without `${VAR}`. */
   hide(endpoints: Iterable<Endpoint>): void {
     for (const endpoint of endpoints) {
-      protect(this, endpoint, endpoint);
+      protect(this, endpoint, endpoint, {});
     }
   }
 }

@@ -2,6 +2,7 @@
 
 import { isJsonObject } from "../model/json.ts";
 import type { Endpoint } from "../model/server-definition.ts";
+import type { Environment } from "../util/environment.ts";
 import { parseJson } from "../util/parse-json.ts";
 import { credentialLikeness, isCredential, type Likeness } from "./credential-name.ts";
 
@@ -9,6 +10,9 @@ import { credentialLikeness, isCredential, type Likeness } from "./credential-na
 const TOKEN_LENGTH = 16;
 
 const SHORTEST_COOKIE = 6;
+
+/** `${NAME}` or `${NAME:-fallback}`. `$${` is a literal `${`. */
+const VARIABLE = /(?<!\$)\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
 
 const SCHEME = /^(bearer|basic|token|apikey|api-key|key|bot|dpop|digest|negotiate)\s+(\S.*)$/i;
 export const USER_INFO = /^[a-z][a-z0-9+.:-]*:\/\/([^/?#@:]*)(?::([^/?#]*))?@/i;
@@ -26,10 +30,15 @@ export interface Credential {
 
 /**
  * The credentials in an endpoint: values from `secret://`, values of a `${VAR}` that is named like a credential, and
- * values in places that hold credentials. `unresolved` is the same endpoint with its references unresolved.
+ * values in places that hold credentials. `unresolved` is the same endpoint with its references unresolved, `env` what
+ * they were resolved with.
  */
-export function collectSecrets(unresolved: Endpoint, resolved: Endpoint): Credential[] {
-  const found = new Collection();
+export function collectSecrets(
+  unresolved: Endpoint,
+  resolved: Endpoint,
+  env: Environment,
+): Credential[] {
+  const found = new Collection(env);
   if (resolved.kind === "stdio") {
     const before = unresolved.kind === "stdio" ? unresolved : undefined;
     found.in("command").value(resolved.command, before?.command);
@@ -66,10 +75,15 @@ function ownValue(map: Record<string, string> | undefined, name: string): string
 }
 
 class Collection {
+  readonly #env: Environment;
   readonly #found = new Map<string, Credential>();
   #place = "";
   /** What stands before a value that is a credential as a whole. */
   #before = "";
+
+  constructor(env: Environment) {
+    this.#env = env;
+  }
 
   credentials(): Credential[] {
     return [...this.#found.values()];
@@ -86,7 +100,7 @@ class Collection {
   value(value: string, unresolved: string | undefined, likeness?: Likeness): void {
     if (unresolved !== undefined) {
       if (/secret:\/\//i.test(unresolved)) this.#add(value);
-      this.#variables(value, unresolved);
+      this.#variables(unresolved);
     }
     this.#named(value, likeness);
   }
@@ -124,14 +138,11 @@ class Collection {
   }
 
   /** The values of variables that are named like credentials. */
-  #variables(value: string, unresolved: string): void {
-    // `$${` is a literal `${`.
-    const parts = unresolved
-      .split(/(?<!\$)\$\{([A-Za-z_]\w*)(?::-[^}]*)?\}/)
-      .map((part) => part.replaceAll("$${", "${"));
-    const pattern = parts.map((part, at) => (at % 2 === 1 ? "([^]*?)" : escapeRegex(part)));
-    const values = new RegExp(`^${pattern.join("")}$`).exec(value)?.slice(1) ?? [];
-    values.forEach((each, at) => this.#named(each, credentialLikeness(parts[at * 2 + 1] ?? "")));
+  #variables(unresolved: string): void {
+    for (const [, name = "", fallback = ""] of unresolved.matchAll(VARIABLE)) {
+      const given = Object.hasOwn(this.#env, name) ? this.#env[name] : undefined;
+      this.#named(given || fallback, credentialLikeness(name));
+    }
   }
 
   #named(value: string, likeness: Likeness): void {
@@ -221,10 +232,6 @@ export function headerLikeness(name: string): Likeness {
   return likeness ?? (/auth(?!or(?!i))/i.test(name) ? "maybe" : undefined);
 }
 
-function escapeRegex(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
-}
-
 function decode(value: string): string {
   try {
     return decodeURIComponent(value.replaceAll("+", " "));
@@ -238,36 +245,49 @@ const NAMING = /(?:user|username|database|db|dbname|schema|host|hostname|server|
 /** A name is words, perhaps with a number at the end. What looks random is none, wherever it stands. */
 const NAME = /^[a-z]{1,32}(?:[-_.][a-z]{1,32}){0,6}\d{0,4}$/i;
 
-/** The names in an endpoint: command, host, user, database. A credential that equals one is found in every other text. */
-export function namesIn(endpoint: Endpoint): string[] {
+/**
+ * The names in an endpoint: command, host, user, database. A credential that equals one is found in every other text.
+ * What comes from a variable that is named like a credential is no name, wherever it stands.
+ */
+export function namesIn(unresolved: Endpoint, resolved: Endpoint): string[] {
   const names: string[] = [];
   const address = (text: string): void => {
-    const [, user, host = "", path = ""] = ADDRESS.exec(text) ?? [];
-    names.push(...host.split(","), ...path.split("/"));
+    const [, scheme = "", user, host = "", path = ""] = ADDRESS.exec(text) ?? [];
+    names.push(...host.split(","));
+    // The path of a web address may be a key, as that of a webhook is.
+    if (!/^https?$/i.test(scheme)) names.push(path.split("/")[0] ?? "");
     if (user !== undefined) names.push(decode(user));
   };
-  const setting = (name: string, value: string): void => {
-    if (NAMING.test(name)) names.push(value);
+  const setting = (name: string, value: string, before = ""): void => {
+    if (mentionsCredential(before)) return;
+    if (NAMING.test(name) && credentialLikeness(name) === undefined) names.push(value);
+    address(value);
   };
-  if (endpoint.kind === "stdio") {
-    const { command, args, env } = endpoint;
+  if (resolved.kind === "stdio") {
+    const { command, args, env } = resolved;
+    const given = unresolved.kind === "stdio" ? unresolved : undefined;
     names.push(command.split(/[\\/]/).at(-1) ?? "");
     for (const [name, value] of Object.entries(env)) {
-      setting(name, value);
-      address(value);
+      setting(name, value, ownValue(given?.env, name));
     }
     args.forEach((arg, index) => {
-      const [, name = args[index - 1] ?? "", value = arg] =
-        /^-{0,2}([\w.-]+)=(.*)$/s.exec(arg) ?? [];
-      setting(name, value);
-      address(value);
+      const option = /^--?([A-Za-z][\w.-]*)$/.exec(args[index - 1] ?? "")?.[1];
+      const [, name = option ?? "", value = arg] = /^-{0,2}([\w.-]+)=(.*)$/s.exec(arg) ?? [];
+      setting(name, value, given?.args[index]);
     });
-  } else {
-    address(endpoint.url);
+  } else if (!mentionsCredential(unresolved.kind === "stdio" ? "" : unresolved.url)) {
+    address(resolved.url);
   }
   return names.filter((name) => NAME.test(name));
 }
 
+function mentionsCredential(unresolved: string): boolean {
+  const variables = unresolved.matchAll(VARIABLE);
+  return Array.from(variables, ([, name = ""]) => credentialLikeness(name)).some(
+    (likeness) => likeness !== undefined,
+  );
+}
+
 /** The user counts only beside a password: alone it may be a token. */
 const ADDRESS =
-  /^[a-z][a-z0-9+.:-]*:\/\/(?:([^/?#@:\s]*):[^/?#\s]*@)?(?:[^/?#@:\s]*@)?([^/?#:@\s]*)(?::\d+)?(?:\/([^?#\s]*))?/i;
+  /^([a-z][a-z0-9+.:-]*):\/\/(?:([^/?#@:\s]*):[^/?#\s]*@)?(?:[^/?#@:\s]*@)?([^/?#:@\s]*)(?::\d+)?(?:\/([^?#\s]*))?/i;

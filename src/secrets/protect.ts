@@ -2,6 +2,7 @@
 // together with what stands around them.
 
 import type { Endpoint } from "../model/server-definition.ts";
+import type { Environment } from "../util/environment.ts";
 import { type Credential, collectSecrets, namesIn } from "./collect.ts";
 import type { Redactor } from "./redactor.ts";
 
@@ -10,11 +11,14 @@ export function protect(
   redactor: Redactor,
   unresolved: Endpoint,
   resolved: Endpoint,
+  env: Environment,
 ): Credential[] {
-  redactor.addNames(namesIn(resolved));
-  const found = collectSecrets(unresolved, resolved);
-  for (const { value } of found) redactor.add(value);
-  const unprotected = found.filter(({ value }) => !redactor.canProtect(value));
+  // Only of this server: its names must not take the protection from the credentials of another.
+  const names = new Set(namesIn(unresolved, resolved).map((name) => name.toLowerCase()));
+  const found = collectSecrets(unresolved, resolved, env);
+  const isName = (value: string): boolean => names.has(value.toLowerCase());
+  for (const { value } of found) if (!isName(value)) redactor.add(value);
+  const unprotected = found.filter(({ value }) => isName(value) || !redactor.canProtect(value));
   for (const { phrases } of unprotected) {
     for (const phrase of phrases) redactor.addPhrase(phrase);
   }

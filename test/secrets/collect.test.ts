@@ -18,8 +18,20 @@ function endpoint({ command = "node", args = [], env = {}, url, headers = {} }: 
   return { kind: "http", url: at, headers, allowInsecure: false, allowPrivate: false };
 }
 
+const ENV = {
+  GITHUB_TOKEN: "abcdef123",
+  A_KEY: "abcdef123",
+  TOKEN: "abcdef123",
+  USER: "me",
+  ORG: "my-org:eu",
+  AWS_REGION: "eu-west-1",
+  DB_SECRET: "postgres://me:hunter22@h/x",
+  HOME: "/home/someone",
+  APP_CREDENTIALS: "/home/someone/a.json",
+};
+
 function collect(resolved: Parts, unresolved: Parts = resolved): string[] {
-  const found = collectSecrets(endpoint(unresolved), endpoint(resolved));
+  const found = collectSecrets(endpoint(unresolved), endpoint(resolved), ENV);
   return found.map(({ value }) => value).sort();
 }
 
@@ -186,6 +198,20 @@ describe("references", () => {
       { args: ["${USER}/${TOKEN:-x}@${AWS_REGION}"] },
       ["abcdef123"],
     ],
+    ...["${ORG}-${TOKEN}", "${ORG}:${TOKEN}", "${ORG}${TOKEN}", "${TOKEN}-${ORG}"].map(
+      (written): [string, Parts, Parts, string[]] => [
+        `beside one with the same characters: ${written}`,
+        { args: [written.replace("${ORG}", ENV.ORG).replace("${TOKEN}", ENV.TOKEN)] },
+        { args: [written] },
+        ["abcdef123"],
+      ],
+    ),
+    [
+      "a long value without any",
+      { env: { CONF: "x".repeat(60_000) } },
+      { env: { CONF: "x".repeat(60_000) } },
+      [],
+    ],
     ["in the command", { command: "run-abcdef123" }, { command: "run-${TOKEN}" }, ["abcdef123"]],
     [
       "a variable of a connection",
@@ -229,7 +255,7 @@ describe("a credential", () => {
     [{ url: "https://a.example/?api_key=pw" }, "pw", "url", ["api_key=pw"]],
     [{ headers: { "X-API-Key": "pw" } }, "pw", "headers.X-API-Key", ["X-API-Key: pw"]],
   ])("of %j is known with its place and what stands around it", (parts, value, place, phrases) => {
-    const [found] = collectSecrets(endpoint(parts), endpoint(parts));
+    const [found] = collectSecrets(endpoint(parts), endpoint(parts), {});
     expect(found).toMatchObject({ value, place });
     expect(found?.phrases).toEqual(expect.arrayContaining(phrases));
   });
@@ -241,12 +267,21 @@ describe("names", () => {
     [{ args: ["postgres://ada:pw@db.example:5432/shop"] }, ["ada", "db.example", "node", "shop"]],
     [{ args: ["--database=shop", "--user", "ada"] }, ["ada", "node", "shop"]],
     [{ env: { PGUSER: "ada", PGDATABASE: "shop", PGPASSWORD: "pw" } }, ["ada", "node", "shop"]],
-    [{ url: "https://docs.example/mcp" }, ["docs.example", "mcp"]],
+    // The path of a web address may be a key.
+    [{ url: "https://docs.example/mcp" }, ["docs.example"]],
+    [{ args: ["acme-mcp-server", "correct-horse"] }, ["node"]],
+    [{ env: { TOKEN_DB: "correct-horse" } }, ["node"]],
     // A user without a password may be a token, and what looks random is no name.
-    [{ args: ["https://ghptoken@github.example/x"] }, ["github.example", "node", "x"]],
+    [{ args: ["https://ghptoken@github.example/x"] }, ["github.example", "node"]],
     [{ args: ["https://a1b2c3d4:x@h.example/"] }, ["h.example", "node"]],
     [{ env: { USER: "Zx81Qw22Kk" } }, ["node"]],
   ])("in %j are %j", (parts, names) => {
-    expect(namesIn(endpoint(parts)).sort()).toEqual(names);
+    expect(namesIn(endpoint(parts), endpoint(parts)).sort()).toEqual(names);
+  });
+
+  it("are not what a credential's variable holds", () => {
+    const resolved = endpoint({ args: ["--user", "correct-horse"], env: { DB_HOST: "battery" } });
+    const before = endpoint({ args: ["--user", "${TOKEN}"], env: { DB_HOST: "${A_KEY}" } });
+    expect(namesIn(before, resolved)).toEqual(["node"]);
   });
 });

@@ -21,7 +21,7 @@ it.each([
 ])("a password that is %s: searched for is %s %s", (_, password, isProtected) => {
   const redactor = new Redactor();
   const endpoint = database(password);
-  const left = protect(redactor, endpoint, endpoint);
+  const left = protect(redactor, endpoint, endpoint, {});
   expect(left.map(({ value, place }) => [value, place])).toEqual(
     isProtected ? [] : [[password, "args"]],
   );
@@ -31,4 +31,12 @@ it.each([
   const echoed = redactor.text(`cannot connect to postgres://shopuser:${password}@warehouse/shop`);
   expect(echoed).not.toContain(`:${password}@`);
   expect(echoed).toContain("[REDACTED]");
+});
+
+it("a name of one server leaves the same word protected as another server's credential", () => {
+  const redactor = new Redactor();
+  const other: Endpoint = { kind: "stdio", command: "x", args: ["--token", "warehouse"], env: {} };
+  protect(redactor, other, other, {});
+  protect(redactor, database("k3y-k3y-k3y"), database("k3y-k3y-k3y"), {});
+  expect(redactor.text("<warehouse>")).toBe("<[REDACTED]>");
 });
