@@ -154,6 +154,9 @@ const WRONG_ARGS = 'correct "args"';
 const WRONG_PATH = 'correct the path in "args"; a relative one is taken from "cwd"';
 
 /** The most frequent causes. Those that could be mistaken for another one come first. */
+const START_IT =
+  "start what it connects to, such as its database, or correct the address that it is given";
+
 const CAUSES: readonly KnownCause[] = [
   is(/\bok to proceed\? \(y\)|npx canceled due to missing packages/i, INSTALL_QUESTION),
   is(
@@ -245,18 +248,18 @@ const CAUSES: readonly KnownCause[] = [
       `another program uses port ${port ?? otherPort ?? "it wants"}: stop it, or give the server another port`,
   },
   {
-    pattern:
-      /(?:ECONNREFUSED|connection refused|connection to the server)\D{0,40}?([\w.:-]{1,255}):(\d{1,5})\b/i,
-    remedy: ([, host = "", port = ""]) => startIt(host, port),
+    // The address is looked for in what follows the first of these words: a line may repeat them without end.
+    pattern: /(?:\bECONNREFUSED\b|connection refused|connection to the server)(.{0,120})/i,
+    remedy: ([, behind = ""]) => {
+      const [, host, port] = /(?<![\w.:-])([\w.:-]{1,60}):(\d{1,5})\b/.exec(behind) ?? [];
+      return host === undefined || port === undefined ? START_IT : startIt(host, port);
+    },
   },
   {
     pattern: /Connect call failed \('([\w.:-]{1,255})', (\d{1,5})/,
     remedy: ([, host = "", port = ""]) => startIt(host, port),
   },
-  is(
-    /\bECONNREFUSED\b|connection refused|ConnectionRefusedError|Connect call failed/i,
-    "start what it connects to, such as its database, or correct the address that it is given",
-  ),
+  is(/\bECONNREFUSED\b|connection refused|ConnectionRefusedError|Connect call failed/i, START_IT),
   {
     pattern: /(?:ENOTFOUND|EAI_AGAIN)[ :]+([\w.-]{1,255})/,
     remedy: ([, host = ""]) =>

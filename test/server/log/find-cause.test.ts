@@ -416,3 +416,11 @@ describe("an error with its cause", () => {
     });
   });
 });
+
+it.each(["ECONNREFUSED", "connection refused", "ENOTFOUND ", "EADDRINUSE", "Error: "])(
+  "reads lines that repeat %s within the test's time: a cubic pattern took ten seconds",
+  (word) => {
+    const lines = Array.from({ length: 200 }, () => word.repeat(1000 / word.length));
+    expect(findCause({ stderr: lines, stdout: lines })?.line).toContain(word.trim());
+  },
+);
