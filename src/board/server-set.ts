@@ -28,7 +28,7 @@ const DISABLED: ServerState = { kind: "disabled" };
 
 export interface ServerSetOptions extends Omit<CreateServerContext, "onState" | "onTools"> {
   catalog: Catalog;
-  guard: Pick<BoardGuard, "open" | "check">;
+  guard: Pick<BoardGuard, "open" | "check" | "offer">;
   /** Keeps tool lists between runs. */
   cache: CatalogCache | undefined;
   /** Keeps failed starts between runs. */
@@ -54,6 +54,8 @@ export class ServerSet {
   readonly #withheld = new Set<string>();
   /** The base's servers as they were last shared, and why some of their tools are not on this board. */
   readonly #lastShared = new Map<string, { entry: ServerEntry; diagnostics: Diagnostic[] }>();
+  /** What each server has listed, before the pins decide what of it is offered. */
+  readonly #listed = new WeakMap<ServerEntry, Pick<ToolList, "tools" | "diagnostics">>();
   #offBase: (() => void)[] = [];
   /** What `close` waits for in addition to the servers. None of these promises rejects. */
   readonly #background = new Set<Promise<void>>();
@@ -149,7 +151,7 @@ export class ServerSet {
       this.#create(each, cwd, known[index], failed[index]),
     );
     this.#followBase();
-    await this.#options.guard.open(entries);
+    await this.#options.guard.open(entries, this.#offerAgain);
     entries.forEach((entry, index) => this.#addCachedTools(entry, known[index]?.tools));
   }
 
@@ -175,7 +177,7 @@ export class ServerSet {
     // Only now that the new server is on the board: earlier, the stop would be reported as the new server's.
     const replaced = before && this.#close(before);
     this.#emitTools(definition.name, { removed });
-    await this.#options.guard.open([entry]);
+    await this.#options.guard.open([entry], this.#offerAgain);
     return { entry, replaced };
   }
 
@@ -273,25 +275,39 @@ export class ServerSet {
   /** Cached tools are checked against the pins like any other list. */
   #addCachedTools(entry: ServerEntry, cached: CachedTools | undefined): void {
     if (cached === undefined) return;
-    const { guard, logger } = this.#options;
-    const { instructions } = cached.identity;
-    entry.diagnose(guard.check(entry.name, cached, instructions), logger);
-    this.#emitTools(entry.name, this.#catalog.set(entry.name, cached.tools));
+    this.#options.guard.check(entry.name, cached, cached.identity.instructions);
+    this.#listed.set(entry, { tools: cached.tools, diagnostics: [] });
+    this.#offer(entry);
   }
 
   #onTools(entry: ServerEntry, list: ToolList, identity: ServerIdentity): void {
-    const { guard, logger } = this.#options;
+    const { guard } = this.#options;
     const { name } = entry;
     // A removed server may still complete its start.
     if (!this.isOwn(entry)) return;
     // Comes before the catalog has the tools, so that nobody can call a changed tool before it is checked.
-    const pinned = guard.check(name, list, identity.instructions);
-    const change = this.#catalog.set(name, list.tools);
+    guard.check(name, list, identity.instructions);
+    this.#listed.set(entry, list);
     entry.toolsListed(identity);
-    entry.diagnose([...list.diagnostics, ...change.diagnostics, ...pinned], logger);
     this.#saveTools(entry, list, identity);
+    this.#offer(entry);
+  }
+
+  /** Puts what the server has listed into the catalog, as far as the pins allow it. */
+  #offer(entry: ServerEntry): void {
+    const listed = this.#listed.get(entry);
+    if (listed === undefined) return;
+    const { guard, logger } = this.#options;
+    const { name } = entry;
+    const offer = guard.offer(name, listed.tools);
+    const change = this.#catalog.set(name, offer.tools);
+    entry.diagnose([...listed.diagnostics, ...change.diagnostics, ...offer.diagnostics], logger);
     this.#emitTools(name, change);
   }
+
+  readonly #offerAgain = (entry: ServerEntry): void => {
+    if (this.isOwn(entry)) this.#offer(entry);
+  };
 
   /** Nobody waits for it: without the cache, only the next start takes longer. */
   #saveTools(entry: ServerEntry, list: ToolList, identity: ServerIdentity): void {
