@@ -346,6 +346,7 @@ export class ServerSet {
             code: error.code,
             message: redactor.text(error.message),
             hint: error.hint && redactor.text(error.hint),
+            quote: error.quote && redactor.text(error.quote),
           });
     this.inBackground(
       task.catch((reason: unknown) =>

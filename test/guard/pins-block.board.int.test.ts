@@ -24,7 +24,7 @@ describe("block", () => {
     const session = await board.openSession({ cwd: docs.stateDir });
     expect(session.tools().map(({ name }) => name)).toEqual(namesOf(board));
     const seen = [...board.tools({ all: true }), ...session.tools({ all: true })];
-    expect(seen[0]?.description).toBe("[docs] Reads a file.");
+    expect(seen.map(({ description }) => description)).toContain("[docs] Reads a file.");
     expect(JSON.stringify(seen)).not.toContain("evil");
     expect((await board.call("docs/read")).failure).toEqual({
       code: "CHANGED_TOOL",
