@@ -135,7 +135,7 @@ async function follow(
         exchange.headersArrived();
         return response(statusCode, headers, url, received.body, request, exchange);
       }
-      rules.checkUrl(target, url);
+      checkRedirect(target, url, rules);
       isFirstOrigin &&= target.origin === first.origin;
       url = target;
     } catch (error) {
@@ -155,6 +155,20 @@ function checkConfigured(url: URL, rules: AddressRules): void {
   } catch (error) {
     throw error instanceof PlugboardError ? quoting(error, "") : error;
   }
+}
+
+function checkRedirect(to: URL, from: URL, rules: AddressRules): void {
+  try {
+    rules.checkUrl(to, from);
+  } catch (error) {
+    throw error instanceof PlugboardError ? chosenByServer(error) : error;
+  }
+}
+
+/** An error about an address that is not configured. Nobody is told how to allow what a server has chosen. */
+function chosenByServer(error: PlugboardError, quote?: string): PlugboardError {
+  const { code, message, cause, permanent } = error;
+  return new PlugboardError(code, message, { cause, permanent, quote });
 }
 
 /**
@@ -203,7 +217,7 @@ async function send(
     return await dispatchers.send(url, request);
   } catch (error) {
     const failure = networkFailure(error, url.host, dispatchers.proxyHost(url));
-    throw quoting(failure, isConfigured ? "" : url.host);
+    throw isConfigured ? quoting(failure, "") : chosenByServer(failure, url.host);
   }
 }
 
