@@ -2,6 +2,7 @@
 // through its stages.
 
 import type { Present } from "../bridge/tool.ts";
+import { findingDiagnostics, inspectTools } from "../guard/definitions.ts";
 import { PinStore } from "../guard/pins/pin-store.ts";
 import { Pins } from "../guard/pins/pins.ts";
 import { createPolicy, type Policy } from "../guard/policy.ts";
@@ -95,6 +96,28 @@ export class BoardGuard {
         });
       }),
     );
+  }
+
+  /**
+   * Searches the definitions of a server's tools, and takes forged markers out of them. What is found is logged and
+   * audited, unless it is among the `known` diagnostics of an earlier list.
+   */
+  inspect(
+    server: string,
+    listed: readonly ToolDefinition[],
+    known: readonly Diagnostic[],
+  ): { tools: ToolDefinition[]; found: Diagnostic[] } {
+    const { tools, findings } = inspectTools(listed);
+    const found = findingDiagnostics(server, findings);
+    const before = new Set(known.map((each) => JSON.stringify(each)));
+    findings.forEach(({ tool, patterns }, index) => {
+      const diagnostic = found[index];
+      // Those without a diagnostic of their own are too many to be reported one by one.
+      if (diagnostic?.subject === undefined || before.has(JSON.stringify(diagnostic))) return;
+      const names = patterns.map((each) => `definition/${each}`);
+      void this.reportSuspicious({ server, tool }, names);
+    });
+    return { tools, found };
   }
 
   /** Reports which tools have changed since they were pinned. */

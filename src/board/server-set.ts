@@ -28,13 +28,19 @@ const DISABLED: ServerState = { kind: "disabled" };
 
 export interface ServerSetOptions extends Omit<CreateServerContext, "onState" | "onTools"> {
   catalog: Catalog;
-  guard: Pick<BoardGuard, "open" | "check" | "offer">;
+  guard: Pick<BoardGuard, "open" | "inspect" | "check" | "offer">;
   /** Keeps tool lists between runs. */
   cache: CatalogCache | undefined;
   /** Keeps failed starts between runs. */
   failures?: RecentFailures;
   /** For a session's set: the agent's. */
   base?: ServerSet;
+}
+
+/** What a server has listed, without what must not reach anybody. */
+interface Listed extends Pick<ToolList, "tools" | "diagnostics"> {
+  /** What was found in the definitions. The guard has logged it. */
+  found: Diagnostic[];
 }
 
 export interface ServerSetEvents {
@@ -55,7 +61,7 @@ export class ServerSet {
   /** The base's servers as they were last shared, and why some of their tools are not on this board. */
   readonly #lastShared = new Map<string, { entry: ServerEntry; diagnostics: Diagnostic[] }>();
   /** What each server has listed, before the pins decide what of it is offered. */
-  readonly #listed = new WeakMap<ServerEntry, Pick<ToolList, "tools" | "diagnostics">>();
+  readonly #listed = new WeakMap<ServerEntry, Listed>();
   #offBase: (() => void)[] = [];
   /** What `close` waits for in addition to the servers. None of these promises rejects. */
   readonly #background = new Set<Promise<void>>();
@@ -275,8 +281,13 @@ export class ServerSet {
   /** Cached tools are checked against the pins like any other list. */
   #addCachedTools(entry: ServerEntry, cached: CachedTools | undefined): void {
     if (cached === undefined) return;
-    this.#options.guard.check(entry.name, cached, cached.identity.instructions);
-    this.#listed.set(entry, { tools: cached.tools, diagnostics: [] });
+    const { guard } = this.#options;
+    // What is in the cache was searched before, unless an older version wrote it.
+    const { tools, found } = cached.found
+      ? { tools: cached.tools, found: cached.found }
+      : guard.inspect(entry.name, cached.tools, []);
+    guard.check(entry.name, { ...cached, tools }, cached.identity.instructions);
+    this.#listed.set(entry, { tools, diagnostics: [], found });
     this.#offer(entry);
   }
 
@@ -285,11 +296,12 @@ export class ServerSet {
     const { name } = entry;
     // A removed server may still complete its start.
     if (!this.isOwn(entry)) return;
+    const { tools, found } = guard.inspect(name, list.tools, this.#listed.get(entry)?.found ?? []);
     // Comes before the catalog has the tools, so that nobody can call a changed tool before it is checked.
-    guard.check(name, list, identity.instructions);
-    this.#listed.set(entry, list);
+    guard.check(name, { ...list, tools }, identity.instructions);
+    this.#listed.set(entry, { tools, diagnostics: list.diagnostics, found });
     entry.toolsListed(identity);
-    this.#saveTools(entry, list, identity);
+    this.#saveTools(entry, { ...list, tools }, identity, found);
     this.#offer(entry);
   }
 
@@ -301,7 +313,8 @@ export class ServerSet {
     const { name } = entry;
     const offer = guard.offer(name, listed.tools);
     const change = this.#catalog.set(name, offer.tools);
-    entry.diagnose([...listed.diagnostics, ...change.diagnostics, ...offer.diagnostics], logger);
+    const diagnostics = [...listed.diagnostics, ...change.diagnostics, ...offer.diagnostics];
+    entry.diagnose(diagnostics, logger, listed.found);
     this.#emitTools(name, change);
   }
 
@@ -310,11 +323,16 @@ export class ServerSet {
   };
 
   /** Nobody waits for it: without the cache, only the next start takes longer. */
-  #saveTools(entry: ServerEntry, list: ToolList, identity: ServerIdentity): void {
+  #saveTools(
+    entry: ServerEntry,
+    list: ToolList,
+    identity: ServerIdentity,
+    found: Diagnostic[],
+  ): void {
     const { cache, clock, logger } = this.#options;
     if (cache === undefined) return;
     const { tools, capabilities } = list;
-    const cached = { savedAt: clock.now(), identity, capabilities, tools };
+    const cached = { savedAt: clock.now(), identity, capabilities, tools, found };
     this.inBackground(
       cache
         .write(entry.hash, cached)
