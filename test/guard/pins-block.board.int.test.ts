@@ -29,7 +29,7 @@ describe("block", () => {
     expect((await board.call("docs/read")).failure).toEqual({
       code: "CHANGED_TOOL",
       message:
-        "docs/read is refused, since it changed after it was pinned (description, inputSchema) and nobody has approved that; a person can review and approve it; to see what changed: plugboard pins show docs/read",
+        "docs/read is refused, since it changed after it was pinned (inputSchema, description) and nobody has approved that; a person can review and approve it; to see what changed: plugboard pins show docs/read",
     });
     expect(textOf(await board.call("docs/send"))).toMatch(
       /^docs\/send is refused, since it is new on a server that was pinned before/,
