@@ -207,11 +207,13 @@ describe("answers that are none", () => {
         await raw('{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"boom"}}'),
       ).toEqual({
         code: "SERVER_ERROR",
+        quote: "boom",
         message: "server 'remote' refused 'raw': boom (-32603)",
         quote: "boom",
       });
       expect(await raw('{"nonsense":true}')).toEqual({
         code: "PROTOCOL",
+        quote: '{"nonsense":true}',
         message: `server 'remote': the server answered tools/call with something else: {"nonsense":true}; 'raw' may have taken effect`,
       });
     },

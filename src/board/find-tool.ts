@@ -1,13 +1,13 @@
 // Finds a tool by name, and suggests similar names if there is none. What is known answers at once; only if that
 // has no such tool, servers whose tools are not known are started.
 
-import { cancelled, PlugboardError } from "../model/errors.ts";
+import { cancelled, PlugboardError, quoteIn } from "../model/errors.ts";
 import { isCallable } from "../model/server-state.ts";
 import { unavailable } from "../server/supervisor/unavailable.ts";
 import { untilAborted } from "../util/abort.ts";
 import type { Clock } from "../util/clock.ts";
 import { closest, nearness } from "../util/closest.ts";
-import { capitalised, oneLine } from "../util/text.ts";
+import { capitalised, isPlainName, oneLine } from "../util/text.ts";
 import type { ServerEntry } from "./server-entry.ts";
 import type { ServerSet } from "./server-set.ts";
 import type { BoardTool, BoardTools } from "./tools.ts";
@@ -105,7 +105,8 @@ export function unknownTool(name: string, { tools, servers, clock }: FindContext
   const listed = tools.all().filter(({ isAllowed }) => isAllowed);
   const [silent, ...others] = silentServers(name, servers);
   const hints = didYouMean(nearestNames(name, listed));
-  if (silent !== undefined && others.length === 0) hints.push(why(silent).message);
+  const reason = silent !== undefined && others.length === 0 ? why(silent) : undefined;
+  if (reason !== undefined) hints.push(reason.message);
   if (silent !== undefined && others.length > 0) {
     const names = [silent, ...others].map(({ definition }) => definition.name).join(", ");
     hints.push(`these servers could not be asked for their tools: ${names}`);
@@ -113,6 +114,8 @@ export function unknownTool(name: string, { tools, servers, clock }: FindContext
   const [first, ...more] = hints;
   return new PlugboardError("UNKNOWN_TOOL", `there is no tool named '${oneLine(name, 200)}'`, {
     hint: first === undefined ? undefined : [first, ...more.map(capitalised)].join(" "),
+    // Why a server could not be asked may be told in its own words.
+    quote: reason && (quoteIn(reason) ?? reason.message),
   });
 }
 
@@ -149,7 +152,9 @@ function nearestNames(name: string, tools: readonly BoardTool[]): string[] {
   const names = new Map<string, string>();
   for (const each of tools) {
     const { canonical, publicName, source } = each.subject;
-    const shown = source.kind === "mcp" ? canonical : publicName;
+    // A model may read the suggestion, so it holds no name that could be a sentence.
+    const isCanonical = source.kind === "mcp" && isPlainName(source.tool);
+    const shown = isCanonical ? canonical : publicName;
     // A full name is compared with full names, a tool's own name with own names: a part and a whole never look alike.
     names.set(name.includes("/") ? shown : ownName(each), shown);
   }

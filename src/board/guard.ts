@@ -2,6 +2,7 @@
 // through its stages.
 
 import type { Present } from "../bridge/tool.ts";
+import { findingDiagnostics, inspectTools } from "../guard/definitions.ts";
 import { PinStore } from "../guard/pins/pin-store.ts";
 import { Pins } from "../guard/pins/pins.ts";
 import { createPolicy, type Policy } from "../guard/policy.ts";
@@ -15,10 +16,11 @@ import type { GuardedCall, Next, ToolSubject } from "../model/guard.ts";
 import type { FramingMode } from "../model/guard-settings.ts";
 import type { Logger } from "../model/logger.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
+import type { ToolDefinition } from "../model/tool.ts";
 import type { KnownNames } from "../model/tool-pattern.ts";
 import type { Redactor } from "../secrets/redactor.ts";
-import type { Clock } from "../util/clock.ts";
-import { oneLine } from "../util/text.ts";
+import { type Clock, within } from "../util/clock.ts";
+import { sayTool } from "../util/text.ts";
 import type { CallStages } from "./call-stages.ts";
 import { loadCallStages } from "./lazy.ts";
 import type { SavedResults } from "./saved-results.ts";
@@ -73,17 +75,49 @@ export class BoardGuard {
     this.#pins = new Pins({ store, clock, logger });
   }
 
-  /** Loads the pins of these servers. Await it before their tools are checked. */
-  async open(entries: readonly ServerEntry[]): Promise<void> {
+  /**
+   * Loads the pins of these servers. Await it before their tools are checked. `onOffer` is told when tools must be
+   * offered again, because what is approved has changed.
+   */
+  async open(
+    entries: readonly ServerEntry[],
+    onOffer: (entry: ServerEntry) => void = () => {},
+  ): Promise<void> {
     await Promise.all(
-      entries.map(({ definition, pinKey }) => {
+      entries.map((entry) => {
+        const { definition, pinKey, supervisor } = entry;
         const mode = definition.guard?.pins ?? this.#options.agent.guard?.pins ?? "warn";
         const isOfSession = definition.origin === "session";
         const id = { server: definition.name, key: pinKey };
         // Nothing about a session's own servers is kept after it, so their tools cannot be pinned.
-        return this.#pins.open(id, isOfSession ? "off" : mode);
+        return this.#pins.open(id, isOfSession ? "off" : mode, {
+          relist: () => within(this.#options.clock, definition.timeout, supervisor.refresh()),
+          onOffer: () => onOffer(entry),
+        });
       }),
     );
+  }
+
+  /**
+   * Searches the definitions of a server's tools, and takes forged markers out of them. What is found is logged and
+   * audited, unless it is among the `known` diagnostics of an earlier list.
+   */
+  inspect(
+    server: string,
+    listed: readonly ToolDefinition[],
+    known: readonly Diagnostic[],
+  ): { tools: ToolDefinition[]; found: Diagnostic[] } {
+    const { tools, findings } = inspectTools(listed);
+    const found = findingDiagnostics(server, findings);
+    const before = new Set(known.map((each) => JSON.stringify(each)));
+    findings.forEach(({ tool, patterns }, index) => {
+      const diagnostic = found[index];
+      // Those without a diagnostic of their own are too many to be reported one by one.
+      if (diagnostic?.subject === undefined || before.has(JSON.stringify(diagnostic))) return;
+      const names = patterns.map((each) => `definition/${each}`);
+      void this.reportSuspicious({ server, tool }, names);
+    });
+    return { tools, found };
   }
 
   /** Reports which tools have changed since they were pinned. */
@@ -93,6 +127,24 @@ export class BoardGuard {
     instructions: string | undefined,
   ): Diagnostic[] {
     return this.#pins.check(server, tools, instructions, capabilities);
+  }
+
+  /** These tools of the server as a model may see them, and what `check` reports about them now. */
+  offer(
+    server: string,
+    tools: readonly ToolDefinition[],
+  ): { tools: ToolDefinition[]; diagnostics: Diagnostic[] } {
+    return {
+      tools: this.#pins.offered(server, tools),
+      diagnostics: this.#pins.report(server),
+    };
+  }
+
+  /** Whether the tool is kept from a model until it is approved. */
+  isWithheld(subject: ToolSubject): boolean {
+    const { source } = subject;
+    if (source.kind !== "mcp") return false;
+    return this.#pinsOf(subject).isWithheld(source.server, source.tool);
   }
 
   /** The results that were too long for a model: none without a `stateDir`, and none before the first call. */
@@ -120,7 +172,7 @@ export class BoardGuard {
     }
     const { canonical } = call.subject;
     call.decision = { verdict: "refused", rule: "approval" };
-    const message = `${oneLine(canonical, 200)} changed after it was approved`;
+    const message = `${sayTool(canonical)} changed after it was approved`;
     const hint = "call it again to be asked about the changed tool";
     return Promise.reject(new PlugboardError("CHANGED_TOOL", message, { hint }));
   }

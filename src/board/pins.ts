@@ -6,12 +6,15 @@ import { approve } from "../guard/pins/pin.ts";
 import { PinStore, type PinStoreOptions } from "../guard/pins/pin-store.ts";
 import type {
   FieldChange,
+  LostPins,
   Pin,
   PinEntry,
   PinnedServer,
   PinnedTool,
   ServerPins,
 } from "../model/pin.ts";
+
+export { lostReason, lostRemedy } from "../guard/pins/report.ts";
 
 /** Characters shown of each side of a change: enough to judge it by. */
 const EXCERPT = 2000;
@@ -29,6 +32,11 @@ export class PinReview {
   /** Ordered by the name of the server. */
   list(): Promise<ServerPins[]> {
     return this.#store.list();
+  }
+
+  /** Servers that were pinned and whose pins are missing or cannot be read. */
+  lost(): Promise<LostPins[]> {
+    return this.#store.lost();
   }
 
   /** Approves what the entry shows as pending. False if that has changed again, so nobody has looked at it yet. */

@@ -32,23 +32,24 @@ export class RecentFailures {
   async read(key: string): Promise<PlugboardError | undefined> {
     const value = await readJsonFile(this.#path(key), MAX_BYTES);
     if (!isJsonObject(value) || value.format !== FORMAT) return undefined;
-    const { failedAt, code, message, hint } = value;
+    const { failedAt, code, message, hint, quote } = value;
     if (typeof failedAt !== "number" || typeof code !== "string") return undefined;
     if (typeof message !== "string") return undefined;
     const age = this.#clock.now() - failedAt;
     if (!(age >= 0 && age < RECENT_MS)) return undefined;
     return new PlugboardError(code as ErrorCode, `${message}; tried ${ago(age)}`, {
       hint: typeof hint === "string" ? hint : undefined,
+      quote: typeof quote === "string" ? quote : undefined,
     });
   }
 
   /** `error` must not contain secrets. Also deletes what is too old to count. */
   async record(
     key: string,
-    { code, message, hint }: Pick<PlugboardError, "code" | "message" | "hint">,
+    { code, message, hint, quote }: Pick<PlugboardError, "code" | "message" | "hint" | "quote">,
   ): Promise<void> {
     const failedAt = this.#clock.now();
-    await writeJsonFile(this.#path(key), { format: FORMAT, failedAt, code, message, hint });
+    await writeJsonFile(this.#path(key), { format: FORMAT, failedAt, code, message, hint, quote });
     for (const name of await readdir(this.#directory)) {
       const path = join(this.#directory, name);
       const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: failedAt }));

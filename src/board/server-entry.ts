@@ -66,10 +66,13 @@ export class ServerEntry {
     this.#identity = identity;
   }
 
-  /** Logs only new diagnostics, since a server has the same ones after every restart. */
-  diagnose(diagnostics: Diagnostic[], logger: Logger): void {
+  /**
+   * Logs only new diagnostics, since a server has the same ones after every restart, and none of those that somebody
+   * has `reported` already.
+   */
+  diagnose(diagnostics: Diagnostic[], logger: Logger, reported: readonly Diagnostic[] = []): void {
     const known = new Set(this.#diagnostics.map((each) => JSON.stringify(each)));
-    this.#diagnostics = diagnostics;
+    this.#diagnostics = [...diagnostics, ...reported];
     for (const each of diagnostics) {
       if (known.has(JSON.stringify(each))) continue;
       const { server, message, subject } = each;

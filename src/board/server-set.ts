@@ -28,13 +28,19 @@ const DISABLED: ServerState = { kind: "disabled" };
 
 export interface ServerSetOptions extends Omit<CreateServerContext, "onState" | "onTools"> {
   catalog: Catalog;
-  guard: Pick<BoardGuard, "open" | "check">;
+  guard: Pick<BoardGuard, "open" | "inspect" | "check" | "offer">;
   /** Keeps tool lists between runs. */
   cache: CatalogCache | undefined;
   /** Keeps failed starts between runs. */
   failures?: RecentFailures;
   /** For a session's set: the agent's. */
   base?: ServerSet;
+}
+
+/** What a server has listed, without what must not reach anybody. */
+interface Listed extends Pick<ToolList, "tools" | "diagnostics"> {
+  /** What was found in the definitions. The guard has logged it. */
+  found: Diagnostic[];
 }
 
 export interface ServerSetEvents {
@@ -54,6 +60,8 @@ export class ServerSet {
   readonly #withheld = new Set<string>();
   /** The base's servers as they were last shared, and why some of their tools are not on this board. */
   readonly #lastShared = new Map<string, { entry: ServerEntry; diagnostics: Diagnostic[] }>();
+  /** What each server has listed, before the pins decide what of it is offered. */
+  readonly #listed = new WeakMap<ServerEntry, Listed>();
   #offBase: (() => void)[] = [];
   /** What `close` waits for in addition to the servers. None of these promises rejects. */
   readonly #background = new Set<Promise<void>>();
@@ -149,7 +157,7 @@ export class ServerSet {
       this.#create(each, cwd, known[index], failed[index]),
     );
     this.#followBase();
-    await this.#options.guard.open(entries);
+    await this.#options.guard.open(entries, this.#offerAgain);
     entries.forEach((entry, index) => this.#addCachedTools(entry, known[index]?.tools));
   }
 
@@ -175,7 +183,7 @@ export class ServerSet {
     // Only now that the new server is on the board: earlier, the stop would be reported as the new server's.
     const replaced = before && this.#close(before);
     this.#emitTools(definition.name, { removed });
-    await this.#options.guard.open([entry]);
+    await this.#options.guard.open([entry], this.#offerAgain);
     return { entry, replaced };
   }
 
@@ -273,32 +281,58 @@ export class ServerSet {
   /** Cached tools are checked against the pins like any other list. */
   #addCachedTools(entry: ServerEntry, cached: CachedTools | undefined): void {
     if (cached === undefined) return;
-    const { guard, logger } = this.#options;
-    const { instructions } = cached.identity;
-    entry.diagnose(guard.check(entry.name, cached, instructions), logger);
-    this.#emitTools(entry.name, this.#catalog.set(entry.name, cached.tools));
+    const { guard } = this.#options;
+    // What is in the cache was searched before, unless an older version wrote it.
+    const { tools, found } = cached.found
+      ? { tools: cached.tools, found: cached.found }
+      : guard.inspect(entry.name, cached.tools, []);
+    guard.check(entry.name, { ...cached, tools }, cached.identity.instructions);
+    this.#listed.set(entry, { tools, diagnostics: [], found });
+    this.#offer(entry);
   }
 
   #onTools(entry: ServerEntry, list: ToolList, identity: ServerIdentity): void {
-    const { guard, logger } = this.#options;
+    const { guard } = this.#options;
     const { name } = entry;
     // A removed server may still complete its start.
     if (!this.isOwn(entry)) return;
+    const { tools, found } = guard.inspect(name, list.tools, this.#listed.get(entry)?.found ?? []);
     // Comes before the catalog has the tools, so that nobody can call a changed tool before it is checked.
-    const pinned = guard.check(name, list, identity.instructions);
-    const change = this.#catalog.set(name, list.tools);
+    guard.check(name, { ...list, tools }, identity.instructions);
+    this.#listed.set(entry, { tools, diagnostics: list.diagnostics, found });
     entry.toolsListed(identity);
-    entry.diagnose([...list.diagnostics, ...change.diagnostics, ...pinned], logger);
-    this.#saveTools(entry, list, identity);
+    this.#saveTools(entry, { ...list, tools }, identity, found);
+    this.#offer(entry);
+  }
+
+  /** Puts what the server has listed into the catalog, as far as the pins allow it. */
+  #offer(entry: ServerEntry): void {
+    const listed = this.#listed.get(entry);
+    if (listed === undefined) return;
+    const { guard, logger } = this.#options;
+    const { name } = entry;
+    const offer = guard.offer(name, listed.tools);
+    const change = this.#catalog.set(name, offer.tools);
+    const diagnostics = [...listed.diagnostics, ...change.diagnostics, ...offer.diagnostics];
+    entry.diagnose(diagnostics, logger, listed.found);
     this.#emitTools(name, change);
   }
 
+  readonly #offerAgain = (entry: ServerEntry): void => {
+    if (this.isOwn(entry)) this.#offer(entry);
+  };
+
   /** Nobody waits for it: without the cache, only the next start takes longer. */
-  #saveTools(entry: ServerEntry, list: ToolList, identity: ServerIdentity): void {
+  #saveTools(
+    entry: ServerEntry,
+    list: ToolList,
+    identity: ServerIdentity,
+    found: Diagnostic[],
+  ): void {
     const { cache, clock, logger } = this.#options;
     if (cache === undefined) return;
     const { tools, capabilities } = list;
-    const cached = { savedAt: clock.now(), identity, capabilities, tools };
+    const cached = { savedAt: clock.now(), identity, capabilities, tools, found };
     this.inBackground(
       cache
         .write(entry.hash, cached)
@@ -330,6 +364,7 @@ export class ServerSet {
             code: error.code,
             message: redactor.text(error.message),
             hint: error.hint && redactor.text(error.hint),
+            quote: error.quote && redactor.text(error.quote),
           });
     this.inBackground(
       task.catch((reason: unknown) =>

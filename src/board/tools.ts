@@ -23,7 +23,10 @@ export interface BoardTool {
   tool: Tool;
   /** False if the rules do not allow calls of the tool. */
   isAllowed: boolean;
-  /** False also if the server keeps the tool for its own app, or the board has no use for it now. */
+  /**
+   * False also if the server keeps the tool for its own app, the pins keep it from a model, or the board has no use
+   * for it now.
+   */
   readonly isListed: boolean;
 }
 
@@ -152,7 +155,9 @@ export class BoardTools {
         ...(isHidden && { include: isApp ? "app" : "manual" }),
       },
       isAllowed,
-      isListed: isAllowed && !isApp,
+      get isListed() {
+        return isAllowed && !isApp && !guard.isWithheld(subject);
+      },
     };
   }
 

@@ -2,7 +2,7 @@
 
 import { type PlugboardError, toPlugboardError } from "../model/errors.ts";
 import type { CallOutcome } from "../model/tool.ts";
-import { oneLine } from "../util/text.ts";
+import { isPlainName } from "../util/text.ts";
 
 export interface FailedCall {
   server: string;
@@ -32,7 +32,8 @@ function hintText({ code, hint }: PlugboardError): string {
 function sentence(error: PlugboardError, call: FailedCall | undefined): string {
   if (call === undefined) return error.message;
   const server = `server '${call.server}'`;
-  const tool = `'${oneLine(call.tool, 128)}'`;
+  // The model knows which tool it called, so a name that could hold a sentence need not be repeated.
+  const tool = isPlainName(call.tool) ? `'${call.tool}'` : "the tool";
   switch (error.code) {
     case "SERVER_UNAVAILABLE":
       return error.server === undefined ? `${server}: ${error.message}` : error.message;

@@ -22,7 +22,8 @@ export function toOutcome(result: unknown, quote: (received: unknown) => string)
 }
 
 function malformed(fault: string, shown: string): PlugboardError {
-  return new PlugboardError("PROTOCOL", `the server's answer to tools/call ${fault}: ${shown}`);
+  const message = `the server's answer to tools/call ${fault}: ${shown}`;
+  return new PlugboardError("PROTOCOL", message, { quote: shown });
 }
 
 function toContent(result: JsonObject): ContentBlock[] | undefined {

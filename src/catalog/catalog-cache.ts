@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { ServerIdentity, ToolList } from "../model/connection.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import type { ToolDefinition } from "../model/tool.ts";
@@ -17,6 +18,8 @@ const MAX_BYTES = 32 * 1024 * 1024;
 export interface CachedTools extends Pick<ToolList, "tools" | "capabilities"> {
   savedAt: number;
   identity: ServerIdentity;
+  /** What was found in the definitions. Absent if nobody has searched them. */
+  found?: Diagnostic[];
 }
 
 /** How a server was reached, whatever was advertised to it. */
@@ -56,11 +59,13 @@ export class CatalogCache {
     if (!isJsonObject(value) || value.format !== FORMAT || typeof value.savedAt !== "number") {
       return undefined;
     }
-    const { savedAt, identity, capabilities, tools } = value;
+    const { savedAt, identity, capabilities, tools, found } = value;
     if (!isIdentity(identity) || !isJsonObject(capabilities) || !Array.isArray(tools)) {
       return undefined;
     }
-    return tools.every(isToolDefinition) ? { savedAt, identity, capabilities, tools } : undefined;
+    if (!tools.every(isToolDefinition)) return undefined;
+    const isSearched = Array.isArray(found) && found.every(isDiagnostic);
+    return { savedAt, identity, capabilities, tools, ...(isSearched && { found }) };
   }
 }
 
@@ -83,6 +88,12 @@ function isIdentity(value: unknown): value is ServerIdentity {
     isJsonObject(value) &&
     typeof value.protocolVersion === "string" &&
     (value.era === "legacy" || value.era === "modern")
+  );
+}
+
+function isDiagnostic(value: unknown): value is Diagnostic {
+  return (
+    isJsonObject(value) && typeof value.server === "string" && typeof value.message === "string"
   );
 }
 

@@ -8,7 +8,7 @@ import type { GuardedCall, StageFor, ToolSubject } from "../model/guard.ts";
 import { exceptionFor } from "../model/per-tool.ts";
 import { toolName } from "../model/tool-pattern.ts";
 import { untilAborted } from "../util/abort.ts";
-import { oneLine } from "../util/text.ts";
+import { oneLine, sayTool } from "../util/text.ts";
 import type { ApprovalStore } from "./approval-store.ts";
 import { Semaphore } from "./concurrency.ts";
 import type { ServerGuards } from "./server-guards.ts";
@@ -120,7 +120,7 @@ function refusal(
   what: string,
   details: { hint?: string; cause?: unknown } = {},
 ): PlugboardError {
-  return new PlugboardError("NOT_APPROVED", `${oneLine(canonical, 200)} ${what}`, {
+  return new PlugboardError("NOT_APPROVED", `${sayTool(canonical)} ${what}`, {
     ...details,
     server: source.kind === "mcp" ? source.server : undefined,
   });

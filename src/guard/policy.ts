@@ -14,7 +14,7 @@ import {
   type ToolName,
   type ToolPattern,
 } from "../model/tool-pattern.ts";
-import { oneLine } from "../util/text.ts";
+import { oneLine, sayTool } from "../util/text.ts";
 import type { ServerGuards } from "./server-guards.ts";
 
 export interface PolicySettings {
@@ -107,7 +107,7 @@ export function createPolicy({
       const { source } = subject;
       return async (call) => {
         call.decision = { verdict: "refused", rule };
-        const message = `${oneLine(subject.canonical, 200)} is ${reason}`;
+        const message = `${sayTool(subject.canonical)} is ${reason}`;
         const server = source.kind === "mcp" ? source.server : undefined;
         throw new PlugboardError("REFUSED_BY_POLICY", message, { permanent: true, server, hint });
       };

@@ -8,7 +8,7 @@ import { exceptionFor } from "../model/per-tool.ts";
 import { toolName } from "../model/tool-pattern.ts";
 import type { CallOutcome } from "../model/tool.ts";
 import { type Clock, pause } from "../util/clock.ts";
-import { duration, oneLine, plural } from "../util/text.ts";
+import { duration, oneLine, plural, sayTool } from "../util/text.ts";
 import { countedAs, type ServerGuards } from "./server-guards.ts";
 import { LIMIT_STRICTNESS } from "./strictest.ts";
 
@@ -104,7 +104,7 @@ function tooMany({ of, bucket, setting }: Limit, wait: number, server: string): 
   const allowed = `${plural(bucket.perMinute, "call")} a minute`;
   return new PlugboardError(
     "RATE_LIMITED",
-    `too many calls to ${oneLine(of, 200)}: the limit is ${allowed}`,
+    `too many calls to ${of.includes("/") ? sayTool(of) : oneLine(of, 200)}: the limit is ${allowed}`,
     { server, hint: `try again in ${duration(wait)}; ${setting} changes the limit` },
   );
 }

@@ -5,4 +5,10 @@ export interface Diagnostic {
   /** The tool, resource, prompt or line it is about, if it is not about the whole server. */
   subject?: string;
   message: string;
+  /** What a server says about a tool looks like an attempt to steer a model. */
+  kind?: "suspicious";
+}
+
+export function isSuspicious({ kind }: Diagnostic): boolean {
+  return kind === "suspicious";
 }

@@ -61,8 +61,9 @@ export type ErrorCode =
   | "NO_MODEL";
 
 /**
- * Failures whose text may repeat a server's words: the last lines of its stderr, how it refused a handshake, or
- * names in its answer. The texts of all other failures are the host's own.
+ * Failures whose text may repeat a server's words: the last lines of its stderr, how it refused a handshake, names
+ * in its answer, or the address that it redirects to. The texts of all other failures are the host's own, and must
+ * not hold anything that a server has sent, unless `quote` says what.
  */
 const MAY_QUOTE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "SERVER_ERROR",
@@ -74,6 +75,10 @@ const MAY_QUOTE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "NEEDS_AUTH",
   "PROTOCOL",
   "INVALID_RESULT",
+  "MESSAGE_TOO_LARGE",
+  "NETWORK",
+  "REFUSED_ADDRESS",
+  "UNSUPPORTED",
 ]);
 
 /** The server's words in a message: "" if there are none, undefined if all of it may be. */
@@ -146,6 +151,13 @@ export function toPlugboardError(
   if (error instanceof PlugboardError) return error;
   const message = error instanceof Error ? error.message : String(error);
   return new PlugboardError(code, message, { cause: error, ...details });
+}
+
+/** The same error, of which `quote` is now known. */
+export function quoting(error: PlugboardError, quote: string): PlugboardError {
+  const { code, message, cause, server, hint, permanent, status, problems } = error;
+  const details = { cause, server, hint, permanent, status, problems, quote };
+  return new PlugboardError(code, message, details);
 }
 
 /** The message and the hint in one line, for a person. */

@@ -34,6 +34,12 @@ export interface ServerPins extends PinnedServer {
   tools: ReadonlyMap<string, Pin<PinnedTool>>;
 }
 
+/** Pins that were kept and cannot be had any more, so that nobody can tell what has changed since. */
+export interface LostPins extends PinnedServer {
+  file: string;
+  why: "missing" | "unreadable";
+}
+
 /** One pin with the server it belongs to. */
 export type PinEntry = { pins: ServerPins } & (
   | { kind: "tool"; tool: string; pin: Pin<PinnedTool> }

@@ -1,7 +1,7 @@
 // Guarded fetch, the only way to a URL: it checks every redirect against the policy, sends credentials only to
 // the origin they are for, and limits size and time.
 
-import { PlugboardError } from "../model/errors.ts";
+import { PlugboardError, quoting } from "../model/errors.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
 import { readBody } from "./body.ts";
 import {
@@ -14,7 +14,13 @@ import { Exchange } from "./exchange.ts";
 import { networkFailure } from "./failure.ts";
 import { incomingHeaders, outgoingHeaders } from "./headers.ts";
 import { type Resolve, systemResolve } from "./lookup.ts";
-import { addressRules, type AddressRules, type NetworkPolicy, showUrl } from "./policy.ts";
+import {
+  addressRules,
+  type AddressRules,
+  isPublic,
+  type NetworkPolicy,
+  showUrl,
+} from "./policy.ts";
 import type { ProxyEnv } from "./proxy-env.ts";
 
 interface GuardedRequest {
@@ -110,9 +116,10 @@ async function follow(
   let url = first;
   // Once another origin has redirected, even a redirect back to the first origin gets no credentials.
   let isFirstOrigin = true;
-  rules.checkUrl(url);
+  checkConfigured(url, rules);
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
-    const { statusCode, ...received } = await send(url, dispatchers, {
+    const isConfigured = url.host === first.host;
+    const { statusCode, ...received } = await send(url, isConfigured, dispatchers, {
       method,
       headers: isFirstOrigin ? outgoing.own : outgoing.foreign,
       body,
@@ -128,7 +135,7 @@ async function follow(
         exchange.headersArrived();
         return response(statusCode, headers, url, received.body, request, exchange);
       }
-      rules.checkUrl(target, url);
+      checkRedirect(target, url, rules);
       isFirstOrigin &&= target.origin === first.origin;
       url = target;
     } catch (error) {
@@ -137,7 +144,31 @@ async function follow(
     }
     received.body.destroy();
   }
-  throw new PlugboardError("PROTOCOL", `${first.host} redirects more than ${MAX_REDIRECTS} times`);
+  const message = `${first.host} redirects more than ${MAX_REDIRECTS} times`;
+  throw new PlugboardError("PROTOCOL", message, { quote: "" });
+}
+
+/** The address is the host's own words, not a server's. */
+function checkConfigured(url: URL, rules: AddressRules): void {
+  try {
+    rules.checkUrl(url);
+  } catch (error) {
+    throw error instanceof PlugboardError ? quoting(error, "") : error;
+  }
+}
+
+function checkRedirect(to: URL, from: URL, rules: AddressRules): void {
+  try {
+    rules.checkUrl(to, from);
+  } catch (error) {
+    throw error instanceof PlugboardError ? chosenByServer(error) : error;
+  }
+}
+
+/** An error about an address that is not configured. Nobody is told how to allow what a server has chosen. */
+function chosenByServer(error: PlugboardError, quote?: string): PlugboardError {
+  const { code, message, cause, permanent } = error;
+  return new PlugboardError(code, message, { cause, permanent, quote });
 }
 
 /**
@@ -159,20 +190,34 @@ export function redirectTarget(
   }
   const to = new URL(location, from.href);
   if (method !== "GET" && !(SAME_METHOD.has(status) && to.origin === from.origin)) {
+    const quote = showUrl(to);
     throw new PlugboardError(
       "REFUSED_ADDRESS",
-      `${showUrl(from)} has moved (${status}) to ${showUrl(to)}, and a ${method} request does not follow`,
-      { hint: `if you trust the new address, set "url" to it`, permanent: true },
+      `the server has moved (${status}) to ${quote}, and a ${method} request does not follow`,
+      { quote, hint: movedHint(from, to), permanent: true },
     );
   }
   return to;
 }
 
-async function send(url: URL, dispatchers: Dispatchers, request: OutgoingRequest) {
+/** No advice to use an address that a server could only gain from: on this machine, in this network, not https. */
+function movedHint(from: URL, to: URL): string | undefined {
+  if (to.origin === from.origin) return 'set "url" to the new path';
+  return isPublic(to) ? 'if you trust the new address, set "url" to it' : undefined;
+}
+
+/** Unless the host is the configured one, a server has chosen its name. */
+async function send(
+  url: URL,
+  isConfigured: boolean,
+  dispatchers: Dispatchers,
+  request: OutgoingRequest,
+) {
   try {
     return await dispatchers.send(url, request);
   } catch (error) {
-    throw networkFailure(error, url.host, dispatchers.proxyHost(url));
+    const failure = networkFailure(error, url.host, dispatchers.proxyHost(url));
+    throw isConfigured ? quoting(failure, "") : chosenByServer(failure, url.host);
   }
 }
 
@@ -212,6 +257,7 @@ function isEmpty(status: number, headers: Record<string, string>): boolean {
 function parseUrl(url: string): URL {
   if (URL.canParse(url)) return new URL(url);
   throw new PlugboardError("REFUSED_ADDRESS", "the address is not a URL", {
+    quote: "",
     hint: 'write it like "https://example.com/mcp"',
     permanent: true,
   });

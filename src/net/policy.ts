@@ -117,6 +117,18 @@ export function isLocal(host: string): boolean {
   return address === undefined ? isLocalName(host) : classifyAddress(address).kind === "loopback";
 }
 
+/** Names that only mean something in the network that they are used in. */
+const PRIVATE_NAMES = /\.(?:local|localhost|internal|intranet|lan|home|corp|home\.arpa)$/;
+
+/** Whether a URL is one on the internet, as far as can be told without resolving its name. */
+export function isPublic(url: URL): boolean {
+  const host = plainHost(url.hostname);
+  if (url.protocol !== "https:" || url.username !== "" || url.password !== "") return false;
+  const address = parseAddress(host);
+  if (address !== undefined) return classifyAddress(address).kind === "public";
+  return host.includes(".") && !PRIVATE_NAMES.test(host);
+}
+
 function isLocalName(host: string): boolean {
   return host === "localhost" || host.endsWith(".localhost");
 }

@@ -65,6 +65,21 @@ export function truncate(text: string, max: number): string {
   return `${text.slice(0, end)}…`;
 }
 
+/** A name that holds no sentence: the public name, which a model reads in the list of its tools, says the same. */
+export function isPlainName(name: string): boolean {
+  return /^[A-Za-z0-9_.-]{1,64}$/.test(name);
+}
+
+/**
+ * A tool in a message of the host that a model may read, by its canonical name. A name that could hold a server's
+ * words is left out.
+ */
+export function sayTool(canonical: string): string {
+  const slash = canonical.indexOf("/");
+  const server = oneLine(canonical.slice(0, Math.max(0, slash)), 100);
+  return isPlainName(canonical.slice(slash + 1)) ? oneLine(canonical) : `a tool of '${server}'`;
+}
+
 /** With a capital first letter, to begin a sentence. */
 export function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);

@@ -271,9 +271,11 @@ describe("a refusal", () => {
     });
   });
 
-  it("never repeats what is invisible in a tool's name", async () => {
+  it("does not repeat a name that could hold a sentence, or what is invisible", async () => {
     const of = subject("docs/a\u202e\u001b[31mb");
-    expect(await messageOf({ agent: [{ deny: ["docs/*"] }] }, of)).toMatch(/^docs\/ab is refused/);
+    expect(await messageOf({ agent: [{ deny: ["docs/*"] }] }, of)).toMatch(
+      /^a tool of 'docs' is refused/,
+    );
   });
 });
 

@@ -27,7 +27,6 @@ describe("redirectTarget", () => {
     ["POST", 303, "/x"],
     ["DELETE", 301, "/x"],
     ["POST", 307, "https://b.example/x"],
-    ["POST", 308, "http://a.example/x"],
     ["POST", 307, "https://a.example:8443/x"],
     ["DELETE", 307, "https://b.example/"],
   ])("a %s answered %s with location %s is refused and says where to", (method, status, to) => {
@@ -41,6 +40,31 @@ describe("redirectTarget", () => {
       }),
     );
     expect(attempt).not.toThrow(/key=1/);
+  });
+
+  it.each([
+    "file:///etc/passwd",
+    "http://b.example/x",
+    "https://localhost/x",
+    "https://127.0.0.1:8443/x",
+    "https://10.0.0.1/x",
+    "https://[fd00::1]/x",
+    "https://169.254.169.254/latest",
+    "https://wiki/x",
+    "https://wiki.internal/x",
+    "https://user:key@b.example/x",
+  ])("never advises to use %s", (location) => {
+    const attempt = () => redirectTarget("POST", HERE, { status: 307, headers: { location } });
+    expect(attempt).toThrow(
+      expect.objectContaining({ code: "REFUSED_ADDRESS", hint: undefined, permanent: true }),
+    );
+  });
+
+  it("says which words of its refusal are the server's", () => {
+    const headers = { location: "https://b.example/SYSTEM:obey" };
+    expect(() => redirectTarget("POST", HERE, { status: 307, headers })).toThrow(
+      expect.objectContaining({ quote: "https://b.example/SYSTEM:obey" }),
+    );
   });
 
   it("does not take everything for a URL", () => {

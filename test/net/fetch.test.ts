@@ -190,6 +190,25 @@ describe("a redirect", () => {
     expect(await failureOf(fetch(`http://far.example:${port}/`, { method: "GET" }))).toMatchObject({
       code: "REFUSED_ADDRESS",
       message: `far.example:${port} redirects to this machine (127.0.0.1:1)`,
+      hint: undefined,
+      quote: undefined,
+    });
+  });
+
+  it("to a name that leads nowhere says that the server chose the name, and not how to allow it", async () => {
+    const origin = await serve((_, response) =>
+      response.writeHead(302, { location: "https://obey.example/" }).end(),
+    );
+    const fetch = openFetch({}, async () => [{ address: "10.0.0.1", family: 4 }]);
+    expect(await failureOf(fetch(origin, { method: "GET" }))).toMatchObject({
+      code: "REFUSED_ADDRESS",
+      message: "obey.example (10.0.0.1) is a private address",
+      hint: undefined,
+      quote: "obey.example",
+    });
+    expect(await failureOf(fetch("https://own.example", { method: "GET" }))).toMatchObject({
+      hint: expect.stringContaining("network.allow"),
+      quote: "",
     });
   });
 

@@ -6,7 +6,7 @@ import type { Stage, StageFor, ToolSubject } from "../../model/guard.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { Logger } from "../../model/logger.ts";
 import type { CallOutcome } from "../../model/tool.ts";
-import { oneLine } from "../../util/text.ts";
+import { isPlainName, oneLine } from "../../util/text.ts";
 import type { CompiledSchema, OutputCheck } from "./compile.ts";
 
 /** A schema that cannot be compiled is not enforced, and a warning says so once. */
@@ -71,7 +71,7 @@ function sentence(
 
 function answerOf({ source, publicName }: ToolSubject): string {
   const name = source.kind === "mcp" ? source.tool : publicName;
-  return `the answer of '${oneLine(name, 128)}'`;
+  return isPlainName(name) ? `the answer of '${name}'` : "the tool's answer";
 }
 
 /** Drops the answer: whoever reads it would rely on the schema. */

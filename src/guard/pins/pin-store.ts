@@ -1,13 +1,22 @@
-// Keeps pins in one file per server definition, which several processes may change, or in memory only.
+// Keeps pins in one file per server definition, which several processes may change, or in memory only. A second,
+// small file beside them says that a definition was pinned, so that pins that are gone are missed.
 
 import { readdir, rm, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { isJsonObject } from "../../model/json.ts";
 import { type Logger, silentLogger } from "../../model/logger.ts";
-import type { Pin, PinnedServer, PinnedTool, ServerPins, SeenValue } from "../../model/pin.ts";
+import type {
+  LostPins,
+  Pin,
+  PinnedServer,
+  PinnedTool,
+  SeenValue,
+  ServerPins,
+} from "../../model/pin.ts";
 import { readJsonFile, writeJsonFile } from "../../state/json-file.ts";
 import { withLock } from "../../state/lock.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
+import { hasErrorCode } from "../../util/error-code.ts";
 import { makeDirectory } from "../../util/make-directory.ts";
 import { textHash } from "./hash.ts";
 
@@ -15,12 +24,28 @@ const FORMAT = 1;
 /** Holds the longest list of tools twice, with every character escaped. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
+const MAX_RECORD_BYTES = 64 * 1024;
+
 const SUFFIX = ".json";
 /** How long a closing board waits for another process to release the file. */
 const PATIENCE_MS = 5000;
 
-/** Returning undefined removes the pins; returning the same object leaves them as they are. */
-export type ChangePins = (pins: ServerPins | undefined) => ServerPins | undefined;
+/** What `ChangePins` returns to leave everything as it is, also pins that are lost. */
+export const UNCHANGED = Symbol("unchanged");
+
+/**
+ * Returning undefined removes the pins; returning the same object leaves them as they are. `lost` is set if there
+ * were pins that cannot be had any more.
+ */
+export type ChangePins = (
+  pins: ServerPins | undefined,
+  lost: LostPins | undefined,
+) => ServerPins | undefined | typeof UNCHANGED;
+
+export type StoredPins =
+  | { kind: "none" }
+  | { kind: "pinned"; pins: ServerPins }
+  | { kind: "lost"; lost: LostPins };
 
 export interface PinStoreOptions {
   /** Without it, pins live as long as the store. */
@@ -31,12 +56,15 @@ export interface PinStoreOptions {
 
 export class PinStore {
   readonly #directory: string | undefined;
+  /** One file for each definition that was pinned. It is not in the directory of the pins: that may be deleted whole. */
+  readonly #known: string;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #memory = new Map<string, ServerPins>();
 
   constructor({ stateDir, clock = systemClock, logger = silentLogger }: PinStoreOptions = {}) {
     this.#directory = stateDir === undefined ? undefined : join(stateDir, "pins");
+    this.#known = join(stateDir ?? "", "pinned");
     this.#clock = clock;
     this.#logger = logger;
   }
@@ -46,21 +74,39 @@ export class PinStore {
     return this.#directory !== undefined;
   }
 
-  async read(id: PinnedServer): Promise<ServerPins | undefined> {
-    if (this.#directory === undefined) return this.#memory.get(fileName(id));
-    return this.#readFile(join(this.#directory, fileName(id)));
+  async read(id: PinnedServer): Promise<StoredPins> {
+    const name = fileName(id);
+    if (this.#directory === undefined) return asStored(this.#memory.get(name));
+    const stored = await this.#readStored(this.#directory, name, id);
+    // Older versions did not keep a record of what was pinned.
+    if (stored.kind === "pinned" && (await this.#record(name)) === "absent") {
+      await this.#writeRecord(name, id).catch((error: unknown) =>
+        this.#logger.warn("pins could not be recorded", { reason: String(error) }),
+      );
+    }
+    return stored;
   }
 
   /** Changes what is stored at that moment. Resolves to what is stored afterwards; rejects if it cannot be written. */
   async update(id: PinnedServer, change: ChangePins): Promise<ServerPins | undefined> {
-    if (this.#directory === undefined) return this.#updateMemory(fileName(id), change);
-    const path = join(this.#directory, fileName(id));
-    await makeDirectory(dirname(path));
+    const name = fileName(id);
+    if (this.#directory === undefined) return this.#updateMemory(name, change);
+    const directory = this.#directory;
+    const path = join(directory, name);
+    await makeDirectory(directory);
     const task = async (): Promise<ServerPins | undefined> => {
-      const before = await this.#readFile(path);
-      const after = change(before);
-      if (after === undefined) await rm(path, { force: true });
-      else if (after !== before) await writeJsonFile(path, toFile(after));
+      const stored = await this.#readStored(directory, name, id);
+      const before = stored.kind === "pinned" ? stored.pins : undefined;
+      const after = change(before, stored.kind === "lost" ? stored.lost : undefined);
+      if (after === UNCHANGED) return before;
+      if (after === undefined) {
+        // In this order: pins without a record are only older ones, a record without pins means that they are lost.
+        await rm(join(this.#known, name), { force: true });
+        await rm(path, { force: true });
+      } else if (after !== before) {
+        await writeJsonFile(path, toFile(after));
+        if (before === undefined) await this.#writeRecord(name, id);
+      }
       return after;
     };
     return withLock(`${path}.lock`, this.#clock, task, PATIENCE_MS);
@@ -72,8 +118,29 @@ export class PinStore {
     return all.sort((a, b) => compareText(a.server, b.server) || compareText(a.key, b.key));
   }
 
+  /** The definitions that were pinned and whose pins are missing or cannot be read. */
+  async lost(): Promise<LostPins[]> {
+    const directory = this.#directory;
+    if (directory === undefined) return [];
+    const records = await Promise.all(
+      (await jsonFiles(this.#known)).map(async (name) => {
+        const id = await readJsonFile(join(this.#known, name), MAX_RECORD_BYTES);
+        return isPinnedServer(id) && fileName(id) === name ? id : undefined;
+      }),
+    );
+    const known = records.filter((each) => each !== undefined);
+    const stored = await Promise.all(
+      known.map((id) => this.#readStored(directory, fileName(id), id)),
+    );
+    return stored
+      .flatMap((each) => (each.kind === "lost" ? [each.lost] : []))
+      .sort((a, b) => compareText(a.server, b.server) || compareText(a.key, b.key));
+  }
+
   #updateMemory(name: string, change: ChangePins): ServerPins | undefined {
-    const after = change(this.#memory.get(name));
+    const before = this.#memory.get(name);
+    const after = change(before, undefined);
+    if (after === UNCHANGED) return before;
     if (after === undefined) this.#memory.delete(name);
     else this.#memory.set(name, after);
     return after;
@@ -81,27 +148,57 @@ export class PinStore {
 
   async #readAll(): Promise<ServerPins[]> {
     const directory = this.#directory ?? "";
-    const names = await readdir(directory).catch(() => []);
-    const files = names.filter((name) => name.endsWith(SUFFIX));
-    const pins = await Promise.all(files.map((name) => this.#readFile(join(directory, name))));
+    const names = await jsonFiles(directory);
+    const pins = await Promise.all(names.map((name) => readPins(join(directory, name))));
     return pins.filter((each) => each !== undefined);
   }
 
-  async #readFile(path: string): Promise<ServerPins | undefined> {
-    const pins = fromFile(await readJsonFile(path, MAX_BYTES));
-    if (pins !== undefined) return pins;
-    const isThere = await stat(path).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) {
-      // The next listing counts as the first one, which is trusted. The user must know that.
-      this.#logger.warn("pins cannot be read; the tools the server has now are pinned instead", {
-        file: path,
-      });
-    }
-    return undefined;
+  async #readStored(directory: string, name: string, id: PinnedServer): Promise<StoredPins> {
+    const path = join(directory, name);
+    const pins = await readPins(path);
+    if (pins !== undefined) return asStored(pins);
+    const lost = (why: LostPins["why"]): StoredPins => ({
+      kind: "lost",
+      lost: { server: id.server, key: id.key, file: path, why },
+    });
+    if ((await presence(path)) !== "absent") return lost("unreadable");
+    return (await this.#record(name)) === "absent" ? { kind: "none" } : lost("missing");
   }
+
+  #record(name: string): Promise<"there" | "absent"> {
+    return presence(join(this.#known, name));
+  }
+
+  async #writeRecord(name: string, { server, key }: PinnedServer): Promise<void> {
+    await writeJsonFile(join(this.#known, name), { server, key });
+  }
+}
+
+function asStored(pins: ServerPins | undefined): StoredPins {
+  return pins === undefined ? { kind: "none" } : { kind: "pinned", pins };
+}
+
+async function readPins(path: string): Promise<ServerPins | undefined> {
+  return fromFile(await readJsonFile(path, MAX_BYTES));
+}
+
+async function jsonFiles(directory: string): Promise<string[]> {
+  const names = await readdir(directory).catch(() => []);
+  return names.filter((name) => name.endsWith(SUFFIX));
+}
+
+/** A file that cannot be looked at counts as there. */
+function presence(path: string): Promise<"there" | "absent"> {
+  return stat(path).then(
+    () => "there",
+    (error: unknown) => (hasErrorCode(error, "ENOENT", "ENOTDIR") ? "absent" : "there"),
+  );
+}
+
+function isPinnedServer(value: unknown): value is PinnedServer {
+  return (
+    isJsonObject(value) && typeof value["server"] === "string" && typeof value["key"] === "string"
+  );
 }
 
 function fileName({ server, key }: PinnedServer): string {

@@ -1,7 +1,14 @@
 // How a server's pins change with each listing of its tools. The functions are pure, because each step is taken
 // twice: on what this process knows, and on what is on disk by then.
 
-import type { Pin, PinnedServer, PinnedTool, ServerPins, SeenValue } from "../../model/pin.ts";
+import type {
+  LostPins,
+  Pin,
+  PinnedServer,
+  PinnedTool,
+  SeenValue,
+  ServerPins,
+} from "../../model/pin.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { ToolDefinition } from "../../model/tool.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
@@ -18,7 +25,9 @@ export interface Sighting {
 export type PinChange =
   | { kind: "changed"; server: string; tool: string; before: PinnedTool; after: PinnedTool }
   | { kind: "new"; server: string; tool: string }
-  | { kind: "instructions"; server: string; before: string; after: string };
+  | { kind: "instructions"; server: string; before: string; after: string }
+  /** Nobody can tell whether anything has changed. */
+  | ({ kind: "lost" } & LostPins);
 
 /** How many tools are kept that are gone again without having been approved. A server could invent new ones forever. */
 const MOST_STRAYS = 20;

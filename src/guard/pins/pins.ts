@@ -1,17 +1,19 @@
-// Remembers how each server's tools were defined when they were first seen, reports what has changed since, and
-// in the mode `block` refuses calls of changed tools.
+// Remembers how each server's tools were defined when they were first seen, and reports what has changed since. In
+// the mode `block` it refuses calls of changed tools and keeps what is not approved out of what a model is offered.
 
 import type { Diagnostic } from "../../model/diagnostic.ts";
+import { cancelled } from "../../model/errors.ts";
 import type { PinMode } from "../../model/guard-settings.ts";
 import type { GuardedCall, StageFor } from "../../model/guard.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { type Logger, silentLogger } from "../../model/logger.ts";
-import type { PinnedServer, ServerPins } from "../../model/pin.ts";
+import type { LostPins, PinnedServer, ServerPins } from "../../model/pin.ts";
 import type { ToolDefinition } from "../../model/tool.ts";
+import { untilAborted } from "../../util/abort.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { compare, isFirstFor, observe, type PinChange, type Sighting, toSighting } from "./pin.ts";
-import type { PinStore } from "./pin-store.ts";
-import { refusal, toDiagnostics } from "./report.ts";
+import { type PinStore, UNCHANGED } from "./pin-store.ts";
+import { lostReason, refusal, toDiagnostics, withheldTool } from "./report.ts";
 
 export interface PinsOptions {
   store: PinStore;
@@ -19,13 +21,22 @@ export interface PinsOptions {
   logger?: Logger;
 }
 
+export interface PinnedServerHooks {
+  /** Asks the server for its tools again, and starts it if it does not run. Must not reject. */
+  relist?: () => Promise<void>;
+  /** What is offered of the server's tools is not what it was, although the server has not listed them again. */
+  onOffer?: () => void;
+}
+
 /** One server whose pins are checked. */
-interface Watch {
+interface Watch extends PinnedServerHooks {
   readonly id: PinnedServer;
   readonly mode: PinMode;
   pins: ServerPins | undefined;
   /** The store had these pins. If it has none later, the user has made it forget them. */
   isStored: boolean;
+  /** With `block`: nobody can tell what has changed, so everything is refused. */
+  lost: LostPins | undefined;
   sighting: Sighting | undefined;
   blocked: ReadonlyMap<string, PinChange>;
   instructions: PinChange | undefined;
@@ -46,18 +57,27 @@ export class Pins {
   }
 
   /** Must be awaited before the server's tools are listed, from the cache or live. With `off`, nothing is kept. */
-  async open(id: PinnedServer, mode: PinMode): Promise<void> {
+  async open(id: PinnedServer, mode: PinMode, hooks: PinnedServerHooks = {}): Promise<void> {
     if (mode === "off") {
       this.#watches.delete(id.server);
       return;
     }
     // While this is read, the pins known so far still apply.
-    const pins = await this.#store.read(id);
+    const stored = await this.#store.read(id);
+    const lost = stored.kind === "lost" ? stored.lost : undefined;
+    if (lost !== undefined && mode === "warn") {
+      // The next listing counts as the first one, which is trusted. The user must know that.
+      const { server, file } = lost;
+      const message = `${lostReason(lost)}; the tools the server has now are pinned instead`;
+      this.#logger.warn(message, { server, file });
+    }
     this.#watches.set(id.server, {
+      ...hooks,
       id,
       mode,
-      pins,
-      isStored: pins !== undefined,
+      pins: stored.kind === "pinned" ? stored.pins : undefined,
+      isStored: stored.kind === "pinned",
+      lost: mode === "block" ? lost : undefined,
       sighting: undefined,
       blocked: new Map(),
       instructions: undefined,
@@ -78,6 +98,11 @@ export class Pins {
     const watch = this.#watches.get(server);
     if (watch === undefined) return [];
     watch.sighting = toSighting(tools, instructions, this.#clock.now(), capabilities);
+    if (watch.lost !== undefined) {
+      // They may have been restored or forgotten since.
+      void this.#save(watch);
+      return this.report(server);
+    }
     if (watch.pins === undefined) {
       this.#logger.info("seen for the first time: pinned", { server, tools: tools.length });
     } else if (isFirstFor(watch.pins, watch.sighting)) {
@@ -86,16 +111,53 @@ export class Pins {
       this.#logger.info(message, { server, advertised });
     }
     const seen = observe(watch.pins, watch.id, watch.sighting);
-    if (seen !== watch.pins) void this.#save(watch);
-    const changes = applyPins(watch, seen, watch.sighting);
-    return toDiagnostics(changes, watch.mode, this.#store.isPersistent);
+    const isNew = seen !== watch.pins;
+    applyPins(watch, seen, watch.sighting);
+    // What looks blocked may have been approved in another process.
+    const isBlocked = watch.mode === "block" && offerOf(watch) !== NOTHING_BLOCKED;
+    if (isNew || isBlocked) void this.#save(watch);
+    return this.report(server);
+  }
+
+  /** What differs from the pins now. */
+  report(server: string): Diagnostic[] {
+    const watch = this.#watches.get(server);
+    if (watch === undefined) return [];
+    const { lost, mode } = watch;
+    if (lost !== undefined) return toDiagnostics([{ kind: "lost", ...lost }], mode, true);
+    const changes = [
+      ...(watch.instructions ? [watch.instructions] : []),
+      ...watch.blocked.values(),
+    ];
+    return toDiagnostics(changes, mode, this.#store.isPersistent);
+  }
+
+  /**
+   * These tools of the server as a model may see them. With `block`, a changed tool has its approved definition,
+   * and of a tool that was never approved nothing is left but its name.
+   */
+  offered(server: string, tools: readonly ToolDefinition[]): ToolDefinition[] {
+    if (this.#watches.get(server)?.mode !== "block") return [...tools];
+    return tools.map((tool) => {
+      const change = this.#changeOf(server, tool.name);
+      if (change === undefined || change.kind === "instructions") return tool;
+      if (change.kind !== "changed") return withheldTool(change, tool.name);
+      const { _meta, execution } = tool;
+      return { ...change.before, ...(_meta && { _meta }), ...(execution && { execution }) };
+    });
+  }
+
+  /** Whether the tool is not offered at all. */
+  isWithheld(server: string, tool: string): boolean {
+    const kind = this.#changeOf(server, tool)?.kind;
+    return kind === "new" || kind === "lost";
   }
 
   readonly stage: StageFor = ({ source }) => {
     if (source.kind !== "mcp") return undefined;
     if (this.#watches.get(source.server)?.mode !== "block") return undefined;
     return (call, rest) => {
-      const doubt = this.recheck(call);
+      const doubt = this.#doubt(call, true);
       return doubt === undefined ? rest(call) : doubt.then(() => rest(call));
     };
   };
@@ -105,11 +167,7 @@ export class Pins {
    * that is started for the call may turn out to have other tools than were known.
    */
   recheck(call: GuardedCall): Promise<void> | undefined {
-    const { source } = call.subject;
-    if (source.kind !== "mcp" || this.#blocking(source.server, source.tool) === undefined) {
-      return undefined;
-    }
-    return this.#throwIfBlocked(source.server, source.tool, call);
+    return this.#doubt(call, false);
   }
 
   /** Resolves when all sightings are saved, or could not be. */
@@ -117,17 +175,38 @@ export class Pins {
     await this.#saving;
   }
 
-  #blocking(server: string, tool: string): PinChange | undefined {
+  #doubt(call: GuardedCall, mayRelist: boolean): Promise<void> | undefined {
+    const { source } = call.subject;
+    if (source.kind !== "mcp") return undefined;
+    const { server, tool } = source;
+    if (this.#changeOf(server, tool) === undefined) return undefined;
+    return this.#throwIfBlocked(server, tool, call, mayRelist);
+  }
+
+  /** Why the tool is blocked; undefined if it is not. */
+  #changeOf(server: string, tool: string): PinChange | undefined {
     const watch = this.#watches.get(server);
     if (watch?.mode !== "block") return undefined;
+    if (watch.lost !== undefined) return { kind: "lost", ...watch.lost };
     return watch.blocked.get(tool) ?? watch.instructions;
   }
 
-  /** Reads the store again first: the user may have approved the change in another process. */
-  async #throwIfBlocked(server: string, tool: string, call: GuardedCall): Promise<void> {
+  /**
+   * Looks again before it refuses: the user may have approved the change in another process, and the server may
+   * have changed the tool back since it was listed, perhaps by an earlier process.
+   */
+  async #throwIfBlocked(
+    server: string,
+    tool: string,
+    call: GuardedCall,
+    mayRelist: boolean,
+  ): Promise<void> {
     const watch = this.#watches.get(server);
     if (watch !== undefined) await this.#save(watch);
-    const change = this.#blocking(server, tool);
+    if (mayRelist && this.#changeOf(server, tool) !== undefined && watch?.lost === undefined) {
+      await untilAborted(watch?.relist?.() ?? Promise.resolve(), call.signal, cancelled);
+    }
+    const change = this.#changeOf(server, tool);
     if (change === undefined) return;
     call.decision = { verdict: "refused", rule: "pins: block" };
     throw refusal(change, tool, this.#store.isPersistent);
@@ -144,13 +223,24 @@ export class Pins {
     const { id, sighting } = watch;
     if (sighting === undefined) return;
     try {
-      const stored = await this.#store.update(id, (pins) =>
-        observe(pins ?? (watch.isStored ? undefined : watch.pins), id, sighting),
-      );
-      watch.isStored = true;
-      if (stored !== undefined && watch.sighting !== undefined) {
-        applyPins(watch, stored, watch.sighting);
+      let lost: LostPins | undefined;
+      const stored = await this.#store.update(id, (pins, missing) => {
+        // Pins that this process still knows take the place of those that are lost.
+        const isForgotten = watch.isStored && missing === undefined;
+        const known = pins ?? (isForgotten ? undefined : watch.pins);
+        if (known !== undefined || missing === undefined || watch.mode !== "block") {
+          return observe(known, id, sighting);
+        }
+        lost = missing;
+        return UNCHANGED;
+      });
+      const before = watch.sighting && offerOf(watch);
+      watch.lost = lost;
+      if (stored !== undefined) {
+        watch.isStored = true;
+        if (watch.sighting !== undefined) applyPins(watch, stored, watch.sighting);
       }
+      if (before !== undefined && before !== offerOf(watch)) watch.onOffer?.();
     } catch (error) {
       if (this.#hasWarned) return;
       this.#hasWarned = true;
@@ -159,13 +249,21 @@ export class Pins {
   }
 }
 
-/** From now on these pins decide which of the sighted tools are blocked. Returns what differs from them. */
-function applyPins(watch: Watch, pins: ServerPins, sighting: Sighting): PinChange[] {
+const NOTHING_BLOCKED = JSON.stringify([[], false]);
+
+/** Tells apart what is offered at two times: which tools are blocked, and by which kind of change. */
+function offerOf({ lost, blocked, instructions }: Watch): string {
+  if (lost !== undefined) return "lost";
+  const kinds = [...blocked].map(([tool, { kind }]) => [tool, kind]);
+  return JSON.stringify([kinds, instructions !== undefined]);
+}
+
+/** From now on these pins decide which of the sighted tools are blocked. */
+function applyPins(watch: Watch, pins: ServerPins, sighting: Sighting): void {
   const changes = compare(pins, sighting);
   watch.pins = pins;
   watch.instructions = changes.find(({ kind }) => kind === "instructions");
   watch.blocked = new Map(
-    changes.flatMap((each) => (each.kind === "instructions" ? [] : [[each.tool, each] as const])),
+    changes.flatMap((each) => ("tool" in each ? [[each.tool, each] as const] : [])),
   );
-  return changes;
 }

@@ -4,8 +4,9 @@
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import type { PinMode } from "../../model/guard-settings.ts";
-import type { FieldChange } from "../../model/pin.ts";
-import { oneLine, plural, shellWord } from "../../util/text.ts";
+import type { FieldChange, LostPins } from "../../model/pin.ts";
+import type { ToolDefinition } from "../../model/tool.ts";
+import { isPlainName, oneLine, plural, sayTool, shellWord } from "../../util/text.ts";
 import { changedParts, diffText, diffTools } from "./diff.ts";
 import type { PinChange } from "./pin.ts";
 
@@ -21,13 +22,12 @@ export function toDiagnostics(
   isPersistent: boolean,
 ): Diagnostic[] {
   const diagnostics = changes.slice(0, MOST_DIAGNOSTICS).map((change): Diagnostic => {
-    const effect = mode === "block" ? "; refused until it is approved" : "";
-    const remedy = isPersistent ? `; to accept it: ${approveCommand(change)}` : "";
+    const { effect, remedy } = consequences(change, mode, isPersistent);
     const message = `${summary(change)}${effect}${remedy}`;
     const { server } = change;
-    return change.kind === "instructions"
-      ? { server, message }
-      : { server, subject: oneLine(change.tool, 80), message };
+    return "tool" in change
+      ? { server, subject: oneLine(change.tool, 80), message }
+      : { server, message };
   });
   const [first] = changes;
   const rest = changes.length - diagnostics.length;
@@ -38,14 +38,50 @@ export function toDiagnostics(
   return diagnostics;
 }
 
-/** Does not quote the new text, because a model reads this message. */
+function consequences(
+  change: PinChange,
+  mode: PinMode,
+  isPersistent: boolean,
+): { effect: string; remedy: string } {
+  if (change.kind === "lost") {
+    return { effect: "; its tools are refused", remedy: `; ${lostRemedy(change)}` };
+  }
+  const refused = change.kind === "new" ? "not offered and refused" : "refused";
+  return {
+    effect: mode === "block" ? `; ${refused} until it is approved` : "",
+    remedy: isPersistent ? `; to accept it: ${approveCommand(change)}` : "",
+  };
+}
+
+/** Quotes neither the new text nor a name that could hold words, because a model reads this message. */
 export function refusal(change: PinChange, tool: string, isPersistent: boolean): PlugboardError {
   const { server } = change;
-  const message = `${oneLine(`${server}/${tool}`, 160)} is refused, ${reason(change)}`;
+  const message = `${sayTool(`${server}/${tool}`)} is refused, ${reason(change)}`;
   const hint = isPersistent
-    ? `a person can review and approve it; to see what changed: plugboard pins show ${pinName(change)}`
+    ? `a person can ${personalRemedy(change)}`
     : "pins are kept in memory only: a new board accepts it";
   return new PlugboardError("CHANGED_TOOL", message, { server, hint, permanent: true });
+}
+
+function personalRemedy(change: PinChange): string {
+  if (change.kind === "lost") return lostRemedy(change);
+  return `review and approve it; to see what changed: plugboard pins show ${sayPin(change)}`;
+}
+
+/** What is left of a tool that must not be offered, for whoever asks for it by its name. */
+export function withheldTool(change: PinChange, name: string): ToolDefinition {
+  const description = `(not offered: ${summary(change)}; a person has to approve it)`;
+  return { name, description, inputSchema: { type: "object" } };
+}
+
+export function lostReason({ why }: LostPins): string {
+  return why === "missing"
+    ? "its pins are missing, although it was pinned before"
+    : "its pins cannot be read";
+}
+
+export function lostRemedy({ server, file }: LostPins): string {
+  return `restore ${file}, or pin the tools as they are now: plugboard pins forget ${shellWord(server)}`;
 }
 
 function reason(change: PinChange): string {
@@ -58,6 +94,8 @@ function reason(change: PinChange): string {
       return "since its server's instructions changed after they were pinned and nobody has approved that";
     case "new":
       return "since it is new on a server that was pinned before and nobody has approved it";
+    case "lost":
+      return `since nobody can tell whether it changed: of its server, ${lostReason(change)}`;
   }
 }
 
@@ -77,6 +115,8 @@ function summary(change: PinChange): string {
     }
     case "new":
       return "new tool since the server was pinned";
+    case "lost":
+      return lostReason(change);
   }
 }
 
@@ -92,5 +132,11 @@ function approveCommand(change: PinChange): string {
 
 function pinName(change: PinChange): string {
   const { server } = change;
-  return shellWord(change.kind === "instructions" ? server : `${server}/${change.tool}`);
+  return shellWord("tool" in change ? `${server}/${change.tool}` : server);
+}
+
+/** The same in a message that a model reads. */
+function sayPin(change: PinChange): string {
+  const isPlain = "tool" in change && isPlainName(change.tool);
+  return isPlain ? pinName(change) : shellWord(change.server);
 }

@@ -23,14 +23,18 @@ export async function callInRounds(
     if (!isJsonObject(result) || result.resultType !== "input_required") return result;
     extra = await respond(result, answer);
   }
-  throw new PlugboardError("PROTOCOL", `the tool asks for input more than ${MAX_ROUNDS} times`);
+  throw new PlugboardError("PROTOCOL", `the tool asks for input more than ${MAX_ROUNDS} times`, {
+    quote: "",
+  });
 }
 
 async function respond(result: JsonObject, answer: AnswerInput): Promise<JsonObject> {
   const { inputRequests, requestState } = result;
   const asked = isJsonObject(inputRequests) ? Object.entries(inputRequests) : [];
   if (asked.length > MAX_QUESTIONS) {
-    throw new PlugboardError("PROTOCOL", `the tool asks for ${asked.length} inputs at once`);
+    throw new PlugboardError("PROTOCOL", `the tool asks for ${asked.length} inputs at once`, {
+      quote: "",
+    });
   }
   const inputResponses: JsonObject = Object.create(null);
   // One after the other, because a person answers one question at a time.
@@ -41,9 +45,10 @@ async function respond(result: JsonObject, answer: AnswerInput): Promise<JsonObj
         ? answer(method, isJsonObject(request) ? request.params : undefined)
         : undefined;
     if (response === undefined) {
-      const what = typeof method === "string" ? oneLine(method, 60) : "nothing that can be named";
+      const quote = typeof method === "string" ? oneLine(method, 60) : "";
+      const what = quote === "" ? "nothing that can be named" : quote;
       const message = `the tool asks for input (${what}) that nobody can give here`;
-      throw new PlugboardError("UNSUPPORTED", message);
+      throw new PlugboardError("UNSUPPORTED", message, { quote });
     }
     inputResponses[key] = await response;
   }

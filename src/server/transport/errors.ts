@@ -44,13 +44,14 @@ export type Quote = (received: unknown) => string;
 
 /** `fault` follows "the server's answer to tools/call" in a sentence. */
 export function malformed(method: string, fault: string, shown: string): PlugboardError {
-  return new PlugboardError("PROTOCOL", `the server's answer to ${method} ${fault}: ${shown}`);
+  const message = `the server's answer to ${method} ${fault}: ${shown}`;
+  return new PlugboardError("PROTOCOL", message, { quote: shown });
 }
 
 export function messageTooLarge(maxBytes: number): PlugboardError {
   return new PlugboardError(
     "MESSAGE_TOO_LARGE",
     `the server sent a message of more than ${byteSize(maxBytes)} (maxMessageBytes)`,
-    { hint: "raise maxMessageBytes for this server, or ask it for less at a time" },
+    { quote: "", hint: "raise maxMessageBytes for this server, or ask it for less at a time" },
   );
 }

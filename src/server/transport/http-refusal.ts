@@ -69,21 +69,22 @@ function errorIn(body: string): JsonObject | undefined {
 function httpError(answer: RefusedAnswer): PlugboardError {
   const { status, method, headers } = answer;
   const type = headers["content-type"]?.split(";")[0];
-  const shown = shownOf(answer, type);
-  const what = type === undefined || shown !== "" ? "" : ` and ${oneLine(type, 60)}`;
+  const said = saidIn(answer, type);
+  const shown = said === "" ? "" : `: ${said}`;
+  const kind = type === undefined || said !== "" ? "" : oneLine(type, 60);
+  const what = kind === "" ? "" : ` and ${kind}`;
   return new PlugboardError(
     "HTTP_STATUS",
     `the server answered ${method} with HTTP ${status}${what}${shown}`,
-    { status, hint: pathHint(answer) },
+    { status, quote: said || kind, hint: pathHint(answer) },
   );
 }
 
 /** The body, where a person can read it: a page of HTML says little in one line. */
-function shownOf({ body, quote }: RefusedAnswer, type = ""): string {
+function saidIn({ body, quote }: RefusedAnswer, type = ""): string {
   if (!type.includes("json") && type !== "text/plain") return "";
   const message = errorIn(body)?.message;
-  const said = quote(typeof message === "string" ? message : body);
-  return said === "" ? "" : `: ${said}`;
+  return quote(typeof message === "string" ? message : body);
 }
 
 const FIRST_REQUESTS = new Set(["GET", "initialize", "server/discover"]);
@@ -100,9 +101,11 @@ function needsAuth({ status, headers, body, sent, quote }: RefusedAnswer): Plugb
     ? 'the server refuses the credentials in "headers"'
     : "the server requires authentication";
   const words = ownWords(body, headers);
-  const said = words === undefined ? "" : `: ${quote(words)}`;
-  return new PlugboardError("NEEDS_AUTH", `${what} (HTTP ${status})${said}`, {
+  const said = words === undefined ? "" : quote(words);
+  const shown = said === "" ? "" : `: ${said}`;
+  return new PlugboardError("NEEDS_AUTH", `${what} (HTTP ${status})${shown}`, {
     status,
+    quote: said,
     permanent: true,
     hint: isSent
       ? 'check the value in "headers": it may be wrong, expired, or not meant for this server'

@@ -71,10 +71,14 @@ export class HttpTransport extends RemoteTransport {
       throw new PlugboardError(
         "PROTOCOL",
         `the server answered ${method} with something else: ${shown}`,
+        { quote: shown },
       );
     }
     const message = "the server ended its answer before it was complete";
-    this.calls.fail(id, new PlugboardError("CONNECTION_CLOSED", message, { cause: end }));
+    this.calls.fail(
+      id,
+      new PlugboardError("CONNECTION_CLOSED", message, { cause: end, quote: "" }),
+    );
   }
 
   protected override async sendForSdk(outgoing: Outgoing, id: string | number): Promise<void> {

@@ -102,8 +102,9 @@ export abstract class RemoteTransport implements Wire {
     try {
       parsed = JSON.parse(text);
     } catch (error) {
-      const message = `the server's answer is not valid JSON: ${this.#quote(text)}`;
-      throw new PlugboardError("PROTOCOL", message, { cause: error });
+      const quote = this.#quote(text);
+      const message = `the server's answer is not valid JSON: ${quote}`;
+      throw new PlugboardError("PROTOCOL", message, { cause: error, quote });
     }
     const messages: unknown[] = Array.isArray(parsed) ? parsed : [parsed];
     return messages.filter((message) => !this.#dispatch(message));

@@ -69,7 +69,7 @@ export class SseTransport extends RemoteTransport {
       const { status } = response;
       const patience = clock.later(ADDRESS_MS, () => {
         const message = "the server's stream does not begin with an address to post to";
-        this.#fail(new PlugboardError("PROTOCOL", message, { status }));
+        this.#fail(new PlugboardError("PROTOCOL", message, { status, quote: "" }));
       });
       try {
         await readEvents(response.body, maxMessageBytes, {}, ({ name, data }) => {
@@ -106,7 +106,8 @@ export class SseTransport extends RemoteTransport {
     const base = new URL(this.#options.url);
     const address = URL.canParse(data, base.href) ? new URL(data, base) : undefined;
     if (address?.origin === base.origin) return this.#address.resolve(address.href);
-    const message = `the server sends its client to another origin (${oneLine(data, 200)})`;
-    throw new PlugboardError("REFUSED_ADDRESS", message, { permanent: true });
+    const quote = oneLine(data, 200);
+    const message = `the server sends its client to another origin (${quote})`;
+    throw new PlugboardError("REFUSED_ADDRESS", message, { quote, permanent: true });
   }
 }

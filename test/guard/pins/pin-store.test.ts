@@ -3,9 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { observe, toSighting } from "../../../src/guard/pins/pin.ts";
-import { PinStore } from "../../../src/guard/pins/pin-store.ts";
+import { PinStore, UNCHANGED } from "../../../src/guard/pins/pin-store.ts";
 import type { ServerPins } from "../../../src/model/pin.ts";
-import { recordingLogger } from "../../support/logger.ts";
 
 const id = { server: "my docs/1", key: "k" };
 const sighting = toSighting(
@@ -52,21 +51,23 @@ describe.each([
 ])("pins %s", (_, make) => {
   it("are read back as they were written", async () => {
     const store = make();
-    expect(await store.read(id)).toBeUndefined();
+    expect(await store.read(id)).toEqual({ kind: "none" });
     expect(await store.list()).toEqual([]);
     await store.update(id, () => pins);
-    expect(await store.read(id)).toEqual(pins);
+    expect(await store.read(id)).toEqual({ kind: "pinned", pins });
     await store.update(id, (before) => {
       expect(before).toEqual(pins);
       return changed;
     });
-    expect(await store.read(id)).toEqual(changed);
+    expect(await store.read(id)).toEqual({ kind: "pinned", pins: changed });
+    expect(await store.update(id, () => UNCHANGED)).toEqual(changed);
+    expect(await store.lost()).toEqual([]);
   });
 
   it("are apart for another definition of the same name", async () => {
     const store = make();
     await store.update(id, () => pins);
-    expect(await store.read({ ...id, key: "other" })).toBeUndefined();
+    expect(await store.read({ ...id, key: "other" })).toEqual({ kind: "none" });
     await store.update({ ...id, key: "a" }, () => ({ ...pins, key: "a" }));
     await store.update({ server: "a", key: "z" }, () => ({ ...pins, server: "a", key: "z" }));
     expect((await store.list()).map(({ server, key }) => `${server} ${key}`)).toEqual([
@@ -80,8 +81,9 @@ describe.each([
     const store = make();
     await store.update(id, () => pins);
     expect(await store.update(id, () => undefined)).toBeUndefined();
-    expect(await store.read(id)).toBeUndefined();
+    expect(await store.read(id)).toEqual({ kind: "none" });
     expect(await store.list()).toEqual([]);
+    expect(await store.lost()).toEqual([]);
   });
 });
 
@@ -114,14 +116,14 @@ describe("on disk", () => {
         }),
       ),
     );
-    const names = [...((await stores[0]?.read(id))?.tools.keys() ?? [])].sort();
+    const [stored] = (await stores[0]?.list()) ?? [];
+    const names = [...(stored?.tools.keys() ?? [])].sort();
     expect(names).toEqual(["__proto__", "read", ...stores.map((_, at) => `tool-${at}`)].sort());
     expect(await files()).toHaveLength(1);
   });
 
-  it("a file that cannot be pins is told, and taken for none", async () => {
-    const logger = recordingLogger();
-    const store = new PinStore({ stateDir, logger });
+  it("a file that cannot be pins means that they are lost", async () => {
+    const store = new PinStore({ stateDir });
     await store.update(id, () => pins);
     const path = await onlyFile();
     const whole = JSON.parse(await readFile(path, "utf8")) as Record<string, unknown>;
@@ -142,11 +144,48 @@ describe("on disk", () => {
     ];
     for (const content of broken) {
       await writeFile(path, JSON.stringify(content));
-      expect(await store.read(id)).toBeUndefined();
+      expect(await store.read(id)).toEqual({
+        kind: "lost",
+        lost: { ...id, file: path, why: "unreadable" },
+      });
     }
-    expect(logger.lines).toHaveLength(broken.length);
-    expect(logger.lines[0]).toMatchObject({ level: "warn", fields: { file: path } });
     expect(await store.list()).toEqual([]);
+    expect(await store.lost()).toEqual([{ ...id, file: path, why: "unreadable" }]);
+  });
+
+  it.each<[string, () => Promise<void>]>([
+    ["its file", async () => rm(await onlyFile())],
+    ["the whole directory", async () => rm(join(stateDir, "pins"), { recursive: true })],
+  ])(
+    "a server that was pinned misses %s, until it is forgotten or pinned again",
+    async (_, lose) => {
+      const store = new PinStore({ stateDir });
+      await store.update(id, () => pins);
+      const file = await onlyFile();
+      await lose();
+      const lost = { ...id, file, why: "missing" };
+      expect(await store.read(id)).toEqual({ kind: "lost", lost });
+      expect(await store.lost()).toEqual([lost]);
+      await store.update(id, (before, missing) => {
+        expect([before, missing]).toEqual([undefined, lost]);
+        return UNCHANGED;
+      });
+      expect(await store.read(id)).toEqual({ kind: "lost", lost });
+      await store.update(id, () => pins);
+      expect(await store.read(id)).toEqual({ kind: "pinned", pins });
+      await lose();
+      await store.update(id, () => undefined);
+      expect(await store.read(id)).toEqual({ kind: "none" });
+    },
+  );
+
+  it("pins of an older version are recorded when they are read", async () => {
+    const store = new PinStore({ stateDir });
+    await store.update(id, () => pins);
+    await rm(join(stateDir, "pinned"), { recursive: true });
+    await store.read(id);
+    await rm(await onlyFile());
+    expect(await store.read(id)).toMatchObject({ kind: "lost", lost: { why: "missing" } });
   });
 
   it("rejects where it cannot write", async () => {

@@ -241,6 +241,7 @@ describe("a server of 2026-07-28 that asks during a call", () => {
       code: "UNSUPPORTED",
       message:
         "server 'docs': the tool asks for input (elicitation/create) that nobody can give here",
+      quote: "elicitation/create",
     });
     expect(calls).toHaveLength(1);
   });

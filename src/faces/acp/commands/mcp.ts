@@ -1,7 +1,7 @@
 // `/mcp`: shows the state of the session's servers, and changes them.
 
 import { cancelled, PlugboardError } from "../../../model/errors.ts";
-import type { Diagnostic } from "../../../model/diagnostic.ts";
+import { type Diagnostic, isSuspicious } from "../../../model/diagnostic.ts";
 import type { ServerConfig } from "../../../model/server-config.ts";
 import type { Endpoint } from "../../../model/server-definition.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
@@ -34,7 +34,9 @@ export async function runMcp(
     untilAborted(work, signal, cancelled);
   if (action === "status" && server === undefined) {
     const missing = await unlessCancelled(leftOut());
-    const lines = [...board.status().map(statusLine), ...missing.map(leftOutLine)];
+    const servers = board.status();
+    const found = servers.flatMap(({ diagnostics }) => diagnostics).filter(isSuspicious);
+    const lines = [...servers.map(statusLine), ...[...missing, ...found].map(leftOutLine)];
     return say(lines.length === 0 ? "There are no servers." : lines.join("\n"));
   }
   if (server !== undefined) {
@@ -72,8 +74,9 @@ function toConfig(target: string, args: readonly string[]): ServerConfig {
   return /^https?:\/\//i.test(target) ? { url: target } : { command: target, args: [...args] };
 }
 
-function leftOutLine({ server, subject = "", message }: Diagnostic): string {
-  return `- ${oneLine(`${server}/${subject}`, 300)}: ${message}`;
+function leftOutLine({ server, subject, message }: Diagnostic): string {
+  const about = subject === undefined ? server : `${server}/${subject}`;
+  return `- ${oneLine(about, 300)}: ${message}`;
 }
 
 function statusLine(status: ServerStatus): string {

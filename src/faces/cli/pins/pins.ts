@@ -1,9 +1,9 @@
 // `plugboard pins`: shows pinned tool definitions and what changed since, approves and forgets them.
 
-import { pendingParts, PinReview } from "../../../board/pins.ts";
+import { lostReason, lostRemedy, pendingParts, PinReview } from "../../../board/pins.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import { PlugboardError } from "../../../model/errors.ts";
-import type { PinEntry, ServerPins } from "../../../model/pin.ts";
+import type { LostPins, PinEntry, ServerPins } from "../../../model/pin.ts";
 import { oneLine, shellWord } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -21,33 +21,44 @@ export async function runPins({ action }: PinsCommand, context: CliContext): Pro
   const { io, clock, logger } = context;
   const stateDir = plugboardHome(io.env, io.homedir);
   const review = new PinReview({ stateDir, clock, logger });
-  const all = await review.list();
+  const [all, lost] = [await review.list(), await review.lost()];
   const work = { review, all, context };
   switch (action.kind) {
     case "list":
-      listPins(all, context);
+      listPins(all, lost, context);
       break;
     case "show":
+      refuseLost(action.target, all, lost);
       showPins(action.target, all, context);
       break;
     case "approve":
+      refuseLost(action.target, all, lost);
       await approvePins(findTarget(action.target, all), work);
       break;
     case "forget":
-      await forgetPins(findTarget(action.target, all), work);
+      await forgetPins(findTarget(action.target, [...all, ...lost.map(withoutPins)]), work);
       break;
     case "forget-all":
-      await forgetPins({ servers: all }, work);
+      await forgetPins({ servers: [...all, ...lost.map(withoutPins)] }, work);
       break;
   }
   return EXIT.ok;
 }
 
-function listPins(all: readonly ServerPins[], { screen, options }: CliContext): void {
+function listPins(
+  all: readonly ServerPins[],
+  lost: readonly LostPins[],
+  { screen, options }: CliContext,
+): void {
   const entries = entriesOf({ servers: all });
-  if (options.json) return screen.json({ pins: entries.map(pinJson) });
+  if (options.json) {
+    return screen.json({ pins: entries.map(pinJson), ...(lost.length > 0 && { lost }) });
+  }
   screen.lines(pinTable(entries, all, screen.terminal.out));
-  if (entries.length === 0) screen.note("no tools are pinned yet");
+  for (const each of lost) {
+    screen.note(`${oneLine(each.server)}: ${lostReason(each)}; ${lostRemedy(each)}`);
+  }
+  if (entries.length === 0 && lost.length === 0) screen.note("no tools are pinned yet");
   const waiting = pendingOf(entries);
   const [first] = waiting;
   if (first === undefined) return;
@@ -71,6 +82,25 @@ function showPins(text: string, all: readonly ServerPins[], { screen, options }:
   else if (pendingOf(shown).length > 0) {
     screen.note(`to approve it: plugboard pins approve ${shellWord(text)}`);
   }
+}
+
+function refuseLost(target: string, all: readonly ServerPins[], lost: readonly LostPins[]): void {
+  const isMeant = ({ server }: { server: string }): boolean => server === target.split("/")[0];
+  const found = lost.find(isMeant);
+  // Another definition of that name may have its pins.
+  if (found === undefined || all.some(isMeant)) return;
+  const { server } = found;
+  throw new PlugboardError("UNKNOWN_SERVER", `server '${server}': ${lostReason(found)}`, {
+    server,
+    hint: lostRemedy(found),
+  });
+}
+
+/** Lost pins as a target that can be forgotten. */
+function withoutPins({ server, key }: LostPins): ServerPins {
+  const approved = { hash: "", value: "", seen: 0 };
+  const instructions = { kind: "pinned", firstSeen: 0, approved } as const;
+  return { server, key, instructions, tools: new Map() };
 }
 
 export async function approvePins(

@@ -3,7 +3,8 @@
 import type { ServerStatus } from "../../../model/server-status.ts";
 import { canonicalName, type Tool } from "../../../model/tool.ts";
 import { closest } from "../../../util/closest.ts";
-import { duration, plainText, plural } from "../../../util/text.ts";
+import { isSuspicious } from "../../../model/diagnostic.ts";
+import { duration, oneLine, plainText, plural } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import type { ToolHelpCommand } from "../call/command.ts";
@@ -50,6 +51,7 @@ export async function runTools(command: ToolsCommand, context: CliContext): Prom
     else screen.lines(toolList(tools, out));
     const { isTerminal, paint } = screen.terminal.err;
     for (const note of unavailableNotes(servers, options)) screen.note(note);
+    for (const note of suspiciousNotes(servers, tools)) screen.note(note);
     if (hidden > 0) screen.note(hiddenNote(hidden, found.length));
     else if (tools.length === 0)
       emptyNotes(query, all, servers).forEach((note) => screen.note(note));
@@ -59,6 +61,19 @@ export async function runTools(command: ToolsCommand, context: CliContext): Prom
     }
     return EXIT.ok;
   });
+}
+
+/** What was found in the definitions of these tools, and of tools that were left out for it. */
+function suspiciousNotes(servers: readonly ServerStatus[], tools: readonly Tool[]): string[] {
+  const shown = new Set(
+    tools.flatMap(({ source }) => (source.kind === "mcp" ? [source.server] : [])),
+  );
+  const found = servers.flatMap(({ diagnostics }) => diagnostics).filter(isSuspicious);
+  return found
+    .filter(({ server }) => shown.size === 0 || shown.has(server))
+    .map(({ server, subject, message }) =>
+      oneLine(`${subject === undefined ? server : `${server}/${subject}`}: ${message}`, 400),
+    );
 }
 
 function hiddenNote(hidden: number, found: number): string {

@@ -1,3 +1,4 @@
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { PinReview } from "../../../../src/board/pins.ts";
@@ -283,6 +284,28 @@ describe("approving a definition that has changed again since it was shown", () 
     await approvePins(findTarget("docs", all), { review: review(), all, context });
     expect(stdout.text).toBe("");
     expect(await store().list()).toEqual([]);
+  });
+});
+
+describe("pins that are lost", () => {
+  it("are named, cannot be shown or approved, and can be forgotten", async () => {
+    await see([read]);
+    await rm(join(stateDir(), "pins"), { recursive: true });
+    const reason = "its pins are missing, although it was pinned before";
+    const remedy = /restore .*, or pin the tools as they are now: plugboard pins forget docs\n$/;
+    const list = await scratch.run(["pins"]);
+    expect(list.stderr).toContain(`docs: ${reason}; `);
+    expect(list.stderr).toMatch(remedy);
+    const { stdout } = await scratch.run(["pins", "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ pins: [], lost: [{ server: "docs" }] });
+    for (const action of ["show", "approve"]) {
+      const { code, stderr } = await scratch.run(["pins", action, "docs/read"]);
+      expect(code).toBe(2);
+      expect(stderr).toContain(`plugboard: server 'docs': ${reason}\nhint: `);
+      expect(stderr).toMatch(remedy);
+    }
+    expect((await scratch.run(["pins", "forget", "docs"])).stdout).toBe("forgot docs\n");
+    expect((await scratch.run(["pins"])).stderr).toBe("no tools are pinned yet\n");
   });
 });
 
