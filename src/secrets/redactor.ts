@@ -2,7 +2,7 @@
 
 import { type LogFields, type Logger, silentLogger } from "../model/logger.ts";
 import { SecretMatcher } from "./matcher.ts";
-import { mapStrings, someString } from "./value-strings.ts";
+import { mapStrings, someString } from "../util/value-strings.ts";
 import { variantsOf } from "./variants.ts";
 
 const MARK = "[REDACTED]";

@@ -5,11 +5,12 @@ import { dirname, join } from "node:path";
 import { isJsonObject } from "../../model/json.ts";
 import { type Logger, silentLogger } from "../../model/logger.ts";
 import type { Pin, PinnedServer, PinnedTool, ServerPins, SeenValue } from "../../model/pin.ts";
+import { type Redact, toolWithoutSecrets } from "../../model/without-secrets.ts";
 import { readJsonFile, writeJsonFile } from "../../state/json-file.ts";
 import { withLock } from "../../state/lock.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { makeDirectory } from "../../util/make-directory.ts";
-import { textHash } from "./hash.ts";
+import { textHash, toolHash } from "./hash.ts";
 
 const FORMAT = 1;
 /** Holds the longest list of tools twice, with every character escaped. */
@@ -25,17 +26,26 @@ export type ChangePins = (pins: ServerPins | undefined) => ServerPins | undefine
 export interface PinStoreOptions {
   /** Without it, pins live as long as the store. */
   stateDir?: string;
+  /** Removes secrets from pins that an earlier version kept with them. */
+  redact?: Redact;
   clock?: Clock;
   logger?: Logger;
 }
 
 export class PinStore {
   readonly #directory: string | undefined;
+  readonly #redact: Redact;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #memory = new Map<string, ServerPins>();
 
-  constructor({ stateDir, clock = systemClock, logger = silentLogger }: PinStoreOptions = {}) {
+  constructor({
+    stateDir,
+    redact = (text) => text,
+    clock = systemClock,
+    logger = silentLogger,
+  }: PinStoreOptions = {}) {
+    this.#redact = redact;
     this.#directory = stateDir === undefined ? undefined : join(stateDir, "pins");
     this.#clock = clock;
     this.#logger = logger;
@@ -48,7 +58,11 @@ export class PinStore {
 
   async read(id: PinnedServer): Promise<ServerPins | undefined> {
     if (this.#directory === undefined) return this.#memory.get(fileName(id));
-    return this.#readFile(join(this.#directory, fileName(id)));
+    const pins = await this.#readFile(join(this.#directory, fileName(id)));
+    const clean = pins && withoutSecrets(pins, this.#redact);
+    // If they cannot be written now, they are with the next change.
+    if (clean !== pins) await this.update(id, (stored) => stored).catch(() => undefined);
+    return clean;
   }
 
   /** Changes what is stored at that moment. Resolves to what is stored afterwards; rejects if it cannot be written. */
@@ -58,7 +72,7 @@ export class PinStore {
     await makeDirectory(dirname(path));
     const task = async (): Promise<ServerPins | undefined> => {
       const before = await this.#readFile(path);
-      const after = change(before);
+      const after = change(before && withoutSecrets(before, this.#redact));
       if (after === undefined) await rm(path, { force: true });
       else if (after !== before) await writeJsonFile(path, toFile(after));
       return after;
@@ -112,6 +126,45 @@ function fileName({ server, key }: PinnedServer): string {
 function compareText(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
+}
+
+/** The same pins if they have no secrets. A tool that is left out when it is listed has no pin either. */
+function withoutSecrets(pins: ServerPins, redact: Redact): ServerPins {
+  let isChanged = false;
+  const clean = <Value>(
+    pin: Pin<Value>,
+    cleanValue: (value: Value) => Value,
+    hashOf: (value: Value) => string,
+  ): Pin<Value> => {
+    const seen = (sight: SeenValue<Value>): SeenValue<Value> => {
+      const value = cleanValue(sight.value);
+      if (value === sight.value) return sight;
+      isChanged = true;
+      return { ...sight, value, hash: hashOf(value) };
+    };
+    switch (pin.kind) {
+      case "pinned":
+        return { ...pin, approved: seen(pin.approved) };
+      case "changed":
+        return { ...pin, approved: seen(pin.approved), pending: seen(pin.pending) };
+      case "new":
+        return { ...pin, pending: seen(pin.pending) };
+    }
+  };
+  const leftOut = new Set<string>();
+  const tools = new Map<string, Pin<PinnedTool>>();
+  for (const [name, pin] of pins.tools) {
+    const cleanTool = (tool: PinnedTool): PinnedTool => {
+      const told = toolWithoutSecrets(tool, redact);
+      if (typeof told !== "string") return told;
+      leftOut.add(name);
+      return tool;
+    };
+    const cleaned = clean(pin, cleanTool, toolHash);
+    if (!leftOut.has(name)) tools.set(name, cleaned);
+  }
+  const instructions = clean(pins.instructions, redact, textHash);
+  return isChanged || leftOut.size > 0 ? { ...pins, instructions, tools } : pins;
 }
 
 type Check<Value> = (value: unknown) => value is Value;
