@@ -17,6 +17,13 @@ export const NAMED_SCHEMAS: ReadonlySet<string> = new Set([
   "$defs",
   "definitions",
 ]);
+/** These keywords hold a schema or a list of schemas. What is under any other one is not read as a schema. */
+const SCHEMAS = new Set(
+  (
+    "items prefixItems additionalItems unevaluatedItems contains additionalProperties unevaluatedProperties " +
+    "propertyNames allOf anyOf oneOf not if then else contentSchema"
+  ).split(" "),
+);
 /** A call must have these values, or the schema refers to itself with them. */
 const FIXED = new Set([
   "enum",
@@ -79,15 +86,18 @@ export function schemaWithoutSecrets(schema: JsonObject, redact: Redact): JsonOb
     if (Array.isArray(node)) return node.map((each) => clean(each));
     if (!isJsonObject(node)) return node;
     const entries = Object.entries(node).flatMap(([key, value]): [string, unknown][] => {
-      if (hasSecret(key, redact)) fault ??= "has a credential in the name of a property";
-      if (isByName) return [[key, clean(value)]];
+      if (isByName) {
+        if (hasSecret(key, redact)) fault ??= "has a credential in the name of a property";
+        return [[key, clean(value)]];
+      }
       if (FIXED.has(key)) {
         if (hasSecret(value, redact)) fault ??= `has a credential in "${key}"`;
         return [[key, value]];
       }
       if (key === "default") return hasSecret(value, redact) ? [] : [[key, value]];
-      if (key === "examples") return [[key, dataWithoutSecrets(value, redact)]];
-      return [[key, clean(value, NAMED_SCHEMAS.has(key))]];
+      if (NAMED_SCHEMAS.has(key)) return [[key, clean(value, true)]];
+      if (SCHEMAS.has(key)) return [[key, clean(value)]];
+      return [[redact(key), dataWithoutSecrets(value, redact)]];
     });
     // Object.fromEntries defines keys, so `__proto__` stays a key.
     return Object.fromEntries(entries);
