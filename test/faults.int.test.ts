@@ -209,7 +209,6 @@ describe("answers that are none", () => {
         code: "SERVER_ERROR",
         quote: "boom",
         message: "server 'remote' refused 'raw': boom (-32603)",
-        quote: "boom",
       });
       expect(await raw('{"nonsense":true}')).toEqual({
         code: "PROTOCOL",

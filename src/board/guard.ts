@@ -61,7 +61,7 @@ export class BoardGuard {
   #loaded: CallStages | undefined;
 
   constructor(given: BoardGuardOptions) {
-    const { agent, options, clock, logger, session } = given;
+    const { agent, options, clock, logger, redactor, session } = given;
     const { stateDir, owner = false } = options;
     this.#options = given;
     this.#servers = session?.servers ?? serverGuards(agent.servers);
@@ -71,7 +71,12 @@ export class BoardGuard {
       known: given.known,
       owner,
     });
-    const store = new PinStore({ stateDir, clock, logger });
+    const store = new PinStore({
+      stateDir,
+      clock,
+      logger,
+      redact: (text) => redactor.text(text),
+    });
     this.#pins = new Pins({ store, clock, logger });
   }
 

@@ -11,6 +11,7 @@ import type { ToolsEvent } from "../model/events.ts";
 import type { ToolSubject } from "../model/guard.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import type { ServerState } from "../model/server-state.ts";
+import { toolWithoutSecrets } from "../model/without-secrets.ts";
 import { within } from "../util/clock.ts";
 import { closest } from "../util/closest.ts";
 import { Emitter } from "../util/emitter.ts";
@@ -151,6 +152,8 @@ export class ServerSet {
 
   /** Adds the board's first servers with their cached tools. Nothing starts. */
   async open(definitions: readonly ServerDefinition[], cwd: string): Promise<void> {
+    // Before anything is read or listed: a server may repeat the credentials of another.
+    this.#options.secrets.learn(definitions);
     const known = await Promise.all(definitions.map((each) => this.#readCache(each, cwd)));
     const failed = await Promise.all(definitions.map((each) => this.#failureOf(each, cwd)));
     const entries = definitions.map((each, index) =>
@@ -165,8 +168,23 @@ export class ServerSet {
     const { cache } = this.#options;
     if (cache === undefined) return {};
     const hash = definitionHash(definition, cwd);
-    const tools = await cache.read(hash, advertisedTo(definition, this.#options));
+    const cached = await cache.read(hash, advertisedTo(definition, this.#options));
+    const tools = cached && this.#withoutSecrets(cached);
     return { tools, reached: tools?.identity ?? (await cache.lastReached(hash)) };
+  }
+
+  /** What was not known as a secret when the list was saved may be one now. */
+  #withoutSecrets({ tools, identity, ...rest }: CachedTools): CachedTools {
+    const { redactor } = this.#options;
+    const redact = (text: string): string => redactor.text(text);
+    return {
+      ...rest,
+      identity: redactor.value(identity),
+      tools: tools.flatMap((tool) => {
+        const clean = toolWithoutSecrets(tool, redact);
+        return typeof clean === "string" ? [] : clean;
+      }),
+    };
   }
 
   /**

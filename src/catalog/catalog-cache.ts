@@ -2,7 +2,7 @@
 // definition of the server and for the capabilities that the host advertised to it.
 
 import { createHash } from "node:crypto";
-import { readdir } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ServerIdentity, ToolList } from "../model/connection.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
@@ -12,7 +12,8 @@ import type { ToolDefinition } from "../model/tool.ts";
 import { readJsonFile, writeJsonFile } from "../state/json-file.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
 
-const FORMAT = 1;
+/** Up to 1, lists were kept with the secrets that a server had put into its schemas. */
+const FORMAT = 2;
 const MAX_BYTES = 32 * 1024 * 1024;
 
 export interface CachedTools extends Pick<ToolList, "tools" | "capabilities"> {
@@ -55,10 +56,11 @@ export class CatalogCache {
   }
 
   async #read(name: string): Promise<CachedTools | undefined> {
-    const value = await readJsonFile(join(this.#directory, name), MAX_BYTES);
-    if (!isJsonObject(value) || value.format !== FORMAT || typeof value.savedAt !== "number") {
-      return undefined;
-    }
+    const path = join(this.#directory, name);
+    const value = await readJsonFile(path, MAX_BYTES);
+    if (!isJsonObject(value)) return undefined;
+    if (value.format === FORMAT - 1) await rm(path, { force: true }).catch(() => {});
+    if (value.format !== FORMAT || typeof value.savedAt !== "number") return undefined;
     const { savedAt, identity, capabilities, tools, found } = value;
     if (!isIdentity(identity) || !isJsonObject(capabilities) || !Array.isArray(tools)) {
       return undefined;

@@ -17,7 +17,12 @@ export interface ValueRedactor {
   value<T>(value: T): T;
 }
 
-export function redactStage(redact: ValueRedactor): Stage {
+interface ResultRedactor extends ValueRedactor {
+  /** The same for the parts of one text: a secret may begin in one and end in another. */
+  parts(parts: readonly string[]): readonly string[];
+}
+
+export function redactStage(redact: ResultRedactor): Stage {
   return async (call, next) => {
     try {
       return redactOutcome(await next(withUpdates(call, redact)), redact);
@@ -28,7 +33,7 @@ export function redactStage(redact: ValueRedactor): Stage {
 }
 
 /** The same call with another listener. Its decision is shared, so that what later stages decide reaches the audit. */
-function withUpdates(call: GuardedCall, redact: ValueRedactor): GuardedCall {
+function withUpdates(call: GuardedCall, redact: ResultRedactor): GuardedCall {
   const { callId, subject, args, signal, onUpdate, handlers, notify } = call;
   if (onUpdate === undefined) return call;
   return {
@@ -52,19 +57,46 @@ function withUpdates(call: GuardedCall, redact: ValueRedactor): GuardedCall {
   };
 }
 
-function redactOutcome(outcome: CallOutcome, redact: ValueRedactor): CallOutcome {
-  if (!outcome.content.some(isLarge)) return redact.value(outcome);
-  const { content, ...rest } = outcome;
-  return { ...redact.value(rest), content: redactBlocks(content, redact) };
+function redactOutcome(outcome: CallOutcome, redact: ResultRedactor): CallOutcome {
+  const whole = withoutDivided(outcome.content, redact);
+  if (!whole.some(isLarge)) {
+    return redact.value(whole === outcome.content ? outcome : { ...outcome, content: whole });
+  }
+  const { content: _, ...rest } = outcome;
+  return {
+    ...redact.value(rest),
+    content: whole.map((block) => redactBlock(block, redact)),
+  };
 }
 
-function redactBlocks(blocks: ContentBlock[], redact: ValueRedactor): ContentBlock[] {
-  return blocks.some(isLarge)
-    ? blocks.map((block) => redactBlock(block, redact))
-    : redact.value(blocks);
+function redactBlocks(blocks: ContentBlock[], redact: ResultRedactor): ContentBlock[] {
+  const whole = withoutDivided(blocks, redact);
+  return whole.some(isLarge)
+    ? whole.map((block) => redactBlock(block, redact))
+    : redact.value(whole);
 }
 
-function redactBlock(block: ContentBlock, redact: ValueRedactor): ContentBlock {
+/** Removes secrets that go over several blocks: whoever reads the result puts its texts together. */
+function withoutDivided(blocks: ContentBlock[], redact: ResultRedactor): ContentBlock[] {
+  const texts = blocks.flatMap((block) => textOf(block) ?? []);
+  if (texts.length < 2) return blocks;
+  const told = redact.parts(texts);
+  if (told === texts) return blocks;
+  const rest = told.values();
+  return blocks.map((block) => {
+    if (textOf(block) === undefined) return block;
+    const text = rest.next().value ?? "";
+    if (block.type === "resource") return { ...block, resource: { ...block.resource, text } };
+    return { ...block, text } as ContentBlock;
+  });
+}
+
+function textOf(block: ContentBlock): string | undefined {
+  if (block.type === "text") return block.text;
+  return block.type === "resource" ? block.resource.text : undefined;
+}
+
+function redactBlock(block: ContentBlock, redact: ResultRedactor): ContentBlock {
   if (!isLarge(block)) return redact.value(block);
   if (block.type !== "resource") {
     const { data, ...rest } = block;

@@ -2,7 +2,7 @@
 
 import { type LogFields, type Logger, silentLogger } from "../model/logger.ts";
 import { SecretMatcher } from "./matcher.ts";
-import { mapStrings, someString } from "./value-strings.ts";
+import { mapStrings, someString } from "../util/value-strings.ts";
 import { variantsOf } from "./variants.ts";
 
 const MARK = "[REDACTED]";
@@ -86,10 +86,33 @@ export class Redactor {
     if (matcher === undefined) return text;
     let spans = text.length < matcher.shortest ? [] : matcher.spans(text);
     if (isCut) {
-      const prefix = matcher.prefixLength(text);
-      if (prefix >= SHORTEST_PREFIX) spans = [...spans, text.length - prefix, text.length];
+      const { start, length } = matcher.opening(text);
+      if (length >= SHORTEST_PREFIX) spans = [...spans, start, text.length];
     }
     return spans.length === 0 ? text : replace(text, spans, 0, text.length).text;
+  }
+
+  /** The parts of one text. A secret that goes over several of them is marked where it begins. */
+  parts(parts: readonly string[]): readonly string[] {
+    const whole = parts.join("");
+    const spans = this.#current()?.spans(whole) ?? [];
+    if (spans.length === 0) return parts;
+    let from = 0;
+    let index = 0;
+    return parts.map((part) => {
+      const to = from + part.length;
+      let told = "";
+      let at = from;
+      for (; (spans[index] ?? to) < to; index += 2) {
+        const [start = to, end = to] = spans.slice(index, index + 2);
+        if (start >= from) told += whole.slice(at, start) + MARK;
+        at = Math.min(end, to);
+        if (end > to) break;
+      }
+      told += whole.slice(at, to);
+      from = to;
+      return told;
+    });
   }
 
   /**
@@ -110,7 +133,7 @@ export class Redactor {
     const redact = (text: string, isEnd: boolean): string => {
       const matcher = this.#current();
       if (matcher === undefined) return text;
-      const cut = isEnd ? text.length : text.length - matcher.prefixLength(text);
+      const cut = isEnd ? text.length : matcher.opening(text).start;
       const result = replace(text, matcher.spans(text), covered, cut);
       heldBack = text.slice(cut);
       covered = result.covered;

@@ -1,6 +1,6 @@
 // Secrets that servers are started with: nowhere to be seen, whatever a server does with them.
 
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { BoardConfig } from "../../src/config/parse.ts";
@@ -26,6 +26,17 @@ const FORMS: [string, string][] = [
   ["as in a form", new URLSearchParams({ t: TOKEN }).toString().slice(2)],
   ["hex", Buffer.from(TOKEN).toString("hex")],
   ["JSON in JSON", JSON.stringify(JSON.stringify(TOKEN)).slice(3, -3)],
+];
+/** Forms that an echo changes on the way, or that hold more than the token. */
+const HIDDEN_FORMS: [string, string][] = [
+  ["with a zero-width character inside", `${TOKEN.slice(0, 5)}\u200b${TOKEN.slice(5)}`],
+  ["with an escape inside", `${TOKEN.slice(0, 5)}\u001b[0m${TOKEN.slice(5)}`],
+  [
+    "percent-encoded in full",
+    Array.from(Buffer.from(TOKEN), (byte) => `%${byte.toString(16)}`).join(""),
+  ],
+  ["escaped for HTML", TOKEN.replace("&", "&amp;")],
+  ["base64 in lines", Buffer.from(TOKEN).toString("base64").replace(/.{16}/g, "$&\n")],
 ];
 
 const hostile: BoardConfig = {
@@ -104,6 +115,17 @@ describe("a token from a variable", () => {
     expectHidden(JSON.stringify([outcome, result, all()]));
   });
 
+  it.each(HIDDEN_FORMS)("is found however it is hidden: %s", async (_, value) => {
+    const { board, all } = await overheard(echo);
+    const outcome = await board.call("echo/echo", { text: `<${value}>` });
+    expect(textOf(outcome)).toBe(`<${MARK}>`);
+    const result = await execute(board, "mcp__echo__echo", { text: value });
+    expect(textOf(result)).toContain(MARK);
+    expect(JSON.stringify([outcome, result, all()])).not.toContain(
+      JSON.stringify(value).slice(1, -1),
+    );
+  });
+
   it("is not in stderr, instructions, descriptions, status, events or the log", async () => {
     const { board, all } = await overheard(hostile);
     await board.restart("docs");
@@ -175,6 +197,97 @@ describe("a token from a variable", () => {
     );
     expectHidden(written);
     expectHidden(await everythingIn(stateDir));
+  });
+});
+
+describe("a token in what a server lists", () => {
+  const servers = {
+    docs: { ...fixture("tells-token"), env: { API_TOKEN: "${SOME_TOKEN}" } },
+    echo: fixture("echo"),
+  };
+  /** Without the neighbour's own tools. */
+  const names = (board: { tools(): { name: string }[] }): string[] =>
+    board.tools().flatMap(({ name }) => (name.startsWith("mcp__docs__") ? name : []));
+
+  it("reaches nobody and no file; a tool that depends on it is left out, its neighbours stay", async () => {
+    const stateDir = await directory();
+    const { board, all } = await overheard({ servers }, { stateDir });
+    const listed = [
+      await board.resources.list(),
+      await board.resources.templates(),
+      await board.prompts.list(),
+    ];
+    expect(names(board)).toEqual(["mcp__docs__ok"]);
+    const [ok] = board.tools();
+    expect(ok).toMatchObject({
+      description: `[docs] Uses ${MARK}`,
+      parameters: {
+        properties: {
+          path: { type: "string", examples: [MARK], description: `Not ${MARK}` },
+          mode: { enum: ["a", "b"], default: "a", title: MARK, "x-note": { [MARK]: MARK } },
+        },
+      },
+      annotations: { title: MARK, readOnlyHint: true, [MARK]: MARK },
+      outputSchema: { type: "object", $comment: MARK },
+      _meta: { [MARK]: [MARK] },
+    });
+    expect(ok?.parameters).not.toHaveProperty("properties.path.default");
+    expect(textOf(await board.call("docs/ok", { path: "x", mode: "b" }))).toContain('"mode":"b"');
+    expect(textOf(await board.call("echo/echo", { text: "hello" }))).toBe("hello");
+    expect(listed).toMatchObject([
+      [
+        { uri: `note:///${MARK}`, name: MARK, description: MARK },
+        { uri: "note:///plain", name: MARK, mimeType: `text/${MARK}`, annotations: { a: MARK } },
+      ],
+      [{ uriTemplate: `note:///${MARK}/{id}`, name: MARK }],
+      [{ name: "greet", title: MARK, description: MARK, arguments: [{ description: MARK }] }],
+    ]);
+    const { diagnostics, identity } = statusOf(board, "docs");
+    expect(diagnostics).toEqual(
+      expect.arrayContaining(
+        [
+          { subject: `use-${MARK}`, message: "tool left out: its name has a credential in it" },
+          {
+            subject: "in-property",
+            message: "tool left out: its inputSchema has a credential in the name of a property",
+          },
+          {
+            subject: "in-enum",
+            message: 'tool left out: its inputSchema has a credential in "enum"',
+          },
+          {
+            subject: `greet-${MARK}`,
+            message: "prompt left out: its name has a credential in it",
+          },
+        ].map((each) => ({ server: "docs", ...each })),
+      ),
+    );
+    expect(identity).toMatchObject({ name: `server of ${MARK}`, instructions: `Use ${MARK}.` });
+    expect(identity?.version).toBe(`${"x".repeat(45)}[RED…`);
+    const missed = await board.resources.read(`note:///${MARK}s`).catch((error: unknown) => error);
+    expectHidden(`${JSON.stringify([listed, missed])}${String(missed)}${all()}`);
+    await board.close();
+    expectHidden(await everythingIn(stateDir));
+  });
+
+  it("is not in a list from the cache either, if it became known as a secret later", async () => {
+    const stateDir = await directory();
+    // Started like this, the server has the token from a variable that is not named like a credential.
+    const plain = { docs: { ...fixture("tells-token"), env: { API_TOKEN: "${SOME_TOKEN}" } } };
+    const first = await openWith(
+      { servers: plain },
+      { env: { ...env, SOME_TOKEN: "before-it" }, stateDir },
+    );
+    await first.close();
+    const cache = join(stateDir, "catalog");
+    const [file = ""] = await readdir(cache);
+    const text = await readFile(join(cache, file), "utf8");
+    const leaky = text.replaceAll(MARK, JSON.stringify(TOKEN).slice(1, -1));
+    await writeFile(join(cache, file), leaky);
+    const { board, all } = await overheard({ servers: plain }, { stateDir, start: "none" });
+    expect(names(board)).toEqual(["mcp__docs__ok"]);
+    expect(board.tools()[0]?.annotations).toMatchObject({ title: MARK, [MARK]: MARK });
+    expectHidden(all());
   });
 });
 

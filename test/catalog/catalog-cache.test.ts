@@ -99,11 +99,11 @@ describe("CatalogCache", () => {
 });
 
 describe("a file that is not an entry", () => {
-  const stored = { format: 1, ...entry };
+  const stored = { format: 2, ...entry };
   const tool = entry.tools[0];
 
   it.each<[string, unknown]>([
-    ["of another format", { ...stored, format: 2 }],
+    ["of another format", { ...stored, format: 3 }],
     ["without a format", entry],
     ["without a time", { ...stored, savedAt: "yesterday" }],
     ["without an identity", { ...stored, identity: undefined }],
@@ -121,6 +121,17 @@ describe("a file that is not an entry", () => {
   ])("is ignored: %s", async (_, value) => {
     await place(JSON.stringify(value));
     expect(await new CatalogCache(stateDir).read("hash", capabilities)).toBeUndefined();
+  });
+
+  it("is deleted if it is of the version that kept secrets, and only then", async () => {
+    for (const [format, left] of [
+      [1, []],
+      [3, [FILE]],
+    ] as const) {
+      await place(JSON.stringify({ ...stored, format }));
+      expect(await new CatalogCache(stateDir).read("hash", capabilities)).toBeUndefined();
+      expect(await readdir(dirname(path))).toEqual(left);
+    }
   });
 
   it("is ignored: torn or empty", async () => {

@@ -67,6 +67,37 @@ describe("an outcome", () => {
     });
   });
 
+  it("tells no secret that goes over several blocks", async () => {
+    const image: ContentBlock = { type: "image", data: "aGk=", mimeType: "image/png" };
+    expect(
+      await answer({
+        content: [
+          { type: "text", text: "it is hunt" },
+          image,
+          { type: "resource", resource: { uri: "file:///a", text: "er2-hu" } },
+          { type: "text", text: "nter2, they say", _meta: { key: SECRET } },
+        ],
+      }),
+    ).toEqual({
+      content: [
+        { type: "text", text: "it is [REDACTED]" },
+        image,
+        { type: "resource", resource: { uri: "file:///a", text: "" } },
+        { type: "text", text: ", they say", _meta: { key: "[REDACTED]" } },
+      ],
+    });
+  });
+
+  it("of several blocks without a secret is the same one", async () => {
+    const outcome: CallOutcome = {
+      content: [
+        { type: "text", text: "hunter2" },
+        { type: "text", text: "hunter2" },
+      ],
+    };
+    expect(await answer(outcome)).toBe(outcome);
+  });
+
   const large = Buffer.from(`${SECRET}${"x".repeat(64 * 1024)}`).toString("base64");
   it.each<[ContentBlock, ContentBlock]>([
     [

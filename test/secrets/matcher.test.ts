@@ -80,7 +80,10 @@ describe("the end of a text", () => {
     ["the secretsec", 3],
     ["secsec", 3],
   ])("%j may be the beginning of a word by %d characters", (text, count) => {
-    expect(new SecretMatcher(["secret", "second"]).prefixLength(text)).toBe(count);
+    expect(new SecretMatcher(["secret", "second"]).opening(text)).toEqual({
+      start: text.length - count,
+      length: count,
+    });
   });
 
   it("is as long as the longest beginning that fits", () => {
@@ -89,7 +92,7 @@ describe("the end of a text", () => {
       fc.property(words, letters(0, 40), (list, text) => {
         const beginnings = Array.from({ length: text.length }, (_, at) => text.slice(at));
         const longest = beginnings.find((end) => list.some((word) => word.startsWith(end))) ?? "";
-        expect(new SecretMatcher(list).prefixLength(text)).toBe(longest.length);
+        expect(new SecretMatcher(list).opening(text).length).toBe(longest.length);
       }),
     );
   });

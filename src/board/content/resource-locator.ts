@@ -47,7 +47,7 @@ export class ResourceLocator {
       ({ from }) => from.allows(uri) && from.entry.supervisor.live?.content.has.resources,
     );
     if (only !== undefined && others.length === 0) return { from: only.from, uri };
-    throw unknownResource(uri, lists, "if a server has it without listing it, name the server");
+    throw this.#unknown(uri, lists, "if a server has it without listing it, name the server");
   }
 
   /** Like `locate`, but only what a server lists or what matches one of its templates. */
@@ -59,7 +59,7 @@ export class ResourceLocator {
     const lists = await this.lists(server, signal);
     const offered = this.#findListed(uri, server) ?? bestTemplate(uri, lists);
     if (offered !== undefined) return offered;
-    throw unknownResource(uri, lists, "list_resources finds what can be read");
+    throw this.#unknown(uri, lists, "list_resources finds what can be read");
   }
 
   async locateTemplate(
@@ -98,6 +98,14 @@ export class ResourceLocator {
     return first;
   }
 
+  #unknown(uri: string, lists: readonly ListFrom<ResourceList>[], advice: string): PlugboardError {
+    const uris = lists.flatMap(({ list }) => list.resources.map((each) => this.#redact(each.uri)));
+    const meant = closest(uri, uris);
+    return new PlugboardError("UNKNOWN_RESOURCE", `no server lists '${oneLine(uri, 500)}'`, {
+      hint: meant === undefined ? advice : `did you mean '${meant}'?`,
+    });
+  }
+
   #allowed(from: ContentCache, uri: string): LocatedResource {
     const { name: server } = from.entry.definition;
     if (!isEnabled(from)) {
@@ -129,18 +137,4 @@ function bestTemplate(
 function fit({ uriTemplate }: { uriTemplate: string }, uri: string): number {
   const pattern = uriTemplate.replace(/\{[^{}]*\}/g, "*");
   return compileGlob(pattern)(uri) ? pattern.replaceAll("*", "").length : -1;
-}
-
-function unknownResource(
-  uri: string,
-  lists: readonly ListFrom<ResourceList>[],
-  advice: string,
-): PlugboardError {
-  const meant = closest(
-    uri,
-    lists.flatMap(({ list }) => list.resources.map((each) => each.uri)),
-  );
-  return new PlugboardError("UNKNOWN_RESOURCE", `no server lists '${oneLine(uri, 500)}'`, {
-    hint: meant === undefined ? advice : `did you mean '${meant}'?`,
-  });
 }

@@ -13,12 +13,13 @@ import type {
   SeenValue,
   ServerPins,
 } from "../../model/pin.ts";
+import { type Redact, toolWithoutSecrets } from "../../model/without-secrets.ts";
 import { readJsonFile, writeJsonFile } from "../../state/json-file.ts";
 import { withLock } from "../../state/lock.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { hasErrorCode } from "../../util/error-code.ts";
 import { makeDirectory } from "../../util/make-directory.ts";
-import { textHash } from "./hash.ts";
+import { textHash, toolHash } from "./hash.ts";
 
 const FORMAT = 1;
 /** Holds the longest list of tools twice, with every character escaped. */
@@ -50,6 +51,8 @@ export type StoredPins =
 export interface PinStoreOptions {
   /** Without it, pins live as long as the store. */
   stateDir?: string;
+  /** Removes secrets from pins that an earlier version kept with them. */
+  redact?: Redact;
   clock?: Clock;
   logger?: Logger;
 }
@@ -58,11 +61,18 @@ export class PinStore {
   readonly #directory: string | undefined;
   /** One file for each definition that was pinned. It is not in the directory of the pins: that may be deleted whole. */
   readonly #known: string;
+  readonly #redact: Redact;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #memory = new Map<string, ServerPins>();
 
-  constructor({ stateDir, clock = systemClock, logger = silentLogger }: PinStoreOptions = {}) {
+  constructor({
+    stateDir,
+    redact = (text) => text,
+    clock = systemClock,
+    logger = silentLogger,
+  }: PinStoreOptions = {}) {
+    this.#redact = redact;
     this.#directory = stateDir === undefined ? undefined : join(stateDir, "pins");
     this.#known = join(stateDir ?? "", "pinned");
     this.#clock = clock;
@@ -78,13 +88,17 @@ export class PinStore {
     const name = fileName(id);
     if (this.#directory === undefined) return asStored(this.#memory.get(name));
     const stored = await this.#readStored(this.#directory, name, id);
+    if (stored.kind !== "pinned") return stored;
     // Older versions did not keep a record of what was pinned.
-    if (stored.kind === "pinned" && (await this.#record(name)) === "absent") {
+    if ((await this.#record(name)) === "absent") {
       await this.#writeRecord(name, id).catch((error: unknown) =>
         this.#logger.warn("pins could not be recorded", { reason: String(error) }),
       );
     }
-    return stored;
+    const clean = withoutSecrets(stored.pins, this.#redact);
+    // If they cannot be written now, they are with the next change.
+    if (clean !== stored.pins) await this.update(id, (pins) => pins).catch(() => undefined);
+    return { kind: "pinned", pins: clean };
   }
 
   /** Changes what is stored at that moment. Resolves to what is stored afterwards; rejects if it cannot be written. */
@@ -97,8 +111,9 @@ export class PinStore {
     const task = async (): Promise<ServerPins | undefined> => {
       const stored = await this.#readStored(directory, name, id);
       const before = stored.kind === "pinned" ? stored.pins : undefined;
-      const after = change(before, stored.kind === "lost" ? stored.lost : undefined);
-      if (after === UNCHANGED) return before;
+      const clean = before && withoutSecrets(before, this.#redact);
+      const after = change(clean, stored.kind === "lost" ? stored.lost : undefined);
+      if (after === UNCHANGED) return clean;
       if (after === undefined) {
         // In this order: pins without a record are only older ones, a record without pins means that they are lost.
         await rm(join(this.#known, name), { force: true });
@@ -209,6 +224,45 @@ function fileName({ server, key }: PinnedServer): string {
 function compareText(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
+}
+
+/** The same pins if they have no secrets. A tool that is left out when it is listed has no pin either. */
+function withoutSecrets(pins: ServerPins, redact: Redact): ServerPins {
+  let isChanged = false;
+  const clean = <Value>(
+    pin: Pin<Value>,
+    cleanValue: (value: Value) => Value,
+    hashOf: (value: Value) => string,
+  ): Pin<Value> => {
+    const seen = (sight: SeenValue<Value>): SeenValue<Value> => {
+      const value = cleanValue(sight.value);
+      if (value === sight.value) return sight;
+      isChanged = true;
+      return { ...sight, value, hash: hashOf(value) };
+    };
+    switch (pin.kind) {
+      case "pinned":
+        return { ...pin, approved: seen(pin.approved) };
+      case "changed":
+        return { ...pin, approved: seen(pin.approved), pending: seen(pin.pending) };
+      case "new":
+        return { ...pin, pending: seen(pin.pending) };
+    }
+  };
+  const leftOut = new Set<string>();
+  const tools = new Map<string, Pin<PinnedTool>>();
+  for (const [name, pin] of pins.tools) {
+    const cleanTool = (tool: PinnedTool): PinnedTool => {
+      const told = toolWithoutSecrets(tool, redact);
+      if (typeof told !== "string") return told;
+      leftOut.add(name);
+      return tool;
+    };
+    const cleaned = clean(pin, cleanTool, toolHash);
+    if (!leftOut.has(name)) tools.set(name, cleaned);
+  }
+  const instructions = clean(pins.instructions, redact, textHash);
+  return isChanged || leftOut.size > 0 ? { ...pins, instructions, tools } : pins;
 }
 
 type Check<Value> = (value: unknown) => value is Value;

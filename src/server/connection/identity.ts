@@ -3,6 +3,7 @@
 import type { ServerIdentity } from "../../model/connection.ts";
 import { oneLine, plainText, truncate } from "../../util/text.ts";
 import { hasInvisible } from "../lists/text-cleaner.ts";
+import type { RedactText } from "../log/stderr-log.ts";
 import type { Handshake, Implementation } from "./handshake.ts";
 
 /** In characters. Instructions end up in prompts and in the cache. */
@@ -11,7 +12,7 @@ const MAX_INSTRUCTIONS = 64 * 1024;
 export function readIdentity(
   handshake: Handshake,
   info: Implementation | undefined,
-  redact: (text: string) => string,
+  redact: RedactText,
 ): ServerIdentity {
   const instructions = instructionsOf(handshake);
   return {
@@ -19,11 +20,14 @@ export function readIdentity(
     protocolVersion: handshake.protocolVersion,
     ...(handshake.isEraDoubtful && { isEraDoubtful: true }),
     ...(info !== undefined && {
-      name: redact(oneLine(info.name, 100)),
-      version: redact(oneLine(info.version, 50)),
+      name: oneLine(redact(oneLine(info.name)), 100),
+      version: oneLine(redact(oneLine(info.version)), 50),
     }),
     ...(instructions !== undefined && {
-      instructions: truncate(redact(plainText(instructions)), MAX_INSTRUCTIONS),
+      instructions: truncate(
+        redact(plainText(instructions), instructions.length === MAX_INSTRUCTIONS * 2),
+        MAX_INSTRUCTIONS,
+      ),
     }),
   };
 }

@@ -4,6 +4,7 @@
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import type { Redact } from "../../model/without-secrets.ts";
 import { isTooDeep } from "../../util/json-depth.ts";
 import { byteSize, oneLine, plural } from "../../util/text.ts";
 import type { Wire } from "../transport/carrier.ts";
@@ -26,8 +27,10 @@ export interface ListKind<Item> {
   id: string & keyof Item;
   /** Returns a text for an item that is left out: why, as the end of a sentence about it. */
   read(item: JsonObject): Item | string;
-  /** Returns the item as we may show it. */
+  /** Returns the item without what nobody would see in it. */
   clean(item: Item, cleaner: TextCleaner): Item;
+  /** Returns the item without secrets, as we may keep and show it; a text for one that is left out, like `read`. */
+  withoutSecrets(item: Item, redact: Redact): Item | string;
 }
 
 export interface ListOptions {
@@ -35,8 +38,7 @@ export interface ListOptions {
   /** Milliseconds for each page. */
   timeout: number;
   wire: Pick<Wire, "request">;
-  /** Removes secrets from what the server says about its items. */
-  redact: (text: string) => string;
+  redact: Redact;
 }
 
 export interface ListedItems<Item> {
@@ -50,7 +52,7 @@ export async function listPages<Item>(
   { server, timeout, wire, redact }: ListOptions,
 ): Promise<ListedItems<Item>> {
   const { noun, maxItems, maxItemBytes } = kind;
-  const notes = new Diagnostics(server);
+  const notes = new Diagnostics(server, redact);
   // If an id is repeated, the last item wins, at the place of the first.
   const items = new Map<unknown, Item>();
   const finish = (cut?: string): ListedItems<Item> => ({
@@ -77,9 +79,14 @@ export async function listPages<Item>(
       }
       const id = item[kind.id];
       const subject = String(id);
-      if (items.has(id)) notes.add(`the ${kind.id} is listed twice; the last one counts`, subject);
       const cleaner = new TextCleaner(redact);
-      items.set(id, kind.clean(item, cleaner));
+      const clean = kind.withoutSecrets(kind.clean(item, cleaner), redact);
+      if (typeof clean === "string") {
+        notes.add(`${noun} left out: ${clean}`, subject);
+        continue;
+      }
+      if (items.has(id)) notes.add(`the ${kind.id} is listed twice; the last one counts`, subject);
+      items.set(id, clean);
       for (const change of cleaner.changes()) notes.add(change, subject);
     }
     cursor = next;
@@ -109,11 +116,13 @@ export function copyMembers<Item>(
 
 class Diagnostics {
   readonly #server: string;
+  readonly #redact: Redact;
   readonly #diagnostics: Diagnostic[] = [];
   #leftOut = 0;
 
-  constructor(server: string) {
+  constructor(server: string, redact: Redact) {
     this.#server = server;
+    this.#redact = redact;
   }
 
   add(message: string, subject?: string): void {
@@ -125,7 +134,8 @@ class Diagnostics {
     this.#diagnostics.push(
       subject === undefined
         ? { server, message }
-        : { server, message, subject: oneLine(subject, 80) },
+        : // A part of a secret would not be recognised, so it is cut after that.
+          { server, message, subject: oneLine(this.#redact(oneLine(subject)), 80) },
     );
   }
 

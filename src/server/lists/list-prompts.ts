@@ -2,6 +2,7 @@
 
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { PromptArgument, PromptDefinition } from "../../model/prompt.ts";
+import { promptWithoutSecrets } from "../../model/without-secrets.ts";
 import { copyMembers, type ListKind } from "./list-pages.ts";
 import type { TextCleaner } from "./text-cleaner.ts";
 
@@ -18,6 +19,7 @@ export const PROMPT_LIST: ListKind<PromptDefinition> = {
   id: "name",
   read: readPrompt,
   clean: cleanPrompt,
+  withoutSecrets: promptWithoutSecrets,
 };
 
 function readPrompt(item: JsonObject): PromptDefinition | string {

@@ -2,6 +2,7 @@
 
 import type { JsonObject } from "../../model/json.ts";
 import type { ResourceDefinition, ResourceTemplateDefinition } from "../../model/resource.ts";
+import { dataWithoutSecrets } from "../../model/without-secrets.ts";
 import { oneLine } from "../../util/text.ts";
 import { copyMembers, type ListKind } from "./list-pages.ts";
 import type { TextCleaner } from "./text-cleaner.ts";
@@ -32,6 +33,9 @@ export const RESOURCE_LIST: ListKind<ResourceDefinition> = {
     return { uri, ...details, ...(isSize && { size }) };
   },
   clean: (item, cleaner) => clean(item, item.uri, cleaner),
+  withoutSecrets({ uri, ...details }, redact) {
+    return { uri, ...dataWithoutSecrets(details, redact) };
+  },
 };
 
 export const TEMPLATE_LIST: ListKind<ResourceTemplateDefinition> = {
@@ -48,6 +52,9 @@ export const TEMPLATE_LIST: ListKind<ResourceTemplateDefinition> = {
     return typeof details === "string" ? details : { uriTemplate, ...details };
   },
   clean: (item, cleaner) => clean(item, item.uriTemplate, cleaner),
+  withoutSecrets({ uriTemplate, ...details }, redact) {
+    return { uriTemplate, ...dataWithoutSecrets(details, redact) };
+  },
 };
 
 type ItemDetails = Omit<ResourceTemplateDefinition, "uriTemplate">;
@@ -65,7 +72,10 @@ function isText(value: unknown): value is string {
   return typeof value === "string" && value !== "";
 }
 
-/** The name may change too. Only the URI has to stay as it is, because resources are requested by it. */
+/**
+ * The name may change too. Only the URI has to stay as it is, because resources are requested by it: the board
+ * shows it without secrets, and knows which one is meant.
+ */
 function clean<Item extends ItemDetails>(item: Item, uri: string, cleaner: TextCleaner): Item {
   cleaner.check(uri, "URI");
   const { name, mimeType } = item;
@@ -74,6 +84,7 @@ function clean<Item extends ItemDetails>(item: Item, uri: string, cleaner: TextC
     name: cleaner.title(name, "name", MAX_NAME),
     ...cleaner.texts(item, { maxTitle: MAX_NAME }),
   };
-  if (mimeType !== undefined) cleaned.mimeType = cleaner.redact(oneLine(mimeType, MAX_TYPE));
+  if (mimeType !== undefined)
+    cleaned.mimeType = oneLine(cleaner.redact(oneLine(mimeType)), MAX_TYPE);
   return cleaned;
 }

@@ -2,6 +2,7 @@
 
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { ToolDefinition } from "../../model/tool.ts";
+import { toolWithoutSecrets } from "../../model/without-secrets.ts";
 import { copyMembers, type ListKind } from "./list-pages.ts";
 import { schemaFault } from "./schema-bounds.ts";
 import type { TextCleaner } from "./text-cleaner.ts";
@@ -22,6 +23,7 @@ export const TOOL_LIST: ListKind<ToolDefinition> = {
   id: "name",
   read: readTool,
   clean: cleanTool,
+  withoutSecrets: toolWithoutSecrets,
 };
 
 function readTool(item: JsonObject): ToolDefinition | string {
@@ -41,7 +43,7 @@ function readTool(item: JsonObject): ToolDefinition | string {
 }
 
 function cleanTool(tool: ToolDefinition, cleaner: TextCleaner): ToolDefinition {
-  const { annotations, inputSchema, outputSchema, _meta } = tool;
+  const { annotations, inputSchema, outputSchema } = tool;
   cleaner.check(tool.name, "name");
   const clean: ToolDefinition = { ...tool, ...cleaner.texts(tool) };
   if (typeof annotations?.title === "string") {
@@ -49,6 +51,5 @@ function cleanTool(tool: ToolDefinition, cleaner: TextCleaner): ToolDefinition {
   }
   clean.inputSchema = cleaner.schema(inputSchema, "inputSchema");
   if (outputSchema !== undefined) clean.outputSchema = cleaner.schema(outputSchema, "outputSchema");
-  if (_meta !== undefined) clean._meta = cleaner.data(_meta);
   return clean;
 }

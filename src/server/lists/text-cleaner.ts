@@ -2,19 +2,11 @@
 // Names, and what schemas mean, stay as they are, and no description is cut: a list bounds whole items.
 
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import { NAMED_SCHEMAS } from "../../model/without-secrets.ts";
 import { oneLine, plainText } from "../../util/text.ts";
 
 /** The values of these keywords are data, even where they look like a schema. */
 const DATA_KEYWORDS = new Set(["enum", "const", "default", "examples"]);
-/** These keywords hold schemas under names that the server chose, which may be any of the above. */
-const NAMED_SCHEMAS = new Set([
-  "properties",
-  "patternProperties",
-  "dependentSchemas",
-  "$defs",
-  "definitions",
-]);
-
 /** Most texts are plain, and need no further check. */
 const PLAIN = /^[\t\n\x20-\x7e]*$/;
 
@@ -64,16 +56,6 @@ export class TextCleaner {
   /** Recursive, since the schema's depth has been bounded before. */
   schema(schema: JsonObject, place: string): JsonObject {
     return this.#node(schema, place) as JsonObject;
-  }
-
-  /** Data that nobody is shown: only secrets are removed. Recursive, since its depth has been bounded before. */
-  data<Value>(value: Value): Value {
-    if (typeof value === "string") return this.redact(value) as Value;
-    if (typeof value !== "object" || value === null) return value;
-    if (Array.isArray(value)) return value.map((each: unknown) => this.data(each)) as Value;
-    return Object.fromEntries(
-      Object.entries(value).map(([key, each]) => [key, this.data(each)]),
-    ) as Value;
   }
 
   /** What was changed or found, each as a sentence about the item. */

@@ -40,8 +40,9 @@ export class StderrLog {
     this.#redact = redact;
     this.#onLine = onLine;
     stderr.on("data", (chunk: Buffer) => this.#push(this.#decoder.write(chunk)));
-    stderr.on("end", () => this.#flush());
-    stderr.on("error", () => this.#flush());
+    // A line without an end may be one that the server could not write to its end.
+    stderr.on("end", () => this.#flush(true));
+    stderr.on("error", () => this.#flush(true));
   }
 
   /** The last lines, for a person. */
@@ -81,8 +82,8 @@ export class StderrLog {
     this.#overlong = true;
   }
 
-  #flush(): void {
-    const line = this.#clean(this.#partial, this.#overlong);
+  #flush(isCut = this.#overlong): void {
+    const line = this.#clean(this.#partial, isCut);
     this.#partial = "";
     this.#overlong = false;
     if (line === "") return;

@@ -9,9 +9,12 @@ import type {
 import { fieldProblem, type FormField, readForm } from "../../model/form.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { Logger } from "../../model/logger.ts";
+import { schemaWithoutSecrets } from "../../model/without-secrets.ts";
 import { type Deferred, deferred } from "../../util/deferred.ts";
+import { isTooDeep } from "../../util/json-depth.ts";
 import type { QuestionQueue } from "../../util/question-queue.ts";
 import { asText, oneLine, plainText, truncate } from "../../util/text.ts";
+import type { RedactText } from "../log/stderr-log.ts";
 import type { RequestOrigin } from "./calls-in-flight.ts";
 
 const MAX_MESSAGE = 16 * 1024;
@@ -26,7 +29,7 @@ export interface ElicitOptions {
   questions: QuestionQueue;
   logger: Pick<Logger, "warn">;
   /** Removes secrets from the server's words. */
-  redact: (text: string) => string;
+  redact: RedactText;
 }
 
 type CheckedQuestion =
@@ -74,14 +77,16 @@ export class Elicitor {
   }
 
   #check(params: JsonObject, { call, signal }: RequestOrigin, required: boolean): CheckedQuestion {
-    const { message, mode = "form", requestedSchema, elicitationId } = params;
+    const { mode = "form", requestedSchema, elicitationId } = params;
     const { server, redact } = this.#options;
-    const words = plainText(typeof message === "string" ? message.slice(0, MAX_MESSAGE * 2) : "");
+    const message = typeof params.message === "string" ? params.message : "";
+    const words = plainText(message.slice(0, MAX_MESSAGE * 2));
+    const isCut = message.length > MAX_MESSAGE * 2;
     const question = {
       server,
       tool: call?.tool,
       callId: call?.callId,
-      message: truncate(redact(words), MAX_MESSAGE),
+      message: truncate(redact(words, isCut), MAX_MESSAGE),
       signal,
     };
     if (mode === "url") {
@@ -97,9 +102,13 @@ export class Elicitor {
       return { refusal: "its kind is not supported" };
     }
     if (asText(requestedSchema).length > MAX_SCHEMA) return { refusal: "its form is too large" };
-    const fields = readForm(requestedSchema);
+    if (isTooDeep(requestedSchema)) return { refusal: "its form has too many levels" };
+    // The answer repeats the names of fields and the values of choices, so these cannot be changed.
+    const schema = schemaWithoutSecrets(requestedSchema, redact);
+    if (typeof schema === "string") return { refusal: `its form ${schema}` };
+    const fields = readForm(schema);
     if (typeof fields === "string") return { refusal: `it is not a form: ${oneLine(fields, 200)}` };
-    return { request: { ...question, mode, schema: requestedSchema }, fields };
+    return { request: { ...question, mode, schema }, fields };
   }
 
   #declined(why: string): ElicitationAnswer {

@@ -12,6 +12,7 @@ import type {
   SamplingOptions,
   SamplingRequest,
 } from "../../model/sampling.ts";
+import { dataWithoutSecrets } from "../../model/without-secrets.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { type Clock, within } from "../../util/clock.ts";
 import { duration, oneLine } from "../../util/text.ts";
@@ -137,12 +138,13 @@ function withoutSecrets(
   contents: SamplingContents,
   redact: (text: string) => string,
 ): SamplingContents {
-  const { systemPrompt } = contents;
+  const { systemPrompt, tools } = contents;
   const block = (each: SamplingContent): SamplingContent =>
-    each.type === "text" ? { ...each, text: redact(each.text) } : each;
+    each.type === "image" || each.type === "audio" ? each : dataWithoutSecrets(each, redact);
   return {
     ...contents,
     messages: contents.messages.map(({ role, content }) => ({ role, content: content.map(block) })),
     systemPrompt: systemPrompt && redact(systemPrompt),
+    ...(tools !== undefined && { tools: dataWithoutSecrets(tools, redact) }),
   };
 }

@@ -6,6 +6,7 @@ import type { Logger } from "../../model/logger.ts";
 import type { Clock } from "../../util/clock.ts";
 import { QuestionQueue } from "../../util/question-queue.ts";
 import { LogLimit } from "../log/log-limit.ts";
+import type { RedactText } from "../log/stderr-log.ts";
 import { wireErrorOf } from "../transport/errors.ts";
 import type { RequestOrigin } from "./calls-in-flight.ts";
 import { Elicitor } from "./elicitation.ts";
@@ -20,7 +21,7 @@ export interface RequestsContext {
   server: string;
   clock: Clock;
   logger: Logger;
-  redact: (text: string) => string;
+  redact: RedactText;
 }
 
 export const REQUEST_METHODS = [

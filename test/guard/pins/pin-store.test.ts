@@ -45,6 +45,40 @@ async function onlyFile(): Promise<string> {
   return join(stateDir, "pins", (await files())[0] ?? "");
 }
 
+describe("pins that an earlier version kept with secrets", () => {
+  const redact = (text: string): string => text.replaceAll("hunter2", "***");
+  const secretive = (mark: string, extra: string[] = []) =>
+    observe(
+      undefined,
+      id,
+      toSighting(
+        [
+          { name: "read", description: mark, inputSchema: { description: mark } },
+          { name: "write", inputSchema: {} },
+          ...extra.map((name) => ({ name, inputSchema: {} })),
+        ],
+        `Use ${mark}.`,
+        1,
+      ),
+    );
+
+  it("lose them when they are read, on disk as well, and still match the tools", async () => {
+    await new PinStore({ stateDir }).update(id, () => secretive("hunter2", ["a-hunter2"]));
+    expect(await readFile(await onlyFile(), "utf8")).toContain("hunter2");
+    const store = new PinStore({ stateDir, redact });
+    expect(await store.read(id)).toEqual(secretive("***"));
+    expect(await readFile(await onlyFile(), "utf8")).not.toContain("hunter2");
+    expect(await new PinStore({ stateDir }).read(id)).toEqual(secretive("***"));
+  });
+
+  it("lose them when they change", async () => {
+    await new PinStore({ stateDir }).update(id, () => secretive("hunter2"));
+    const store = new PinStore({ stateDir, redact });
+    expect(await store.update(id, (before) => before)).toEqual(secretive("***"));
+    expect(await readFile(await onlyFile(), "utf8")).not.toContain("hunter2");
+  });
+});
+
 describe.each([
   ["on disk", () => new PinStore({ stateDir })],
   ["in memory", () => new PinStore()],

@@ -90,6 +90,14 @@ describe("a secret", () => {
     expect(log.tail()).toEqual(lines);
   });
 
+  it("is not in the last line of a server that ended in the middle of it", async () => {
+    const { log, logged, stderr } = setUp(secret);
+    stderr.end("ready\ntoken hunter2-hunt");
+    await settle();
+    expect(logged).toEqual(["ready", "token [REDACTED]"]);
+    expect(log.tail()).toEqual(logged);
+  });
+
   it("is not in the tail before it is whole", async () => {
     const { log, write } = setUp(secret);
     await write("done\ntoken hunter2-hunt");

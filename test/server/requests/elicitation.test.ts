@@ -24,6 +24,12 @@ const PAGE = { mode: "url", message: "Go", url: "https://example.com/", elicitat
 
 const anybody = (): RequestOrigin => ({ call: undefined, signal: new AbortController().signal });
 
+function deep(levels: number): JsonObject {
+  let node: JsonObject = {};
+  for (let level = 0; level < levels; level += 1) node = { a: node };
+  return node;
+}
+
 function through(ask: OnElicitation) {
   const logger = recordingLogger();
   const redact = (text: string): string => text.replaceAll("hunter2", "***");
@@ -46,6 +52,49 @@ describe("a question", () => {
     expect(request).toMatchObject({ server: "docs", mode: "form", schema: SCHEMA });
     expect(request?.message).toMatch(/^Who\? \*\*\*\nx+…$/);
     expect(request?.message).toHaveLength(16 * 1024);
+  });
+
+  it("has no secrets in the titles, texts and defaults of its form", async () => {
+    const ask = vi.fn<OnElicitation>(() => ({ action: "accept", content: { size: "b" } }));
+    const { answer } = through(ask);
+    const requestedSchema = {
+      type: "object",
+      title: "hunter2",
+      properties: {
+        name: { type: "string", title: "Not hunter2", default: "hunter2" },
+        size: { type: "string", oneOf: [{ const: "b", title: "hunter2" }], default: "b" },
+        old: { type: "string", enum: ["x"], enumNames: ["hunter2"], description: "hunter2" },
+      },
+    };
+    expect(await answer({ message: "?", requestedSchema })).toEqual({
+      action: "accept",
+      content: { size: "b" },
+    });
+    expect(ask.mock.calls[0]?.[0]).toMatchObject({
+      schema: {
+        type: "object",
+        title: "***",
+        properties: {
+          name: { type: "string", title: "Not ***" },
+          size: { type: "string", oneOf: [{ const: "b", title: "***" }], default: "b" },
+          old: { type: "string", enum: ["x"], enumNames: ["***"], description: "***" },
+        },
+      },
+    });
+    expect(JSON.stringify(ask.mock.calls)).not.toContain("hunter2");
+  });
+
+  it.each<[string, JsonObject]>([
+    ["its form has a credential in the name of a property", { hunter2: { type: "string" } }],
+    ['its form has a credential in "enum"', { a: { type: "string", enum: ["hunter2"] } }],
+    ["its form has too many levels", deep(2000)],
+  ])("is declined: %s", async (why, properties) => {
+    const ask = vi.fn<OnElicitation>(() => ({ action: "accept" }));
+    const { answer, logger } = through(ask);
+    const requestedSchema = { type: "object", properties };
+    expect(await answer({ message: "?", requestedSchema })).toEqual({ action: "decline" });
+    expect(ask).not.toHaveBeenCalled();
+    expect(logger.lines[0]?.message).toBe(`a question from the server was declined: ${why}`);
   });
 
   it.each<[ElicitationAnswer, JsonObject]>([
