@@ -53,18 +53,23 @@ const OUR_ID = /^1\d{9}$/;
 /** How many characters at either end of an answer are searched for its id. */
 const ENVELOPE = 2000;
 
+/**
+ * Tells the server that nobody waits for its answer any more. If the server has never seen the request, returns
+ * what kept us from sending it.
+ */
+export type Abandon = (id: number, reason: string) => PlugboardError | undefined;
+
 export class PendingCalls {
   readonly #calls = new Map<number, PendingCall>();
   readonly #clock: Clock;
-  /** Tells the server that nobody waits for its answer any more. */
-  readonly #abandon: (id: number, reason: string) => void;
+  readonly #abandon: Abandon;
   readonly #quote: Quote;
   #nextId = FIRST_ID;
   #timer: Timer | undefined;
   #timerAt = Infinity;
   #failure: PlugboardError | undefined;
 
-  constructor(clock: Clock, abandon: (id: number, reason: string) => void, quote: Quote) {
+  constructor(clock: Clock, abandon: Abandon, quote: Quote) {
     this.#clock = clock;
     this.#abandon = abandon;
     this.#quote = quote;
@@ -121,13 +126,18 @@ export class PendingCalls {
       }
       this.#calls.set(id, call);
       if (call.deadline < this.#timerAt) this.#arm(call.deadline, now);
-      try {
-        send(id);
-      } catch (error) {
-        // A program's arguments may be more than JSON can express: cycles, BigInts.
-        this.fail(id, toPlugboardError(error, "INVALID_ARGUMENTS"));
-      }
+      this.attempt(id, send);
     });
+  }
+
+  /** Runs a part of sending the request; what it throws fails the call. */
+  attempt(id: number, send: (id: number) => void): void {
+    try {
+      send(id);
+    } catch (error) {
+      // A program's arguments may be more than JSON can express: cycles, BigInts.
+      this.fail(id, toPlugboardError(error, "INVALID_ARGUMENTS"));
+    }
   }
 
   /** Settles the call that a response belongs to; false if nobody waits for it (any more). */
@@ -247,8 +257,8 @@ export class PendingCalls {
         continue;
       }
       this.#take(id);
-      this.#abandon(id, "timed out");
-      call.reject(timedOut(call));
+      const unsent = this.#abandon(id, "timed out");
+      call.reject(unsent === undefined ? timedOut(call) : neverSent(call, unsent));
     }
     if (next !== Infinity) this.#arm(next, now);
   }
@@ -261,6 +271,11 @@ function allowMany(signal: AbortSignal): void {
   if (MANY.has(signal)) return;
   MANY.add(signal);
   setMaxListeners(0, signal);
+}
+
+function neverSent({ method, timeout }: PendingCall, why: PlugboardError): PlugboardError {
+  const message = `${why.message}: ${method} could not be sent within ${duration(timeout)}, and has not run`;
+  return new PlugboardError(why.code, message, { cause: why, quote: why.quote });
 }
 
 function timedOut(call: PendingCall): PlugboardError {

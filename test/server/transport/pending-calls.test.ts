@@ -8,9 +8,13 @@ import { ManualClock } from "../../support/manual-clock.ts";
 function setUp() {
   const clock = new ManualClock();
   const abandoned: [id: number, reason: string][] = [];
+  const unsent = new Map<number, PlugboardError>();
   const calls = new PendingCalls(
     clock,
-    (id, reason) => abandoned.push([id, reason]),
+    (id, reason) => {
+      abandoned.push([id, reason]);
+      return unsent.get(id);
+    },
     JSON.stringify,
   );
   /** Starts a request; an error comes as the value. */
@@ -23,7 +27,7 @@ function setUp() {
       .catch((error: unknown) => error);
     return { id, answer };
   }
-  return { clock, abandoned, calls, ask };
+  return { clock, abandoned, unsent, calls, ask };
 }
 
 function failure(code: string, message?: string) {
