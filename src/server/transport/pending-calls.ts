@@ -84,6 +84,11 @@ export class PendingCalls {
     return this.#calls.has(id);
   }
 
+  /** Milliseconds until the call times out; Infinity while a person is asked. */
+  timeLeft(id: number): number {
+    return (this.#calls.get(id)?.deadline ?? 0) - this.#clock.monotonic();
+  }
+
   /** The id if it is one of ours, pending or not. Some servers send numbers back as text. */
   ownId(id: unknown): number | undefined {
     const number = typeof id === "string" && OUR_ID.test(id) ? Number(id) : id;

@@ -148,7 +148,9 @@ export abstract class RemoteTransport implements Wire {
       this.#streams.set(id, { ended, isProbe });
       this.#held += body.length;
       const hold: Hold = (wait) => this.calls.hold(id, wait);
-      void this.#run({ method, params: full, body, signal: ended.signal, hold, isProbe }, id);
+      const timeLeft = (): number => this.calls.timeLeft(id);
+      const { signal: over } = ended;
+      void this.#run({ method, params: full, body, signal: over, hold, timeLeft, isProbe }, id);
     };
     return this.calls.request(method, options, (id) => {
       if (this.#backlog.isOpen) return send(id);

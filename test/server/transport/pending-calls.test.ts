@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { PlugboardError } from "../../../src/model/errors.ts";
 import type { Progress } from "../../../src/model/tool.ts";
 import { PendingCalls, type RequestOptions } from "../../../src/server/transport/pending-calls.ts";
+import { deferred } from "../../../src/util/deferred.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
 function setUp() {
@@ -172,6 +173,32 @@ describe("a timeout", () => {
     expect(await answer).toEqual(failure("TIMEOUT", "no answer to initialize within 1 s"));
     expect(abandoned).toEqual([[id, "timed out"]]);
     expect(calls.settle(id, { result: "late" })).toBe(false);
+  });
+
+  it("says what kept the request from being sent, if the server has never seen it", async () => {
+    const { clock, unsent, ask } = setUp();
+    const sent = ask();
+    const waiting = ask();
+    unsent.set(waiting.id, new PlugboardError("SERVER_UNAVAILABLE", "the server does not read"));
+    await clock.advance(1000);
+    expect(await sent.answer).toEqual(failure("TIMEOUT", "no answer to tools/call within 1 s"));
+    const message =
+      "the server does not read: tools/call could not be sent within 1 s, and has not run";
+    expect(await waiting.answer).toEqual(failure("SERVER_UNAVAILABLE", message));
+  });
+
+  it("tells how much of it is left", async () => {
+    const { calls, clock, ask } = setUp();
+    const { id, answer } = ask({ timeout: 1000 });
+    await clock.advance(300);
+    expect(calls.timeLeft(id)).toBe(700);
+    const asked = deferred<void>();
+    void calls.hold(id, asked.promise);
+    expect(calls.timeLeft(id)).toBe(Infinity);
+    asked.resolve();
+    calls.settle(id, { result: 1 });
+    await answer;
+    expect(calls.timeLeft(id)).toBeLessThan(0);
   });
 
   it("comes to each call in its own time, with one timer", async () => {
