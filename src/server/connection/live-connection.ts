@@ -270,6 +270,9 @@ class LiveConnection implements Connection {
     const places = this.#handshake && hiddenIn(this.#handshake, this.#client?.getServerVersion());
     const messages = [
       ...(remark === undefined ? [] : [remark]),
+      ...(this.#handshake?.oddCapabilities ?? []).map(
+        (name) => `its capability '${name}' is not an object, so it counts as absent`,
+      ),
       ...(places === undefined
         ? []
         : [`invisible characters were removed from the server's ${places}`]),
