@@ -133,7 +133,7 @@ describe("answers that are none", () => {
   const result = (value: string): string => message(`,"result":${value}`);
   const TO_CALL = "the server's answer to tools/call";
   const ANSWER =
-    /the server's answer(?: to tools\/call)? is not valid JSON: \{"jsonrpc":"2.0","id":/;
+    /the server's answer(?: to tools\/call)? is not valid JSON(?:, because it has NaN)?: \{"jsonrpc":"2.0","id":/;
   const SECRET = "s3cret-token-of-the-server";
 
   /** What every transport makes of a line. */
@@ -197,6 +197,29 @@ describe("answers that are none", () => {
     }
   });
 
+  it("and are no messages at all are shown when the call times out", async () => {
+    const { board } = await besideHealthy({ ...fixture("raw-answers"), toolTimeout: 300 });
+    const answer = (id: string): string => `{"jsonrpc":"2.0","id":${id},"result":{"content":[]}}`;
+    const cases: [line: string, encoding: string, shown: string][] = [
+      [
+        `\uFEFF${answer("$ID")}\n`,
+        "utf8",
+        "is not valid JSON, because it begins with a byte order",
+      ],
+      [answer('"x"') + "\n", "utf8", 'its id is another text: {"jsonrpc"'],
+      [answer("null") + "\n", "utf8", "it has no id: "],
+      [`${answer("$ID")}\r`, "utf8", "a line that ends with CR, but messages end with LF: {"],
+      // The last one: its second half of the newline is a part of whatever follows.
+      [`${answer("$ID")}\n`, "utf16le", "a line that is UTF-16, but messages are UTF-8: {"],
+    ];
+    for (const [line, encoding, shown] of cases) {
+      const outcome = await board.call("bad/bytes", { line, encoding });
+      expect(outcome.failure?.code).toMatch(/^(?:TIMEOUT|PROTOCOL)$/);
+      expect(textOf(outcome)).toContain(shown);
+    }
+    await expectHealthy(board);
+  });
+
   it.each<[answer: "json" | "sse"]>([["json"], ["sse"]])(
     "and have no id fail it too, where the response is to this call alone (%s)",
     async (answer) => {
@@ -251,6 +274,12 @@ describe("servers that do not start", () => {
       ["--stdout=Welcome!\n"],
       "; on stdout it wrote text that is not MCP: Welcome!",
       /first start/,
+    ],
+    [
+      "an answer that ends with CR",
+      ['--stdout={"jsonrpc":"2.0"}\r'],
+      '; on stdout it wrote a line that ends with CR, but messages end with LF: {"jsonrpc":"2.0"}',
+      /a line of JSON in UTF-8/,
     ],
   ])(
     "initialize never answered, and %s written: the timeout tells",

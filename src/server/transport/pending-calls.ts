@@ -8,6 +8,7 @@ import type { JsonObject } from "../../model/json.ts";
 import type { Progress } from "../../model/tool.ts";
 import type { Clock, Timer } from "../../util/clock.ts";
 import { duration } from "../../util/text.ts";
+import { describeDropped, type DroppedLine, faultOfText } from "./dropped-line.ts";
 import { malformed, type Quote, serverError } from "./errors.ts";
 
 export interface RequestOptions {
@@ -27,6 +28,7 @@ interface PendingCall {
   method: string;
   resolve: (result: unknown) => void;
   reject: (error: PlugboardError) => void;
+  started: number;
   timeout: number;
   deadline: number;
   latest: number;
@@ -64,15 +66,23 @@ export class PendingCalls {
   readonly #clock: Clock;
   readonly #abandon: Abandon;
   readonly #quote: Quote;
+  readonly #droppedSince: (since: number) => DroppedLine | undefined;
   #nextId = FIRST_ID;
   #timer: Timer | undefined;
   #timerAt = Infinity;
   #failure: PlugboardError | undefined;
 
-  constructor(clock: Clock, abandon: Abandon, quote: Quote) {
+  /** `droppedSince` tells what the server wrote since then that is not a message. */
+  constructor(
+    clock: Clock,
+    abandon: Abandon,
+    quote: Quote,
+    droppedSince: (since: number) => DroppedLine | undefined = () => undefined,
+  ) {
     this.#clock = clock;
     this.#abandon = abandon;
     this.#quote = quote;
+    this.#droppedSince = droppedSince;
   }
 
   get size(): number {
@@ -109,6 +119,7 @@ export class PendingCalls {
         method,
         resolve,
         reject,
+        started: now,
         timeout: options.timeout,
         deadline: now + options.timeout,
         latest: now + Math.max(options.ceiling ?? 0, options.timeout),
@@ -171,7 +182,10 @@ export class PendingCalls {
     const id = Number(/"id"\s*:\s*"?(\d{10})(?!\d)/.exec(ends)?.[1]);
     const call = this.#calls.get(id);
     if (call === undefined) return false;
-    this.fail(id, malformed(call.method, "is not valid JSON", this.#quote(text)));
+    this.fail(
+      id,
+      malformed(call.method, faultOfText(text) ?? "is not valid JSON", this.#quote(text)),
+    );
     return true;
   }
 
@@ -263,7 +277,11 @@ export class PendingCalls {
       }
       this.#take(id);
       const unsent = this.#abandon(id, "timed out");
-      call.reject(unsent === undefined ? timedOut(call) : neverSent(call, unsent));
+      call.reject(
+        unsent === undefined
+          ? timedOut(call, this.#droppedSince(call.started))
+          : neverSent(call, unsent),
+      );
     }
     if (next !== Infinity) this.#arm(next, now);
   }
@@ -283,9 +301,12 @@ function neverSent({ method, timeout }: PendingCall, why: PlugboardError): Plugb
   return new PlugboardError(why.code, message, { cause: why, quote: why.quote });
 }
 
-function timedOut(call: PendingCall): PlugboardError {
-  const message = call.extended
+/** `dropped` may be the answer, or say why there is none. */
+function timedOut(call: PendingCall, dropped: DroppedLine | undefined): PlugboardError {
+  const what = call.extended
     ? `no answer to ${call.method} within ${duration(call.timeout)} of its last progress, or past the ceiling`
     : `no answer to ${call.method} within ${duration(call.timeout)}`;
-  return new PlugboardError("TIMEOUT", message);
+  if (dropped === undefined) return new PlugboardError("TIMEOUT", what);
+  const message = `${what}; ${describeDropped(dropped)}`;
+  return new PlugboardError("TIMEOUT", message, { quote: dropped.shown });
 }

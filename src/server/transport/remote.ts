@@ -6,6 +6,7 @@ import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { Backlog } from "./backlog.ts";
 import type { Wire } from "./carrier.ts";
+import { faultOfText } from "./dropped-line.ts";
 import type { Quote } from "./errors.ts";
 import type { Outgoing, RemoteOptions } from "./http-session.ts";
 import { PendingCalls, type RequestOptions } from "./pending-calls.ts";
@@ -108,7 +109,8 @@ export abstract class RemoteTransport implements Wire {
     try {
       parsed = JSON.parse(text);
     } catch (error) {
-      const message = `the server's answer is not valid JSON: ${this.#quote(text)}`;
+      const fault = faultOfText(text) ?? "is not valid JSON";
+      const message = `the server's answer ${fault}: ${this.#quote(text)}`;
       throw new PlugboardError("PROTOCOL", message, { cause: error });
     }
     const messages: unknown[] = Array.isArray(parsed) ? parsed : [parsed];

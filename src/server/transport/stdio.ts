@@ -8,6 +8,7 @@ import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { Clock } from "../../util/clock.ts";
 import { Backlog } from "./backlog.ts";
 import type { Wire } from "./carrier.ts";
+import { type DroppedLine, faultOfId, faultOfText, faultOfUnfinished } from "./dropped-line.ts";
 import { messageTooLarge, type Quote } from "./errors.ts";
 import { LineReader } from "./line-reader.ts";
 import { PendingCalls, type RequestOptions } from "./pending-calls.ts";
@@ -48,6 +49,9 @@ export class StdioTransport implements Wire {
   };
   #outbox = "";
   #junk = 0;
+  /** The last dropped line, and the last of those that would be messages but for a fault. */
+  #lastDropped: (DroppedLine & { at: number }) | undefined;
+  #lastSpoilt: (DroppedLine & { at: number }) | undefined;
   #broken = false;
   #closed = false;
   /** The result of the host's own `initialize`, for the SDK's. */
@@ -60,7 +64,12 @@ export class StdioTransport implements Wire {
     this.#options = options;
     this.#stdin = options.stdin;
     const { clock, quote, maxMessageBytes } = options;
-    this.#calls = new PendingCalls(clock, (id, why) => this.#abandon(id, why), quote);
+    this.#calls = new PendingCalls(
+      clock,
+      (id, why) => this.#abandon(id, why),
+      quote,
+      (at) => this.droppedSince(at),
+    );
     const room = Math.min(MAX_UNSENT, maxMessageBytes);
     this.#backlog = new Backlog(() => this.#unsent() <= room);
     this.#reader = new LineReader({
@@ -117,6 +126,18 @@ export class StdioTransport implements Wire {
         options.extra === undefined ? "" : `${JSON.stringify(options.extra).slice(1, -1)},`;
       return `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{${extra}"name":${JSON.stringify(name)},"arguments":${JSON.stringify(args)},"_meta":{"progressToken":${id}${this.#metaMembers}}}}`;
     });
+  }
+
+  /** What the server wrote since then that is not a message, most telling first. */
+  droppedSince(since: number): DroppedLine | undefined {
+    const { unfinished } = this.#reader;
+    if (this.#lastSpoilt !== undefined && this.#lastSpoilt.at >= since) return this.#lastSpoilt;
+    if (unfinished !== undefined) {
+      const { bytes, start } = unfinished;
+      return { fault: faultOfUnfinished(bytes, start), shown: this.#options.quote(start) };
+    }
+    const last = this.#lastDropped;
+    return last !== undefined && last.at >= since ? last : undefined;
   }
 
   hold<Result>(wait: Promise<Result>): Promise<Result> {
@@ -211,6 +232,8 @@ export class StdioTransport implements Wire {
         return;
       }
       if (message.result === undefined && message.error === undefined) return this.#drop(line);
+      // Neither we nor the SDK make requests with such ids.
+      if (typeof id !== "number") return this.#drop(line, faultOfId(id));
     } else if (typeof method !== "string") {
       return this.#drop(line);
     } else if (method === "notifications/progress" && isJsonObject(message.params)) {
@@ -226,9 +249,12 @@ export class StdioTransport implements Wire {
     }
   }
 
-  #drop(line: string): void {
+  #drop(line: string, fault = faultOfText(line)): void {
     this.#junk += 1;
     this.#options.onJunk(line);
+    const { clock, quote } = this.#options;
+    this.#lastDropped = { at: clock.monotonic(), fault, shown: quote(line) };
+    if (fault !== undefined) this.#lastSpoilt = this.#lastDropped;
     if (this.#junk < MAX_JUNK_LINES) return;
     const message = `${MAX_JUNK_LINES} lines in a row on the server's stdout are not JSON-RPC`;
     this.#fatal(new PlugboardError("PROTOCOL", message));

@@ -110,7 +110,8 @@ describe("an answer that is none", () => {
     const { calls, ask } = setUp();
     const { id, answer } = ask();
     expect(calls.failUnreadable(line(id))).toBe(true);
-    const text = `the server's answer to tools/call is not valid JSON: ${JSON.stringify(line(id))}`;
+    const why = line(id).includes("NaN") ? ", because it has NaN" : "";
+    const text = `the server's answer to tools/call is not valid JSON${why}: ${JSON.stringify(line(id))}`;
     expect(await answer).toEqual(failure("PROTOCOL", text));
   });
 
