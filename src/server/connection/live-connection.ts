@@ -168,6 +168,8 @@ class LiveConnection implements Connection {
   async establish(timeout: number, expect: ProtocolEra | undefined): Promise<void> {
     // Loading the SDK costs nothing now: the child is booting meanwhile.
     const sdk = import("@modelcontextprotocol/client");
+    // It is awaited only after the handshake, which may take longer than the failure.
+    sdk.catch(() => {});
     const { wire, transport } = this.#options.carrier;
     const { capabilities } = this.#router.requests;
     const handshake = await shakeHands({
