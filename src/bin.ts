@@ -1,7 +1,11 @@
 #!/usr/bin/env node
 // The command. Loads as little as it can before it knows what is wanted.
 
+import { systemProblem } from "./util/system-problem.ts";
 import { packageVersion } from "./util/version.ts";
+
+/** As in `faces/cli/exit-code.ts`, which may be what cannot be loaded. */
+const EXIT_UNAVAILABLE = 3;
 
 const argv = process.argv.slice(2);
 
@@ -11,6 +15,14 @@ for (const output of [process.stdout, process.stderr]) output.on("error", () => 
 if (["--version", "-v", "-V"].includes(argv[0] ?? "")) {
   process.stdout.write(`${packageVersion()}\n`);
 } else {
-  const { runCli } = await import("./faces/cli/main.ts");
-  process.exitCode = await runCli(argv);
+  try {
+    const { runCli } = await import("./faces/cli/main.ts");
+    process.exitCode = await runCli(argv);
+  } catch (error) {
+    // Not even the command line could be loaded.
+    const problem = systemProblem(error);
+    if (problem === undefined) throw error;
+    process.stderr.write(`plugboard: ${problem.message}\nhint: ${problem.hint}\n`);
+    process.exitCode = EXIT_UNAVAILABLE;
+  }
 }

@@ -133,7 +133,7 @@ describe("answers that are none", () => {
   const result = (value: string): string => message(`,"result":${value}`);
   const TO_CALL = "the server's answer to tools/call";
   const ANSWER =
-    /the server's answer(?: to tools\/call)? is not valid JSON: \{"jsonrpc":"2.0","id":/;
+    /the server's answer(?: to tools\/call)? is not valid JSON(?:, because it has NaN)?: \{"jsonrpc":"2.0","id":/;
   const SECRET = "s3cret-token-of-the-server";
 
   /** What every transport makes of a line. */
@@ -197,6 +197,29 @@ describe("answers that are none", () => {
     }
   });
 
+  it("and are no messages at all are shown when the call times out", async () => {
+    const { board } = await besideHealthy({ ...fixture("raw-answers"), toolTimeout: 300 });
+    const answer = (id: string): string => `{"jsonrpc":"2.0","id":${id},"result":{"content":[]}}`;
+    const cases: [line: string, encoding: string, shown: string][] = [
+      [
+        `\uFEFF${answer("$ID")}\n`,
+        "utf8",
+        "is not valid JSON, because it begins with a byte order",
+      ],
+      [answer('"x"') + "\n", "utf8", 'its id is another text: {"jsonrpc"'],
+      [answer("null") + "\n", "utf8", "it has no id: "],
+      [`${answer("$ID")}\r`, "utf8", "a line that ends with CR, but messages end with LF: {"],
+      // The last one: its second half of the newline is a part of whatever follows.
+      [`${answer("$ID")}\n`, "utf16le", "a line that is UTF-16, but messages are UTF-8: {"],
+    ];
+    for (const [line, encoding, shown] of cases) {
+      const outcome = await board.call("bad/bytes", { line, encoding });
+      expect(outcome.failure?.code).toMatch(/^(?:TIMEOUT|PROTOCOL)$/);
+      expect(textOf(outcome)).toContain(shown);
+    }
+    await expectHealthy(board);
+  });
+
   it.each<[answer: "json" | "sse"]>([["json"], ["sse"]])(
     "and have no id fail it too, where the response is to this call alone (%s)",
     async (answer) => {
@@ -253,6 +276,12 @@ describe("servers that do not start", () => {
       ["--stdout=Welcome!\n"],
       "; on stdout it wrote text that is not MCP: Welcome!",
       /first start/,
+    ],
+    [
+      "an answer that ends with CR",
+      ['--stdout={"jsonrpc":"2.0"}\r'],
+      '; on stdout it wrote a line that ends with CR, but messages end with LF: {"jsonrpc":"2.0"}',
+      /a line of JSON in UTF-8/,
     ],
   ])(
     "initialize never answered, and %s written: the timeout tells",
@@ -370,29 +399,22 @@ describe("servers that stop answering", () => {
     await expectHealthy(board);
   });
 
-  it("one that reads nothing: calls time out, and past the bound they are refused at once", async () => {
-    const server = {
-      ...fixture("not-reading", "--after=tools/list"),
-      toolTimeout: 1000,
-      maxMessageBytes: 300_000,
-    };
+  it("one that reads nothing: what was sent times out, and what was not says that it has not run", async () => {
+    const server = { ...fixture("not-reading", "--after=tools/list"), toolTimeout: 1000 };
     const { board } = await besideHealthy(server);
     const text = "x".repeat(250_000);
-    const calls = await Promise.all(
-      [1, 2, 3, 4, 5].map(async () => {
-        // Each in a turn of its own, so that what waits to be written can be seen by the next.
-        await new Promise((resolve) => setImmediate(resolve));
-        return board.call("bad/echo", { text });
-      }),
-    );
-    const more = await board.call("bad/echo", { text });
-    expect(
-      calls.every(
-        ({ failure }) => failure?.code === "TIMEOUT" || failure?.code === "SERVER_UNAVAILABLE",
-      ),
-    ).toBe(true);
-    expect(textOf(more)).toContain("does not read its input");
+    const calls = Array.from({ length: 2000 }, () => board.call("bad/echo", { text }));
+    // They are made in one turn, and the neighbour answers before any of them ends.
     await expectHealthy(board);
+    const texts = (await Promise.all(calls)).map(textOf);
+    expect(texts[0]).toContain("no answer to tools/call within 1 s");
+    const unsent = texts.filter((each) => each.includes("and has not run"));
+    expect(unsent.length).toBeGreaterThan(1900);
+    expect(new Set(unsent)).toEqual(
+      new Set([
+        "server 'bad': the server does not read its input: tools/call could not be sent within 1 s, and has not run",
+      ]),
+    );
   });
 
   it.each([["ignores-eof"], ["ignores-sigterm"]])(

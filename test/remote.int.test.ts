@@ -34,6 +34,8 @@ describe("every way to speak", () => {
   it.each<[string, McpHttpOptions, string]>([
     ["legacy, JSON answers", {}, "2025-11-25"],
     ["legacy, streamed answers", { answer: "sse" }, "2025-11-25"],
+    ["legacy, JSON answers of type APPLICATION/JSON", { loudTypes: true }, "2025-11-25"],
+    ["legacy, streams of type TEXT/EVENT-STREAM", { answer: "sse", loudTypes: true }, "2025-11-25"],
     ["legacy, without sessions", { sessions: false }, "2025-11-25"],
     ["legacy, without a GET stream", { get: false }, "2025-11-25"],
     ["legacy, strict about its session", { strictSession: true }, "2025-11-25"],
@@ -367,6 +369,45 @@ describe("recovery", () => {
     });
     expect((await board.call("remote/count", { key: "later" })).isError).toBeUndefined();
     expect(server.calls.get("later")).toBe(1);
+  });
+
+  it("429 that asks for more than the time left fails at once, and says that the call has not run", async () => {
+    const { server, board } = await connect({
+      status: [
+        {
+          tool: "count",
+          code: 429,
+          times: 1,
+          headers: { "retry-after": "600" },
+          body: "slow down",
+        },
+      ],
+    });
+    const outcome = await board.call("remote/count", { key: "not now" });
+    expect(outcome.failure).toMatchObject({
+      code: "HTTP_STATUS",
+      message:
+        "server 'remote': the server answered tools/call with HTTP 429: slow down; the call has not run (the server asks for a wait of 10 min: try again then)",
+    });
+    expect(server.calls.get("not now")).toBeUndefined();
+    expect((await board.call("remote/count", { key: "now" })).isError).toBeUndefined();
+  });
+
+  it("calls beyond maxMessageBytes wait until others are answered, unserialised", async () => {
+    const { server, board } = await connect({}, { maxMessageBytes: 100_000, toolTimeout: 1000 });
+    const text = "x".repeat(40_000);
+    const calls = Array.from({ length: 50 }, () => board.call("remote/echo", { text }));
+    const outcomes = await Promise.all(calls);
+    expect(outcomes.filter(({ isError }) => isError)).toEqual([]);
+    expect(server.calls.get(text)).toBe(50);
+    // Three of them fill the room and never end; the others say so.
+    const slow = Array.from({ length: 5 }, () => board.call("remote/sleep", { ms: 60_000, text }));
+    const failures = (await Promise.all(slow)).map(({ failure }) => failure?.message);
+    expect(failures.filter((each) => each?.includes("may have taken effect"))).toHaveLength(3);
+    const unsent =
+      "server 'remote': the server has not answered earlier requests: tools/call could not be sent within 1 s, and has not run";
+    expect(failures.filter((each) => each === unsent)).toHaveLength(2);
+    expect(textOf(await board.call("remote/echo", { text: "again" }))).toBe("again");
   });
 
   it("429 without an end is an error, not a hammer", async () => {

@@ -1,5 +1,7 @@
 // The one error class and its table of codes. Callers branch on `code`, never on the text.
 
+import { systemProblem } from "../util/system-problem.ts";
+
 export type ErrorCode =
   /** The configuration is invalid; nothing was started. */
   | "CONFIG_INVALID"
@@ -58,7 +60,9 @@ export type ErrorCode =
   /** Nobody has approved the configuration that the server comes from. */
   | "UNTRUSTED"
   /** No model can answer: none is configured, there is no such provider, or its package is not installed. */
-  | "NO_MODEL";
+  | "NO_MODEL"
+  /** The machine refused what Plugboard itself needs: open files, space on the disk, its working directory. */
+  | "SYSTEM_ERROR";
 
 /**
  * Failures whose text may repeat a server's words: the last lines of its stderr, how it refused a handshake, names
@@ -149,6 +153,11 @@ export function toPlugboardError(
   details: ErrorDetails = {},
 ): PlugboardError {
   if (error instanceof PlugboardError) return error;
+  const problem = systemProblem(error);
+  if (problem !== undefined) {
+    const { message, hint } = problem;
+    return new PlugboardError(code, message, { cause: error, hint, quote: "", ...details });
+  }
   const message = error instanceof Error ? error.message : String(error);
   return new PlugboardError(code, message, { cause: error, ...details });
 }

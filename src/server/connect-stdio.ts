@@ -65,6 +65,9 @@ const MAX_DROPPED = 1000;
 /** How many dropped lines are kept, to find out why the server failed. */
 const KEPT_DROPPED = 40;
 
+const ONE_LINE =
+  "each message must be a line of JSON in UTF-8 that ends with LF: report this to the server's author";
+
 function stdioCarrier(
   child: ServerProcess,
   { definition, clock, logger, redact = (text) => text }: StdioConnectOptions,
@@ -77,12 +80,17 @@ function stdioCarrier(
   );
   const dropped: string[] = [];
   let stopped = false;
-  let isEstablished = false;
+  let establishedAt = 0;
   let linesBefore = 0;
   const broken = deferred<PlugboardError>();
   const drained = Promise.all([child.stdout, child.stderr].map(untilEnded));
-  const cause = (): FailureCause | undefined =>
-    findCause({ stderr: stderr.lines(linesBefore), stdout: isEstablished ? [] : dropped });
+  const cause = (): FailureCause | undefined => {
+    const found = findCause({ stderr: stderr.lines(linesBefore), stdout: dropped });
+    if (found?.isReason && found.from === "stderr") return found;
+    const { fault, shown } = wire.droppedSince(establishedAt) ?? {};
+    if (fault === undefined || shown === undefined) return found;
+    return { line: shown, from: "stdout", isReason: true, remedy: ONE_LINE, fault };
+  };
   const explain = async (seen?: PlugboardError): Promise<void> => {
     if (seen !== undefined && seen.code !== "CONNECTION_CLOSED") return broken.resolve(seen);
     // A pipe may break before what the server said about it has been read.
@@ -103,7 +111,6 @@ function stdioCarrier(
       const isCut = line.length > MAX_DROPPED;
       const plain = redact(plainText(line.slice(0, MAX_DROPPED)), isCut);
       logger.debug("dropped a line that is not a message", { line: oneLine(plain, 200) });
-      if (isEstablished) return;
       dropped.push(plain);
       if (dropped.length > KEPT_DROPPED) dropped.shift();
     },
@@ -127,8 +134,9 @@ function stdioCarrier(
     stderrTail: () => stderr.tail(),
     cause,
     established() {
-      isEstablished = true;
       // What a server wrote while it started does not say why it crashed later.
+      establishedAt = clock.monotonic();
+      dropped.length = 0;
       linesBefore = stderr.count;
       endWatch();
     },

@@ -68,6 +68,21 @@ async function underWay(...flags: string[]): Promise<Program> {
 }
 
 describe("the plugboard command", () => {
+  it.skipIf(process.platform === "win32").each([
+    ["ulimit -n 30; $NODE $BIN tools", /may not open as many files.*\nhint: .*ulimit -n 1024/],
+    [
+      "mkdir x; cd x; rmdir ../x; $NODE $BIN tools",
+      /directory does not exist any more\nhint: change/,
+    ],
+    ["trap '' XFSZ; ulimit -f 0; $NODE $BIN trust --yes", /may not become as large.*\nhint: raise/],
+  ])("says what the machine refuses: %s", async (script, said) => {
+    scratch.servers({ echo: fixture("echo") });
+    const program = shell(script);
+    expect(await program.ended).toBe(3);
+    expect(program.stderr).toMatch(said);
+    expect(program.stderr).not.toMatch(/internal error|\n\s+at /);
+  });
+
   it("tells its version", async () => {
     const program = plugboard("--version");
     expect(await program.ended).toBe(0);

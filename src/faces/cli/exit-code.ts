@@ -9,7 +9,7 @@ export const EXIT = {
   toolError: 1,
   /** Wrong usage or configuration, including an unknown tool. */
   usage: 2,
-  /** The server or the model is unavailable, or did not answer in time. */
+  /** The server, the model or something of the machine is unavailable, or there was no answer in time. */
   unavailable: 3,
   /** Refused by a rule, without approval, or because the tool has changed. */
   refused: 4,
@@ -48,6 +48,7 @@ const BY_CODE: Readonly<Record<ErrorCode, number>> = {
   RATE_LIMITED: EXIT.unavailable,
   UNTRUSTED: EXIT.usage,
   NO_MODEL: EXIT.unavailable,
+  SYSTEM_ERROR: EXIT.unavailable,
   CANCELLED: EXIT.interrupted,
 };
 

@@ -31,7 +31,10 @@ export function processIo(): CliIo {
     stdout: process.stdout,
     stderr: process.stderr,
     env: process.env,
-    cwd: process.cwd(),
+    // Fails if the directory has been removed, so it is read only where it is needed.
+    get cwd() {
+      return process.cwd();
+    },
     homedir: homedir(),
     clock: systemClock,
     events: process,

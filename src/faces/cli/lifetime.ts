@@ -19,8 +19,8 @@ const PATIENCE_MS = 1000;
 const FAULT_GRACE_MS = 15_000;
 
 export interface LifetimeListener {
-  /** An internal error, as it happens. */
-  onFault(error: unknown): void;
+  /** An error that nobody caught, as it happens. Returns the exit code. */
+  onFault(error: unknown): number;
   /** Stopping after a Ctrl-C takes long. */
   onSlowStop(): void;
 }
@@ -100,9 +100,9 @@ export class Lifetime {
   }
 
   #onFault(error: unknown): void {
-    this.#listener.onFault(error);
-    this.#end(EXIT.internal);
-    this.#timer ??= this.#io.clock.later(FAULT_GRACE_MS, () => this.#io.exit(EXIT.internal));
+    const code = this.#listener.onFault(error);
+    this.#end(code);
+    this.#timer ??= this.#io.clock.later(FAULT_GRACE_MS, () => this.#io.exit(code));
   }
 
   #end(exitCode: number): void {

@@ -1,8 +1,9 @@
 // The command line: reads it, runs one command within its lifetime, and gives the exit code.
 
 import { plugboardHome } from "../../config/home.ts";
-import { PlugboardError } from "../../model/errors.ts";
+import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
 import { checkStateDirectory } from "../../state/state-directory.ts";
+import { systemProblem } from "../../util/system-problem.ts";
 import { plainText } from "../../util/text.ts";
 import { readCommandLine } from "./command-line.ts";
 import type { CliContext } from "./context.ts";
@@ -33,8 +34,14 @@ export async function runCli(argv: readonly string[], io: CliIo = processIo()): 
   const { paint } = terminal.err;
   const print = (lines: readonly string[]): void => lines.forEach((line) => screen.note(line));
   const withStack = options.logLevel === "info" || options.logLevel === "debug";
+  /** Prints what happened, and returns the exit code. */
+  const report = (error: unknown): number => {
+    const known = knownError(error);
+    print(known ? errorLines(known, paint) : faultLines(error, paint, withStack));
+    return known ? exitCodeFor(known.code) : EXIT.internal;
+  };
   const lifetime = new Lifetime(io, {
-    onFault: (error) => print(faultLines(error, paint, withStack)),
+    onFault: (error) => report(error),
     onSlowStop: () => print(["plugboard: stopping the servers; press Ctrl-C again to quit now"]),
   });
   try {
@@ -56,10 +63,9 @@ export async function runCli(argv: readonly string[], io: CliIo = processIo()): 
     return lifetime.exitCode ?? code;
   } catch (error) {
     if (lifetime.exitCode !== undefined) return lifetime.exitCode;
-    const known = error instanceof PlugboardError;
-    print(known ? errorLines(error, paint) : faultLines(error, paint, withStack));
-    if (options.json) printJson(error, command, screen);
-    return known ? exitCodeFor(error.code) : EXIT.internal;
+    const exitCode = report(error);
+    if (options.json) printJson(knownError(error) ?? error, command, screen);
+    return exitCode;
   } finally {
     lifetime.release();
   }
@@ -105,6 +111,12 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
     case "demo":
       return (await import("./demo/demo.ts")).runDemo(context);
   }
+}
+
+/** Undefined for a bug. */
+function knownError(error: unknown): PlugboardError | undefined {
+  const isKnown = error instanceof PlugboardError || systemProblem(error) !== undefined;
+  return isKnown ? toPlugboardError(error, "SYSTEM_ERROR") : undefined;
 }
 
 function endWithStdin(lifetime: Lifetime, command: CliCommand): void {

@@ -8,7 +8,7 @@ import { PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { ProtocolChoice } from "../../model/server-definition.ts";
 import type { ProtocolEra } from "../../model/connection.ts";
-import { oneLine } from "../../util/text.ts";
+import { oneLine, visibleJson } from "../../util/text.ts";
 import { wireErrorOf } from "../transport/errors.ts";
 
 export const MODERN_VERSION = "2026-07-28";
@@ -31,8 +31,13 @@ export interface Implementation {
 export interface Handshake {
   era: ProtocolEra;
   protocolVersion: string;
-  /** What the server said about itself: its answer to `initialize` or `server/discover`. */
+  /**
+   * What the server said about itself in its answer to `initialize` or `server/discover`: the parts that we know,
+   * without what is malformed.
+   */
   statement: JsonObject;
+  /** The capabilities that it stated in a way that means nothing; they count as absent. */
+  oddCapabilities: string[];
   /** The other era was asked first, and the server was out of order then: another time it may speak that one. */
   isEraDoubtful?: true;
 }
@@ -172,18 +177,18 @@ async function initialize(
   if (!isJsonObject(result) || typeof result.protocolVersion !== "string") {
     throw new PlugboardError("HANDSHAKE_FAILED", "the server's answer to initialize is malformed");
   }
-  if (!LEGACY_VERSIONS.includes(result.protocolVersion)) {
-    throw unsupported(oneLine(result.protocolVersion, 40));
+  const { protocolVersion } = result;
+  if (!LEGACY_VERSIONS.includes(protocolVersion)) {
+    throw unsupported([protocolVersion], "initialize", options.protocol);
   }
+  const { capabilities, odd } = readCapabilities(result.capabilities);
+  const serverInfo = toImplementation(result.serverInfo);
+  const instructions = textOrNothing(result.instructions);
   return {
     era: "legacy",
-    protocolVersion: result.protocolVersion,
-    statement: {
-      ...result,
-      capabilities: isJsonObject(result.capabilities) ? result.capabilities : {},
-      serverInfo: toImplementation(result.serverInfo),
-      instructions: typeof result.instructions === "string" ? result.instructions : undefined,
-    },
+    protocolVersion,
+    statement: { protocolVersion, capabilities, serverInfo, instructions },
+    oddCapabilities: odd,
   };
 }
 
@@ -202,10 +207,48 @@ async function discover(
     throw new PlugboardError("HANDSHAKE_FAILED", "the server's answer to discover is malformed");
   }
   if (!result.supportedVersions.includes(MODERN_VERSION)) {
-    const offered = result.supportedVersions.slice(0, 10).map((each) => oneLine(String(each), 40));
-    throw unsupported(offered.join(", ") || "none");
+    throw unsupported(result.supportedVersions, "server/discover", options.protocol);
   }
-  return { era: "modern", protocolVersion: MODERN_VERSION, statement: result };
+  const { capabilities, odd } = readCapabilities(result.capabilities);
+  const instructions = textOrNothing(result.instructions);
+  const info = isJsonObject(result._meta) ? result._meta[SERVER_INFO] : undefined;
+  const supportedVersions = [MODERN_VERSION];
+  return {
+    era: "modern",
+    protocolVersion: MODERN_VERSION,
+    statement: {
+      supportedVersions,
+      capabilities,
+      instructions,
+      ...(isJsonObject(info) && { _meta: { [SERVER_INFO]: toImplementation(info) } }),
+    },
+    oddCapabilities: odd,
+  };
+}
+
+const SERVER_INFO = "io.modelcontextprotocol/serverInfo";
+const CAPABILITIES = ["tools", "resources", "prompts", "logging", "completions"] as const;
+
+/** A capability is an object, empty or with switches. The rest of it is no concern of ours, however deep it goes. */
+function readCapabilities(stated: unknown): { capabilities: JsonObject; odd: string[] } {
+  const capabilities: JsonObject = {};
+  const odd: string[] = [];
+  for (const name of CAPABILITIES) {
+    const value = isJsonObject(stated) && Object.hasOwn(stated, name) ? stated[name] : undefined;
+    if (isJsonObject(value)) {
+      capabilities[name] = {
+        ...(value.listChanged === true && { listChanged: true }),
+        ...(value.subscribe === true && { subscribe: true }),
+      };
+    } else if (value !== undefined && value !== null && value !== false) {
+      odd.push(name);
+    }
+  }
+  return { capabilities, odd };
+}
+
+function textOrNothing(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }
 
 function namesOurVersion(error: unknown): boolean {
@@ -214,19 +257,39 @@ function namesOurVersion(error: unknown): boolean {
   return Array.isArray(wire.data.supported) && wire.data.supported.includes(MODERN_VERSION);
 }
 
-function unsupported(offered: string): PlugboardError {
-  return new PlugboardError(
-    "UNSUPPORTED_VERSION",
-    `the server speaks protocol version ${offered}; Plugboard speaks ${MODERN_VERSION}, ${LEGACY_VERSIONS.join(", ")}`,
-    { permanent: true },
-  );
+/** `offered` is what the server named in its answer to `method`. */
+function unsupported(
+  offered: readonly unknown[],
+  method: "initialize" | "server/discover",
+  protocol: ProtocolChoice,
+): PlugboardError {
+  const versions = offered.slice(0, 10).map((each) => String(each).slice(0, 100));
+  const shown = versions.map((each) => oneLine(each, 40));
+  const known = shown.find((each) => each === MODERN_VERSION || LEGACY_VERSIONS.includes(each));
+  const details = { permanent: true };
+  if (known === undefined) {
+    const message = `the server speaks protocol version ${shown.join(", ") || "none"}; Plugboard speaks ${MODERN_VERSION}, ${LEGACY_VERSIONS.join(", ")}`;
+    return new PlugboardError("UNSUPPORTED_VERSION", message, details);
+  }
+  // We speak that version too. What is wrong is how it is written, or where it is named.
+  if (!versions.includes(known)) {
+    const written = visibleJson(versions[shown.indexOf(known)]);
+    const message = `the server misspells its protocol version in its answer to ${method}: ${written} instead of "${known}"`;
+    return new PlugboardError("UNSUPPORTED_VERSION", message, details);
+  }
+  const opening = method === "initialize" ? "server/discover" : "initialize";
+  const message = `the server names protocol version ${known} in its answer to ${method}, but a conversation in that version begins with ${opening}`;
+  const hint =
+    protocol === "auto"
+      ? "update the server, or report this to its author"
+      : 'set "protocol" to "auto" for this server';
+  return new PlugboardError("UNSUPPORTED_VERSION", message, { ...details, hint });
 }
 
 /** The SDK requires a name and a version, and some servers leave them out. */
 function toImplementation(info: unknown): JsonObject {
   const given = isJsonObject(info) ? info : {};
   return {
-    ...given,
     name: typeof given.name === "string" ? given.name : "unnamed",
     version: typeof given.version === "string" ? given.version : "0",
   };

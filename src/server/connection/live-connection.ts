@@ -169,6 +169,8 @@ class LiveConnection implements Connection {
   async establish(timeout: number, expect: ProtocolEra | undefined): Promise<void> {
     // Loading the SDK costs nothing now: the child is booting meanwhile.
     const sdk = import("@modelcontextprotocol/client");
+    // It is awaited only after the handshake, which may take longer than the failure.
+    sdk.catch(() => {});
     const { wire, transport } = this.#options.carrier;
     const { capabilities } = this.#router.requests;
     const handshake = await shakeHands({
@@ -272,6 +274,9 @@ class LiveConnection implements Connection {
     const places = this.#handshake && hiddenIn(this.#handshake, this.#client?.getServerVersion());
     const messages = [
       ...(remark === undefined ? [] : [remark]),
+      ...(this.#handshake?.oddCapabilities ?? []).map(
+        (name) => `its capability '${name}' is not an object, so it counts as absent`,
+      ),
       ...(places === undefined
         ? []
         : [`invisible characters were removed from the server's ${places}`]),

@@ -21,6 +21,8 @@ export interface FailureCause {
   isReason: boolean;
   /** What to do about it, for the causes that we know. */
   remedy?: string;
+  /** What spoils the line, if it would be a message; follows "a line that". */
+  fault?: string;
 }
 
 const MAX_LINES = 200;
@@ -47,15 +49,15 @@ export function findCause({ stderr, stdout }: ServerOutput): FailureCause | unde
 /** An error with the server's own words about its cause, and the remedy as its hint. */
 export function withCause(
   code: ErrorCode,
-  what: string,
+  happened: string,
   cause: FailureCause | undefined,
   details: ErrorDetails,
 ): PlugboardError {
-  if (cause === undefined) return new PlugboardError(code, what, details);
-  const { line, from, isReason, remedy } = cause;
-  const where =
-    from === "stdout" ? "; on stdout it wrote text that is not MCP: " : "; it last wrote: ";
-  const message = `${what}${isReason && from === "stderr" ? ": " : where}${line}`;
+  if (cause === undefined) return new PlugboardError(code, happened, details);
+  const { line, from, isReason, remedy, fault } = cause;
+  const what = fault === undefined ? "text that is not MCP" : `a line that ${fault}`;
+  const where = from === "stdout" ? `; on stdout it wrote ${what}: ` : "; it last wrote: ";
+  const message = `${happened}${isReason && from === "stderr" ? ": " : where}${line}`;
   // Where the reason is known, a guess would only mislead.
   const hint = remedy ?? (isReason ? undefined : details.hint);
   const isSplit = details.quote !== undefined;

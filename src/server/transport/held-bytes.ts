@@ -35,6 +35,12 @@ export class HeldBytes {
     }
   }
 
+  /** The beginning as text. */
+  peek(bytes: number): string {
+    this.#seal();
+    return Buffer.concat(this.#pieces.slice(0, 8), Math.min(bytes, this.#length)).toString("utf8");
+  }
+
   /** Returns everything as text, and holds nothing afterwards. */
   take(): string {
     this.#seal();

@@ -45,3 +45,8 @@ export function headerValue(value: string): string {
   if (isSafe && !(value.startsWith("=?base64?") && value.endsWith("?="))) return value;
   return `=?base64?${Buffer.from(value, "utf8").toString("base64")}?=`;
 }
+
+/** What a body is, in lower case and without parameters: `text/event-stream`. Media types have no case. */
+export function mediaType(headers: Readonly<Record<string, string>>): string | undefined {
+  return headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
+}

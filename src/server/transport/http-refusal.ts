@@ -4,19 +4,18 @@ import { PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { parseJson } from "../../util/parse-json.ts";
 import { retryAfterMs } from "../../util/retry-after.ts";
-import { oneLine } from "../../util/text.ts";
+import { duration, oneLine } from "../../util/text.ts";
 import { type Quote, serverError, wireMessage } from "./errors.ts";
+import { mediaType } from "./http-headers.ts";
 
 export type Refusal =
   /** The server has forgotten the session; the request did not run. */
   | { kind: "session-lost"; error: PlugboardError }
-  /** The server asks us to try again later; the request did not run. */
+  /** The server asks us to try again after this wait, whatever its length; the request did not run. */
   | { kind: "later"; afterMs: number; error: PlugboardError }
   | { kind: "error"; error: PlugboardError };
 
-/** We do not wait longer than this, whatever the server says. */
-const LONGEST_WAIT_MS = 30_000;
-/** We do not retry sooner than this either. */
+/** We do not retry sooner than this, whatever the server says. */
 const SHORTEST_WAIT_MS = 250;
 const DEFAULT_WAIT_MS = 1000;
 
@@ -46,12 +45,28 @@ export function readRefusal(answer: RefusedAnswer): Refusal {
     return { kind: "session-lost", error };
   }
   if (status !== 429) return { kind: "error", error };
-  const afterMs = retryAfterMs(answer.headers["retry-after"], answer.now) ?? DEFAULT_WAIT_MS;
-  return {
-    kind: "later",
-    afterMs: Math.min(Math.max(afterMs, SHORTEST_WAIT_MS), LONGEST_WAIT_MS),
-    error,
-  };
+  const told = retryAfterMs(answer.headers["retry-after"], answer.now);
+  const afterMs = Math.max(told ?? DEFAULT_WAIT_MS, SHORTEST_WAIT_MS);
+  return { kind: "later", afterMs, error: notRun(answer, error, told) };
+}
+
+/** `told` is the wait that the server asks for, if it says one. */
+function notRun(
+  { status, method }: RefusedAnswer,
+  error: PlugboardError,
+  told: number | undefined,
+): PlugboardError {
+  const where = error.code === "SERVER_ERROR" ? ` (HTTP ${status})` : "";
+  const effect = method === "tools/call" ? "; the call has not run" : "";
+  return new PlugboardError(error.code, `${error.message}${where}${effect}`, {
+    cause: error.cause,
+    quote: error.quote,
+    status,
+    hint:
+      told === undefined
+        ? "the server takes no more requests for now: try again later"
+        : `the server asks for a wait of ${duration(Math.ceil(told / 1000) * 1000)}: try again then`,
+  });
 }
 
 /** Whether another token may overcome the refusal. */
@@ -68,7 +83,7 @@ function errorIn(body: string): JsonObject | undefined {
 
 function httpError(answer: RefusedAnswer): PlugboardError {
   const { status, method, headers } = answer;
-  const type = headers["content-type"]?.split(";")[0];
+  const type = mediaType(headers);
   const said = saidIn(answer, type);
   const shown = said === "" ? "" : `: ${said}`;
   const kind = type === undefined || said !== "" ? "" : oneLine(type, 60);

@@ -8,7 +8,7 @@ import type { GuardedFetch, GuardedResponse } from "../../net/fetch.ts";
 import { type Clock, pause } from "../../util/clock.ts";
 import { type ParamHeader, paramHeaders } from "./param-headers.ts";
 import { readEvents, type StreamPosition } from "./event-stream.ts";
-import { mirroredHeaders, sessionHeaders } from "./http-headers.ts";
+import { mediaType, mirroredHeaders, sessionHeaders } from "./http-headers.ts";
 import type { Quote } from "./errors.ts";
 import { readRefusal } from "./http-refusal.ts";
 import { type Hold, sendAuthorized } from "./send-authorized.ts";
@@ -22,6 +22,8 @@ const SAFE_RETRIES = 2;
 const SAFE_RETRY_MS = 500;
 /** How often we try again when the server says "later". */
 const LATER_RETRIES = 5;
+/** How long a message waits whose sender has set no time. */
+const LONGEST_WAIT_MS = 30_000;
 
 /** A server at a URL, and the way to it. */
 export interface RemoteOptions {
@@ -43,6 +45,8 @@ export interface Outgoing {
   signal: AbortSignal;
   /** Stops the clock of the caller who waits for the answer. */
   hold?: Hold;
+  /** Milliseconds until the caller gives up. */
+  timeLeft?: () => number;
   /** The server need not know this request: HTTP 5xx is an answer like any other. */
   isProbe?: boolean;
 }
@@ -96,6 +100,9 @@ export class HttpSession {
         renewed = true;
         await this.#renew(session, outgoing.signal);
       } else if (refusal.kind === "later" && patience > 0) {
+        // Whoever waits longer than the caller does cannot succeed, and the caller would not learn why.
+        const left = outgoing.timeLeft?.() ?? LONGEST_WAIT_MS;
+        if (refusal.afterMs >= left) throw refusal.error;
         patience -= 1;
         await this.#wait(refusal.afterMs, outgoing.signal);
       } else if (status >= 500 && retries > 0) {
@@ -216,7 +223,7 @@ export class HttpSession {
 }
 
 export function isEventStream({ headers }: GuardedResponse): boolean {
-  return headers["content-type"]?.startsWith("text/event-stream") ?? false;
+  return mediaType(headers) === "text/event-stream";
 }
 
 /** The beginning of a body that is not the answer we wanted. Ends the response. */

@@ -8,6 +8,7 @@ import { oneLine } from "../../util/text.ts";
 import { pause } from "../../util/clock.ts";
 import { readEvents, readText, type StreamPosition } from "./event-stream.ts";
 import { serverError } from "./errors.ts";
+import { mediaType } from "./http-headers.ts";
 import {
   firstBytes,
   HttpSession,
@@ -135,7 +136,7 @@ export class HttpTransport extends RemoteTransport {
     take: (data: string) => void,
   ): Promise<void> {
     const { maxMessageBytes, quote } = this.#options;
-    const type = response.headers["content-type"] ?? "";
+    const type = mediaType(response.headers) ?? "";
     if (isEventStream(response)) {
       return readEvents(response.body, maxMessageBytes, position, ({ name, data }) => {
         if (name === "message") take(data);

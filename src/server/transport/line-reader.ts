@@ -4,6 +4,7 @@
 import { HeldBytes } from "./held-bytes.ts";
 
 const NEWLINE = 10;
+const PEEK_BYTES = 2000;
 
 export interface LineReaderOptions {
   /** A longer line ends the reading. */
@@ -20,6 +21,12 @@ export class LineReader {
 
   constructor(options: LineReaderOptions) {
     this.#options = options;
+  }
+
+  /** The size of the line that has not ended yet, and its beginning; undefined if there is none. */
+  get unfinished(): { bytes: number; start: string } | undefined {
+    const bytes = this.#held.length;
+    return bytes === 0 ? undefined : { bytes, start: this.#held.peek(PEEK_BYTES) };
   }
 
   push(chunk: Buffer): void {

@@ -8,6 +8,7 @@ import type { JsonObject } from "../../model/json.ts";
 import type { Progress } from "../../model/tool.ts";
 import type { Clock, Timer } from "../../util/clock.ts";
 import { duration } from "../../util/text.ts";
+import { describeDropped, type DroppedLine, faultOfText } from "./dropped-line.ts";
 import { malformed, type Quote, serverError } from "./errors.ts";
 
 export interface RequestOptions {
@@ -27,6 +28,7 @@ interface PendingCall {
   method: string;
   resolve: (result: unknown) => void;
   reject: (error: PlugboardError) => void;
+  started: number;
   timeout: number;
   deadline: number;
   latest: number;
@@ -53,21 +55,34 @@ const OUR_ID = /^1\d{9}$/;
 /** How many characters at either end of an answer are searched for its id. */
 const ENVELOPE = 2000;
 
+/**
+ * Tells the server that nobody waits for its answer any more. If the server has never seen the request, returns
+ * what kept us from sending it.
+ */
+export type Abandon = (id: number, reason: string) => PlugboardError | undefined;
+
 export class PendingCalls {
   readonly #calls = new Map<number, PendingCall>();
   readonly #clock: Clock;
-  /** Tells the server that nobody waits for its answer any more. */
-  readonly #abandon: (id: number, reason: string) => void;
+  readonly #abandon: Abandon;
   readonly #quote: Quote;
+  readonly #droppedSince: (since: number) => DroppedLine | undefined;
   #nextId = FIRST_ID;
   #timer: Timer | undefined;
   #timerAt = Infinity;
   #failure: PlugboardError | undefined;
 
-  constructor(clock: Clock, abandon: (id: number, reason: string) => void, quote: Quote) {
+  /** `droppedSince` tells what the server wrote since then that is not a message. */
+  constructor(
+    clock: Clock,
+    abandon: Abandon,
+    quote: Quote,
+    droppedSince: (since: number) => DroppedLine | undefined = () => undefined,
+  ) {
     this.#clock = clock;
     this.#abandon = abandon;
     this.#quote = quote;
+    this.#droppedSince = droppedSince;
   }
 
   get size(): number {
@@ -77,6 +92,11 @@ export class PendingCalls {
   /** Whether the call still waits for its answer. */
   waits(id: number): boolean {
     return this.#calls.has(id);
+  }
+
+  /** Milliseconds until the call times out; Infinity while a person is asked. */
+  timeLeft(id: number): number {
+    return (this.#calls.get(id)?.deadline ?? 0) - this.#clock.monotonic();
   }
 
   /** The id if it is one of ours, pending or not. Some servers send numbers back as text. */
@@ -99,6 +119,7 @@ export class PendingCalls {
         method,
         resolve,
         reject,
+        started: now,
         timeout: options.timeout,
         deadline: now + options.timeout,
         latest: now + Math.max(options.ceiling ?? 0, options.timeout),
@@ -121,13 +142,18 @@ export class PendingCalls {
       }
       this.#calls.set(id, call);
       if (call.deadline < this.#timerAt) this.#arm(call.deadline, now);
-      try {
-        send(id);
-      } catch (error) {
-        // A program's arguments may be more than JSON can express: cycles, BigInts.
-        this.fail(id, toPlugboardError(error, "INVALID_ARGUMENTS"));
-      }
+      this.attempt(id, send);
     });
+  }
+
+  /** Runs a part of sending the request; what it throws fails the call. */
+  attempt(id: number, send: (id: number) => void): void {
+    try {
+      send(id);
+    } catch (error) {
+      // A program's arguments may be more than JSON can express: cycles, BigInts.
+      this.fail(id, toPlugboardError(error, "INVALID_ARGUMENTS"));
+    }
   }
 
   /** Settles the call that a response belongs to; false if nobody waits for it (any more). */
@@ -156,7 +182,10 @@ export class PendingCalls {
     const id = Number(/"id"\s*:\s*"?(\d{10})(?!\d)/.exec(ends)?.[1]);
     const call = this.#calls.get(id);
     if (call === undefined) return false;
-    this.fail(id, malformed(call.method, "is not valid JSON", this.#quote(text)));
+    this.fail(
+      id,
+      malformed(call.method, faultOfText(text) ?? "is not valid JSON", this.#quote(text)),
+    );
     return true;
   }
 
@@ -247,8 +276,12 @@ export class PendingCalls {
         continue;
       }
       this.#take(id);
-      this.#abandon(id, "timed out");
-      call.reject(timedOut(call));
+      const unsent = this.#abandon(id, "timed out");
+      call.reject(
+        unsent === undefined
+          ? timedOut(call, this.#droppedSince(call.started))
+          : neverSent(call, unsent),
+      );
     }
     if (next !== Infinity) this.#arm(next, now);
   }
@@ -263,9 +296,17 @@ function allowMany(signal: AbortSignal): void {
   setMaxListeners(0, signal);
 }
 
-function timedOut(call: PendingCall): PlugboardError {
-  const message = call.extended
+function neverSent({ method, timeout }: PendingCall, why: PlugboardError): PlugboardError {
+  const message = `${why.message}: ${method} could not be sent within ${duration(timeout)}, and has not run`;
+  return new PlugboardError(why.code, message, { cause: why, quote: why.quote });
+}
+
+/** `dropped` may be the answer, or say why there is none. */
+function timedOut(call: PendingCall, dropped: DroppedLine | undefined): PlugboardError {
+  const what = call.extended
     ? `no answer to ${call.method} within ${duration(call.timeout)} of its last progress, or past the ceiling`
     : `no answer to ${call.method} within ${duration(call.timeout)}`;
-  return new PlugboardError("TIMEOUT", message);
+  if (dropped === undefined) return new PlugboardError("TIMEOUT", what);
+  const message = `${what}; ${describeDropped(dropped)}`;
+  return new PlugboardError("TIMEOUT", message, { quote: dropped.shown });
 }

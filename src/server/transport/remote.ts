@@ -4,7 +4,9 @@
 import type { JSONRPCMessage, TransportSendOptions } from "@modelcontextprotocol/client";
 import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import { Backlog } from "./backlog.ts";
 import type { Wire } from "./carrier.ts";
+import { faultOfText } from "./dropped-line.ts";
 import type { Quote } from "./errors.ts";
 import type { Outgoing, RemoteOptions } from "./http-session.ts";
 import { PendingCalls, type RequestOptions } from "./pending-calls.ts";
@@ -21,17 +23,21 @@ export abstract class RemoteTransport implements Wire {
   readonly #end = new AbortController();
   readonly #onFatal: (error: PlugboardError) => void;
   readonly #quote: Quote;
+  readonly #backlog: Backlog;
+  /** The size of the requests that have no answer yet: each is kept, because it may have to be sent again. */
+  #held = 0;
   #initializeResult: JsonObject | undefined;
   #broken = false;
 
   /** Calls `onFatal` once, when the server cannot be reached any more; the owner then calls `end`. */
   constructor(
-    { clock, quote }: Pick<RemoteOptions, "clock" | "quote">,
+    { clock, quote, maxMessageBytes }: Pick<RemoteOptions, "clock" | "quote" | "maxMessageBytes">,
     onFatal: (error: PlugboardError) => void,
   ) {
     this.#onFatal = onFatal;
     this.#quote = quote;
     this.calls = new PendingCalls(clock, (id, reason) => this.#abandon(id, reason), quote);
+    this.#backlog = new Backlog(() => this.#held <= maxMessageBytes);
   }
 
   /** Aborts when the conversation is over. */
@@ -77,6 +83,7 @@ export abstract class RemoteTransport implements Wire {
 
   end(error: PlugboardError): void {
     if (this.ended.aborted) return;
+    this.#backlog.clear();
     this.calls.failAll(error);
     this.#end.abort();
     for (const { ended } of this.#streams.values()) ended.abort();
@@ -103,7 +110,8 @@ export abstract class RemoteTransport implements Wire {
       parsed = JSON.parse(text);
     } catch (error) {
       const quote = this.#quote(text);
-      const message = `the server's answer is not valid JSON: ${quote}`;
+      const fault = faultOfText(text) ?? "is not valid JSON";
+      const message = `the server's answer ${fault}: ${quote}`;
       throw new PlugboardError("PROTOCOL", message, { cause: error, quote });
     }
     const messages: unknown[] = Array.isArray(parsed) ? parsed : [parsed];
@@ -134,15 +142,22 @@ export abstract class RemoteTransport implements Wire {
     options: RequestOptions,
     withProgress: boolean,
   ): Promise<unknown> {
-    return this.calls.request(method, options, (id) => {
+    const send = (id: number): void => {
       const meta = { ...this.meta, ...(withProgress && { progressToken: id }) };
       const full = Object.keys(meta).length === 0 ? params : { ...params, _meta: meta };
       const body = JSON.stringify({ jsonrpc: "2.0", id, method, params: full });
       const { isProbe = false } = options;
       const ended = new AbortController();
       this.#streams.set(id, { ended, isProbe });
+      this.#held += body.length;
       const hold: Hold = (wait) => this.calls.hold(id, wait);
-      void this.#run({ method, params: full, body, signal: ended.signal, hold, isProbe }, id);
+      const timeLeft = (): number => this.calls.timeLeft(id);
+      const { signal: over } = ended;
+      void this.#run({ method, params: full, body, signal: over, hold, timeLeft, isProbe }, id);
+    };
+    return this.calls.request(method, options, (id) => {
+      if (this.#backlog.isOpen) return send(id);
+      this.#backlog.add(id, () => this.calls.attempt(id, send));
     });
   }
 
@@ -155,6 +170,8 @@ export abstract class RemoteTransport implements Wire {
       if (isOver(reason) && !(outgoing.isProbe && reason.code === "NETWORK")) this.fatal(reason);
     } finally {
       this.#streams.delete(id);
+      this.#held -= outgoing.body.length;
+      this.#backlog.advance();
     }
   }
 
@@ -179,13 +196,18 @@ export abstract class RemoteTransport implements Wire {
     return isKnown;
   }
 
-  #abandon(id: number, reason: string): void {
+  #abandon(id: number, reason: string): PlugboardError | undefined {
+    if (this.#backlog.remove(id)) {
+      const message = "the server has not answered earlier requests";
+      return new PlugboardError("SERVER_UNAVAILABLE", message, { quote: "" });
+    }
     const stream = this.#streams.get(id);
     stream?.ended.abort();
     // In 2026-07-28, closing the stream cancels the request. A server that does not know it has nothing to cancel.
-    if (this.meta !== undefined || this.ended.aborted || stream?.isProbe) return;
+    if (this.meta !== undefined || this.ended.aborted || stream?.isProbe) return undefined;
     const params = { requestId: id, reason };
     this.notify({ jsonrpc: "2.0", method: "notifications/cancelled", params }).catch(() => {});
+    return undefined;
   }
 }
 

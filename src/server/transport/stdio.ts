@@ -6,14 +6,20 @@ import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { Clock } from "../../util/clock.ts";
-import { byteSize } from "../../util/text.ts";
+import { Backlog } from "./backlog.ts";
 import type { Wire } from "./carrier.ts";
+import { type DroppedLine, faultOfId, faultOfText, faultOfUnfinished } from "./dropped-line.ts";
 import { messageTooLarge, type Quote } from "./errors.ts";
 import { LineReader } from "./line-reader.ts";
 import { PendingCalls, type RequestOptions } from "./pending-calls.ts";
 
 /** After this many lines in a row that are not messages we give up. A chatty start-up stays below. */
 const MAX_JUNK_LINES = 10_000;
+/**
+ * Requests wait while more than this is unsent. It is many times what a pipe takes at once, so a server that reads
+ * never waits for us.
+ */
+const MAX_UNSENT = 1024 ** 2;
 
 export interface StdioTransportOptions {
   stdin: Writable;
@@ -36,8 +42,16 @@ export class StdioTransport implements Wire {
   readonly #options: StdioTransportOptions;
   readonly #calls: PendingCalls;
   readonly #reader: LineReader;
+  readonly #backlog: Backlog;
+  /** One function for every write. */
+  readonly #onWritten = (error?: Error | null): void => {
+    if (!error && !this.#closed) this.#backlog.advance();
+  };
   #outbox = "";
   #junk = 0;
+  /** The last dropped line, and the last of those that would be messages but for a fault. */
+  #lastDropped: (DroppedLine & { at: number }) | undefined;
+  #lastSpoilt: (DroppedLine & { at: number }) | undefined;
   #broken = false;
   #closed = false;
   /** The result of the host's own `initialize`, for the SDK's. */
@@ -49,8 +63,15 @@ export class StdioTransport implements Wire {
   constructor(options: StdioTransportOptions) {
     this.#options = options;
     this.#stdin = options.stdin;
-    const { clock, quote } = options;
-    this.#calls = new PendingCalls(clock, (id, why) => this.#sendCancelled(id, why), quote);
+    const { clock, quote, maxMessageBytes } = options;
+    this.#calls = new PendingCalls(
+      clock,
+      (id, why) => this.#abandon(id, why),
+      quote,
+      (at) => this.droppedSince(at),
+    );
+    const room = Math.min(MAX_UNSENT, maxMessageBytes);
+    this.#backlog = new Backlog(() => this.#unsent() <= room);
     this.#reader = new LineReader({
       maxBytes: options.maxMessageBytes,
       onLine: (line) => this.#receive(line),
@@ -70,7 +91,7 @@ export class StdioTransport implements Wire {
   /** The SDK calls this when it attaches; the pipes are open already. */
   async start(): Promise<void> {}
 
-  /** The SDK's own traffic. Never waits for the server to read. */
+  /** The SDK's own traffic: answers and notifications. It never waits; if the server does not read, it is refused. */
   async send(message: JSONRPCMessage): Promise<void> {
     if ("method" in message && message.method === "initialize" && this.#initializeResult) {
       const id = "id" in message ? message.id : 0;
@@ -78,8 +99,8 @@ export class StdioTransport implements Wire {
       queueMicrotask(() => this.onmessage?.(answer));
       return;
     }
-    const refusal = this.#refusal();
-    if (refusal !== undefined) throw refusal;
+    if (this.#closed) throw closedBy("the connection is closed");
+    if (this.#unsent() > this.#options.maxMessageBytes) throw notReading();
     this.#post(`${JSON.stringify(message)}\n`);
   }
 
@@ -93,22 +114,30 @@ export class StdioTransport implements Wire {
   }
 
   request(method: string, params: JsonObject, options: RequestOptions): Promise<unknown> {
-    const full = this.#withMeta(params);
-    return this.#calls.request(method, options, (id) => {
-      this.#postRequest(id, JSON.stringify({ jsonrpc: "2.0", id, method, params: full }));
-    });
+    return this.#request(method, options, (id) =>
+      JSON.stringify({ jsonrpc: "2.0", id, method, params: this.#withMeta(params) }),
+    );
   }
 
   /** `request("tools/call", …)` with the message built by hand: this is the hot path. */
   callTool(name: string, args: JsonObject, options: RequestOptions): Promise<unknown> {
-    return this.#calls.request("tools/call", options, (id) => {
+    return this.#request("tools/call", options, (id) => {
       const extra =
         options.extra === undefined ? "" : `${JSON.stringify(options.extra).slice(1, -1)},`;
-      this.#postRequest(
-        id,
-        `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{${extra}"name":${JSON.stringify(name)},"arguments":${JSON.stringify(args)},"_meta":{"progressToken":${id}${this.#metaMembers}}}}`,
-      );
+      return `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{${extra}"name":${JSON.stringify(name)},"arguments":${JSON.stringify(args)},"_meta":{"progressToken":${id}${this.#metaMembers}}}}`;
     });
+  }
+
+  /** What the server wrote since then that is not a message, most telling first. */
+  droppedSince(since: number): DroppedLine | undefined {
+    const { unfinished } = this.#reader;
+    if (this.#lastSpoilt !== undefined && this.#lastSpoilt.at >= since) return this.#lastSpoilt;
+    if (unfinished !== undefined) {
+      const { bytes, start } = unfinished;
+      return { fault: faultOfUnfinished(bytes, start), shown: this.#options.quote(start) };
+    }
+    const last = this.#lastDropped;
+    return last !== undefined && last.at >= since ? last : undefined;
   }
 
   hold<Result>(wait: Promise<Result>): Promise<Result> {
@@ -121,6 +150,7 @@ export class StdioTransport implements Wire {
     // A cancellation from this turn of the event loop must still reach the server.
     this.#flush();
     this.#closed = true;
+    this.#backlog.clear();
     this.#calls.failAll(error);
     this.onclose?.();
   }
@@ -129,21 +159,21 @@ export class StdioTransport implements Wire {
     this.end(new PlugboardError("CONNECTION_CLOSED", "the connection was closed"));
   }
 
-  #postRequest(id: number, text: string): void {
-    const refusal = this.#refusal();
-    if (refusal === undefined) this.#post(`${text}\n`);
-    else this.#calls.fail(id, refusal);
+  /** `toText` is called when there is room to send the request. */
+  #request(
+    method: string,
+    options: RequestOptions,
+    toText: (id: number) => string,
+  ): Promise<unknown> {
+    return this.#calls.request(method, options, (id) => {
+      if (this.#backlog.isOpen) return this.#post(`${toText(id)}\n`);
+      this.#backlog.add(id, () => this.#calls.attempt(id, () => this.#post(`${toText(id)}\n`)));
+    });
   }
 
-  /** Refuses to send while the server does not read: what is unsent would fill the host's memory. */
-  #refusal(): PlugboardError | undefined {
-    if (this.#closed) return closedBy("the connection is closed");
-    if (this.#stdin.writableLength <= this.#options.maxMessageBytes) return undefined;
-    const waiting = byteSize(this.#stdin.writableLength);
-    return new PlugboardError(
-      "SERVER_UNAVAILABLE",
-      `the server does not read its input (${waiting} are waiting)`,
-    );
+  /** What the server has not taken yet, in characters: most of them are a byte. */
+  #unsent(): number {
+    return this.#outbox.length + this.#stdin.writableLength;
   }
 
   /** Everything from one turn of the event loop goes out in one write. */
@@ -155,15 +185,19 @@ export class StdioTransport implements Wire {
   #flush(): void {
     const text = this.#outbox;
     this.#outbox = "";
-    if (text !== "" && !this.#closed) this.#stdin.write(text);
+    if (text !== "" && !this.#closed) this.#stdin.write(text, this.#onWritten);
   }
 
-  #sendCancelled(requestId: number, reason: string): void {
-    if (this.#closed) return;
+  /** Returns why, if the server has never seen the request. */
+  #abandon(requestId: number, reason: string): PlugboardError | undefined {
+    if (this.#backlog.remove(requestId)) return notReading();
+    // A cancellation is a courtesy: a server that reads nothing does not get ever more of them.
+    if (this.#closed || this.#unsent() > this.#options.maxMessageBytes) return undefined;
     const params = this.#withMeta({ requestId, reason });
     this.#post(
       `${JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params })}\n`,
     );
+    return undefined;
   }
 
   #withMeta(params: JsonObject): JsonObject {
@@ -198,6 +232,8 @@ export class StdioTransport implements Wire {
         return;
       }
       if (message.result === undefined && message.error === undefined) return this.#drop(line);
+      // Neither we nor the SDK make requests with such ids.
+      if (typeof id !== "number") return this.#drop(line, faultOfId(id));
     } else if (typeof method !== "string") {
       return this.#drop(line);
     } else if (method === "notifications/progress" && isJsonObject(message.params)) {
@@ -213,9 +249,12 @@ export class StdioTransport implements Wire {
     }
   }
 
-  #drop(line: string): void {
+  #drop(line: string, fault = faultOfText(line)): void {
     this.#junk += 1;
     this.#options.onJunk(line);
+    const { clock, quote } = this.#options;
+    this.#lastDropped = { at: clock.monotonic(), fault, shown: quote(line) };
+    if (fault !== undefined) this.#lastSpoilt = this.#lastDropped;
     if (this.#junk < MAX_JUNK_LINES) return;
     const message = `${MAX_JUNK_LINES} lines in a row on the server's stdout are not JSON-RPC`;
     this.#fatal(new PlugboardError("PROTOCOL", message));
@@ -226,6 +265,13 @@ export class StdioTransport implements Wire {
     this.#broken = true;
     this.#options.onFatal(error);
   }
+}
+
+/** The server's own process may be stopped, busy with one call, or waiting for us to read. */
+function notReading(): PlugboardError {
+  return new PlugboardError("SERVER_UNAVAILABLE", "the server does not read its input", {
+    quote: "",
+  });
 }
 
 function closedBy(what: string, cause?: unknown): PlugboardError {

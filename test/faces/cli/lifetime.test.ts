@@ -25,7 +25,13 @@ function begin() {
       events,
       exit: (code) => exits.push(code),
     },
-    { onFault: (error) => faults.push(error), onSlowStop: () => (slow += 1) },
+    {
+      onFault: (error) => {
+        faults.push(error);
+        return 70;
+      },
+      onSlowStop: () => (slow += 1),
+    },
   );
   return { lifetime, events, clock, stdin, stdout, stderr, exits, faults, slow: () => slow };
 }
@@ -67,14 +73,17 @@ describe("a lifetime", () => {
     expect(slow()).toBe(1);
   });
 
-  it.each(["uncaughtException", "unhandledRejection"])("ends by %s with exit code 70", (event) => {
-    const { lifetime, events, faults } = begin();
-    const error = new Error("a bug");
-    events.emit(event, error);
-    expect(faults).toEqual([error]);
-    expect(lifetime.signal.aborted).toBe(true);
-    expect(lifetime.exitCode).toBe(70);
-  });
+  it.each(["uncaughtException", "unhandledRejection"])(
+    "ends by %s with the exit code of its report",
+    (event) => {
+      const { lifetime, events, faults } = begin();
+      const error = new Error("a bug");
+      events.emit(event, error);
+      expect(faults).toEqual([error]);
+      expect(lifetime.signal.aborted).toBe(true);
+      expect(lifetime.exitCode).toBe(70);
+    },
+  );
 
   it("ends the process if stopping cleanly fails after an internal error", async () => {
     const { events, clock, exits } = begin();

@@ -307,11 +307,7 @@ describe("over HTTP", () => {
 
 describe("an answer to initialize", () => {
   it.each<[string, JsonObject, JsonObject]>([
-    [
-      "is kept whole",
-      { instructions: "Be brief.", _meta: { a: 1 } },
-      { instructions: "Be brief.", _meta: { a: 1 } },
-    ],
+    ["keeps what the server says", { instructions: "Be brief." }, { instructions: "Be brief." }],
     ["may lack capabilities", { capabilities: null }, { capabilities: {} }],
     [
       "may lack who the server is",
@@ -321,7 +317,7 @@ describe("an answer to initialize", () => {
     [
       "may lack a part of it",
       { serverInfo: { name: "docs", title: "Docs" } },
-      { serverInfo: { name: "docs", title: "Docs", version: "0" } },
+      { serverInfo: { name: "docs", version: "0" } },
     ],
     [
       "may have it malformed",
@@ -332,6 +328,71 @@ describe("an answer to initialize", () => {
   ])("%s", async (_, answer, expected) => {
     const { outcome } = await greet({ ...legacy, initialize: { ...initialized, ...answer } });
     expect(outcome).toMatchObject({ era: "legacy", statement: expected });
+  });
+});
+
+describe("capabilities", () => {
+  const deep: unknown = JSON.parse(`${"[".repeat(20_000)}${"]".repeat(20_000)}`);
+
+  it.each<[string, unknown, JsonObject, odd: string[]]>([
+    ["switches are kept", { tools: { listChanged: true } }, { tools: { listChanged: true } }, []],
+    [
+      "both switches are kept",
+      { resources: { subscribe: true, listChanged: false } },
+      { resources: { subscribe: true } },
+      [],
+    ],
+    ["null is absent", { tools: {}, resources: null, prompts: null }, { tools: {} }, []],
+    ["false is absent", { tools: {}, resources: false }, { tools: {} }, []],
+    ["true is odd", { tools: true, prompts: {} }, { prompts: {} }, ["tools"]],
+    ["a list and a text are odd", { tools: [], logging: "info" }, {}, ["tools", "logging"]],
+    ["a switch that is none is off", { tools: { listChanged: "yes" } }, { tools: {} }, []],
+    ["what nobody knows is left out", { experimental: null, x: 1, tools: {} }, { tools: {} }, []],
+    [
+      "what is too deep is left out",
+      { experimental: { deep }, tools: { deep } },
+      { tools: {} },
+      [],
+    ],
+    ["an inherited name is none", JSON.parse('{"__proto__": {"tools": {}}}'), {}, []],
+    ["a list is none", [], {}, []],
+  ])("%s, in either era", async (_, capabilities, expected, odd) => {
+    const old = await greet({ ...legacy, initialize: { ...initialized, capabilities } });
+    const current = await greet({ ...modern, discover: { ...discovered, capabilities } });
+    for (const { outcome } of [old, current]) {
+      const { oddCapabilities, statement } = outcome as Handshake;
+      expect(oddCapabilities).toEqual(odd);
+      expect(statement.capabilities).toEqual(expected);
+    }
+  });
+});
+
+describe("a version that both speak, but not like this", () => {
+  it.each<[string, Server, Setup, message: string, hint: string | undefined]>([
+    [
+      "the modern one, in an answer to initialize",
+      { ...legacy, initialize: { ...initialized, protocolVersion: MODERN_VERSION } },
+      {},
+      "the server names protocol version 2026-07-28 in its answer to initialize, but a conversation in that version begins with server/discover",
+      "update the server, or report this to its author",
+    ],
+    [
+      "a legacy one, in an answer to server/discover",
+      { ...modern, discover: { supportedVersions: ["2025-11-25"] } },
+      { protocol: MODERN_VERSION },
+      "the server names protocol version 2025-11-25 in its answer to server/discover, but a conversation in that version begins with initialize",
+      'set "protocol" to "auto" for this server',
+    ],
+    [
+      "one with something invisible behind it",
+      { ...legacy, initialize: { ...initialized, protocolVersion: "2025-11-25\u200b\n" } },
+      {},
+      'the server misspells its protocol version in its answer to initialize: "2025-11-25\\u200b\\n" instead of "2025-11-25"',
+      undefined,
+    ],
+  ])("%s, is explained", async (_, server, setup, message, hint) => {
+    const { outcome } = await greet(server, setup);
+    expect(outcome).toMatchObject({ code: "UNSUPPORTED_VERSION", message, hint, permanent: true });
   });
 });
 

@@ -201,8 +201,7 @@ describe("429", () => {
     ["a moment for a date that has passed", "Wed, 31 Dec 2025 00:00:00 GMT", 250],
     ["a second when not told", undefined, 1000],
     ["a second for what cannot be read", "soon", 1000],
-    ["30 seconds at most", "86400", 30_000],
-    ["30 seconds at most until a date", "Fri, 01 Jan 2027 00:00:00 GMT", 30_000],
+    ["a day if it must be", "86400", 86_400_000],
   ])("waits %s", (_, value, afterMs) => {
     const headers: Record<string, string> = {};
     if (value !== undefined) headers["retry-after"] = value;
@@ -215,6 +214,23 @@ describe("429", () => {
 
   it("keeps the server's message", () => {
     const refusal = read({ status: 429, body: rpc("slow down", -32000) });
-    expect(errorOf(refusal)).toMatchObject({ code: "SERVER_ERROR", message: "slow down (-32000)" });
+    expect(errorOf(refusal)).toMatchObject({
+      code: "SERVER_ERROR",
+      message: "slow down (-32000) (HTTP 429); the call has not run",
+    });
+  });
+
+  it.each<[string, string | undefined, hint: string]>([
+    ["tools/call", "120", "the server asks for a wait of 2 min: try again then"],
+    ["tools/call", undefined, "the server takes no more requests for now: try again later"],
+    ["initialize", "120", "the server asks for a wait of 2 min: try again then"],
+  ])("says what to do, and whether a call has run (%s, %s)", (method, value, hint) => {
+    const headers: Record<string, string> = value === undefined ? {} : { "retry-after": value };
+    const effect = method === "tools/call" ? "; the call has not run" : "";
+    expect(errorOf(read({ status: 429, headers, method }))).toMatchObject({
+      status: 429,
+      message: `the server answered ${method} with HTTP 429${effect}`,
+      hint,
+    });
   });
 });

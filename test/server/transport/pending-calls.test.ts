@@ -3,14 +3,19 @@ import { describe, expect, it } from "vitest";
 import { PlugboardError } from "../../../src/model/errors.ts";
 import type { Progress } from "../../../src/model/tool.ts";
 import { PendingCalls, type RequestOptions } from "../../../src/server/transport/pending-calls.ts";
+import { deferred } from "../../../src/util/deferred.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
 function setUp() {
   const clock = new ManualClock();
   const abandoned: [id: number, reason: string][] = [];
+  const unsent = new Map<number, PlugboardError>();
   const calls = new PendingCalls(
     clock,
-    (id, reason) => abandoned.push([id, reason]),
+    (id, reason) => {
+      abandoned.push([id, reason]);
+      return unsent.get(id);
+    },
     JSON.stringify,
   );
   /** Starts a request; an error comes as the value. */
@@ -23,7 +28,7 @@ function setUp() {
       .catch((error: unknown) => error);
     return { id, answer };
   }
-  return { clock, abandoned, calls, ask };
+  return { clock, abandoned, unsent, calls, ask };
 }
 
 function failure(code: string, message?: string) {
@@ -105,7 +110,8 @@ describe("an answer that is none", () => {
     const { calls, ask } = setUp();
     const { id, answer } = ask();
     expect(calls.failUnreadable(line(id))).toBe(true);
-    const text = `the server's answer to tools/call is not valid JSON: ${JSON.stringify(line(id))}`;
+    const why = line(id).includes("NaN") ? ", because it has NaN" : "";
+    const text = `the server's answer to tools/call is not valid JSON${why}: ${JSON.stringify(line(id))}`;
     expect(await answer).toEqual(failure("PROTOCOL", text));
   });
 
@@ -168,6 +174,32 @@ describe("a timeout", () => {
     expect(await answer).toEqual(failure("TIMEOUT", "no answer to initialize within 1 s"));
     expect(abandoned).toEqual([[id, "timed out"]]);
     expect(calls.settle(id, { result: "late" })).toBe(false);
+  });
+
+  it("says what kept the request from being sent, if the server has never seen it", async () => {
+    const { clock, unsent, ask } = setUp();
+    const sent = ask();
+    const waiting = ask();
+    unsent.set(waiting.id, new PlugboardError("SERVER_UNAVAILABLE", "the server does not read"));
+    await clock.advance(1000);
+    expect(await sent.answer).toEqual(failure("TIMEOUT", "no answer to tools/call within 1 s"));
+    const message =
+      "the server does not read: tools/call could not be sent within 1 s, and has not run";
+    expect(await waiting.answer).toEqual(failure("SERVER_UNAVAILABLE", message));
+  });
+
+  it("tells how much of it is left", async () => {
+    const { calls, clock, ask } = setUp();
+    const { id, answer } = ask({ timeout: 1000 });
+    await clock.advance(300);
+    expect(calls.timeLeft(id)).toBe(700);
+    const asked = deferred<void>();
+    void calls.hold(id, asked.promise);
+    expect(calls.timeLeft(id)).toBe(Infinity);
+    asked.resolve();
+    calls.settle(id, { result: 1 });
+    await answer;
+    expect(calls.timeLeft(id)).toBeLessThan(0);
   });
 
   it("comes to each call in its own time, with one timer", async () => {

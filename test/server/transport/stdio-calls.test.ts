@@ -61,27 +61,68 @@ describe("what is sent", () => {
     await Promise.allSettled(calls);
   });
 
-  it("is refused while the server does not read, and accepted again when it does", async () => {
+  it("waits in its turn while the server does not read, and is not text before", async () => {
     const { transport, stdin, answer } = openTransport(1000);
     stdin.hold();
-    const first = transport.callTool("write", { text: "x".repeat(2000) }, TIMEOUT);
-    await settle();
-    const refusal = {
-      code: "SERVER_UNAVAILABLE",
-      message: "the server does not read its input (2.1 KiB are waiting)",
+    let made = 0;
+    const large = {
+      toJSON: () => {
+        made += 1;
+        return { text: "x".repeat(2000) };
+      },
     };
-    await expect(transport.callTool("add", {}, TIMEOUT)).rejects.toMatchObject(refusal);
-    await expect(transport.request("ping", {}, TIMEOUT)).rejects.toMatchObject(refusal);
-    const note: JSONRPCMessage = { jsonrpc: "2.0", method: "notifications/initialized" };
-    await expect(transport.send(note)).rejects.toMatchObject(refusal);
-
+    const calls = Array.from({ length: 50 }, () => transport.callTool("write", large, TIMEOUT));
+    calls.push(transport.request("ping", {}, TIMEOUT));
+    await settle();
+    expect(made).toBe(1);
+    expect(stdin.writes.join("")).toHaveLength(stdin.writableLength);
     stdin.release();
     await settle();
-    const second = transport.callTool("add", {}, TIMEOUT);
+    const sent = stdin.messages();
+    expect(sent.map(({ method }) => method)).toEqual([...Array(50).fill("tools/call"), "ping"]);
+    expect(Math.max(...stdin.writes.map((text) => text.length))).toBeLessThan(4000);
+    await answer(...sent.map(({ id }, n) => ({ id, result: n })));
+    expect(await Promise.all(calls)).toEqual(sent.map((_, n) => n));
+  });
+
+  it("says that it was not sent if it waited until its timeout, and is not cancelled then", async () => {
+    const { clock, transport, stdin } = openTransport(1000);
+    stdin.hold();
+    const failed = (error: unknown): unknown => error;
+    const sent = transport.callTool("write", { text: "x".repeat(2000) }, TIMEOUT).catch(failed);
+    const waits = transport.callTool("add", {}, TIMEOUT).catch(failed);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const aborted = transport.callTool("add", {}, { ...TIMEOUT, signal }).catch(failed);
+    controller.abort();
+    expect(await aborted).toMatchObject({ code: "CANCELLED" });
     await settle();
-    const ids = stdin.messages().map(({ id }) => id);
-    await answer({ id: ids[0], result: 1 }, { id: ids[1], result: 2 });
-    expect(await Promise.all([first, second])).toEqual([1, 2]);
+    clock.advance(1001);
+    expect(await sent).toMatchObject({ code: "TIMEOUT" });
+    expect(await waits).toMatchObject({
+      code: "SERVER_UNAVAILABLE",
+      message:
+        "the server does not read its input: tools/call could not be sent within 1 s, and has not run",
+    });
+    stdin.release();
+    await settle();
+    // The cancellation of the first would not fit either.
+    expect(stdin.messages()).toHaveLength(1);
+  });
+
+  it("is refused, if it comes from the SDK, while more than the limit is unsent, in the same turn too", async () => {
+    const { transport, stdin } = openTransport(1000);
+    const note: JSONRPCMessage = { jsonrpc: "2.0", method: "x".repeat(300) };
+    const notes = Array.from({ length: 100 }, () => transport.send(note));
+    const results = await Promise.allSettled(notes);
+    expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(4);
+    expect(results.at(-1)).toMatchObject({
+      reason: { code: "SERVER_UNAVAILABLE", message: "the server does not read its input" },
+    });
+    await settle();
+    await transport.send(note);
+    await settle();
+    expect(stdin.messages()).toHaveLength(5);
   });
 
   it.each<[string, () => JsonObject]>([

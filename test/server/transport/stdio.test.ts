@@ -35,6 +35,8 @@ describe("junk", () => {
     "{}",
     '{"jsonrpc":"2.0","id":5}',
     '{"jsonrpc":"2.0","method":5}',
+    '{"jsonrpc":"2.0","id":"seven","result":{}}',
+    '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}',
     "\u001b[32mready\u001b[0m",
   ])("is dropped and reported: %s", async (line) => {
     const { answer, call, fatal, forSdk, junk, write } = openTransport();
@@ -94,6 +96,45 @@ describe("junk", () => {
     await transport.close();
     await outcome;
   });
+});
+
+describe("a call that gets no answer", () => {
+  it.each<[string, before: string, meanwhile: string, shown: string]>([
+    ["nothing, if nothing was dropped", "junk\n", "", ""],
+    ["a log line", "", "busy\n", '; on stdout it wrote text that is not MCP: "busy"'],
+    [
+      "an answer to nobody, rather than a log line",
+      "",
+      '{"id":"seven","result":{}}\nbusy\n',
+      String.raw`; on stdout it wrote a line that answers no request, because its id is another text: "{\"id\":\"seven\",\"result\":{}}"`,
+    ],
+    [
+      "a line that ends with CR",
+      "",
+      '{"result":{}}\r',
+      String.raw`; on stdout it wrote a line that ends with CR, but messages end with LF: "{\"result\":{}}\r"`,
+    ],
+    [
+      "a line without an end",
+      "",
+      '{"result"',
+      String.raw`; on stdout it wrote a line that has no end yet, after 9 B: "{\"result\""`,
+    ],
+  ])(
+    "says with its timeout what was dropped meanwhile: %s",
+    async (_, before, meanwhile, shown) => {
+      const { call, clock, write } = openTransport();
+      await write(before);
+      await clock.advance(1);
+      const { outcome } = await call();
+      await write(meanwhile);
+      await clock.advance(1001);
+      expect(await outcome).toMatchObject({
+        code: "TIMEOUT",
+        message: `no answer to tools/call within 1 s${shown}`,
+      });
+    },
+  );
 });
 
 describe("the conversation ends", () => {

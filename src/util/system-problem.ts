@@ -1,0 +1,64 @@
+// Says in words what the machine refused: open files, space, memory, a directory that is gone. Imports nothing, so
+// that it works where no further module can be loaded.
+
+export interface SystemProblem {
+  message: string;
+  /** What to do about it. */
+  hint: string;
+}
+
+const FREE_SPACE = "free some space, or set PLUGBOARD_HOME to a directory on another disk";
+const OTHER_HOME = "check its owner and its mode, or set PLUGBOARD_HOME to another directory";
+
+/** `%` stands for the file, if the system names one. */
+const PROBLEMS: ReadonlyMap<unknown, SystemProblem> = new Map([
+  [
+    "EMFILE",
+    {
+      message: "this process may not open as many files as it needs",
+      hint: "raise the limit, such as with: ulimit -n 1024",
+    },
+  ],
+  [
+    "ENFILE",
+    { message: "the system has too many files open", hint: "close programs that you do not need" },
+  ],
+  [
+    "ENOMEM",
+    { message: "the system is out of memory", hint: "close programs that you do not need" },
+  ],
+  ["ENOSPC", { message: "the disk is full: % cannot be written", hint: FREE_SPACE }],
+  ["EDQUOT", { message: "your disk quota is used up: % cannot be written", hint: FREE_SPACE }],
+  [
+    "EFBIG",
+    {
+      message: "% may not become as large as it must: a limit of this shell forbids it",
+      hint: "raise the limit, such as with: ulimit -f unlimited",
+    },
+  ],
+  ["EROFS", { message: "% cannot be written: the disk is read-only", hint: OTHER_HOME }],
+  ["EACCES", { message: "% may not be read or written by you", hint: OTHER_HOME }],
+  ["EPERM", { message: "% may not be read or written by you", hint: OTHER_HOME }],
+  ["EIO", { message: "% cannot be read or written: the disk has a fault", hint: "check the disk" }],
+]);
+
+const GONE: SystemProblem = {
+  message: "the working directory does not exist any more",
+  hint: "change to a directory that exists, and try again",
+};
+const TOO_DEEP: SystemProblem = {
+  message: "a value is nested too deep to be processed",
+  hint: "make it flatter",
+};
+
+/** Undefined for any other error. */
+export function systemProblem(error: unknown): SystemProblem | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (error instanceof RangeError && /call stack/i.test(error.message)) return TOO_DEEP;
+  const { code, syscall, path } = error as NodeJS.ErrnoException;
+  if (code === "ENOENT" && syscall === "uv_cwd") return GONE;
+  const problem = typeof syscall === "string" ? PROBLEMS.get(code) : undefined;
+  if (problem === undefined) return undefined;
+  const file = typeof path === "string" ? path : "a file";
+  return { ...problem, message: problem.message.replace("%", () => file) };
+}

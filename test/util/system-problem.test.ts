@@ -1,0 +1,50 @@
+import { expect, it } from "vitest";
+import { systemProblem } from "../../src/util/system-problem.ts";
+
+function failed(code: string, syscall: string, path?: string): Error {
+  return Object.assign(new Error(`${code}: …, ${syscall}`), { code, syscall, path });
+}
+
+function overflow(): unknown {
+  try {
+    return overflow();
+  } catch (error) {
+    return error;
+  }
+}
+
+it.each<[string, unknown, message: string, hint: string]>([
+  [
+    "too few open files",
+    failed("EMFILE", "open", "/a"),
+    "this process may not open as many files as it needs",
+    "ulimit -n",
+  ],
+  [
+    "a full disk",
+    failed("ENOSPC", "write", "/a"),
+    "the disk is full: /a cannot be written",
+    "free",
+  ],
+  ["a full disk, somewhere", failed("ENOSPC", "write"), "a file cannot be written", "free"],
+  ["a limit on sizes", failed("EFBIG", "write"), "a file may not become as large", "ulimit -f"],
+  ["a read-only disk", failed("EROFS", "open", "/$&"), "/$& cannot be written", "PLUGBOARD_HOME"],
+  ["no permission", failed("EACCES", "open", "/a"), "/a may not be read or written", "owner"],
+  ["no working directory", failed("ENOENT", "uv_cwd"), "the working directory does not", "change"],
+  ["a deep value", overflow(), "a value is nested too deep to be processed", "flatter"],
+])("%s is said in words, with what to do", (_, error, message, hint) => {
+  expect(systemProblem(error)).toEqual({
+    message: expect.stringContaining(message) as unknown,
+    hint: expect.stringContaining(hint) as unknown,
+  });
+});
+
+it.each([
+  ["a missing file", failed("ENOENT", "open", "/a")],
+  ["a code without a system call", Object.assign(new Error("no"), { code: "EACCES" })],
+  ["another range", new RangeError("Invalid array length")],
+  ["a bug", new TypeError("x is not a function")],
+  ["no error", "EMFILE"],
+])("%s is none", (_, error) => {
+  expect(systemProblem(error)).toBeUndefined();
+});
