@@ -105,7 +105,7 @@ export class BoardGuard {
     };
   }
 
-  /** Whether the rules allow calls of the tool. Other tools are not listed. */
+  /** Whether the rules allow calls of the tool, or reads of the resource or prompt. Others are not listed. */
   allows(subject: ToolSubject): boolean {
     return this.#policy.judge(subject).kind === "allowed";
   }
@@ -134,9 +134,9 @@ export class BoardGuard {
     return (call) => (chain ?? first)(call);
   }
 
-  /** For requests for resources and prompts: audited and redacted, but tool rules do not apply. */
-  aroundContent(subject: ToolSubject, last: Next): Next {
-    return async (call) => (await this.#stages()).aroundContent(subject, last)(call);
+  /** For requests for resources and prompts. With `asksNobody`, no limits apply and no approval is needed. */
+  aroundContent(subject: ToolSubject, last: Next, asksNobody: boolean): Next {
+    return async (call) => (await this.#stages()).aroundContent(subject, last, asksNobody)(call);
   }
 
   framing({ guard }: Pick<ServerDefinition, "guard">): FramingMode {
@@ -186,7 +186,10 @@ export class BoardGuard {
     this.#loaded = new module.CallStages({
       ...this.#options,
       servers: this.#servers,
-      first: [this.#policy.stage, (subject) => this.#pinsOf(subject).stage(subject)],
+      first: [
+        this.#policy.stage,
+        (subject) => (subject.content ? undefined : this.#pinsOf(subject).stage(subject)),
+      ],
       shared,
     });
     return this.#loaded;

@@ -1,14 +1,18 @@
 // Finds the server of a URI: one that lists it, one whose templates match it, or the only server with resources.
-// Refuses resources that the configuration does not allow.
+// Refuses resources that the configuration of their server does not allow. What the rules do not allow is found, so
+// that the guard refuses it and the audit has it; a server from which they do allow it comes first.
 
 import { compileGlob } from "../../util/glob.ts";
 import { PlugboardError } from "../../model/errors.ts";
+import type { ContentName } from "../../model/content-pattern.ts";
 import type { ResourceList } from "../../model/server-content.ts";
 import type { ResourceOptions } from "../../model/resource.ts";
 import { closest } from "../../util/closest.ts";
 import { oneLine } from "../../util/text.ts";
 import type { ContentCache } from "./content-cache.ts";
 import type { ContentCaches, ListFrom } from "./content-caches.ts";
+import type { ContentOptions } from "./content-requests.ts";
+import { contentSubject } from "./content-subject.ts";
 
 export interface LocatedResource {
   from: ContentCache;
@@ -24,10 +28,25 @@ export function isEnabled({ entry }: ContentCache): boolean {
 export class ResourceLocator {
   readonly #caches: ContentCaches;
   readonly #redact: (text: string) => string;
+  readonly #guard: ContentOptions["guard"];
 
-  constructor(caches: ContentCaches, redact: (text: string) => string) {
+  constructor({ caches, redact, guard }: Pick<ContentOptions, "caches" | "redact" | "guard">) {
     this.#caches = caches;
     this.#redact = redact;
+    this.#guard = guard;
+  }
+
+  /** Whether the resource may be listed and read: both its server's configuration and the rules allow it. */
+  permits(from: ContentCache, uri: string): boolean {
+    return from.allows(uri) && this.#isWithinRules(from, { kind: "resource", name: uri });
+  }
+
+  permitsTemplate(from: ContentCache, uriTemplate: string): boolean {
+    return this.#isWithinRules(from, { kind: "resource", name: uriTemplate, isTemplate: true });
+  }
+
+  #isWithinRules({ entry }: ContentCache, content: ContentName): boolean {
+    return this.#guard.allows(contentSubject(entry, content));
   }
 
   async lists(server: string | undefined, signal?: AbortSignal): Promise<ListFrom<ResourceList>[]> {
@@ -40,14 +59,14 @@ export class ResourceLocator {
     const known = this.#findListed(uri);
     if (known !== undefined) return known;
     const lists = await this.lists(undefined, signal);
-    const offered = this.#findListed(uri) ?? bestTemplate(uri, lists);
+    const offered = this.#findListed(uri) ?? this.#bestTemplate(uri, lists);
     if (offered !== undefined) return offered;
     // Servers need not list everything that can be read.
     const [only, ...others] = lists.filter(
       ({ from }) => from.allows(uri) && from.entry.supervisor.live?.content.has.resources,
     );
     if (only !== undefined && others.length === 0) return { from: only.from, uri };
-    throw unknownResource(uri, lists, "if a server has it without listing it, name the server");
+    throw this.#unknown(uri, lists, "if a server has it without listing it, name the server");
   }
 
   /** Like `locate`, but only what a server lists or what matches one of its templates. */
@@ -57,9 +76,9 @@ export class ResourceLocator {
       if (known !== undefined) return known;
     } else this.#allowed(this.#caches.of(server), uri);
     const lists = await this.lists(server, signal);
-    const offered = this.#findListed(uri, server) ?? bestTemplate(uri, lists);
+    const offered = this.#findListed(uri, server) ?? this.#bestTemplate(uri, lists);
     if (offered !== undefined) return offered;
-    throw unknownResource(uri, lists, "list_resources finds what can be read");
+    throw this.#unknown(uri, lists, "list_resources finds what can be read");
   }
 
   async locateTemplate(
@@ -89,13 +108,39 @@ export class ResourceLocator {
   /** Finds the first server that lists the URI, or asks only the one. */
   #findListed(uri: string, server?: string): LocatedResource | undefined {
     const among = server === undefined ? this.#caches.all() : [this.#caches.of(server)];
-    const [first, ...others] = among.flatMap((from) => {
+    const listing = among.flatMap((from) => {
       const full = this.withSecrets(uri, from);
       const isListed = from.resources.known?.resources.some((each) => each.uri === full) ?? false;
       return isListed && from.allows(full) ? [{ from, uri: full }] : [];
     });
+    const permitted = listing.filter((each) => this.permits(each.from, each.uri));
+    const [first, ...others] = permitted.length > 0 ? permitted : listing;
     first?.from.warnIfElsewhere("resource", uri, others);
     return first;
+  }
+
+  /** The server whose template spells out the most of the URI. */
+  #bestTemplate(
+    uri: string,
+    lists: readonly ListFrom<ResourceList>[],
+  ): LocatedResource | undefined {
+    const fitting = lists
+      .filter(({ from }) => from.allows(uri))
+      .flatMap(({ from, list }) => list.templates.map((each) => ({ from, fit: fit(each, uri) })))
+      .filter((each) => each.fit >= 0)
+      .sort((a, b) => b.fit - a.fit);
+    const best = fitting.find(({ from }) => this.permits(from, uri)) ?? fitting[0];
+    return best && { from: best.from, uri };
+  }
+
+  #unknown(uri: string, lists: readonly ListFrom<ResourceList>[], advice: string): PlugboardError {
+    const listed = lists.flatMap(({ from, list }) =>
+      list.resources.flatMap((each) => (this.permits(from, each.uri) ? [each.uri] : [])),
+    );
+    const meant = closest(uri, listed);
+    return new PlugboardError("UNKNOWN_RESOURCE", `no server lists '${oneLine(uri, 500)}'`, {
+      hint: meant === undefined ? advice : `did you mean '${meant}'?`,
+    });
   }
 
   #allowed(from: ContentCache, uri: string): LocatedResource {
@@ -112,35 +157,8 @@ export class ResourceLocator {
   }
 }
 
-/** The server whose template spells out the most of the URI. */
-function bestTemplate(
-  uri: string,
-  lists: readonly ListFrom<ResourceList>[],
-): LocatedResource | undefined {
-  const [best] = lists
-    .filter(({ from }) => from.allows(uri))
-    .flatMap(({ from, list }) => list.templates.map((each) => ({ from, fit: fit(each, uri) })))
-    .filter((each) => each.fit >= 0)
-    .sort((a, b) => b.fit - a.fit);
-  return best && { from: best.from, uri };
-}
-
 /** Returns how many characters of the URI the template spells out, or -1 if it does not match. */
 function fit({ uriTemplate }: { uriTemplate: string }, uri: string): number {
   const pattern = uriTemplate.replace(/\{[^{}]*\}/g, "*");
   return compileGlob(pattern)(uri) ? pattern.replaceAll("*", "").length : -1;
-}
-
-function unknownResource(
-  uri: string,
-  lists: readonly ListFrom<ResourceList>[],
-  advice: string,
-): PlugboardError {
-  const meant = closest(
-    uri,
-    lists.flatMap(({ list }) => list.resources.map((each) => each.uri)),
-  );
-  return new PlugboardError("UNKNOWN_RESOURCE", `no server lists '${oneLine(uri, 500)}'`, {
-    hint: meant === undefined ? advice : `did you mean '${meant}'?`,
-  });
 }
