@@ -153,8 +153,6 @@ export class BoardCore {
       guard: this.#guard,
       execute: call,
     });
-    const { tools, servers, logger } = this;
-    if (over === undefined) this.rules = new BoardRules({ agent, known, tools, servers, logger });
     this.#caches = new ContentCaches({
       ...common,
       servers: this.servers,
@@ -164,7 +162,16 @@ export class BoardCore {
         this.#events.emit("resources", { ...this.#redactor.value(event), server });
       },
       onPrompts: (event) => this.#events.emit("prompts", event),
+      onListed: () => {
+        this.rules?.changed();
+        if (this.#isOpen) this.rules?.warn();
+      },
     });
+    if (over === undefined) {
+      const { tools, servers, logger } = this;
+      const rules = { agent, known, tools, servers, logger, content: this.#caches };
+      this.rules = new BoardRules(rules);
+    }
     const content = {
       caches: this.#caches,
       requests: new ContentRequests(this.#guard, this.clock),

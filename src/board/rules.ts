@@ -1,4 +1,4 @@
-// Tells which rules of a board match no tool, once the tools of their servers are known.
+// Tells which rules of a board match no tool, resource or prompt, once those of their servers are known.
 
 import { UnmatchedRules } from "../guard/unmatched-rules.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
@@ -6,6 +6,7 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import type { UnmatchedRule } from "../model/guard-settings.ts";
 import type { Logger } from "../model/logger.ts";
 import { type KnownNames, toolName } from "../model/tool-pattern.ts";
+import type { ContentCaches } from "./content/content-caches.ts";
 import { oneLine } from "../util/text.ts";
 import type { ServerEntry } from "./server-entry.ts";
 import type { ServerSet } from "./server-set.ts";
@@ -16,6 +17,7 @@ export interface BoardRulesOptions {
   known: KnownNames;
   tools: BoardTools;
   servers: Pick<ServerSet, "get">;
+  content: Pick<ContentCaches, "knownNames" | "isListed">;
   logger: Logger;
 }
 
@@ -38,10 +40,11 @@ export class BoardRules {
 
   unmatched(): UnmatchedRule[] {
     if (this.#rules.isEmpty) return [];
-    const { tools, servers } = this.#options;
+    const { tools, servers, content } = this.#options;
     this.#unmatched ??= this.#rules.find({
-      tools: tools.all().map(({ subject }) => toolName(subject)),
-      isListed: (name) => servers.get(name)?.isKnown === true,
+      tools: [...tools.all().map(({ subject }) => toolName(subject)), ...content.knownNames()],
+      isListed: (name, kind) =>
+        kind === "tool" ? servers.get(name)?.isKnown === true : content.isListed(name, kind),
     });
     return this.#unmatched;
   }
@@ -56,7 +59,7 @@ export class BoardRules {
       }));
   }
 
-  /** Call this when tools have changed. */
+  /** Call this when tools, or the known lists of resources or prompts, have changed. */
   changed(): void {
     this.#unmatched = undefined;
   }

@@ -32,6 +32,8 @@ export interface ContentCacheOptions {
   logger: Logger;
   onResources: (event: ResourcesEvent) => void;
   onPrompts: (event: PromptsEvent) => void;
+  /** A list has just become known, or may have changed. */
+  onListed: () => void;
 }
 
 /** Identifies who has subscribed to a resource. */
@@ -57,7 +59,7 @@ export class ContentCache {
   readonly #versions = new Map<string, number>();
 
   constructor(options: ContentCacheOptions) {
-    const { entry, clock, onResources, onPrompts } = options;
+    const { entry, clock, onResources, onPrompts, onListed } = options;
     this.#options = options;
     this.entry = entry;
     const server = entry.name;
@@ -66,6 +68,7 @@ export class ContentCache {
     this.#filter = new ResourceFilter(entry.definition.resources?.filter ?? []);
     const shared = {
       clock,
+      onListed,
       content: () => entry.supervisor.live?.content,
       onError: ({ message }: PlugboardError) =>
         this.#logger.warn(`could not list resources or prompts again: ${message}`),
