@@ -167,17 +167,25 @@ export class BoardCore {
         if (this.#isOpen) this.rules?.warn();
       },
     });
-    if (over === undefined) {
-      const { tools, servers, logger } = this;
-      const rules = { agent, known, tools, servers, logger, content: this.#caches };
-      this.rules = new BoardRules(rules);
-    }
     const content = {
       caches: this.#caches,
       requests: new ContentRequests(this.#guard, this.clock),
       guard: this.#guard,
       redact: <Value>(value: Value): Value => this.#redactor.value(value),
     };
+    if (over === undefined) {
+      const { tools, servers, logger } = this;
+      const { caches, redact } = content;
+      this.rules = new BoardRules({
+        agent,
+        known,
+        tools,
+        servers,
+        logger,
+        redact,
+        content: caches,
+      });
+    }
     this.resources = new Resources({
       ...content,
       hasTools: () => RESOURCE_TOOLS.every((name) => this.tools.find(name)?.isListed === true),

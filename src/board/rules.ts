@@ -19,6 +19,8 @@ export interface BoardRulesOptions {
   servers: Pick<ServerSet, "get">;
   content: Pick<ContentCaches, "knownNames" | "isListed">;
   logger: Logger;
+  /** Removes secrets: a URI that may have been meant can have one in it. */
+  redact: <Value>(value: Value) => Value;
 }
 
 export class BoardRules {
@@ -40,12 +42,14 @@ export class BoardRules {
 
   unmatched(): UnmatchedRule[] {
     if (this.#rules.isEmpty) return [];
-    const { tools, servers, content } = this.#options;
-    this.#unmatched ??= this.#rules.find({
-      tools: [...tools.all().map(({ subject }) => toolName(subject)), ...content.knownNames()],
-      isListed: (name, kind) =>
-        kind === "tool" ? servers.get(name)?.isKnown === true : content.isListed(name, kind),
-    });
+    const { tools, servers, content, redact } = this.#options;
+    this.#unmatched ??= redact(
+      this.#rules.find({
+        tools: [...tools.all().map(({ subject }) => toolName(subject)), ...content.knownNames()],
+        isListed: (name, kind) =>
+          kind === "tool" ? servers.get(name)?.isKnown === true : content.isListed(name, kind),
+      }),
+    );
     return this.#unmatched;
   }
 
