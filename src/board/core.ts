@@ -156,6 +156,7 @@ export class BoardCore {
     this.#caches = new ContentCaches({
       ...common,
       servers: this.servers,
+      guard: this.#guard,
       base: base && base.#caches,
       onResources: (event) => {
         const { server } = event;

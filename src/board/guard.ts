@@ -2,6 +2,7 @@
 // through its stages.
 
 import type { Present } from "../bridge/tool.ts";
+import { ContentPins, type ListedContent, type Listing } from "../guard/pins/content-pins.ts";
 import { PinStore } from "../guard/pins/pin-store.ts";
 import { Pins } from "../guard/pins/pins.ts";
 import { createPolicy, type Policy } from "../guard/policy.ts";
@@ -55,6 +56,7 @@ export class BoardGuard {
   readonly #servers: ServerGuards;
   readonly #policy: Policy;
   readonly #pins: Pins;
+  readonly #contentPins: ContentPins;
   #loading: Promise<CallStages> | undefined;
   #loaded: CallStages | undefined;
 
@@ -71,6 +73,8 @@ export class BoardGuard {
     });
     const store = new PinStore({ stateDir, clock, logger });
     this.#pins = new Pins({ store, clock, logger });
+    const redact = <Value>(value: Value): Value => given.redactor.value(value);
+    this.#contentPins = new ContentPins({ store, clock, logger, redact });
   }
 
   /** Loads the pins of these servers. Await it before their tools are checked. */
@@ -93,6 +97,24 @@ export class BoardGuard {
     instructions: string | undefined,
   ): Diagnostic[] {
     return this.#pins.check(server, tools, instructions, capabilities);
+  }
+
+  /** The same for what else the server lists. Await it before anybody is told of the list. */
+  async checkContent(
+    { definition, pinKey }: ServerEntry,
+    listing: Listing,
+    contents: readonly ListedContent[],
+  ): Promise<Diagnostic[]> {
+    const isOfSession = definition.origin === "session";
+    const mode = definition.guard?.pins ?? this.#options.agent.guard?.pins ?? "warn";
+    const id = { server: definition.name, key: pinKey };
+    await this.#pins.flush();
+    return this.#contentPins.check(id, isOfSession ? "off" : mode, listing, contents);
+  }
+
+  /** Whether the resource, template or prompt is kept back until somebody approves what has changed. */
+  isContentWithheld(subject: ToolSubject): boolean {
+    return this.#contentPinsOf(subject).isWithheld(subject);
   }
 
   /** The results that were too long for a model: none without a `stateDir`, and none before the first call. */
@@ -170,6 +192,11 @@ export class BoardGuard {
     return session?.isShared(subject) ? session.guard.#pins : this.#pins;
   }
 
+  #contentPinsOf(subject: ToolSubject): ContentPins {
+    const { session } = this.#options;
+    return session?.isShared(subject) ? session.guard.#contentPins : this.#contentPins;
+  }
+
   #stages(): Promise<CallStages> {
     this.#loading ??= this.#load();
     return this.#loading;
@@ -188,7 +215,10 @@ export class BoardGuard {
       servers: this.#servers,
       first: [
         this.#policy.stage,
-        (subject) => (subject.content ? undefined : this.#pinsOf(subject).stage(subject)),
+        (subject) =>
+          subject.content
+            ? this.#contentPinsOf(subject).stage(subject)
+            : this.#pinsOf(subject).stage(subject),
       ],
       shared,
     });

@@ -16,7 +16,7 @@ import type { ServerSet } from "../server-set.ts";
 
 export interface ContentCachesOptions extends Pick<
   ContentCacheOptions,
-  "onResources" | "onPrompts" | "onListed"
+  "onResources" | "onPrompts" | "onListed" | "guard"
 > {
   servers: ServerSet;
   clock: Clock;

@@ -88,7 +88,9 @@ export class Prompts implements BoardPrompts {
   }
 
   #permits({ entry }: ContentCache, name: string): boolean {
-    return this.#options.guard.allows(contentSubject(entry, { kind: "prompt", name }));
+    const { guard } = this.#options;
+    const subject = contentSubject(entry, { kind: "prompt", name });
+    return guard.allows(subject) && !guard.isContentWithheld(subject);
   }
 
   #lists(server?: string, signal?: AbortSignal): Promise<ListFrom<PromptList>[]> {

@@ -38,15 +38,17 @@ export class ResourceLocator {
 
   /** Whether the resource may be listed and read: both its server's configuration and the rules allow it. */
   permits(from: ContentCache, uri: string): boolean {
-    return from.allows(uri) && this.#isWithinRules(from, { kind: "resource", name: uri });
+    return from.allows(uri) && this.#isOffered(from, { kind: "resource", name: uri });
   }
 
   permitsTemplate(from: ContentCache, uriTemplate: string): boolean {
-    return this.#isWithinRules(from, { kind: "resource", name: uriTemplate, isTemplate: true });
+    return this.#isOffered(from, templateName(uriTemplate));
   }
 
-  #isWithinRules({ entry }: ContentCache, content: ContentName): boolean {
-    return this.#guard.allows(contentSubject(entry, content));
+  /** Within the rules, and not changed under `pins: block`. */
+  #isOffered({ entry }: ContentCache, content: ContentName): boolean {
+    const subject = contentSubject(entry, content);
+    return this.#guard.allows(subject) && !this.#guard.isContentWithheld(subject);
   }
 
   async lists(server: string | undefined, signal?: AbortSignal): Promise<ListFrom<ResourceList>[]> {
@@ -126,8 +128,14 @@ export class ResourceLocator {
   ): LocatedResource | undefined {
     const fitting = lists
       .filter(({ from }) => from.allows(uri))
-      .flatMap(({ from, list }) => list.templates.map((each) => ({ from, fit: fit(each, uri) })))
+      .flatMap(({ from, list }) =>
+        list.templates.map((each) => ({ from, fit: fit(each, uri), template: each.uriTemplate })),
+      )
       .filter((each) => each.fit >= 0)
+      .filter(({ from, template }) => {
+        const subject = contentSubject(from.entry, templateName(template));
+        return !this.#guard.isContentWithheld(subject);
+      })
       .sort((a, b) => b.fit - a.fit);
     const best = fitting.find(({ from }) => this.permits(from, uri)) ?? fitting[0];
     return best && { from: best.from, uri };
@@ -155,6 +163,10 @@ export class ResourceLocator {
     const hint = 'its "resourceFilter" does not allow it';
     throw new PlugboardError("REFUSED_BY_POLICY", message, { server, hint });
   }
+}
+
+function templateName(uriTemplate: string): ContentName {
+  return { kind: "resource", name: uriTemplate, isTemplate: true };
 }
 
 /** Returns how many characters of the URI the template spells out, or -1 if it does not match. */
