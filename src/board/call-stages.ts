@@ -44,7 +44,8 @@ export class CallStages {
   readonly #spill: SpillDirectory | undefined;
   readonly #readTool: () => string | undefined;
   readonly #stages: readonly StageFor[];
-  readonly #contentStages: readonly StageFor[];
+  /** For requests that ask nobody. */
+  readonly #ruleStages: readonly StageFor[];
 
   constructor(given: CallStagesOptions) {
     const { agent, options, clock, logger, redactor, servers, first, session, shared } = given;
@@ -79,12 +80,11 @@ export class CallStages {
     this.concurrency = concurrencyStage(servers);
     const sharedStages = (subject: ToolSubject): CallStages | undefined =>
       session?.isShared(subject) ? shared : undefined;
-    this.#contentStages = [() => audited, () => redact];
+    this.#ruleStages = [() => audited, () => redact, ...first];
     // The outermost stage comes first. Approval comes before concurrency, so that a call does not keep others
     // waiting while a person decides.
     this.#stages = [
-      ...this.#contentStages,
-      ...first,
+      ...this.#ruleStages,
       (subject) => sharedStages(subject)?.rateLimit(subject),
       this.rateLimit,
       approvalStage({ servers, agentMode: agent.guard?.approval, ask: onApproval, store }),
@@ -97,8 +97,8 @@ export class CallStages {
     return compose(this.#stages, subject, last);
   }
 
-  aroundContent(subject: ToolSubject, last: Next): Next {
-    return compose(this.#contentStages, subject, last);
+  aroundContent(subject: ToolSubject, last: Next, asksNobody: boolean): Next {
+    return compose(asksNobody ? this.#ruleStages : this.#stages, subject, last);
   }
 
   presenter(subject: ToolSubject): Present {

@@ -153,17 +153,20 @@ export class BoardCore {
       guard: this.#guard,
       execute: call,
     });
-    const { tools, servers, logger } = this;
-    if (over === undefined) this.rules = new BoardRules({ agent, known, tools, servers, logger });
     this.#caches = new ContentCaches({
       ...common,
       servers: this.servers,
+      guard: this.#guard,
       base: base && base.#caches,
       onResources: (event) => {
         const { server } = event;
         this.#events.emit("resources", { ...this.#redactor.value(event), server });
       },
       onPrompts: (event) => this.#events.emit("prompts", event),
+      onListed: () => {
+        this.rules?.changed();
+        if (this.#isOpen) this.rules?.warn();
+      },
     });
     const content = {
       caches: this.#caches,
@@ -171,6 +174,19 @@ export class BoardCore {
       guard: this.#guard,
       redact: <Value>(value: Value): Value => this.#redactor.value(value),
     };
+    if (over === undefined) {
+      const { tools, servers, logger } = this;
+      const { caches, redact } = content;
+      this.rules = new BoardRules({
+        agent,
+        known,
+        tools,
+        servers,
+        logger,
+        redact,
+        content: caches,
+      });
+    }
     this.resources = new Resources({
       ...content,
       hasTools: () => RESOURCE_TOOLS.every((name) => this.tools.find(name)?.isListed === true),

@@ -3,6 +3,7 @@
 
 import type { Present } from "../bridge/tool.ts";
 import { findingDiagnostics, inspectTools } from "../guard/definitions.ts";
+import { ContentPins, type ListedContent, type Listing } from "../guard/pins/content-pins.ts";
 import { PinStore } from "../guard/pins/pin-store.ts";
 import { Pins } from "../guard/pins/pins.ts";
 import { createPolicy, type Policy } from "../guard/policy.ts";
@@ -57,6 +58,7 @@ export class BoardGuard {
   readonly #servers: ServerGuards;
   readonly #policy: Policy;
   readonly #pins: Pins;
+  readonly #contentPins: ContentPins;
   #loading: Promise<CallStages> | undefined;
   #loaded: CallStages | undefined;
 
@@ -78,6 +80,8 @@ export class BoardGuard {
       redact: (text) => redactor.text(text),
     });
     this.#pins = new Pins({ store, clock, logger });
+    const redact = <Value>(value: Value): Value => given.redactor.value(value);
+    this.#contentPins = new ContentPins({ store, clock, logger, redact });
   }
 
   /**
@@ -152,6 +156,24 @@ export class BoardGuard {
     return this.#pinsOf(subject).isWithheld(source.server, source.tool);
   }
 
+  /** The same for what else the server lists. Await it before anybody is told of the list. */
+  async checkContent(
+    { definition, pinKey }: ServerEntry,
+    listing: Listing,
+    contents: readonly ListedContent[],
+  ): Promise<Diagnostic[]> {
+    const isOfSession = definition.origin === "session";
+    const mode = definition.guard?.pins ?? this.#options.agent.guard?.pins ?? "warn";
+    const id = { server: definition.name, key: pinKey };
+    await this.#pins.flush();
+    return this.#contentPins.check(id, isOfSession ? "off" : mode, listing, contents);
+  }
+
+  /** Whether the resource, template or prompt is kept back until somebody approves what has changed. */
+  isContentWithheld(subject: ToolSubject): boolean {
+    return this.#contentPinsOf(subject).isWithheld(subject);
+  }
+
   /** The results that were too long for a model: none without a `stateDir`, and none before the first call. */
   get saved(): SavedResults {
     const spill = this.#loaded?.saved;
@@ -162,7 +184,7 @@ export class BoardGuard {
     };
   }
 
-  /** Whether the rules allow calls of the tool. Other tools are not listed. */
+  /** Whether the rules allow calls of the tool, or reads of the resource or prompt. Others are not listed. */
   allows(subject: ToolSubject): boolean {
     return this.#policy.judge(subject).kind === "allowed";
   }
@@ -191,9 +213,9 @@ export class BoardGuard {
     return (call) => (chain ?? first)(call);
   }
 
-  /** For requests for resources and prompts: audited and redacted, but tool rules do not apply. */
-  aroundContent(subject: ToolSubject, last: Next): Next {
-    return async (call) => (await this.#stages()).aroundContent(subject, last)(call);
+  /** For requests for resources and prompts. With `asksNobody`, no limits apply and no approval is needed. */
+  aroundContent(subject: ToolSubject, last: Next, asksNobody: boolean): Next {
+    return async (call) => (await this.#stages()).aroundContent(subject, last, asksNobody)(call);
   }
 
   framing({ guard }: Pick<ServerDefinition, "guard">): FramingMode {
@@ -227,6 +249,11 @@ export class BoardGuard {
     return session?.isShared(subject) ? session.guard.#pins : this.#pins;
   }
 
+  #contentPinsOf(subject: ToolSubject): ContentPins {
+    const { session } = this.#options;
+    return session?.isShared(subject) ? session.guard.#contentPins : this.#contentPins;
+  }
+
   #stages(): Promise<CallStages> {
     this.#loading ??= this.#load();
     return this.#loading;
@@ -243,7 +270,13 @@ export class BoardGuard {
     this.#loaded = new module.CallStages({
       ...this.#options,
       servers: this.#servers,
-      first: [this.#policy.stage, (subject) => this.#pinsOf(subject).stage(subject)],
+      first: [
+        this.#policy.stage,
+        (subject) =>
+          subject.content
+            ? this.#contentPinsOf(subject).stage(subject)
+            : this.#pinsOf(subject).stage(subject),
+      ],
       shared,
     });
     return this.#loaded;

@@ -1,4 +1,4 @@
-// Tells which rules of a board match no tool, once the tools of their servers are known.
+// Tells which rules of a board match no tool, resource or prompt, once those of their servers are known.
 
 import { UnmatchedRules } from "../guard/unmatched-rules.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
@@ -6,6 +6,7 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import type { UnmatchedRule } from "../model/guard-settings.ts";
 import type { Logger } from "../model/logger.ts";
 import { type KnownNames, toolName } from "../model/tool-pattern.ts";
+import type { ContentCaches } from "./content/content-caches.ts";
 import { oneLine } from "../util/text.ts";
 import type { ServerEntry } from "./server-entry.ts";
 import type { ServerSet } from "./server-set.ts";
@@ -16,7 +17,10 @@ export interface BoardRulesOptions {
   known: KnownNames;
   tools: BoardTools;
   servers: Pick<ServerSet, "get">;
+  content: Pick<ContentCaches, "knownNames" | "isListed">;
   logger: Logger;
+  /** Removes secrets: a URI that may have been meant can have one in it. */
+  redact: <Value>(value: Value) => Value;
 }
 
 export class BoardRules {
@@ -38,11 +42,14 @@ export class BoardRules {
 
   unmatched(): UnmatchedRule[] {
     if (this.#rules.isEmpty) return [];
-    const { tools, servers } = this.#options;
-    this.#unmatched ??= this.#rules.find({
-      tools: tools.all().map(({ subject }) => toolName(subject)),
-      isListed: (name) => servers.get(name)?.isKnown === true,
-    });
+    const { tools, servers, content, redact } = this.#options;
+    this.#unmatched ??= redact(
+      this.#rules.find({
+        tools: [...tools.all().map(({ subject }) => toolName(subject)), ...content.knownNames()],
+        isListed: (name, kind) =>
+          kind === "tool" ? servers.get(name)?.isKnown === true : content.isListed(name, kind),
+      }),
+    );
     return this.#unmatched;
   }
 
@@ -56,7 +63,7 @@ export class BoardRules {
       }));
   }
 
-  /** Call this when tools have changed. */
+  /** Call this when tools, or the known lists of resources or prompts, have changed. */
   changed(): void {
     this.#unmatched = undefined;
   }

@@ -63,7 +63,8 @@ export function approvalStage(settings: ApprovalSettings): StageFor {
     const { approval, trusted: isServerTrusted = false } = servers.own(subject);
     const trusted = subject.source.kind === "native" || isServerTrusted;
     const exception = exceptionFor(approval, toolName(subject), APPROVAL_STRICTNESS, agentMode);
-    const mode = exception ?? approval?.default ?? agentMode;
+    // The other modes are for tools: resources and prompts need approval only where a pattern names them.
+    const mode = exception ?? (subject.content ? "never" : (approval?.default ?? agentMode));
     const reason = reasonToAsk(subject, mode, trusted);
     if (reason === undefined) return undefined;
     return async (call, next) => {
@@ -136,8 +137,12 @@ function reasonToAsk(
     case "never":
       return undefined;
     case "ask":
-      return "every call of this tool needs approval";
+      return subject.content
+        ? `every read of this ${subject.content.kind} needs approval`
+        : "every call of this tool needs approval";
     case "destructive": {
+      if (!isTrusted && subject.content)
+        return `the server is not trusted, so reading its ${subject.content.kind}s may change something`;
       if (!isTrusted)
         return "the server is not trusted, so its hints that the tool changes nothing do not count";
       const { readOnly, destructive } = hintsIn(subject.annotations);

@@ -1,11 +1,12 @@
 // Limits how many calls run at once, per server and per tool. Further calls wait in order, before they are
-// sent, so that the wait does not count towards `toolTimeout`.
+// sent, so that the wait does not count towards `toolTimeout`. Reads of resources and prompts count only where a
+// pattern names them.
 
 import { cancelled } from "../model/errors.ts";
 import type { Stage, StageFor, ToolSubject } from "../model/guard.ts";
-import { exceptionFor } from "../model/per-tool.ts";
+import { namedExceptionFor } from "../model/per-tool.ts";
 import { toolName } from "../model/tool-pattern.ts";
-import { countedAs, type ServerGuards } from "./server-guards.ts";
+import { countedAs, exceptionCountedAs, type ServerGuards } from "./server-guards.ts";
 import { LIMIT_STRICTNESS } from "./strictest.ts";
 
 export function concurrencyStage(servers: ServerGuards): StageFor {
@@ -23,11 +24,12 @@ export function concurrencyStage(servers: ServerGuards): StageFor {
   return (subject) => {
     if (subject.source.kind !== "mcp") return undefined;
     const { concurrency } = servers.own(subject);
-    const exception = exceptionFor(concurrency, toolName(subject), LIMIT_STRICTNESS);
+    const exception = namedExceptionFor(concurrency, toolName(subject), LIMIT_STRICTNESS);
+    const counted = exceptionCountedAs(subject, exception?.text);
     // The tool's comes first: a call that waits for it must not hold a permit of the server meanwhile.
     const needed = [
-      ...limit(subject, subject.canonical, exception),
-      ...limit(subject, subject.source.server, concurrency?.default),
+      ...limit(subject, counted, exception?.value),
+      ...(subject.content ? [] : limit(subject, subject.source.server, concurrency?.default)),
     ];
     return needed.length === 0 ? undefined : withPermits(needed);
   };

@@ -1,5 +1,6 @@
-// Decides which tools an agent may call. A tool must pass every layer of rules: it is refused if any layer
-// denies it, reserves it for the owner, or has an allow list that does not name it.
+// Decides which tools an agent may call, and which resources and prompts it may read. Each must pass every layer of
+// rules: it is refused if any layer denies it, reserves it for the owner, or has an allow list that does not name it.
+// An allow list is always about tools. It is about resources only if one of its patterns is, and so for prompts.
 
 import { PlugboardError } from "../model/errors.ts";
 import type { PlacedRules } from "../model/guard-settings.ts";
@@ -157,7 +158,10 @@ function reserve({ subject, name, denying }: ApplicableLayers): PolicyDecision |
   if (subject.ownerOnly) return forOwner("the tool's own ownerOnly");
   for (const { place, ownerOnly } of denying) {
     const setting = `${place}.ownerOnly`;
-    if (ownerOnly === true) return forOwner(setting);
+    if (ownerOnly === true) {
+      if (subject.content === undefined) return forOwner(setting);
+      continue;
+    }
     const match = ownerOnly.find((pattern) => pattern.matches(name));
     if (match !== undefined) return forOwner(ruleIn(match, setting));
   }
@@ -177,6 +181,8 @@ function omission({ subject, name, allowing }: ApplicableLayers): PolicyDecision
   const isOfSession = subject.origin === "session";
   for (const { place, allow } of allowing) {
     if (allow === undefined) continue;
+    const { content } = subject;
+    if (content !== undefined && !allow.some(({ kind }) => kind === content.kind)) continue;
     const matching = allow.filter((pattern) => pattern.matches(name));
     if (matching.some(({ isForAnyServer }) => isForAnyServer || !isOfSession)) continue;
     const rule = `${place}.allow`;

@@ -1,15 +1,16 @@
 // Limits how many calls a server gets per minute: one bucket of tokens for all its tools, and another one for
 // a tool that has its own limit. A call beyond the limit waits for its token, in order; where that would take too
-// long, it is refused and told when to try again.
+// long, it is refused and told when to try again. Reads of resources and prompts count only where a pattern names
+// them, and all that one pattern names have one bucket.
 
 import { cancelled, PlugboardError } from "../model/errors.ts";
 import type { GuardedCall, Next, Stage, StageFor, ToolSubject } from "../model/guard.ts";
-import { exceptionFor } from "../model/per-tool.ts";
+import { namedExceptionFor } from "../model/per-tool.ts";
 import { toolName } from "../model/tool-pattern.ts";
 import type { CallOutcome } from "../model/tool.ts";
 import { type Clock, pause } from "../util/clock.ts";
 import { duration, oneLine, plural, sayTool } from "../util/text.ts";
-import { countedAs, type ServerGuards } from "./server-guards.ts";
+import { countedAs, exceptionCountedAs, type ServerGuards } from "./server-guards.ts";
 import { LIMIT_STRICTNESS } from "./strictest.ts";
 
 export interface RateLimitSettings {
@@ -45,11 +46,13 @@ export function rateLimitStage({ servers, clock, perMinute }: RateLimitSettings)
     if (subject.source.kind !== "mcp") return undefined;
     const { server } = subject.source;
     const { rateLimit } = servers.own(subject);
-    const exception = exceptionFor(rateLimit, toolName(subject), LIMIT_STRICTNESS, perMinute);
-    if (exception === false) return undefined;
+    const name = toolName(subject);
+    const exception = namedExceptionFor(rateLimit, name, LIMIT_STRICTNESS, perMinute);
+    if (exception?.value === false) return undefined;
+    const counted = exceptionCountedAs(subject, exception?.text);
     const limits = [
-      ...limitOf(subject, subject.canonical, exception),
-      ...limitOf(subject, server, rateLimit?.default ?? perMinute),
+      ...limitOf(subject, counted, exception?.value),
+      ...(subject.content ? [] : limitOf(subject, server, rateLimit?.default ?? perMinute)),
     ];
     return limits.length === 0 ? undefined : within(limits, server, clock);
   };

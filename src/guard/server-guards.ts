@@ -32,3 +32,13 @@ export function serverGuards(servers: Iterable<GuardedServer>): ServerGuards {
 export function countedAs(subject: ToolSubject, name: string): string {
   return `${subject.origin === "session" ? "session" : "configured"} ${name}`;
 }
+
+/**
+ * The name under which an exception is counted. Each tool counts for itself. Resources and prompts count together if
+ * one pattern names them: there are any number of URIs.
+ */
+export function exceptionCountedAs(subject: ToolSubject, pattern = ""): string {
+  const { canonical, content, source } = subject;
+  if (content === undefined || source.kind !== "mcp") return canonical;
+  return pattern.startsWith(`${source.server}/`) ? pattern : `${source.server}/${pattern}`;
+}

@@ -4,7 +4,7 @@
 import type { ApprovalMode, PerTool, ServerGuard } from "../model/guard-settings.ts";
 import { type Include, INCLUDE_STRICTNESS, type IncludeMode } from "../model/include.ts";
 import { exceptionFor, type Strictness } from "../model/per-tool.ts";
-import { type KnownServer, toolName } from "../model/tool-pattern.ts";
+import { contentNamedBy, type KnownServer, toolName } from "../model/tool-pattern.ts";
 import { SESSION_RATE_LIMIT } from "./session-limits.ts";
 
 const APPROVAL_MODES: readonly ApprovalMode[] = ["never", "destructive", "ask"];
@@ -63,10 +63,13 @@ function both<Value>(
   const fallback = stricter(mine.default, other.default, order);
   const tools: Record<string, Value> = Object.create(null);
   for (const name of Object.keys({ ...mine.tools, ...other.tools })) {
+    // Defaults are about tools alone.
+    const isForTools = contentNamedBy(name) === undefined;
+    const by = isForTools ? order : { strictness: order.strictness };
     const value = stricter(
-      valueFor(name, server, mine, order),
-      valueFor(name, server, other, order),
-      order,
+      valueFor(name, server, isForTools ? mine : { tools: mine.tools }, by),
+      valueFor(name, server, isForTools ? other : { tools: other.tools }, by),
+      by,
     );
     if (value !== undefined) tools[name] = value;
   }
@@ -100,7 +103,9 @@ function valueFor<Value>(
   const { default: general, tools = {} } = setting;
   if (Object.hasOwn(tools, name)) return tools[name];
   const source = { kind: "mcp", server, tool: name } as const;
-  const named = toolName({ source, toolPrefix, publicName: name });
+  const pattern = contentNamedBy(name);
+  const content = pattern && { kind: pattern.kind, name: pattern.glob };
+  const named = toolName({ source, toolPrefix, publicName: name, content });
   const exception = exceptionFor(setting, named, strictness, unset);
   const usual = general ?? unset;
   if (exception === undefined || usual === undefined) return exception ?? general;

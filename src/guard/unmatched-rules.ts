@@ -1,5 +1,5 @@
-// Finds rules, and settings for single tools, that match no tool. Such a rule looks just like one that works, and
-// does not stop what it should stop.
+// Finds rules, and settings for single tools, that match no tool; for those about resources or prompts, nothing that
+// a server lists. Such a rule looks just like one that works, and does not stop what it should stop.
 
 import type { PlacedRules, ServerGuard, UnmatchedRule } from "../model/guard-settings.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
@@ -24,10 +24,10 @@ export interface UnmatchedRulesOptions {
 
 /** What is known when the rules are looked at. */
 export interface KnownTools {
-  /** All tools, also those that are not listed. */
+  /** All tools, also those that are not listed, and the known resources, templates and prompts. */
   tools: readonly ToolName[];
-  /** Whether the server has listed its tools. */
-  isListed: (server: string) => boolean;
+  /** Whether the server has listed its tools, resources or prompts. */
+  isListed: (server: string, kind: ToolPattern["kind"]) => boolean;
 }
 
 interface Rule extends ToolPattern {
@@ -69,8 +69,11 @@ export class UnmatchedRules {
   /** The rules that match nothing, as far as the tools of their servers are known. */
   find({ tools, isListed }: KnownTools): UnmatchedRule[] {
     this.#rules = this.#rules.filter(
-      ({ owner, matches }) =>
-        !tools.some((name) => (owner === undefined || owner === name.server) && matches(name)),
+      ({ owner, matches, couldMatch = matches }) =>
+        !tools.some(
+          (name) =>
+            (owner === undefined || owner === name.server) && (matches(name) || couldMatch(name)),
+        ),
     );
     const names = this.#options.known.servers.map(({ name }) => name);
     return this.#rules
@@ -78,12 +81,12 @@ export class UnmatchedRules {
       .map((rule) => describe(rule, tools, names));
   }
 
-  #isDecided({ servers }: Rule, isListed: KnownTools["isListed"]): boolean {
-    if (servers !== undefined) return servers.every(isListed);
+  #isDecided({ servers, kind }: Rule, isListed: KnownTools["isListed"]): boolean {
+    if (servers !== undefined) return servers.every((server) => isListed(server, kind));
     // Servers that are left out, and those of sessions, may have such a tool.
     const enabled = this.#options.servers.filter((each) => each.enabled);
     const isWhole = this.#options.known.servers.length === this.#options.servers.length;
-    return isWhole && enabled.length > 0 && enabled.every(({ name }) => isListed(name));
+    return isWhole && enabled.length > 0 && enabled.every(({ name }) => isListed(name, kind));
   }
 }
 
@@ -164,17 +167,23 @@ function describe(
   return {
     ...common,
     ...(nearest !== undefined && { nearest }),
-    problem: `matches no tool${why}${question}`,
+    problem: `${matchesNo(rule)}${why}${question}`,
   };
+}
+
+/** Servers need not list all that can be read from them. */
+function matchesNo({ kind, servers }: Rule): string {
+  if (kind === "tool") return "matches no tool";
+  return servers?.length === 0 ? `matches no ${kind}` : `matches no ${kind} that a server lists`;
 }
 
 /** For a rule that names a server alone, or one that does not exist. */
 function nearestServer(
-  { text, servers, owner }: Rule,
+  { text, servers, owner, kind }: Rule,
   names: readonly string[],
 ): string | undefined {
   const slash = text.indexOf("/");
-  if (owner !== undefined) return undefined;
+  if (owner !== undefined || (kind !== "tool" && servers === undefined)) return undefined;
   if (slash === -1) {
     const name = text.replace(/\*+$/, "");
     return names.includes(name) ? `${name}/*` : undefined;
@@ -185,13 +194,14 @@ function nearestServer(
 }
 
 /** As it would be written in the same place: `server/tool`, or the tool's own name in the settings of its server. */
-function nearestTool({ text, owner }: Rule, tools: readonly ToolName[]): string | undefined {
+function nearestTool({ text, owner, kind }: Rule, tools: readonly ToolName[]): string | undefined {
   const wanted = text.replaceAll("*", "");
   // `files/wirte_*` is compared with names of its own length.
   const length = text.endsWith("*") ? wanted.length : Infinity;
   const own = new Map<string, string>();
   const full = new Map<string, string>();
-  for (const { server, tool, publicName } of tools.slice(0, MOST_TOOLS)) {
+  const alike = tools.filter(({ content }) => (content?.kind ?? "tool") === kind);
+  for (const { server, tool, publicName } of alike.slice(0, MOST_TOOLS)) {
     if (owner !== undefined && owner !== server) continue;
     const shown = owner === undefined ? `${server}/${tool}` : tool;
     own.set(tool.slice(0, length), shown);

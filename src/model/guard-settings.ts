@@ -7,7 +7,10 @@ export type PinMode = "off" | "warn" | "block";
 /** How results are marked as untrusted for a model. */
 export type FramingMode = "full" | "compact" | "off";
 
-/** One value for all tools of a server, with exceptions by the server's own name of a tool. */
+/**
+ * One value for all tools of a server, with exceptions by the server's own name of a tool. Resources and prompts have
+ * only exceptions: `resource:file:///*`.
+ */
 export interface PerTool<Value> {
   default?: Value;
   tools?: Record<string, Value>;

@@ -1,18 +1,26 @@
 // The types of the guard: the tool of a call, the call, and a stage that calls pass through.
 
+import type { ContentName } from "./content-pattern.ts";
 import type { JsonObject } from "./json.ts";
 import type { ServerScope } from "./server-definition.ts";
 import type { RequestHandlers } from "./request-handlers.ts";
 import type { CallOutcome, ToolSource, UpdateListener } from "./tool.ts";
 
-/** A tool as rules see it. Created once per tool, so that stages can prepare for it. */
+/**
+ * A tool as rules see it. Created once per tool, so that stages can prepare for it. With `content` it is a resource or
+ * prompt instead, and created for each request.
+ */
 export interface ToolSubject {
-  /** `server/tool` with the server's own name of the tool, or `native/tool`. Rules can also use its other names. */
+  /**
+   * `server/tool` with the server's own name of the tool, or `native/tool`. Rules can also use its other names.
+   * `server/resource:uri` and `server/prompt:name` for a resource and a prompt.
+   */
   canonical: string;
   publicName: string;
   /** Stands for the server's name in public names. */
   toolPrefix?: string | undefined;
   source: ToolSource;
+  content?: ContentName | undefined;
   /** The layer its server was configured in. */
   origin: ServerScope | "native";
   title?: string;

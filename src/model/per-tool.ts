@@ -21,15 +21,30 @@ export function exceptionFor<Value>(
   strictness: Strictness<Value>,
   fallback?: Value,
 ): Value | undefined {
+  return namedExceptionFor(setting, name, strictness, fallback)?.value;
+}
+
+/** The same, with its name or pattern as it is written. */
+export function namedExceptionFor<Value>(
+  setting: PerTool<Value> | undefined,
+  name: ToolName,
+  strictness: Strictness<Value>,
+  fallback?: Value,
+): { text: string; value: Value } | undefined {
   const { tools, default: general = fallback } = setting ?? {};
   if (tools === undefined) return undefined;
-  if (Object.hasOwn(tools, name.tool)) return tools[name.tool];
-  const usual = general === undefined ? -Infinity : strictness(general);
-  let strictest: Value | undefined;
+  const own = Object.hasOwn(tools, name.tool) ? tools[name.tool] : undefined;
+  if (own !== undefined) return { text: name.tool, value: own };
+  // The default is about tools alone: without an exception, resources and prompts are not restricted at all.
+  const hasUsual = general !== undefined && name.content === undefined;
+  const usual = hasUsual ? strictness(general) : -Infinity;
+  let strictest: { text: string; value: Value } | undefined;
   for (const { restricting, permitting, value } of compiled(tools)) {
     const pattern = strictness(value) < usual ? permitting : restricting;
     if (!pattern.matches(name)) continue;
-    if (strictest === undefined || strictness(value) > strictness(strictest)) strictest = value;
+    if (strictest === undefined || strictness(value) > strictness(strictest.value)) {
+      strictest = { text: pattern.text, value };
+    }
   }
   return strictest;
 }

@@ -4,9 +4,19 @@
 // a single reading, so that no server can choose a name that gives it a permission meant for another one.
 
 import { compileGlob, type Matcher } from "../util/glob.ts";
+import {
+  type ContentKind,
+  type ContentName,
+  contentPattern,
+  contentText,
+  type ContentPattern,
+  couldGive,
+  permitsContent,
+  restrictsContent,
+} from "./content-pattern.ts";
 import type { ToolSource } from "./tool.ts";
 
-/** A tool as patterns see it. */
+/** A tool as patterns see it; or a resource or prompt, which only patterns for these match. */
 export interface ToolName {
   /** `native` for a tool of the host; no server can have that name. */
   server: string;
@@ -14,12 +24,18 @@ export interface ToolName {
   tool: string;
   publicName: string;
   folded: { servers: readonly string[]; tool: string; publicName: string };
+  /** Absent for a tool. */
+  content?: ContentName | undefined;
 }
 
 export interface ToolPattern {
   /** As written. */
   text: string;
+  /** What it is about. `files/resource:file:///*` is about resources. */
+  kind: "tool" | ContentKind;
   matches: (name: ToolName) => boolean;
+  /** Whether it matches, or matches something that the URI template can give. */
+  couldMatch?: (name: ToolName) => boolean;
 }
 
 export interface PermittingPattern extends ToolPattern {
@@ -87,17 +103,19 @@ export function toolName(of: {
   source: ToolSource;
   publicName: string;
   toolPrefix?: string | undefined;
+  content?: ContentName | undefined;
 }): ToolName {
-  const { source, publicName, toolPrefix } = of;
+  const { source, publicName, toolPrefix, content } = of;
   const isNative = source.kind === "native";
   const server = isNative ? NATIVE : source.server;
-  const tool = isNative ? publicName : source.tool;
+  const tool = content ? contentText(content) : isNative ? publicName : source.tool;
   const servers = aliases({ name: server, toolPrefix });
   return {
     server,
     tool,
     publicName,
     folded: { servers, tool: fold(tool), publicName: fold(publicName) },
+    ...(content !== undefined && { content }),
   };
 }
 
@@ -106,6 +124,36 @@ export function toolName(of: {
  * the name of a whole server. In the settings of one server a name without a server means a tool alone.
  */
 export function restrictingPattern(text: string, scope: "agent" | "server"): ToolPattern {
+  const content = contentNamedBy(text);
+  const tools = restrictingToolPattern(text, scope);
+  if (content === undefined) return tools;
+  const isServer = compileGlob(foldPattern(content.server));
+  const isMeant = restrictsContent(content);
+  const isTool = compileGlob(`${content.kind}:${content.glob}`);
+  // Folded, `files/resource:*` would also match the tool `resource_list`.
+  const isExact = content.form === "canonical" || (content.form === "bare" && scope === "server");
+  const isOn = ({ folded }: ToolName): boolean => folded.servers.some(isServer);
+  return {
+    text,
+    kind: content.kind,
+    matches(name) {
+      if (name.content !== undefined) return isOn(name) && isMeant(name.content);
+      return isExact ? isOn(name) && isTool(name.tool) : tools.matches(name);
+    },
+    couldMatch: (name) =>
+      name.content !== undefined && isOn(name) && couldBe(name.content, content, isMeant),
+  };
+}
+
+function couldBe(
+  of: ContentName,
+  { kind, glob }: ContentPattern,
+  isMeant: (of: ContentName) => boolean,
+): boolean {
+  return isMeant(of) || (of.kind === kind && of.isTemplate === true && couldGive(of.name, glob));
+}
+
+function restrictingToolPattern(text: string, scope: "agent" | "server"): ToolPattern {
   const isOfAgent = scope === "agent";
   const isWhole = wholeName(text, isOfAgent);
   const wholeServers = isOfAgent ? wholeServersOf(text) : [];
@@ -116,7 +164,9 @@ export function restrictingPattern(text: string, scope: "agent" | "server"): Too
   }));
   return {
     text,
+    kind: "tool",
     matches(name) {
+      if (name.content !== undefined) return false;
       if (isWhole(name)) return true;
       const { servers, tool } = name.folded;
       const isNative = name.server === NATIVE;
@@ -131,8 +181,49 @@ export function restrictingPattern(text: string, scope: "agent" | "server"): Too
 
 /** For `allow` in the rules of an agent. */
 export function permittingPattern(text: string, known: KnownNames): PermittingPattern {
+  const found = permittingToolPattern(text, known);
+  const tools: PermittingPattern = {
+    ...found,
+    matches: (name) => name.content === undefined && found.matches(name),
+  };
+  const content = contentNamedBy(text);
+  if (content === undefined || content.form === "other") return tools;
+  // `resource:list` can mean the tool `list` of a server that is called `resource`.
+  if (
+    content.form === "bare" &&
+    serversOf({ server: content.kind, kind: "plain" }, known.servers)[0]
+  )
+    return tools;
+  const { kind, glob, server } = content;
+  const reading: Reading = {
+    server,
+    tool: `${kind}:${glob}`,
+    kind: "canonical",
+    isSpanning: false,
+  };
+  const { reading: chosen, couldMean } = choose(liveReadings([reading], known.servers));
+  const names = new Set((chosen?.servers ?? []).map(({ name }) => name));
+  const isServer = compileGlob(chosen?.server ?? "");
+  const isMeant = permitsContent(content);
+  const isOn = ({ server: of }: ToolName): boolean => names.has(of) || isServer(of);
+  return {
+    text,
+    kind,
+    couldMean,
+    isForAnyServer: chosen?.server === "*",
+    matches: (name) => name.content !== undefined && isOn(name) && isMeant(name.content),
+  };
+}
+
+function permittingToolPattern(text: string, known: KnownNames): PermittingPattern {
   const pattern = withoutRuns(text);
-  const nothing = { text, isForAnyServer: false, couldMean: [], matches: () => false };
+  const nothing = {
+    text,
+    kind: "tool" as const,
+    isForAnyServer: false,
+    couldMean: [],
+    matches: () => false,
+  };
   if (pattern === "*") return { ...nothing, isForAnyServer: true, matches: () => true };
   // A public name with a hash means one tool, whatever else could be read into it.
   if (isHashed(pattern)) return { ...nothing, matches: ({ publicName }) => publicName === pattern };
@@ -162,6 +253,17 @@ export function permittingPattern(text: string, known: KnownNames): PermittingPa
 
 /** For what permits in the settings of one server, such as `allow` or the approval mode `never`. */
 export function permittingPatternOfServer(text: string): ToolPattern {
+  const content = contentNamedBy(text);
+  if (content !== undefined && content.form !== "other") {
+    const isServer = compileGlob(foldPattern(content.server));
+    const isMeant = permitsContent(content);
+    return {
+      text,
+      kind: content.kind,
+      matches: (name) =>
+        name.content !== undefined && name.folded.servers.some(isServer) && isMeant(name.content),
+    };
+  }
   const own = compileGlob(text);
   const readings = readingsOf(text, FORMS)
     .filter(({ isSpanning }) => !isSpanning)
@@ -172,7 +274,9 @@ export function permittingPatternOfServer(text: string): ToolPattern {
     }));
   return {
     text,
-    matches({ tool, publicName, folded }) {
+    kind: "tool",
+    matches({ tool, publicName, folded, content: other }) {
+      if (other !== undefined) return false;
       if (own(tool) || text === publicName) return true;
       const live = readings.filter(({ isServer }) => folded.servers.some(isServer));
       const meanings = new Set(live.map((each) => each.tool));
@@ -189,6 +293,12 @@ export function serversNamedBy(
   text: string,
   { servers, template }: KnownNames,
 ): KnownServer[] | undefined {
+  const content = contentNamedBy(text);
+  if (content !== undefined && content.form !== "other") {
+    return content.server === "*"
+      ? undefined
+      : serversOf({ server: content.server, kind: "canonical" }, servers);
+  }
   const readings = readingsOf(text, [...FORMS, templateForm(template)]);
   const naming = readings.filter(({ kind, isSpanning }) => kind !== "plain" || !isSpanning);
   const isForAny = naming.some(({ server }) => server === "*" || server === NATIVE);
@@ -204,6 +314,28 @@ export function serversNamedBy(
   return naming.some(({ kind }) => kind !== "plain") ? [] : undefined;
 }
 
+/** A pattern for resources or prompts, and how it names their server. */
+interface NamedContent extends ContentPattern {
+  server: string;
+  /** `bare` names no server; `other` is any spelling but `server/resource:…`, which only restricts. */
+  form: "canonical" | "bare" | "other";
+}
+
+/** Undefined for a pattern that is about tools. */
+export function contentNamedBy(text: string): NamedContent | undefined {
+  const bare = contentPattern(text);
+  if (bare !== undefined) return { ...bare, server: "*", form: "bare" };
+  const slash = text.indexOf("/");
+  const canonical = slash > 0 ? contentPattern(text.slice(slash + 1)) : undefined;
+  if (canonical !== undefined) {
+    return { ...canonical, server: withoutRuns(text.slice(0, slash)), form: "canonical" };
+  }
+  const found = /^(?:mcp(?:__|_|:))?([^/]*?)(?:__|[_.:])((?:resource|prompt):.*)$/s.exec(text);
+  const [, server = "", rest = ""] = found ?? [];
+  const other = server === "" ? undefined : contentPattern(rest);
+  return other && { ...other, server: withoutRuns(server), form: "other" };
+}
+
 /** A reading, and the configured servers that it names. */
 interface LiveReading extends Reading {
   servers: KnownServer[];
@@ -216,7 +348,10 @@ function liveReadings(readings: readonly Reading[], known: readonly KnownServer[
     .filter(({ server, servers }) => servers.length > 0 || server === "*" || server === NATIVE);
 }
 
-function serversOf({ server, kind }: Reading, known: readonly KnownServer[]): KnownServer[] {
+function serversOf(
+  { server, kind }: Pick<Reading, "server" | "kind">,
+  known: readonly KnownServer[],
+): KnownServer[] {
   const isNamed = compileGlob(server);
   const named = known.filter(({ name }) => isNamed(name));
   // `server/tool` is exact: a server with a similar name counts only if there is none of that very name.

@@ -7,7 +7,7 @@ import type { ApprovalAnswer, ApprovalRequest, AskApproval } from "../../src/mod
 import type { ApprovalMode, ServerGuard } from "../../src/model/guard-settings.ts";
 import type { GuardedCall, ToolSubject } from "../../src/model/guard.ts";
 import { settle } from "../support/manual-clock.ts";
-import { callOf, OUTCOME, pass, refusal, subject } from "./subjects.ts";
+import { callOf, contentOf, OUTCOME, pass, refusal, subject } from "./subjects.ts";
 
 interface Setting {
   agent?: ApprovalMode;
@@ -379,5 +379,50 @@ describe("a call that is cancelled while its question is shown", () => {
     const call = callOf(subject("docs/a"), { signal: AbortSignal.abort() });
     expect((await refusal(pass(stageOf({ agent: "ask", ask }), call))).code).toBe("CANCELLED");
     expect(questions).toEqual([]);
+  });
+});
+
+describe("a resource or prompt is asked about", () => {
+  const RULES = contentOf("docs/resource:docs:///rules", { annotations: { readOnlyHint: true } });
+  const asking = { approval: { tools: { "resource:*": "ask" } } } as const;
+  const careful = { approval: { tools: { "resource:*": "destructive" } } } as const;
+
+  it.each<[string, Setting, ToolSubject, string | undefined]>([
+    [
+      "not because tools are",
+      { agent: "ask", server: { approval: { default: "ask" } } },
+      RULES,
+      undefined,
+    ],
+    [
+      "where a pattern names it",
+      { server: asking },
+      RULES,
+      "every read of this resource needs approval",
+    ],
+    ["not if it is of another kind", { server: asking }, contentOf("docs/prompt:greet"), undefined],
+    [
+      "not if its own name is an exception",
+      {
+        server: { approval: { tools: { "resource:*": "ask", "resource:docs:///rules": "never" } } },
+      },
+      RULES,
+      undefined,
+    ],
+    [
+      "with destructive, unless its server is trusted",
+      { server: careful },
+      RULES,
+      "the server is not trusted, so reading its resources may change something",
+    ],
+    ["not with destructive if it is", { server: { ...careful, trusted: true } }, RULES, undefined],
+  ])("%s", async (_, setting, of, reason) => {
+    const reasons: string[] = [];
+    const ask: AskApproval = (request) => {
+      reasons.push(request.reason);
+      return "once";
+    };
+    await pass(stageOf({ ...setting, ask }), callOf(of));
+    expect(reasons).toEqual(reason === undefined ? [] : [reason]);
   });
 });

@@ -5,7 +5,7 @@ import type { ServerGuard } from "../../src/model/guard-settings.ts";
 import type { Next, ToolSubject } from "../../src/model/guard.ts";
 import type { CallOutcome } from "../../src/model/tool.ts";
 import { settle } from "../support/manual-clock.ts";
-import { callOf, OUTCOME, pass, refusal, subject } from "./subjects.ts";
+import { callOf, contentOf, OUTCOME, pass, refusal, subject } from "./subjects.ts";
 
 const READ = subject("docs/read");
 const WRITE = subject("docs/write");
@@ -146,5 +146,25 @@ describe("a concurrency limit", () => {
     ],
   ])("costs nothing where %s", (_, of, concurrency) => {
     expect(limited(concurrency).stage(of)).toBeUndefined();
+  });
+});
+
+describe("reads of resources", () => {
+  const [A, B] = [contentOf("docs/resource:a:1"), contentOf("docs/resource:a:2")];
+
+  it("wait for each other where one pattern names them", async () => {
+    const { running, start, end } = limited({ default: 1, tools: { "resource:a:*": 1 } });
+    const made = [start("a", A), start("b", B), start("c", READ)];
+    await settle();
+    expect(running).toEqual(["a", "c"]);
+    await end("a");
+    expect(running).toEqual(["c", "b"]);
+    await end("b");
+    await end("c");
+    await Promise.all(made);
+  });
+
+  it("do not wait where no pattern names them", () => {
+    expect(limited({ default: 1, tools: { "*": 1, "prompt:*": 1 } }).stage(A)).toBeUndefined();
   });
 });

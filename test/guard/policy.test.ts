@@ -4,7 +4,7 @@ import { createPolicy } from "../../src/guard/policy.ts";
 import { type GuardedServer, serverGuards } from "../../src/guard/server-guards.ts";
 import type { PlacedRules, ToolRules } from "../../src/model/guard-settings.ts";
 import type { ToolSubject } from "../../src/model/guard.ts";
-import { callOf, pass, refusal, subject } from "./subjects.ts";
+import { callOf, contentOf, pass, refusal, subject } from "./subjects.ts";
 
 const TEMPLATE = "mcp__{server}__{tool}";
 const DEFAULTS = "agents.defaults.tools";
@@ -345,6 +345,74 @@ describe("the policy", () => {
         const session = isAllowed({ agent }, subject("docs/read", { origin: "session" }));
         expect(session && !configured).toBe(false);
       }),
+    );
+  });
+});
+
+describe("a resource or prompt", () => {
+  const RULES = "docs/resource:docs:///rules";
+  const GREET = "docs/prompt:greet";
+
+  it.each<[string, Setting, string, boolean]>([
+    ["without rules", {}, RULES, true],
+    ["with rules for tools", { agent: [{ deny: ["docs/*", "docs", "*"] }] }, RULES, true],
+    ["with a list of allowed tools", { agent: [{ allow: ["docs/read"] }] }, RULES, true],
+    ["with an empty list", { agent: [{ allow: [] }] }, GREET, true],
+    ["where all tools are the owner's", { agent: [{ ownerOnly: true }] }, RULES, true],
+    ["that is denied", { agent: [{ deny: ["docs/resource:docs:///rules"] }] }, RULES, false],
+    ["that is denied by a glob", { agent: [{ deny: ["docs/resource:*"] }] }, RULES, false],
+    ["denied on any server", { agent: [{ deny: ["*/resource:*"] }] }, RULES, false],
+    ["denied without a server", { agent: [{ deny: ["resource:*"] }] }, RULES, false],
+    ["denied by its server", { server: [{ deny: ["resource:docs:*"] }] }, RULES, false],
+    ["beside the denied one", { agent: [{ deny: ["docs/resource:docs:///x"] }] }, RULES, true],
+    ["of another server", { agent: [{ deny: ["files/resource:*"] }] }, RULES, true],
+    ["of the other kind", { agent: [{ deny: ["docs/prompt:*"] }] }, RULES, true],
+    ["prompt that is denied", { agent: [{ deny: ["docs/prompt:gr*"] }] }, GREET, false],
+    ["that is allowed", { agent: [{ allow: ["docs/resource:docs:///r*"] }] }, RULES, true],
+    ["that is not on the list", { agent: [{ allow: ["docs/resource:docs:///x"] }] }, RULES, false],
+    [
+      "that a list for another server leaves out",
+      { agent: [{ allow: ["files/resource:*"] }] },
+      RULES,
+      false,
+    ],
+    ["with a list of the other kind", { agent: [{ allow: ["docs/resource:*"] }] }, GREET, true],
+    ["allowed by its server", { server: [{ allow: ["resource:docs:*"] }] }, RULES, true],
+    ["left out by its server", { server: [{ allow: ["resource:file:*"] }] }, RULES, false],
+    ["of the owner", { agent: [{ ownerOnly: ["docs/resource:*"] }] }, RULES, false],
+    [
+      "read by the owner",
+      { agent: [{ ownerOnly: ["docs/resource:*"] }], owner: true },
+      RULES,
+      true,
+    ],
+  ])("%s", (_, setting, name, expected) => {
+    expect(isAllowed(setting, contentOf(name))).toBe(expected);
+  });
+
+  it("of a session's server needs a pattern for any server", () => {
+    const of = contentOf(RULES, { origin: "session" });
+    expect(isAllowed({ agent: [{ allow: ["docs/resource:*"] }] }, of)).toBe(false);
+    expect(isAllowed({ agent: [{ allow: ["*/resource:*"] }] }, of)).toBe(true);
+  });
+
+  it("has patterns that say nothing about tools", () => {
+    const deny = { agent: [{ deny: ["docs/resource:*", "docs/prompt:*"] }] };
+    expect(isAllowed(deny, subject("docs/resource_list"))).toBe(true);
+    expect(isAllowed(deny, subject("docs/prompt_me"))).toBe(true);
+    // Its very name: the rule may mean this tool.
+    expect(isAllowed(deny, subject("docs/resource:list"))).toBe(false);
+    const allow = { agent: [{ allow: ["docs/resource:*"] }] };
+    expect(isAllowed(allow, subject("docs/read"))).toBe(false);
+    expect(isAllowed(allow, subject("docs/resource:list"))).toBe(false);
+  });
+
+  it("is refused with the rule that did it", async () => {
+    expect(await messageOf({ agent: [{ deny: ["docs/resource:*"] }] }, contentOf(RULES))).toBe(
+      `docs/resource:docs:///rules is refused by the rule "docs/resource:*" in ${DEFAULTS}.deny`,
+    );
+    expect(await messageOf({ agent: [{ allow: ["docs/prompt:x"] }] }, contentOf(GREET))).toBe(
+      `docs/prompt:greet is refused: nothing in ${DEFAULTS}.allow allows it`,
     );
   });
 });

@@ -7,7 +7,7 @@ import type { ServerGuard } from "../../src/model/guard-settings.ts";
 import type { StageFor, ToolSubject } from "../../src/model/guard.ts";
 import { systemClock } from "../../src/util/clock.ts";
 import { ManualClock, settle } from "../support/manual-clock.ts";
-import { callOf, pass, refusal, subject } from "./subjects.ts";
+import { callOf, contentOf, pass, refusal, subject } from "./subjects.ts";
 
 function limited(rateLimit: ServerGuard["rateLimit"], perMinute?: number | false) {
   const clock = new ManualClock();
@@ -223,5 +223,27 @@ describe("a bucket", () => {
       ),
       { numRuns: 300 },
     );
+  });
+});
+
+describe("reads of resources and prompts", () => {
+  const [A, B] = [contentOf("docs/resource:a:1"), contentOf("docs/resource:a:2")];
+
+  it("count together where one pattern names them, and apart from calls", async () => {
+    const { stage } = limited({ default: 2, tools: { "docs/resource:a:*": 3 } });
+    expect(await through(stage, A, 2)).toBe(2);
+    expect(await through(stage, B, 2)).toBe(1);
+    expect(await through(stage, READ, 3)).toBe(2);
+  });
+
+  it.each([
+    ["no pattern names them", { default: 1, tools: { "*": 1, "resource_*": 1 } }, 1],
+    [
+      "a pattern takes the limit away",
+      { default: 1, tools: { "resource:a:*": false as const } },
+      1,
+    ],
+  ])("do not count where %s", (_, rateLimit, perMinute) => {
+    expect(limited(rateLimit, perMinute).stage(A)).toBeUndefined();
   });
 });

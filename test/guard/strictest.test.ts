@@ -26,6 +26,24 @@ describe("what a server is held to by two settings", () => {
     ],
     ["no more calls than a session makes", {}, { rateLimit: { default: 1000 } }, {}],
     [
+      "exceptions for resources, whatever holds for tools",
+      { approval: { default: "ask" } },
+      {
+        approval: { tools: { "resource:*": "never", "prompt:*": "ask" } },
+        rateLimit: { tools: { "resource:*": 500 } },
+      },
+      {
+        approval: { default: "ask", tools: { "resource:*": "never", "prompt:*": "ask" } },
+        rateLimit: { tools: { "resource:*": 500 } },
+      },
+    ],
+    [
+      "the stricter exception for resources",
+      { rateLimit: { tools: { "resource:*": 50 } } },
+      { rateLimit: { tools: { "resource:*": 500, "resource:file:*": 70 } } },
+      { rateLimit: { tools: { "resource:*": 50, "resource:file:*": 50 } } },
+    ],
+    [
       "its own limit where the other has none",
       { rateLimit: { default: 10 } },
       { rateLimit: { default: false } },

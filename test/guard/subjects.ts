@@ -23,6 +23,13 @@ export function subject(name: string, overrides: Partial<ToolSubject> = {}): Too
   };
 }
 
+/** `name` is `docs/resource:file:///a` or `docs/prompt:greet`. */
+export function contentOf(name: string, overrides: Partial<ToolSubject> = {}): ToolSubject {
+  const [, kind, of = ""] = /\/(resource|prompt):(.*)$/.exec(name) ?? [];
+  if (kind !== "resource" && kind !== "prompt") throw new Error(`neither: ${name}`);
+  return subject(name, { content: { kind, name: of }, ...overrides });
+}
+
 export function callOf(of: ToolSubject, overrides: Partial<GuardedCall> = {}): GuardedCall {
   return {
     callId: "call_1",

@@ -3,7 +3,7 @@ import { UnmatchedRules } from "../../src/guard/unmatched-rules.ts";
 import type { ServerGuard, ToolRules } from "../../src/model/guard-settings.ts";
 import type { Include } from "../../src/model/include.ts";
 import { toolName } from "../../src/model/tool-pattern.ts";
-import { subject } from "./subjects.ts";
+import { contentOf, subject } from "./subjects.ts";
 
 interface Board {
   tools?: ToolRules;
@@ -12,14 +12,19 @@ interface Board {
   include?: Include;
   /** The servers that have listed their tools. */
   listed?: string[];
+  /** The servers that have listed their resources and prompts. */
+  listedContent?: string[];
   /** Other servers of the configuration. */
   leftOut?: string[];
 }
 
 const TOOLS = ["files/read_file", "files/write_file", "a/b_c", "a_b/d", "native/exec"];
+const CONTENT = ["files/resource:file:///docs/a", "files/prompt:review"];
+const TEMPLATE = "files/resource:db:///{table}";
 const SERVERS = ["files", "a", "a_b"];
 
-function unmatched({ tools, files, include, listed = SERVERS, leftOut = [] }: Board) {
+function unmatched(board: Board) {
+  const { tools, files, include, listed = SERVERS, listedContent = SERVERS, leftOut = [] } = board;
   const servers = SERVERS.map((name) => ({
     name,
     enabled: true,
@@ -34,8 +39,16 @@ function unmatched({ tools, files, include, listed = SERVERS, leftOut = [] }: Bo
     },
   });
   return rules.find({
-    tools: TOOLS.map((name) => toolName(subject(name))),
-    isListed: (name) => listed.includes(name),
+    tools: [
+      ...TOOLS.map((name) => toolName(subject(name))),
+      ...CONTENT.map((name) => toolName(contentOf(name))),
+      toolName(
+        contentOf(TEMPLATE, {
+          content: { kind: "resource", name: "db:///{table}", isTemplate: true },
+        }),
+      ),
+    ],
+    isListed: (name, kind) => (kind === "tool" ? listed : listedContent).includes(name),
   });
 }
 
@@ -123,4 +136,43 @@ it("a rule that has matched once is never told", () => {
   expect(rules.find({ tools: [], isListed })).toHaveLength(1);
   expect(rules.find({ tools: [toolName(subject("a/b"))], isListed })).toEqual([]);
   expect(rules.isEmpty).toBe(true);
+});
+
+describe("a rule for resources or prompts that matches nothing", () => {
+  const lists = "that a server lists";
+
+  it.each<[string, string | undefined]>([
+    ["files/resource:file:///docs/*", undefined],
+    ["files/resource:FILE:///docs/A", undefined],
+    ["*/resource:*", undefined],
+    ["resource:*", undefined],
+    ["files/resource:db:///users", undefined],
+    ["files/prompt:review", undefined],
+    [
+      "files/resource:file:///dosc/a",
+      `matches no resource ${lists}; did you mean files/resource:file:///docs/a?`,
+    ],
+    ["files/prompt:reviw", `matches no prompt ${lists}; did you mean files/prompt:review?`],
+    ["a/prompt:zzzzzz", `matches no prompt ${lists}`],
+    [
+      "flies/prompt:review",
+      "matches no prompt: there is no such server; did you mean files/prompt:review?",
+    ],
+  ])("in deny: %s", (rule, problem) => {
+    const found = unmatched({ tools: { deny: [rule] } });
+    expect(found.map((each) => each.problem)).toEqual(problem === undefined ? [] : [problem]);
+  });
+
+  it("is not known to match nothing before they are listed", () => {
+    expect(
+      unmatched({ tools: { deny: ["files/prompt:x", "*/resource:x"] }, listedContent: ["a"] }),
+    ).toEqual([]);
+  });
+
+  it("in the settings of a server", () => {
+    const approval = { tools: { "resource:file:*": "ask", "prompt:revew": "ask" } } as const;
+    expect(unmatched({ files: { approval } })).toMatchObject([
+      { rule: "prompt:revew", problem: `matches no prompt ${lists}; did you mean prompt:review?` },
+    ]);
+  });
 });

@@ -14,6 +14,8 @@ export interface CachedListOptions<List> {
   /** The server to ask; undefined while it is down. */
   content: () => ServerContent | undefined;
   onChange: () => void;
+  /** The list is known, and is not the one that was known before. */
+  onListed?: () => void;
   onError: (error: PlugboardError) => void;
 }
 
@@ -78,8 +80,10 @@ export class CachedList<List> {
 
   async #ask(content: ServerContent): Promise<void> {
     const list = await this.#options.ask(content);
+    const before = this.#text;
     this.#list = list;
     this.#text = canonicalJson(list);
     this.#askedAt = this.#options.clock.monotonic();
+    if (this.#text !== before) this.#options.onListed?.();
   }
 }

@@ -1,6 +1,7 @@
 // Caches the resources and prompts of one server, and keeps the subscriptions to its resources. Outlives
 // connections: after a restart it lists and subscribes again.
 
+import type { ListedContent, Listing } from "../../guard/pins/content-pins.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { PlugboardError } from "../../model/errors.ts";
 import type { PromptsEvent, ResourcesEvent } from "../../model/events.ts";
@@ -16,6 +17,7 @@ import type { Clock, Timer } from "../../util/clock.ts";
 import { oneLine } from "../../util/text.ts";
 import { CachedList } from "./cached-list.ts";
 import { ResourceFilter } from "./resource-filter.ts";
+import type { BoardGuard } from "../guard.ts";
 import type { ServerEntry } from "../server-entry.ts";
 
 /** How long a list is used, if nothing is configured. */
@@ -32,6 +34,9 @@ export interface ContentCacheOptions {
   logger: Logger;
   onResources: (event: ResourcesEvent) => void;
   onPrompts: (event: PromptsEvent) => void;
+  /** A list has just become known, or may have changed. */
+  onListed: () => void;
+  guard: Pick<BoardGuard, "checkContent">;
 }
 
 /** Identifies who has subscribed to a resource. */
@@ -57,7 +62,7 @@ export class ContentCache {
   readonly #versions = new Map<string, number>();
 
   constructor(options: ContentCacheOptions) {
-    const { entry, clock, onResources, onPrompts } = options;
+    const { entry, clock, onResources, onPrompts, onListed } = options;
     this.#options = options;
     this.entry = entry;
     const server = entry.name;
@@ -66,6 +71,7 @@ export class ContentCache {
     this.#filter = new ResourceFilter(entry.definition.resources?.filter ?? []);
     const shared = {
       clock,
+      onListed,
       content: () => entry.supervisor.live?.content,
       onError: ({ message }: PlugboardError) =>
         this.#logger.warn(`could not list resources or prompts again: ${message}`),
@@ -76,14 +82,34 @@ export class ContentCache {
       ask: async (content) => {
         const list = await content.listResources();
         this.#checkFilter(list);
-        return list;
+        return this.#pinned("resources", list, [
+          ...list.resources.map(({ uri, name, title, description, mimeType }) => {
+            const details = { name, ...(mimeType !== undefined && { mimeType }) };
+            return { kind: "resource" as const, name: uri, title, description, details };
+          }),
+          ...list.templates.map(({ uriTemplate, name, title, description, mimeType }) => ({
+            kind: "resource" as const,
+            name: uriTemplate,
+            isTemplate: true as const,
+            title,
+            description,
+            details: { name, ...(mimeType !== undefined && { mimeType }) },
+          })),
+        ]);
       },
       onChange: () => onResources({ server, change: "list", uris: [] }),
     });
     this.prompts = new CachedList<PromptList>({
       ...shared,
       refreshMs: REFRESH_MS,
-      ask: (content) => content.listPrompts(),
+      ask: async (content) => {
+        const list = await content.listPrompts();
+        const contents = list.prompts.map(({ name, title, description, arguments: args = [] }) => {
+          const details = { arguments: args };
+          return { kind: "prompt" as const, name, title, description, details };
+        });
+        return this.#pinned("prompts", list, contents);
+      },
       onChange: () => onPrompts({ server }),
     });
   }
@@ -181,6 +207,20 @@ export class ContentCache {
     this.resources.cancel();
     this.prompts.cancel();
     this.#gathering?.cancel();
+  }
+
+  /** The list with what its pins have to say. */
+  async #pinned<List extends { diagnostics: Diagnostic[] }>(
+    listing: Listing,
+    list: List,
+    contents: readonly ListedContent[],
+  ): Promise<List> {
+    const found = await this.#options.guard.checkContent(this.entry, listing, contents);
+    const told = new Set((this[listing].known?.diagnostics ?? []).map(({ message }) => message));
+    for (const { message, subject } of found) {
+      if (!told.has(message)) this.#logger.warn(message, { subject });
+    }
+    return { ...list, diagnostics: [...list.diagnostics, ...found] };
   }
 
   #checkFilter(list: ResourceList): void {

@@ -1,19 +1,22 @@
 // The content caches of all servers of a board. Lists resources and prompts across servers, and starts servers
 // that have not been asked yet.
 
+import type { ContentKind, ContentName } from "../../model/content-pattern.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { cancelled, toPlugboardError } from "../../model/errors.ts";
 import { type Logger, loggerFor } from "../../model/logger.ts";
+import { toolName, type ToolName } from "../../model/tool-pattern.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { type Clock, within } from "../../util/clock.ts";
 import type { CachedList } from "./cached-list.ts";
 import { ContentCache, type ContentCacheOptions } from "./content-cache.ts";
+import { contentSubject } from "./content-subject.ts";
 import type { ServerEntry } from "../server-entry.ts";
 import type { ServerSet } from "../server-set.ts";
 
 export interface ContentCachesOptions extends Pick<
   ContentCacheOptions,
-  "onResources" | "onPrompts"
+  "onResources" | "onPrompts" | "onListed" | "guard"
 > {
   servers: ServerSet;
   clock: Clock;
@@ -109,6 +112,27 @@ export class ContentCaches {
       }
     });
     return (await untilAborted(Promise.all(lists), signal, cancelled)).flat();
+  }
+
+  /** All resources, templates and prompts that were listed, as rules see them. */
+  knownNames(): ToolName[] {
+    return this.all().flatMap(({ entry, resources, prompts }) => {
+      const { resources: listed = [], templates = [] } = resources.known ?? {};
+      const contents: ContentName[] = [
+        ...listed.map(({ uri }) => ({ kind: "resource" as const, name: uri })),
+        ...templates.map(({ uriTemplate: name }) => {
+          return { kind: "resource" as const, name, isTemplate: true as const };
+        }),
+        ...(prompts.known?.prompts ?? []).map(({ name }) => ({ kind: "prompt" as const, name })),
+      ];
+      return contents.map((content) => toolName(contentSubject(entry, content)));
+    });
+  }
+
+  /** Whether the server's list is known. */
+  isListed(server: string, kind: ContentKind): boolean {
+    const from = this.all().find(({ entry }) => entry.name === server);
+    return (kind === "resource" ? from?.resources : from?.prompts)?.known !== undefined;
   }
 
   diagnostics(entry: ServerEntry): Diagnostic[] {

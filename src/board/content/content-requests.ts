@@ -1,9 +1,9 @@
-// Sends resource reads and prompt requests to a server. They are audited and redacted like tool calls; tool
-// rules do not apply. They start the server if needed, keep it from being idle, and have its `toolTimeout`.
+// Sends resource reads and prompt requests to a server. They go through the guard like tool calls, with the rules that
+// name resources or prompts. They start the server if needed, keep it from being idle, and have its `toolTimeout`.
 
 import { randomUUID } from "node:crypto";
 import { toCompletion } from "../../bridge/completion.ts";
-import type { GuardedCall } from "../../model/guard.ts";
+import type { ContentName } from "../../model/content-pattern.ts";
 import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { Completion } from "../../model/resource.ts";
@@ -14,12 +14,24 @@ import { oneLine } from "../../util/text.ts";
 import type { BoardGuard } from "../guard.ts";
 import type { ServerEntry } from "../server-entry.ts";
 import type { ContentCaches } from "./content-caches.ts";
+import { contentSubject, type Listed } from "./content-subject.ts";
 
 export interface BoardContentRequest {
   entry: ServerEntry;
+  /** What the request is about. */
+  content: ContentName;
   /** For the audit and for messages: `read:file:///notes.txt`. */
   what: string;
+  /** What its server says about it, as far as that is known. */
+  listed?: Listed | undefined;
   args: JsonObject;
+  /** The caller's id of the call that this is a part of. */
+  callId?: string | undefined;
+  /**
+   * Only rules apply, no limits and no approval. For the host's own reads, and for requests whose answer is not the
+   * resource or prompt itself.
+   */
+  asksNobody?: boolean;
   signal: AbortSignal | undefined;
   /** Milliseconds, if the server's own `toolTimeout` is too long. */
   timeout?: number;
@@ -30,7 +42,7 @@ export interface BoardContentRequest {
 export interface ContentOptions {
   caches: ContentCaches;
   requests: ContentRequests;
-  guard: Pick<BoardGuard, "framing" | "reportSuspicious">;
+  guard: Pick<BoardGuard, "framing" | "reportSuspicious" | "allows" | "isContentWithheld">;
   /** Removes secrets; returns the same value if there are none. */
   redact: <Value>(value: Value) => Value;
 }
@@ -46,19 +58,12 @@ export class ContentRequests {
 
   /** Rejects only with a PlugboardError. */
   async run(request: BoardContentRequest): Promise<CallOutcome> {
-    const { entry, what, args, signal } = request;
-    const { name: server, origin } = entry.definition;
-    const subject: GuardedCall["subject"] = {
-      canonical: `${server}/${what}`,
-      publicName: what,
-      source: { kind: "mcp", server, tool: what },
-      origin,
-      ownerOnly: false,
-      hash: "",
-    };
-    const guarded = this.#guard.aroundContent(subject, () => this.#ask(request));
+    const { entry, content, what, listed, args, signal, asksNobody = false } = request;
+    const shown = what.slice(what.indexOf(":") + 1);
+    const subject = contentSubject(entry, content, { what, shown, listed });
+    const guarded = this.#guard.aroundContent(subject, () => this.#ask(request), asksNobody);
     return guarded({
-      callId: randomUUID(),
+      callId: request.callId ?? randomUUID(),
       subject,
       args,
       signal,
@@ -73,11 +78,17 @@ export class ContentRequests {
     signal: AbortSignal | undefined,
   ): Promise<Completion> {
     const { of, argument, value } = query;
+    const content: ContentName =
+      of.type === "ref/prompt"
+        ? { kind: "prompt", name: of.name }
+        : { kind: "resource", name: of.uri, isTemplate: true };
     const { structuredContent } = await this.run({
       entry,
-      what: `complete:${of.type === "ref/prompt" ? of.name : of.uri}`,
+      content,
+      what: `complete:${content.name}`,
       args: { argument, value },
       signal,
+      asksNobody: true,
       ask: async (server, request) => {
         requireCapability(server, "completions");
         const answer = await server.complete(query, request);

@@ -17,6 +17,7 @@ import { oneLine } from "../../util/text.ts";
 import { type ContentOptions, requireCapability } from "./content-requests.ts";
 import type { ContentCache } from "./content-cache.ts";
 import type { ListFrom } from "./content-caches.ts";
+import { contentSubject } from "./content-subject.ts";
 import type { PromptList } from "../../model/server-content.ts";
 
 export class Prompts implements BoardPrompts {
@@ -28,7 +29,9 @@ export class Prompts implements BoardPrompts {
 
   async list(server?: string): Promise<Prompt[]> {
     return (await this.#lists(server)).flatMap(({ from, list }) => {
-      return list.prompts.map((each) => this.#options.redact({ ...each, ...from.listedServer }));
+      return list.prompts
+        .filter(({ name }) => this.#permits(from, name))
+        .map((each) => this.#options.redact({ ...each, ...from.listedServer }));
     });
   }
 
@@ -41,7 +44,9 @@ export class Prompts implements BoardPrompts {
     let roles: PromptMessage["role"][] = [];
     const { content, structuredContent } = await this.#options.requests.run({
       entry: from.entry,
+      content: { kind: "prompt", name: prompt },
       what: `prompt:${prompt}`,
+      listed: from.prompts.known?.prompts.find((each) => each.name === prompt),
       args,
       signal,
       ask: async (server, request) => {
@@ -82,13 +87,19 @@ export class Prompts implements BoardPrompts {
     return this.#options.requests.complete(from.entry, { of, argument, value, known }, signal);
   }
 
+  #permits({ entry }: ContentCache, name: string): boolean {
+    const { guard } = this.#options;
+    const subject = contentSubject(entry, { kind: "prompt", name });
+    return guard.allows(subject) && !guard.isContentWithheld(subject);
+  }
+
   #lists(server?: string, signal?: AbortSignal): Promise<ListFrom<PromptList>[]> {
     return this.#options.caches.list((content) => content.prompts, server, signal);
   }
 
   /**
    * Resolves to the server and its own name of the prompt. `server/prompt` needs no list; a prompt's own name is
-   * looked up on all servers.
+   * looked up on all servers, first on those that the rules allow to be asked for it.
    */
   async #locate(
     name: string,
@@ -100,19 +111,17 @@ export class Prompts implements BoardPrompts {
       .find(({ entry }) => slash > 0 && entry.name === name.slice(0, slash));
     if (named !== undefined) return { from: named, prompt: name.slice(slash + 1) };
     const lists = await this.#lists(undefined, signal);
-    const [first, ...others] = lists.filter(({ list }) =>
-      list.prompts.some((each) => each.name === name),
-    );
-    if (first === undefined) throw unknownPrompt(name, lists);
+    const having = lists.filter(({ list }) => list.prompts.some((each) => each.name === name));
+    const permitted = having.filter(({ from }) => this.#permits(from, name));
+    const [first, ...others] = permitted.length > 0 ? permitted : having;
+    if (first === undefined) throw unknownPrompt(name, await this.list());
     first.from.warnIfElsewhere("prompt", name, others);
     return { from: first.from, prompt: name };
   }
 }
 
-function unknownPrompt(name: string, lists: readonly ListFrom<PromptList>[]): PlugboardError {
-  const names = lists.flatMap(({ from, list }) =>
-    list.prompts.flatMap((each) => [`${from.entry.name}/${each.name}`, each.name]),
-  );
+function unknownPrompt(name: string, listed: readonly Prompt[]): PlugboardError {
+  const names = listed.flatMap((each) => [`${each.server}/${each.name}`, each.name]);
   const meant = closest(name, names);
   return new PlugboardError("UNKNOWN_PROMPT", `there is no prompt named '${oneLine(name, 200)}'`, {
     hint: meant === undefined ? undefined : `did you mean '${oneLine(meant, 200)}'?`,

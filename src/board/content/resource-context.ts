@@ -11,7 +11,6 @@ import type { ServerContent } from "../../model/server-content.ts";
 import type { ResourceBlock, ResourceDefinition, ResourceReading } from "../../model/resource.ts";
 import { byteSize, oneLine, plural } from "../../util/text.ts";
 import type { ContentCache, Subscriber } from "./content-cache.ts";
-import type { ContentCaches } from "./content-caches.ts";
 import type { LocatedResource } from "./resource-locator.ts";
 import type { ResourcesOptions } from "./resources.ts";
 
@@ -32,6 +31,7 @@ const READ_MS = 10_000;
 export interface ResourceContextOptions extends Omit<ResourcesOptions, "requests"> {
   /** Subscribes to the resources that are in the prompt. */
   subscriber: Subscriber;
+  permits: (from: ContentCache, uri: string) => boolean;
   read: (located: LocatedResource, options: { timeout: number }) => Promise<ResourceReading>;
 }
 
@@ -89,7 +89,7 @@ export class ResourceContext {
   }
 
   async #read(): Promise<ReadResources> {
-    const lists = await listForModels(this.#options.caches);
+    const lists = await listForModels(this.#options);
     const withText = lists.filter(
       ([first]) => first?.from.entry.definition.resources?.listOnly !== true,
     );
@@ -292,12 +292,15 @@ function suspects(text: string): string[] {
 }
 
 /** Grouped by server, in the order of the configuration. Leaves out resources that are only for people. */
-async function listForModels(caches: ContentCaches): Promise<ChosenResource[][]> {
+async function listForModels({
+  caches,
+  permits,
+}: Pick<ResourceContextOptions, "caches" | "permits">): Promise<ChosenResource[][]> {
   const lists = await caches.listAll((content) => content.resources, { mayStart: false });
   return lists
     .map(({ from, list }) =>
       list.resources
-        .filter((resource) => from.allows(resource.uri) && isForModels(resource))
+        .filter((resource) => permits(from, resource.uri) && isForModels(resource))
         .map((resource) => ({ from, resource })),
     )
     .filter((list) => list.length > 0);

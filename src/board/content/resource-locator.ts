@@ -1,14 +1,18 @@
 // Finds the server of a URI: one that lists it, one whose templates match it, or the only server with resources.
-// Refuses resources that the configuration does not allow.
+// Refuses resources that the configuration of their server does not allow. What the rules do not allow is found, so
+// that the guard refuses it and the audit has it; a server from which they do allow it comes first.
 
 import { compileGlob } from "../../util/glob.ts";
 import { PlugboardError } from "../../model/errors.ts";
+import type { ContentName } from "../../model/content-pattern.ts";
 import type { ResourceList } from "../../model/server-content.ts";
 import type { ResourceOptions } from "../../model/resource.ts";
 import { closest } from "../../util/closest.ts";
 import { oneLine } from "../../util/text.ts";
 import type { ContentCache } from "./content-cache.ts";
 import type { ContentCaches, ListFrom } from "./content-caches.ts";
+import type { ContentOptions } from "./content-requests.ts";
+import { contentSubject } from "./content-subject.ts";
 
 export interface LocatedResource {
   from: ContentCache;
@@ -24,10 +28,27 @@ export function isEnabled({ entry }: ContentCache): boolean {
 export class ResourceLocator {
   readonly #caches: ContentCaches;
   readonly #redact: (text: string) => string;
+  readonly #guard: ContentOptions["guard"];
 
-  constructor(caches: ContentCaches, redact: (text: string) => string) {
+  constructor({ caches, redact, guard }: Pick<ContentOptions, "caches" | "redact" | "guard">) {
     this.#caches = caches;
     this.#redact = redact;
+    this.#guard = guard;
+  }
+
+  /** Whether the resource may be listed and read: both its server's configuration and the rules allow it. */
+  permits(from: ContentCache, uri: string): boolean {
+    return from.allows(uri) && this.#isOffered(from, { kind: "resource", name: uri });
+  }
+
+  permitsTemplate(from: ContentCache, uriTemplate: string): boolean {
+    return this.#isOffered(from, templateName(uriTemplate));
+  }
+
+  /** Within the rules, and not changed under `pins: block`. */
+  #isOffered({ entry }: ContentCache, content: ContentName): boolean {
+    const subject = contentSubject(entry, content);
+    return this.#guard.allows(subject) && !this.#guard.isContentWithheld(subject);
   }
 
   async lists(server: string | undefined, signal?: AbortSignal): Promise<ListFrom<ResourceList>[]> {
@@ -40,7 +61,7 @@ export class ResourceLocator {
     const known = this.#findListed(uri);
     if (known !== undefined) return known;
     const lists = await this.lists(undefined, signal);
-    const offered = this.#findListed(uri) ?? bestTemplate(uri, lists);
+    const offered = this.#findListed(uri) ?? this.#bestTemplate(uri, lists);
     if (offered !== undefined) return offered;
     // Servers need not list everything that can be read.
     const [only, ...others] = lists.filter(
@@ -57,7 +78,7 @@ export class ResourceLocator {
       if (known !== undefined) return known;
     } else this.#allowed(this.#caches.of(server), uri);
     const lists = await this.lists(server, signal);
-    const offered = this.#findListed(uri, server) ?? bestTemplate(uri, lists);
+    const offered = this.#findListed(uri, server) ?? this.#bestTemplate(uri, lists);
     if (offered !== undefined) return offered;
     throw this.#unknown(uri, lists, "list_resources finds what can be read");
   }
@@ -89,18 +110,44 @@ export class ResourceLocator {
   /** Finds the first server that lists the URI, or asks only the one. */
   #findListed(uri: string, server?: string): LocatedResource | undefined {
     const among = server === undefined ? this.#caches.all() : [this.#caches.of(server)];
-    const [first, ...others] = among.flatMap((from) => {
+    const listing = among.flatMap((from) => {
       const full = this.withSecrets(uri, from);
       const isListed = from.resources.known?.resources.some((each) => each.uri === full) ?? false;
       return isListed && from.allows(full) ? [{ from, uri: full }] : [];
     });
+    const permitted = listing.filter((each) => this.permits(each.from, each.uri));
+    const [first, ...others] = permitted.length > 0 ? permitted : listing;
     first?.from.warnIfElsewhere("resource", uri, others);
     return first;
   }
 
+  /** The server whose template spells out the most of the URI. */
+  #bestTemplate(
+    uri: string,
+    lists: readonly ListFrom<ResourceList>[],
+  ): LocatedResource | undefined {
+    const fitting = lists
+      .filter(({ from }) => from.allows(uri))
+      .flatMap(({ from, list }) =>
+        list.templates.map((each) => ({ from, fit: fit(each, uri), template: each.uriTemplate })),
+      )
+      .filter((each) => each.fit >= 0)
+      .filter(({ from, template }) => {
+        const subject = contentSubject(from.entry, templateName(template));
+        return !this.#guard.isContentWithheld(subject);
+      })
+      .sort((a, b) => b.fit - a.fit);
+    const best = fitting.find(({ from }) => this.permits(from, uri)) ?? fitting[0];
+    return best && { from: best.from, uri };
+  }
+
   #unknown(uri: string, lists: readonly ListFrom<ResourceList>[], advice: string): PlugboardError {
-    const uris = lists.flatMap(({ list }) => list.resources.map((each) => this.#redact(each.uri)));
-    const meant = closest(uri, uris);
+    const listed = lists.flatMap(({ from, list }) =>
+      list.resources.flatMap((each) =>
+        this.permits(from, each.uri) ? [this.#redact(each.uri)] : [],
+      ),
+    );
+    const meant = closest(uri, listed);
     return new PlugboardError("UNKNOWN_RESOURCE", `no server lists '${oneLine(uri, 500)}'`, {
       hint: meant === undefined ? advice : `did you mean '${meant}'?`,
     });
@@ -120,17 +167,8 @@ export class ResourceLocator {
   }
 }
 
-/** The server whose template spells out the most of the URI. */
-function bestTemplate(
-  uri: string,
-  lists: readonly ListFrom<ResourceList>[],
-): LocatedResource | undefined {
-  const [best] = lists
-    .filter(({ from }) => from.allows(uri))
-    .flatMap(({ from, list }) => list.templates.map((each) => ({ from, fit: fit(each, uri) })))
-    .filter((each) => each.fit >= 0)
-    .sort((a, b) => b.fit - a.fit);
-  return best && { from: best.from, uri };
+function templateName(uriTemplate: string): ContentName {
+  return { kind: "resource", name: uriTemplate, isTemplate: true };
 }
 
 /** Returns how many characters of the URI the template spells out, or -1 if it does not match. */

@@ -18,6 +18,8 @@ import type {
   BoardResources,
   Resource,
   ResourceContents,
+  ResourceOptions,
+  ResourceReading,
   ResourceTemplate,
 } from "../../model/resource.ts";
 import type { NativeTool, NativeToolResult } from "../../model/tool.ts";
@@ -33,7 +35,10 @@ const READ_RESOURCE = "read_resource";
 export const RESOURCE_TOOLS: readonly string[] = [LIST_RESOURCES, READ_RESOURCE];
 
 interface ReadableResources extends Pick<BoardResources, "list" | "templates"> {
-  readOffered: BoardResources["read"];
+  readOffered: (
+    uri: string,
+    options: ResourceOptions & { callId: string },
+  ) => Promise<ResourceReading>;
 }
 
 /** `resources` is called when a tool is called, since the board creates its resources after its tools. */
@@ -71,7 +76,7 @@ export function resourceTools(resources: () => ReadableResources): NativeTool[] 
         additionalProperties: false,
       },
       annotations: { readOnlyHint: true },
-      execute: (_id, args, signal) => orFailure(() => readFor(resources(), args, signal)),
+      execute: (id, args, signal) => orFailure(() => readFor(resources(), args, id, signal)),
     },
   ];
 }
@@ -104,11 +109,13 @@ function line(item: Resource | ResourceTemplate, uri: string, kind: string): str
 async function readFor(
   resources: ReadableResources,
   args: JsonObject,
+  callId: string,
   signal: AbortSignal | undefined,
 ): Promise<NativeToolResult> {
   const uri = typeof args.uri === "string" ? args.uri : "";
   const { server, contents } = await resources.readOffered(uri, {
     server: typeof args.server === "string" ? args.server : undefined,
+    callId,
     signal,
   });
   const texts = contents.flatMap(({ text }) => text ?? []).join("\n");

@@ -22,6 +22,14 @@ export interface ResourcesOptions extends ContentOptions {
   now: () => number;
 }
 
+interface ReadOptions {
+  signal?: AbortSignal;
+  timeout?: number;
+  callId?: string;
+  /** For the host's own reads: only rules apply. */
+  asksNobody?: boolean;
+}
+
 export class Resources implements BoardResources {
   readonly #options: ResourcesOptions;
   readonly #locator: ResourceLocator;
@@ -32,20 +40,22 @@ export class Resources implements BoardResources {
 
   constructor(options: ResourcesOptions) {
     this.#options = options;
-    this.#locator = new ResourceLocator(options.caches, options.redact);
+    this.#locator = new ResourceLocator(options);
   }
 
   async list(server?: string): Promise<Resource[]> {
     return (await this.#locator.lists(server)).flatMap(({ from, list }) =>
       list.resources
-        .filter(({ uri }) => from.allows(uri))
+        .filter(({ uri }) => this.#locator.permits(from, uri))
         .map((each) => this.#options.redact({ ...each, ...from.listedServer })),
     );
   }
 
   async templates(server?: string): Promise<ResourceTemplate[]> {
     return (await this.#locator.lists(server)).flatMap(({ from, list }) =>
-      list.templates.map((each) => this.#options.redact({ ...each, ...from.listedServer })),
+      list.templates
+        .filter(({ uriTemplate }) => this.#locator.permitsTemplate(from, uriTemplate))
+        .map((each) => this.#options.redact({ ...each, ...from.listedServer })),
     );
   }
 
@@ -54,7 +64,10 @@ export class Resources implements BoardResources {
   }
 
   /** For a model: rejects for a URI that no server lists and no template of one offers. */
-  async readOffered(uri: string, options: ResourceOptions): Promise<ResourceReading> {
+  async readOffered(
+    uri: string,
+    options: ResourceOptions & { callId?: string },
+  ): Promise<ResourceReading> {
     return this.readFrom(await this.#locator.locateOffered(uri, options), options);
   }
 
@@ -70,14 +83,19 @@ export class Resources implements BoardResources {
   /** `timeout` shortens the server's own. */
   async readFrom(
     { from, uri }: LocatedResource,
-    { signal, timeout }: { signal?: AbortSignal; timeout?: number } = {},
+    { signal, timeout, callId, asksNobody }: ReadOptions = {},
   ): Promise<ResourceReading> {
+    const shown = this.#options.redact(uri);
     const { content } = await this.#options.requests.run({
       entry: from.entry,
-      what: `read:${this.#options.redact(uri)}`,
-      args: { uri },
+      content: { kind: "resource", name: uri },
+      what: `read:${shown}`,
+      listed: from.resources.known?.resources.find((each) => each.uri === uri),
+      args: { uri: shown },
       signal,
       timeout,
+      callId,
+      asksNobody,
       ask: async (server, request) => {
         requireCapability(server, "resources");
         const contents = toContents(await server.readResource(uri, request), uri);
@@ -85,16 +103,19 @@ export class Resources implements BoardResources {
       },
     });
     const contents = content.flatMap((block) => (block.type === "resource" ? block.resource : []));
-    return { server: from.entry.name, uri: this.#options.redact(uri), contents };
+    return { server: from.entry.name, uri: shown, contents };
   }
 
   async subscribe(uri: string, options: ResourceOptions = {}): Promise<void> {
     const located = await this.#locator.locate(uri, options);
     await this.#options.requests.run({
       entry: located.from.entry,
+      content: { kind: "resource", name: located.uri },
       what: `subscribe:${this.#options.redact(located.uri)}`,
-      args: { uri: located.uri },
+      args: { uri: this.#options.redact(located.uri) },
       signal: options.signal,
+      // An update names the resource; its text takes a read.
+      asksNobody: true,
       ask: async (content) => {
         await located.from.subscribe(content, located.uri, this.#caller);
         return { content: [] };
@@ -133,7 +154,8 @@ export class Resources implements BoardResources {
         new Context({
           ...this.#options,
           subscriber: this.#prompt,
-          read: (located, options) => this.readFrom(located, options),
+          permits: (from, uri) => this.#locator.permits(from, uri),
+          read: (located, options) => this.readFrom(located, { ...options, asksNobody: true }),
         }),
     );
     return (await this.#context).build(maxBytes);

@@ -120,11 +120,11 @@ export function approve<Value>(pin: Pin<Value>): Pin<Value> {
   return { kind: "pinned", firstSeen: pin.firstSeen, approved: pin.pending };
 }
 
-function trust<Value>(sight: SeenValue<Value>): Pin<Value> {
+export function trust<Value>(sight: SeenValue<Value>): Pin<Value> {
   return { kind: "pinned", firstSeen: sight.seen, approved: sight };
 }
 
-function see<Value>(pin: Pin<Value> | undefined, sight: SeenValue<Value>): Pin<Value> {
+export function see<Value>(pin: Pin<Value> | undefined, sight: SeenValue<Value>): Pin<Value> {
   if (pin === undefined) return { kind: "new", firstSeen: sight.seen, pending: sight };
   if (pin.kind !== "pinned" && pin.pending.hash === sight.hash) return pin;
   if (pin.kind === "new") return { ...pin, pending: sight };

@@ -82,6 +82,19 @@ describe("plugboard read", () => {
     expect([stdout, stderr]).toEqual(["Shelf a.\n", ""]);
   });
 
+  it("obeys rules and approval, and --yes answers for a person", async () => {
+    const tools = { deny: ["prompt:greet"] };
+    const approval = { tools: { "resource:lib:///rules": "ask" } } as const;
+    scratch.servers({ lib: { ...lib(), tools, approval } });
+    const asked = await scratch.run(["read", "lib:///rules"]);
+    expect([asked.code, asked.stdout]).toEqual([6, ""]);
+    expect(asked.stderr).toMatch(/lib\/resource:lib:\/\/\/rules needs your approval.*--yes/s);
+    expect((await scratch.run(["read", "lib:///rules", "--yes"])).stdout).toBe("Be quiet.\n");
+    const refused = await scratch.run(["prompt", "greet", "who=Ada", "--yes"]);
+    expect(refused.stderr).toContain('lib/prompt:greet is refused by the rule "prompt:greet"');
+    expect((await scratch.run(["prompts"])).stdout).toBe("");
+  });
+
   it("saves binary content with --output", async () => {
     scratch.servers({ lib: lib() });
     const told = await scratch.run(["read", "lib:///picture"]);

@@ -205,6 +205,7 @@ const FAILURES: Record<ErrorCode, Record<string, () => Made>> = {
   UNKNOWN_SERVER: { any: () => new PlugboardError("UNKNOWN_SERVER", "there is no such server") },
   UNKNOWN_RESOURCE: { any: () => new PlugboardError("UNKNOWN_RESOURCE", "no such resource") },
   UNKNOWN_PROMPT: { any: () => new PlugboardError("UNKNOWN_PROMPT", "no such prompt") },
+  SYSTEM_ERROR: { "of the host": () => new PlugboardError("SYSTEM_ERROR", "the disk is full") },
   NO_MODEL: { any: () => new PlugboardError("NO_MODEL", "there is none") },
 };
 

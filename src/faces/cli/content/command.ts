@@ -15,12 +15,15 @@ export interface ReadCommand {
   server?: string;
   /** Where binary content is saved. */
   output?: string;
+  /** Read it without asking, if it needs approval. */
+  yes: boolean;
 }
 
 export interface GetPromptCommand {
   kind: "prompt";
   name: string;
   args: string[];
+  yes: boolean;
 }
 
 export type ContentCommand = ListContentCommand | ReadCommand | GetPromptCommand;
@@ -41,8 +44,9 @@ export function describeContent(program: Parser, choose: (command: ContentComman
     .argument("<uri>", "as listed by resources, or made from a template")
     .option("--server <name>", "the server that has it; no other is started")
     .option("--output <directory>", "save binary content there")
-    .action((uri: string, { server, output }: Pick<ReadCommand, "server" | "output">) =>
-      choose({ kind: "read", uri, server, output }),
+    .option("--yes", "read it without asking, if it needs approval")
+    .action((uri: string, { server, output, yes }: Partial<ReadCommand>) =>
+      choose({ kind: "read", uri, server, output, yes: yes === true }),
     );
 
   program
@@ -59,5 +63,8 @@ export function describeContent(program: Parser, choose: (command: ContentComman
     .description("fill in a prompt and show it")
     .argument("<name>", "server/prompt, or just the prompt's name")
     .argument("[arguments...]", "key=value, a JSON object, @file, or - for stdin")
-    .action((name: string, args: string[]) => choose({ kind: "prompt", name, args }));
+    .option("--yes", "get it without asking, if it needs approval")
+    .action((name: string, args: string[], { yes }: Partial<GetPromptCommand>) =>
+      choose({ kind: "prompt", name, args, yes: yes === true }),
+    );
 }

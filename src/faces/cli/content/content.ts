@@ -2,6 +2,7 @@
 // prints one of them.
 
 import type { Board } from "../../../model/board.ts";
+import type { BoardOptions } from "../../../model/board-options.ts";
 import type { Prompt, PromptArgument, PromptMessage } from "../../../model/prompt.ts";
 import type { Resource, ResourceReading, ResourceTemplate } from "../../../model/resource.ts";
 import type { CallOutcome } from "../../../model/tool.ts";
@@ -105,15 +106,19 @@ function asUsed({ name, required }: PromptArgument): string {
 
 /** The resource's text goes to stdout, its binary content to files. */
 export async function runRead(
-  { uri, server, output }: ReadCommand,
+  { uri, server, output, yes }: ReadCommand,
   context: CliContext,
 ): Promise<number> {
   await ensureDirectory(output, context.io.cwd);
-  return withBoard(context, { start: "none", server }, async ({ board }) => {
+  return withBoard(context, { start: "none", server, ...approving(yes) }, async ({ board }) => {
     const reading = board.resources.read(uri, { server, signal: context.signal });
     await printReading(await whileStarting(board, context, reading), output, context);
     return EXIT.ok;
   });
+}
+
+function approving(yes: boolean): Pick<BoardOptions, "onApproval"> {
+  return yes ? { onApproval: () => "once" } : {};
 }
 
 async function printReading(
@@ -134,13 +139,13 @@ async function printReading(
 
 /** The server fills in the prompt. */
 export async function runPrompt(
-  { name, args }: GetPromptCommand,
+  { name, args, yes }: GetPromptCommand,
   context: CliContext,
 ): Promise<number> {
   const { signal, screen, options } = context;
   // Before the board opens: arguments that cannot be read must not start a server.
   const values = toStrings(await readArguments(args, context));
-  return withBoard(context, { start: "none" }, async ({ board }) => {
+  return withBoard(context, { start: "none", ...approving(yes) }, async ({ board }) => {
     const prompt = await whileStarting(board, context, findPrompt(name, board));
     if (prompt !== undefined) checkArguments(prompt, values, context);
     const getting = board.prompts.get(name, values, { signal });
