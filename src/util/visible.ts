@@ -1,10 +1,10 @@
 // Text that a person decides about: characters that a terminal would obey or hide are written out, so that
 // nobody approves something they could not see.
 
-/** Control and format characters, variation selectors, separators other than a space, lone surrogates. */
+/** Control and format characters, whatever has no glyph of its own, separators other than a space, lone surrogates. */
 const UNSEEN =
   // oxlint-disable-next-line no-control-regex
-  /[\u0000-\u001f\u007f-\u00a0\u00ad\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Variation_Selector}\p{Zl}\p{Zp}\u2000-\u200a\u202f\u205f\u3000\u115f\u1160\u3164\uffa0]/gu;
+  /[\u0000-\u001f\u007f-\u00a0\u00ad\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Variation_Selector}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u1680\u2000-\u200a\u202f\u205f\u2800\u3000\u{1d159}]/gu;
 
 export function visible(text: string): string {
   return text.replace(UNSEEN, (character) => {
