@@ -13,9 +13,18 @@ export function visible(text: string): string {
   });
 }
 
+/** JSON on several lines, as `escapedJson` otherwise. */
+export function escapedJsonLines(value: unknown): string {
+  return JSON.stringify(value, undefined, 2).split("\n").map(escaped).join("\n");
+}
+
 /** JSON on one line with such characters written as escapes: the same value, with nothing hidden in it. */
 export function escapedJson(value: unknown): string {
-  return JSON.stringify(value).replace(UNSEEN, (found) =>
+  return escaped(JSON.stringify(value));
+}
+
+function escaped(json: string): string {
+  return json.replace(UNSEEN, (found) =>
     // A character beyond the first plane has two units.
     found.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
   );

@@ -9,12 +9,12 @@ import {
 import type { ApprovalAnswer, ApprovalRequest, AskApproval } from "../../../model/approval.ts";
 import { isJsonObject } from "../../../model/json.ts";
 import type { ToolSource } from "../../../model/tool.ts";
-import { capitalised, oneLine, truncate, visibleJson } from "../../../util/text.ts";
-import { visible } from "../../../util/visible.ts";
+import { capitalised, oneLine, truncate } from "../../../util/text.ts";
+import { escapedJsonLines, visible } from "../../../util/visible.ts";
 import { type CallPreview, toolKind, toolTitle } from "../calls/tool-view.ts";
 import type { EditorTools } from "../editor/editor-tools.ts";
 import type { AcpClient } from "../wire/client.ts";
-import { textContent } from "../wire/content.ts";
+import { fenced, textContent } from "../wire/content.ts";
 import type { QuestionContext } from "./question-context.ts";
 
 const OPTIONS: PermissionOption[] = [
@@ -85,7 +85,10 @@ function toParams(
       title: truncate(visible(title), LONGEST_TITLE),
       name: request.publicName,
       rawInput: args,
-      content: [...(preview?.content ?? [textContent(visibleJson(args))]), textContent(why)],
+      content: [
+        ...(preview?.content ?? [textContent(fenced(escapedJsonLines(args)))]),
+        textContent(why),
+      ],
       kind,
       locations,
     },
