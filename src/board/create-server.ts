@@ -15,6 +15,7 @@ import { capabilitiesOf, type HostAnswers } from "../server/requests/host-answer
 import { Supervisor, type SupervisorOptions } from "../server/supervisor/supervisor.ts";
 import type { Clock } from "../util/clock.ts";
 import type { QuestionQueue } from "../util/question-queue.ts";
+import { approvalKey } from "./approval-key.ts";
 import { loadConnect } from "./lazy.ts";
 import { sessionAuthHint } from "./matching-server.ts";
 import type { BoardRoots, ServerRoots } from "./roots.ts";
@@ -94,6 +95,7 @@ export function createServer(
     signIn,
     hash: definitionHash(definition, cwd),
     pinKey: definitionHash(definition, ""),
+    approvalKey: approvalKey(definition, cwd, env),
     cached,
   });
 }

@@ -18,7 +18,7 @@ const MAX_CACHE_AGE_MS = 24 * 3_600_000;
 
 export type ServerEntryParts = Pick<
   ServerEntry,
-  "definition" | "supervisor" | "signIn" | "hash" | "pinKey"
+  "definition" | "supervisor" | "signIn" | "hash" | "pinKey" | "approvalKey"
 > & { cached: CachedTools | undefined };
 
 export class ServerEntry {
@@ -30,17 +30,28 @@ export class ServerEntry {
   readonly hash: string;
   /** Hash of the definition alone. Tools are pinned under it. */
   readonly pinKey: string;
+  /** Approvals of its tools count for this key. */
+  readonly approvalKey: string;
   #knowledge: "none" | "cached" | "live";
   readonly #cachedAt: number | undefined;
   #identity: ServerIdentity | undefined;
   #diagnostics: Diagnostic[] = [];
 
-  constructor({ definition, supervisor, signIn, hash, pinKey, cached }: ServerEntryParts) {
+  constructor({
+    definition,
+    supervisor,
+    signIn,
+    hash,
+    pinKey,
+    approvalKey,
+    cached,
+  }: ServerEntryParts) {
     this.definition = definition;
     this.supervisor = supervisor;
     this.signIn = signIn;
     this.hash = hash;
     this.pinKey = pinKey;
+    this.approvalKey = approvalKey;
     this.#knowledge = cached === undefined ? "none" : "cached";
     this.#cachedAt = cached?.savedAt;
     this.#identity = cached?.identity;

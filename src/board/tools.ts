@@ -132,7 +132,7 @@ export class BoardTools {
     return tool;
   }
 
-  #make(entry: CatalogEntry, { definition, pinKey }: ServerEntry, last: Next): BoardTool {
+  #make(entry: CatalogEntry, { definition, approvalKey }: ServerEntry, last: Next): BoardTool {
     const { guard, execute } = this.#options;
     const { publicName, server, tool } = entry;
     const subject = new Subject(tool, {
@@ -142,7 +142,7 @@ export class BoardTools {
       source: { kind: "mcp", server, tool: tool.name },
       origin: definition.origin,
       ownerOnly: false,
-      key: pinKey,
+      key: approvalKey,
     });
     const isAllowed = guard.allows(subject);
     const isApp = isForApp(tool);
@@ -198,7 +198,7 @@ interface SubjectIdentity extends Pick<
   ToolSubject,
   "canonical" | "publicName" | "toolPrefix" | "source" | "origin" | "ownerOnly" | "neverAsks"
 > {
-  /** Hash of the server's definition. */
+  /** Hash of the server's definition and of what it means here. */
   key: string;
 }
 

@@ -1,6 +1,6 @@
 // Remembers for which tools the answer was "always": for one agent, by the hash of the tool's and its server's
-// definition, so that the user is asked again when one of them changes. Nothing about a session's own server is
-// written to disk.
+// definition, so that the user is asked again when one of them changes. Nothing about a session's own server or about
+// the host's own tools is written to disk.
 
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -52,7 +52,8 @@ export class ApprovalStore {
 
   /** Whether an approval of the tool outlives the process. */
   keeps({ origin }: Pick<ToolSubject, "origin">): boolean {
-    return this.#file !== undefined && origin !== "session";
+    // A host's own tools write and run whatever is in reach of the session: another directory is another question.
+    return this.#file !== undefined && origin !== "session" && origin !== "native";
   }
 
   /** Reads the file again if it has changed: the user may have answered, or forgotten the answer, elsewhere. */

@@ -38,7 +38,8 @@ export interface ApprovalRequest {
   reason: string;
   /**
    * How long the answer `always` holds: until the definition of the tool or of its server changes, also in later
-   * runs; or until the board closes, since nothing about a session's own server is written to disk.
+   * runs; or until the board closes, since nothing about a session's own server or a native tool is
+   * written to disk.
    */
   always: "until-changed" | "until-closed";
 }

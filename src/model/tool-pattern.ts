@@ -93,7 +93,7 @@ const FORMS: readonly Form[] = [
   form("plain", "", ":"),
 ];
 
-/** Only for what restricts, and where no other form fits: most names of tools have an underscore in them. */
+/** Only for what restricts: most names of tools have an underscore in them. */
 const LOOSE = form("plain", "", "_");
 
 /** Twice the 64 characters of a server's name, which may be pairs, and a star around each of them. */
@@ -156,8 +156,9 @@ function couldBe(
 function restrictingToolPattern(text: string, scope: "agent" | "server"): ToolPattern {
   const isOfAgent = scope === "agent";
   const isWhole = wholeName(text, isOfAgent);
-  const wholeServers = isOfAgent ? wholeServersOf(text) : [];
-  const readings = restrictingReadings(text, isOfAgent).map(({ server, tool, kind }) => ({
+  const prefixed = text.replace(/^mcp(?=[_:])/i, "mcp");
+  const wholeServers = isOfAgent ? wholeServersOf(prefixed) : [];
+  const readings = restrictingReadings(prefixed, isOfAgent).map(({ server, tool, kind }) => ({
     isForNative: kind === "canonical" || server === NATIVE,
     isServer: compileGlob(foldPattern(server)),
     isTool: compileGlob(foldPattern(tool)),
@@ -389,10 +390,19 @@ function reach({ server, servers }: LiveReading): string {
 }
 
 function readingsOf(text: string, forms: readonly Form[]): Reading[] {
+  const canonical = canonicalReading(text);
+  return canonical ?? readingsIn(text, forms);
+}
+
+/** Only the first slash separates: the name of a server has none, the name of a tool may have some. */
+function canonicalReading(text: string): Reading[] | undefined {
   const pattern = withoutRuns(text);
   const slash = pattern.indexOf("/");
-  // Only the first slash separates: the name of a server has none, the name of a tool may have some.
-  if (slash !== -1) return readingAt(pattern, slash, CANONICAL, false);
+  return slash === -1 ? undefined : readingAt(pattern, slash, CANONICAL, false);
+}
+
+function readingsIn(text: string, forms: readonly Form[]): Reading[] {
+  const pattern = withoutRuns(text);
   return forms.flatMap((each) => {
     const { prefix, separator, suffix } = each;
     if (pattern.length <= prefix.length + suffix.length) return [];
@@ -427,13 +437,16 @@ function placesOf(separator: string, parts: string, { isToolFirst }: Form): numb
 }
 
 function restrictingReadings(text: string, isOfAgent: boolean): Reading[] {
-  const readings = readingsOf(text, FORMS);
+  // A tool may have a slash in its name, so that a slash does not rule out the other forms.
+  const others = readingsIn(text, isOfAgent ? [...FORMS, LOOSE] : FORMS);
+  const readings = [
+    ...(canonicalReading(text) ?? []),
+    ...others.filter(({ server }) => !server.includes("/")),
+  ];
   // In the settings of the server `git`, the pattern `git_*` is about its tools with such a name.
   if (!isOfAgent)
     return readings.filter(({ kind, isSpanning }) => !isSpanning || kind === "prefixed");
-  return readings.some(({ isSpanning }) => !isSpanning)
-    ? readings
-    : [...readings, ...readingsOf(text, [LOOSE])];
+  return readings;
 }
 
 /** The text as the name of a tool: the server's own, or the public one. */

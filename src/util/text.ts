@@ -25,15 +25,6 @@ export function asText(value: unknown): string {
   }
 }
 
-/** JSON with invisible characters written as escapes: the same value, with nothing hidden in it. */
-export function visibleJson(value: unknown): string {
-  const text = JSON.stringify(value, undefined, 2);
-  return text.replace(INVISIBLE, (found) =>
-    // A character beyond the first plane has two units.
-    found.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
-  );
-}
-
 /** `plainText` on one line, cut to `max` characters with an ellipsis. */
 export function oneLine(text: string, max = Infinity): string {
   // Cutting first bounds the work on a hostile megabyte. The margin makes up for what plainText removes.

@@ -1,10 +1,10 @@
 // Text that a person decides about: characters that a terminal would obey or hide are written out, so that
 // nobody approves something they could not see.
 
-/** Control and format characters, variation selectors, separators other than a space, lone surrogates. */
+/** Control and format characters, whatever has no glyph of its own, separators other than a space, lone surrogates. */
 const UNSEEN =
   // oxlint-disable-next-line no-control-regex
-  /[\u0000-\u001f\u007f-\u00a0\u00ad\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Variation_Selector}\p{Zl}\p{Zp}\u2000-\u200a\u202f\u205f\u3000\u115f\u1160\u3164\uffa0]/gu;
+  /[\u0000-\u001f\u007f-\u00a0\u00ad\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Variation_Selector}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u1680\u2000-\u200a\u202f\u205f\u2800\u3000\u{1d159}]/gu;
 
 export function visible(text: string): string {
   return text.replace(UNSEEN, (character) => {
@@ -13,9 +13,18 @@ export function visible(text: string): string {
   });
 }
 
+/** JSON on several lines, as `escapedJson` otherwise. */
+export function escapedJsonLines(value: unknown): string {
+  return JSON.stringify(value, undefined, 2).split("\n").map(escaped).join("\n");
+}
+
 /** JSON on one line with such characters written as escapes: the same value, with nothing hidden in it. */
 export function escapedJson(value: unknown): string {
-  return JSON.stringify(value).replace(UNSEEN, (found) =>
+  return escaped(JSON.stringify(value));
+}
+
+function escaped(json: string): string {
+  return json.replace(UNSEEN, (found) =>
     // A character beyond the first plane has two units.
     found.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
   );

@@ -93,7 +93,7 @@ describe("an approval for good", () => {
 
   it.each([
     ["agent", true],
-    ["native", true],
+    ["native", false],
     ["session", false],
   ] as const)("of a tool of origin %s is kept: %s", async (origin, kept) => {
     const store = new ApprovalStore({ agent, stateDir: await makeDirectory() });

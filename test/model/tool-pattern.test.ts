@@ -121,7 +121,7 @@ describe("a pattern that restricts", () => {
     ["a/b_c", "a_b/c", false],
     ["mcp:a:b_c", "a_b/c", false],
     ["mcp__a__b_c", "a_b/c", false],
-    ["a.b_c", "a_b/c", false],
+    ["a.b_c", "a_b/c", true],
     ["files/read", "docs/files_read", false],
     // Characters that programs replace, and case.
     ["my_server/get_feed", "my-server/get.feed", true],
@@ -150,6 +150,14 @@ describe("a pattern that restricts", () => {
     ["docs/a/b", "docs/a/b", true],
     ["mcp_docs_a_b", "docs/a/b", true],
     ["evil/docs/read", "docs/read", false],
+    ["mcp__files__admin/delete", "files/admin/delete", true],
+    ["mcp_files_admin/delete", "files/admin/delete", true],
+    ["mcp:files:admin/delete", "files/admin/delete", true],
+    ["files.admin/delete", "files/admin/delete", true],
+    ["files__admin/delete", "files/admin/delete", true],
+    ["mcp__files__*/delete", "files/admin/delete", true],
+    ["files_write.file", "files/write.file", true],
+    ["Mcp_files_write", "files/write", true],
   ])("%s, of %s: %s", (text, tool, expected) => {
     expect(restrictingPattern(text, "agent").matches(named(tool))).toBe(expected);
   });

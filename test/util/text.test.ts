@@ -9,7 +9,6 @@ import {
   plural,
   shellQuoted,
   truncate,
-  visibleJson,
 } from "../../src/util/text.ts";
 
 describe("plainText", () => {
@@ -132,17 +131,6 @@ describe("byteSize", () => {
     [3 * 1024 ** 3, "3 GiB"],
   ])("says %d as %s", (bytes, text) => {
     expect(byteSize(bytes)).toBe(text);
-  });
-});
-
-describe("visibleJson", () => {
-  it.each([
-    [{ a: "b\n\u001b" }, '{\n  "a": "b\\n\\u001b"\n}'],
-    ["\u202egnp.exe\u200b", '"\\u202egnp.exe\\u200b"'],
-    ["tag \u{e0041}, selector \ufe0f", '"tag \\udb40\\udc41, selector \\ufe0f"'],
-  ])("writes %j so that nothing hides in it", (value, text) => {
-    expect(visibleJson(value)).toBe(text);
-    expect(JSON.parse(visibleJson(value))).toEqual(value);
   });
 });
 

@@ -3,8 +3,9 @@
 import type { ToolCallContent } from "@agentclientprotocol/sdk";
 import { z } from "zod";
 import type { JsonObject } from "../../../model/json.ts";
-import { duration, oneLine, plainText } from "../../../util/text.ts";
-import { textContent } from "../wire/content.ts";
+import { duration, oneLine, plainText, truncate } from "../../../util/text.ts";
+import { visible } from "../../../util/visible.ts";
+import { fenced, textContent } from "../wire/content.ts";
 import { type EditorContext, type EditorTool, parametersOf, readArguments } from "./editor-tool.ts";
 import { runInTerminal, type TerminalResult } from "./terminal.ts";
 
@@ -65,7 +66,7 @@ export function runCommandTool(
       const { line, cwd } = read(args);
       return {
         kind: "execute",
-        title: `run ${oneLine(line, LONGEST_TITLE)}`,
+        title: `run ${truncate(visible(line), LONGEST_TITLE)}`,
         content: commandContent(line, cwd),
         // One click must not allow every command there could be.
         always: { name: "Always allow this command", key: JSON.stringify([cwd, line]) },
@@ -97,8 +98,8 @@ function endText(end: TerminalResult["end"], timeoutMs: number): string {
   return typeof signal === "string" ? `ended by ${oneLine(signal, 40)}` : "ended";
 }
 
+/** Every character that the shell gets: what the user approves must not be less than what runs. */
 function commandContent(line: string, cwd: string): ToolCallContent[] {
-  const visible = plainText(line);
-  const note = visible === line ? "" : "\n(invisible characters are not shown here)";
-  return [textContent(`${visible}\nin ${cwd}${note}`)];
+  const rows = line.split("\n").map(visible);
+  return [textContent(`${fenced(rows.join("\n"))}\nin\n${fenced(visible(cwd))}`)];
 }

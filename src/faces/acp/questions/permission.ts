@@ -9,11 +9,12 @@ import {
 import type { ApprovalAnswer, ApprovalRequest, AskApproval } from "../../../model/approval.ts";
 import { isJsonObject } from "../../../model/json.ts";
 import type { ToolSource } from "../../../model/tool.ts";
-import { capitalised, oneLine, visibleJson } from "../../../util/text.ts";
+import { capitalised, oneLine, truncate } from "../../../util/text.ts";
+import { escapedJsonLines, visible } from "../../../util/visible.ts";
 import { type CallPreview, toolKind, toolTitle } from "../calls/tool-view.ts";
 import type { EditorTools } from "../editor/editor-tools.ts";
 import type { AcpClient } from "../wire/client.ts";
-import { textContent } from "../wire/content.ts";
+import { fenced, textContent } from "../wire/content.ts";
 import type { QuestionContext } from "./question-context.ts";
 
 const OPTIONS: PermissionOption[] = [
@@ -81,10 +82,13 @@ function toParams(
     toolCall: {
       toolCallId: request.callId,
       // The editor keeps this title for the call, so it says what happens and not why we ask.
-      title: oneLine(title, LONGEST_TITLE),
+      title: truncate(visible(title), LONGEST_TITLE),
       name: request.publicName,
       rawInput: args,
-      content: [...(preview?.content ?? [textContent(visibleJson(args))]), textContent(why)],
+      content: [
+        ...(preview?.content ?? [textContent(fenced(escapedJsonLines(args)))]),
+        textContent(why),
+      ],
       kind,
       locations,
     },
@@ -104,7 +108,13 @@ function alwaysName(request: ApprovalRequest, always: CallPreview["always"]): st
 
 /** Uses the tool's name, not the title that the server gave it: the user decides by what is shown here. */
 function titleOf(request: ApprovalRequest, cwd: string): string {
-  return toolTitle({ source: sourceOf(request), name: request.publicName }, request.args, cwd);
+  const args = Object.fromEntries(
+    Object.entries(request.args).map(([key, value]) => [
+      visible(key),
+      typeof value === "string" ? visible(value) : value,
+    ]),
+  );
+  return toolTitle({ source: sourceOf(request), name: request.publicName }, args, cwd);
 }
 
 /**

@@ -20,6 +20,13 @@ export function textBlock(text: string): AcpBlock {
 }
 
 /** Text in a tool call. */
+/** A code block that the text cannot end, for editors that would read Markdown or HTML in it. */
+export function fenced(text: string): string {
+  const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}\n${text}\n${fence}`;
+}
+
 export function textContent(text: string): ToolCallContent {
   return { type: "content", content: textBlock(text) };
 }

@@ -438,8 +438,8 @@ describe("under the guard", () => {
 
   it.each([
     ["the place in a file", "read_file", { path: "a", line: 5, limit: 2 }, "lines 5 to 6"],
-    ["the command and where it runs", "run_command", { command: "ls\u202e" }, "ls\nin "],
-    ["that something cannot be seen", "run_command", { command: "ls\u202e" }, "are not shown here"],
+    ["the command and where it runs", "run_command", { command: "ls\u202e" }, "\n```\nin\n```\n/"],
+    ["what cannot be seen", "run_command", { command: "ls\u202e" }, "ls\\u{202e}"],
   ])("the question shows %s", async (_, tool, args, words) => {
     const { call, editor } = await sit({ decide: () => choose("reject") }, "ask");
     await call(tool, args);
