@@ -461,8 +461,22 @@ const PHRASES: readonly Phrase[] = [
   // What stands around turns, calls and results, and text that is not shown.
   phrase(
     "chat-markup",
-    Array.from("abcdefghijklmnopqrstuvwxyz", (letter) => `<|${letter}`),
-    String.raw`[a-z_]{1,20}\|>`,
+    [
+      "im_",
+      "start",
+      "end",
+      "eot",
+      "begin",
+      "system",
+      "user",
+      "assistant",
+      "tool",
+      "call",
+      "return",
+      "channel",
+      "message",
+    ].map((token) => `<|${token}`),
+    String.raw`[a-z_]{0,20}\|>`,
   ),
   phrase(
     "chat-markup",
