@@ -70,9 +70,15 @@ function kindOf(unit: number): number {
   return INVISIBLE.test(String.fromCharCode(unit)) ? UNSEEN : ORDINARY;
 }
 
+/** Whatever is not plain ASCII, or may begin a code. */
+const SUSPECT = /[^\t\n\x20-\x24\x27-\x5b\x5d-\x7e]/;
+
 /** The first place from `from` on where what is seen differs from what is written, except at the ends of lines. */
 export function codeAfter(text: string, from: number): number {
-  for (let at = from; at < text.length; at += 1) {
+  // Most texts are short and ordinary to their end, and a regular expression passes over that faster.
+  const first = from === 0 ? text.search(SUSPECT) : from;
+  if (first === -1) return text.length;
+  for (let at = first; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
     let kind = kinds[unit] ?? 0;
     if (kind === ORDINARY) continue;
