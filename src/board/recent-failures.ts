@@ -32,7 +32,7 @@ export class RecentFailures {
   async read(key: string): Promise<PlugboardError | undefined> {
     const value = await readJsonFile(this.#path(key), MAX_BYTES);
     if (!isJsonObject(value) || value.format !== FORMAT) return undefined;
-    const { failedAt, code, message, hint, quote } = value;
+    const { failedAt, code, message, hint, quote, isHintQuoted } = value;
     if (typeof failedAt !== "number" || typeof code !== "string") return undefined;
     if (typeof message !== "string") return undefined;
     const age = this.#clock.now() - failedAt;
@@ -40,16 +40,19 @@ export class RecentFailures {
     return new PlugboardError(code as ErrorCode, `${message}; tried ${ago(age)}`, {
       hint: typeof hint === "string" ? hint : undefined,
       quote: typeof quote === "string" ? quote : undefined,
+      isHintQuoted: isHintQuoted === true,
     });
   }
 
   /** `error` must not contain secrets. Also deletes what is too old to count. */
   async record(
     key: string,
-    { code, message, hint, quote }: Pick<PlugboardError, "code" | "message" | "hint" | "quote">,
+    error: Pick<PlugboardError, "code" | "message" | "hint" | "quote" | "isHintQuoted">,
   ): Promise<void> {
     const failedAt = this.#clock.now();
-    await writeJsonFile(this.#path(key), { format: FORMAT, failedAt, code, message, hint, quote });
+    const { code, message, hint, quote, isHintQuoted } = error;
+    const failure = { code, message, hint, quote, isHintQuoted };
+    await writeJsonFile(this.#path(key), { format: FORMAT, failedAt, ...failure });
     for (const name of await readdir(this.#directory)) {
       const path = join(this.#directory, name);
       const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: failedAt }));

@@ -383,6 +383,7 @@ export class ServerSet {
             message: redactor.text(error.message),
             hint: error.hint && redactor.text(error.hint),
             quote: error.quote && redactor.text(error.quote),
+            isHintQuoted: error.isHintQuoted,
           });
     this.inBackground(
       task.catch((reason: unknown) =>

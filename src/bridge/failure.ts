@@ -12,13 +12,15 @@ export interface FailedCall {
 export function toFailure(error: unknown, call?: FailedCall): CallOutcome {
   const reason = toPlugboardError(error, "PROTOCOL");
   const message = `${sentence(reason, call)}${hintText(reason)}`;
+  // With the server's words in the hint as well, all of it counts as the server's.
+  const quote = reason.isHintQuoted ? message : reason.quote;
   return {
     content: [{ type: "text", text: message }],
     isError: true,
     failure: {
       code: reason.code,
       message,
-      ...(reason.quote !== undefined && { quote: reason.quote }),
+      ...(quote !== undefined && { quote }),
     },
   };
 }

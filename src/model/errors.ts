@@ -117,6 +117,8 @@ export interface ErrorDetails {
    * rest as the host's.
    */
   quote?: string | undefined;
+  /** The hint repeats something that the server wrote, such as a path. */
+  isHintQuoted?: boolean;
   /** Trying again without a change cannot help. */
   permanent?: boolean;
   /** The HTTP status, with HTTP_STATUS and NEEDS_AUTH. */
@@ -131,6 +133,7 @@ export class PlugboardError extends Error {
   readonly server: string | undefined;
   readonly hint: string | undefined;
   readonly quote: string | undefined;
+  readonly isHintQuoted: boolean;
   readonly permanent: boolean;
   readonly status: number | undefined;
   readonly problems: readonly ConfigProblem[];
@@ -141,6 +144,7 @@ export class PlugboardError extends Error {
     this.server = details.server;
     this.hint = details.hint;
     this.quote = details.quote;
+    this.isHintQuoted = details.isHintQuoted ?? false;
     this.permanent = details.permanent ?? false;
     this.status = details.status;
     this.problems = details.problems ?? [];

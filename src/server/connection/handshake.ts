@@ -8,7 +8,8 @@ import { PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { ProtocolChoice } from "../../model/server-definition.ts";
 import type { ProtocolEra } from "../../model/connection.ts";
-import { oneLine, visibleJson } from "../../util/text.ts";
+import { oneLine } from "../../util/text.ts";
+import { escapedJson } from "../../util/visible.ts";
 import { wireErrorOf } from "../transport/errors.ts";
 
 export const MODERN_VERSION = "2026-07-28";
@@ -273,7 +274,7 @@ function unsupported(
   }
   // We speak that version too. What is wrong is how it is written, or where it is named.
   if (!versions.includes(known)) {
-    const written = visibleJson(versions[shown.indexOf(known)]);
+    const written = escapedJson(versions[shown.indexOf(known)]);
     const message = `the server misspells its protocol version in its answer to ${method}: ${written} instead of "${known}"`;
     return new PlugboardError("UNSUPPORTED_VERSION", message, details);
   }

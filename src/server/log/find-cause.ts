@@ -21,6 +21,8 @@ export interface FailureCause {
   isReason: boolean;
   /** What to do about it, for the causes that we know. */
   remedy?: string;
+  /** The remedy repeats a part of what the server wrote. */
+  isRemedyQuoted?: boolean;
   /** What spoils the line, if it would be a message; follows "a line that". */
   fault?: string;
 }
@@ -54,14 +56,19 @@ export function withCause(
   details: ErrorDetails,
 ): PlugboardError {
   if (cause === undefined) return new PlugboardError(code, happened, details);
-  const { line, from, isReason, remedy, fault } = cause;
+  const { line, from, isReason, remedy, isRemedyQuoted, fault } = cause;
   const what = fault === undefined ? "text that is not MCP" : `a line that ${fault}`;
   const where = from === "stdout" ? `; on stdout it wrote ${what}: ` : "; it last wrote: ";
   const message = `${happened}${isReason && from === "stderr" ? ": " : where}${line}`;
   // Where the reason is known, a guess would only mislead.
   const hint = remedy ?? (isReason ? undefined : details.hint);
   const isSplit = details.quote !== undefined;
-  return new PlugboardError(code, message, { ...details, hint, ...(isSplit && { quote: line }) });
+  return new PlugboardError(code, message, {
+    ...details,
+    hint,
+    ...(isRemedyQuoted && { isHintQuoted: true }),
+    ...(isSplit && { quote: line }),
+  });
 }
 
 /**
@@ -90,7 +97,7 @@ interface Line {
   isFatal: boolean;
 }
 
-type Reason = Pick<FailureCause, "line" | "remedy">;
+type Reason = Pick<FailureCause, "line" | "remedy" | "isRemedyQuoted">;
 
 /** An exception that ended the program says more than what was logged before it. */
 function reasonIn(lines: readonly Line[]): Reason | undefined {
@@ -105,12 +112,13 @@ function reasonIn(lines: readonly Line[]): Reason | undefined {
 }
 
 function knownIn(lines: readonly string[]): Reason | undefined {
-  for (const { pattern, remedy } of CAUSES) {
+  for (const { pattern, remedy, isFixed } of CAUSES) {
     for (const [at, text] of lines.entries()) {
       const found = pattern.exec(text);
       if (found === null) continue;
       const advice = remedy(found, lines.slice(at, at + 3));
-      if (advice !== undefined) return { line: quote(text), remedy: advice };
+      if (advice === undefined) continue;
+      return { line: quote(text), remedy: advice, ...(!isFixed && { isRemedyQuoted: true }) };
     }
   }
   return undefined;
@@ -138,8 +146,9 @@ function unknownIn(lines: readonly string[]): Reason | undefined {
     // A variable may be named in the lines after the error itself.
     const isAboutAccess = /token|key|credential|secret|password|api|auth/i.test(text);
     const names = isAboutAccess ? setVariables(lines.slice(at, at + 3).join(" ")) : undefined;
-    const remedy = sign === USAGE ? WRONG_ARGS : names;
-    return { line: quote(text), ...(remedy !== undefined && { remedy }) };
+    if (sign === USAGE) return { line: quote(text), remedy: WRONG_ARGS };
+    const remedy = names === undefined ? {} : { remedy: names, isRemedyQuoted: true };
+    return { line: quote(text), ...remedy };
   }
   return undefined;
 }
@@ -148,9 +157,15 @@ interface KnownCause {
   pattern: RegExp;
   /** Undefined if it is another cause after all. `next` is the line and the two that follow. */
   remedy: (found: RegExpExecArray, next: readonly string[]) => string | undefined;
+  /** The remedy holds nothing of what the server wrote. */
+  isFixed?: boolean;
 }
 
-const is = (pattern: RegExp, remedy: string): KnownCause => ({ pattern, remedy: () => remedy });
+const is = (pattern: RegExp, remedy: string): KnownCause => ({
+  pattern,
+  remedy: () => remedy,
+  isFixed: true,
+});
 
 const WRONG_ARGS = 'correct "args"';
 const WRONG_PATH = 'correct the path in "args"; a relative one is taken from "cwd"';

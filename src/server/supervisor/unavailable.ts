@@ -18,7 +18,13 @@ export function unavailable(
   return new PlugboardError(
     state.kind === "untrusted" ? "UNTRUSTED" : "SERVER_UNAVAILABLE",
     `server '${server}' ${describe(state, definition, clock)}`,
-    { server, cause, hint: cause?.hint, quote: cause === undefined ? own : quoteIn(cause) },
+    {
+      server,
+      cause,
+      hint: cause?.hint,
+      isHintQuoted: cause?.isHintQuoted ?? false,
+      quote: cause === undefined ? own : quoteIn(cause),
+    },
   );
 }
 

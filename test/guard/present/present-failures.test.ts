@@ -83,6 +83,14 @@ const FAILURES: Record<ErrorCode, Record<string, () => Made>> = {
   },
   CONNECTION_CLOSED: {
     "with stderr": () => exitReason({ code: 1, signal: null }, said),
+    "with a remedy that repeats it": () =>
+      exitReason(
+        { code: 1, signal: null },
+        findCause({
+          stderr: [`Error: ENOENT: no such file or directory, open '${LINE}'`],
+          stdout: [],
+        }),
+      ),
     "seen by the transport": () =>
       exitReason(undefined, said, new PlugboardError("PROTOCOL", `bad: ${LINE}`)),
   },
