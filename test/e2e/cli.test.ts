@@ -74,7 +74,10 @@ describe("the plugboard command", () => {
       "mkdir x; cd x; rmdir ../x; $NODE $BIN tools",
       /directory does not exist any more\nhint: change/,
     ],
-    ["trap '' XFSZ; ulimit -f 0; $NODE $BIN trust --yes", /may not become as large.*\nhint: raise/],
+    [
+      "cp servers.json plugboard.json; trap '' XFSZ; ulimit -f 0; $NODE $BIN trust --yes",
+      /may not become as large.*\nhint: raise/,
+    ],
   ])("says what the machine refuses: %s", async (script, said) => {
     scratch.servers({ echo: fixture("echo") });
     const program = shell(script);

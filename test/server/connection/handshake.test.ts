@@ -356,9 +356,10 @@ describe("capabilities", () => {
     ],
     ["an inherited name is none", JSON.parse('{"__proto__": {"tools": {}}}'), {}, []],
     ["a list is none", [], {}, []],
-  ])("%s, in either era", async (_, capabilities, expected, odd) => {
-    const old = await greet({ ...legacy, initialize: { ...initialized, capabilities } });
-    const current = await greet({ ...modern, discover: { ...discovered, capabilities } });
+  ])("%s, in either era", async (_, stated, expected, odd) => {
+    const part = { capabilities: stated };
+    const old = await greet({ ...legacy, initialize: { ...initialized, ...part } });
+    const current = await greet({ ...modern, discover: { ...discovered, ...part } });
     for (const { outcome } of [old, current]) {
       const { oddCapabilities, statement } = outcome as Handshake;
       expect(oddCapabilities).toEqual(odd);

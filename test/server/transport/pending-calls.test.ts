@@ -193,7 +193,7 @@ describe("a timeout", () => {
     const { id, answer } = ask({ timeout: 1000 });
     await clock.advance(300);
     expect(calls.timeLeft(id)).toBe(700);
-    const asked = deferred<void>();
+    const asked = deferred();
     void calls.hold(id, asked.promise);
     expect(calls.timeLeft(id)).toBe(Infinity);
     asked.resolve();

@@ -97,7 +97,7 @@ describe("what is sent", () => {
     controller.abort();
     expect(await aborted).toMatchObject({ code: "CANCELLED" });
     await settle();
-    clock.advance(1001);
+    await clock.advance(1001);
     expect(await sent).toMatchObject({ code: "TIMEOUT" });
     expect(await waits).toMatchObject({
       code: "SERVER_UNAVAILABLE",
