@@ -22,7 +22,7 @@ async function withRules(
   options: BoardOptions = {},
   settings: Partial<ServerConfig> = {},
 ): Promise<Board> {
-  const servers = { lib: { ...library(), ...settings } as ServerConfig };
+  const servers = { lib: { ...library(), ...settings } };
   return openBoard({ servers, tools }, options);
 }
 

@@ -87,7 +87,7 @@ describe("plugboard read", () => {
     const approval = { tools: { "resource:lib:///rules": "ask" } } as const;
     scratch.servers({ lib: { ...lib(), tools, approval } });
     const asked = await scratch.run(["read", "lib:///rules"]);
-    expect([asked.code, asked.stdout]).toEqual([6, ""]);
+    expect([asked.code, asked.stdout]).toEqual([4, ""]);
     expect(asked.stderr).toMatch(/lib\/resource:lib:\/\/\/rules needs your approval.*--yes/s);
     expect((await scratch.run(["read", "lib:///rules", "--yes"])).stdout).toBe("Be quiet.\n");
     const refused = await scratch.run(["prompt", "greet", "who=Ada", "--yes"]);

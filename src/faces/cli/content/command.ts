@@ -62,7 +62,8 @@ export function describeContent(program: Parser, choose: (command: ContentComman
     .command("prompt")
     .description("fill in a prompt and show it")
     .argument("<name>", "server/prompt, or just the prompt's name")
-    .argument("[arguments...]", "key=value, a JSON object, @file, or - for stdin")
+    // Short: where the longest usage leaves too little room, no line of the whole help is wrapped.
+    .argument("[args...]", "key=value, a JSON object, @file, or - for stdin")
     .option("--yes", "get it without asking, if it needs approval")
     .action((name: string, args: string[], { yes }: Partial<GetPromptCommand>) =>
       choose({ kind: "prompt", name, args, yes: yes === true }),
