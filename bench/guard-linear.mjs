@@ -38,6 +38,10 @@ const INPUTS = {
   "Chinese characters": "中文字符",
   "suspicious beginnings": "ignore all of the ",
   "secrets that are not sent": "send ",
+  "tokens that are not sent": "send token ",
+  "prompts that are not shown": "reveal your the system ",
+  "Chinese beginnings": "转发忽略",
+  "hidden elements without an end": '<p style="display:none',
   "images without an end": "![a](http://a",
 };
 

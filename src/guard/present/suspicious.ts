@@ -103,7 +103,7 @@ const PHRASES: readonly Phrase[] = [
   ),
   phrase(
     "role-change",
-    "want you to act|must act as|will act as|roleplay as|role-play as|role play as|roleplay where|play the role of|take on the role|into the role of|stay in character|break character|in the role of|simulate being|simulate an ai|simulate a chatbot|transform into an|imagine you are|imagine you're|imagine that you|suppose you were|suppose you are|if you were dan|replaced by the",
+    "want you to act|must act as|will act as|roleplay as|role-play as|role play as|roleplay where|play the role of|take on the role|into the role of|stay in character|break character|in the role of|simulate being|simulate an ai|simulate a chatbot|transform into an|if you were dan|replaced by the",
     "\\b",
   ),
   phrase(
@@ -133,9 +133,15 @@ const PHRASES: readonly Phrase[] = [
   ),
   phrase(
     "role-change",
-    "hypothetical|thought experiment|fictional scenario|educational purpose|alternate universe|simulation where|world where|scenario where|creative writing",
-    `[a-z]{0,3}\\b`,
+    "hypothetical|thought experiment|fictional|alternate universe|simulation|world where|scenario where|imagine you|imagine that you|suppose you|let's say hypothetically",
+    `[a-z']{0,4}[\\s,:]{1,4}${words(8)}(?:you${GAP}(?:had|were|have|could|can)${GAP}no\\b|an?${GAP}ai\\b|restriction|ethic|safety|guideline|rules|filters|your${GAP}|unrestricted)`,
   ),
+  phrase(
+    "role-change",
+    "without any safety|without any ethical|without any moral|without ethical|without moral|without censorship|with no filters|with no restrictions|with no ethical|no ethical|no moral|let's play a game|bypass security|ignores all|no longer bound",
+    "\\b",
+  ),
+  phrase("role-change", "for educational purposes|purely hypothetical|with no real-world", "\\b"),
   phrase(
     "prompt-extraction",
     "repeat|reveal|show|print|output|display|tell me|give me|share|summari|list|translat|dump|leak|expos|recit|format|describ|what is|what are|what were|what was|return|includ|send|provid|copy|write|paste|disclos|echo|verbatim",

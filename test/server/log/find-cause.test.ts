@@ -248,12 +248,9 @@ const REAL: [file: string, line: string, remedy: string | undefined][] = [
 describe("the cause of a failure", () => {
   it.each(REAL)("%s: %s", (file, line, remedy) => {
     const stderr = written(file);
-    expect(findCause({ stderr, stdout: [] })).toEqual({
-      line,
-      from: "stderr",
-      isReason: true,
-      ...(remedy !== undefined && { remedy }),
-    });
+    const cause = findCause({ stderr, stdout: [] });
+    expect(cause).toMatchObject({ line, from: "stderr", isReason: true });
+    expect(cause?.remedy).toBe(remedy);
   });
 
   it.each<[string, string[], string, string | undefined]>([
