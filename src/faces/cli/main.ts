@@ -7,7 +7,7 @@ import { plainText } from "../../util/text.ts";
 import { readCommandLine } from "./command-line.ts";
 import type { CliContext } from "./context.ts";
 import { EXIT, exitCodeFor } from "./exit-code.ts";
-import type { CliCommand } from "./invocation.ts";
+import type { CliCommand, Invocation } from "./invocation.ts";
 import { type CliIo, processIo } from "./io.ts";
 import { Lifetime } from "./lifetime.ts";
 import { createLog } from "./terminal/log.ts";
@@ -21,22 +21,51 @@ export async function runCli(argv: readonly string[], io: CliIo = processIo()): 
     err: (text) => io.stderr.write(text),
     width: describeTerminal(io).out.width,
   });
-  if (invocation.kind === "answered") {
-    const { exitCode, error } = invocation;
-    if (error !== undefined)
-      usageScreen(io).json({ error: { code: "INVALID_ARGUMENTS", message: error } });
-    return exitCode;
-  }
-  const { command, options } = invocation;
-  const terminal = describeTerminal(io, options.color);
+  const options = invocation.kind === "answered" ? undefined : invocation.options;
+  const terminal = describeTerminal(io, options?.color);
   const screen = new Screen(io.stdout, io.stderr, terminal, io.clock);
   const { paint } = terminal.err;
   const print = (lines: readonly string[]): void => lines.forEach((line) => screen.note(line));
-  const withStack = options.logLevel === "info" || options.logLevel === "debug";
+  const withStack = options?.logLevel === "info" || options?.logLevel === "debug";
   const lifetime = new Lifetime(io, {
     onFault: (error) => print(faultLines(error, paint, withStack)),
     onSlowStop: () => print(["plugboard: stopping the servers; press Ctrl-C again to quit now"]),
+    onOutputLost: (error) => print(outputLostLines(error, paint)),
   });
+  const code =
+    invocation.kind === "answered"
+      ? answer(invocation, screen)
+      : await runWithin(lifetime, invocation, { io, screen, print, withStack });
+  // What could not be written must be known before the exit code is.
+  await lifetime.flush();
+  lifetime.release();
+  return lifetime.exitCode ?? code;
+}
+
+/** Help and usage errors are printed already. */
+function answer({ exitCode, error }: Answered, screen: Screen): number {
+  if (error !== undefined) screen.json({ error: { code: "INVALID_ARGUMENTS", message: error } });
+  return exitCode;
+}
+
+type Answered = Extract<Invocation, { kind: "answered" }>;
+type Chosen = Extract<Invocation, { kind: "run" }>;
+
+interface Surroundings {
+  io: CliIo;
+  screen: Screen;
+  /** To stderr. */
+  print: (lines: readonly string[]) => void;
+  /** Show where an internal error happened. */
+  withStack: boolean;
+}
+
+async function runWithin(
+  lifetime: Lifetime,
+  { command, options }: Chosen,
+  { io, screen, print, withStack }: Surroundings,
+): Promise<number> {
+  const { paint } = screen.terminal.err;
   try {
     // The ACP agent reads stdin itself, and ends with it anyway.
     if (options.exitWithStdin && command.kind !== "acp") endWithStdin(lifetime, command);
@@ -52,16 +81,13 @@ export async function runCli(argv: readonly string[], io: CliIo = processIo()): 
       write: (line) => screen.note(line),
     });
     const { signal } = lifetime;
-    const code = await run(command, { io, options, screen, logger, clock, signal });
-    return lifetime.exitCode ?? code;
+    return await run(command, { io, options, screen, logger, clock, signal });
   } catch (error) {
     if (lifetime.exitCode !== undefined) return lifetime.exitCode;
     const known = error instanceof PlugboardError;
     print(known ? errorLines(error, paint) : faultLines(error, paint, withStack));
     if (options.json) printJson(error, command, screen);
     return known ? exitCodeFor(error.code) : EXIT.internal;
-  } finally {
-    lifetime.release();
   }
 }
 
@@ -124,10 +150,6 @@ function readsStdin(command: CliCommand): boolean {
   return command.args.some((each) => each === "-" || each.endsWith("=@-"));
 }
 
-function usageScreen(io: CliIo): Screen {
-  return new Screen(io.stdout, io.stderr, describeTerminal(io), io.clock);
-}
-
 /** For programs, which read stdout: the error in place of the result. */
 function printJson(error: unknown, { kind }: CliCommand, screen: Screen): void {
   const value = { error: errorJson(error) };
@@ -148,6 +170,13 @@ function errorLines({ message, hint }: PlugboardError, paint: Paint): string[] {
   const lines = [`${paint("red", "plugboard:")} ${plainText(message)}`];
   if (hint !== undefined) lines.push(`hint: ${plainText(hint)}`);
   return lines;
+}
+
+function outputLostLines({ message }: Error, paint: Paint): string[] {
+  return [
+    `${paint("red", "plugboard:")} the output could not be written: ${plainText(message)}`,
+    "hint: what is in the file or device is incomplete; make room, or write elsewhere",
+  ];
 }
 
 function faultLines(error: unknown, paint: Paint, withStack: boolean): string[] {
