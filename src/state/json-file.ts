@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { jsonOfAnyDepth } from "../util/canonical-json.ts";
 import { makeDirectory } from "../util/make-directory.ts";
 import { openRegularFile } from "../util/regular-file.ts";
 
@@ -28,7 +29,7 @@ export async function writeJsonFile(path: string, value: unknown): Promise<void>
   try {
     const file = await open(temporary, "wx", 0o600);
     try {
-      await file.writeFile(JSON.stringify(value));
+      await file.writeFile(jsonOfAnyDepth(value));
     } finally {
       await file.close();
     }
