@@ -10,9 +10,15 @@ const EXIT_UNAVAILABLE = 3;
 const argv = process.argv.slice(2);
 
 // When the reader is gone, as after `| head`, the error needs a listener, or it would end the process.
-for (const output of [process.stdout, process.stderr]) output.on("error", () => {});
+process.stderr.on("error", () => {});
+process.stdout.on("error", () => {});
 
 if (["--version", "-v", "-V"].includes(argv[0] ?? "")) {
+  process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
+    if (code === "EPIPE") return;
+    process.stderr.write(`plugboard: the output could not be written: ${message}\n`);
+    process.exitCode = 1;
+  });
   process.stdout.write(`${packageVersion()}\n`);
 } else {
   try {

@@ -6,7 +6,7 @@ import { toFailure } from "../bridge/failure.ts";
 import { toOutcome } from "../bridge/outcome.ts";
 import type { BoardCallOptions } from "../model/board.ts";
 import type { CallOptions } from "../model/connection.ts";
-import { cancelled, toPlugboardError } from "../model/errors.ts";
+import { cancelled, PlugboardError, toPlugboardError } from "../model/errors.ts";
 import type { BoardEvents } from "../model/events.ts";
 import type { Decision, GuardedCall } from "../model/guard.ts";
 import type { JsonObject } from "../model/json.ts";
@@ -21,6 +21,7 @@ import type {
 import type { Supervisor } from "../server/supervisor/supervisor.ts";
 import type { Clock } from "../util/clock.ts";
 import type { Emitter } from "../util/emitter.ts";
+import { isDeeperThan, REFUSED_DEPTH } from "../util/json-depth.ts";
 import { excerpt } from "../util/text.ts";
 import type { BoardTool } from "./tools.ts";
 
@@ -115,6 +116,10 @@ export class Calls {
       // Most calls need no confirmation and skip the await.
       const confirmation = confirm();
       if (confirmation !== undefined) await confirmation;
+      if (isDeeperThan(REFUSED_DEPTH, call.args)) {
+        const message = `the arguments are nested more than ${REFUSED_DEPTH} levels deep`;
+        throw new PlugboardError("INVALID_ARGUMENTS", `${message}; the tool was not called`);
+      }
       const options = callOptions(supervisor, call);
       outcome = toOutcome(await connection.callTool(tool, call.args, options), this.#quote);
     } catch (error) {

@@ -5,6 +5,7 @@ import { PlugboardError } from "../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
 import type { ToolResult, ToolUpdate } from "../model/tool.ts";
 import { closest } from "../util/closest.ts";
+import { isDeeperThan, REFUSED_DEPTH } from "../util/json-depth.ts";
 import { oneLine } from "../util/text.ts";
 import { toFailure } from "./failure.ts";
 import type { ModelTool } from "./model-tools.ts";
@@ -63,7 +64,8 @@ export function readArguments(input: unknown): JsonObject | string {
       return `are not JSON (${(error as Error).message})`;
     }
   }
-  return isJsonObject(value) ? value : "must be one JSON object";
+  if (!isJsonObject(value)) return "must be one JSON object";
+  return isDeeperThan(REFUSED_DEPTH, value) ? "are nested too deeply" : value;
 }
 
 function invalidArguments(name: string, problem: string): PlugboardError {

@@ -1,10 +1,11 @@
 // Turns a server's answer to `tools/call` into an outcome. Malformed content becomes text that says so, so that it is
-// neither lost nor passed on; an answer without any content is an error.
+// neither lost nor passed on; an answer without any content, or nested too deeply to be passed on, is an error.
 
 import type { ContentBlock } from "../model/content.ts";
 import { PlugboardError } from "../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
 import type { CallOutcome } from "../model/tool.ts";
+import { isDeeperThan, REFUSED_DEPTH } from "../util/json-depth.ts";
 import { asText, oneLine } from "../util/text.ts";
 
 /** Throws if the answer is not a result, and shows it as `quote` does. */
@@ -18,6 +19,10 @@ export function toOutcome(result: unknown, quote: (received: unknown) => string)
   }
   if (result.isError === true) outcome.isError = true;
   if (isJsonObject(result._meta)) outcome._meta = result._meta;
+  if (isDeeperThan(REFUSED_DEPTH, outcome)) {
+    const message = `its answer is nested more than ${REFUSED_DEPTH} levels deep`;
+    throw new PlugboardError("INVALID_RESULT", message);
+  }
   return outcome;
 }
 

@@ -1,19 +1,18 @@
 // JSON files that several processes read and write. They are replaced as a whole and readable only by their owner.
 
 import { randomBytes } from "node:crypto";
-import { constants } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { jsonOfAnyDepth } from "../util/canonical-json.ts";
 import { makeDirectory } from "../util/make-directory.ts";
+import { openRegularFile } from "../util/regular-file.ts";
 
 /** The file's value; `undefined` if it is missing, unreadable, not a regular file, too large or not JSON. */
 export async function readJsonFile(path: string, maxBytes: number): Promise<unknown> {
   try {
-    // Opening a named pipe would wait for a writer, perhaps forever.
-    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const file = await openRegularFile(path);
     try {
-      const found = await file.stat();
-      if (!found.isFile() || found.size > maxBytes) return undefined;
+      if ((await file.stat()).size > maxBytes) return undefined;
       return JSON.parse(await file.readFile("utf8"));
     } finally {
       await file.close();
@@ -30,7 +29,7 @@ export async function writeJsonFile(path: string, value: unknown): Promise<void>
   try {
     const file = await open(temporary, "wx", 0o600);
     try {
-      await file.writeFile(JSON.stringify(value));
+      await file.writeFile(jsonOfAnyDepth(value));
     } finally {
       await file.close();
     }

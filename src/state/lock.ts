@@ -3,7 +3,7 @@
 
 import { randomBytes } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
-import { open, readFile, rm, stat, utimes } from "node:fs/promises";
+import { open, rm, stat, utimes } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { PlugboardError } from "../model/errors.ts";
@@ -12,6 +12,7 @@ import { hasErrorCode } from "../util/error-code.ts";
 import { readStat } from "../util/proc-stat.ts";
 import { signalProcess } from "../util/signal.ts";
 import { makeDirectory } from "../util/make-directory.ts";
+import { readRegularFile } from "../util/regular-file.ts";
 
 interface Holder {
   token: string;
@@ -132,7 +133,7 @@ async function removeStale(path: string): Promise<boolean> {
 /** Undefined while its creator has not written it yet, and for a file of something else. */
 async function readHolder(path: string): Promise<Holder | undefined> {
   try {
-    const { token, pid, start, machine } = JSON.parse(await readFile(path, "utf8"));
+    const { token, pid, start, machine } = JSON.parse(await readRegularFile(path));
     return { token, pid, start, machine };
   } catch {
     return undefined;

@@ -2,16 +2,20 @@
 
 /** Deeper than any honest value; far less than what JSON.stringify can handle. */
 export const MAX_DEPTH = 64;
+/** Deeper than this, an answer or the arguments of a call are refused: whoever writes them as JSON may overflow the stack. */
+export const REFUSED_DEPTH = 1000;
 
-/** Walks without recursion, so that depth cannot overflow the stack. */
 export function isTooDeep(value: unknown): boolean {
-  const queue: { value: unknown; depth: number }[] = [{ value, depth: 0 }];
-  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
-    if (typeof next.value !== "object" || next.value === null) continue;
-    if (next.depth > MAX_DEPTH) return true;
-    for (const child of Object.values(next.value)) {
-      queue.push({ value: child, depth: next.depth + 1 });
-    }
+  return isDeeperThan(MAX_DEPTH + 1, value);
+}
+
+/** Whether more than so many objects or lists are nested in each other. Recurses no deeper than that. */
+export function isDeeperThan(levels: number, value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (levels === 0) return true;
+  for (const key in value) {
+    const child = (value as Record<string, unknown>)[key];
+    if (typeof child === "object" && child !== null && isDeeperThan(levels - 1, child)) return true;
   }
   return false;
 }

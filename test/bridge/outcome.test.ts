@@ -137,6 +137,21 @@ describe("the rest of a result", () => {
   });
 });
 
+describe("an answer that nobody could pass on", () => {
+  it.each<[string, object]>([
+    ["structured content", { structuredContent: nested() }],
+    ["a block's _meta", { content: [{ type: "text", text: "hi", _meta: { a: nested() } }] }],
+    ["its _meta", { _meta: { a: nested() } }],
+  ])("is refused: %s is nested beyond measure", (_, result) => {
+    expect(() => toOutcome({ content: [], ...result })).toThrow(
+      expect.objectContaining({
+        code: "INVALID_RESULT",
+        message: "its answer is nested more than 1000 levels deep",
+      }),
+    );
+  });
+});
+
 describe("an answer that is no result", () => {
   it.each([undefined, null, "done", 5, true, [[]]])("is an error that shows it: %j", (answer) => {
     expect(() => toOutcome(answer)).toThrow(

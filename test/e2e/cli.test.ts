@@ -1,13 +1,14 @@
 // The command as it is installed: compiled, in a process of its own, with real pipes and signals. Needs the
 // build.
 
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
+import { closeSync, constants, openSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import { Sink, useScratch } from "../faces/cli/harness.ts";
 import { fixture } from "../support/boards.ts";
-import { expectNoProcesses } from "../support/processes.ts";
+import { eventually, expectNoProcesses } from "../support/processes.ts";
 
 const BIN = fileURLToPath(new URL("../../dist/bin.js", import.meta.url));
 
@@ -170,7 +171,64 @@ describe("the plugboard command", () => {
     expect(await program.ended).toBe(0);
     expect(program.stdout.trim()).toBe("3000001");
   });
+
+  it.runIf(process.platform === "linux").each([
+    ["a full device", '"$NODE" "$BIN" call echo text=hi > /dev/full', "ENOSPC"],
+    ["a full device, the version", '"$NODE" "$BIN" --version > /dev/full', "ENOSPC"],
+    ["a full device, help", '"$NODE" "$BIN" --help > /dev/full', "ENOSPC"],
+    // The first part of the result fits, and Node says nothing about the rest.
+    ["a file that fills up", 'ulimit -f 64; "$NODE" "$BIN" call big bytes=3000000 > out', "EFBIG"],
+  ])("exits with 1 when its output is lost: %s", async (_, script, reason) => {
+    scratch.servers({ echo: fixture("echo") });
+    const program = shell(script);
+    expect(await program.ended).toBe(1);
+    expect(program.stderr).toContain("plugboard: the output could not be written: ");
+    expect(program.stderr).toContain(reason);
+  });
+
+  it("is not failed by a full device that it has nothing to write to", async () => {
+    scratch.servers({ echo: fixture("echo") });
+    expect(await shell('"$NODE" "$BIN" audit > /dev/full').ended).toBe(0);
+  });
+
+  it.runIf(process.platform !== "win32").each(["SIGTERM", "SIGQUIT"] as const)(
+    "ends its servers after %s",
+    async (signal) => {
+      scratch.servers({
+        stubborn: fixture("ignores-sigterm", "--detached"),
+        echo: fixture("echo"),
+      });
+      const program = plugboard("call", "echo/sleep", "ms=60000", "--verbose");
+      await program.says("ready");
+      program.child.kill(signal);
+      expect(await program.ended).toBe(signal === "SIGTERM" ? 143 : 131);
+      program.expectClean();
+    },
+  );
+
+  it.runIf(process.platform !== "win32")("ends even if a file operation hangs", async () => {
+    // A read of a pipe to which nobody writes cannot be cancelled, and `process.exit` would wait for it.
+    const pipe = `${scratch.directory}/servers.json`;
+    execFileSync("mkfifo", [pipe]);
+    const program = plugboard("tools");
+    let writer: number | undefined;
+    await eventually(() => (writer = openForWriting(pipe)) !== undefined);
+    program.child.kill("SIGINT");
+    await program.says("press Ctrl-C again");
+    program.child.kill("SIGINT");
+    expect(await program.ended).toBe("SIGINT");
+    closeSync(writer ?? -1);
+  });
 });
+
+/** Undefined while nobody reads from the pipe. */
+function openForWriting(pipe: string): number | undefined {
+  try {
+    return openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch {
+    return undefined;
+  }
+}
 
 describe("the tour", () => {
   it.each<[string, () => Sink]>([

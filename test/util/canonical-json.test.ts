@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { canonicalJson } from "../../src/util/canonical-json.ts";
+import { canonicalJson, jsonOfAnyDepth } from "../../src/util/canonical-json.ts";
 
 describe("canonicalJson", () => {
   it.each<[unknown, string]>([
@@ -38,6 +38,29 @@ describe("canonicalJson", () => {
     let value: unknown = 1;
     for (let level = 0; level < depth; level += 1) value = [value];
     expect(canonicalJson(value)).toHaveLength(2 * depth + 1);
+  });
+});
+
+describe("jsonOfAnyDepth", () => {
+  it.each<[string, unknown]>([
+    ["plain values", [1, "é", null, true, { b: 1, a: [], c: {} }]],
+    ["what JSON leaves out", { a: undefined, b: [undefined], c: new Date(0) }],
+  ])("is JSON.stringify for %s", (_, value) => {
+    expect(jsonOfAnyDepth(value)).toBe(JSON.stringify(value));
+    expect(jsonOfAnyDepth(value, 2)).toBe(JSON.stringify(value, undefined, 2));
+  });
+
+  it.each([6000, 200_000])("writes %i levels on one line, in the order of the keys", (depth) => {
+    let value: unknown = 1;
+    for (let level = 0; level < depth; level += 1) value = { b: value, a: 0 };
+    const text = `${'{"b":'.repeat(depth)}1${',"a":0}'.repeat(depth)}`;
+    expect(jsonOfAnyDepth(value, 2)).toBe(text);
+  });
+
+  it("still refuses a value that contains itself", () => {
+    const value: Record<string, unknown> = {};
+    value["self"] = value;
+    expect(() => jsonOfAnyDepth(value)).toThrow(TypeError);
   });
 });
 

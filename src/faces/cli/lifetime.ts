@@ -1,28 +1,37 @@
-// How long a command runs: until a signal, a closed stdin or stdout, or an internal error ends it. The first
-// of them aborts `signal`, which cancels and stops whatever runs; a second Ctrl-C does not wait for that.
+// How long a command runs: until a signal, a closed stdin or stdout, output that cannot be written, or an internal
+// error ends it. The first of them aborts `signal`, which cancels and stops whatever runs. If something hangs, the
+// process ends anyway after a while; a second Ctrl-C does not wait for that.
 
 import { PlugboardError } from "../../model/errors.ts";
 import { untilAborted } from "../../util/abort.ts";
 import type { Timer } from "../../util/clock.ts";
+import { hasErrorCode } from "../../util/error-code.ts";
 import { EXIT } from "./exit-code.ts";
 import type { CliIo } from "./io.ts";
 
 type StopSignal = keyof typeof SIGNAL_CODES;
 
 /** 128 plus the signal's number, as in shells. */
-const SIGNAL_CODES = { SIGHUP: 129, SIGINT: EXIT.interrupted, SIGTERM: 143 } as const;
+const SIGNAL_CODES = {
+  SIGHUP: 129,
+  SIGINT: EXIT.interrupted,
+  SIGQUIT: 131,
+  SIGTERM: 143,
+} as const;
 const SIGNALS = Object.keys(SIGNAL_CODES) as StopSignal[];
 
 /** After this long, the person is told what is being waited for. */
 const PATIENCE_MS = 1000;
-/** After an internal error, stopping cleanly may fail too: the process ends after this long regardless. */
-const FAULT_GRACE_MS = 15_000;
+/** Stopping cleanly may hang: the process ends after this long regardless. */
+const GRACE_MS = 10_000;
 
 export interface LifetimeListener {
   /** An error that nobody caught, as it happens. Returns the exit code. */
   onFault(error: unknown): number;
   /** Stopping after a Ctrl-C takes long. */
   onSlowStop(): void;
+  /** A part of the output could not be written. */
+  onOutputLost(error: Error): void;
 }
 
 /** Waits for `work`. Rejects with CANCELLED as soon as the command must end. */
@@ -39,7 +48,8 @@ export class Lifetime {
   readonly #controller = new AbortController();
   readonly #undo: (() => void)[] = [];
   #exitCode: number | undefined;
-  #timer: Timer | undefined;
+  #patience: Timer | undefined;
+  #deadline: Timer | undefined;
 
   constructor(io: CliIo, listener: LifetimeListener) {
     this.#io = io;
@@ -47,8 +57,7 @@ export class Lifetime {
     for (const signal of SIGNALS) this.#watch(io.events, signal, () => this.#onSignal(signal));
     this.#watch(io.events, "uncaughtException", (error) => this.#onFault(error));
     this.#watch(io.events, "unhandledRejection", (reason) => this.#onFault(reason));
-    // The reader is gone, as after `| head`: not an error.
-    this.#watch(io.stdout, "error", () => this.#end(EXIT.ok));
+    this.#watch(io.stdout, "error", (error) => this.#onOutputError(error as Error));
     // A closed terminal closes stderr too; the SIGHUP that comes with it ends the command.
     this.#watch(io.stderr, "error", () => {});
   }
@@ -74,9 +83,21 @@ export class Lifetime {
     this.#undo.push(() => stdin.pause());
   }
 
+  /** Resolves when all output is written, or is known to be lost. Never rejects. */
+  async flush(): Promise<void> {
+    const { stdout } = this.#io;
+    // Only if something waits: even an empty write fails on a full device, and then nothing would have been lost.
+    if ((stdout.writableLength ?? 0) > 0) {
+      await new Promise<void>((resolve) => stdout.write("", () => resolve()));
+    }
+    // A stream emits its error after it has called back.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
   /** Removes every listener, so that the process can end. */
   release(): void {
-    this.#timer?.cancel();
+    this.#patience?.cancel();
+    this.#deadline?.cancel();
     for (const undo of this.#undo.splice(0)) undo();
   }
 
@@ -93,20 +114,27 @@ export class Lifetime {
     if (this.#exitCode === undefined) {
       this.#end(SIGNAL_CODES[signal]);
       if (signal !== "SIGINT") return;
-      this.#timer = this.#io.clock.later(PATIENCE_MS, () => this.#listener.onSlowStop());
-    } else if (signal === "SIGINT") {
+      this.#patience = this.#io.clock.later(PATIENCE_MS, () => this.#listener.onSlowStop());
+    } else if (signal === "SIGINT" || signal === "SIGQUIT") {
       this.#io.exit(this.#exitCode);
     }
   }
 
+  #onOutputError(error: Error): void {
+    // The reader is gone, as after `| head`: not an error.
+    if (hasErrorCode(error, "EPIPE")) return this.#end(EXIT.ok);
+    this.#listener.onOutputLost(error);
+    this.#end(EXIT.outputLost);
+  }
+
   #onFault(error: unknown): void {
-    const code = this.#listener.onFault(error);
-    this.#end(code);
-    this.#timer ??= this.#io.clock.later(FAULT_GRACE_MS, () => this.#io.exit(code));
+    this.#end(this.#listener.onFault(error));
   }
 
   #end(exitCode: number): void {
     this.#exitCode ??= exitCode;
+    const { clock, exit } = this.#io;
+    this.#deadline ??= clock.later(GRACE_MS, () => exit(this.#exitCode ?? exitCode));
     this.#controller.abort();
   }
 }

@@ -8,7 +8,7 @@ import { plainText } from "../../util/text.ts";
 import { readCommandLine } from "./command-line.ts";
 import type { CliContext } from "./context.ts";
 import { EXIT, exitCodeFor } from "./exit-code.ts";
-import type { CliCommand } from "./invocation.ts";
+import type { CliCommand, Invocation } from "./invocation.ts";
 import { type CliIo, processIo } from "./io.ts";
 import { Lifetime } from "./lifetime.ts";
 import { createLog } from "./terminal/log.ts";
@@ -22,18 +22,12 @@ export async function runCli(argv: readonly string[], io: CliIo = processIo()): 
     err: (text) => io.stderr.write(text),
     width: describeTerminal(io).out.width,
   });
-  if (invocation.kind === "answered") {
-    const { exitCode, error } = invocation;
-    if (error !== undefined)
-      usageScreen(io).json({ error: { code: "INVALID_ARGUMENTS", message: error } });
-    return exitCode;
-  }
-  const { command, options } = invocation;
-  const terminal = describeTerminal(io, options.color);
+  const options = invocation.kind === "answered" ? undefined : invocation.options;
+  const terminal = describeTerminal(io, options?.color);
   const screen = new Screen(io.stdout, io.stderr, terminal, io.clock);
   const { paint } = terminal.err;
   const print = (lines: readonly string[]): void => lines.forEach((line) => screen.note(line));
-  const withStack = options.logLevel === "info" || options.logLevel === "debug";
+  const withStack = options?.logLevel === "info" || options?.logLevel === "debug";
   /** Prints what happened, and returns the exit code. */
   const report = (error: unknown): number => {
     const known = knownError(error);
@@ -43,7 +37,40 @@ export async function runCli(argv: readonly string[], io: CliIo = processIo()): 
   const lifetime = new Lifetime(io, {
     onFault: (error) => report(error),
     onSlowStop: () => print(["plugboard: stopping the servers; press Ctrl-C again to quit now"]),
+    onOutputLost: (error) => print(outputLostLines(error, paint)),
   });
+  const code =
+    invocation.kind === "answered"
+      ? answer(invocation, screen)
+      : await runWithin(lifetime, invocation, { io, screen, report });
+  // What could not be written must be known before the exit code is.
+  await lifetime.flush();
+  lifetime.release();
+  return lifetime.exitCode ?? code;
+}
+
+/** Help and usage errors are printed already. */
+function answer({ exitCode, error }: Answered, screen: Screen): number {
+  if (error !== undefined) screen.json({ error: { code: "INVALID_ARGUMENTS", message: error } });
+  return exitCode;
+}
+
+type Answered = Extract<Invocation, { kind: "answered" }>;
+type Chosen = Extract<Invocation, { kind: "run" }>;
+
+interface Surroundings {
+  io: CliIo;
+  screen: Screen;
+  /** Prints an error to stderr, and returns the exit code. */
+  report: (error: unknown) => number;
+}
+
+async function runWithin(
+  lifetime: Lifetime,
+  { command, options }: Chosen,
+  { io, screen, report }: Surroundings,
+): Promise<number> {
+  const { paint } = screen.terminal.err;
   try {
     // The ACP agent reads stdin itself, and ends with it anyway.
     if (options.exitWithStdin && command.kind !== "acp") endWithStdin(lifetime, command);
@@ -59,15 +86,12 @@ export async function runCli(argv: readonly string[], io: CliIo = processIo()): 
       write: (line) => screen.note(line),
     });
     const { signal } = lifetime;
-    const code = await run(command, { io, options, screen, logger, clock, signal });
-    return lifetime.exitCode ?? code;
+    return await run(command, { io, options, screen, logger, clock, signal });
   } catch (error) {
     if (lifetime.exitCode !== undefined) return lifetime.exitCode;
     const exitCode = report(error);
     if (options.json) printJson(knownError(error) ?? error, command, screen);
     return exitCode;
-  } finally {
-    lifetime.release();
   }
 }
 
@@ -136,10 +160,6 @@ function readsStdin(command: CliCommand): boolean {
   return command.args.some((each) => each === "-" || each.endsWith("=@-"));
 }
 
-function usageScreen(io: CliIo): Screen {
-  return new Screen(io.stdout, io.stderr, describeTerminal(io), io.clock);
-}
-
 /** For programs, which read stdout: the error in place of the result. */
 function printJson(error: unknown, { kind }: CliCommand, screen: Screen): void {
   const value = { error: errorJson(error) };
@@ -160,6 +180,13 @@ function errorLines({ message, hint }: PlugboardError, paint: Paint): string[] {
   const lines = [`${paint("red", "plugboard:")} ${plainText(message)}`];
   if (hint !== undefined) lines.push(`hint: ${plainText(hint)}`);
   return lines;
+}
+
+function outputLostLines({ message }: Error, paint: Paint): string[] {
+  return [
+    `${paint("red", "plugboard:")} the output could not be written: ${plainText(message)}`,
+    "hint: what is in the file or device is incomplete; make room, or write elsewhere",
+  ];
 }
 
 function faultLines(error: unknown, paint: Paint, withStack: boolean): string[] {

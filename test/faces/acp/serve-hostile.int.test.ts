@@ -29,13 +29,15 @@ describe("a server", () => {
     expect(kept(sessionId)).not.toContain("step 1");
   });
 
-  it("whose result is nested too deeply to be serialized still completes its call", async () => {
+  it("whose result is nested too deeply to be serialized fails that call alone", async () => {
     const editor = await desk.open({ keeps: true });
     const sessionId = await editor.newSession([evil()]);
-    expect(await editor.ask(sessionId, "/call evil/deep")).toBe("Done.");
+    expect(await editor.ask(sessionId, "/call evil/deep")).toBe("The call failed.");
     const last = editor.of(sessionId, "tool_call_update").at(-1);
-    expect(last).toMatchObject({ status: "completed" });
-    expect(last).not.toHaveProperty("rawOutput");
+    expect(last).toMatchObject({
+      status: "failed",
+      rawOutput: { failure: { code: "INVALID_RESULT" } },
+    });
   });
 
   it("cannot hide characters in a link, or send anything but strings about it", async () => {

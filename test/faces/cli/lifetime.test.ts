@@ -12,6 +12,7 @@ function begin() {
   const [stdout, stderr] = [new Sink(), new Sink()];
   const exits: number[] = [];
   const faults: unknown[] = [];
+  const lost: string[] = [];
   let slow = 0;
   const lifetime = new Lifetime(
     {
@@ -31,9 +32,14 @@ function begin() {
         return 70;
       },
       onSlowStop: () => (slow += 1),
+      onOutputLost: ({ message }) => lost.push(message),
     },
   );
-  return { lifetime, events, clock, stdin, stdout, stderr, exits, faults, slow: () => slow };
+  return { lifetime, events, clock, stdin, stdout, stderr, exits, faults, lost, slow: () => slow };
+}
+
+function failedWrite(code: string): Error {
+  return Object.assign(new Error(`write ${code}`), { code });
 }
 
 describe("a lifetime", () => {
@@ -47,6 +53,7 @@ describe("a lifetime", () => {
     ["SIGINT", 130],
     ["SIGTERM", 143],
     ["SIGHUP", 129],
+    ["SIGQUIT", 131],
   ])("ends by %s with exit code %i", (signal, code) => {
     const { lifetime, events, exits } = begin();
     events.emit(signal);
@@ -85,18 +92,49 @@ describe("a lifetime", () => {
     },
   );
 
-  it("ends the process if stopping cleanly fails after an internal error", async () => {
-    const { events, clock, exits } = begin();
-    events.emit("uncaughtException", new Error("a bug"));
-    await clock.advance(15_000);
-    expect(exits).toEqual([70]);
+  it.each<[string, number, (running: ReturnType<typeof begin>) => unknown]>([
+    ["an internal error", 70, ({ events }) => events.emit("uncaughtException", new Error("a bug"))],
+    ["SIGINT", 130, ({ events }) => events.emit("SIGINT")],
+    ["SIGTERM", 143, ({ events }) => events.emit("SIGTERM")],
+    ["SIGHUP", 129, ({ events }) => events.emit("SIGHUP")],
+    ["a closed reader", 0, ({ stdout }) => stdout.emit("error", failedWrite("EPIPE"))],
+  ])("ends the process 10 s after %s, if something hangs", async (_, code, end) => {
+    const running = begin();
+    end(running);
+    await running.clock.advance(9_999);
+    expect(running.exits).toEqual([]);
+    await running.clock.advance(1);
+    expect(running.exits).toEqual([code]);
   });
 
   it("ends with 0 when the reader of its output is gone", () => {
     const { lifetime, stdout } = begin();
-    stdout.emit("error", Object.assign(new Error("write EPIPE"), { code: "EPIPE" }));
+    stdout.emit("error", failedWrite("EPIPE"));
     expect(lifetime.signal.aborted).toBe(true);
     expect(lifetime.exitCode).toBe(0);
+  });
+
+  it.each(["ENOSPC", "EIO", "EFBIG", "EDQUOT"])("ends with 1 when a write fails by %s", (code) => {
+    const { lifetime, stdout, lost } = begin();
+    stdout.emit("error", failedWrite(code));
+    expect(lifetime.signal.aborted).toBe(true);
+    expect(lifetime.exitCode).toBe(1);
+    expect(lost).toEqual([`write ${code}`]);
+  });
+
+  it("knows after a flush that the last write failed", async () => {
+    const { lifetime, stdout } = begin();
+    stdout._write = (_chunk, _encoding, done) => setImmediate(done, failedWrite("ENOSPC"));
+    stdout.write("the result");
+    await lifetime.flush();
+    expect(lifetime.exitCode).toBe(1);
+  });
+
+  it("loses nothing on a full device if there was nothing to write", async () => {
+    const { lifetime, stdout } = begin();
+    stdout._write = (_chunk, _encoding, done) => done(failedWrite("ENOSPC"));
+    await lifetime.flush();
+    expect(lifetime.exitCode).toBeUndefined();
   });
 
   it("ignores a closed stderr", () => {

@@ -2,7 +2,7 @@
 // that was being written.
 
 import { constants } from "node:fs";
-import { type FileHandle, open, readdir, readFile, rm, stat } from "node:fs/promises";
+import { type FileHandle, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { SessionInfo, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { SessionRedactor } from "../../../board/session-redactor.ts";
@@ -10,6 +10,7 @@ import { isJsonObject, type JsonObject, tryParseJson } from "../../../model/json
 import { type Clock, systemClock } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
 import { makeDirectory } from "../../../util/make-directory.ts";
+import { openRegularFile, readRegularFile } from "../../../util/regular-file.ts";
 import { hasEnded, promptText, replacedBy, textContent } from "../wire/content.ts";
 import type { ClientSystemPrompt } from "../wire/params.ts";
 import { isKept, SessionRecord } from "./record.ts";
@@ -76,7 +77,7 @@ export class History {
   ): Promise<SessionRecord> {
     await makeDirectory(this.#directory);
     const { O_RDWR, O_CREAT, O_APPEND } = constants;
-    const file = await open(this.#path(sessionId), O_RDWR | O_CREAT | O_APPEND, 0o600);
+    const file = await openRegularFile(this.#path(sessionId), O_RDWR | O_CREAT | O_APPEND, 0o600);
     try {
       const length = await cutIncompleteLine(file);
       const record = new SessionRecord(file, { redactor, clock: this.#clock, onFailure });
@@ -93,7 +94,7 @@ export class History {
     if (!ID.test(sessionId)) return undefined;
     let text: string;
     try {
-      text = await readFile(this.#path(sessionId), "utf8");
+      text = await readRegularFile(this.#path(sessionId));
     } catch {
       return undefined;
     }
@@ -243,7 +244,7 @@ async function cutIncompleteLine(file: FileHandle): Promise<number> {
 }
 
 async function readHead(path: string): Promise<string> {
-  const file = await open(path, "r");
+  const file = await openRegularFile(path);
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
     return buffer.toString("utf8", 0, bytesRead);

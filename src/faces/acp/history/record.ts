@@ -5,6 +5,7 @@ import type { FileHandle } from "node:fs/promises";
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import type { SessionRedactor } from "../../../board/session-redactor.ts";
 import type { Endpoint } from "../../../model/server-definition.ts";
+import { jsonOfAnyDepth } from "../../../util/canonical-json.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { hasEnded, isQuoted, textBlock } from "../wire/content.ts";
 
@@ -87,7 +88,7 @@ export class SessionRecord {
   }
 
   write(line: object): void {
-    const text = `${JSON.stringify(this.#options.redactor.value(line))}\n`;
+    const text = `${jsonOfAnyDepth(this.#options.redactor.value(line))}\n`;
     this.#tail = this.#tail.then(async () => {
       if (!this.#hasFailed) await this.#file.appendFile(text).catch(this.#fail);
     });

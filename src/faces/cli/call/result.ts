@@ -2,6 +2,7 @@
 
 import type { ContentBlock } from "../../../model/content.ts";
 import type { CallOutcome } from "../../../model/tool.ts";
+import { jsonOfAnyDepth } from "../../../util/canonical-json.ts";
 import { byteSize, oneLine } from "../../../util/text.ts";
 
 /** The bytes of an image, audio or binary resource. */
@@ -19,7 +20,7 @@ export function resultText(
   const parts = content.map((block) => blockText(block, saved.get(block)));
   const hasText = content.some((block) => block.type === "text" && block.text !== "");
   if (!hasText && structuredContent !== undefined) {
-    parts.push(JSON.stringify(structuredContent, undefined, 2));
+    parts.push(jsonOfAnyDepth(structuredContent, 2));
   }
   const text = parts
     .filter((part) => part !== "")

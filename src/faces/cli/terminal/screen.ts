@@ -1,6 +1,8 @@
 // Everything that is printed goes through here, results to stdout and the rest to stderr, so that lines do not
 // end up in the middle of rows that redraw themselves.
 
+import { PlugboardError } from "../../../model/errors.ts";
+import { jsonOfAnyDepth } from "../../../util/canonical-json.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { plainText } from "../../../util/text.ts";
 import type { CliOutput } from "../io.ts";
@@ -65,12 +67,12 @@ export class Screen {
   }
 
   json(value: unknown): void {
-    this.out(`${JSON.stringify(value, undefined, 2).replace(UNSEEN, escaped)}\n`);
+    this.out(`${json(value, 2)}\n`);
   }
 
   /** Prints one of many values, on one line. */
   jsonLine(value: unknown): void {
-    this.out(`${JSON.stringify(value).replace(UNSEEN, escaped)}\n`);
+    this.out(`${json(value)}\n`);
   }
 
   /** Prints a line to stderr, above the rows that redraw themselves; on a terminal, broken between words. */
@@ -143,6 +145,18 @@ function fitHeight(rows: readonly string[], height: number): string[] {
   if (rows.length <= height) return [...rows];
   const shown = rows.slice(0, height - 1);
   return [...shown, `… and ${rows.length - shown.length} more`];
+}
+
+/** Nothing in it is hidden from a reader. */
+function json(value: unknown, indent?: number): string {
+  try {
+    return jsonOfAnyDepth(value, indent).replace(UNSEEN, escaped);
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new PlugboardError("INVALID_RESULT", "the output is too large to be written as JSON", {
+      cause,
+    });
+  }
 }
 
 /** The same JSON string, with the character written as an escape. */

@@ -29,6 +29,21 @@ describe("plugboard call", () => {
     expect(await call(...argv)).toEqual({ code: 0, stdout, stderr: "" });
   });
 
+  it("names the cause if an answer or an argument is nested too deeply", async () => {
+    scratch.servers({ evil: fixture("hostile-calls"), echo: fixture("echo") });
+    const answered = await call("evil/deep", "--json");
+    expect(answered).toMatchObject({ code: 1, stderr: "" });
+    const message = "server 'evil': its answer is nested more than 1000 levels deep";
+    expect(JSON.parse(answered.stdout)).toMatchObject({
+      failure: { code: "INVALID_RESULT", message },
+    });
+    expect((await call("evil/deep")).stderr).toBe(`plugboard: ${message}\n`);
+    const args = `{"text":${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
+    const asked = await scratch.run(["call", "echo/echo", "-", "--json"], { stdin: args });
+    expect(asked.code).toBe(2);
+    expect(asked.stdout).toContain("nested more than 1000 levels deep; the tool was not called");
+  });
+
   it("reads arguments from files and from stdin", async () => {
     useServers();
     scratch.file("args.json", { text: "whole" });

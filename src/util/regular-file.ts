@@ -1,0 +1,40 @@
+// Opens files that must be regular files. Opening a named pipe would wait for its other end, perhaps forever, and a
+// read that hangs cannot be cancelled.
+
+import { constants } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+
+const { O_NONBLOCK, O_RDONLY } = constants;
+
+/** Rejects if there is something else at the path. `flags` are for reading unless others are given. */
+export async function openRegularFile(
+  path: string,
+  flags = O_RDONLY,
+  mode?: number,
+): Promise<FileHandle> {
+  const file = await open(path, flags | O_NONBLOCK, mode);
+  try {
+    if ((await file.stat()).isFile()) return file;
+    throw new NotARegularFile(path);
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+export async function readRegularFile(path: string): Promise<string> {
+  const file = await openRegularFile(path);
+  try {
+    return await file.readFile("utf8");
+  } finally {
+    await file.close();
+  }
+}
+
+class NotARegularFile extends Error {
+  readonly code = "ENOTREGULAR";
+
+  constructor(path: string) {
+    super(`${path} is not a regular file`);
+  }
+}

@@ -1,0 +1,28 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { readRegularFile } from "../../src/util/regular-file.ts";
+
+function freshPath(): string {
+  const directory = mkdtempSync(join(tmpdir(), "plugboard-regular-"));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  return join(directory, "file");
+}
+
+it("reads a regular file", async () => {
+  const path = freshPath();
+  writeFileSync(path, "text");
+  expect(await readRegularFile(path)).toBe("text");
+});
+
+it.each<[string, (path: string) => unknown, string]>([
+  ["a named pipe", (path) => execFileSync("mkfifo", [path]), "is not a regular file"],
+  ["a directory", (path) => mkdirSync(path), "is not a regular file"],
+  ["missing", () => {}, "ENOENT"],
+])("refuses what is %s, without waiting", async (_, place, reason) => {
+  const path = freshPath();
+  place(path);
+  await expect(readRegularFile(path)).rejects.toThrow(reason);
+});
