@@ -30,8 +30,8 @@ const HARMLESS = {
         ),
     ),
   "tinymce-i18n@26.9.21": (folder) =>
-    ["ar", "bn_BD", "hi", "fa", "he_IL", "ur"].flatMap((language) =>
-      literalsAfter(readIfThere(folder, `langs/${language}.js`), /": (?=")/g),
+    ["ar", "bn_BD", "hi", "he_IL"].flatMap((language) =>
+      literalsAfter(read(folder, `langs/${language}.js`), /": (?=")/g),
     ),
 };
 
