@@ -5,11 +5,12 @@ import { PlugboardError } from "../../model/errors.ts";
 import { checkStateDirectory } from "../../state/state-directory.ts";
 import { plainText } from "../../util/text.ts";
 import { readCommandLine } from "./command-line.ts";
-import type { CliContext } from "./context.ts";
+import type { CliContext, GlobalOptions } from "./context.ts";
 import { EXIT, exitCodeFor } from "./exit-code.ts";
 import type { CliCommand } from "./invocation.ts";
 import { type CliIo, processIo } from "./io.ts";
 import { Lifetime } from "./lifetime.ts";
+import { commandsApart } from "./offered-command.ts";
 import { createLog } from "./terminal/log.ts";
 import { Screen } from "./terminal/screen.ts";
 import { describeTerminal, type Paint } from "./terminal/terminal.ts";
@@ -48,16 +49,17 @@ export async function runCli(argv: readonly string[], io: CliIo = processIo()): 
       format: env["PLUGBOARD_LOG_FORMAT"] === "json" ? "json" : "text",
       // Nobody sees how the servers of an agent fare, except in its log.
       isStateShown: command.kind !== "acp",
+      apart: (text) => commandsApart(text, options),
       paint,
       write: (line) => screen.note(line),
     });
     const { signal } = lifetime;
-    const code = await run(command, { io, options, screen, logger, clock, signal });
+    const code = await run(command, { argv, io, options, screen, logger, clock, signal });
     return lifetime.exitCode ?? code;
   } catch (error) {
     if (lifetime.exitCode !== undefined) return lifetime.exitCode;
     const known = error instanceof PlugboardError;
-    print(known ? errorLines(error, paint) : faultLines(error, paint, withStack));
+    print(known ? errorLines(error, options, paint) : faultLines(error, paint, withStack));
     if (options.json) printJson(error, command, screen);
     return known ? exitCodeFor(error.code) : EXIT.internal;
   } finally {
@@ -144,9 +146,13 @@ function errorJson(error: unknown): object {
   return { code, message, hint, server, ...(problems.length > 0 && { problems }) };
 }
 
-function errorLines({ message, hint }: PlugboardError, paint: Paint): string[] {
+function errorLines(
+  { message, hint }: PlugboardError,
+  options: GlobalOptions,
+  paint: Paint,
+): string[] {
   const lines = [`${paint("red", "plugboard:")} ${plainText(message)}`];
-  if (hint !== undefined) lines.push(`hint: ${plainText(hint)}`);
+  if (hint !== undefined) lines.push(...commandsApart(`hint: ${plainText(hint)}`, options));
   return lines;
 }
 
