@@ -6,10 +6,10 @@ import type { PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { closest } from "../../util/closest.ts";
 import { oneLine, plural } from "../../util/text.ts";
-import { choicesOf, listChoices, type Parameter, SchemaView, typesOf } from "./schema-view.ts";
+import { type Parameter, SchemaView, typesOf } from "./schema-view.ts";
 import { invalidArguments } from "./invalid.ts";
 import type { GivenArguments, GivenValue } from "./parse.ts";
-import { itemSchema, oddityIn, typed } from "./typed.ts";
+import { itemSchema, misfit, oddityIn, typed } from "./typed.ts";
 
 /** In a message. */
 const MOST_NAMES = 20;
@@ -84,8 +84,9 @@ class Builder {
     }
     for (const name of this.#given) {
       const parameter = this.#view.parameter(name);
-      if (parameter !== undefined) this.#checkChoice(parameter);
-      else if (this.#view.isClosed && !this.#view.undescribed.has(name)) this.#unknown(name);
+      if (parameter !== undefined) {
+        if (!this.#named.has(name)) this.#fits(name, this.args[name], parameter.schema);
+      } else if (this.#view.isClosed && !this.#view.undescribed.has(name)) this.#unknown(name);
     }
   }
 
@@ -162,7 +163,7 @@ class Builder {
   }
 
   #one(key: string, given: GivenValue, schema: JsonObject): { value: unknown } | undefined {
-    if (given.kind === "json") return given;
+    if (given.kind === "json") return this.#fits(key, given.value, schema) ? given : undefined;
     const types = this.#view.alternatives(schema).flatMap(typesOf);
     if (given.kind === "content" && (types.length === 0 || types.includes("string"))) {
       return { value: given.text };
@@ -186,14 +187,12 @@ class Builder {
     this.problems.push(`there is no parameter '${shortName(name)}'; ${help}`);
   }
 
-  #checkChoice({ name, schema }: Parameter): void {
-    const value = this.args[name];
-    const choices = choicesOf(this.#view.resolve(schema));
-    if (choices === undefined || typeof value === "object" || choices.includes(value)) return;
-    if (this.#isOdd(name, schema)) return;
-    this.problems.push(
-      `${name}: expected one of ${listChoices(choices)}, got ${oneLine(JSON.stringify(value) ?? "", 60)}`,
-    );
+  /** Whether a value given as JSON can be sent: the schema allows its type, or is not sound. */
+  #fits(key: string, value: unknown, schema: JsonObject): boolean {
+    const problem = misfit(value, schema, this.#view);
+    if (problem === undefined || this.#isOdd(key, schema)) return true;
+    this.problems.push(`${key}: ${problem}`);
+    return false;
   }
 
   #missingText(missing: readonly Parameter[]): string {

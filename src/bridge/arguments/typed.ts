@@ -20,7 +20,10 @@ export function typed(text: string, schema: JsonObject, view: SchemaView): Typed
     const result = read(text);
     if (result !== undefined) return { ok: true, odd, ...result };
   }
-  return { ok: false, problem: mismatch(text, schema, alternatives, view) };
+  return {
+    ok: false,
+    problem: mismatch(`'${oneLine(text, LONGEST_WORD)}'`, schema, alternatives, view),
+  };
 }
 
 /** What is wrong with a schema that no value can fit, or that cannot be read. Undefined for a sound one. */
@@ -29,6 +32,21 @@ export function oddityIn(schema: JsonObject, view: SchemaView): string | undefin
     .alternatives(schema)
     .map(oddityOf)
     .find((each) => each !== undefined);
+}
+
+/** Says what is wrong with a value given as JSON if none of the schema's alternatives allows its type. */
+export function misfit(value: unknown, schema: JsonObject, view: SchemaView): string | undefined {
+  const alternatives = view.alternatives(schema);
+  if (alternatives.some((each) => allows(each, value))) return undefined;
+  return mismatch(word(value), schema, alternatives, view);
+}
+
+function allows(schema: JsonObject, value: unknown): boolean {
+  if (schema["nullable"] === true && value === null) return true;
+  const choices = choicesOf(schema);
+  if (choices !== undefined) return choices.some((each) => isDeepStrictEqual(each, value));
+  const types = typesOf(schema);
+  return types.length === 0 || types.some((type) => isOf(type, value));
 }
 
 interface Read {
@@ -171,7 +189,7 @@ function readJson(text: string, fits: (value: unknown) => boolean): { value: unk
 }
 
 function mismatch(
-  text: string,
+  got: string,
   schema: JsonObject,
   alternatives: readonly JsonObject[],
   view: SchemaView,
@@ -179,5 +197,5 @@ function mismatch(
   const [first] = alternatives;
   const choices = alternatives.length === 1 && first !== undefined ? choicesOf(first) : undefined;
   const expected = choices === undefined ? view.typeName(schema) : `one of ${listChoices(choices)}`;
-  return `expected ${expected}, got '${oneLine(text, 60)}'`;
+  return `expected ${expected}, got ${got}`;
 }

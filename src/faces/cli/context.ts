@@ -18,6 +18,8 @@ export interface GlobalOptions {
 }
 
 export interface CliContext {
+  /** The words of the command line, to offer the command again. */
+  argv: readonly string[];
   io: CliIo;
   options: GlobalOptions;
   screen: Screen;

@@ -6,11 +6,12 @@ import { checkStateDirectory } from "../../state/state-directory.ts";
 import { systemProblem } from "../../util/system-problem.ts";
 import { plainText } from "../../util/text.ts";
 import { readCommandLine } from "./command-line.ts";
-import type { CliContext } from "./context.ts";
+import type { CliContext, GlobalOptions } from "./context.ts";
 import { EXIT, exitCodeFor } from "./exit-code.ts";
 import type { CliCommand, Invocation } from "./invocation.ts";
 import { type CliIo, processIo } from "./io.ts";
 import { Lifetime } from "./lifetime.ts";
+import { commandsApart } from "./offered-command.ts";
 import { createLog } from "./terminal/log.ts";
 import { Screen } from "./terminal/screen.ts";
 import { describeTerminal, type Paint } from "./terminal/terminal.ts";
@@ -31,7 +32,7 @@ export async function runCli(argv: readonly string[], io: CliIo = processIo()): 
   /** Prints what happened, and returns the exit code. */
   const report = (error: unknown): number => {
     const known = knownError(error);
-    print(known ? errorLines(known, paint) : faultLines(error, paint, withStack));
+    print(known ? errorLines(known, options, paint) : faultLines(error, paint, withStack));
     return known ? exitCodeFor(known.code) : EXIT.internal;
   };
   const lifetime = new Lifetime(io, {
@@ -42,7 +43,7 @@ export async function runCli(argv: readonly string[], io: CliIo = processIo()): 
   const code =
     invocation.kind === "answered"
       ? answer(invocation, screen)
-      : await runWithin(lifetime, invocation, { io, screen, report });
+      : await runWithin(lifetime, invocation, { argv, io, screen, report });
   // What could not be written must be known before the exit code is.
   await lifetime.flush();
   lifetime.release();
@@ -59,6 +60,7 @@ type Answered = Extract<Invocation, { kind: "answered" }>;
 type Chosen = Extract<Invocation, { kind: "run" }>;
 
 interface Surroundings {
+  argv: readonly string[];
   io: CliIo;
   screen: Screen;
   /** Prints an error to stderr, and returns the exit code. */
@@ -68,7 +70,7 @@ interface Surroundings {
 async function runWithin(
   lifetime: Lifetime,
   { command, options }: Chosen,
-  { io, screen, report }: Surroundings,
+  { argv, io, screen, report }: Surroundings,
 ): Promise<number> {
   const { paint } = screen.terminal.err;
   try {
@@ -82,11 +84,12 @@ async function runWithin(
       format: env["PLUGBOARD_LOG_FORMAT"] === "json" ? "json" : "text",
       // Nobody sees how the servers of an agent fare, except in its log.
       isStateShown: command.kind !== "acp",
+      apart: (text) => commandsApart(text, options),
       paint,
       write: (line) => screen.note(line),
     });
     const { signal } = lifetime;
-    return await run(command, { io, options, screen, logger, clock, signal });
+    return await run(command, { argv, io, options, screen, logger, clock, signal });
   } catch (error) {
     if (lifetime.exitCode !== undefined) return lifetime.exitCode;
     const exitCode = report(error);
@@ -176,9 +179,13 @@ function errorJson(error: unknown): object {
   return { code, message, hint, server, ...(problems.length > 0 && { problems }) };
 }
 
-function errorLines({ message, hint }: PlugboardError, paint: Paint): string[] {
+function errorLines(
+  { message, hint }: PlugboardError,
+  options: GlobalOptions | undefined,
+  paint: Paint,
+): string[] {
   const lines = [`${paint("red", "plugboard:")} ${plainText(message)}`];
-  if (hint !== undefined) lines.push(`hint: ${plainText(hint)}`);
+  if (hint !== undefined) lines.push(...commandsApart(`hint: ${plainText(hint)}`, options ?? {}));
   return lines;
 }
 

@@ -54,7 +54,7 @@ export async function withBoard<Result>(
   const source = open.demo ? ({ kind: "demo" } as const) : findSource(context);
   const loaded = await loadAgent(source, context, demoConfig);
   if (source.kind === "file" && (await needsTrust(source, io))) {
-    await requireTrust(source.path, loaded, io);
+    await requireTrust(source.path, loaded, context);
   }
   const server = open.server ?? serverIn(open.serverIn, loaded);
   const agent = await adjust(server === undefined ? loaded : onlyServer(server, loaded));

@@ -77,7 +77,12 @@ describe("the arguments of a call", () => {
       given({ text: "a", "dotted.key": "1" }),
       { text: "a", "dotted.key": 1 },
     ],
-    ["JSON as it stands", given({ text: json(5) }), { text: 5 }],
+    [
+      "JSON as it stands",
+      given({ text: json("5"), anything: json([5]) }),
+      { text: "5", anything: [5] },
+    ],
+    ["JSON of either type", given({}, { text: "a", sizes: null }), { text: "a", sizes: null }],
     ["a file's text", given({ text: content("5\n") }), { text: "5\n" }],
     [
       "a file's text where the type is open",
@@ -144,6 +149,17 @@ describe("the arguments of a call", () => {
       "a choice that there is not, as JSON",
       given({}, { text: "a", order: "up" }),
       `order: expected one of "asc" | "desc", got "up"`,
+    ],
+    ["JSON of another type", given({ text: json(5) }), "text: expected string, got 5"],
+    [
+      "an object with a value of another type",
+      given({}, { text: "a", sizes: "x" }),
+      'sizes: expected number[] | null, got "x"',
+    ],
+    [
+      "a part given as JSON of another type",
+      given({ text: "a", "place.lat": json("x") }),
+      'place.lat: expected number, got "x"',
     ],
     [
       "a mistyped key",

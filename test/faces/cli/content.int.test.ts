@@ -222,7 +222,7 @@ describe("plugboard prompt", () => {
     [
       ["lib/greet"],
       2,
-      "1 argument missing:\n    who\nhint: plugboard prompt lib/greet who=… [tone=…]\n",
+      "1 argument missing:\n    who\nhint: to use it:\n  plugboard prompt lib/greet who=… [tone=…]\n",
     ],
     [
       ["greet", "wo=Ada"],

@@ -58,7 +58,7 @@ function matching(pattern: string, all: readonly StoredApproval[]): StoredApprov
   if (found.length > 0) return found;
   const message = `no approval matches '${oneLine(pattern, 200)}'`;
   throw new PlugboardError("INVALID_ARGUMENTS", message, {
-    hint: "plugboard approvals lists them",
+    hint: "to list them: plugboard approvals",
   });
 }
 

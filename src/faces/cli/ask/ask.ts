@@ -12,6 +12,7 @@ import { elicitationPrompt } from "../questions/elicit.ts";
 import { EXIT, exitCodeFor } from "../exit-code.ts";
 import { untilInterrupted } from "../lifetime.ts";
 import { chooseModels, modelOptions } from "../models.ts";
+import { commandsApart } from "../offered-command.ts";
 import { withBoard } from "../open.ts";
 import { readStdin } from "../terminal/input.ts";
 import { samplingPrompt } from "../questions/sample.ts";
@@ -71,7 +72,7 @@ async function readPrompt({ prompt }: AskCommand, context: CliContext): Promise<
   const text = words === "-" ? await readStdin(context) : words;
   if (text.trim() !== "") return text;
   throw new PlugboardError("INVALID_ARGUMENTS", "the prompt is empty", {
-    hint: 'plugboard ask "What can you do?"',
+    hint: 'for example: plugboard ask "What can you do?"',
   });
 }
 
@@ -97,7 +98,9 @@ function exitCodeOfTurn(end: TurnEnd, { options, screen }: CliContext): number {
     case "failed":
       if (!options.json) throw end.error;
       // The last line on stdout has the error already.
-      screen.note(`plugboard: ${plainText(withHint(end.error))}`);
+      screen.note(
+        commandsApart(`plugboard: ${plainText(withHint(end.error))}`, options).join("\n"),
+      );
       return exitCodeFor(end.error.code);
     case "end_turn":
       return EXIT.ok;

@@ -13,6 +13,7 @@ import { elicitationPrompt } from "../questions/elicit.ts";
 import { EXIT, exitCodeOf } from "../exit-code.ts";
 import { findTool } from "../find-tool.ts";
 import type { CallCommand } from "./command.ts";
+import { commandsApart } from "../offered-command.ts";
 import { withBoard } from "../open.ts";
 import { resultText } from "./result.ts";
 import { ensureDirectory, saveBinary } from "./save.ts";
@@ -41,7 +42,7 @@ export async function callTool(
   const view = new CallView(board, context);
   try {
     const tool = await findTool(board, name, signal);
-    const hint = `plugboard tools ${shellWord(canonicalName(tool))} shows its parameters`;
+    const hint = `to see its parameters: plugboard tools ${shellWord(canonicalName(tool))}`;
     const { args, problem, warnings } = assembleArguments(given, tool.parameters, hint);
     // A tool that a rule hides is refused and audited whatever its arguments are.
     const isListed = board.tools({ all: true }).some((each) => each.name === tool.name);
@@ -86,5 +87,7 @@ async function printOutcome(
   const { err } = screen.terminal;
   const what = outcome.failure === undefined ? `${oneLine(name)} reported an error:\n` : "";
   const shown = err.isTerminal ? plainText(text) : text;
-  screen.note(`${err.paint("red", "plugboard:")} ${what}${shown.trimEnd()}`);
+  const lines =
+    outcome.failure === undefined ? [shown.trimEnd()] : commandsApart(shown.trimEnd(), options);
+  screen.note(`${err.paint("red", "plugboard:")} ${what}${lines.join("\n")}`);
 }

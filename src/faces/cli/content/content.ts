@@ -193,7 +193,7 @@ function checkArguments(
   }
   if (problems.length === 0) return;
   const usage = [shellWord(`${server}/${name}`), ...wanted.map(asUsed)].join(" ");
-  throw invalidArguments(problems, `plugboard prompt ${usage}`);
+  throw invalidArguments(problems, `to use it: plugboard prompt ${usage}`);
 }
 
 /** The arguments of a prompt are always texts. */

@@ -7,6 +7,7 @@ import type { LostPins, PinEntry, ServerPins } from "../../../model/pin.ts";
 import { oneLine, shellWord } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
+import { offeredCommand } from "../offered-command.ts";
 import type { PinsCommand } from "./command.ts";
 import { entriesOf, findTarget, fullName, nameOf, pendingOf, type Target } from "./target.ts";
 import { pinJson, pinJsonInFull, pinPage, pinTable } from "./view.ts";
@@ -63,8 +64,8 @@ function listPins(
   const [first] = waiting;
   if (first === undefined) return;
   const count = waiting.length === 1 ? "1 is" : `${waiting.length} are`;
-  const command = `plugboard pins show ${shellWord(nameOf(first, all))}`;
-  screen.note(`${count} new or changed; to see how: ${command}`);
+  const command = offeredCommand(`pins show ${shellWord(nameOf(first, all))}`, options);
+  screen.note(`${count} new or changed; to see how:\n  ${command}`);
 }
 
 /** For a server, only what changed; for a tool, also an unchanged pin. */
@@ -80,7 +81,7 @@ function showPins(text: string, all: readonly ServerPins[], { screen, options }:
   );
   if (shown.length === 0) screen.note("nothing has changed");
   else if (pendingOf(shown).length > 0) {
-    screen.note(`to approve it: plugboard pins approve ${shellWord(text)}`);
+    screen.note(`to approve it:\n  ${offeredCommand(`pins approve ${shellWord(text)}`, options)}`);
   }
 }
 

@@ -40,7 +40,7 @@ export async function runOverview(context: CliContext): Promise<number> {
 /** A row per server and a line of totals. */
 export function overviewTable(
   board: Pick<Board, "status" | "tools">,
-  { screen }: CliContext,
+  { screen, options }: CliContext,
   readyMs: number,
 ): string[] {
   const servers = board.status();
@@ -59,7 +59,7 @@ export function overviewTable(
         own.length === 0 ? "" : formatTokens(promptTokens(own)),
         { text: server.cached ? "from cache" : "", tone: "dim" },
       ],
-      notes: stateNotes(state),
+      notes: stateNotes(state, options),
     };
   });
   const table = renderTable(COLUMNS, rows, { width: out.width, paint: out.paint });

@@ -4,21 +4,31 @@ import type { ServerState } from "../../../model/server-state.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
 import { duration, oneLine, plainText, plural } from "../../../util/text.ts";
 import { stateCell, stateNotes } from "./server-state.ts";
+import type { GlobalOptions } from "../context.ts";
+import { commandsApart } from "../offered-command.ts";
 import { type Column, renderTable } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { wrap } from "../terminal/width.ts";
 
 const COLUMNS: readonly Column[] = [{}, { min: 20, overflow: "wrap" }];
 
-export function serverPage(server: ServerStatus, terminal: Terminal, now: number): string[] {
+export function serverPage(
+  server: ServerStatus,
+  terminal: Terminal,
+  now: number,
+  options: Pick<GlobalOptions, "config" | "agent"> = {},
+): string[] {
   const { paint, width } = terminal.out;
   const state = stateCell(server.state, terminal);
   const title = `${paint("bold", oneLine(server.name))}  ${paint(state.tone ?? "bold", state.text)}`;
-  const rows = facts(server, now)
+  const rows = facts(server, now, options)
     .filter(([, value]) => value !== "")
-    .map(([name, value]) => ({ cells: [{ text: name, tone: "dim" as const }, value] }));
-  const notes = server.diagnostics.map(({ subject, message }) =>
-    subject === undefined ? message : `${subject}: ${message}`,
+    .map(([name, value, command]) => ({
+      cells: [{ text: name, tone: "dim" as const }, value],
+      notes: command === undefined ? [] : [command],
+    }));
+  const notes = server.diagnostics.flatMap(({ subject, message }) =>
+    commandsApart(subject === undefined ? message : `${subject}: ${message}`, options),
   );
   return [
     title,
@@ -29,12 +39,18 @@ export function serverPage(server: ServerStatus, terminal: Terminal, now: number
   ];
 }
 
-function facts(server: ServerStatus, now: number): [name: string, value: string][] {
+function facts(
+  server: ServerStatus,
+  now: number,
+  options: Pick<GlobalOptions, "config" | "agent">,
+): [name: string, value: string, command?: string][] {
   const { state, identity, calls, lastError } = server;
-  const [reason = "", ...hints] = stateNotes(state);
+  const [reason = "", ...notes] = stateNotes(state, options);
+  const command = notes.find((each) => each.startsWith("  "));
+  const hints = notes.filter((each) => each !== command);
   return [
-    ["reason", reason],
-    ["", hints.join("; ")],
+    ["reason", reason, hints.length === 0 ? command : undefined],
+    ["", hints.join("; "), command],
     ["next attempt", nextAttempt(state, now)],
     ["last error", lastError === undefined || reason.startsWith(lastError) ? "" : lastError],
     ["target", server.target],
@@ -65,5 +81,11 @@ function callsText({ total, failed, latencyMs }: ServerStatus["calls"]): string 
 function section(title: string, lines: readonly string[], width = Infinity): string[] {
   const text = lines.map((line) => plainText(line).trimEnd()).filter((line) => line !== "");
   if (text.length === 0) return [];
-  return ["", title, ...text.flatMap((line) => wrap(line, width - 2)).map((line) => `  ${line}`)];
+  return [
+    "",
+    title,
+    ...text
+      .flatMap((line) => (line.startsWith("  plugboard ") ? [line] : wrap(line, width - 2)))
+      .map((line) => `  ${line}`),
+  ];
 }

@@ -4,10 +4,13 @@
 import type { PlugboardError } from "../../../model/errors.ts";
 import type { ServerState, ServerStateKind } from "../../../model/server-state.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
-import { plainText, shellWord, withoutName } from "../../../util/text.ts";
+import { plainText, withoutName } from "../../../util/text.ts";
 import type { GlobalOptions } from "../context.ts";
+import { commandsApart, offeredCommand } from "../offered-command.ts";
 import type { Cell } from "../terminal/table.ts";
 import type { Terminal, Tone } from "../terminal/terminal.ts";
+
+type Given = Pick<GlobalOptions, "config" | "agent">;
 
 interface StateLook {
   word: string;
@@ -36,14 +39,14 @@ export function stateCell(state: ServerState, { unicode }: Terminal): Cell {
 }
 
 /** Why it is not ready and what helps; empty for a state that needs no explanation. */
-export function stateNotes(state: ServerState): string[] {
+export function stateNotes(state: ServerState, options: Given): string[] {
   switch (state.kind) {
     case "failed":
     case "backoff":
-      return errorNotes(state.error);
+      return errorNotes(state.error, options);
     case "untrusted":
     case "needs-auth":
-      return commandApart(state.remedy);
+      return commandsApart(state.remedy, options);
     case "starting":
       return ["still starting; it did not become ready in time"];
     default:
@@ -51,34 +54,25 @@ export function stateNotes(state: ServerState): string[] {
   }
 }
 
-/** A command at the end gets a line of its own, where it is not broken and can be copied. */
-function commandApart(text: string): string[] {
-  const at = text.lastIndexOf(": plugboard ") + 1;
-  return at === 0 ? [text] : [text.slice(0, at), ` ${text.slice(at)}`];
-}
-
 /** Which servers could not be asked, and why. */
 export function unavailableNotes(
   servers: readonly Pick<ServerStatus, "name" | "state">[],
-  { config, agent }: Pick<GlobalOptions, "config" | "agent">,
+  options: Given,
 ): string[] {
   const isSkipped = (state: ServerState): boolean => state.kind === "failed" && !!state.earlier;
   const notes = servers.flatMap(({ name, state }) => {
-    const [why, ...hints] = stateNotes(state).map((note) => plainText(note));
+    const [why, ...hints] = stateNotes(state, options).map((note) => plainText(note));
     if (why === undefined) return [];
     const note = `plugboard: ${name} is not available: ${withoutName(why, name)}`;
     // The command that tried it gave the hints, and so does the one below.
     return isSkipped(state) ? [note] : [note, ...hints];
   });
   if (!servers.some(({ state }) => isSkipped(state))) return notes;
-  const options = Object.entries({ config, agent }).flatMap(([name, value]) =>
-    value === undefined ? [] : [` --${name} ${shellWord(value)}`],
-  );
-  return [...notes, "to try again now:", `  plugboard status${options.join("")}`];
+  return [...notes, "to try again now:", `  ${offeredCommand("status", options)}`];
 }
 
-function errorNotes({ message, hint }: PlugboardError): string[] {
-  return hint === undefined ? [message] : [message, `hint: ${hint}`];
+function errorNotes({ message, hint }: PlugboardError, options: Given): string[] {
+  return hint === undefined ? [message] : [message, ...commandsApart(`hint: ${hint}`, options)];
 }
 
 /** An Error inside the state would come out of JSON.stringify as an empty object. */

@@ -9,6 +9,7 @@ import { duration } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { withBoard } from "../open.ts";
+import { commandsApart } from "../offered-command.ts";
 import { serverPage } from "./server-page.ts";
 import { stateCell, stateNotes, stateToJson } from "./server-state.ts";
 import { ruleLines } from "./rules.ts";
@@ -39,7 +40,9 @@ export async function runStatus(server: string | undefined, context: CliContext)
       if (options.json) {
         screen.json(servers.map((each) => ({ ...each, state: stateToJson(each.state) })));
       } else if (server !== undefined) {
-        screen.lines(servers.flatMap((each) => serverPage(each, screen.terminal, clock.now())));
+        screen.lines(
+          servers.flatMap((each) => serverPage(each, screen.terminal, clock.now(), options)),
+        );
       } else if (servers.length === 0) {
         screen.lines(["no servers are configured"]);
       } else {
@@ -72,12 +75,13 @@ function statusFor(
   }));
 }
 
-function statusRow(server: ServerStatus, { screen }: CliContext): Row {
+function statusRow(server: ServerStatus, { screen, options }: CliContext): Row {
   const { state, restarts, calls, diagnostics, lastError } = server;
-  const notes = stateNotes(state);
+  const notes = stateNotes(state, options);
   if (notes.length === 0 && lastError !== undefined) notes.push(`last error: ${lastError}`);
   for (const { subject, message } of diagnostics) {
-    notes.push(subject === undefined ? message : `${subject}: ${message}`);
+    const text = subject === undefined ? message : `${subject}: ${message}`;
+    notes.push(...commandsApart(text, options));
   }
   return {
     cells: [

@@ -15,6 +15,8 @@ export interface LogOptions {
   format: "text" | "json";
   /** The command reports the state of its servers itself, so that the log need not repeat it by default. */
   isStateShown: boolean;
+  /** Splits a text before a command that it offers for copying. */
+  apart: (text: string) => string[];
   paint: Paint;
   write: (line: string) => void;
 }
@@ -27,13 +29,13 @@ const TONES: Readonly<Record<LogLevel, Tone>> = {
 };
 
 export function createLog(options: LogOptions): Logger {
-  const { level: threshold, format, isStateShown, paint, write } = options;
+  const { level: threshold, format, isStateShown, write } = options;
   let pino: Pino | undefined;
   const log = (level: LogLevel, message: string, fields: LogFields = {}): void => {
     if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(threshold)) return;
     if (isStateShown && threshold === "warn" && fields["state"] !== undefined) return;
     if (format === "json") (pino ??= openPino(write))[level](fields, message);
-    else write(logLine(level, message, fields, paint));
+    else write(logLine(level, message, fields, options));
   };
   return {
     debug: (message, fields) => log("debug", message, fields),
@@ -53,7 +55,12 @@ function openPino(write: (line: string) => void): Pino {
 }
 
 /** `warn  github/tool: message key=value`; what a server writes to stderr becomes `github | text`. */
-function logLine(level: LogLevel, message: string, fields: LogFields, paint: Paint): string {
+function logLine(
+  level: LogLevel,
+  message: string,
+  fields: LogFields,
+  { paint, apart }: Pick<LogOptions, "paint" | "apart">,
+): string {
   const { server, stream, ...rest } = fields;
   if (typeof server === "string" && stream === "stderr") {
     return `${paint("dim", `${oneLine(server)} |`)} ${plainText(message).replaceAll("\n", " ")}`;
@@ -66,7 +73,9 @@ function logLine(level: LogLevel, message: string, fields: LogFields, paint: Pai
   const pairs = Object.entries(isOfTool ? others : rest)
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => ` ${paint("dim", `${key}=${fieldText(value)}`)}`);
-  return `${paint(TONES[level], level.padEnd(5))} ${from}${oneLine(message)}${pairs.join("")}`;
+  const [text = "", ...commands] = apart(oneLine(message));
+  const line = `${paint(TONES[level], level.padEnd(5))} ${from}${text}${pairs.join("")}`;
+  return [line, ...commands].join("\n");
 }
 
 function fieldText(value: unknown): string {

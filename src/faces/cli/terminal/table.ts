@@ -20,7 +20,7 @@ export interface Cell {
 
 export interface Row {
   cells: readonly (string | Cell)[];
-  /** Printed below the row, each on a line of its own. */
+  /** Printed below the row, each on a line of its own. One that is indented is a command, which is never broken. */
   notes?: readonly string[];
 }
 
@@ -121,7 +121,9 @@ function renderRow(
 
 function renderNotes(notes: readonly string[], room: number): string[] {
   const width = Math.max(20, room - NOTE_INDENT);
-  const lines = notes.flatMap((note) => wrap(oneLine(note), width));
+  const lines = notes.flatMap((note) =>
+    note.startsWith("  ") ? [`  ${oneLine(note)}`] : wrap(oneLine(note), width),
+  );
   return lines.map((line) => " ".repeat(NOTE_INDENT) + line);
 }
 

@@ -8,6 +8,7 @@ import { hintsIn } from "../../../model/approval.ts";
 import { canonicalName, type Tool } from "../../../model/tool.ts";
 import { capitalised, oneLine, plainText, shellQuoted, shellWord } from "../../../util/text.ts";
 import type { GlobalOptions } from "../context.ts";
+import { offeredCommand } from "../offered-command.ts";
 import type { OutputView } from "../terminal/terminal.ts";
 import { wrap, wrapIndented } from "../terminal/width.ts";
 import { marks, ownDescription } from "./tool-list.ts";
@@ -26,13 +27,7 @@ export async function toolHelp(
   options: Pick<GlobalOptions, "config" | "agent">,
 ): Promise<string[]> {
   const example = await exampleCall(tool.parameters);
-  const start = [
-    "plugboard",
-    ...(options.config === undefined ? [] : ["--config", shellQuoted(options.config)]),
-    ...(options.agent === undefined ? [] : ["--agent", shellQuoted(options.agent)]),
-    "call",
-    shellWord(canonicalName(tool)),
-  ];
+  const name = shellWord(canonicalName(tool));
   const words = example?.words.map(shellQuoted) ?? requiredWords(tool);
   const title =
     example === undefined
@@ -40,7 +35,8 @@ export async function toolHelp(
       : example.fits
         ? "Example:"
         : "Example, which may not satisfy all of the schema:";
-  return [...toolPage(tool, view), "", `  ${title}`, `    ${[...start, ...words].join(" ")}`];
+  const command = offeredCommand(["call", name, ...words].join(" "), options);
+  return [...toolPage(tool, view), "", `  ${title}`, `    ${command}`];
 }
 
 function requiredWords({ parameters }: Tool): string[] {

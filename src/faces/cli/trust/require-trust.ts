@@ -1,5 +1,6 @@
 // Refuses a configuration file found in the working directory until a person has approved what it starts.
 
+import { basename, dirname } from "node:path";
 import type { ConfigSource } from "../../../config/find.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import {
@@ -12,8 +13,10 @@ import { TrustStore } from "../../../config/trust/trust-store.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { isWritableByOthers } from "../../../state/state-directory.ts";
+import type { CliContext } from "../context.ts";
 import type { CliIo } from "../io.ts";
 import { changeLines, launchLines } from "./view.ts";
+import { shellQuoted } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
 
 export interface Judgement {
@@ -46,8 +49,15 @@ export async function needsTrust(
   return source.from === "home" && (await isWritableByOthers(source.path, env));
 }
 
-/** Rejects with UNTRUSTED and a message that shows what the file would start. `agent` was loaded from it. */
-export async function requireTrust(file: string, agent: AgentConfig, io: CliIo): Promise<void> {
+/**
+ * Rejects with UNTRUSTED and a message that shows what the file would start. `agent` was loaded from it; `argv` is
+ * the command line, which is offered again.
+ */
+export async function requireTrust(
+  file: string,
+  agent: AgentConfig,
+  { io, argv }: Pick<CliContext, "io" | "argv">,
+): Promise<void> {
   const { launches, trust } = await judgeFile(file, io);
   if (!launches.isSource(agent)) {
     throw new PlugboardError("UNTRUSTED", `${visible(file)} changed while it was being read`, {
@@ -59,8 +69,10 @@ export async function requireTrust(file: string, agent: AgentConfig, io: CliIo):
     `${headline(file, trust)}, so nothing was started.`,
     ...trustDetails(launches, trust),
   ];
+  const path = dirname(file) === io.cwd ? basename(file) : file;
+  const once = ["--config", path, ...argv].map(shellQuoted);
   throw new PlugboardError("UNTRUSTED", lines.join("\n"), {
-    hint: "if you trust it:\n  plugboard trust\nto use it just once:\n  plugboard --config plugboard.json",
+    hint: `if you trust it:\n  plugboard trust\nto use it just once:\n  plugboard ${once.join(" ")}`,
   });
 }
 

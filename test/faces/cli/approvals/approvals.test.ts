@@ -79,7 +79,7 @@ describe("plugboard approvals", () => {
     const unknown = await scratch.run(["approvals", "forget", "docs/read"]);
     expect([unknown.code, unknown.stderr]).toEqual([
       2,
-      "plugboard: no approval matches 'docs/read'\nhint: plugboard approvals lists them\n",
+      "plugboard: no approval matches 'docs/read'\nhint: to list them:\n  plugboard approvals\n",
     ]);
     const all = await scratch.run(["approvals", "forget", "--all"]);
     expect([all.code, all.stderr]).toEqual([0, "there is nothing to forget\n"]);

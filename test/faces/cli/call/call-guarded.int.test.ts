@@ -78,7 +78,7 @@ describe("a tool that changed", () => {
     const refused = await run("call", "docs/read");
     expect(refused.code).toBe(4);
     expect(refused.stderr).toContain("docs/read is refused, since it changed after it was pinned");
-    expect(refused.stderr).toContain("plugboard pins approve docs/read");
+    expect(refused.stderr).toContain("plugboard --config board.json pins approve docs/read");
     expect((await run("call", "docs/read")).code).toBe(4);
     expect((await run("pins", "show", "docs/read")).stdout).toContain(
       "    - Reads.\n    + Sends.\n",

@@ -140,19 +140,19 @@ describe("plugboard call", () => {
       "arguments are missing",
       ["add", "a=1"],
       2,
-      "plugboard: 1 argument missing:\n    b  number\nhint: plugboard tools echo/add shows its parameters\n",
+      "plugboard: 1 argument missing:\n    b  number\nhint: to see its parameters:\n  plugboard tools echo/add\n",
     ],
     [
       "an argument does not fit",
       ["add", "a=x", "b=1"],
       2,
-      "plugboard: a: expected number, got 'x'\nhint: plugboard tools echo/add shows its parameters\n",
+      "plugboard: a: expected number, got 'x'\nhint: to see its parameters:\n  plugboard tools echo/add\n",
     ],
     [
       "an argument is unknown",
       ["echo", "txt=a", "text=b"],
       2,
-      "plugboard: there is no parameter 'txt'; did you mean 'text'?\nhint: plugboard tools echo/echo shows its parameters\n",
+      "plugboard: there is no parameter 'txt'; did you mean 'text'?\nhint: to see its parameters:\n  plugboard tools echo/echo\n",
     ],
     [
       "there is no such tool",

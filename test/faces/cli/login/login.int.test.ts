@@ -140,7 +140,7 @@ describe("plugboard login", () => {
     const { code, stderr, stdout } = await scratch.run(["login", "docs"], { env });
     expect([code, stdout]).toEqual([3, ""]);
     expect(stderr).toContain(
-      "plugboard: cannot sign in to 'docs': the authorization server refused: the person said no (access_denied)\nhint: run: plugboard login docs\n",
+      "plugboard: cannot sign in to 'docs': the authorization server refused: the person said no (access_denied)\nhint: run:\n  plugboard login docs\n",
     );
   });
 
@@ -258,7 +258,7 @@ it("a login asks for the scope that a call was refused for", async () => {
   const refused = await scratch.run(["call", "docs/count", "key=x"]);
   expect(refused.code).toBe(3);
   expect(refused.stderr).toContain(
-    "it requires another scope (write); run: plugboard login docs\n",
+    "it requires another scope (write); run:\n  plugboard login docs\n",
   );
   const { stderr } = await scratch.run(["login", "docs"], { env });
   expect(stderr).toContain("(scope: mcp write)");

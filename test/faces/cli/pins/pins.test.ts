@@ -70,14 +70,14 @@ describe("plugboard pins", () => {
       `docs/send | new | ${later} | ${later}`,
       "",
     ]);
-    expect(stderr).toBe("3 are new or changed; to see how: plugboard pins show docs\n");
+    expect(stderr).toBe("3 are new or changed; to see how:\n  plugboard pins show docs\n");
   });
 
   it("quotes a name that a shell would interpret", async () => {
     await see([]);
     await see([{ ...send, name: "x; rm -rf ~" }], { at: LATER });
     expect((await scratch.run(["pins"])).stderr).toBe(
-      "1 is new or changed; to see how: plugboard pins show 'docs/x; rm -rf ~'\n",
+      "1 is new or changed; to see how:\n  plugboard pins show 'docs/x; rm -rf ~'\n",
     );
   });
 
@@ -123,7 +123,7 @@ describe("plugboard pins show", () => {
       '    {"path":{"type":"string"}}',
       "",
     ]);
-    expect(stderr).toBe("to approve it: plugboard pins approve docs/read\n");
+    expect(stderr).toBe("to approve it:\n  plugboard pins approve docs/read\n");
   });
 
   it("shows the definition of an unchanged tool", async () => {
@@ -152,7 +152,7 @@ describe("plugboard pins show", () => {
     expect(stdout).toContain("docs/send  new\n");
     expect(stdout).toContain("  title\n    + Send\n");
     expect(stdout).not.toContain("docs/list");
-    expect(stderr).toBe("to approve it: plugboard pins approve docs\n");
+    expect(stderr).toBe("to approve it:\n  plugboard pins approve docs\n");
   });
 
   it("says that nothing has changed", async () => {
@@ -196,7 +196,7 @@ describe("plugboard pins show", () => {
     ],
     [
       "docs/zzzzzz",
-      "plugboard: server 'docs' has no pinned tool named 'zzzzzz'\nhint: to list them all: plugboard pins\n",
+      "plugboard: server 'docs' has no pinned tool named 'zzzzzz'\nhint: to list them all:\n  plugboard pins\n",
     ],
     ["dosc", "plugboard: server 'dosc' has no pins\nhint: did you mean 'docs'?\n"],
     ["zzzz/x", "plugboard: server 'zzzz' has no pins\nhint: servers with pins: docs\n"],

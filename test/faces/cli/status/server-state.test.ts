@@ -36,7 +36,7 @@ describe("servers that could not be asked", () => {
     expect(unavailableNotes(servers, { config: "my servers.json" }).slice(2)).toEqual([
       "plugboard: docs is not available: no answer; tried 2 min ago",
       "to try again now:",
-      "  plugboard status --config 'my servers.json'",
+      "  plugboard --config 'my servers.json' status",
     ]);
   });
 });
@@ -64,7 +64,7 @@ describe("a state", () => {
       { kind: "needs-auth", remedy: "it wants a sign-in; run: plugboard login docs" },
       "! sign-in required",
       "! sign-in required",
-      ["it wants a sign-in; run:", "  plugboard login docs"],
+      ["it wants a sign-in; run:", "  plugboard --agent x login docs"],
     ],
     [{ kind: "failed", error }, "✗ failed", "x failed", ["not found", "hint: install it"]],
     [{ kind: "stopping" }, "○ stopping", "- stopping", []],
@@ -72,7 +72,7 @@ describe("a state", () => {
   ])("%o is shown as a word with a sign, and its reason", (state, sign, plainSign, notes) => {
     expect(stateCell(state, terminal(80)).text).toBe(sign);
     expect(stateCell(state, terminal(80, { TERM: "linux" })).text).toBe(plainSign);
-    expect(stateNotes(state)).toEqual(notes);
+    expect(stateNotes(state, { agent: "x" })).toEqual(notes);
   });
 
   it("is JSON that includes its error", () => {

@@ -15,6 +15,7 @@ function logged(
     level,
     format,
     isStateShown,
+    apart: (text) => text.split(" $ "),
     paint: painter(color),
     write: (line) => lines.push(line),
   });
@@ -49,6 +50,12 @@ describe("the log", () => {
     ["its tool", "left out", { server: "a", tool: "b" }, "warn  a/b: left out"],
     ["a tool without a server", "odd", { tool: "a/b" }, "warn  odd tool=a/b"],
     ["a server's own words", "  hi there", { server: "a", stream: "stderr" }, "a |   hi there"],
+    [
+      "a command below its fields",
+      "new $ approve",
+      { server: "a", of: 1 },
+      "warn  a: new of=1\napprove",
+    ],
     ["no escapes", "\u001b[31mred\nline", { server: "\u001b[1ma" }, "warn  a: red line"],
   ])("says %s", (_, message, fields, line) => {
     expect(logged("warn", [["warn", message, fields]])).toEqual([line]);

@@ -75,6 +75,8 @@ describe("a table", () => {
   });
 
   it("indents every line", () => {
+    const command = { cells: ["a"], notes: [`  plugboard ${"x".repeat(60)} y`] };
+    expect(renderTable([{}], [command], { paint, width: 30 })[1]).toBe(`    ${command.notes[0]}`);
     expect(renderTable([{}], [{ cells: ["a"], notes: ["n"] }], { paint, indent: 2 })).toEqual([
       "  a",
       "      n",

@@ -18,11 +18,11 @@ describe("trust in a file", () => {
     await done;
     const { store, launches } = await judgeFile(file, io);
     await store.approve(file, launches.all, 0);
-    await expect(requireTrust(file, loaded, io)).rejects.toMatchObject({
+    await expect(requireTrust(file, loaded, { io, argv: [] })).rejects.toMatchObject({
       code: "UNTRUSTED",
       message: `${file} changed while it was being read`,
       hint: "try again",
     });
-    await requireTrust(file, await loadConfig(file), io);
+    await requireTrust(file, await loadConfig(file), { io, argv: [] });
   });
 });

@@ -41,6 +41,8 @@ describe("an untrusted configuration in the working directory", () => {
       expect(stdout).toBe("");
       expect(stderr).toContain(`${file} is not trusted yet, so nothing was started.\n`);
       expect(stderr).toContain("\nhint: if you trust it:\n  plugboard trust\n");
+      const again = ["plugboard --config plugboard.json", ...argv].join(" ");
+      expect(stderr).toContain(`\nto use it just once:\n  ${again}\n`);
       expect(hasRun()).toBe(false);
     },
   );
