@@ -8,7 +8,7 @@ import type { JsonObject } from "../../model/json.ts";
 import type { Progress } from "../../model/tool.ts";
 import type { Clock, Timer } from "../../util/clock.ts";
 import { duration } from "../../util/text.ts";
-import { malformed, type Quote, serverError } from "./errors.ts";
+import { isMethodNotFound, malformed, type Quote, serverError } from "./errors.ts";
 
 export interface RequestOptions {
   /** Milliseconds without an answer or progress. */
@@ -40,6 +40,8 @@ interface PendingCall {
   onProgress: ((progress: Progress) => void) | undefined;
   signal: AbortSignal | undefined;
   onAbort: (() => void) | undefined;
+  /** An error without an id that came meanwhile, and may have been meant for this call. */
+  unclaimed: string | undefined;
 }
 
 /**
@@ -63,10 +65,15 @@ export class PendingCalls {
   #timer: Timer | undefined;
   #timerAt = Infinity;
   #failure: PlugboardError | undefined;
+  /** A call was given up, so an error without an id may be the answer to that one. */
+  #hasAbandoned = false;
 
   constructor(clock: Clock, abandon: (id: number, reason: string) => void, quote: Quote) {
     this.#clock = clock;
-    this.#abandon = abandon;
+    this.#abandon = (id, reason) => {
+      this.#hasAbandoned = true;
+      abandon(id, reason);
+    };
     this.#quote = quote;
   }
 
@@ -109,6 +116,7 @@ export class PendingCalls {
         onProgress: options.onProgress,
         signal,
         onAbort: undefined,
+        unclaimed: undefined,
       };
       if (signal !== undefined) {
         call.onAbort = () => {
@@ -158,6 +166,21 @@ export class PendingCalls {
     if (call === undefined) return false;
     this.fail(id, malformed(call.method, "is not valid JSON", this.#quote(text)));
     return true;
+  }
+
+  /**
+   * Takes an error without an id. It fails the only call that can be meant; where several can, each repeats the
+   * words when it times out. An unknown method may also be a notification, which needs no answer.
+   */
+  failUnclaimed(error: unknown): void {
+    const [only, ...others] = this.#calls.keys();
+    if (only === undefined) return;
+    const failure = serverError(this.#calls.get(only)?.method ?? "", error);
+    if (others.length === 0 && !this.#hasAbandoned && !isMethodNotFound(failure)) {
+      this.fail(only, failure);
+    } else {
+      for (const call of this.#calls.values()) call.unclaimed = failure.message;
+    }
   }
 
   /** True if the token is one of ours. */
@@ -263,9 +286,13 @@ function allowMany(signal: AbortSignal): void {
   setMaxListeners(0, signal);
 }
 
-function timedOut(call: PendingCall): PlugboardError {
-  const message = call.extended
-    ? `no answer to ${call.method} within ${duration(call.timeout)} of its last progress, or past the ceiling`
-    : `no answer to ${call.method} within ${duration(call.timeout)}`;
-  return new PlugboardError("TIMEOUT", message);
+function timedOut({ method, timeout, extended, unclaimed }: PendingCall): PlugboardError {
+  const since = extended ? " of its last progress, or past the ceiling" : "";
+  const message = `no answer to ${method} within ${duration(timeout)}${since}`;
+  if (unclaimed === undefined) return new PlugboardError("TIMEOUT", message);
+  return new PlugboardError(
+    "TIMEOUT",
+    `${message}; meanwhile the server sent an error that names no request: ${unclaimed}`,
+    { quote: unclaimed },
+  );
 }

@@ -198,6 +198,9 @@ export class StdioTransport implements Wire {
         return;
       }
       if (message.result === undefined && message.error === undefined) return this.#drop(line);
+      if ((id === undefined || id === null) && message.error !== undefined) {
+        this.#calls.failUnclaimed(message.error);
+      }
     } else if (typeof method !== "string") {
       return this.#drop(line);
     } else if (method === "notifications/progress" && isJsonObject(message.params)) {
