@@ -221,6 +221,7 @@ class LiveConnection implements Connection {
     };
     this.#content = this.#openContent(era, client, onRenewed);
     this.#options.carrier.established?.(era, onRenewed);
+    if (era === "legacy") await this.#router.untilRootsTaken();
   }
 
   #openContent(era: ProtocolEra, client: Client, onMissed: () => void): LiveContent {

@@ -41,6 +41,12 @@ export function findCause({ stderr, stdout }: ServerOutput): FailureCause | unde
     const reason = reasonIn(lines);
     if (reason !== undefined) return { ...reason, from, isReason: true };
   }
+  // Weaker than any error, since a server on stdio may offer a page for people too.
+  for (const { from, lines } of outputs) {
+    const listens = lines.find(({ text }) => LISTENS.test(text));
+    if (listens !== undefined)
+      return { line: quote(listens.text), from, isReason: false, remedy: SPEAKS_HTTP };
+  }
   for (const { from, lines } of outputs) {
     const last = lines.at(-1);
     if (last !== undefined) return { line: quote(last.text), from, isReason: false };
@@ -86,6 +92,11 @@ export function findQuestion(line: string, isOpen: boolean): { remedy: string } 
   const asks = isOpen && (isPrompt.test(text) || isPause.test(text));
   return asks ? { remedy: ANSWER_BEFORE } : undefined;
 }
+
+const LISTENS =
+  /\b(?:listening|running|started|serving|available|ready)\b.{0,80}\bhttps?:\/\/|\blistening (?:on|at) (?:port )?(?:[\w.]{0,60}:)?\d{2,5}\b/i;
+const SPEAKS_HTTP =
+  'it speaks HTTP, not stdio: give its address as "url" instead of "command", or add its option for stdio to "args"';
 
 const INSTALL_QUESTION = 'npx asks before it installs: put "-y" first in "args"';
 const ANSWER_BEFORE =

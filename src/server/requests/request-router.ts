@@ -6,6 +6,8 @@ import type { CallOptions, ProtocolEra } from "../../model/connection.ts";
 import { cancelled, type PlugboardError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { untilAborted } from "../../util/abort.ts";
+import { pause, within } from "../../util/clock.ts";
+import { deferred } from "../../util/deferred.ts";
 import { protocolLevel, ServerLog } from "../log/server-log.ts";
 import type { Wire } from "../transport/carrier.ts";
 import { CallsInFlight, type CausingCall, type RequestOrigin } from "./calls-in-flight.ts";
@@ -18,12 +20,17 @@ export interface RequestRouterOptions extends RequestsContext {
   answers: HostAnswers;
 }
 
+/** How long we wait for a server to ask for its roots, and for it to take them. */
+const ASK_ROOTS_MS = 300;
+const TAKE_ROOTS_MS = 50;
+
 export class RequestRouter {
   readonly requests: ServerRequests;
   readonly log: ServerLog;
   readonly #options: RequestRouterOptions;
   readonly #inFlight = new CallsInFlight();
   readonly #over = new AbortController();
+  readonly #rootsAsked = deferred<boolean>();
   #stopWatchingRoots = (): void => {};
 
   constructor(options: RequestRouterOptions) {
@@ -51,6 +58,17 @@ export class RequestRouter {
       }) ?? this.#stopWatchingRoots;
   }
 
+  /**
+   * Resolves when the server has asked for its roots and had the time to take them, or does not ask: a call before
+   * that would work in other directories. Resolves at once where no roots are offered.
+   */
+  async untilRootsTaken(): Promise<void> {
+    if (!this.requests.supports("roots/list")) return;
+    const { clock } = this.#options;
+    const asked = await within(clock, ASK_ROOTS_MS, this.#rootsAsked.promise);
+    if (asked) await pause(clock, TAKE_ROOTS_MS, this.#over.signal);
+  }
+
   /** Must be called again when the server may have forgotten it. */
   setLogLevel(timeout: number): void {
     const { wire, logger } = this.#options;
@@ -63,6 +81,7 @@ export class RequestRouter {
   /** Answers a request that the server sent, up to 2025-11-25. `ended` aborts when the request ends. */
   answer(method: string, params: unknown, ended: AbortSignal): Promise<JsonObject> | undefined {
     const answer = this.requests.answer(method, params, this.#inFlight.origin(ended));
+    if (method === "roots/list") this.#rootsAsked.resolve(true);
     return answer && this.#options.wire.hold(answer);
   }
 
@@ -102,6 +121,7 @@ export class RequestRouter {
   /** Tells everybody who is being asked something that nobody waits for the answer any more. */
   end(reason: PlugboardError): void {
     this.#stopWatchingRoots();
+    this.#rootsAsked.resolve(false);
     this.#over.abort(reason);
   }
 

@@ -9,7 +9,7 @@ import type { Progress } from "../../model/tool.ts";
 import type { Clock, Timer } from "../../util/clock.ts";
 import { duration } from "../../util/text.ts";
 import { describeDropped, type DroppedLine, faultOfText } from "./dropped-line.ts";
-import { malformed, type Quote, serverError } from "./errors.ts";
+import { isMethodNotFound, malformed, type Quote, serverError } from "./errors.ts";
 
 export interface RequestOptions {
   /** Milliseconds without an answer or progress. */
@@ -71,6 +71,8 @@ export class PendingCalls {
   #timer: Timer | undefined;
   #timerAt = Infinity;
   #failure: PlugboardError | undefined;
+  /** A call was given up, so an error without an id may be the answer to that one. */
+  #hasAbandoned = false;
 
   /** `droppedSince` tells what the server wrote since then that is not a message. */
   constructor(
@@ -80,7 +82,10 @@ export class PendingCalls {
     droppedSince: (since: number) => DroppedLine | undefined = () => undefined,
   ) {
     this.#clock = clock;
-    this.#abandon = abandon;
+    this.#abandon = (id, reason) => {
+      this.#hasAbandoned = true;
+      abandon(id, reason);
+    };
     this.#quote = quote;
     this.#droppedSince = droppedSince;
   }
@@ -186,6 +191,19 @@ export class PendingCalls {
       id,
       malformed(call.method, faultOfText(text) ?? "is not valid JSON", this.#quote(text)),
     );
+    return true;
+  }
+
+  /**
+   * Takes an error without an id, and fails the only call that can be meant. False if several can, or none. An
+   * unknown method may also be a notification, which needs no answer.
+   */
+  failOnly(error: unknown): boolean {
+    const [only, ...others] = this.#calls.keys();
+    if (only === undefined || others.length > 0 || this.#hasAbandoned) return false;
+    const failure = serverError(this.#calls.get(only)?.method ?? "", error);
+    if (isMethodNotFound(failure)) return false;
+    this.fail(only, failure);
     return true;
   }
 

@@ -232,6 +232,8 @@ export class StdioTransport implements Wire {
         return;
       }
       if (message.result === undefined && message.error === undefined) return this.#drop(line);
+      const hasNoId = id === undefined || id === null;
+      if (hasNoId && message.error !== undefined && this.#calls.failOnly(message.error)) return;
       // Neither we nor the SDK make requests with such ids.
       if (typeof id !== "number") return this.#drop(line, faultOfId(id));
     } else if (typeof method !== "string") {

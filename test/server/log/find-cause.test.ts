@@ -421,3 +421,36 @@ it.each(["ECONNREFUSED", "connection refused", "ENOTFOUND ", "EADDRINUSE", "Erro
     expect(findCause({ stderr: lines, stdout: lines })?.line).toContain(word.trim());
   },
 );
+
+describe("a program that serves HTTP", () => {
+  const remedy =
+    'it speaks HTTP, not stdio: give its address as "url" instead of "command", or add its option for stdio to "args"';
+  it.each([
+    "Server listening on http://localhost:3000",
+    "INFO: Uvicorn running on http://127.0.0.1:8000 (Press CTRL+C to quit)",
+    "MCP server started: https://0.0.0.0:8443/mcp",
+    "Listening on port 3000",
+    "listening on :8080",
+  ])("is recognised by %j", (line) => {
+    for (const from of ["stderr", "stdout"] as const) {
+      const output = { stderr: [], stdout: [], [from]: ["Loading", line, "Waiting for requests"] };
+      expect(findCause(output)).toEqual({ line, from, isReason: false, remedy });
+    }
+  });
+
+  it.each([
+    [["Server listening on stdio"], undefined],
+    [["Docs: https://example.com/docs"], undefined],
+    [["Page listening on http://localhost:1", "Error: boom"], undefined],
+  ])("is not recognised by %j", (stderr, expected) => {
+    expect(findCause({ stderr, stdout: [] })?.remedy).toBe(expected);
+  });
+
+  it("is named in place of the guess why it did not answer", () => {
+    const cause = findCause({ stderr: [], stdout: ["Server listening on http://localhost:3000"] });
+    const error = withCause("TIMEOUT", "the server did not answer within 30 s", cause, {
+      hint: "if it downloads itself",
+    });
+    expect(error.hint).toBe(remedy);
+  });
+});

@@ -4,9 +4,14 @@ import type { ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
 import type { OnElicitation } from "../../../src/model/elicitation.ts";
 import type { JsonObject } from "../../../src/model/json.ts";
+import type { Root } from "../../../src/model/roots.ts";
+import { RequestRouter } from "../../../src/server/requests/request-router.ts";
 import { serve } from "../../net/servers.ts";
 import { closeBoards, open, textOf } from "../../support/boards.ts";
+import { recordingLogger } from "../../support/logger.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
+import { eventually } from "../../support/processes.ts";
+import { openTransport } from "../../support/stdio-peer.ts";
 
 closeBoards();
 
@@ -106,5 +111,38 @@ describe("a legacy server that asks during a call", () => {
     const board = await open({ docs: { url, protocol: "legacy" } });
     expect(capabilities).toEqual([{}]);
     expect(textOf(await board.call("docs/ask"))).toBe("-32601");
+  });
+});
+
+describe("a legacy server that is offered roots", () => {
+  it("is ready when it has had the time to ask for them", async () => {
+    const { url } = await startAsking();
+    const clock = new ManualClock();
+    const offered = { docs: { url, protocol: "legacy" } } as const;
+    let isReady = false;
+    const opening = open(offered, { roots: ["file:///srv/data"], clock });
+    void opening.then(() => (isReady = true));
+    await eventually(() => clock.next() === 300);
+    expect(isReady).toBe(false);
+    await clock.advance(300);
+    expect(textOf(await (await opening).call("docs/ask"))).toBe("-32601");
+  });
+
+  it("is ready soon after it was told", async () => {
+    const clock = new ManualClock();
+    const list = (): Root[] => [{ uri: "file:///srv/data", name: "data" }];
+    const answers = { roots: { list, onChange: () => () => {} } };
+    const { transport: wire } = openTransport();
+    const [logger, redact] = [recordingLogger(), (text: string) => text];
+    const router = new RequestRouter({ server: "s", wire, answers, clock, logger, redact });
+    let isReady = false;
+    const taken = router.untilRootsTaken().then(() => (isReady = true));
+    const answer = await router.answer("roots/list", {}, new AbortController().signal);
+    expect(answer).toEqual({ roots: list() });
+    await clock.advance(49);
+    expect(isReady).toBe(false);
+    await clock.advance(1);
+    await taken;
+    expect(clock.next()).toBeUndefined();
   });
 });

@@ -172,6 +172,40 @@ describe("the host's own calls", () => {
     expect(junk).toEqual([]);
   });
 
+  it.each([
+    ["no id", {}],
+    ["the id null", { id: null }],
+  ])("fail at once with an error that has %s, if it can be for no other", async (_, id) => {
+    const { answer, call } = openTransport();
+    const { outcome } = await call();
+    await answer({ jsonrpc: "2.0", ...id, error: { code: -1, message: "boom" } });
+    expect(await outcome).toMatchObject({ code: "SERVER_ERROR", message: "boom (-1)" });
+  });
+
+  const boom = { jsonrpc: "2.0", error: { code: -1, message: "boom" } };
+  const unknown = { jsonrpc: "2.0", error: { code: -32601, message: "boom" } };
+  it.each<[string, number, boolean, typeof boom]>([
+    ["another call waits", 2, false, boom],
+    ["an earlier call was given up", 1, true, boom],
+    ["it may be about a notification", 1, false, unknown],
+  ])("quote an error without an id when they time out, if %s", async (_, count, gaveUp, error) => {
+    const { answer, call, clock } = openTransport();
+    if (gaveUp) {
+      await call({ timeout: 10 });
+      await clock.advance(20);
+    }
+    const calls = [];
+    for (let n = 0; n < count; n += 1) calls.push(await call());
+    await answer(error);
+    await clock.advance(1000);
+    for (const { outcome } of calls) {
+      expect(await outcome).toMatchObject({
+        code: "TIMEOUT",
+        message: expect.stringMatching(/^no answer to .*: boom \(-\d+\)$/),
+      });
+    }
+  });
+
   it("tell the server when they are cancelled or time out", async () => {
     const { call, clock, stdin } = openTransport();
     const controller = new AbortController();

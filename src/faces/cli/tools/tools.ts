@@ -1,5 +1,6 @@
 // `plugboard tools`: lists the tools of all servers.
 
+import type { Board } from "../../../model/board.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
 import { canonicalName, type Tool } from "../../../model/tool.ts";
 import { closest } from "../../../util/closest.ts";
@@ -25,16 +26,24 @@ export async function runTools(command: ToolsCommand, context: CliContext): Prom
   const start = refresh ? "none" : "unknown";
   const serverIn = query.length === 1 ? query[0] : undefined;
   return withBoard(context, { start, server, serverIn }, async ({ board, agent }) => {
+    const { out } = screen.terminal;
+    const find = (): Found => findTools(board, command);
+    const show = async (tools: readonly Tool[]): Promise<void> =>
+      screen.lines(long ? (await loadPages()).toolPages(tools, out) : toolList(tools, out));
+
+    let early: readonly Tool[] = [];
     if (refresh) await whileStarting(board, context, board.refresh());
-    else await untilStarted(board, context, agent.startupWait);
-    const all = board.tools({ all: true });
-    const named = all.filter((tool) => isNamed(tool, query));
-    const found = all.filter(({ name, label, description }) =>
-      hasWords([name, label, description], query),
-    );
-    const shown = command.all ? found : found.filter(({ include }) => include !== "app");
-    const tools = named.length > 0 ? named : shown;
-    const hidden = named.length > 0 ? 0 : found.length - tools.length;
+    else {
+      // What is known must not wait for a server that may never answer.
+      const { named, tools } = find();
+      if (!options.json && named === undefined && isAnyStarting(board)) early = tools;
+      if (early.length > 0) await show(early);
+      if (options.json || named === undefined) {
+        await untilStarted(board, context, agent.startupWait);
+      }
+    }
+    const { all, found, named, tools } = find();
+    const hidden = named === undefined ? found.length - tools.length : 0;
     const servers = board.status();
     if (options.json) {
       screen.json({
@@ -44,13 +53,18 @@ export async function runTools(command: ToolsCommand, context: CliContext): Prom
       });
       return EXIT.ok;
     }
-    const { out } = screen.terminal;
-    const [only] = named;
-    if (only !== undefined) screen.lines(await (await loadPages()).toolHelp(only, out, options));
-    else if (long) screen.lines((await loadPages()).toolPages(tools, out));
-    else screen.lines(toolList(tools, out));
+    if (named !== undefined) screen.lines(await (await loadPages()).toolHelp(named, out, options));
+    else {
+      const shown = new Set(early.map(({ name }) => name));
+      const rest = tools.filter(({ name }) => !shown.has(name));
+      if (early.length > 0 && rest.length > 0 && (long || out.isTerminal)) screen.lines([""]);
+      await show(rest);
+    }
     const { isTerminal, paint } = screen.terminal.err;
-    for (const note of unavailableNotes(servers, options)) screen.note(note);
+    // Whoever names a tool does not ask about the other servers.
+    if (named === undefined) {
+      for (const note of unavailableNotes(servers, options)) screen.note(note);
+    }
     for (const note of suspiciousNotes(servers, tools)) screen.note(note);
     if (hidden > 0) screen.note(hiddenNote(hidden, found.length));
     else if (tools.length === 0)
@@ -74,6 +88,30 @@ function suspiciousNotes(servers: readonly ServerStatus[], tools: readonly Tool[
     .map(({ server, subject, message }) =>
       oneLine(`${subject === undefined ? server : `${server}/${subject}`}: ${message}`, 400),
     );
+}
+
+interface Found {
+  all: readonly Tool[];
+  /** Those with the words of the query, also those that only apps may use. */
+  found: readonly Tool[];
+  /** The tool whose full name the query is. */
+  named?: Tool;
+  /** Those to show. */
+  tools: readonly Tool[];
+}
+
+function findTools(board: Pick<Board, "tools">, { query, all: showAll }: ToolsCommand): Found {
+  const all = board.tools({ all: true });
+  const found = all.filter(({ name, label, description }) =>
+    hasWords([name, label, description], query),
+  );
+  const named = all.filter((tool) => isNamed(tool, query));
+  if (named[0] !== undefined) return { all, found, named: named[0], tools: named };
+  return { all, found, tools: showAll ? found : found.filter(({ include }) => include !== "app") };
+}
+
+function isAnyStarting(board: Pick<Board, "status">): boolean {
+  return board.status().some(({ state }) => state.kind === "starting");
 }
 
 function hiddenNote(hidden: number, found: number): string {

@@ -193,6 +193,23 @@ describe("plugboard tools", () => {
     expect(await starts("--refresh")).toBe(1);
   });
 
+  it("prints at once what is cached, and then what the servers that were waited for have", async () => {
+    scratch.servers({ echo: fixture("echo") });
+    await scratch.run(["tools"]);
+    scratch.servers({
+      slow: fixture("slow-start", `--until=${join(scratch.directory, "go")}`),
+      echo: fixture("echo"),
+    });
+    const { stdout, done } = scratch.start(["tools"]);
+    await stdout.until("echo/add");
+    expect(stdout.text).not.toContain("slow/");
+    scratch.file("go", "");
+    const { code, stdout: all, stderr } = await done;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(all.match(/^echo\/add /gm)).toHaveLength(1);
+    expect(all).toMatch(/\nslow\/echo .*\n$/);
+  });
+
   it("tells a person that the list comes from the cache", async () => {
     scratch.servers(two());
     const env = { NO_COLOR: "1", CI: "1" };
