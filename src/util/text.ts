@@ -68,7 +68,10 @@ export function isPlainName(name: string): boolean {
 export function sayTool(canonical: string): string {
   const slash = canonical.indexOf("/");
   const server = oneLine(canonical.slice(0, Math.max(0, slash)), 100);
-  return isPlainName(canonical.slice(slash + 1)) ? oneLine(canonical) : `a tool of '${server}'`;
+  const own = canonical.slice(slash + 1);
+  const [, kind = "tool", name = ""] = /^(resource|prompt):(.*)$/s.exec(own) ?? [];
+  const isPlain = isPlainName(own) || (kind === "prompt" && isPlainName(name));
+  return isPlain ? oneLine(canonical) : `a ${kind} of '${server}'`;
 }
 
 /** With a capital first letter, to begin a sentence. */

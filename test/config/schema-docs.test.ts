@@ -13,8 +13,15 @@ import { failure, writeConfig } from "./files.ts";
 
 const page = await readFile(new URL("../../docs/configuration.md", import.meta.url), "utf8");
 
-const [example = "", models = "", rules = "", sessions = "", mistakes = "", doubts = ""] =
-  blocks("json5");
+const [
+  example = "",
+  models = "",
+  rules = "",
+  contents = "",
+  sessions = "",
+  mistakes = "",
+  doubts = "",
+] = blocks("json5");
 const [mistakesOutput = "", doubtsOutput = ""] = blocks("text");
 
 /** Complete by its type, so a key that is added to it is missed in the table. */

@@ -409,7 +409,7 @@ describe("a resource or prompt", () => {
 
   it("is refused with the rule that did it", async () => {
     expect(await messageOf({ agent: [{ deny: ["docs/resource:*"] }] }, contentOf(RULES))).toBe(
-      `docs/resource:docs:///rules is refused by the rule "docs/resource:*" in ${DEFAULTS}.deny`,
+      `a resource of 'docs' is refused by the rule "docs/resource:*" in ${DEFAULTS}.deny`,
     );
     expect(await messageOf({ agent: [{ allow: ["docs/prompt:x"] }] }, contentOf(GREET))).toBe(
       `docs/prompt:greet is refused: nothing in ${DEFAULTS}.allow allows it`,

@@ -84,7 +84,7 @@ export class PendingCalls {
     this.#clock = clock;
     this.#abandon = (id, reason) => {
       this.#hasAbandoned = true;
-      abandon(id, reason);
+      return abandon(id, reason);
     };
     this.#quote = quote;
     this.#droppedSince = droppedSince;

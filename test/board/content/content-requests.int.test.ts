@@ -50,7 +50,7 @@ describe("a denied resource", () => {
       await expect(board.resources.read(RULES)).rejects.toMatchObject({
         ...refused,
         message:
-          'lib/resource:lib:///rules is refused by the rule "lib/resource:lib:///rules" in tools.deny',
+          'a resource of 'lib' is refused by the rule "lib/resource:lib:///rules" in tools.deny',
       });
       await expect(board.resources.read(RULES, { server: "lib" })).rejects.toMatchObject(refused);
       await expect(board.resources.read(SHELF)).rejects.toMatchObject(refused);
@@ -169,7 +169,7 @@ describe("approval", () => {
     expect(requests).toEqual([]);
     await expect(board.resources.read(RULES)).rejects.toMatchObject({
       code: "NOT_APPROVED",
-      message: "lib/resource:lib:///rules was not approved",
+      message: "a resource of 'lib' was not approved",
     });
     const outcome = await board.call("read_resource", { uri: RULES }, { callId: "call_7" });
     expect(textOf(outcome)).toContain("Be quiet.");
@@ -198,7 +198,7 @@ describe("a rate limit", () => {
     await board.resources.read(WELCOME);
     await expect(board.resources.read(RULES)).rejects.toMatchObject({
       code: "RATE_LIMITED",
-      message: "too many calls to lib/resource:*: the limit is 1 call a minute",
+      message: "too many calls to a resource of 'lib': the limit is 1 call a minute",
     });
     // The server's own limit is for its tools, and is not used up.
     expect((await board.call("lib/asked")).isError).toBeUndefined();

@@ -66,15 +66,21 @@ describe("pins that an earlier version kept with secrets", () => {
     await new PinStore({ stateDir }).update(id, () => secretive("hunter2", ["a-hunter2"]));
     expect(await readFile(await onlyFile(), "utf8")).toContain("hunter2");
     const store = new PinStore({ stateDir, redact });
-    expect(await store.read(id)).toEqual(secretive("***"));
+    expect(await store.read(id)).toEqual({ kind: "pinned", pins: secretive("***") });
     expect(await readFile(await onlyFile(), "utf8")).not.toContain("hunter2");
-    expect(await new PinStore({ stateDir }).read(id)).toEqual(secretive("***"));
+    expect(await new PinStore({ stateDir }).read(id)).toEqual({
+      kind: "pinned",
+      pins: secretive("***"),
+    });
   });
 
   it("lose them when they change", async () => {
     await new PinStore({ stateDir }).update(id, () => secretive("hunter2"));
     const store = new PinStore({ stateDir, redact });
-    expect(await store.update(id, (before) => before)).toEqual(secretive("***"));
+    expect(await store.update(id, (before) => before)).toEqual({
+      kind: "pinned",
+      pins: secretive("***"),
+    });
     expect(await readFile(await onlyFile(), "utf8")).not.toContain("hunter2");
   });
 });

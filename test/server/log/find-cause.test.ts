@@ -312,7 +312,7 @@ describe("the cause of a failure", () => {
 
   it("is looked for on stdout if stderr has none", () => {
     const stdout = ["Welcome!", "Error: ACME_TOKEN is not set"];
-    expect(findCause({ stderr: ["starting"], stdout })).toEqual({
+    expect(findCause({ stderr: ["starting"], stdout })).toMatchObject({
       line: "Error: ACME_TOKEN is not set",
       from: "stdout",
       isReason: true,

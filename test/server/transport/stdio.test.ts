@@ -36,7 +36,6 @@ describe("junk", () => {
     '{"jsonrpc":"2.0","id":5}',
     '{"jsonrpc":"2.0","method":5}',
     '{"jsonrpc":"2.0","id":"seven","result":{}}',
-    '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}',
     "\u001b[32mready\u001b[0m",
   ])("is dropped and reported: %s", async (line) => {
     const { answer, call, fatal, forSdk, junk, write } = openTransport();

@@ -33,14 +33,14 @@ describe("plugboard approvals", () => {
 
   it("lists what is always allowed, for which agent and since when", async () => {
     await allow("docs/read", "default", "/home/me/plugboard.json");
-    await allow("native/write_file", "research");
+    await allow("files/write_file", "research");
     const { code, stdout } = await scratch.run(["approvals"]);
     expect(code).toBe(0);
     const at = localTime(clock.now());
     expect(stdout.split("\n").map((line) => line.trimEnd().replace(/ {2,}/g, " | "))).toEqual([
       "TOOL | AGENT | ALLOWED | CONFIGURATION",
       `docs/read | default | ${at} | /home/me/plugboard.json`,
-      `native/write_file | research | ${at}`,
+      `files/write_file | research | ${at}`,
       "",
     ]);
     const json = JSON.parse(

@@ -292,7 +292,7 @@ describe("pins that are lost", () => {
     await see([read]);
     await rm(join(stateDir(), "pins"), { recursive: true });
     const reason = "its pins are missing, although it was pinned before";
-    const remedy = /restore .*, or pin the tools as they are now: plugboard pins forget docs\n$/;
+    const remedy = /restore .*, or pin the tools as they are now:\s+plugboard pins forget docs\n$/;
     const list = await scratch.run(["pins"]);
     expect(list.stderr).toContain(`docs: ${reason}; `);
     expect(list.stderr).toMatch(remedy);
