@@ -46,7 +46,7 @@ describe("every way to speak", () => {
     const { server, board } = await connect(options);
     expect(statusOf(board, "remote")).toMatchObject({
       state: { kind: "ready", protocolVersion: version },
-      transport: "remote",
+      transport: "http",
     });
     expect(textOf(await board.call("remote/echo", { text: "grüße" }))).toBe("grüße");
     expect((await board.call("remote/fail")).isError).toBe(true);

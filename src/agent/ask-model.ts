@@ -62,14 +62,16 @@ export async function askModel({ random, ...step }: AskOptions): Promise<ModelAn
     const { canRetry, retryAfter, error } = failure;
     if (!canRetry) return failed(failure);
     if (attempt === ATTEMPTS) {
-      return failed(withHint(failure, `${ATTEMPTS} attempts failed: try again later`));
+      // Where nothing has answered, waiting alone may not help.
+      const advice = (error.status === undefined ? error.hint : undefined) ?? "try again later";
+      return failed(withHint(failure, `${ATTEMPTS} attempts failed: ${advice}`));
     }
     if (retryAfter !== undefined && retryAfter > LONGEST_RETRY_AFTER_MS) {
       return failed(withHint(failure, `try again in ${duration(retryAfter)}`));
     }
     const spread = 1 + JITTER * (2 * random() - 1);
     const backoff = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1)) * spread;
-    const delayMs = retryAfter ?? backoff;
+    const delayMs = Math.round(retryAfter ?? backoff);
     onEvent({ type: "retry", attempt, delayMs, reason: error.message });
     await pause(clock, delayMs, signal);
     if (signal.aborted) return { kind: "cancelled", text };

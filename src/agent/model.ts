@@ -64,7 +64,7 @@ export interface ModelOptions {
   clock?: Clock;
 }
 
-const EXAMPLE = "anthropic/claude-sonnet-4-5";
+const EXAMPLE = "anthropic/claude-sonnet-5";
 const NOTICE_MS = 20_000;
 const TIMEOUT_MS = 120_000;
 

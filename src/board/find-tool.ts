@@ -61,19 +61,31 @@ export async function findByFullName(
  * UNKNOWN_SERVER, with SERVER_UNAVAILABLE if a server that is down may have the tool, or with CANCELLED.
  */
 export async function findTool(
-  name: string,
+  given: string,
   context: FindContext,
   signal: AbortSignal | undefined,
 ): Promise<BoardTool> {
-  const known = context.tools.find(name) ?? findByOwnName(name, context.tools);
+  const known = context.tools.find(given) ?? findByOwnName(given, context.tools);
   if (known !== undefined) return known;
+  const name = slashed(given, context);
   const found = await findByFullName(name, context, signal);
-  const only = found ?? findByOwnName(name, context.tools);
+  const only = found ?? findByOwnName(given, context.tools);
   if (only !== undefined) return only;
   const error = unknownTool(name, context);
-  if (error.code !== "UNKNOWN_TOOL" || silentServers(name, context.servers).length === 0)
-    throw error;
-  throw new PlugboardError("SERVER_UNAVAILABLE", error.message, { hint: error.hint });
+  const silent = silentServers(name, context.servers).length;
+  if (error.code !== "UNKNOWN_TOOL" || silent === 0) throw error;
+  const message = `no server that could be asked has a tool named '${oneLine(name, 200)}'`;
+  throw new PlugboardError("SERVER_UNAVAILABLE", message, { hint: error.hint });
+}
+
+/** Other programs write `server.tool`. With a server of the board in front, and no slash, nothing else is meant. */
+function slashed(name: string, { servers }: FindContext): string {
+  const found = servers
+    .all()
+    .filter((each) => !name.includes("/") && name.startsWith(`${each.name}.`));
+  const [only, ...others] = found.map((each) => each.name);
+  if (only === undefined || others.length > 0) return name;
+  return `${only}/${name.slice(only.length + 1)}`;
 }
 
 /** Throws UNKNOWN_TOOL if several have the name. */

@@ -131,7 +131,8 @@ export class ServerEntry {
     const status: ServerStatus = {
       name,
       origin,
-      transport: endpoint.kind,
+      // The one in use: a server may know only the other one.
+      transport: (state.kind === "ready" ? this.#identity?.transport : undefined) ?? endpoint.kind,
       target: describeEndpoint(endpoint),
       state,
       tools,

@@ -19,7 +19,7 @@ const UNKNOWN_CA: Explanation = {
 };
 const NO_NAME: Explanation = {
   text: "is a name that cannot be resolved",
-  hint: "check the spelling, and whether this machine is online",
+  hint: "check the spelling, whether this machine is online, and whether it needs a proxy (HTTPS_PROXY)",
   connecting: true,
 };
 const NO_ROUTE: Explanation = { text: "cannot be reached from this machine", connecting: true };

@@ -10,13 +10,7 @@ const failure = (id: string, options = {}): Promise<unknown> =>
 
 describe("a model's id", () => {
   it.each([
-    [
-      "anthropic/claude-sonnet-4-5",
-      { ANTHROPIC_API_KEY: "k" },
-      "anthropic",
-      IMAGES_AND_PDF,
-      200_000,
-    ],
+    ["anthropic/claude-sonnet-5", { ANTHROPIC_API_KEY: "k" }, "anthropic", IMAGES_AND_PDF, 200_000],
     ["openai/gpt-5", { OPENAI_API_KEY: "k" }, "openai", IMAGES_AND_PDF, 128_000],
     [
       "google/gemini-3-pro",
@@ -37,7 +31,7 @@ describe("a model's id", () => {
     expect(await failure(id)).toMatchObject({
       code: "INVALID_ARGUMENTS",
       message: `'${id}' does not name a model`,
-      hint: "write provider/model, as in anthropic/claude-sonnet-4-5",
+      hint: "write provider/model, as in anthropic/claude-sonnet-5",
     });
   });
 });

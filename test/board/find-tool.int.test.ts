@@ -21,6 +21,7 @@ describe("a tool is found", () => {
   it.each([
     ["by its public name", "mcp__one__echo", "mcp__one__echo"],
     ["by server and tool", "two/add", "mcp__two__add"],
+    ["by server and tool, as other programs write it", "two.add", "mcp__two__add"],
     ["by its own name, if only one has it", "slow", "mcp__lib__slow"],
     ["as a native tool", "shout", "shout"],
     ["as a native tool, by its full name", "native/shout", "shout"],
@@ -81,7 +82,7 @@ describe("a tool is not found", () => {
       "did you mean 'mcp__one__echo'?",
     ],
     ["one/ecoh", "UNKNOWN_TOOL", "there is no tool named 'one/ecoh'", "did you mean 'one/echo'"],
-    ["two.echo", "UNKNOWN_TOOL", "there is no tool named 'two.echo'", "did you mean 'two/echo'?"],
+    ["two.ecoh", "UNKNOWN_TOOL", "there is no tool named 'two/ecoh'", "did you mean 'two/echo'"],
     ["shuot", "UNKNOWN_TOOL", "there is no tool named 'shuot'", "did you mean 'shout'?"],
     ["echo", "UNKNOWN_TOOL", "several tools are named 'echo'", "say which: one/echo, two/echo"],
   ])("%s", async (name, code, message, hint) => {
@@ -95,7 +96,8 @@ describe("a tool is not found", () => {
 
   it.each([
     ["broken/anything", "server 'broken' has failed"],
-    ["anything", "there is no tool named 'anything'"],
+    ["anything", "no server that could be asked has a tool named 'anything'"],
+    ["broken.echo", "server 'broken'"],
   ])("%s, if a server cannot be asked", async (name, message) => {
     const board = await open({ broken: { command: "no-such-command-anywhere" } });
     await expect(board.find(name)).rejects.toMatchObject({

@@ -224,15 +224,13 @@ export class ContentCache {
   }
 
   #checkFilter(list: ResourceList): void {
-    const told = new Set(this.#unmatched.map(({ subject }) => subject));
-    const message = 'this entry of "resourceFilter" matches no resource of the server';
+    const told = new Set(this.#unmatched.map(({ message }) => message));
     const { name } = this.entry;
-    this.#unmatched = this.#filter
-      .unmatched(list)
-      .map((text) => ({ server: name, subject: oneLine(text, 80), message }));
-    for (const { subject } of this.#unmatched) {
-      if (!told.has(subject)) this.#logger.warn(message, { subject });
-    }
+    this.#unmatched = this.#filter.unmatched(list).map((text) => ({
+      server: name,
+      message: `the entry "${oneLine(text, 80)}" of "resourceFilter" matches no resource of the server`,
+    }));
+    for (const { message } of this.#unmatched) if (!told.has(message)) this.#logger.warn(message);
   }
 
   /** Returns whether this was the last subscriber. */

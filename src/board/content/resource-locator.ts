@@ -68,7 +68,8 @@ export class ResourceLocator {
       ({ from }) => from.allows(uri) && from.entry.supervisor.live?.content.has.resources,
     );
     if (only !== undefined && others.length === 0) return { from: only.from, uri };
-    throw this.#unknown(uri, lists, "if a server has it without listing it, name the server");
+    const advice = "if a server has it without listing it, name the server";
+    throw this.#unknown(uri, lists, this.#unasked() ?? advice);
   }
 
   /** Like `locate`, but only what a server lists or what matches one of its templates. */
@@ -151,6 +152,18 @@ export class ResourceLocator {
     return new PlugboardError("UNKNOWN_RESOURCE", `no server lists '${oneLine(uri, 500)}'`, {
       hint: meant === undefined ? advice : `did you mean '${meant}'?`,
     });
+  }
+
+  /** Names the servers whose resources are not known, since one of them may have it. */
+  #unasked(): string | undefined {
+    const names = this.#caches
+      .all()
+      .filter((from) => isEnabled(from) && from.resources.known === undefined)
+      .filter(({ entry: { definition, supervisor } }) => definition.enabled && !supervisor.live)
+      .map(({ entry }) => entry.name);
+    return names.length === 0
+      ? undefined
+      : `these servers could not be asked for their resources: ${names.join(", ")}`;
   }
 
   #allowed(from: ContentCache, uri: string): LocatedResource {

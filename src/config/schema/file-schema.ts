@@ -105,7 +105,7 @@ function agentIdProblem(id: string): string | undefined {
 function modelIdProblem(id: string): string | undefined {
   return /^[^/]+\/./.test(id)
     ? undefined
-    : "does not name a model; expected provider/model, as in anthropic/claude-sonnet-4-5";
+    : "does not name a model; expected provider/model, as in anthropic/claude-sonnet-5";
 }
 
 function toolNamesProblem(template: string): string | undefined {

@@ -29,7 +29,7 @@ export interface OpenOptions extends Pick<
   server?: string;
   /** The command shows the rules that match nothing, so they are not logged too. */
   showsRules?: boolean;
-  /** Use only the server that this name begins with, as `files/read_file` does, if there is one. */
+  /** Use only the server that a name such as `files/read_file` begins with. Throws UNKNOWN_SERVER as well. */
   serverIn?: string;
   /** Start servers again that crash, because the command runs for long. */
   restarts?: boolean;
@@ -56,7 +56,7 @@ export async function withBoard<Result>(
   if (source.kind === "file" && (await needsTrust(source, io))) {
     await requireTrust(source.path, loaded, context);
   }
-  const server = open.server ?? serverIn(open.serverIn, loaded);
+  const server = open.server ?? serverIn(open.serverIn);
   const agent = await adjust(server === undefined ? loaded : onlyServer(server, loaded));
   const board = await openBoard(
     // The command waits for the servers itself, so that it can show what it waits for.
@@ -124,8 +124,9 @@ function startedOnce({ servers }: AgentConfig): AgentConfig["servers"] {
   return servers.map((each) => ({ ...each, restartOnCrash: false }));
 }
 
-function serverIn(name: string | undefined, { servers }: AgentConfig): string | undefined {
-  return servers.find((each) => name?.startsWith(`${each.name}/`))?.name;
+function serverIn(name = ""): string | undefined {
+  const slash = name.indexOf("/");
+  return slash <= 0 || name.startsWith("native/") ? undefined : name.slice(0, slash);
 }
 
 function onlyServer(name: string, agent: AgentConfig): AgentConfig {

@@ -113,7 +113,7 @@ function pathHint({ status, method }: RefusedAnswer): string | undefined {
 function needsAuth({ status, headers, body, sent, quote }: RefusedAnswer): PlugboardError {
   const isSent = Object.keys(sent).some((name) => /auth|token|key|cookie/i.test(name));
   const what = isSent
-    ? 'the server refuses the credentials in "headers"'
+    ? "the server refuses the configured credentials"
     : "the server requires authentication";
   const words = ownWords(body, headers);
   const said = words === undefined ? "" : quote(words);
@@ -123,7 +123,7 @@ function needsAuth({ status, headers, body, sent, quote }: RefusedAnswer): Plugb
     quote: said,
     permanent: true,
     hint: isSent
-      ? 'check the value in "headers": it may be wrong, expired, or not meant for this server'
+      ? 'check the value in "auth" or "headers": it may be wrong, expired, or not meant for this server'
       : 'give it a token in headers, such as { Authorization: "Bearer ${TOKEN}" }',
   });
 }

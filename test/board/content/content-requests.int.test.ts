@@ -49,8 +49,7 @@ describe("a denied resource", () => {
       const refused = { code: "REFUSED_BY_POLICY", server: "lib" };
       await expect(board.resources.read(RULES)).rejects.toMatchObject({
         ...refused,
-        message:
-          'a resource of 'lib' is refused by the rule "lib/resource:lib:///rules" in tools.deny',
+        message: `a resource of 'lib' is refused by the rule "lib/resource:lib:///rules" in tools.deny`,
       });
       await expect(board.resources.read(RULES, { server: "lib" })).rejects.toMatchObject(refused);
       await expect(board.resources.read(SHELF)).rejects.toMatchObject(refused);

@@ -141,6 +141,14 @@ describe("the server of a URI", () => {
     await expect(board.resources.read("zzz")).rejects.toMatchObject({
       hint: "if a server has it without listing it, name the server",
     });
+    const down = await open({
+      one: library(),
+      broken: { command: "no-such-command-anywhere" },
+      two: library(),
+    });
+    await expect(down.resources.read("zzz")).rejects.toMatchObject({
+      hint: "these servers could not be asked for their resources: broken",
+    });
     await expect(board.resources.read("lib:///rules", { server: "tow" })).rejects.toMatchObject({
       code: "UNKNOWN_SERVER",
       hint: "did you mean 'two'?",

@@ -223,11 +223,11 @@ describe("the models of a file", () => {
   it.each([
     [
       "{ agents: { defaults: { model: 'gpt' } } }",
-      "FILE:1:32  agents.defaults.model  does not name a model; expected provider/model, as in anthropic/claude-sonnet-4-5",
+      "FILE:1:32  agents.defaults.model  does not name a model; expected provider/model, as in anthropic/claude-sonnet-5",
     ],
     [
       "{ agents: { defaults: { models: ['a/x', 'gpt'] } } }",
-      "FILE:1:41  agents.defaults.models[1]  does not name a model; expected provider/model, as in anthropic/claude-sonnet-4-5",
+      "FILE:1:41  agents.defaults.models[1]  does not name a model; expected provider/model, as in anthropic/claude-sonnet-5",
     ],
     [
       provider("1"),

@@ -208,6 +208,18 @@ describe("plugboard prompt", () => {
     ]);
   });
 
+  it("starts only the server that it names", async () => {
+    const state = scratch.file("starts", "0");
+    scratch.servers({ lib: lib(), counted: fixture("flaky-start", `--state=${state}`) });
+    const { stderr } = await scratch.run(["prompt", "lbi/greet"]);
+    expect(stderr).toBe("plugboard: there is no server named 'lbi'\nhint: did you mean 'lib'?\n");
+    const unknown = await scratch.run(["prompt", "lib/great"]);
+    expect(unknown.stderr).toMatch(
+      /^plugboard: there is no prompt named 'lib\/great': .*\nhint: did you mean 'lib\/greet'\?\n$/,
+    );
+    expect([unknown.code, scratch.read("starts")]).toEqual([2, "0"]);
+  });
+
   it("prints only the text if all messages are the user's", async () => {
     scratch.servers({ demo: fixture("one-prompt") });
     const { stdout } = await scratch.run(["prompt", "demo/ask"], {
@@ -230,7 +242,11 @@ describe("plugboard prompt", () => {
       "the arguments do not fit:\n  there is no argument 'wo'; did you mean 'who'?\n  1 argument missing:\n    who\n",
     ],
     [["gret"], 2, "there is no prompt named 'gret'\nhint: did you mean 'greet'?"],
-    [["lib/gret"], 1, "server 'lib': cannot get the prompt 'gret': Unknown prompt: gret"],
+    [
+      ["lib/gret"],
+      2,
+      "there is no prompt named 'lib/gret': server 'lib': cannot get the prompt 'gret': Unknown prompt: gret",
+    ],
     [["lib/greet", "-", "--exit-with-stdin"], 2, "--exit-with-stdin cannot be used"],
   ])("says what went wrong: %j", async (argv, expected, message) => {
     scratch.servers({ lib: lib() });

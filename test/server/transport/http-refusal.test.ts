@@ -108,8 +108,8 @@ describe("401 and 403", () => {
     const sent = { Authorization: "Bearer wrong" };
     expect(errorOf(read({ status: 401, body, headers, sent }))).toMatchObject({
       code: "NEEDS_AUTH",
-      message: `the server refuses the credentials in "headers" (HTTP 401)${said}`,
-      hint: expect.stringContaining('check the value in "headers"'),
+      message: `the server refuses the configured credentials (HTTP 401)${said}`,
+      hint: expect.stringContaining('check the value in "auth" or "headers"'),
     });
   });
 });

@@ -2,6 +2,7 @@
 
 import { runTurn, type TurnEnd } from "../../../agent/loop.ts";
 import { type AgentModel, openModel } from "../../../agent/model.ts";
+import { knownProviders } from "../../../agent/provider.ts";
 import { PromptResources } from "../../../agent/prompt-resources.ts";
 import { systemPrompt } from "../../../agent/system-prompt.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
@@ -38,7 +39,10 @@ export async function runAsk(command: AskCommand, context: CliContext): Promise<
     onApproval: command.yes ? () => "once" as const : undefined,
   } as const;
   return withBoard(context, open, async ({ board, agent }) => {
-    const model = await openModel(agent.model ?? "", modelOptions(agent, context));
+    const opening = openModel(agent.model ?? "", modelOptions(agent, context));
+    const model = await opening.catch((error: unknown) => {
+      throw isUnknownProvider(command, agent) ? asUsage(error) : error;
+    });
     opened = model;
     try {
       const wait = agent.startupWait ?? START_WAIT_MS;
@@ -65,6 +69,16 @@ export async function runAsk(command: AskCommand, context: CliContext): Promise<
       await model.close();
     }
   });
+}
+
+/** Whether the command line names a provider that there is not. */
+function isUnknownProvider({ model: id }: AskCommand, { modelProviders }: AgentConfig): boolean {
+  return id !== undefined && !knownProviders(modelProviders).has(id.slice(0, id.indexOf("/")));
+}
+
+function asUsage(error: unknown): unknown {
+  if (!(error instanceof PlugboardError) || error.code !== "NO_MODEL") return error;
+  return new PlugboardError("INVALID_ARGUMENTS", error.message, { hint: error.hint });
 }
 
 async function readPrompt({ prompt }: AskCommand, context: CliContext): Promise<string> {

@@ -102,8 +102,8 @@ export class TurnView {
   }
 }
 
-function failureOf({ code, message, status, permanent }: PlugboardError): object {
-  return { code, message, status, retryable: !permanent };
+function failureOf({ code, message, hint, status, permanent }: PlugboardError): object {
+  return { code, message, hint, status, retryable: !permanent };
 }
 
 function compactionText({ results, messages }: { results: number; messages: number }): string {

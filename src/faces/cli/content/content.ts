@@ -3,6 +3,7 @@
 
 import type { Board } from "../../../model/board.ts";
 import type { BoardOptions } from "../../../model/board-options.ts";
+import { PlugboardError } from "../../../model/errors.ts";
 import type { Prompt, PromptArgument, PromptMessage } from "../../../model/prompt.ts";
 import type { Resource, ResourceReading, ResourceTemplate } from "../../../model/resource.ts";
 import type { CallOutcome } from "../../../model/tool.ts";
@@ -145,26 +146,51 @@ export async function runPrompt(
   const { signal, screen, options } = context;
   // Before the board opens: arguments that cannot be read must not start a server.
   const values = toStrings(await readArguments(args, context));
-  return withBoard(context, { start: "none", ...approving(yes) }, async ({ board }) => {
-    const prompt = await whileStarting(board, context, findPrompt(name, board));
-    if (prompt !== undefined) checkArguments(prompt, values, context);
-    const getting = board.prompts.get(name, values, { signal });
-    const result = await whileStarting(board, context, getting);
-    if (options.json) screen.json(result);
-    else screen.text(messagesText(result.messages));
-    return EXIT.ok;
-  });
+  return withBoard(
+    context,
+    { start: "none", serverIn: name, ...approving(yes) },
+    async ({ board }) => {
+      const { prompt, all } = await whileStarting(board, context, findPrompt(name, board));
+      if (prompt !== undefined) checkArguments(prompt, values, context);
+      const getting = board.prompts.get(name, values, { signal }).catch((error: unknown) => {
+        throw prompt === undefined ? unlisted(name, all, error) : error;
+      });
+      const result = await whileStarting(board, context, getting);
+      if (options.json) screen.json(result);
+      else screen.text(messagesText(result.messages));
+      return EXIT.ok;
+    },
+  );
 }
 
-/** Undefined where no list has it: then the server decides what its name means. */
+/** `prompt` is undefined where no list has it: then the server decides what its name means. */
 async function findPrompt(
   name: string,
   board: Pick<Board, "prompts" | "status">,
-): Promise<Prompt | undefined> {
+): Promise<{ prompt: Prompt | undefined; all: Prompt[] }> {
   const from = board.status().find((server) => name.startsWith(`${server.name}/`))?.name;
   const own = from === undefined ? name : name.slice(from.length + 1);
-  const prompts = await board.prompts.list(from);
-  return prompts.find((each) => each.name === own);
+  const all = await board.prompts.list(from);
+  return { prompt: all.find((each) => each.name === own), all };
+}
+
+/** Why getting a prompt failed that its server does not list: most likely there is none. */
+function unlisted(name: string, all: readonly Prompt[], error: unknown): unknown {
+  if (!(error instanceof PlugboardError) || error.code !== "SERVER_ERROR") return error;
+  const names = all.map((each) => `${each.server}/${each.name}`);
+  const meant = closest(name, names);
+  const { server, message } = error;
+  return new PlugboardError(
+    "UNKNOWN_PROMPT",
+    `there is no prompt named '${oneLine(name, 200)}': ${message}`,
+    {
+      server,
+      hint:
+        meant === undefined
+          ? `to list them: plugboard prompts${server === undefined ? "" : ` --server ${shellWord(server)}`}`
+          : `did you mean '${oneLine(meant, 200)}'?`,
+    },
+  );
 }
 
 /** Refuses what surely fails, as for a tool: a missing argument, a mistyped one. */

@@ -35,7 +35,9 @@ const LOOKS: Readonly<Record<ServerStateKind, StateLook>> = {
 /** `✓ ready` */
 export function stateCell(state: ServerState, { unicode }: Terminal): Cell {
   const { word, tone, sign, plainSign } = LOOKS[state.kind];
-  return { text: `${unicode ? sign : plainSign} ${word}`, tone };
+  // Where there is no sign-in, the credentials in the configuration are missing or wrong.
+  const isSignIn = state.kind !== "needs-auth" || state.remedy.includes("plugboard login ");
+  return { text: `${unicode ? sign : plainSign} ${isSignIn ? word : "access refused"}`, tone };
 }
 
 /** Why it is not ready and what helps; empty for a state that needs no explanation. */

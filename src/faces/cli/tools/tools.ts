@@ -5,11 +5,12 @@ import type { ServerStatus } from "../../../model/server-status.ts";
 import { canonicalName, type Tool } from "../../../model/tool.ts";
 import { closest } from "../../../util/closest.ts";
 import { isSuspicious } from "../../../model/diagnostic.ts";
-import { duration, oneLine, plainText, plural } from "../../../util/text.ts";
-import type { CliContext } from "../context.ts";
+import { duration, oneLine, plainText, plural, shellWord } from "../../../util/text.ts";
+import type { CliContext, GlobalOptions } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import type { ToolHelpCommand } from "../call/command.ts";
 import { findTool } from "../find-tool.ts";
+import { offeredCommand } from "../offered-command.ts";
 import { withBoard } from "../open.ts";
 import { stateToJson, unavailableNotes } from "../status/server-state.ts";
 import { untilStarted, whileStarting } from "../status/starting.ts";
@@ -68,7 +69,7 @@ export async function runTools(command: ToolsCommand, context: CliContext): Prom
     for (const note of suspiciousNotes(servers, tools)) screen.note(note);
     if (hidden > 0) screen.note(hiddenNote(hidden, found.length));
     else if (tools.length === 0)
-      emptyNotes(query, all, servers).forEach((note) => screen.note(note));
+      emptyNotes(query, all, servers, options).forEach((note) => screen.note(note));
     if (tools.length > 0 && isTerminal) {
       const now = context.clock.now();
       for (const note of cacheNotes(tools, servers, now)) screen.note(paint("dim", note));
@@ -144,20 +145,32 @@ function emptyNotes(
   query: readonly string[],
   all: readonly Tool[],
   servers: readonly ServerStatus[],
+  options: GlobalOptions,
 ): string[] {
   if (all.length === 0) {
     const disabled = servers.filter(({ state }) => state.kind === "disabled");
     return [...disabled.map(({ name }) => `server '${name}' is disabled`), "no tools"];
   }
   const wanted = query.join(" ");
+  const [only] = servers;
   const byName = new Map(
     all.flatMap((tool) => {
       const name = canonicalName(tool);
-      return [name, name.slice(name.indexOf("/") + 1), tool.name].map((each) => [each, name]);
+      const own = [name.slice(name.indexOf("/") + 1), tool.name];
+      // A full name only resembles full names.
+      return [name, ...(wanted.includes("/") ? [] : own)].map((each) => [each, name]);
     }),
   );
   const meant = byName.get(closest(wanted, byName.keys()) ?? "");
-  const hint = meant === undefined ? [] : [`hint: did you mean ${plainText(meant)}?`];
+  const hint =
+    meant !== undefined
+      ? [`hint: did you mean ${plainText(meant)}?`]
+      : wanted.includes("/") && only !== undefined
+        ? [
+            "hint: to list its tools:",
+            `  ${offeredCommand(`tools --server ${shellWord(only.name)}`, options)}`,
+          ]
+        : [];
   return [`no tool matches '${wanted}'`, ...hint];
 }
 
@@ -166,14 +179,16 @@ function cacheNotes(
   servers: readonly ServerStatus[],
   now: number,
 ): string[] {
-  const listed = servers.filter((server) => server.tools > 0);
+  const ofServer = ({ name }: ServerStatus): Tool[] =>
+    tools.filter(({ source }) => source.kind === "mcp" && source.server === name);
+  const listed = servers.filter((server) => ofServer(server).length > 0);
   const cached = listed.filter((server) => server.cached);
   if (cached.length === 0) return [];
   const names = cached.map(({ name }) => name).join(", ");
   const which = cached.length === listed.length ? "" : ` (${names})`;
   const oldest = Math.min(...cached.map(({ cachedAt = now }) => cachedAt));
   const age = duration(Math.max(0, now - oldest));
-  const count = plural(tools.length, "tool");
+  const count = plural(cached.flatMap(ofServer).length, "tool");
   return [`${count} from the cache${which}, ${age} old; --refresh asks the servers`];
 }
 

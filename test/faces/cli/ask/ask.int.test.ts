@@ -223,7 +223,12 @@ describe("plugboard ask", () => {
     expect(JSON.parse(json.stdout.trimEnd().split("\n").at(-1) ?? "")).toMatchObject({
       type: "end",
       reason: "failed",
-      error: { code: "HTTP_STATUS", status: 503, retryable: true },
+      error: {
+        code: "HTTP_STATUS",
+        hint: "5 attempts failed: try again later",
+        status: 503,
+        retryable: true,
+      },
     });
   });
 
@@ -254,6 +259,13 @@ describe("plugboard ask", () => {
     [3, { model: "nobody/m" }, [], "no model provider is named 'nobody'", "hint: there are"],
     [3, { model: "openai/m" }, [], "needs an API key, and OPENAI_API_KEY is not", "hint: export"],
     [2, { model: "openai/m" }, ["--model", "m"], "'m' does not name a model", "hint: write"],
+    [
+      2,
+      { model: "openai/m" },
+      ["--model", "zz/m"],
+      "no model provider is named 'zz'",
+      "hint: there are",
+    ],
   ])(
     "exits with %i and says what to configure: %j %j",
     async (exit, defaults, argv, message, hint) => {

@@ -265,7 +265,7 @@ describe("plugboard call", () => {
     const { code, stdout, stderr } = await call("some_tool", "--log-level", "silent");
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
     expect(stderr).toMatch(
-      /^plugboard: there is no tool named 'some_tool'\nhint: server 'missing' has failed: .*/,
+      /^plugboard: no server that could be asked has a tool named 'some_tool'\nhint: server 'missing' has failed: .*/,
     );
   });
 

@@ -206,7 +206,7 @@ describe("plugboard login", () => {
     scratch.servers({ docs: { url, headers: { Authorization: "Bearer abcdefghijk" } } });
     const { stdout } = await scratch.run(["status"]);
     expect(stdout).toContain(
-      'the server refuses the credentials in "headers" (HTTP 401): no such key: [REDACTED]; check the value',
+      "the server refuses the configured credentials (HTTP 401): no such key: [REDACTED]; check the value",
     );
     expect(stdout).not.toContain("abcdefghijk");
   });

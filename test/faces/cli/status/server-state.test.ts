@@ -55,10 +55,10 @@ describe("a state", () => {
     [ready, "✓ ready", "+ ready", []],
     [backoff, "↻ restarting", "~ restarting", ["not found", "hint: install it"]],
     [
-      { kind: "needs-auth", remedy: "sign in" },
-      "! sign-in required",
-      "! sign-in required",
-      ["sign in"],
+      { kind: "needs-auth", remedy: "check the value" },
+      "! access refused",
+      "! access refused",
+      ["check the value"],
     ],
     [
       { kind: "needs-auth", remedy: "it wants a sign-in; run: plugboard login docs" },

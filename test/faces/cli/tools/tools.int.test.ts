@@ -222,7 +222,7 @@ describe("plugboard tools", () => {
     expect((await look("--refresh")).stderr).toBe("");
     scratch.servers({ ...two(), third: fixture("echo") });
     expect((await look("add")).stderr).toMatch(
-      /^2 tools from the cache \(echo, swap\), [\d.]+ m?s old; --refresh asks the servers\n$/,
+      /^1 tool from the cache \(echo\), [\d.]+ m?s old; --refresh asks the servers\n$/,
     );
   });
 
@@ -292,6 +292,14 @@ describe("plugboard tools", () => {
       stdout: "",
       stderr: "plugboard: there is no server named 'ecko'\nhint: did you mean 'echo'?\n",
     });
+    expect(await scratch.run(["tools", "ecko/add"])).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: "plugboard: there is no server named 'ecko'\nhint: did you mean 'echo'?\n",
+    });
+    expect((await scratch.run(["tools", "echo/delete_everything_now"])).stderr).toBe(
+      "no tool matches 'echo/delete_everything_now'\nhint: to list its tools:\n  plugboard tools --server echo\n",
+    );
     const { stderr } = await scratch.run(["tools", "--server", "zzzz"]);
     expect(stderr).toContain("hint: the servers are: echo, swap\n");
     scratch.servers({});
