@@ -6,6 +6,7 @@ import {
   type RequestPermissionRequest,
   type ToolKind,
 } from "@agentclientprotocol/sdk";
+import { claim } from "../../../bridge/approval-text.ts";
 import type { ApprovalAnswer, ApprovalRequest, AskApproval } from "../../../model/approval.ts";
 import { isJsonObject } from "../../../model/json.ts";
 import type { ToolSource } from "../../../model/tool.ts";
@@ -75,6 +76,7 @@ function toParams(
   const { tool, args, reason } = request;
   const { title = titleOf(request, context.cwd), locations, always } = preview ?? {};
   const kind = preview?.kind ?? kindOf(request);
+  const does = request.server === undefined ? [] : [textContent(claim(request))];
   const why = `${capitalised(oneLine(reason, LONGEST_REASON))} (${oneLine(tool, LONGEST_REASON)}).`;
   return {
     sessionId: context.sessionId,
@@ -84,7 +86,11 @@ function toParams(
       title: oneLine(title, LONGEST_TITLE),
       name: request.publicName,
       rawInput: args,
-      content: [...(preview?.content ?? [textContent(visibleJson(args))]), textContent(why)],
+      content: [
+        ...(preview?.content ?? [textContent(visibleJson(args))]),
+        textContent(why),
+        ...does,
+      ],
       kind,
       locations,
     },
