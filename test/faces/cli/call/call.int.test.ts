@@ -122,6 +122,12 @@ describe("plugboard call", () => {
       "plugboard: server 'echo' refused 'rpc_error': boom (-32000)\n",
     ],
     [
+      "the server refuses in several lines",
+      ["rpc_error", 'message:="MCP error -1: boom\\n  at a\\u001b[31m\\n  at b\\n"'],
+      1,
+      "plugboard: server 'echo' refused 'rpc_error': boom\n  at a\n  at b (-32000)\n",
+    ],
+    [
       "arguments are missing",
       ["add", "a=1"],
       2,
