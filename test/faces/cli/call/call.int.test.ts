@@ -162,6 +162,15 @@ describe("plugboard call", () => {
     expect(await call(...argv)).toEqual({ code, stdout: "", stderr });
   });
 
+  it("warns of the server that it names, not of others", async () => {
+    const asking = { command: "npx", args: ["no-such-package"] };
+    scratch.servers({ echo: { ...fixture("echo"), env: { API_KEY: "abc" } }, asking });
+    const { stderr } = await call("echo/add", "a=1", "b=2");
+    expect(stderr).toContain("echo: the credential in env.API_KEY");
+    expect(stderr).not.toContain("npx");
+    expect((await call("nonsense/t")).stderr).toMatch(/^plugboard: there is no/);
+  });
+
   it("fails when the server goes away", async () => {
     useServers();
     const { code, stdout, stderr } = await call("crash", "--log-level", "silent");
