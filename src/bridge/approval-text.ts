@@ -42,7 +42,7 @@ export function approvalText(
     question: `${visible(tool)}${title === undefined ? "" : ` (${visible(truncate(title, LONGEST_TITLE))})`} needs your approval: ${visible(reason)}`,
     about: [
       ...(shown === "" ? [] : shown.split("\n").map((line) => visible(line.trimEnd()))),
-      claim(hints, trusted),
+      claim({ hints, trusted }),
     ],
     args: writer.lines,
     ...(leftOut.length > 0 && { leftOut: leftOut.join(" and ") }),
@@ -74,7 +74,8 @@ export function whatItDoes({
   return claims.length === 0 ? undefined : claims.join("; ");
 }
 
-function claim(hints: ToolHints, trusted: boolean): string {
+/** What the tool says that it does, as a sentence, and whether that can be believed. */
+export function claim({ hints, trusted }: Pick<ApprovalRequest, "hints" | "trusted">): string {
   const does = whatItDoes(hints);
   if (does === undefined) return "It does not say whether it changes anything.";
   return trusted ? `It ${does}.` : `It says that it ${does}. Nobody has verified that.`;

@@ -1,8 +1,11 @@
 // Turns the error of a call that got no answer into an outcome, worded so that a model can act on it.
 
 import { type PlugboardError, toPlugboardError } from "../model/errors.ts";
+import { isJsonObject } from "../model/json.ts";
 import type { CallOutcome } from "../model/tool.ts";
-import { isPlainName } from "../util/text.ts";
+import { isPlainName, plainText, truncate } from "../util/text.ts";
+
+const LONGEST_WORDS = 2000;
 
 export interface FailedCall {
   server: string;
@@ -15,7 +18,7 @@ export function toFailure(error: unknown, call?: FailedCall): CallOutcome {
   // With the server's words in the hint as well, all of it counts as the server's.
   const quote = reason.isHintQuoted ? message : reason.quote;
   return {
-    content: [{ type: "text", text: message }],
+    content: [{ type: "text", text: withLines(message, reason) }],
     isError: true,
     failure: {
       code: reason.code,
@@ -23,6 +26,17 @@ export function toFailure(error: unknown, call?: FailedCall): CallOutcome {
       ...(quote !== undefined && { quote }),
     },
   };
+}
+
+/** The message, with the words of the server on as many lines as it wrote. */
+function withLines(message: string, { quote = "", cause }: PlugboardError): string {
+  const error = isJsonObject(cause) ? cause.error : undefined;
+  const said = isJsonObject(error) ? error.message : undefined;
+  if (typeof said !== "string" || !said.includes("\n") || quote === "") return message;
+  const plain = plainText(said.slice(0, 2 * LONGEST_WORDS)).trim();
+  const at = message.indexOf(quote);
+  const words = truncate(plain.replace(/^MCP error -?\d+: /, ""), LONGEST_WORDS);
+  return `${message.slice(0, at)}${words}${message.slice(at + quote.length)}`;
 }
 
 /** A hint that ends with a command has nothing after it, so that a person can copy it. */

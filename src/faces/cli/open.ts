@@ -31,6 +31,8 @@ export interface OpenOptions extends Pick<
   showsRules?: boolean;
   /** Use only the server that a name such as `files/read_file` begins with. Throws UNKNOWN_SERVER as well. */
   serverIn?: string;
+  /** What the command names, as in `call files/read_file`: the warnings about other servers are left out. */
+  about?: string;
   /** Start servers again that crash, because the command runs for long. */
   restarts?: boolean;
   /** Changes the configuration for this command. */
@@ -57,7 +59,11 @@ export async function withBoard<Result>(
     await requireTrust(source.path, loaded, context);
   }
   const server = open.server ?? serverIn(open.serverIn);
-  const agent = await adjust(server === undefined ? loaded : onlyServer(server, loaded));
+  const about = server ?? /^([^/]+)\//.exec(open.about ?? "")?.[1];
+  const agent = withoutOtherWarnings(
+    about,
+    await adjust(server === undefined ? loaded : onlyServer(server, loaded)),
+  );
   const board = await openBoard(
     // The command waits for the servers itself, so that it can show what it waits for.
     { ...agent, startupWait: 0, servers: open.restarts ? agent.servers : startedOnce(agent) },
@@ -67,7 +73,7 @@ export async function withBoard<Result>(
       skipFailed: server === undefined && start !== "eager",
       env,
       clock,
-      logger: showsRules ? withoutRules(logger) : logger,
+      logger: warningsAbout(about, showsRules ? withoutRules(logger) : logger),
       stateDir: plugboardHome(env, homedir),
       workspaceDir: agent.workspace ?? cwd,
       owner: options.owner,
@@ -95,6 +101,27 @@ function withoutRules(logger: Logger): Logger {
       if (fields?.["setting"] === undefined) logger.warn(message, fields);
     },
   };
+}
+
+/** Leaves out what is warned of other servers than the one that a command names: `status` shows it. */
+function warningsAbout(about: string | undefined, logger: Logger): Logger {
+  if (about === undefined) return logger;
+  return {
+    ...logger,
+    warn(message, fields) {
+      const { server = about } = fields ?? {};
+      if (server === about) logger.warn(message, fields);
+    },
+  };
+}
+
+function withoutOtherWarnings(about: string | undefined, agent: AgentConfig): AgentConfig {
+  if (about === undefined) return agent;
+  const isAbout = (path: string): boolean => {
+    const [, place] = /(?:^|\.)servers\.(.+)$/.exec(path) ?? [];
+    return place === undefined || place === about || place.startsWith(`${about}.`);
+  };
+  return { ...agent, warnings: agent.warnings.filter(({ path }) => isAbout(path)) };
 }
 
 /** Where the configuration comes from: `--config`, the environment, this directory or the home directory. */

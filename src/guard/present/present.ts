@@ -114,11 +114,21 @@ function splitWords(
   const [block, ...others] = content;
   // A short quote can be a part of the host's words by chance.
   const canSplit = quote !== undefined && quote.length >= SHORTEST_QUOTE;
-  if (!canSplit || block?.type !== "text" || others.length > 0 || !block.text.includes(quote)) {
-    return { own: [], theirs: content };
-  }
-  const text = block.text.split(quote).join("[see below]");
-  return { own: [{ ...block, text }], theirs: [{ type: "text", text: quote }] };
+  if (!canSplit || block?.type !== "text" || others.length > 0) return { own: [], theirs: content };
+  const isOneLine = block.text.includes(quote);
+  const words = isOneLine ? quote : wordsIn(block.text, failure.message, quote);
+  if (words === undefined) return { own: [], theirs: content };
+  const text = (isOneLine ? block.text : failure.message).split(quote).join("[see below]");
+  return { own: [{ ...block, text }], theirs: [{ type: "text", text: words }] };
+}
+
+/** What stands in `text` where `message` has the quote: the same words, on several lines. */
+function wordsIn(text: string, message: string, quote: string): string | undefined {
+  const at = message.indexOf(quote);
+  const [before, after] = [message.slice(0, at), message.slice(at + quote.length)];
+  const length = text.length - before.length - after.length;
+  const isSame = at >= 0 && length > 0 && text.startsWith(before) && text.endsWith(after);
+  return isSame ? text.slice(before.length, before.length + length) : undefined;
 }
 
 function suspects(content: readonly ContentBlock[]): string[] {

@@ -181,6 +181,18 @@ describe("a failure", () => {
     expect(result.details?.externalContent?.wrapped).toBe(true);
   });
 
+  it("has only the server's words in the frame, also where they have several lines", () => {
+    const message = "server 'docs' refused 'get': Error: no such database (-1)";
+    const outcome = {
+      ...failed("SERVER_ERROR", message.replace("Error: ", "Error:\n  ")),
+      failure: { code: "SERVER_ERROR", message, quote: "Error: no such database" } as const,
+    };
+    expect(at(present(outcome)).content).toEqual([
+      text("server 'docs' refused 'get': [see below] (-1)"),
+      text(`${OPEN}\nError:\n  no such database\n${CLOSE}`),
+    ]);
+  });
+
   it("has only the server's words in the frame, where they are known", () => {
     const words = "Error: no such database";
     const message = `server 'docs' is restarting, next try in 8 s (it last wrote: ${words})`;

@@ -3,6 +3,7 @@
 import type { AvailableCommand } from "@agentclientprotocol/sdk";
 import { PlugboardError } from "../../../model/errors.ts";
 import type { Prompt } from "../../../model/prompt.ts";
+import { closest } from "../../../util/closest.ts";
 import { oneLine } from "../../../util/text.ts";
 
 const LONGEST_NAME = 128;
@@ -92,6 +93,23 @@ export function parseCommand(text: string, prompts: readonly Prompt[]): SlashCom
       return prompt && { kind: "prompt", prompt, words };
     }
   }
+}
+
+/** What other agents call our commands. */
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+  ["status", "mcp"],
+  ["servers", "mcp"],
+  ["commands", "help"],
+]);
+
+/** What to say to a word after a slash that is no command; undefined for a text that is not meant as one. */
+export function unknownCommand(text: string, prompts: readonly Prompt[]): string | undefined {
+  const [, word] = /^\/([\w:-]{1,128})(?:\s|$)/.exec(text) ?? [];
+  if (word === undefined) return undefined;
+  const names = availableCommands(prompts).map(({ name }) => name);
+  const near = closest(word, [...names, ...OTHER_NAMES.keys()]);
+  const meant = near === undefined ? "" : `; did you mean /${OTHER_NAMES.get(near) ?? near}?`;
+  return `There is no command /${word}${meant || "."} /help lists the commands.`;
 }
 
 function toCommand(prompt: Prompt): AvailableCommand {

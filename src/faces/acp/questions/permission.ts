@@ -6,6 +6,7 @@ import {
   type RequestPermissionRequest,
   type ToolKind,
 } from "@agentclientprotocol/sdk";
+import { claim } from "../../../bridge/approval-text.ts";
 import type { ApprovalAnswer, ApprovalRequest, AskApproval } from "../../../model/approval.ts";
 import { isJsonObject } from "../../../model/json.ts";
 import type { ToolSource } from "../../../model/tool.ts";
@@ -76,6 +77,7 @@ function toParams(
   const { tool, args, reason } = request;
   const { title = titleOf(request, context.cwd), locations, always } = preview ?? {};
   const kind = preview?.kind ?? kindOf(request);
+  const does = request.server === undefined ? [] : [textContent(claim(request))];
   const why = `${capitalised(oneLine(reason, LONGEST_REASON))} (${oneLine(tool, LONGEST_REASON)}).`;
   return {
     sessionId: context.sessionId,
@@ -88,6 +90,7 @@ function toParams(
       content: [
         ...(preview?.content ?? [textContent(fenced(escapedJsonLines(args)))]),
         textContent(why),
+        ...does,
       ],
       kind,
       locations,

@@ -10,7 +10,7 @@ import { type Clock, type Timer, within } from "../../../util/clock.ts";
 import { capitalised } from "../../../util/text.ts";
 import { callRunning, ToolCalls } from "../calls/tool-calls.ts";
 import { CommandList } from "../commands/command-list.ts";
-import { type SlashCommand, parseCommand } from "../commands/commands.ts";
+import { type SlashCommand, parseCommand, unknownCommand } from "../commands/commands.ts";
 import { endpointsIn } from "../commands/mcp.ts";
 import { promptForModel, runCommand, withoutModel } from "../commands/run.ts";
 import type { SessionRecord } from "../history/record.ts";
@@ -238,7 +238,7 @@ export class Session implements UserSettings {
       // It may be a prompt of a server that has just become ready: their commands have a colon.
       if (/^\/\S+:/.test(text)) await untilAborted(this.#commands.read(), signal, cancelled);
       const command = parseCommand(text, this.#commands.prompts);
-      const reason = await this.#respond(command, this.#contextOf(prompt, signal));
+      const reason = await this.#respond(command, text, this.#contextOf(prompt, signal));
       if (command?.kind === "mcp") {
         this.#servers.report(true);
         // The command may have added or removed servers, and their prompts with them.
@@ -255,11 +255,18 @@ export class Session implements UserSettings {
     }
   }
 
-  async #respond(command: SlashCommand | undefined, prompt: PromptContext): Promise<StopReason> {
+  async #respond(
+    command: SlashCommand | undefined,
+    text: string,
+    prompt: PromptContext,
+  ): Promise<StopReason> {
     const { responder, modelAdvice } = this.#context;
     if (responder === undefined) {
-      if (command === undefined) throw withoutModel(prompt, modelAdvice);
-      return runCommand(command, prompt);
+      if (command !== undefined) return runCommand(command, prompt);
+      const unknown = unknownCommand(text, this.#commands.prompts);
+      if (unknown === undefined) throw withoutModel(prompt, modelAdvice);
+      prompt.say(unknown);
+      return "end_turn";
     }
     if (command === undefined) return responder.answer(prompt);
     if (command.kind !== "prompt") return runCommand(command, prompt);

@@ -24,6 +24,7 @@ export async function runCall(command: CallCommand, context: CliContext): Promis
   await ensureDirectory(command.output, context.io.cwd);
   const open = {
     start: "none",
+    about: command.tool,
     adjust: withTimeout(command.timeout),
     onElicitation: elicitationPrompt(context),
     onApproval: command.yes ? () => "once" as const : undefined,

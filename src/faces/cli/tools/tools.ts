@@ -127,7 +127,7 @@ export async function runToolHelp(
   context: CliContext,
 ): Promise<number> {
   const { screen, options, signal } = context;
-  return withBoard(context, { start: "none" }, async ({ board }) => {
+  return withBoard(context, { start: "none", about: name }, async ({ board }) => {
     const tool = await whileStarting(board, context, findTool(board, name, signal));
     const { toolHelp } = await loadPages();
     if (options.json) screen.json(toolJson(tool));

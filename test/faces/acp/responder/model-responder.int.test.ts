@@ -46,7 +46,11 @@ describe("an answer", () => {
     expect(editor.questions[0]?.toolCall).toMatchObject({
       toolCallId: started?.toolCallId,
       title: "echo: echo hi",
-      content: [{}, { content: { text: "Every call of this tool needs approval (echo/echo)." } }],
+      content: [
+        {},
+        { content: { text: "Every call of this tool needs approval (echo/echo)." } },
+        { content: { text: "It does not say whether it changes anything." } },
+      ],
     });
     expect(started).toMatchObject({
       title: "echo: echo hi",

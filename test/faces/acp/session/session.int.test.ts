@@ -30,6 +30,9 @@ describe("without a model", () => {
   );
 
   it.each([
+    ["/status", "There is no command /status; did you mean /mcp? /help lists the commands."],
+    ["/tool add", "There is no command /tool; did you mean /tools? /help lists the commands."],
+    ["/zzzz", "There is no command /zzzz. /help lists the commands."],
     ["/tools", "- echo/add: [echo] Adds two numbers."],
     ["/tools ADDS numbers", "- echo/add: [echo] Adds two numbers."],
     ["/tools nothing-like-it", "No tool matches."],

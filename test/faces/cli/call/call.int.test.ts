@@ -137,6 +137,12 @@ describe("plugboard call", () => {
       "plugboard: server 'echo' refused 'rpc_error': boom (-32000)\n",
     ],
     [
+      "the server refuses in several lines",
+      ["rpc_error", 'message:="MCP error -1: boom\\n  at a\\u001b[31m\\n  at b\\n"'],
+      1,
+      "plugboard: server 'echo' refused 'rpc_error': boom\n  at a\n  at b (-32000)\n",
+    ],
+    [
       "arguments are missing",
       ["add", "a=1"],
       2,
@@ -169,6 +175,15 @@ describe("plugboard call", () => {
   ])("fails when %s", async (_, argv, code, stderr) => {
     useServers();
     expect(await call(...argv)).toEqual({ code, stdout: "", stderr });
+  });
+
+  it("warns of the server that it names, not of others", async () => {
+    const asking = { command: "npx", args: ["no-such-package"] };
+    scratch.servers({ echo: { ...fixture("echo"), env: { API_KEY: "abc" } }, asking });
+    const { stderr } = await call("echo/add", "a=1", "b=2");
+    expect(stderr).toContain("echo: the credential in env.API_KEY");
+    expect(stderr).not.toContain("npx");
+    expect((await call("nonsense/t")).stderr).toMatch(/^plugboard: there is no/);
   });
 
   it("fails when the server goes away", async () => {
