@@ -6,7 +6,7 @@ import type { Present } from "../bridge/tool.ts";
 import { approvalStage } from "../guard/approval.ts";
 import { ApprovalStore } from "../guard/approval-store.ts";
 import { AuditLog } from "../guard/audit/audit-log.ts";
-import { auditStage } from "../guard/audit/stage.ts";
+import { auditStages } from "../guard/audit/stage.ts";
 import { concurrencyStage } from "../guard/concurrency.ts";
 import { outputStage } from "../guard/output/stage.ts";
 import { presentToModel, type PresentSettings } from "../guard/present/present.ts";
@@ -67,7 +67,7 @@ export class CallStages {
     const redact = redactStage(redactor);
     const audited =
       this.#audit &&
-      auditStage(this.#audit, {
+      auditStages(this.#audit, {
         agent: agent.agentId,
         session: session?.id,
         arguments: agent.audit?.arguments ?? false,
@@ -79,7 +79,7 @@ export class CallStages {
     this.concurrency = concurrencyStage(servers);
     const sharedStages = (subject: ToolSubject): CallStages | undefined =>
       session?.isShared(subject) ? shared : undefined;
-    this.#contentStages = [() => audited, () => redact];
+    this.#contentStages = [() => audited?.whole, () => redact];
     // The outermost stage comes first. Approval comes before concurrency, so that a call does not keep others
     // waiting while a person decides.
     this.#stages = [
@@ -90,6 +90,8 @@ export class CallStages {
       approvalStage({ servers, agentMode: agent.guard?.approval, ask: onApproval, store }),
       (subject) => (sharedStages(subject) ?? this).concurrency(subject),
       outputStage(logger),
+      // Innermost, so that a call that is refused or waits has not started.
+      (subject) => audited?.start(subject),
     ];
   }
 

@@ -1,7 +1,15 @@
 // The file that an audit is appended to, by several processes at once. It is opened once, and again after it
 // was renamed or removed. A full file is rotated: renamed, and the oldest one is deleted.
 
-import type { Stats } from "node:fs";
+import {
+  closeSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readSync,
+  type Stats,
+  writeSync,
+} from "node:fs";
 import { type FileHandle, lstat, open, rename, rm } from "node:fs/promises";
 import { dirname, extname } from "node:path";
 import { PlugboardError } from "../../model/errors.ts";
@@ -18,6 +26,8 @@ export interface AuditFileOptions {
   onRotateFailed: (error: unknown) => void;
 }
 
+/** Reading it too, to see how it ends. */
+const APPEND = "a+";
 const NEWLINE = Buffer.from("\n");
 /** Rotated files that are kept. */
 const KEEP = 5;
@@ -25,6 +35,8 @@ const KEEP = 5;
 interface OpenFile {
   handle: FileHandle;
   inode: number;
+  /** It ends in the middle of a line: a process was killed, or the disk was full. */
+  isTorn: boolean;
 }
 
 export class AuditFile {
@@ -35,6 +47,15 @@ export class AuditFile {
 
   constructor(options: AuditFileOptions) {
     this.#options = options;
+  }
+
+  get isOpen(): boolean {
+    return this.#open !== undefined;
+  }
+
+  /** Opens it, and makes it if it is not there. */
+  async open(): Promise<void> {
+    await this.#current(0);
   }
 
   /** Takes whole lines. Rejects if not all of them could be written. */
@@ -48,6 +69,22 @@ export class AuditFile {
       await this.close();
       throw error;
     }
+  }
+
+  /** Like `append`, and blocks until it is done. Never rotates. */
+  appendNow(lines: string): void {
+    const { path } = this.#options;
+    const there = lookNow(path);
+    if (this.#open === undefined || there?.ino !== this.#open.inode) {
+      const file = openSync(path, APPEND, 0o600);
+      try {
+        writeAllNow(file, endsInLine(file) ? lines : `\n${lines}`);
+      } finally {
+        closeSync(file);
+      }
+      return;
+    }
+    writeAllNow(this.#open.handle.fd, lines);
   }
 
   async close(): Promise<void> {
@@ -66,6 +103,7 @@ export class AuditFile {
     }
     await this.close();
     this.#open = await openFile(path);
+    this.#isTorn ||= this.#open.isTorn;
     return this.#open;
   }
 
@@ -90,22 +128,38 @@ export class AuditFile {
 
 async function openFile(path: string): Promise<OpenFile> {
   await makeDirectory(dirname(path));
-  const handle = await open(path, "a", 0o600);
+  const handle = await open(path, APPEND, 0o600);
   try {
-    return { handle, inode: (await handle.stat()).ino };
+    return { handle, inode: (await handle.stat()).ino, isTorn: !endsInLine(handle.fd) };
   } catch (error) {
     await handle.close();
     throw error;
   }
 }
 
+/** A line that was appended to half of another one would be lost with it. */
+function endsInLine(file: number): boolean {
+  const { size } = fstatSync(file);
+  if (size === 0) return true;
+  const last = Buffer.alloc(1);
+  return readSync(file, last, 0, 1, size - 1) === 1 && last.equals(NEWLINE);
+}
+
+function writeAllNow(file: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at += writeSync(file, bytes, at));
+}
+
 async function look(path: string): Promise<Stats | undefined> {
-  let found: Stats;
-  try {
-    found = await lstat(path);
-  } catch {
-    return undefined;
-  }
+  return checked(path, await lstat(path).catch(() => undefined));
+}
+
+function lookNow(path: string): Stats | undefined {
+  return checked(path, lstatSync(path, { throwIfNoEntry: false }));
+}
+
+function checked(path: string, found: Stats | undefined): Stats | undefined {
+  if (found === undefined) return undefined;
   // Opening a named pipe would wait for a reader, perhaps forever; a link could lead to a file of somebody else.
   if (found.isFile()) return found;
   const kind = found.isSymbolicLink() ? "a symbolic link" : "not a regular file";

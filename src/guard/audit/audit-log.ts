@@ -1,11 +1,12 @@
-// Queues a record of every call and writes them in batches. If the disk is slow, full or gone, records get
-// lost, and calls go on.
+// Queues a record of every call and writes them in batches. Lines about calls that are about to be sent are written
+// at once, all of one turn of the event loop together. If the disk is full or gone, records get lost, and calls go on.
 
+import { randomBytes } from "node:crypto";
 import type { SuspiciousResult } from "../../model/audit-entry.ts";
 import { type Logger, silentLogger } from "../../model/logger.ts";
 import { type Clock, systemClock, type Timer, within } from "../../util/clock.ts";
 import { AuditFile } from "./audit-file.ts";
-import { type AuditRecord, lostLine, suspiciousLine, toLine } from "./record.ts";
+import { type AuditRecord, lostLine, suspiciousLine, toLine, toStartLine } from "./record.ts";
 
 export interface AuditLogOptions {
   file: string;
@@ -51,6 +52,11 @@ export class AuditLog {
   #isFlushing = false;
   #isClosed = false;
   #hasWarnedOfRotation = false;
+  /** Tells the starts of this process from those of others in the same file. */
+  readonly #idPrefix = randomBytes(4).toString("hex");
+  #started = 0;
+  #starting = "";
+  #startWritten: Promise<void> | undefined;
 
   constructor({
     file,
@@ -77,6 +83,36 @@ export class AuditLog {
     const waiting = this.#records.length + this.#lines;
     if (waiting % GATHER_MOST === 0 || record.args?.kind === "large") this.#soon();
     else this.#timer ??= this.#clock.later(GATHER_MS, () => this.#tick());
+  }
+
+  /** Resolves when the line about the start is written, or could not be. Never rejects. */
+  start(record: AuditRecord): Promise<void> {
+    this.#started += 1;
+    this.#starting += toStartLine(record, `${this.#idPrefix}-${this.#started}`);
+    this.#startWritten ??= this.#startsGathered().then(() => this.#writeStarts());
+    return this.#startWritten;
+  }
+
+  async #startsGathered(): Promise<void> {
+    if (this.#file.isOpen) {
+      // A tick comes after everything that this turn of the event loop still has to do.
+      return new Promise((resolve) => process.nextTick(resolve));
+    }
+    // What is wrong with the file shows when it is written.
+    await this.#file.open().catch(() => {});
+  }
+
+  /** Waits for the disk: a call must not be sent before. That takes microseconds, a queued write far longer. */
+  #writeStarts(): void {
+    const lines = this.#starting;
+    this.#starting = "";
+    this.#startWritten = undefined;
+    try {
+      this.#file.appendNow(lines);
+    } catch (error) {
+      this.#lost += lines.split("\n").length - 1;
+      this.#onFailed(error);
+    }
   }
 
   /** Like `record`, for something suspicious in a result. */

@@ -18,6 +18,8 @@ export interface AuditRecord {
   args: KeptArguments | undefined;
   /** If present, the arguments themselves are written, passed through it. */
   redact: ValueRedactor | undefined;
+  /** Once a line was written about its start. */
+  started?: { id: string; about: string } | undefined;
   decision: Decision;
   durationMs: number;
   bytes: number;
@@ -29,18 +31,34 @@ export interface AuditRecord {
  * whatever comes from outside, and the rest is known to be plain.
  */
 export function toLine(record: AuditRecord): string {
-  const { session, decision, durationMs } = record;
-  const { argumentsHash, arguments: args } = describeArguments(record.args, record.redact);
+  const { started, decision, durationMs } = record;
   return (
-    `{"type":"call","time":"${isoTime(record.time)}","agent":${quoted(record.agent)}` +
-    (session === undefined ? "" : `,"session":${quoted(session)}`) +
-    `,"server":${quoted(record.server)},"tool":${quoted(record.tool)}` +
-    (argumentsHash === undefined ? "" : `,"argumentsHash":"${argumentsHash}"`) +
-    (args === undefined ? "" : `,"arguments":${JSON.stringify(args)}`) +
+    `{"type":"call",` +
+    (started === undefined ? "" : `"start":"${started.id}",`) +
+    (started?.about ?? aboutCall(record)) +
     `,"decision":"${decision.verdict}"` +
     (decision.rule === undefined ? "" : `,"rule":${quoted(decision.rule)}`) +
     `,"durationMs":${Math.round(durationMs * 100) / 100},"bytes":${record.bytes}` +
     `,"outcome":"${record.outcome}"}\n`
+  );
+}
+
+/** The line for a call that is about to be sent. Ends in a newline. The line for its end will refer to it. */
+export function toStartLine(record: AuditRecord, id: string): string {
+  const about = aboutCall(record);
+  record.started = { id, about };
+  return `{"type":"start","id":"${id}",${about}}\n`;
+}
+
+/** What is known of a call before it is sent. */
+function aboutCall({ time, agent, session, server, tool, args, redact }: AuditRecord): string {
+  const { argumentsHash, arguments: shown } = describeArguments(args, redact);
+  return (
+    `"time":"${isoTime(time)}","agent":${quoted(agent)}` +
+    (session === undefined ? "" : `,"session":${quoted(session)}`) +
+    `,"server":${quoted(server)},"tool":${quoted(tool)}` +
+    (argumentsHash === undefined ? "" : `,"argumentsHash":"${argumentsHash}"`) +
+    (shown === undefined ? "" : `,"arguments":${JSON.stringify(shown)}`)
   );
 }
 
