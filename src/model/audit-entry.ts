@@ -15,7 +15,7 @@ export interface StartedEntry {
   session?: string;
   server: string;
   tool: string;
-  argumentsHash?: string;
+  /** Redacted. Only where the configuration asks for it and the arguments are not large. */
   arguments?: JsonObject;
 }
 

@@ -1,15 +1,7 @@
 // The file that an audit is appended to, by several processes at once. It is opened once, and again after it
 // was renamed or removed. A full file is rotated: renamed, and the oldest one is deleted.
 
-import {
-  closeSync,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readSync,
-  type Stats,
-  writeSync,
-} from "node:fs";
+import { fstatSync, readSync, type Stats, writeSync } from "node:fs";
 import { type FileHandle, lstat, open, rename, rm } from "node:fs/promises";
 import { dirname, extname } from "node:path";
 import { PlugboardError } from "../../model/errors.ts";
@@ -53,11 +45,6 @@ export class AuditFile {
     return this.#open !== undefined;
   }
 
-  /** Opens it, and makes it if it is not there. */
-  async open(): Promise<void> {
-    await this.#current(0);
-  }
-
   /** Takes whole lines. Rejects if not all of them could be written. */
   async append(lines: Buffer): Promise<void> {
     try {
@@ -71,20 +58,20 @@ export class AuditFile {
     }
   }
 
-  /** Like `append`, and blocks until it is done. Never rotates. */
+  /**
+   * Like `append` to the file that is open, and blocks until it is done. It may have been renamed since: the next
+   * `append` notices that, and whoever reads the audit reads the renamed file too.
+   */
   appendNow(lines: string): void {
-    const { path } = this.#options;
-    const there = lookNow(path);
-    if (this.#open === undefined || there?.ino !== this.#open.inode) {
-      const file = openSync(path, APPEND, 0o600);
-      try {
-        writeAllNow(file, endsInLine(file) ? lines : `\n${lines}`);
-      } finally {
-        closeSync(file);
-      }
-      return;
+    const file = this.#open?.handle.fd;
+    if (file === undefined) throw new Error("the audit is not open");
+    try {
+      writeNow(file, this.#isTorn ? `\n${lines}` : lines);
+      this.#isTorn = false;
+    } catch (error) {
+      this.#isTorn = true;
+      throw error;
     }
-    writeAllNow(this.#open.handle.fd, lines);
   }
 
   async close(): Promise<void> {
@@ -145,21 +132,19 @@ function endsInLine(file: number): boolean {
   return readSync(file, last, 0, 1, size - 1) === 1 && last.equals(NEWLINE);
 }
 
-function writeAllNow(file: number, text: string): void {
-  const bytes = Buffer.from(text);
-  for (let at = 0; at < bytes.length; at += writeSync(file, bytes, at));
+function writeNow(file: number, text: string): void {
+  const written = writeSync(file, text);
+  // Short only on a full disk, where the rest will most likely fail.
+  if (written < text.length) writeSync(file, Buffer.from(text).subarray(written));
 }
 
 async function look(path: string): Promise<Stats | undefined> {
-  return checked(path, await lstat(path).catch(() => undefined));
-}
-
-function lookNow(path: string): Stats | undefined {
-  return checked(path, lstatSync(path, { throwIfNoEntry: false }));
-}
-
-function checked(path: string, found: Stats | undefined): Stats | undefined {
-  if (found === undefined) return undefined;
+  let found: Stats;
+  try {
+    found = await lstat(path);
+  } catch {
+    return undefined;
+  }
   // Opening a named pipe would wait for a reader, perhaps forever; a link could lead to a file of somebody else.
   if (found.isFile()) return found;
   const kind = found.isSymbolicLink() ? "a symbolic link" : "not a regular file";

@@ -55,8 +55,10 @@ export class AuditLog {
   /** Tells the starts of this process from those of others in the same file. */
   readonly #idPrefix = randomBytes(4).toString("hex");
   #started = 0;
+  /** Calls that have started and not ended. */
+  #running = 0;
   #starting = "";
-  #startWritten: Promise<void> | undefined;
+  #startsWritten: Promise<void> | undefined;
 
   constructor({
     file,
@@ -75,6 +77,7 @@ export class AuditLog {
 
   /** Returns at once and never throws. */
   record(record: AuditRecord): void {
+    if (record.startId !== undefined) this.#running -= 1;
     if (this.#records.length + this.#lines >= this.#maxQueued) {
       this.#lost += 1;
       return;
@@ -85,34 +88,39 @@ export class AuditLog {
     else this.#timer ??= this.#clock.later(GATHER_MS, () => this.#tick());
   }
 
-  /** Resolves when the line about the start is written, or could not be. Never rejects. */
-  start(record: AuditRecord): Promise<void> {
+  /** Undefined, or a promise that resolves, when the line about the start is written or could not be. */
+  start(record: AuditRecord): undefined | Promise<void> {
     this.#started += 1;
-    this.#starting += toStartLine(record, `${this.#idPrefix}-${this.#started}`);
-    this.#startWritten ??= this.#startsGathered().then(() => this.#writeStarts());
-    return this.#startWritten;
-  }
-
-  async #startsGathered(): Promise<void> {
-    if (this.#file.isOpen) {
-      // A tick comes after everything that this turn of the event loop still has to do.
-      return new Promise((resolve) => process.nextTick(resolve));
+    const line = toStartLine(record, `${this.#idPrefix}-${this.#started}`);
+    this.#running += 1;
+    if (!this.#file.isOpen) {
+      this.#keep(line);
+      return this.flush();
     }
-    // What is wrong with the file shows when it is written.
-    await this.#file.open().catch(() => {});
+    // Waiting for a tick would cost a single call more than the write itself.
+    if (this.#running === 1) return this.#writeNow(line);
+    this.#starting += line;
+    this.#startsWritten ??= new Promise((resolve) => {
+      // A tick comes after everything that this turn of the event loop still has to do.
+      process.nextTick(() => {
+        const lines = this.#starting;
+        this.#starting = "";
+        this.#startsWritten = undefined;
+        resolve(this.#writeNow(lines));
+      });
+    });
+    return this.#startsWritten;
   }
 
-  /** Waits for the disk: a call must not be sent before. That takes microseconds, a queued write far longer. */
-  #writeStarts(): void {
-    const lines = this.#starting;
-    this.#starting = "";
-    this.#startWritten = undefined;
+  /** Waits for the disk: a queued write takes far longer, and the call must not be sent before. */
+  #writeNow(lines: string): undefined {
     try {
       this.#file.appendNow(lines);
     } catch (error) {
-      this.#lost += lines.split("\n").length - 1;
+      this.#keep(lines);
       this.#onFailed(error);
     }
+    return undefined;
   }
 
   /** Like `record`, for something suspicious in a result. */

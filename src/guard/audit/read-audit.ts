@@ -46,7 +46,11 @@ export async function* readAudit(options: ReadAuditOptions): AsyncGenerator<Audi
   try {
     tails = await openNew(file, tails);
     yield* lastOf(read(tails, options), last);
-    if (!follow) return;
+    if (!follow) {
+      // Lines are written whole, so half a line at the end is what a full disk or a crash has left.
+      for (const tail of tails) if (tail.hasRest) options.onDamage?.();
+      return;
+    }
     while (!signal.aborted) {
       await pause(clock, POLL_MS, signal);
       const isRotated = tails.length === 0 || (await inodeOf(file)) !== tails.at(-1)?.inode;
@@ -206,6 +210,11 @@ class Tail {
       this.#position += bytesRead;
       yield* this.#take(Buffer.from(this.#chunk.subarray(0, bytesRead)));
     }
+  }
+
+  /** It ends in the middle of a line. */
+  get hasRest(): boolean {
+    return this.#restLength > 0;
   }
 
   async close(): Promise<void> {

@@ -18,8 +18,8 @@ export interface AuditRecord {
   args: KeptArguments | undefined;
   /** If present, the arguments themselves are written, passed through it. */
   redact: ValueRedactor | undefined;
-  /** Once a line was written about its start. */
-  started?: { id: string; about: string } | undefined;
+  /** Once a line was made about its start. */
+  startId: string | undefined;
   decision: Decision;
   durationMs: number;
   bytes: number;
@@ -31,11 +31,14 @@ export interface AuditRecord {
  * whatever comes from outside, and the rest is known to be plain.
  */
 export function toLine(record: AuditRecord): string {
-  const { started, decision, durationMs } = record;
+  const { startId, decision, durationMs } = record;
+  const { argumentsHash, arguments: args } = describeArguments(record.args, record.redact);
   return (
     `{"type":"call",` +
-    (started === undefined ? "" : `"start":"${started.id}",`) +
-    (started?.about ?? aboutCall(record)) +
+    (startId === undefined ? "" : `"start":"${startId}",`) +
+    aboutCall(record) +
+    (argumentsHash === undefined ? "" : `,"argumentsHash":"${argumentsHash}"`) +
+    (args === undefined ? "" : `,"arguments":${JSON.stringify(args)}`) +
     `,"decision":"${decision.verdict}"` +
     (decision.rule === undefined ? "" : `,"rule":${quoted(decision.rule)}`) +
     `,"durationMs":${Math.round(durationMs * 100) / 100},"bytes":${record.bytes}` +
@@ -43,22 +46,23 @@ export function toLine(record: AuditRecord): string {
   );
 }
 
-/** The line for a call that is about to be sent. Ends in a newline. The line for its end will refer to it. */
+/**
+ * The line for a call that is about to be sent. Ends in a newline. The line for its end will refer to it. The call waits
+ * for it, so it has the arguments only where the configuration asks for them: hashing takes as long as all the rest.
+ */
 export function toStartLine(record: AuditRecord, id: string): string {
-  const about = aboutCall(record);
-  record.started = { id, about };
-  return `{"type":"start","id":"${id}",${about}}\n`;
+  record.startId = id;
+  const args = record.redact && describeArguments(record.args, record.redact).arguments;
+  const shown = args === undefined ? "" : `,"arguments":${JSON.stringify(args)}`;
+  return `{"type":"start","id":"${id}",${aboutCall(record)}${shown}}\n`;
 }
 
 /** What is known of a call before it is sent. */
-function aboutCall({ time, agent, session, server, tool, args, redact }: AuditRecord): string {
-  const { argumentsHash, arguments: shown } = describeArguments(args, redact);
+function aboutCall({ time, agent, session, server, tool }: AuditRecord): string {
   return (
     `"time":"${isoTime(time)}","agent":${quoted(agent)}` +
     (session === undefined ? "" : `,"session":${quoted(session)}`) +
-    `,"server":${quoted(server)},"tool":${quoted(tool)}` +
-    (argumentsHash === undefined ? "" : `,"argumentsHash":"${argumentsHash}"`) +
-    (shown === undefined ? "" : `,"arguments":${JSON.stringify(shown)}`)
+    `,"server":${quoted(server)},"tool":${quoted(tool)}`
   );
 }
 

@@ -4,7 +4,7 @@
 import type { AuditEntry } from "../../model/audit-entry.ts";
 import type { ContentBlock } from "../../model/content.ts";
 import { PlugboardError } from "../../model/errors.ts";
-import type { GuardedCall, Stage, StageFor, ToolSubject } from "../../model/guard.ts";
+import type { Stage, StageFor, ToolSubject } from "../../model/guard.ts";
 import type { CallOutcome } from "../../model/tool.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import type { ValueRedactor } from "../redact.ts";
@@ -32,11 +32,9 @@ export function auditStages(
 ): AuditStages {
   const { agent, session, clock = systemClock } = options;
   const redact = options.arguments === true ? options.redact : undefined;
-  const records = new WeakMap<GuardedCall, AuditRecord>();
-  const start: Stage = async (call, next) => {
-    const record = records.get(call);
-    if (record !== undefined) await log.start(record);
-    return next(call);
+  const start: Stage = (call, next) => {
+    const writing = call.audit && log.start(call.audit as AuditRecord);
+    return writing === undefined ? next(call) : writing.then(() => next(call));
   };
   const whole: Stage = async (call, next) => {
     const started = clock.monotonic();
@@ -49,12 +47,13 @@ export function auditStages(
       tool: source.kind === "mcp" ? source.tool : canonical.slice("native/".length),
       args: keepArguments(call.args),
       redact,
+      startId: undefined,
       decision: call.decision,
       durationMs: 0,
       bytes: 0,
       outcome: "error",
     };
-    records.set(call, record);
+    call.audit = record;
     try {
       const outcome = await next(call);
       record.outcome = wordFor(outcome);

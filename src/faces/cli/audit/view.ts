@@ -50,8 +50,8 @@ function toRow(line: AuditLine): Row {
   }
   const { server, tool, agent, session } = line;
   const name = `${server}/${tool}`;
-  const args =
-    line.arguments === undefined ? (line.argumentsHash ?? "") : JSON.stringify(line.arguments);
+  const hash = (line.type === "call" && line.argumentsHash) || "";
+  const args = line.arguments === undefined ? hash : JSON.stringify(line.arguments);
   const who = session === undefined ? agent : `${agent} ${session}`;
   if (line.type === "start") {
     return { cells: [time, name, { text: "no end", tone: "red" }, "", "", "", args, who] };
