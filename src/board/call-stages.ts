@@ -14,7 +14,7 @@ import { rateLimitStage } from "../guard/rate-limit.ts";
 import { redactStage } from "../guard/redact.ts";
 import type { ServerGuards } from "../guard/server-guards.ts";
 import { SESSION_RATE_LIMIT } from "../guard/session-limits.ts";
-import { SpillDirectory } from "../guard/present/spill.ts";
+import { removeLeftBehind, SpillDirectory } from "../guard/present/spill.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { Next, StageFor, ToolSubject } from "../model/guard.ts";
 import type { Logger } from "../model/logger.ts";
@@ -42,6 +42,7 @@ export class CallStages {
   readonly #audit: AuditLog | undefined;
   readonly #isAuditShared: boolean;
   readonly #spill: SpillDirectory | undefined;
+  readonly #cleaning: Promise<void> | undefined;
   readonly #readTool: () => string | undefined;
   readonly #stages: readonly StageFor[];
   readonly #contentStages: readonly StageFor[];
@@ -56,7 +57,10 @@ export class CallStages {
     this.#isAuditShared = shared !== undefined;
     this.#audit = shared ? shared.#audit : openAudit(agent, stateDir, clock, logger);
     this.#readTool = given.readTool;
-    this.#spill = stateDir === undefined ? undefined : new SpillDirectory(join(stateDir, "spill"));
+    const spill = stateDir && join(stateDir, "spill");
+    this.#spill = spill === undefined ? undefined : new SpillDirectory(spill);
+    // Sessions share the directory, and the agent's board has seen to it.
+    this.#cleaning = spill === undefined || shared ? undefined : removeLeftBehind(spill);
     const store = new ApprovalStore({
       agent: { agent: agent.agentId, ...(agent.file !== undefined && { config: agent.file }) },
       stateDir,
@@ -125,7 +129,7 @@ export class CallStages {
 
   async close(): Promise<void> {
     const audit = this.#isAuditShared ? undefined : this.#audit;
-    await Promise.all([audit?.close(), this.#spill?.remove()]);
+    await Promise.all([audit?.close(), this.#spill?.remove(), this.#cleaning]);
   }
 
   /** Only reports: the content stays as it is. */

@@ -99,6 +99,7 @@ describe("the stage around a call", () => {
       tool: "read",
       args: { kind: "flat", args: { path: "a" } },
       redact: undefined,
+      startId: undefined,
       decision: { verdict: "approved", rule: "ask" },
       durationMs: 250,
       bytes: 5,
