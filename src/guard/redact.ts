@@ -29,7 +29,7 @@ export function redactStage(redact: ValueRedactor): Stage {
 
 /** The same call with another listener. Its decision is shared, so that what later stages decide reaches the audit. */
 function withUpdates(call: GuardedCall, redact: ValueRedactor): GuardedCall {
-  const { callId, subject, args, signal, onUpdate, handlers, notify } = call;
+  const { callId, subject, args, signal, onUpdate, handlers, notify, audit } = call;
   if (onUpdate === undefined) return call;
   return {
     callId,
@@ -38,6 +38,7 @@ function withUpdates(call: GuardedCall, redact: ValueRedactor): GuardedCall {
     signal,
     handlers,
     notify,
+    audit,
     onUpdate: (update) => {
       const content = redactBlocks(update.content, redact);
       const { progress } = update;

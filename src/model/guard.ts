@@ -48,7 +48,7 @@ export interface GuardedCall {
   /** Stages write their decision here. */
   decision: Decision;
   /** The audit's own notes about the call. */
-  audit?: object | undefined;
+  audit: object | undefined;
 }
 
 export type Next = (call: GuardedCall) => Promise<CallOutcome>;

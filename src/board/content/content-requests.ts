@@ -64,6 +64,7 @@ export class ContentRequests {
       signal,
       onUpdate: undefined,
       decision: { verdict: "allowed" },
+      audit: undefined,
     });
   }
 

@@ -24,6 +24,7 @@ function guarded(subject: Partial<ToolSubject> = {}): GuardedCall {
     signal: undefined,
     onUpdate: undefined,
     decision: { verdict: "allowed" },
+    audit: undefined,
   };
 }
 
