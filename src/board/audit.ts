@@ -12,7 +12,7 @@ export interface AuditQuery {
   since?: number;
 }
 
-/** Skips what is not a line of an audit. Rejects if a file cannot be read. */
+/** Tells `onDamage` of what is not a line of an audit. Rejects if a file cannot be read. */
 export function queryAudit(
   query: AuditQuery,
   options: Omit<ReadAuditOptions, "filter">,

@@ -6,7 +6,7 @@ import type { Present } from "../bridge/tool.ts";
 import { approvalStage } from "../guard/approval.ts";
 import { ApprovalStore } from "../guard/approval-store.ts";
 import { AuditLog } from "../guard/audit/audit-log.ts";
-import { auditStage } from "../guard/audit/stage.ts";
+import { auditStages } from "../guard/audit/stage.ts";
 import { concurrencyStage } from "../guard/concurrency.ts";
 import { outputStage } from "../guard/output/stage.ts";
 import { presentToModel, type PresentSettings } from "../guard/present/present.ts";
@@ -14,7 +14,7 @@ import { rateLimitStage } from "../guard/rate-limit.ts";
 import { redactStage } from "../guard/redact.ts";
 import type { ServerGuards } from "../guard/server-guards.ts";
 import { SESSION_RATE_LIMIT } from "../guard/session-limits.ts";
-import { SpillDirectory } from "../guard/present/spill.ts";
+import { removeLeftBehind, SpillDirectory } from "../guard/present/spill.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { Next, StageFor, ToolSubject } from "../model/guard.ts";
 import type { Logger } from "../model/logger.ts";
@@ -42,6 +42,7 @@ export class CallStages {
   readonly #audit: AuditLog | undefined;
   readonly #isAuditShared: boolean;
   readonly #spill: SpillDirectory | undefined;
+  readonly #cleaning: Promise<void> | undefined;
   readonly #readTool: () => string | undefined;
   readonly #stages: readonly StageFor[];
   /** For requests that ask nobody. */
@@ -57,7 +58,10 @@ export class CallStages {
     this.#isAuditShared = shared !== undefined;
     this.#audit = shared ? shared.#audit : openAudit(agent, stateDir, clock, logger);
     this.#readTool = given.readTool;
-    this.#spill = stateDir === undefined ? undefined : new SpillDirectory(join(stateDir, "spill"));
+    const spill = stateDir && join(stateDir, "spill");
+    this.#spill = spill === undefined ? undefined : new SpillDirectory(spill);
+    // Sessions share the directory, and the agent's board has seen to it.
+    this.#cleaning = spill === undefined || shared ? undefined : removeLeftBehind(spill);
     const store = new ApprovalStore({
       agent: { agent: agent.agentId, ...(agent.file !== undefined && { config: agent.file }) },
       stateDir,
@@ -68,7 +72,7 @@ export class CallStages {
     const redact = redactStage(redactor);
     const audited =
       this.#audit &&
-      auditStage(this.#audit, {
+      auditStages(this.#audit, {
         agent: agent.agentId,
         session: session?.id,
         arguments: agent.audit?.arguments ?? false,
@@ -80,7 +84,7 @@ export class CallStages {
     this.concurrency = concurrencyStage(servers);
     const sharedStages = (subject: ToolSubject): CallStages | undefined =>
       session?.isShared(subject) ? shared : undefined;
-    this.#ruleStages = [() => audited, () => redact, ...first];
+    this.#ruleStages = [() => audited?.whole, () => redact, ...first];
     // The outermost stage comes first. Approval comes before concurrency, so that a call does not keep others
     // waiting while a person decides.
     this.#stages = [
@@ -90,6 +94,8 @@ export class CallStages {
       approvalStage({ servers, agentMode: agent.guard?.approval, ask: onApproval, store }),
       (subject) => (sharedStages(subject) ?? this).concurrency(subject),
       outputStage(logger),
+      // Innermost, so that a call that is refused or waits has not started.
+      (subject) => audited?.start(subject),
     ];
   }
 
@@ -123,7 +129,7 @@ export class CallStages {
 
   async close(): Promise<void> {
     const audit = this.#isAuditShared ? undefined : this.#audit;
-    await Promise.all([audit?.close(), this.#spill?.remove()]);
+    await Promise.all([audit?.close(), this.#spill?.remove(), this.#cleaning]);
   }
 
   /** Only reports: the content stays as it is. */

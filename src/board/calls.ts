@@ -78,6 +78,7 @@ export class Calls {
       handlers: onElicitation || onSampling ? { onElicitation, onSampling } : undefined,
       notify: this.#notify,
       decision: ALLOWED,
+      audit: undefined,
     };
     let outcome: CallOutcome;
     this.#running += 1;

@@ -34,7 +34,7 @@ export function redactStage(redact: ResultRedactor): Stage {
 
 /** The same call with another listener. Its decision is shared, so that what later stages decide reaches the audit. */
 function withUpdates(call: GuardedCall, redact: ResultRedactor): GuardedCall {
-  const { callId, subject, args, signal, onUpdate, handlers, notify } = call;
+  const { callId, subject, args, signal, onUpdate, handlers, notify, audit } = call;
   if (onUpdate === undefined) return call;
   return {
     callId,
@@ -43,6 +43,7 @@ function withUpdates(call: GuardedCall, redact: ResultRedactor): GuardedCall {
     signal,
     handlers,
     notify,
+    audit,
     onUpdate: (update) => {
       const content = redactBlocks(update.content, redact);
       const { progress } = update;

@@ -1,11 +1,28 @@
-// The lines of an audit file: one for each call, one for each suspicious result, one where lines are missing.
+// The lines of an audit file: one for each call when it has ended, before that one for each call that may change
+// something, one for each suspicious result, one where lines are missing.
 
 import type { ErrorCode } from "./errors.ts";
 import type { Decision } from "./guard.ts";
 import type { JsonObject } from "./json.ts";
 
+/** A call that may change something, written before it is sent: if the host is killed, this is what is left of it. */
+export interface StartedEntry {
+  type: "start";
+  /** The entry of the same call has it as `start`. */
+  id: string;
+  time: string;
+  agent: string;
+  session?: string;
+  server: string;
+  tool: string;
+  /** Redacted. Only where the configuration asks for it and the arguments are not large. */
+  arguments?: JsonObject;
+}
+
 export interface AuditEntry {
   type: "call";
+  /** The `id` of the line that was written when the call was sent, if there is one. */
+  start?: string;
   /** When the call began, in ISO 8601. */
   time: string;
   agent: string;
@@ -45,4 +62,4 @@ export interface SuspiciousResult {
   patterns: string[];
 }
 
-export type AuditLine = AuditEntry | SuspiciousResult | LostEntries;
+export type AuditLine = AuditEntry | StartedEntry | SuspiciousResult | LostEntries;

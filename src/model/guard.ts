@@ -55,6 +55,8 @@ export interface GuardedCall {
   readonly notify?: ((text: string) => void) | undefined;
   /** Stages write their decision here. */
   decision: Decision;
+  /** The audit's own notes about the call. */
+  audit: object | undefined;
 }
 
 export type Next = (call: GuardedCall) => Promise<CallOutcome>;

@@ -2,17 +2,15 @@
 // this machine is looked up in the process table. The clock decides only for holders that cannot be looked up.
 
 import { randomBytes } from "node:crypto";
-import { readFileSync, readlinkSync } from "node:fs";
 import { open, rm, stat, utimes } from "node:fs/promises";
-import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { PlugboardError } from "../model/errors.ts";
 import { type Clock, pause } from "../util/clock.ts";
 import { hasErrorCode } from "../util/error-code.ts";
-import { readStat } from "../util/proc-stat.ts";
 import { signalProcess } from "../util/signal.ts";
 import { makeDirectory } from "../util/make-directory.ts";
 import { readRegularFile } from "../util/regular-file.ts";
+import { startOf, thisMachine } from "./process-owner.ts";
 
 interface Holder {
   token: string;
@@ -138,29 +136,4 @@ async function readHolder(path: string): Promise<Holder | undefined> {
   } catch {
     return undefined;
   }
-}
-
-/** Undefined for a process that has ended, and where the system does not tell. */
-function startOf(pid: number): string | undefined {
-  if (process.platform !== "linux") return undefined;
-  const found = readStat("/proc", pid);
-  return found?.zombie ? undefined : found?.start;
-}
-
-let machine: string | undefined;
-
-/** Process ids mean something only here: containers may share a directory, and a restart gives them anew. */
-function thisMachine(): string {
-  machine ??= [
-    hostname(),
-    ...(process.platform === "linux"
-      ? [
-          readlinkSync("/proc/self/ns/pid"),
-          readFileSync("/proc/sys/kernel/random/boot_id", "latin1"),
-        ]
-      : []),
-  ]
-    .join(" ")
-    .trim();
-  return machine;
 }

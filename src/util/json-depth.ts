@@ -13,6 +13,12 @@ export function isTooDeep(value: unknown): boolean {
 export function isDeeperThan(levels: number, value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;
+  if (Array.isArray(value)) {
+    for (const child of value as unknown[]) {
+      if (typeof child === "object" && isDeeperThan(levels - 1, child)) return true;
+    }
+    return false;
+  }
   for (const key in value) {
     const child = (value as Record<string, unknown>)[key];
     if (typeof child === "object" && child !== null && isDeeperThan(levels - 1, child)) return true;

@@ -2,12 +2,14 @@
 
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { existsSync, readFileSync } from "node:fs";
+import { appendFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { ownerName } from "../../src/state/process-owner.ts";
 import { eventually, expectAllGone, isAlive, processesWith } from "../support/processes.ts";
 
 const run = promisify(execFile);
@@ -58,5 +60,47 @@ it.runIf(process.platform !== "win32")(
     const { stderr } = await run(process.execPath, [bin, "call", "slow/echo", "text=hi"], { env });
     expect(stderr).toContain("left behind");
     expectAllGone(survivors);
+  },
+);
+
+it.runIf(process.platform === "linux")(
+  "what a SIGKILLed plugboard was doing is in the audit, and what it saved is removed",
+  async () => {
+    host = spawn(process.execPath, [bin, "call", "slow/sleep", "ms=600000"], {
+      env,
+      stdio: "ignore",
+    });
+    const audit = join(home, "audit.jsonl");
+    await eventually(() => existsSync(audit) && readFileSync(audit, "utf8").includes("\n"));
+    host.kill("SIGKILL");
+    await once(host, "exit");
+    // As if it had saved a result, under the name that this machine gives to a process that has ended.
+    const saved = join(
+      home,
+      "spill",
+      `results-${ownerName().replace(/\d+-\d+$/, `${host.pid}-1`)}.a`,
+    );
+    await mkdir(saved, { recursive: true, mode: 0o700 });
+    await run(process.execPath, [bin, "call", "slow/echo", "text=hi"], { env });
+    expect(existsSync(saved)).toBe(false);
+
+    const { stdout } = await run(process.execPath, [bin, "audit", "--json"], { env });
+    const lines = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as object);
+    expect(lines).toMatchObject([
+      { type: "start", server: "slow", tool: "sleep" },
+      { type: "call", server: "slow", tool: "echo", outcome: "ok" },
+    ]);
+    const shown = await run(process.execPath, [bin, "audit"], { env });
+    expect(shown.stdout).toMatch(/slow\/sleep +no end/);
+    await appendFile(audit, '{"type":"ca');
+    const damaged = run(process.execPath, [bin, "audit"], { env });
+    await expect(damaged).rejects.toMatchObject({
+      code: 1,
+      stdout: shown.stdout,
+      stderr: expect.stringContaining("plugboard: the audit is damaged: 1 line of ") as string,
+    });
   },
 );

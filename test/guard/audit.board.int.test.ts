@@ -20,12 +20,17 @@ const shout: NativeTool = {
 };
 const hi = { text: "hi" };
 
-async function linesOf(file: string): Promise<JsonObject[]> {
+async function allLinesOf(file: string): Promise<JsonObject[]> {
   const text = await readFile(file, "utf8");
   return text
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line) as JsonObject);
+}
+
+/** Without those about calls that start. */
+async function linesOf(file: string): Promise<JsonObject[]> {
+  return (await allLinesOf(file)).filter(({ type }) => type !== "start");
 }
 
 describe("the audit", () => {
@@ -60,7 +65,9 @@ describe("the audit", () => {
       ["shout"],
       ["native/deploy"],
     ];
-    for (const [name, args] of calls) await board.call(name, args);
+    // With a listener, the stages pass on a copy of the call, which must not cost it its line.
+    const onUpdate = (): void => {};
+    for (const [name, args] of calls) await board.call(name, args, { onUpdate });
     await board.close();
     const lines = await linesOf(join(stateDir, "audit.jsonl"));
     expect(
@@ -80,8 +87,25 @@ describe("the audit", () => {
       "native/shout | allowed | ok",
       'native/deploy | refused | "native/deploy" in tools.ownerOnly | REFUSED_BY_POLICY',
     ]);
+    const started = (await allLinesOf(join(stateDir, "audit.jsonl"))).filter(
+      ({ type }) => type === "start",
+    );
+    // Those that were refused have not started.
+    const sent = ["echo", "fail", "rpc_error", "sleep", "pid", "env", "shout"];
+    expect(started.map(({ tool }) => tool)).toEqual(sent);
+    const ends = lines.filter(({ start }) => start !== undefined);
+    expect(ends.map(({ start }) => start)).toEqual(started.map(({ id }) => id));
+    expect(started[0]).toEqual({
+      type: "start",
+      id: expect.stringMatching(/^[0-9a-f]{8}-1$/) as string,
+      time: lines[0]?.["time"],
+      agent: "default",
+      server: "echo",
+      tool: "echo",
+    });
     expect(lines[0]).toEqual({
       type: "call",
+      start: started[0]?.["id"],
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string,
       agent: "default",
       server: "echo",

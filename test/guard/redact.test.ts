@@ -26,6 +26,7 @@ function call(onUpdate?: UpdateListener): GuardedCall {
     signal: undefined,
     onUpdate,
     decision: { verdict: "allowed" },
+    audit: undefined,
   };
 }
 

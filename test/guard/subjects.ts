@@ -38,6 +38,7 @@ export function callOf(of: ToolSubject, overrides: Partial<GuardedCall> = {}): G
     signal: undefined,
     onUpdate: undefined,
     decision: { verdict: "allowed" },
+    audit: undefined,
     ...overrides,
   };
 }

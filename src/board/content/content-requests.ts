@@ -69,6 +69,7 @@ export class ContentRequests {
       signal,
       onUpdate: undefined,
       decision: { verdict: "allowed" },
+      audit: undefined,
     });
   }
 

@@ -35,12 +35,13 @@ Examples:
 
 Exit codes:
   0    ok
-  1    the tool reported an error, or the model stopped before it was done
+  1    the tool reported an error, the model stopped before it was done,
+       the output could not be written, or the audit is damaged
   2    wrong usage or configuration, an unknown tool, an untrusted file
   3    the server or the model is unavailable or did not answer in time
   4    refused: by a rule, without approval, or because the tool has changed
   70   internal error, a bug in Plugboard
-  130  interrupted; 129 after SIGHUP, 143 after SIGTERM`;
+  130  interrupted; 129 after SIGHUP, 131 after SIGQUIT, 143 after SIGTERM`;
 
 export function readCommandLine(argv: readonly string[], output: CommandLineOutput): Invocation {
   let command: CliCommand | undefined;

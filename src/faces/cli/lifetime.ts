@@ -124,7 +124,7 @@ export class Lifetime {
     // The reader is gone, as after `| head`: not an error.
     if (hasErrorCode(error, "EPIPE")) return this.#end(EXIT.ok);
     this.#listener.onOutputLost(error);
-    this.#end(EXIT.outputLost);
+    this.#end(EXIT.incomplete);
   }
 
   #onFault(error: unknown): void {

@@ -1,7 +1,7 @@
 // The file that an audit is appended to, by several processes at once. It is opened once, and again after it
 // was renamed or removed. A full file is rotated: renamed, and the oldest one is deleted.
 
-import type { Stats } from "node:fs";
+import { fstatSync, readSync, type Stats, writeSync } from "node:fs";
 import { type FileHandle, lstat, open, rename, rm } from "node:fs/promises";
 import { dirname, extname } from "node:path";
 import { PlugboardError } from "../../model/errors.ts";
@@ -18,6 +18,8 @@ export interface AuditFileOptions {
   onRotateFailed: (error: unknown) => void;
 }
 
+/** Reading it too, to see how it ends. */
+const APPEND = "a+";
 const NEWLINE = Buffer.from("\n");
 /** Rotated files that are kept. */
 const KEEP = 5;
@@ -25,6 +27,8 @@ const KEEP = 5;
 interface OpenFile {
   handle: FileHandle;
   inode: number;
+  /** It ends in the middle of a line: a process was killed, or the disk was full. */
+  isTorn: boolean;
 }
 
 export class AuditFile {
@@ -37,6 +41,10 @@ export class AuditFile {
     this.#options = options;
   }
 
+  get isOpen(): boolean {
+    return this.#open !== undefined;
+  }
+
   /** Takes whole lines. Rejects if not all of them could be written. */
   async append(lines: Buffer): Promise<void> {
     try {
@@ -46,6 +54,22 @@ export class AuditFile {
     } catch (error) {
       this.#isTorn = true;
       await this.close();
+      throw error;
+    }
+  }
+
+  /**
+   * Like `append` to the file that is open, and blocks until it is done. It may have been renamed since: the next
+   * `append` notices that, and whoever reads the audit reads the renamed file too.
+   */
+  appendNow(lines: string): void {
+    const file = this.#open?.handle.fd;
+    if (file === undefined) throw new Error("the audit is not open");
+    try {
+      writeNow(file, this.#isTorn ? `\n${lines}` : lines);
+      this.#isTorn = false;
+    } catch (error) {
+      this.#isTorn = true;
       throw error;
     }
   }
@@ -66,6 +90,7 @@ export class AuditFile {
     }
     await this.close();
     this.#open = await openFile(path);
+    this.#isTorn ||= this.#open.isTorn;
     return this.#open;
   }
 
@@ -90,13 +115,27 @@ export class AuditFile {
 
 async function openFile(path: string): Promise<OpenFile> {
   await makeDirectory(dirname(path));
-  const handle = await open(path, "a", 0o600);
+  const handle = await open(path, APPEND, 0o600);
   try {
-    return { handle, inode: (await handle.stat()).ino };
+    return { handle, inode: (await handle.stat()).ino, isTorn: !endsInLine(handle.fd) };
   } catch (error) {
     await handle.close();
     throw error;
   }
+}
+
+/** A line that was appended to half of another one would be lost with it. */
+function endsInLine(file: number): boolean {
+  const { size } = fstatSync(file);
+  if (size === 0) return true;
+  const last = Buffer.alloc(1);
+  return readSync(file, last, 0, 1, size - 1) === 1 && last.equals(NEWLINE);
+}
+
+function writeNow(file: number, text: string): void {
+  const written = writeSync(file, text);
+  // Short only on a full disk, where the rest will most likely fail.
+  if (written < text.length) writeSync(file, Buffer.from(text).subarray(written));
 }
 
 async function look(path: string): Promise<Stats | undefined> {

@@ -1,11 +1,12 @@
-// Queues a record of every call and writes them in batches. If the disk is slow, full or gone, records get
-// lost, and calls go on.
+// Queues a record of every call and writes them in batches. Lines about calls that are about to be sent are written
+// at once, all of one turn of the event loop together. If the disk is full or gone, records get lost, and calls go on.
 
+import { randomBytes } from "node:crypto";
 import type { SuspiciousResult } from "../../model/audit-entry.ts";
 import { type Logger, silentLogger } from "../../model/logger.ts";
 import { type Clock, systemClock, type Timer, within } from "../../util/clock.ts";
 import { AuditFile } from "./audit-file.ts";
-import { type AuditRecord, lostLine, suspiciousLine, toLine } from "./record.ts";
+import { type AuditRecord, lostLine, suspiciousLine, toLine, toStartLine } from "./record.ts";
 
 export interface AuditLogOptions {
   file: string;
@@ -51,6 +52,13 @@ export class AuditLog {
   #isFlushing = false;
   #isClosed = false;
   #hasWarnedOfRotation = false;
+  /** Tells the starts of this process from those of others in the same file. */
+  readonly #idPrefix = randomBytes(4).toString("hex");
+  #started = 0;
+  /** Calls that have started and not ended. */
+  #running = 0;
+  #starting = "";
+  #startsWritten: Promise<void> | undefined;
 
   constructor({
     file,
@@ -69,6 +77,7 @@ export class AuditLog {
 
   /** Returns at once and never throws. */
   record(record: AuditRecord): void {
+    if (record.startId !== undefined) this.#running -= 1;
     if (this.#records.length + this.#lines >= this.#maxQueued) {
       this.#lost += 1;
       return;
@@ -77,6 +86,41 @@ export class AuditLog {
     const waiting = this.#records.length + this.#lines;
     if (waiting % GATHER_MOST === 0 || record.args?.kind === "large") this.#soon();
     else this.#timer ??= this.#clock.later(GATHER_MS, () => this.#tick());
+  }
+
+  /** Undefined, or a promise that resolves, when the line about the start is written or could not be. */
+  start(record: AuditRecord): undefined | Promise<void> {
+    this.#started += 1;
+    const line = toStartLine(record, `${this.#idPrefix}-${this.#started}`);
+    this.#running += 1;
+    if (!this.#file.isOpen) {
+      this.#keep(line);
+      return this.flush();
+    }
+    // Waiting for a tick would cost a single call more than the write itself.
+    if (this.#running === 1) return this.#writeNow(line);
+    this.#starting += line;
+    this.#startsWritten ??= new Promise((resolve) => {
+      // A tick comes after everything that this turn of the event loop still has to do.
+      process.nextTick(() => {
+        const lines = this.#starting;
+        this.#starting = "";
+        this.#startsWritten = undefined;
+        resolve(this.#writeNow(lines));
+      });
+    });
+    return this.#startsWritten;
+  }
+
+  /** Waits for the disk: a queued write takes far longer, and the call must not be sent before. */
+  #writeNow(lines: string): undefined {
+    try {
+      this.#file.appendNow(lines);
+    } catch (error) {
+      this.#keep(lines);
+      this.#onFailed(error);
+    }
+    return undefined;
   }
 
   /** Like `record`, for something suspicious in a result. */

@@ -1,15 +1,18 @@
-// Reads an audit, its oldest file first, and can follow it: then it goes on with what is written later.
+// Reads an audit, its oldest file first, and can follow it: then it goes on with what is written later. A line about a
+// call that started is left out once there is one about its end.
 
-import { type FileHandle, open, stat } from "node:fs/promises";
+import { type FileHandle, stat } from "node:fs/promises";
 import type {
   AuditEntry,
   AuditLine,
   LostEntries,
+  StartedEntry,
   SuspiciousResult,
 } from "../../model/audit-entry.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, tryParseJson } from "../../model/json.ts";
 import { type Clock, pause, systemClock } from "../../util/clock.ts";
+import { openRegularFile } from "../../util/regular-file.ts";
 import { rotatedFiles } from "./audit-file.ts";
 
 export interface ReadAuditOptions {
@@ -21,6 +24,8 @@ export interface ReadAuditOptions {
   last?: number;
   signal?: AbortSignal;
   clock?: Clock;
+  /** For each line that is not one of an audit: torn, changed, or of another program. */
+  onDamage?: () => void;
 }
 
 const POLL_MS = 200;
@@ -29,7 +34,10 @@ const CHUNK = 64 * 1024;
 const LONGEST_LINE = 1024 * 1024;
 const NEWLINE = 0x0a;
 
-/** Skips what is not a line of an audit. Rejects if a file cannot be read. */
+/**
+ * Calls that have started and not ended are among the lines that are there already; of those that start while the audit
+ * is followed only the end is given. Rejects if a file cannot be read.
+ */
 export async function* readAudit(options: ReadAuditOptions): AsyncGenerator<AuditLine> {
   const { file, follow = false, last = Infinity } = options;
   const { signal = new AbortController().signal, clock = systemClock } = options;
@@ -38,17 +46,21 @@ export async function* readAudit(options: ReadAuditOptions): AsyncGenerator<Audi
   try {
     tails = await openNew(file, tails);
     yield* lastOf(read(tails, options), last);
-    if (!follow) return;
+    if (!follow) {
+      // Lines are written whole, so half a line at the end is what a full disk or a crash has left.
+      for (const tail of tails) if (tail.hasRest) options.onDamage?.();
+      return;
+    }
     while (!signal.aborted) {
       await pause(clock, POLL_MS, signal);
       const isRotated = tails.length === 0 || (await inodeOf(file)) !== tails.at(-1)?.inode;
-      yield* read(tails, options);
+      yield* withoutStarts(read(tails, options));
       // A process that had not noticed the rotation may have written to the renamed file until now.
       for (const done of tails.splice(0, tails.length - 1)) await done.close();
       if (!isRotated) continue;
       const fresh = await openNew(file, tails);
       tails = [...tails, ...fresh];
-      yield* read(fresh, options);
+      yield* withoutStarts(read(fresh, options));
     }
   } finally {
     for (const tail of tails) await tail.close();
@@ -57,13 +69,16 @@ export async function* readAudit(options: ReadAuditOptions): AsyncGenerator<Audi
 
 async function* read(
   tails: readonly Tail[],
-  { filter = () => true, signal }: ReadAuditOptions,
+  { filter = () => true, signal, onDamage = () => {} }: ReadAuditOptions,
 ): AsyncGenerator<AuditLine> {
   for (const tail of tails) {
     for await (const text of tail.lines()) {
       if (signal?.aborted) return;
-      const line = readLine(text);
-      if (line !== undefined && filter(line)) yield line;
+      // An empty line follows half a line, which counts already.
+      if (text === "") continue;
+      const line = text === undefined ? undefined : readLine(text);
+      if (line === undefined) onDamage();
+      else if (filter(line)) yield line;
     }
   }
 }
@@ -87,17 +102,36 @@ async function openNew(file: string, known: readonly Tail[]): Promise<Tail[]> {
 }
 
 async function* lastOf(lines: AsyncIterable<AuditLine>, last: number): AsyncGenerator<AuditLine> {
-  if (last === Infinity) {
-    yield* lines;
-    return;
-  }
   let kept: AuditLine[] = [];
+  /** Calls whose end has not been read. */
+  const open = new Map<string, AuditLine>();
+  const ended = new Set<AuditLine>();
+  const trim = (): void => {
+    const shown = kept.filter((line) => !ended.has(line));
+    ended.clear();
+    kept = shown.slice(Math.max(0, shown.length - last));
+  };
+  let trimAt = last * 2 + 1000;
   for await (const line of lines) {
+    if (line.type === "start") open.set(line.id, line);
+    if (line.type === "call" && line.start !== undefined) {
+      const started = open.get(line.start);
+      if (started !== undefined) ended.add(started);
+      open.delete(line.start);
+    }
     kept.push(line);
     // Trimming only now and then keeps the cost per line low.
-    if (kept.length > last * 2 + 1000) kept = kept.slice(kept.length - last);
+    if (kept.length > trimAt) {
+      trim();
+      trimAt = kept.length + last + 1000;
+    }
   }
-  yield* last === 0 ? [] : kept.slice(-last);
+  trim();
+  yield* kept;
+}
+
+async function* withoutStarts(lines: AsyncIterable<AuditLine>): AsyncGenerator<AuditLine> {
+  for await (const line of lines) if (line.type !== "start") yield line;
 }
 
 async function inodeOf(file: string): Promise<number | undefined> {
@@ -119,6 +153,10 @@ function readLine(text: string): AuditLine | undefined {
     return isWhole && Array.isArray(line["patterns"])
       ? (line as unknown as SuspiciousResult)
       : undefined;
+  }
+  if (line["type"] === "start") {
+    const isWhole = ["id", "agent", "server", "tool"].every((key) => typeof line[key] === "string");
+    return isWhole ? (line as unknown as StartedEntry) : undefined;
   }
   const isCall =
     line["type"] === "call" &&
@@ -148,11 +186,10 @@ class Tail {
   static async open(path: string): Promise<Tail | undefined> {
     let handle: FileHandle;
     try {
-      // Opening a named pipe would wait for a writer, perhaps forever.
       if (!(await stat(path)).isFile()) {
         throw new PlugboardError("CONFIG_INVALID", `${path} is not a regular file`);
       }
-      handle = await open(path, "r");
+      handle = await openRegularFile(path);
     } catch (error) {
       if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
       throw error;
@@ -160,8 +197,8 @@ class Tail {
     return new Tail(handle, (await handle.stat()).ino);
   }
 
-  /** Complete lines. The beginning of an incomplete one is kept for the next time. */
-  async *lines(): AsyncGenerator<string> {
+  /** Complete lines, undefined for one that is too long. The beginning of an incomplete one is kept for the next time. */
+  async *lines(): AsyncGenerator<string | undefined> {
     // The file was truncated: everything in it now is new.
     if ((await this.#handle.stat()).size < this.#position) {
       this.#position = 0;
@@ -175,16 +212,23 @@ class Tail {
     }
   }
 
+  /** It ends in the middle of a line. */
+  get hasRest(): boolean {
+    return this.#restLength > 0;
+  }
+
   async close(): Promise<void> {
     await this.#handle.close();
   }
 
-  *#take(chunk: Buffer): Generator<string> {
+  *#take(chunk: Buffer): Generator<string | undefined> {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
       this.#keep(chunk.subarray(start, end));
       start = end + 1;
-      if (this.#restLength <= LONGEST_LINE) yield Buffer.concat(this.#rest).toString("utf8");
+      yield this.#restLength <= LONGEST_LINE
+        ? Buffer.concat(this.#rest).toString("utf8")
+        : undefined;
       this.#drop();
     }
     this.#keep(chunk.subarray(start));

@@ -18,6 +18,8 @@ export interface AuditRecord {
   args: KeptArguments | undefined;
   /** If present, the arguments themselves are written, passed through it. */
   redact: ValueRedactor | undefined;
+  /** Once a line was made about its start. */
+  startId: string | undefined;
   decision: Decision;
   durationMs: number;
   bytes: number;
@@ -29,18 +31,38 @@ export interface AuditRecord {
  * whatever comes from outside, and the rest is known to be plain.
  */
 export function toLine(record: AuditRecord): string {
-  const { session, decision, durationMs } = record;
+  const { startId, decision, durationMs } = record;
   const { argumentsHash, arguments: args } = describeArguments(record.args, record.redact);
   return (
-    `{"type":"call","time":"${isoTime(record.time)}","agent":${quoted(record.agent)}` +
-    (session === undefined ? "" : `,"session":${quoted(session)}`) +
-    `,"server":${quoted(record.server)},"tool":${quoted(record.tool)}` +
+    `{"type":"call",` +
+    (startId === undefined ? "" : `"start":"${startId}",`) +
+    aboutCall(record) +
     (argumentsHash === undefined ? "" : `,"argumentsHash":"${argumentsHash}"`) +
     (args === undefined ? "" : `,"arguments":${JSON.stringify(args)}`) +
     `,"decision":"${decision.verdict}"` +
     (decision.rule === undefined ? "" : `,"rule":${quoted(decision.rule)}`) +
     `,"durationMs":${Math.round(durationMs * 100) / 100},"bytes":${record.bytes}` +
     `,"outcome":"${record.outcome}"}\n`
+  );
+}
+
+/**
+ * The line for a call that is about to be sent. Ends in a newline. The line for its end will refer to it. The call waits
+ * for it, so it has the arguments only where the configuration asks for them: hashing takes as long as all the rest.
+ */
+export function toStartLine(record: AuditRecord, id: string): string {
+  record.startId = id;
+  const args = record.redact && describeArguments(record.args, record.redact).arguments;
+  const shown = args === undefined ? "" : `,"arguments":${JSON.stringify(args)}`;
+  return `{"type":"start","id":"${id}",${aboutCall(record)}${shown}}\n`;
+}
+
+/** What is known of a call before it is sent. */
+function aboutCall({ time, agent, session, server, tool }: AuditRecord): string {
+  return (
+    `"time":"${isoTime(time)}","agent":${quoted(agent)}` +
+    (session === undefined ? "" : `,"session":${quoted(session)}`) +
+    `,"server":${quoted(server)},"tool":${quoted(tool)}`
   );
 }
 

@@ -1,9 +1,10 @@
-// The outermost stage of the guard: it records every call, however the call ends.
+// Two stages of the guard. The outermost one records every call, however the call ends. The innermost one writes a
+// line before a call is sent that may change something, so that a host that is killed leaves a trace of it.
 
 import type { AuditEntry } from "../../model/audit-entry.ts";
 import type { ContentBlock } from "../../model/content.ts";
 import { PlugboardError } from "../../model/errors.ts";
-import type { Stage } from "../../model/guard.ts";
+import type { Stage, StageFor, ToolSubject } from "../../model/guard.ts";
 import type { CallOutcome } from "../../model/tool.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import type { ValueRedactor } from "../redact.ts";
@@ -20,10 +21,22 @@ export interface AuditStageOptions {
   clock?: Clock;
 }
 
-export function auditStage(log: Pick<AuditLog, "record">, options: AuditStageOptions): Stage {
+export interface AuditStages {
+  whole: Stage;
+  start: StageFor;
+}
+
+export function auditStages(
+  log: Pick<AuditLog, "record" | "start">,
+  options: AuditStageOptions,
+): AuditStages {
   const { agent, session, clock = systemClock } = options;
   const redact = options.arguments === true ? options.redact : undefined;
-  return async (call, next) => {
+  const start: Stage = (call, next) => {
+    const writing = call.audit && log.start(call.audit as AuditRecord);
+    return writing === undefined ? next(call) : writing.then(() => next(call));
+  };
+  const whole: Stage = async (call, next) => {
     const started = clock.monotonic();
     const { source, canonical } = call.subject;
     const record: AuditRecord = {
@@ -34,11 +47,13 @@ export function auditStage(log: Pick<AuditLog, "record">, options: AuditStageOpt
       tool: source.kind === "mcp" ? source.tool : canonical.slice("native/".length),
       args: keepArguments(call.args),
       redact,
+      startId: undefined,
       decision: call.decision,
       durationMs: 0,
       bytes: 0,
       outcome: "error",
     };
+    call.audit = record;
     try {
       const outcome = await next(call);
       record.outcome = wordFor(outcome);
@@ -53,6 +68,15 @@ export function auditStage(log: Pick<AuditLog, "record">, options: AuditStageOpt
       log.record(record);
     }
   };
+  return { whole, start: (subject) => (mayChange(subject) ? start : undefined) };
+}
+
+/**
+ * A tool that says it only reads is believed if it is the host's own or its server is configured. Whoever sends a server
+ * with a session could otherwise keep its calls out of the audit.
+ */
+function mayChange({ annotations, origin }: ToolSubject): boolean {
+  return annotations?.["readOnlyHint"] !== true || origin === "session";
 }
 
 function wordFor({ failure, isError }: CallOutcome): AuditEntry["outcome"] {

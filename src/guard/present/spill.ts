@@ -1,12 +1,14 @@
 // Saves what is too large for a model to files in one private directory, up to a total size, tells the model
 // where, and reads parts of them again. The directory is created when it is first needed and removed with the board.
+// It is named after this process: if that is killed, the next one removes it.
 
 import { randomBytes } from "node:crypto";
-import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, open, readdir, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { ContentBlock } from "../../model/content.ts";
 import type { ToolSubject } from "../../model/guard.ts";
 import type { FramingMode } from "../../model/guard-settings.ts";
+import { isOwnerGone, ownerName } from "../../state/process-owner.ts";
 import { byteSize, oneLine } from "../../util/text.ts";
 import { makeDirectory } from "../../util/make-directory.ts";
 import { type CutText, type Fitted, type OversizedMedia, wholeText } from "./fit.ts";
@@ -181,10 +183,21 @@ function lengthOf(byte: number): number {
   return byte >= 0xc0 ? 2 : 1;
 }
 
+const PREFIX = "results-";
+
 /** mkdtemp creates it for this user only, under a new name. */
 async function makeResultsDirectory(parent: string): Promise<string> {
   await makeDirectory(parent);
-  return mkdtemp(join(parent, "results-"));
+  return mkdtemp(join(parent, `${PREFIX}${ownerName()}.`));
+}
+
+/** Removes the directories of processes that have ended without doing so. Never rejects. */
+export async function removeLeftBehind(parent: string): Promise<void> {
+  for (const name of await readdir(parent).catch(() => [])) {
+    const end = name.lastIndexOf(".");
+    if (!name.startsWith(PREFIX) || end === -1) continue;
+    if (isOwnerGone(name.slice(PREFIX.length, end))) await tryDelete(join(parent, name));
+  }
 }
 
 /** A file that cannot be deleted stays; there is nobody to report it to. */

@@ -258,7 +258,9 @@ describe("on disk a session leaves", () => {
     expect(await readdir(join(stateDir, "catalog"))).toHaveLength(1);
     expect(await readdir(join(stateDir, "spill"))).toEqual([]);
     const lines = (await readFile(join(stateDir, "audit.jsonl"), "utf8")).trim().split("\n");
-    const entries = lines.map((line) => JSON.parse(line) as JsonObject);
+    const entries = lines
+      .map((line) => JSON.parse(line) as JsonObject)
+      .filter(({ type }) => type === "call");
     expect(entries.map(({ session: of, server, tool }) => [of, server, tool])).toEqual([
       ["s-1", "mine", "lines"],
       [other.id, "mine", "lines"],

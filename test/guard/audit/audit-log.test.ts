@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import {
   chmod,
   mkdir,
@@ -8,6 +9,7 @@ import {
   rm,
   stat,
   symlink,
+  writeFile,
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -47,6 +49,48 @@ const tools = (text: string): unknown[] =>
     .map((line) => (JSON.parse(line) as { tool?: string }).tool);
 const names = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, at) => `t${from + at}`);
+
+describe("a call that starts", () => {
+  it("is in the file before it is sent, the first one too", async () => {
+    const log = openLog({ file: join(directory, "new", "audit.jsonl") });
+    for (const tool of ["a", "b"]) {
+      const each = record({ tool });
+      await log.start(each);
+      expect(tools(await read(join(directory, "new", "audit.jsonl"))).at(-1)).toBe(tool);
+      log.record(each);
+    }
+  });
+
+  it("is written with all others of the same turn", async () => {
+    const log = openLog();
+    await log.start(record({ tool: "first" }));
+    const all = ["a", "b", "c"].map((tool) => log.start(record({ tool })));
+    expect(new Set(all).size).toBe(1);
+    expect(tools(readFileSync(file, "utf8"))).toEqual(["first"]);
+    await Promise.all(all);
+    expect(tools(await read())).toEqual(["first", "a", "b", "c"]);
+  });
+
+  it("is sent if nothing can be written, and is written later", async () => {
+    const clock = new ManualClock();
+    const logger = recordingLogger();
+    await mkdir(file);
+    const log = openLog({ clock, logger });
+    await log.start(record({ tool: "a" }));
+    expect(logger.lines).toMatchObject([
+      { message: "the audit cannot be written; calls go on without it" },
+    ]);
+    await rm(file, { recursive: true });
+    await log.flush();
+    expect(tools(await read())).toEqual(["a"]);
+  });
+
+  it("begins a line of its own where another process left half a line", async () => {
+    await writeFile(file, '{"torn');
+    await openLog().start(record({ tool: "a" }));
+    expect((await read()).split("\n")[1]).toContain('"tool":"a"');
+  });
+});
 
 describe("AuditLog", () => {
   it("writes a line of JSON per call, for its owner alone", async () => {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { AuditLog } from "../../../src/guard/audit/audit-log.ts";
 import type { AuditLine } from "../../../src/model/audit-entry.ts";
 import { readAudit, type ReadAuditOptions } from "../../../src/guard/audit/read-audit.ts";
-import { toLine } from "../../../src/guard/audit/record.ts";
+import { toLine, toStartLine } from "../../../src/guard/audit/record.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { record } from "./records.ts";
 
@@ -61,7 +61,23 @@ describe("readAudit", () => {
     ];
     const lost = '{"type":"lost","time":"2026-11-15T11:00:00.000Z","count":2}\n';
     await writeFile(file, `${line("a")}${odd.join("\n")}\n${lost}${line("é".repeat(9))}{"torn`);
-    expect(await read()).toEqual(["a", "lost 2", "é".repeat(9)]);
+    let damaged = 0;
+    const onDamage = (): void => void (damaged += 1);
+    expect(await read({ onDamage })).toEqual(["a", "lost 2", "é".repeat(9)]);
+    // The empty line is none, and the half one at the end is.
+    expect(damaged).toBe(odd.length);
+  });
+
+  it("gives calls that started and never ended, in their place", async () => {
+    const start = (tool: string) => toStartLine(record({ tool }), tool);
+    const end = (tool: string) => toLine(record({ tool: `${tool} ended`, startId: tool }));
+    await writeFile(rotated(1), start("a") + start("b") + line("c") + end("b") + start("d"));
+    await writeFile(file, end("d") + start("e") + end("gone"));
+    expect(await read()).toEqual(["a", "c", "b ended", "d ended", "e", "gone ended"]);
+    expect(await read({ last: 2 })).toEqual(["e", "gone ended"]);
+    const many = Array.from({ length: 5000 }, (_, at) => start(`s${at}`) + end(`s${at}`));
+    await writeFile(file, start("e") + many.join("") + start("f"));
+    expect(await read({ last: 3 })).toEqual(["s4998 ended", "s4999 ended", "f"]);
   });
 
   it("keeps characters whole that stand where two reads meet", async () => {

@@ -11,6 +11,7 @@ export function record(overrides: Partial<AuditRecord> = {}): AuditRecord {
     tool: "read",
     args: { kind: "copy", json: "{}" },
     redact: undefined,
+    startId: undefined,
     decision: { verdict: "allowed" },
     durationMs: 1.2345,
     bytes: 5,

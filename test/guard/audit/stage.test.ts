@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AuditRecord } from "../../../src/guard/audit/record.ts";
-import { auditStage, type AuditStageOptions } from "../../../src/guard/audit/stage.ts";
+import { auditStages, type AuditStageOptions } from "../../../src/guard/audit/stage.ts";
 import { PlugboardError } from "../../../src/model/errors.ts";
 import type { GuardedCall, Next, ToolSubject } from "../../../src/model/guard.ts";
 import type { CallOutcome } from "../../../src/model/tool.ts";
@@ -24,6 +24,7 @@ function guarded(subject: Partial<ToolSubject> = {}): GuardedCall {
     signal: undefined,
     onUpdate: undefined,
     decision: { verdict: "allowed" },
+    audit: undefined,
   };
 }
 
@@ -33,16 +34,54 @@ async function run(
   call = guarded(),
 ): Promise<{ record: AuditRecord | undefined; ended: unknown }> {
   const records: AuditRecord[] = [];
-  const stage = auditStage(
-    { record: (each) => void records.push(each) },
+  const { whole } = auditStages(
+    { record: (each) => void records.push(each), start: async () => {} },
     { agent: "default", redact, ...options },
   );
-  const ended = await stage(call, next).catch((error: unknown) => error);
+  const ended = await whole(call, next).catch((error: unknown) => error);
   expect(records).toHaveLength(1);
   return { record: records[0], ended };
 }
 
-describe("auditStage", () => {
+describe("the stage at the start of a call", () => {
+  it.each<[string, Partial<ToolSubject>, boolean]>([
+    ["says nothing about itself", {}, true],
+    ["only reads, of a configured server", { annotations: { readOnlyHint: true } }, false],
+    ["only reads, as text", { annotations: { readOnlyHint: "true" } }, true],
+    [
+      "only reads, of a server that came with a session",
+      { annotations: { readOnlyHint: true }, origin: "session" },
+      true,
+    ],
+    [
+      "only reads, of the host itself",
+      { annotations: { readOnlyHint: true }, origin: "native", source: { kind: "native" } },
+      false,
+    ],
+    ["destroys nothing", { annotations: { destructiveHint: false } }, true],
+  ])("of a tool that %s", async (_, about, isWritten) => {
+    const events: string[] = [];
+    const { whole, start } = auditStages(
+      {
+        record: ({ outcome }) => void events.push(outcome),
+        start: async ({ tool }) => void events.push(`start ${tool}`),
+      },
+      { agent: "default", redact },
+    );
+    const call = guarded(about);
+    const send: Next = async () => {
+      events.push("sent");
+      return { content: [] };
+    };
+    const inner = start(call.subject);
+    await whole(call, inner === undefined ? send : (each) => inner(each, send));
+    expect(events).toEqual(
+      isWritten ? [expect.stringMatching(/^start /), "sent", "ok"] : ["sent", "ok"],
+    );
+  });
+});
+
+describe("the stage around a call", () => {
   it("records who called what, when, how long it took and what came of it", async () => {
     const clock = new ManualClock();
     const outcome: CallOutcome = { content: [{ type: "text", text: "hello" }] };
@@ -61,6 +100,7 @@ describe("auditStage", () => {
       tool: "read",
       args: { kind: "flat", args: { path: "a" } },
       redact: undefined,
+      startId: undefined,
       decision: { verdict: "approved", rule: "ask" },
       durationMs: 250,
       bytes: 5,

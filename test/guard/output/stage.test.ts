@@ -40,6 +40,7 @@ async function pass(
     signal: undefined,
     onUpdate: undefined,
     decision: { verdict: "allowed" },
+    audit: undefined,
   };
   return stage(call, async () => answer);
 }

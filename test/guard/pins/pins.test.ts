@@ -50,6 +50,7 @@ async function call(pins: Pins, name: string) {
     signal: undefined,
     onUpdate: undefined,
     decision: { verdict: "allowed" },
+    audit: undefined,
   };
   const next = async () => outcome;
   const stage = pins.stage(about);

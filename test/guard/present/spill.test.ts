@@ -1,12 +1,15 @@
-import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { spawnSync } from "node:child_process";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
+  removeLeftBehind,
   SpillDirectory,
   type Spilled,
   type SpillingTool,
 } from "../../../src/guard/present/spill.ts";
+import { ownerName } from "../../../src/state/process-owner.ts";
 
 let root = "";
 
@@ -28,6 +31,27 @@ function pathOf(spilled: Spilled): string {
 async function mode(path: string): Promise<number> {
   return (await stat(path)).mode & 0o777;
 }
+
+describe("what killed processes left behind", () => {
+  it("is removed, and nothing of a living one or of anybody else", async () => {
+    const spill = new SpillDirectory(root);
+    const mine = dirname(pathOf(await spill.write(tool("docs/search"), "txt", "text")));
+    const [host, boot, space] = ownerName().split("-");
+    const ended = spawnSync(process.execPath, ["--version"]).pid;
+    const dead = `results-${host}-${boot}-${space}-${ended}-1.aaaaaa`;
+    const beforeRestart = `results-${host}-00000000-${space}-${process.pid}-1.aaaaaa`;
+    const elsewhere = `results-00000000-${boot}-${space}-${ended}-1.aaaaaa`;
+    const container = `results-${host}-${boot}-00000000-${ended}-1.aaaaaa`;
+    const kept = [basename(mine), elsewhere, container, "results-old", "something.else"];
+    for (const name of [dead, beforeRestart, ...kept.slice(1)]) {
+      await mkdir(join(root, name));
+      await writeFile(join(root, name, "a.txt"), "text");
+    }
+    await removeLeftBehind(root);
+    expect((await readdir(root)).sort()).toEqual(kept.sort());
+    await removeLeftBehind(join(root, "missing"));
+  });
+});
 
 describe("what is spilled", () => {
   it("is in a file of its own that only its owner can read", async () => {

@@ -6,6 +6,7 @@ import { plugboardHome } from "../../../config/home.ts";
 import { loadConfig } from "../../../config/load.ts";
 import type { AuditLine } from "../../../model/audit-entry.ts";
 import { PlugboardError } from "../../../model/errors.ts";
+import { plural } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSource } from "../open.ts";
@@ -21,7 +22,11 @@ export async function runAudit(command: AuditCommand, context: CliContext): Prom
   const file = await auditFile(context);
   const start = since?.kind === "ago" ? clock.now() - since.ms : since?.ms;
   const query = { server, tool, since: start };
-  const lines = queryAudit(query, { file, follow, last: limit, signal, clock });
+  let damaged = 0;
+  const onDamage = (): void => {
+    damaged += 1;
+  };
+  const lines = queryAudit(query, { file, follow, last: limit, signal, clock, onDamage });
   const { out } = screen.terminal;
   try {
     if (options.json) {
@@ -42,7 +47,14 @@ export async function runAudit(command: AuditCommand, context: CliContext): Prom
       hint: "check its permissions, or audit.file in the configuration",
     });
   }
-  return EXIT.ok;
+  if (damaged === 0) return EXIT.ok;
+  screen.note(
+    `plugboard: the audit is damaged: ${plural(damaged, "line")} of ${file} or of the files it was rotated to cannot be read`,
+  );
+  screen.note(
+    "hint: the disk was full, a host or the machine was stopped while writing, or somebody changed the file",
+  );
+  return EXIT.incomplete;
 }
 
 /** As configured; by default in Plugboard's home directory. */

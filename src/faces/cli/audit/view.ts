@@ -48,17 +48,24 @@ function toRow(line: AuditLine): Row {
     const outcome = { text: "suspicious result", tone: "yellow" } as const;
     return { cells: [time, tool, outcome, "", "", line.patterns.join(", "), "", line.agent] };
   }
-  const { server, tool, durationMs, bytes, agent, session } = line;
+  const { server, tool, agent, session } = line;
+  const name = `${server}/${tool}`;
+  const hash = (line.type === "call" && line.argumentsHash) || "";
+  const args = line.arguments === undefined ? hash : JSON.stringify(line.arguments);
+  const who = session === undefined ? agent : `${agent} ${session}`;
+  if (line.type === "start") {
+    return { cells: [time, name, { text: "no end", tone: "red" }, "", "", "", args, who] };
+  }
   return {
     cells: [
       time,
-      `${server}/${tool}`,
+      name,
       { text: line.outcome, tone: toneOf(line) },
-      duration(durationMs),
-      byteSize(bytes),
+      duration(line.durationMs),
+      byteSize(line.bytes),
       line.rule === undefined ? line.decision : `${line.decision} (${line.rule})`,
-      line.arguments === undefined ? (line.argumentsHash ?? "") : JSON.stringify(line.arguments),
-      session === undefined ? agent : `${agent} ${session}`,
+      args,
+      who,
     ],
   };
 }
