@@ -7,13 +7,15 @@ import { asText, plural, truncate } from "../util/text.ts";
 import { visible } from "../util/visible.ts";
 
 export interface ApprovalText {
-  /** `files/write_file (Write a file) needs your approval: every call of this tool needs approval` */
+  /** `files/write_file ("Write a file") needs your approval: every call of this tool needs approval` */
   question: string;
-  /** What the server says about the tool, a paragraph each. */
+  /** What the server says about the tool, a line each. Mark them as the server's: they may imitate ours. */
+  described: string[];
+  /** What the tool claims to do. */
   about: string[];
   /** A line each, indented where they are nested. Empty without arguments. */
   args: string[];
-  /** What `about` and `args` do not show; undefined where they show everything. */
+  /** What `described` and `args` do not show; undefined where they show everything. */
   leftOut?: string;
 }
 
@@ -39,11 +41,9 @@ export function approvalText(
   const shown = isCut ? truncate(described, LONGEST_DESCRIPTION) : described;
   const leftOut = [...(isCut ? ["the rest of the description"] : []), ...writer.leftOut()];
   return {
-    question: `${visible(tool)}${title === undefined ? "" : ` (${visible(truncate(title, LONGEST_TITLE))})`} needs your approval: ${visible(reason)}`,
-    about: [
-      ...(shown === "" ? [] : shown.split("\n").map((line) => visible(line.trimEnd()))),
-      claim({ hints, trusted }),
-    ],
+    question: `${visible(tool)}${title === undefined ? "" : ` ("${visible(truncate(title, LONGEST_TITLE)).replaceAll('"', '\\"')}")`} needs your approval: ${visible(reason)}`,
+    described: shown === "" ? [] : shown.split("\n").map((line) => visible(line.trimEnd())),
+    about: [claim({ hints, trusted })],
     args: writer.lines,
     ...(leftOut.length > 0 && { leftOut: leftOut.join(" and ") }),
   };

@@ -488,8 +488,13 @@ function aliases({ name, toolPrefix }: KnownServer): string[] {
 }
 
 /** Programs replace the characters of a name that they cannot use, so these and the letters' case do not count. */
+/** Nobody sees the characters that are dropped first, so a name with them must not pass for another one. */
 function fold(name: string): string {
-  return name.replace(/[^A-Za-z0-9]/g, "_").toLowerCase();
+  return name
+    .replace(/[\p{C}\p{M}\p{Default_Ignorable_Code_Point}]/gu, "")
+    .trim()
+    .replace(/[^A-Za-z0-9]/g, "_")
+    .toLowerCase();
 }
 
 function foldPattern(text: string): string {

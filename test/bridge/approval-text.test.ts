@@ -20,7 +20,7 @@ const argsOf = (args: JsonObject, full = false) => approvalText(request({ args }
 
 describe("the text before an approval", () => {
   it("names the tool, what it says it does, and the reason", () => {
-    const { question, about } = approvalText(
+    const { question, described, about } = approvalText(
       request({
         title: "Write a file",
         description: "Writes a file.\nOverwrites it.",
@@ -28,11 +28,10 @@ describe("the text before an approval", () => {
       }),
     );
     expect(question).toBe(
-      "files/write (Write a file) needs your approval: every call needs approval",
+      'files/write ("Write a file") needs your approval: every call needs approval',
     );
+    expect(described).toEqual(["Writes a file.", "Overwrites it."]);
     expect(about).toEqual([
-      "Writes a file.",
-      "Overwrites it.",
       "It says that it may delete or overwrite something; reaches no other system. Nobody has verified that.",
     ]);
   });
@@ -107,10 +106,10 @@ describe("the text before an approval", () => {
 
   it("says that a description is cut", () => {
     const description = "x".repeat(1000);
-    const { about, leftOut } = approvalText(request({ description }));
-    expect(about[0]).toHaveLength(600);
+    const { described, leftOut } = approvalText(request({ description }));
+    expect(described[0]).toHaveLength(600);
     expect(leftOut).toBe("the rest of the description");
-    expect(approvalText(request({ description }), true).about[0]).toBe(description);
+    expect(approvalText(request({ description }), true).described[0]).toBe(description);
   });
 
   it("survives arguments that are nested deeper than the stack", () => {

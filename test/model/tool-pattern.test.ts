@@ -111,6 +111,8 @@ describe("every spelling of a tool", () => {
 
 describe("a pattern that restricts", () => {
   it.each<[text: string, tool: string, expected: boolean]>([
+    ["files/write_file", "files/write_file\u200b", true],
+    ["files/write_file", "files/write_file ", true],
     // Every server that could be meant.
     ["mcp_a_b_c", "a/b_c", true],
     ["mcp_a_b_c", "a_b/c", true],

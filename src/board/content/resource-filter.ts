@@ -20,7 +20,8 @@ export class ResourceFilter {
   }
 
   allows(uri: string): boolean {
-    return this.#entries.length === 0 || this.#entries.some(({ matches }) => matches(uri));
+    if (this.#entries.length === 0) return true;
+    return !hasDotSegments(uri) && this.#entries.some(({ matches }) => matches(uri));
   }
 
   /** Entries that match no resource, neither one of the list nor one that a template could give. */
@@ -30,6 +31,11 @@ export class ResourceFilter {
       .filter(({ text }) => !templates.some(({ uriTemplate }) => couldGive(uriTemplate, text)))
       .map(({ text }) => text);
   }
+}
+
+/** `..` in a path, also encoded, names another place than the one that the URI begins with. */
+export function hasDotSegments(uri: string): boolean {
+  return /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:$|[/\\?#]|%2f|%5c)/i.test(uri);
 }
 
 function couldGive(uriTemplate: string, entry: string): boolean {

@@ -13,6 +13,7 @@ import type { ContentCache } from "./content-cache.ts";
 import type { ContentCaches, ListFrom } from "./content-caches.ts";
 import type { ContentOptions } from "./content-requests.ts";
 import { contentSubject } from "./content-subject.ts";
+import { hasDotSegments } from "./resource-filter.ts";
 
 export interface LocatedResource {
   from: ContentCache;
@@ -127,6 +128,8 @@ export class ResourceLocator {
     uri: string,
     lists: readonly ListFrom<ResourceList>[],
   ): LocatedResource | undefined {
+    // A template's variable may take anything, and `..` would lead out of what the template names.
+    if (hasDotSegments(uri)) return undefined;
     const fitting = lists
       .filter(({ from }) => from.allows(uri))
       .flatMap(({ from, list }) =>

@@ -38,3 +38,14 @@ describe("a resource filter", () => {
     expect(unmatched).toEqual(expected ? [] : [entry]);
   });
 });
+
+it.each([
+  ["file:///docs/a.md", true],
+  ["file:///docs/a..b/c", true],
+  ["file:///docs/../etc/passwd", false],
+  ["file:///docs/%2e%2E/etc/passwd", false],
+  ["file:///docs/x%2f..%2fy", false],
+  ["file:///docs/..", false],
+])("does not let a URI lead out of what an entry names: %s %s", (uri, isAllowed) => {
+  expect(new ResourceFilter(["file:///docs/*"]).allows(uri)).toBe(isAllowed);
+});

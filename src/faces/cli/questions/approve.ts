@@ -6,7 +6,7 @@ import { PlugboardError } from "../../../model/errors.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { askLine } from "../terminal/input.ts";
-import { wrapIndented } from "../terminal/width.ts";
+import { wrap, wrapIndented } from "../terminal/width.ts";
 import { isAttended } from "./elicit.ts";
 
 export function approvalPrompt(context: CliContext): AskApproval {
@@ -32,10 +32,14 @@ export function approvalPrompt(context: CliContext): AskApproval {
 
 /** True if something was left out. */
 function show(request: ApprovalRequest, { screen }: CliContext, full: boolean): boolean {
-  const { question, about, args, leftOut } = approvalText(request, full);
+  const { question, described, about, args, leftOut } = approvalText(request, full);
   const { width } = screen.terminal.err;
+  const room = Math.max(20, (width ?? Infinity) - 4);
   const lines = [
     question,
+    // Every line of the server's stands behind a bar, so that none passes for one of ours.
+    ...(described.length === 0 ? [] : ["  its server describes it as:"]),
+    ...described.flatMap((line) => wrap(line, room).map((part) => `  │ ${part}`)),
     ...about.map((line) => `  ${line}`),
     ...(args.length === 0 ? ["  without arguments"] : ["  arguments:"]),
     ...args.map((line) => `    ${line}`),

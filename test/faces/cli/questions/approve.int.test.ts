@@ -51,7 +51,8 @@ describe("a call that must be approved", () => {
     expect(stderr).toContain(
       [
         "echo/add needs your approval: every call of this tool needs approval",
-        "  Adds two numbers.",
+        "  its server describes it as:",
+        "  │ Adds two numbers.",
         "  It says that it only reads. Nobody has verified that.",
         "  arguments:",
         "    a: 1",
