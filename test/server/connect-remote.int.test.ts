@@ -115,7 +115,8 @@ describe.each(MODES)("server-everything over %s", (_, mode) => {
     const board = await open({ everything: everything.config });
     expect(statusOf(board, "everything")).toMatchObject({
       state: { kind: "ready", protocolVersion: "2025-11-25" },
-      transport: mode.transport ?? "remote",
+      // The one in use, whether it was configured or found.
+      transport: everything.config.url.endsWith("/sse") ? "sse" : "http",
       tools: 13,
     });
     const names = board.tools().map(({ name }) => name);

@@ -21,5 +21,5 @@ it.each([
   const request = { callId: "1", tool: "docs/x", publicName: "x", server: "docs", args };
   const rest = { hints: {}, trusted: false, reason: "r", always: "until-closed" } as const;
   expect(await ask({ ...request, ...rest }, undefined)).toBe("refuse");
-  expect(asked).toMatchObject([{ toolCall: { content: [{ content: { text } }, {}] } }]);
+  expect(asked).toMatchObject([{ toolCall: { content: [{ content: { text } }, {}, {}] } }]);
 });
