@@ -16,8 +16,8 @@ export interface AuditCommand {
 export type Since = { kind: "ago"; ms: number } | { kind: "at"; ms: number };
 
 const HELP = `
-With --json every call is one line of JSON, as in the audit file. A call that has
-started and not ended still runs, or its host was killed.
+With --json every call is one line of JSON, as in the audit file. A call that
+has started and not ended still runs, or its host was killed.
 
 Examples:
   plugboard audit --since 1h --tool 'files/write_*'
