@@ -132,10 +132,14 @@ function endsInLine(file: number): boolean {
   return readSync(file, last, 0, 1, size - 1) === 1 && last.equals(NEWLINE);
 }
 
+/** Used again and again: most texts are one short line. */
+const buffer = Buffer.allocUnsafeSlow(4096);
+
 function writeNow(file: number, text: string): void {
-  const written = writeSync(file, text);
-  // Short only on a full disk, where the rest will most likely fail.
-  if (written < text.length) writeSync(file, Buffer.from(text).subarray(written));
+  const isShort = text.length * 3 <= buffer.length;
+  const bytes = isShort ? buffer : Buffer.from(text);
+  const end = isShort ? buffer.write(text) : bytes.length;
+  for (let at = 0; at < end;) at += writeSync(file, bytes, at, end - at);
 }
 
 async function look(path: string): Promise<Stats | undefined> {

@@ -52,7 +52,8 @@ export function toLine(record: AuditRecord): string {
  */
 export function toStartLine(record: AuditRecord, id: string): string {
   record.startId = id;
-  const args = record.redact && describeArguments(record.args, record.redact).arguments;
+  const { redact } = record;
+  const args = redact === undefined ? undefined : describeArguments(record.args, redact).arguments;
   const shown = args === undefined ? "" : `,"arguments":${JSON.stringify(args)}`;
   return `{"type":"start","id":"${id}",${aboutCall(record)}${shown}}\n`;
 }
