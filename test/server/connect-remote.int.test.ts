@@ -116,7 +116,7 @@ describe.each(MODES)("server-everything over %s", (_, mode) => {
     expect(statusOf(board, "everything")).toMatchObject({
       state: { kind: "ready", protocolVersion: "2025-11-25" },
       // The one in use, whether it was configured or found.
-      transport: everything.config.url.endsWith("/sse") ? "sse" : "http",
+      transport: everything.config.url?.endsWith("/sse") ? "sse" : "http",
       tools: 13,
     });
     const names = board.tools().map(({ name }) => name);

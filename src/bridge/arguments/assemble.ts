@@ -6,6 +6,7 @@ import type { PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { closest } from "../../util/closest.ts";
 import { oneLine, plural } from "../../util/text.ts";
+import { isDeeperThan, REFUSED_DEPTH } from "../../util/json-depth.ts";
 import { type Parameter, SchemaView, typesOf } from "./schema-view.ts";
 import { invalidArguments } from "./invalid.ts";
 import type { GivenArguments, GivenValue } from "./parse.ts";
@@ -28,6 +29,10 @@ export function assembleArguments(
   schema: JsonObject,
   hint: string,
 ): AssembledArguments {
+  if (isDeeperThan(REFUSED_DEPTH, [whole, pairs])) {
+    const problem = `the arguments are nested more than ${REFUSED_DEPTH} levels deep; make them flatter`;
+    return { args: {}, warnings: [], problem: invalidArguments([problem], hint) };
+  }
   const builder = new Builder(schema, whole);
   for (const [key, values] of grouped(pairs)) builder.add(key, values);
   builder.check();

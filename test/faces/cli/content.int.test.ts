@@ -137,7 +137,7 @@ describe("plugboard read", () => {
     [
       ["zzz"],
       2,
-      "no server lists 'zzz'\nhint: if a server has it without listing it, name the server",
+      "no server lists 'zzz'\nhint: these servers could not be asked for their resources: gone",
     ],
     [["lib:///rules", "--server", "lip"], 2, "there is no server named 'lip'"],
     [["gone:///x", "--server", "gone"], 3, "server 'gone'"],

@@ -139,7 +139,6 @@ describe("read_file", () => {
       { path: "none" },
       "the editor could not read none: Resource not found",
     ],
-    ["a path that is no text", { path: 5 }, "path: "],
     ["line 0", { path: "a.txt", line: 0 }, "line: "],
     ["a file outside", { path: "/etc/hosts" }, "outside of the session's directories"],
     ["a link that leads out", { path: "link/x" }, "outside of the session's directories"],
