@@ -17,7 +17,7 @@ const [
   example = "",
   models = "",
   rules = "",
-  contents = "",
+  _contents = "",
   sessions = "",
   mistakes = "",
   doubts = "",

@@ -30,7 +30,7 @@ export function assembleArguments(
   hint: string,
 ): AssembledArguments {
   if (isDeeperThan(REFUSED_DEPTH, [whole, pairs])) {
-    const problem = `the arguments are nested more than ${REFUSED_DEPTH} levels deep; make them flatter`;
+    const problem = `the arguments are nested more than ${REFUSED_DEPTH} levels deep; the tool was not called`;
     return { args: {}, warnings: [], problem: invalidArguments([problem], hint) };
   }
   const builder = new Builder(schema, whole);

@@ -133,8 +133,8 @@ export class Lifetime {
 
   #end(exitCode: number): void {
     this.#exitCode ??= exitCode;
-    const { clock, exit } = this.#io;
-    this.#deadline ??= clock.later(GRACE_MS, () => exit(this.#exitCode ?? exitCode));
+    const io = this.#io;
+    this.#deadline ??= io.clock.later(GRACE_MS, () => io.exit(this.#exitCode ?? exitCode));
     this.#controller.abort();
   }
 }

@@ -67,7 +67,7 @@ describe("a call that starts", () => {
     const all = ["a", "b", "c"].map((tool) => log.start(record({ tool })));
     expect(new Set(all).size).toBe(1);
     expect(tools(readFileSync(file, "utf8"))).toEqual(["first"]);
-    await Promise.all(all);
+    for (const each of all) await each;
     expect(tools(await read())).toEqual(["first", "a", "b", "c"]);
   });
 

@@ -34,8 +34,8 @@ it.each([
     "````\necho <!--\n```\nrm x\n````\nin\n```\n/project\n```",
   ],
 ])("the user sees all of the command %j", async (command, title, text) => {
-  const { preview } = runCommandTool(makeContext().context, "linux");
-  const shown = await preview?.({ command }, undefined);
+  const tool = runCommandTool(makeContext().context, "linux");
+  const shown = await tool.preview?.({ command }, undefined);
   expect(shown).toMatchObject({ title: `run ${title}`, content: [{ content: { text } }] });
 });
 
