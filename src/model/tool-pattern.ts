@@ -158,6 +158,7 @@ function restrictingToolPattern(text: string, scope: "agent" | "server"): ToolPa
   const isWhole = wholeName(text, isOfAgent);
   const prefixed = text.replace(/^mcp(?=[_:])/i, "mcp");
   const wholeServers = isOfAgent ? wholeServersOf(prefixed) : [];
+  const isLoose = isOfAgent ? looseName(text) : () => false;
   const readings = restrictingReadings(prefixed, isOfAgent).map(({ server, tool, kind }) => ({
     isForNative: kind === "canonical" || server === NATIVE,
     isServer: compileGlob(foldPattern(server)),
@@ -172,12 +173,26 @@ function restrictingToolPattern(text: string, scope: "agent" | "server"): ToolPa
       const { servers, tool } = name.folded;
       const isNative = name.server === NATIVE;
       if (!isNative && wholeServers.some((matches) => servers.some(matches))) return true;
+      if (!isNative && servers.some((server) => isLoose(collapsed(`${server}_${tool}`))))
+        return true;
       return readings.some(
         ({ isForNative, isServer, isTool }) =>
           (isForNative || !isNative) && servers.some(isServer) && isTool(tool),
       );
     },
   };
+}
+
+/** Whatever stands between the names: `files-write_file`, `mcp.files.write_file`. `a/b` and `mcp:a:b` are clear. */
+function looseName(text: string): Matcher {
+  if (/^mcp:[^:/]+:[^:]/i.test(text)) return () => false;
+  const withoutPrefix = text.replace(/^mcp[^A-Za-z0-9*]/i, "");
+  if (withoutPrefix === text && text.includes("/")) return () => false;
+  return compileGlob(collapsed(foldPattern(withoutPrefix)));
+}
+
+function collapsed(folded: string): string {
+  return folded.replace(/_+/g, "_");
 }
 
 /** For `allow` in the rules of an agent. */

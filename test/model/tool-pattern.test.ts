@@ -111,6 +111,14 @@ describe("every spelling of a tool", () => {
 
 describe("a pattern that restricts", () => {
   it.each<[text: string, tool: string, expected: boolean]>([
+    ...[
+      "mcp.files.write_file",
+      "mcp-files-write_file",
+      "files-write_file",
+      "files::write_file",
+    ].map((text): [string, string, boolean] => [text, "files/write_file", true]),
+    ["mcp/files/write_file", "files/write_file", true],
+    ["mcp_files/write_file", "files/write_file", true],
     ["files/write_file", "files/write_file\u200b", true],
     ["files/write_file", "files/write_file ", true],
     // Every server that could be meant.
