@@ -69,7 +69,7 @@ const NOTICE_MS = 20_000;
 const TIMEOUT_MS = 120_000;
 
 /**
- * Rejects with INVALID_ARGUMENTS for an id that is none, with NO_MODEL for an unknown provider or package, and with
+ * Rejects with INVALID_ARGUMENTS for an id that does not name a model, with NO_MODEL for an unknown provider or package, and with
  * NEEDS_AUTH for a missing key. Sends no request.
  */
 export async function openModel(id: string, options: ModelOptions = {}): Promise<AgentModel> {

@@ -7,7 +7,7 @@ import { resolveEndpoint } from "../config/resolve.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import type { Environment } from "../util/environment.ts";
 
-/** Leaves out the values of environment variables and headers: a new token is no other server. */
+/** Leaves out the values of environment variables and headers: a new token does not make it another server. */
 export function approvalKey(definition: ServerDefinition, cwd: string, env: Environment): string {
   const { name, endpoint, protocol } = definition;
   return createHash("sha256")

@@ -65,7 +65,7 @@ async function readPart(saved: SavedResults, args: JsonObject): Promise<NativeTo
       "INVALID_ARGUMENTS",
       `no saved result is named '${oneLine(file, 200)}'`,
       {
-        hint: names.length === 0 ? "there are none any more" : `there are ${names.join(", ")}`,
+        hint: names.length === 0 ? "none are left" : `there are ${names.join(", ")}`,
       },
     );
   }

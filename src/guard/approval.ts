@@ -143,11 +143,12 @@ function reasonToAsk(
     case "destructive": {
       if (!isTrusted && subject.content)
         return `the server is not trusted, so reading its ${subject.content.kind}s may change something`;
-      if (!isTrusted)
-        return "the server is not trusted, so its hints that the tool changes nothing do not count";
       const { readOnly, destructive } = hintsIn(subject.annotations);
-      if (readOnly === true || destructive === false) return undefined;
-      return "the tool may change or delete something";
+      const isHarmless = readOnly === true || destructive === false;
+      if (!isHarmless) return "the tool may change or delete something";
+      return isTrusted
+        ? undefined
+        : "the server is not trusted, so its hints that the tool changes nothing do not count";
     }
   }
 }

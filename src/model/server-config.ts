@@ -32,7 +32,7 @@ export interface ServerConfig {
   transport?: ServerTransport | "streamable-http";
   /** Another name for `transport`. */
   type?: ServerTransport | "streamable-http";
-  /** The program to start, without its arguments: no shell takes them apart. `~/` is the home directory. */
+  /** The program to start, without its arguments, which belong in `args`. `~/` is the home directory. */
   command?: string;
   /** `~/` at the beginning of an argument is the home directory. */
   args?: string[];

@@ -242,12 +242,12 @@ function decode(value: string): string {
 
 /** Settings that name something: `PGUSER`, `--database`, `DB_HOST`. */
 const NAMING = /(?:user|username|database|db|dbname|schema|host|hostname|server|name)$/i;
-/** A name is words, perhaps with a number at the end. What looks random is none, wherever it stands. */
+/** A name is words, perhaps with a number at the end. What looks random is never a name. */
 const NAME = /^[a-z]{1,32}(?:[-_.][a-z]{1,32}){0,6}\d{0,4}$/i;
 
 /**
  * The names in an endpoint: command, host, user, database. A credential that equals one is found in every other text.
- * What comes from a variable that is named like a credential is no name, wherever it stands.
+ * What comes from a variable that is named like a credential is never a name.
  */
 export function namesIn(unresolved: Endpoint, resolved: Endpoint): string[] {
   const names: string[] = [];

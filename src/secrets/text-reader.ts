@@ -116,7 +116,7 @@ export function hasEscapes(text: string): boolean {
   return text.includes("\u001b") || text.includes("\u009b");
 }
 
-/** Where a code begins that the text ends in the middle of; the text's length if there is none. */
+/** The start of a code that the end of the text cuts off; the text's length without one. */
 export function unfinishedCode(text: string): number {
   const from = Math.max(0, text.length - LONGEST_UNFINISHED);
   const at = text.slice(from).search(UNFINISHED);

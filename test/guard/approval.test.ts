@@ -187,7 +187,7 @@ describe("a question", () => {
       hints: { destructive: true, idempotent: false },
       trusted: false,
       always: "until-closed",
-      reason: "the server is not trusted, so its hints that the tool changes nothing do not count",
+      reason: "the tool may change or delete something",
     });
     answer("once");
     expect(await made).toBe(OUTCOME);

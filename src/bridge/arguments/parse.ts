@@ -21,7 +21,7 @@ export interface GivenArguments {
 
 /** What a word can point to. Both reject with INVALID_ARGUMENTS. */
 export interface ArgumentSources {
-  /** The ways to give arguments, for a word that is none of them. */
+  /** The ways to give arguments, shown for a word that is not one of them. */
   forms: string;
   /** `key` is the argument that gets the content; without it, the file has the whole object. */
   file(path: string, key?: string): Promise<string>;

@@ -109,7 +109,7 @@ function oddityOf(schema: JsonObject): string | undefined {
   }
   const isComplete =
     preset === undefined || choices.some((each) => isDeepStrictEqual(each, preset));
-  return isComplete ? undefined : `its default, ${word(preset)}, is none of its choices`;
+  return isComplete ? undefined : `its default, ${word(preset)}, is not one of its choices`;
 }
 
 function isOf(type: string, value: unknown): boolean {

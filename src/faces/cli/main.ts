@@ -82,7 +82,7 @@ async function runWithin(
     const logger = createLog({
       level: options.logLevel,
       format: env["PLUGBOARD_LOG_FORMAT"] === "json" ? "json" : "text",
-      // Nobody sees how the servers of an agent fare, except in its log.
+      // The log is the only place where you see the state of an agent's servers.
       isStateShown: command.kind !== "acp",
       apart: (text) => commandsApart(text, options),
       paint,

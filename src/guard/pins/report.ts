@@ -95,7 +95,7 @@ function reason(change: PinChange): string {
     case "new":
       return "since it is new on a server that was pinned before and nobody has approved it";
     case "lost":
-      return `since nobody can tell whether it changed: of its server, ${lostReason(change)}`;
+      return `since nobody can tell whether it changed: the pins of its server are lost (${lostReason(change)})`;
   }
 }
 

@@ -78,8 +78,8 @@ export function withCause(
 }
 
 /**
- * What a line asks for that nobody can give it, because stdin carries the protocol. `isOpen` says that the line has
- * not ended, so that the server may be waiting behind it.
+ * Recognises a line that asks for an answer. Nobody can give one, because stdin carries the protocol. `isOpen` says
+ * that the line has not ended, so the server may be waiting for the answer.
  */
 export function findQuestion(line: string, isOpen: boolean): { remedy: string } | undefined {
   const text = line.slice(-MAX_LINE).trimEnd();

@@ -29,7 +29,7 @@ export function watchForQuestion(
     const read = (chunk: Buffer): void => {
       timer?.cancel();
       const lines = `${open}${decoder.write(chunk)}`.split("\n");
-      // One character more than a question may have tells that it is none.
+      // A line with one character more than the longest question is not a question.
       open = (lines.at(-1) ?? "").slice(0, MAX_LINE + 1);
       const isOpen = open.trim() !== "";
       const text = plainText(isOpen ? open : (lines.at(-2) ?? ""));

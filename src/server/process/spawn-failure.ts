@@ -155,7 +155,7 @@ async function splitCommand(
     const args = line.slice(end).match(/"[^"]*"|'[^']*'|\S+/g) ?? [];
     const bare = args.map((each) => each.replace(/^(["'])(.*)\1$/, "$2"));
     return {
-      message: `command '${line}' has arguments in it, and no shell takes them apart`,
+      message: `command '${line}' contains arguments; Plugboard uses no shell, so they belong in "args"`,
       hint: `set "command": ${JSON.stringify(command)}, "args": ${JSON.stringify(bare)}`,
     };
   }

@@ -316,7 +316,7 @@ describe("a schema that is not sound", () => {
       given({}, { order: "up" }),
       one("order", { type: "string", enum: ["asc"], default: "none" }),
       { order: "up" },
-      'order: the schema is not sound here: its default, "none", is none of its choices',
+      'order: the schema is not sound here: its default, "none", is not one of its choices',
     ],
     [
       "a required argument that it does not describe",

@@ -137,19 +137,19 @@ describe("a command that cannot be started", () => {
     [
       "a whole command line",
       { command: `runs -y foo "a b" 'c'` },
-      /^command 'runs -y foo .*' has arguments in it, and no shell takes them apart$/,
+      /^command 'runs -y foo .*' contains arguments; Plugboard uses no shell, so they belong in "args"$/,
       /^set "command": "runs", "args": \["-y","foo","a b","c"\]$/,
     ],
     [
       "a whole command line with a path",
       { command: "runs ./x.js" },
-      /has arguments in it/,
+      /contains arguments/,
       /^set "command": "runs", "args": \["\.\/x.js"\]$/,
     ],
     [
       "a path with a space and arguments",
       { command: "./my tools/runs --x" },
-      /has arguments in it/,
+      /contains arguments/,
       /^set "command": ".\/my tools\/runs", "args": \["--x"\]$/,
     ],
     ["a missing name with a space", { command: "none -y" }, /'none -y' was not found/, /install/],
