@@ -9,7 +9,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const LAYERS = [
   ["bin.ts", "index.ts"],
   ["faces"],
-  ["agent"],
+  ["agent", "endpoint"],
   ["board.ts", "board"],
   ["config", "secrets", "auth", "server", "catalog", "bridge", "guard"],
   ["net", "state"],
@@ -17,7 +17,7 @@ const LAYERS = [
   ["util"],
 ];
 
-/** Faces reach these through the board alone. */
+/** Faces and endpoints reach these through the board alone. */
 const BEHIND_THE_BOARD = new Set(["server", "guard", "secrets", "auth", "catalog"]);
 
 /** The demo server runs in a process of its own: it shares only helpers with the host. */
@@ -55,15 +55,15 @@ function isAllowed({ from, to }) {
   if (folder === "faces" && target === "faces") return isSameFace(from, to);
   if (folder === target || (folder === "board" && target === "board.ts")) return true;
   if (folder === "board.ts" && target === "board") return true;
-  if (folder === "faces" && BEHIND_THE_BOARD.has(target)) return false;
+  if ((folder === "faces" || folder === "endpoint") && BEHIND_THE_BOARD.has(target)) return false;
   const [layer, targetLayer] = [layerOf(folder), layerOf(target)];
   return layer !== -1 && layer < targetLayer;
 }
 
-/** The command line starts the ACP agent; otherwise faces know nothing of each other. */
+/** The command line starts the ACP agent and the gateway; otherwise faces know nothing of each other. */
 function isSameFace(from, to) {
   const [face, other] = [from.split(sep)[1], to.split(sep)[1]];
-  return face === other || (face === "cli" && other === "acp");
+  return face === other || (face === "cli" && (other === "acp" || other === "gateway"));
 }
 
 /** At each level, sub-folders must not need each other, or the files beside them, in a circle. */

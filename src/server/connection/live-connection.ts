@@ -26,7 +26,7 @@ import { RequestRouter } from "../requests/request-router.ts";
 import type { HostAnswers } from "../requests/host-answers.ts";
 import type { Carrier } from "../transport/carrier.ts";
 import { isMethodNotFound } from "../transport/errors.ts";
-import { type ParamHeader, readParamHeaders } from "../transport/param-headers.ts";
+import { type ParamHeader, readParamHeaders } from "../../model/param-headers.ts";
 import { ChangeStream } from "./change-stream.ts";
 import { type Handshake, type Implementation, requestMeta, shakeHands } from "./handshake.ts";
 import { hiddenIn, readIdentity } from "./identity.ts";

@@ -6,7 +6,7 @@ import type { ProtocolEra, RemoteTransportKind } from "../../model/connection.ts
 import type { PlugboardError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { FailureCause } from "../log/find-cause.ts";
-import type { ParamHeader } from "./param-headers.ts";
+import type { ParamHeader } from "../../model/param-headers.ts";
 import type { RequestOptions } from "./pending-calls.ts";
 
 /** An SDK transport that also makes requests of the host's own. */

@@ -1,6 +1,7 @@
 // The headers of one POST: those of the session, and those that 2026-07-28 wants mirrored from the body.
 
 import type { JsonObject } from "../../model/json.ts";
+import { headerValue } from "../../model/param-headers.ts";
 
 const PROTOCOL_VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
 
@@ -37,13 +38,6 @@ export function mirroredHeaders(method: string, params: JsonObject): Record<stri
     "mcp-method": method,
     ...(typeof name === "string" && { "mcp-name": headerValue(name) }),
   };
-}
-
-/** As it is if it is safe in a header, otherwise as base64 in the form that the specification gives. */
-export function headerValue(value: string): string {
-  const isSafe = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/.test(value);
-  if (isSafe && !(value.startsWith("=?base64?") && value.endsWith("?="))) return value;
-  return `=?base64?${Buffer.from(value, "utf8").toString("base64")}?=`;
 }
 
 /** What a body is, in lower case and without parameters: `text/event-stream`. Media types have no case. */

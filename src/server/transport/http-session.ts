@@ -6,7 +6,7 @@ import { cancelled, PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { GuardedFetch, GuardedResponse } from "../../net/fetch.ts";
 import { type Clock, pause } from "../../util/clock.ts";
-import { type ParamHeader, paramHeaders } from "./param-headers.ts";
+import { type ParamHeader, paramHeaders } from "../../model/param-headers.ts";
 import { readEvents, type StreamPosition } from "./event-stream.ts";
 import { mediaType, mirroredHeaders, sessionHeaders } from "./http-headers.ts";
 import type { Quote } from "./errors.ts";

@@ -16,7 +16,7 @@ import {
   type Outgoing,
   type RemoteOptions,
 } from "./http-session.ts";
-import type { ParamHeader } from "./param-headers.ts";
+import type { ParamHeader } from "../../model/param-headers.ts";
 import { RemoteTransport } from "./remote.ts";
 
 const RESUME_ATTEMPTS = 3;

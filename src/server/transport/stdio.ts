@@ -10,7 +10,7 @@ import { Backlog } from "./backlog.ts";
 import type { Wire } from "./carrier.ts";
 import { type DroppedLine, faultOfId, faultOfText, faultOfUnfinished } from "./dropped-line.ts";
 import { messageTooLarge, type Quote } from "./errors.ts";
-import { LineReader } from "./line-reader.ts";
+import { LineReader } from "../../util/line-reader.ts";
 import { PendingCalls, type RequestOptions } from "./pending-calls.ts";
 
 /** After this many lines in a row that are not messages we give up. A chatty start-up stays below. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/model/json.ts";
 import {
-  headerValue,
   mirroredHeaders,
   sessionHeaders,
   type SessionHeaders,
@@ -65,38 +64,5 @@ describe("the headers mirrored from the body", () => {
     ],
   ])("are empty for a request with %s", (_, params) => {
     expect(mirroredHeaders("tools/call", params)).toEqual({});
-  });
-});
-
-describe("a header's value", () => {
-  it.each([
-    ["echo"],
-    ["a"],
-    ["file:///a b/c?d=e#f"],
-    ["!~"],
-    ["a =?base64??="],
-    ["=?base64?ZWNobw=="],
-    ["a\tb"],
-  ])("%j goes as it is", (value) => {
-    expect(headerValue(value)).toBe(value);
-  });
-
-  it.each([
-    ["nothing", ""],
-    ["a space before", " echo"],
-    ["a space after", "echo "],
-    ["a line break", "echo\r\nx-admin: yes"],
-    ["a break at the very end", "echo\n"],
-    ["a tab before", "\techo"],
-    ["a tab after", "echo\t"],
-    ["a control character", "a\u0000b"],
-    ["DEL", "a\u007fb"],
-    ["letters beyond ASCII", "grüße 🙂"],
-    ["what looks encoded already", "=?base64?ZWNobw==?="],
-  ])("with %s is encoded, and nothing is lost", (_, value) => {
-    const encoded = headerValue(value);
-    expect(encoded).toMatch(/^=\?base64\?[A-Za-z0-9+/]*={0,2}\?=$/);
-    const base64 = encoded.slice("=?base64?".length, -"?=".length);
-    expect(Buffer.from(base64, "base64").toString("utf8")).toBe(value);
   });
 });

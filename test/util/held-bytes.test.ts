@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { HeldBytes } from "../../../src/server/transport/held-bytes.ts";
+import { HeldBytes } from "../../src/util/held-bytes.ts";
 
 const KIB = 1024;
 /** Sizes around the limit for keeping a chunk as it is, and around the size of a block. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { LineReader } from "../../../src/server/transport/line-reader.ts";
+import { LineReader } from "../../src/util/line-reader.ts";
 
 interface Read {
   lines: string[];

@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { paramHeaders, readParamHeaders } from "../../../src/server/transport/param-headers.ts";
+import {
+  decodeHeaderValue,
+  headerValue,
+  paramHeaders,
+  readParamHeaders,
+} from "../../src/model/param-headers.ts";
 
 const region = { type: "string", "x-mcp-header": "Region" };
 
@@ -85,4 +90,43 @@ describe("the headers of a call", () => {
     expect(paramHeaders(declared, {})).toEqual({});
     expect(paramHeaders([{ path: ["toString"], header: "X" }], {})).toEqual({});
   });
+});
+
+describe("a header's value", () => {
+  it.each([
+    ["echo"],
+    ["a"],
+    ["file:///a b/c?d=e#f"],
+    ["!~"],
+    ["a =?base64??="],
+    ["=?base64?ZWNobw=="],
+    ["a\tb"],
+  ])("%j goes as it is", (value) => {
+    expect(headerValue(value)).toBe(value);
+  });
+
+  it.each([
+    ["nothing", ""],
+    ["a space before", " echo"],
+    ["a space after", "echo "],
+    ["a line break", "echo\r\nx-admin: yes"],
+    ["a break at the very end", "echo\n"],
+    ["a tab before", "\techo"],
+    ["a tab after", "echo\t"],
+    ["a control character", "a\u0000b"],
+    ["DEL", "a\u007fb"],
+    ["letters beyond ASCII", "grüße 🙂"],
+    ["what looks encoded already", "=?base64?ZWNobw==?="],
+  ])("with %s is encoded, and nothing is lost", (_, value) => {
+    const encoded = headerValue(value);
+    expect(encoded).toMatch(/^=\?base64\?[A-Za-z0-9+/]*={0,2}\?=$/);
+    expect(decodeHeaderValue(encoded)).toBe(value);
+  });
+
+  it.each([["=?base64?ZWNobw?="], ["=?base64?ZW=Nobw==?="], ["=?base64?Z W?="], ["=?base64?ü?="]])(
+    "%j claims to be base64 and is refused",
+    (header) => {
+      expect(decodeHeaderValue(header)).toBeUndefined();
+    },
+  );
 });

@@ -1,8 +1,7 @@
 // `x-mcp-header`: parameters that a tool of 2026-07-28 wants mirrored as HTTP headers, so that proxies between
 // client and server can route by them without reading the body.
 
-import { isJsonObject, type JsonObject } from "../../model/json.ts";
-import { headerValue } from "./http-headers.ts";
+import { isJsonObject, type JsonObject } from "./json.ts";
 
 const KEY = "x-mcp-header";
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
@@ -92,4 +91,20 @@ function asText(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (typeof value === "boolean") return String(value);
   return Number.isSafeInteger(value) ? String(value) : undefined;
+}
+
+/** As it is if it is safe in a header, otherwise as base64 in the form that the specification gives. */
+export function headerValue(value: string): string {
+  const isSafe = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/.test(value);
+  if (isSafe && !(value.startsWith("=?base64?") && value.endsWith("?="))) return value;
+  return `=?base64?${Buffer.from(value, "utf8").toString("base64")}?=`;
+}
+
+/** The text that a header stands for. Undefined for what claims to be base64 and is not. */
+export function decodeHeaderValue(header: string): string | undefined {
+  const value = header.trim();
+  if (!value.startsWith("=?base64?") || !value.endsWith("?=")) return value;
+  const encoded = value.slice("=?base64?".length, -"?=".length);
+  const bytes = Buffer.from(encoded, "base64");
+  return bytes.toString("base64") === encoded ? bytes.toString("utf8") : undefined;
 }
