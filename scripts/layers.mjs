@@ -60,10 +60,10 @@ function isAllowed({ from, to }) {
   return layer !== -1 && layer < targetLayer;
 }
 
-/** The command line starts the ACP agent and the gateway; otherwise faces know nothing of each other. */
+/** The command line starts the ACP agent, the MCP server and the gateway; otherwise faces know nothing of each other. */
 function isSameFace(from, to) {
   const [face, other] = [from.split(sep)[1], to.split(sep)[1]];
-  return face === other || (face === "cli" && (other === "acp" || other === "gateway"));
+  return face === other || (face === "cli" && ["acp", "mcp", "gateway"].includes(other));
 }
 
 /** At each level, sub-folders must not need each other, or the files beside them, in a circle. */

@@ -16,10 +16,12 @@ import type { GlobalOptions } from "./context.ts";
 import type { CliCommand, Invocation } from "./invocation.ts";
 import { describeLogin } from "./login/command.ts";
 import { describePins } from "./pins/command.ts";
+import { describeServe } from "./serve/command.ts";
 import { describeStatus } from "./status/command.ts";
 import { LOG_LEVELS, type LogThreshold } from "./terminal/log.ts";
 import { describeTools } from "./tools/command.ts";
 import { describeTrust } from "./trust/command.ts";
+import { describeUp } from "./up/command.ts";
 
 export interface CommandLineOutput {
   out(text: string): void;
@@ -141,6 +143,8 @@ function addCommands(program: Parser, choose: (command: CliCommand) => void): vo
   describeAudit(program, choose);
   describeTrust(program, choose);
   describeLogin(program, choose);
+  describeServe(program, choose);
+  describeUp(program, choose);
   describeAcp(program, choose);
   describeDemo(program, () => choose({ kind: "demo" }));
 }

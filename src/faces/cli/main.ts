@@ -135,6 +135,10 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
       return (await import("./trust/trust.ts")).runTrust(command, context);
     case "acp":
       return (await import("./acp/acp.ts")).runAcp(command, context);
+    case "serve":
+      return (await import("./serve/serve.ts")).runServe(context);
+    case "up":
+      return (await import("./up/up.ts")).runUp(command, context);
     case "demo":
       return (await import("./demo/demo.ts")).runDemo(context);
   }

@@ -19,7 +19,7 @@ import {
 } from "@agentclientprotocol/sdk";
 import { afterEach, beforeEach } from "vitest";
 import { openBoard } from "../../../src/board.ts";
-import { declineUnattributed } from "../../../src/faces/acp/questions/decline-unattributed.ts";
+import { declineUnattributed } from "../../../src/board/decline-unattributed.ts";
 import type { NewResponder } from "../../../src/faces/acp/responder/responder.ts";
 import { serveAcp } from "../../../src/faces/acp/serve.ts";
 import type { BoardConfig } from "../../../src/config/parse.ts";

@@ -1,22 +1,11 @@
-// Stdin and stdout as the protocol's streams: only protocol messages go to stdout, and a message that is too large
-// is replaced by a short one. Otherwise it would end the connection, and every session with it.
+// Stdin and stdout as the protocol's streams. A message that is too large is replaced by a short one: otherwise it would
+// end the connection, and every session with it.
 
 import type { Writable } from "node:stream";
 import { RequestError } from "@agentclientprotocol/sdk";
 
-type StandardStream = Pick<NodeJS.WritableStream, "write">;
-
-/**
- * Returns the only way to the real stdout; everything else that prints there goes to stderr from now on.
- * `console.log` and libraries write through the stream's `write`, so replacing it catches them all. It is never put
- * back, because the client still reads while the process ends.
- */
-export function claimStdout(
-  stdout: StandardStream,
-  stderr: StandardStream,
-): WritableStream<Uint8Array> {
-  const write = stdout.write.bind(stdout) as Writable["write"];
-  stdout.write = stderr.write.bind(stderr);
+/** The protocol's output, over the only way to the real stdout. */
+export function outputStream(write: Writable["write"]): WritableStream<Uint8Array> {
   return new WritableStream<Uint8Array>({
     write: (chunk) =>
       new Promise((resolve, reject) => {

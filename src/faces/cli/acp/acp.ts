@@ -4,22 +4,19 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { Models } from "../../../agent/models.ts";
 import { openBoard } from "../../../board.ts";
+import { declineUnattributed } from "../../../board/decline-unattributed.ts";
 import { plugboardHome } from "../../../config/home.ts";
-import { parseAgentConfig } from "../../../config/parse.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
-import { PlugboardError } from "../../../model/errors.ts";
-import { checkStateDirectory } from "../../../state/state-directory.ts";
 import { findLoginPath } from "./login-path.ts";
 import { modelResponder } from "../../acp/responder/model-responder.ts";
 import { refuseAcp } from "../../acp/refuse.ts";
-import { declineUnattributed } from "../../acp/questions/decline-unattributed.ts";
 import { serveAcp } from "../../acp/serve.ts";
-import { claimStdout } from "../../acp/wire/stdio.ts";
+import { outputStream } from "../../acp/wire/stdio.ts";
+import { claimStdout } from "../claim-stdout.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { chooseModels, modelOptions } from "../models.ts";
-import { findSource, loadAgent } from "../open.ts";
-import { needsTrust, requireTrust } from "../trust/require-trust.ts";
+import { readAgent } from "../read-agent.ts";
 import type { AcpCommand } from "./command.ts";
 
 const FOR_EDITORS =
@@ -28,7 +25,7 @@ const FOR_EDITORS =
 
 export async function runAcp(command: AcpCommand, context: CliContext): Promise<number> {
   const { io, logger, clock, signal, options, screen } = context;
-  const output = claimStdout(io.stdout, io.stderr);
+  const output = outputStream(claimStdout(io.stdout, io.stderr));
   const stdin = io.stdin as Readable;
   if (io.stdin.isTTY) screen.note(FOR_EDITORS);
   const ending = new AbortController();
@@ -96,24 +93,4 @@ function modelAdvice({ file, untrusted }: AgentConfig, home: string): string {
       ? `put \`{ "agents": { "defaults": { ${example} } } }\` into ${join(home, "plugboard.json")}`
       : `set \`${example}\` in agents.defaults of ${file}`;
   return `To get answers, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY for the agent, or start Ollama, or ${where}; then restart the agent.`;
-}
-
-/** Without a configuration the agent has no servers of its own: the demo is only for people at a terminal. */
-async function readAgent(context: CliContext): Promise<AgentConfig> {
-  const { env, homedir } = context.io;
-  await checkStateDirectory(plugboardHome(env, homedir), env);
-  const source = findSource(context);
-  const agent = await loadAgent(source, context, () => parseAgentConfig({ servers: {} }));
-  if (source.kind !== "file" || !(await needsTrust(source, context.io))) return agent;
-  try {
-    await requireTrust(source.path, agent, context);
-    return agent;
-  } catch (error) {
-    if (!(error instanceof PlugboardError) || error.code !== "UNTRUSTED") throw error;
-    const remedy = `${source.path} is not trusted; if you trust it, run in its directory: plugboard trust`;
-    // Its servers are listed as untrusted. Its model, system prompt and rules are left out: using them would
-    // already be acting on a file that nobody has trusted.
-    const { agentId, servers, toolNames, warnings, file } = agent;
-    return { agentId, servers, toolNames, warnings, file, untrusted: { remedy } };
-  }
 }

@@ -1,8 +1,9 @@
-// Who may write to stdout, and lines on stdin that are longer than a message may be.
+// The output, and lines on stdin that are longer than a message may be.
 
 import { Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { boundLines, claimStdout, TOO_LARGE } from "../../../../src/faces/acp/wire/stdio.ts";
+import { boundLines, outputStream, TOO_LARGE } from "../../../../src/faces/acp/wire/stdio.ts";
+import { claimStdout } from "../../../../src/faces/cli/claim-stdout.ts";
 import { Sink } from "../../cli/harness.ts";
 
 const MAX = 2 ** 20;
@@ -69,19 +70,11 @@ describe("boundLines", () => {
   });
 });
 
-describe("claimStdout", () => {
-  it("lets only the protocol through", async () => {
-    const [stdout, stderr] = [new Sink(), new Sink()];
-    const writer = claimStdout(stdout, stderr).getWriter();
-    stdout.write("chatter");
-    await writer.write(new TextEncoder().encode("protocol"));
-    expect([stdout.text, stderr.text]).toEqual(["protocol", "chatter"]);
-  });
-
+describe("the output", () => {
   it("rejects a write when nobody reads any more", async () => {
     const broken = new Writable({ write: (_, __, done) => done(new Error("gone")) });
     broken.on("error", () => {});
-    const writer = claimStdout(broken, new Sink()).getWriter();
+    const writer = outputStream(claimStdout(broken, new Sink())).getWriter();
     writer.closed.catch(() => {});
     await expect(writer.write(new Uint8Array(1))).rejects.toThrow("gone");
   });

@@ -1,8 +1,8 @@
 // Declines questions from shared servers when we cannot tell which session they belong to. Asking the user of some
 // other session would show one session's data in another.
 
-import type { Logger } from "../../../model/logger.ts";
-import type { RequestHandlers } from "../../../model/request-handlers.ts";
+import type { Logger } from "../model/logger.ts";
+import type { RequestHandlers } from "../model/request-handlers.ts";
 
 /** For the agent's board. Without these handlers it would not advertise to its servers that they may ask. */
 export function declineUnattributed(logger: Logger): Required<RequestHandlers> {

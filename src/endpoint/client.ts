@@ -1,0 +1,132 @@
+// One client of an endpoint: who it is, what it can do, and what is under way between the two. Nothing here is shared
+// with another client, so that an answer can only go to the one who asked.
+
+import type { Caller } from "../model/caller.ts";
+import type { ProtocolEra } from "../model/connection.ts";
+import { isJsonObject, type JsonObject } from "../model/json.ts";
+import { deferred, type Deferred } from "../util/deferred.ts";
+import { type Answer, notification, refuse, type RequestId, RPC, type RpcRequest } from "./message.ts";
+import { APPS_EXTENSION, META } from "./protocol.ts";
+
+export type Send = (message: JsonObject) => void;
+
+/** What a client has said about itself. */
+export interface ClientProfile {
+  protocolVersion: string;
+  capabilities: JsonObject;
+  info?: { name?: string; version?: string };
+}
+
+export interface ClientOptions {
+  era: ProtocolEra;
+  caller: Caller;
+  /** Up to 2025-11-25 what `initialize` said. Later every request says it anew. */
+  profile: ClientProfile;
+  /** Sends what belongs to no request. Dropped where nobody listens. */
+  send: Send;
+  /** Whether the client can answer a request of ours. Over HTTP it needs a session for that. */
+  canBeAsked: boolean;
+}
+
+/** One request of a client, while it is being answered. */
+export interface Exchange {
+  readonly client: Client;
+  readonly request: RpcRequest;
+  readonly capabilities: JsonObject;
+  /** Aborts when the client no longer wants the answer. */
+  readonly signal: AbortSignal;
+  /** Sends what belongs to this request. */
+  send: Send;
+}
+
+export class Client {
+  readonly era: ProtocolEra;
+  readonly caller: Caller;
+  readonly canBeAsked: boolean;
+  profile: ClientProfile;
+  /** The lowest level of log messages it wants; none until it says so. */
+  logLevel: string | undefined;
+  /** The URIs that it has subscribed to, as it writes them. */
+  readonly subscriptions = new Set<string>();
+  send: Send;
+  readonly #inFlight = new Map<RequestId, AbortController>();
+  readonly #asked = new Map<RequestId, Deferred<Answer>>();
+  #questions = 0;
+
+  constructor({ era, caller, profile, send, canBeAsked }: ClientOptions) {
+    this.era = era;
+    this.caller = caller;
+    this.profile = profile;
+    this.send = send;
+    this.canBeAsked = canBeAsked;
+  }
+
+  /** How many of its requests are being answered. */
+  get busy(): number {
+    return this.#inFlight.size;
+  }
+
+  /** Undefined if a request with this id is already under way. */
+  begin(request: RpcRequest, send: Send): Exchange | undefined {
+    if (this.#inFlight.has(request.id)) return undefined;
+    const controller = new AbortController();
+    this.#inFlight.set(request.id, controller);
+    const capabilities =
+      this.era === "legacy" ? this.profile.capabilities : capabilitiesIn(request.params);
+    return { client: this, request, capabilities, signal: controller.signal, send };
+  }
+
+  end(id: RequestId): void {
+    this.#inFlight.delete(id);
+  }
+
+  /** The client no longer wants the answer to one of its requests. */
+  cancel(id: unknown): void {
+    this.#inFlight.get(id as RequestId)?.abort();
+  }
+
+  /** Asks the client something in the middle of one of its requests. Never rejects. */
+  async ask(exchange: Exchange, method: string, params: JsonObject, signal: AbortSignal): Promise<Answer> {
+    if (!this.canBeAsked) return refuse(RPC.internalError, "the client cannot be asked");
+    if (signal.aborted) return refuse(RPC.internalError, "nobody waits for the answer");
+    this.#questions += 1;
+    const id = `plugboard-${this.#questions}`;
+    const asked = deferred<Answer>();
+    const giveUp = (): void => {
+      exchange.send(notification("notifications/cancelled", { requestId: id }));
+      asked.resolve(refuse(RPC.internalError, "nobody waits for the answer"));
+    };
+    this.#asked.set(id, asked);
+    signal.addEventListener("abort", giveUp, { once: true });
+    try {
+      exchange.send({ jsonrpc: "2.0", id, method, params });
+      return await asked.promise;
+    } finally {
+      signal.removeEventListener("abort", giveUp);
+      this.#asked.delete(id);
+    }
+  }
+
+  /** Takes the answer to something that the client was asked. An unknown id is dropped. */
+  answered(id: RequestId, answer: Answer): void {
+    this.#asked.get(id)?.resolve(answer);
+  }
+
+  /** The client is gone: nobody waits for its requests any more. */
+  gone(): void {
+    for (const controller of this.#inFlight.values()) controller.abort();
+    for (const asked of this.#asked.values()) {
+      asked.resolve(refuse(RPC.internalError, "the client is gone"));
+    }
+  }
+}
+
+function capabilitiesIn({ _meta }: JsonObject): JsonObject {
+  const said = isJsonObject(_meta) ? _meta[META.clientCapabilities] : undefined;
+  return isJsonObject(said) ? said : {};
+}
+
+/** Whether the client shows MCP Apps: then it gets the tools that only an app may call. */
+export function showsApps({ extensions }: JsonObject): boolean {
+  return isJsonObject(extensions) && isJsonObject(extensions[APPS_EXTENSION]);
+}

@@ -1,0 +1,234 @@
+// Resources, prompts and completions of the board's servers.
+
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import { PlugboardError } from "../../model/errors.ts";
+import type { Exchange } from "../client.ts";
+import type { EndpointContext } from "../endpoint.ts";
+import { type Answer, invalidParams, refuse, RPC } from "../message.ts";
+import {
+  namePrompts,
+  nameResources,
+  nameTemplates,
+  type Original,
+  originalAppUri,
+  servedAppUri,
+  type ServedNames,
+} from "../names.ts";
+import { pageOf } from "../pages.ts";
+import type { Prompt } from "../../model/prompt.ts";
+import type { Resource, ResourceTemplate } from "../../model/resource.ts";
+
+export class ServedContent {
+  readonly #context: EndpointContext;
+  #resources: ServedNames<Resource> = nameResources([]);
+  #templates: ServedNames<ResourceTemplate> = nameTemplates([]);
+  #prompts: ServedNames<Prompt> = namePrompts([]);
+  #revision = 0;
+  /** How many clients have subscribed to a URI of a server. */
+  readonly #subscribed = new Map<string, number>();
+
+  constructor(context: EndpointContext) {
+    this.#context = context;
+    const changed = (): void => {
+      this.#revision += 1;
+    };
+    context.board.on("resources", ({ change }) => {
+      if (change === "list") changed();
+    });
+    context.board.on("prompts", changed);
+  }
+
+  async listResources({ request }: Exchange): Promise<Answer> {
+    this.#resources = nameResources(await this.#context.board.resources.list());
+    return this.#page("resources", this.#resources, request.params, ({ served, item }) => {
+      const { server: _, available: __, ...resource } = item;
+      return { ...resource, uri: served };
+    });
+  }
+
+  async listTemplates({ request }: Exchange): Promise<Answer> {
+    this.#templates = nameTemplates(await this.#context.board.resources.templates());
+    return this.#page("resourceTemplates", this.#templates, request.params, ({ served, item }) => {
+      const { server: _, available: __, ...template } = item;
+      return { ...template, uriTemplate: served };
+    });
+  }
+
+  async listPrompts({ request }: Exchange): Promise<Answer> {
+    this.#prompts = namePrompts(await this.#context.board.prompts.list());
+    return this.#page("prompts", this.#prompts, request.params, ({ served, item }) => {
+      const { server: _, available: __, ...prompt } = item;
+      return { ...prompt, name: served };
+    });
+  }
+
+  async read(exchange: Exchange): Promise<Answer> {
+    const { uri } = exchange.request.params;
+    if (typeof uri !== "string") return invalidParams("uri is not a text");
+    const original = this.originalUri(uri);
+    try {
+      const { server, contents, _meta } = await this.#context.board.resources.read(original.name, {
+        ...(original.server !== undefined && { server: original.server }),
+        caller: exchange.client.caller.label,
+        signal: exchange.signal,
+      });
+      return {
+        result: {
+          contents: contents.map((each) => ({
+            ...each,
+            // The one that was asked for keeps the URI it was asked for by.
+            uri: each.uri === original.name ? uri : this.servedUri(server, each.uri),
+          })),
+          ...(_meta !== undefined && { _meta }),
+        },
+      };
+    } catch (error) {
+      return contentFailure(error, exchange, uri);
+    }
+  }
+
+  async getPrompt(exchange: Exchange): Promise<Answer> {
+    const { name, arguments: args = {} } = exchange.request.params;
+    if (typeof name !== "string") return invalidParams("name is not a text");
+    if (!isTexts(args)) return invalidParams("arguments is not an object of texts");
+    const original = this.#prompts.find(name);
+    const wanted = original === undefined ? name : `${original.server}/${original.name}`;
+    try {
+      const { description, messages, _meta } = await this.#context.board.prompts.get(wanted, args, {
+        caller: exchange.client.caller.label,
+        signal: exchange.signal,
+      });
+      return {
+        result: {
+          ...(description !== undefined && { description }),
+          messages,
+          ...(_meta !== undefined && { _meta }),
+        },
+      };
+    } catch (error) {
+      return contentFailure(error, exchange);
+    }
+  }
+
+  async complete(exchange: Exchange): Promise<Answer> {
+    const { ref, argument, context } = exchange.request.params;
+    if (!isJsonObject(ref) || !isJsonObject(argument)) {
+      return invalidParams("ref or argument is not an object");
+    }
+    const { name, value } = argument;
+    if (typeof name !== "string" || typeof value !== "string") {
+      return invalidParams("argument needs a name and a value");
+    }
+    const known = isJsonObject(context) && isTexts(context["arguments"]) ? context["arguments"] : {};
+    const options = { known, signal: exchange.signal };
+    const { prompts, resources } = this.#context.board;
+    try {
+      if (ref["type"] === "ref/prompt" && typeof ref["name"] === "string") {
+        const original = this.#prompts.find(ref["name"]);
+        const prompt = original === undefined ? ref["name"] : `${original.server}/${original.name}`;
+        return { result: { completion: { ...(await prompts.complete(prompt, name, value, options)) } } };
+      }
+      if (ref["type"] === "ref/resource" && typeof ref["uri"] === "string") {
+        const original = this.#templates.find(ref["uri"]) ?? this.originalUri(ref["uri"]);
+        const { server } = original;
+        const completion = await resources.complete(original.name, name, value, {
+          ...options,
+          ...(server !== undefined && { server }),
+        });
+        return { result: { completion: { ...completion } } };
+      }
+      return invalidParams("ref is neither a prompt nor a resource");
+    } catch (error) {
+      return contentFailure(error, exchange);
+    }
+  }
+
+  async subscribe(exchange: Exchange): Promise<Answer> {
+    const { uri } = exchange.request.params;
+    if (typeof uri !== "string") return invalidParams("uri is not a text");
+    const { subscriptions } = exchange.client;
+    if (subscriptions.has(uri)) return { result: {} };
+    try {
+      await this.addSubscription(uri);
+      subscriptions.add(uri);
+      return { result: {} };
+    } catch (error) {
+      return contentFailure(error, exchange, uri);
+    }
+  }
+
+  async unsubscribe(exchange: Exchange): Promise<Answer> {
+    const { uri } = exchange.request.params;
+    if (typeof uri !== "string") return invalidParams("uri is not a text");
+    if (exchange.client.subscriptions.delete(uri)) await this.removeSubscription(uri);
+    return { result: {} };
+  }
+
+  /** The board subscribes once, however many clients want it. */
+  async addSubscription(uri: string): Promise<void> {
+    const count = this.#subscribed.get(uri) ?? 0;
+    this.#subscribed.set(uri, count + 1);
+    if (count > 0) return;
+    const { server, name } = this.originalUri(uri);
+    try {
+      await this.#context.board.resources.subscribe(name, { ...(server !== undefined && { server }) });
+    } catch (error) {
+      this.#subscribed.delete(uri);
+      throw error;
+    }
+  }
+
+  async removeSubscription(uri: string): Promise<void> {
+    const count = (this.#subscribed.get(uri) ?? 1) - 1;
+    if (count > 0) return void this.#subscribed.set(uri, count);
+    this.#subscribed.delete(uri);
+    const { server, name } = this.originalUri(uri);
+    const { resources } = this.#context.board;
+    // The server may be down: then nothing is subscribed either.
+    await resources.unsubscribe(name, { ...(server !== undefined && { server }) }).catch(() => {});
+  }
+
+  /** The URI under which clients know a server's resource. */
+  servedUri(server: string, uri: string): string {
+    return this.#resources.servedAs({ server, name: uri }) ?? servedAppUri(server, uri);
+  }
+
+  originalUri(served: string): Original | { server: undefined; name: string } {
+    const listed = this.#resources.find(served) ?? originalAppUri(served);
+    return listed ?? { server: undefined, name: served };
+  }
+
+  #page<Item extends { server: string }>(
+    key: string,
+    names: ServedNames<Item>,
+    { cursor }: JsonObject,
+    toItem: (each: { served: string; item: Item }) => JsonObject,
+  ): Answer {
+    const page = pageOf(names.items, cursor, this.#revision);
+    if (page === undefined) return invalidParams("the cursor is not valid; list from the start");
+    const { items, nextCursor } = page;
+    return { result: { [key]: items.map(toItem), ...(nextCursor !== undefined && { nextCursor }) } };
+  }
+}
+
+function isTexts(value: unknown): value is Record<string, string> {
+  return isJsonObject(value) && Object.values(value).every((each) => typeof each === "string");
+}
+
+function contentFailure(error: unknown, { client }: Exchange, uri?: string): Answer {
+  if (!(error instanceof PlugboardError)) throw error;
+  const { code, message } = error;
+  if (code === "UNKNOWN_RESOURCE") {
+    return refuse(RPC.invalidParams, message, uri === undefined ? undefined : { uri });
+  }
+  if (code === "UNKNOWN_PROMPT" || code === "INVALID_ARGUMENTS") {
+    return refuse(RPC.invalidParams, message);
+  }
+  const wire = error.wire;
+  if (wire !== undefined) {
+    const isMissing = wire.code === RPC.resourceNotFound;
+    return { error: isMissing ? { ...wire, code: RPC.invalidParams, data: wire.data ?? { uri } } : wire };
+  }
+  void client;
+  return refuse(RPC.internalError, message, { code });
+}

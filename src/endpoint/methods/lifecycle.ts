@@ -1,0 +1,142 @@
+// How a client and the endpoint begin: `initialize` up to 2025-11-25, `server/discover` after it; and how a client says
+// what it wants to hear of.
+
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import { deferred } from "../../util/deferred.ts";
+import { forSubscription } from "../changes.ts";
+import type { ClientProfile, Exchange } from "../client.ts";
+import type { EndpointContext } from "../endpoint.ts";
+import { type Answer, invalidParams, notification } from "../message.ts";
+import { LEGACY_VERSIONS, META, MODERN_VERSIONS, SERVER_INFO } from "../protocol.ts";
+
+const CAPABILITIES = {
+  tools: { listChanged: true },
+  resources: { subscribe: true, listChanged: true },
+  prompts: { listChanged: true },
+  completions: {},
+  logging: {},
+} as const;
+
+/** As many URIs as one client may listen to. */
+const MOST_URIS = 1000;
+/** Of the profile that a legacy session carries. */
+const LONGEST_NAME = 100;
+
+export function initialize(exchange: Exchange, context: EndpointContext): Answer {
+  const { client, request } = exchange;
+  const profile = readProfile(request.params);
+  if (profile === undefined) return invalidParams("protocolVersion is not a text");
+  client.profile = profile;
+  return {
+    result: {
+      protocolVersion: profile.protocolVersion,
+      capabilities: CAPABILITIES,
+      serverInfo: SERVER_INFO,
+      ...instructionsOf(context),
+    },
+  };
+}
+
+/** What `initialize` says about a client, as much of it as matters. */
+export function readProfile(params: JsonObject): ClientProfile | undefined {
+  const { protocolVersion: asked, capabilities, clientInfo } = params;
+  if (typeof asked !== "string") return undefined;
+  const isSpoken = (LEGACY_VERSIONS as readonly string[]).includes(asked);
+  const { name, version } = isJsonObject(clientInfo) ? clientInfo : {};
+  return {
+    protocolVersion: isSpoken ? asked : LEGACY_VERSIONS[0],
+    capabilities: knownCapabilities(isJsonObject(capabilities) ? capabilities : {}),
+    info: {
+      ...(typeof name === "string" && { name: name.slice(0, LONGEST_NAME) }),
+      ...(typeof version === "string" && { version: version.slice(0, LONGEST_NAME) }),
+    },
+  };
+}
+
+/** Only those that decide something here: a session's id carries them. */
+function knownCapabilities({ elicitation, sampling, roots, extensions }: JsonObject): JsonObject {
+  const flags = (value: unknown, keys: readonly string[]): JsonObject | undefined => {
+    if (!isJsonObject(value)) return undefined;
+    return Object.fromEntries(keys.flatMap((key) => (isJsonObject(value[key]) ? [[key, {}]] : [])));
+  };
+  const known = {
+    elicitation: flags(elicitation, ["form", "url"]),
+    sampling: flags(sampling, ["tools", "context"]),
+    roots: flags(roots, []),
+    extensions: flags(extensions, ["io.modelcontextprotocol/ui"]),
+  };
+  return Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined));
+}
+
+export function discover(context: EndpointContext): Answer {
+  return {
+    result: {
+      supportedVersions: [...MODERN_VERSIONS],
+      capabilities: CAPABILITIES,
+      ...instructionsOf(context),
+    },
+  };
+}
+
+function instructionsOf({ board, namesServer }: EndpointContext): { instructions?: string } {
+  const all = board.instructions();
+  const [only] = all;
+  if (only === undefined) return {};
+  if (!namesServer()) return { instructions: only.text };
+  const sections = all.map(({ server, text }) => `# MCP server ${server}\n\n${text}`);
+  return { instructions: sections.join("\n\n") };
+}
+
+/** Sends changes until the client or the endpoint ends it. */
+export async function listen(exchange: Exchange, context: EndpointContext): Promise<Answer> {
+  const { request, signal } = exchange;
+  const wanted = request.params["notifications"];
+  if (!isJsonObject(wanted)) return invalidParams("notifications is not an object");
+  const { resourceSubscriptions = [] } = wanted;
+  const uris = new Set(Array.isArray(resourceSubscriptions) ? resourceSubscriptions : [undefined]);
+  if ([...uris].some((uri) => typeof uri !== "string") || uris.size > MOST_URIS) {
+    return invalidParams(`resourceSubscriptions is not a list of at most ${MOST_URIS} URIs`);
+  }
+  const honoured = await subscribeTo(uris as Set<string>, context);
+  const interests = {
+    tools: wanted["toolsListChanged"] === true,
+    prompts: wanted["promptsListChanged"] === true,
+    resources: wanted["resourcesListChanged"] === true,
+    hasUri: (uri: string) => honoured.has(uri),
+  };
+  const send = (message: JsonObject): void => exchange.send(forSubscription(request.id, message));
+  send(
+    notification("notifications/subscriptions/acknowledged", {
+      notifications: {
+        ...(interests.tools && { toolsListChanged: true }),
+        ...(interests.prompts && { promptsListChanged: true }),
+        ...(interests.resources && { resourcesListChanged: true }),
+        ...(honoured.size > 0 && { resourceSubscriptions: [...honoured] }),
+      },
+    }),
+  );
+  const ended = deferred();
+  const off = context.changes.add({ interests, send });
+  const leave = context.listening(ended.resolve);
+  signal.addEventListener("abort", () => ended.resolve(), { once: true });
+  if (signal.aborted) ended.resolve();
+  await ended.promise;
+  off();
+  leave();
+  for (const uri of honoured) await context.content.removeSubscription(uri);
+  return { result: { _meta: { [META.subscriptionId]: request.id } } };
+}
+
+/** What cannot be subscribed to is left out of the acknowledgement. */
+async function subscribeTo(uris: ReadonlySet<string>, { content }: EndpointContext): Promise<Set<string>> {
+  const honoured = new Set<string>();
+  for (const uri of uris) {
+    try {
+      await content.addSubscription(uri);
+      honoured.add(uri);
+    } catch {
+      // The client learns it from the acknowledgement.
+    }
+  }
+  return honoured;
+}

@@ -1,0 +1,298 @@
+// `tools/list` and `tools/call`: the board's tools as their servers describe them, and calls straight to the board.
+
+import { createHash } from "node:crypto";
+import type { AskApproval } from "../../model/approval.ts";
+import type { BoardCallOptions } from "../../model/board.ts";
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import type { CallOutcome, Tool } from "../../model/tool.ts";
+import { canonicalJson } from "../../util/canonical-json.ts";
+import { type Exchange, showsApps } from "../client.ts";
+import type { EndpointContext } from "../endpoint.ts";
+import { type Answer, invalidParams, refuse, RPC } from "../message.ts";
+import { servedAppUri } from "../names.ts";
+import { pageOf } from "../pages.ts";
+import { reportProgress } from "../progress.ts";
+import { type Ask, askApproval, askClient, supportsForms } from "../questions/ask-client.ts";
+import { HeldCall, HOLD_MS, type Next } from "../questions/held-calls.ts";
+
+/** What `requestState` of 2026-07-28 says, sealed. It is only good for the same call of the same caller. */
+interface CallState {
+  caller: string;
+  tool: string;
+  /** Hash of the arguments. */
+  args: string;
+  /** Milliseconds since the epoch. */
+  expiresAt: number;
+  /** A call that waits in this process. */
+  held?: string;
+  /** What the server itself wants back. */
+  upstream?: string;
+}
+
+const STATE = "tools/call";
+
+interface ToolLists {
+  all: JsonObject[];
+  /** Without those that only an app may call. */
+  forModels: JsonObject[];
+  schemas: ReadonlyMap<string, JsonObject>;
+}
+
+/** The tools as clients list them, made once per change. */
+export class ServedTools {
+  readonly #context: Pick<EndpointContext, "board">;
+  #lists: ToolLists | undefined;
+  #revision = 0;
+
+  constructor(context: Pick<EndpointContext, "board">) {
+    this.#context = context;
+    context.board.on("tools", () => {
+      this.#lists = undefined;
+      this.#revision += 1;
+    });
+  }
+
+  inputSchema(name: string): JsonObject | undefined {
+    this.#lists ??= this.#make();
+    return this.#lists.schemas.get(name);
+  }
+
+  list({ request, capabilities }: Exchange): Answer {
+    this.#lists ??= this.#make();
+    const { all, forModels } = this.#lists;
+    const tools = showsApps(capabilities) ? all : forModels;
+    const page = pageOf(tools, request.params["cursor"], this.#revision);
+    if (page === undefined) return invalidParams("the cursor is not valid; list from the start");
+    const { items, nextCursor } = page;
+    return { result: { tools: items, ...(nextCursor !== undefined && { nextCursor }) } };
+  }
+
+  #make(): ToolLists {
+    const listed = this.#context.board.tools({ all: true }).filter(({ include }) => include !== "manual");
+    return {
+      all: listed.map(toDefinition),
+      forModels: listed.filter(({ include }) => include === undefined).map(toDefinition),
+      schemas: new Map(listed.map(({ name, parameters }) => [name, parameters])),
+    };
+  }
+}
+
+function toDefinition(tool: Tool): JsonObject {
+  const { name, title, description, parameters, outputSchema, annotations, execution, icons } = tool;
+  const server = tool.source.kind === "mcp" ? tool.source.server : undefined;
+  return {
+    name,
+    ...(title !== undefined && { title }),
+    description,
+    inputSchema: parameters,
+    ...(outputSchema !== undefined && { outputSchema }),
+    ...(annotations !== undefined && { annotations }),
+    ...(execution !== undefined && { execution }),
+    ...(icons !== undefined && { icons }),
+    ...(tool._meta !== undefined && {
+      _meta: server === undefined ? tool._meta : withServedApp(server, tool._meta),
+    }),
+  };
+}
+
+/** The URI of a tool's app, in both places where servers write it. */
+function withServedApp(server: string, meta: JsonObject): JsonObject {
+  const { ui } = meta;
+  const flat = meta["ui/resourceUri"];
+  return {
+    ...meta,
+    ...(isJsonObject(ui) &&
+      typeof ui["resourceUri"] === "string" && {
+        ui: { ...ui, resourceUri: servedAppUri(server, ui["resourceUri"]) },
+      }),
+    ...(typeof flat === "string" && { "ui/resourceUri": servedAppUri(server, flat) }),
+  };
+}
+
+export function callTool(exchange: Exchange, context: EndpointContext): Answer | Promise<Answer> {
+  const { params } = exchange.request;
+  const { name, arguments: args = {} } = params;
+  if (typeof name !== "string") return invalidParams("name is not a text");
+  if (!isJsonObject(args)) return invalidParams("arguments is not an object");
+  const progress = reportProgress(exchange, context.clock);
+  const options: BoardCallOptions = {
+    caller: exchange.client.caller.label,
+    onUpdate: progress?.onUpdate,
+    meta: passedOn(params["_meta"]),
+    defaultTimeout: undefined,
+  };
+  const answer =
+    exchange.client.era === "legacy"
+      ? callForLegacy(exchange, context, { name, args, options, waiting: progress?.waiting })
+      : callForModern(exchange, context, { name, args, options, waiting: progress?.waiting });
+  return progress === undefined ? answer : answer.finally(progress.stop);
+}
+
+interface Call {
+  name: string;
+  args: JsonObject;
+  options: BoardCallOptions;
+  /** Tells the client what the call waits for. */
+  waiting: ((message: string) => void) | undefined;
+}
+
+async function callForLegacy(
+  exchange: Exchange,
+  context: EndpointContext,
+  { name, args, options, waiting }: Call,
+): Promise<Answer> {
+  const { client, capabilities, signal } = exchange;
+  const ask: Ask = (method, params, until) => client.ask(exchange, method, params, until);
+  const asked = client.canBeAsked ? capabilities : {};
+  const outcome = await context.board.call(name, args, {
+    ...options,
+    ...askClient({ capabilities: asked, ask, namesServer: context.namesServer() }),
+    onApproval: approvalFrom(asked, ask, context, waiting),
+    signal,
+  });
+  return toAnswer(outcome, exchange);
+}
+
+async function callForModern(
+  exchange: Exchange,
+  context: EndpointContext,
+  call: Call,
+): Promise<Answer> {
+  const { client, request, capabilities, signal } = exchange;
+  const { inputResponses, requestState } = request.params;
+  if (inputResponses !== undefined && !isJsonObject(inputResponses)) {
+    return invalidParams("inputResponses is not an object");
+  }
+  const bound = { caller: client.caller.id, tool: call.name, args: hashOf(call.args) };
+  const state = requestState === undefined ? undefined : openState(requestState, bound, context);
+  if (requestState !== undefined && state === undefined) {
+    return invalidParams(
+      "requestState is not valid for this call: it is for another tool, other arguments or another caller, or has expired",
+    );
+  }
+  let held: HeldCall;
+  if (state?.held !== undefined) {
+    const waiting = context.held.take(state.held, client.caller.id);
+    if (waiting === undefined) return toAnswer(lostCall(call.name), exchange);
+    waiting.respond(inputResponses ?? {});
+    held = waiting;
+  } else {
+    const upstream = state?.upstream;
+    held = new HeldCall(async (ask, until) => {
+      const outcome = await context.board.call(call.name, call.args, {
+        ...call.options,
+        ...askClient({ capabilities, ask, namesServer: context.namesServer() }),
+        onApproval: approvalFrom(capabilities, ask, context, call.waiting),
+        clientCapabilities: capabilities,
+        input:
+          inputResponses === undefined && upstream === undefined
+            ? "return"
+            : { responses: inputResponses ?? {}, requestState: upstream },
+        signal: until,
+      });
+      return outcome.inputRequired === undefined
+        ? toAnswer(outcome, exchange)
+        : { result: askedByServer(outcome.inputRequired, bound, context) };
+    });
+  }
+  return settle(await held.next(signal), held, bound, context);
+}
+
+/** What the client gets: the result, or the questions of a call that is held meanwhile. */
+function settle(
+  next: Next,
+  held: HeldCall,
+  bound: Pick<CallState, "caller" | "tool" | "args">,
+  context: EndpointContext,
+): Answer {
+  if (next.kind === "ended") return next.answer;
+  const id = context.held.hold(held, bound.caller);
+  if (id === undefined) {
+    held.cancel();
+    return refuse(RPC.internalError, "too many calls wait for answers; answer or cancel some of them first");
+  }
+  const requestState = sealState({ ...bound, held: id }, context);
+  return { result: { resultType: "input_required", inputRequests: next.requests, requestState } };
+}
+
+function askedByServer(
+  asked: NonNullable<CallOutcome["inputRequired"]>,
+  bound: Pick<CallState, "caller" | "tool" | "args">,
+  context: EndpointContext,
+): JsonObject {
+  const { requestState: upstream, inputRequests } = asked;
+  return {
+    resultType: "input_required",
+    ...(inputRequests !== undefined && { inputRequests }),
+    ...(upstream !== undefined && { requestState: sealState({ ...bound, upstream }, context) }),
+  };
+}
+
+/** Without a form, the question is left for whoever answers approvals elsewhere. */
+function approvalFrom(
+  capabilities: JsonObject,
+  ask: Ask,
+  { onApproval }: EndpointContext,
+  waiting: ((message: string) => void) | undefined,
+): AskApproval | undefined {
+  if (supportsForms(capabilities)) return (request, signal) => askApproval(request, ask, signal);
+  if (onApproval === undefined) return undefined;
+  return (request, signal) => {
+    waiting?.(`waits for approval of ${request.tool}`);
+    return onApproval(request, signal);
+  };
+}
+
+function sealState(state: Omit<CallState, "expiresAt">, { sealer, clock }: EndpointContext): string {
+  return sealer.seal(STATE, { ...state, expiresAt: clock.now() + HOLD_MS });
+}
+
+function openState(
+  sealed: unknown,
+  bound: Pick<CallState, "caller" | "tool" | "args">,
+  { sealer, clock }: EndpointContext,
+): CallState | undefined {
+  if (typeof sealed !== "string") return undefined;
+  const state = sealer.open(STATE, sealed) as CallState | undefined;
+  if (state === undefined || state.expiresAt < clock.now()) return undefined;
+  const isSame =
+    state.caller === bound.caller && state.tool === bound.tool && state.args === bound.args;
+  return isSame ? state : undefined;
+}
+
+function hashOf(args: JsonObject): string {
+  return createHash("sha256").update(canonicalJson(args)).digest("base64url");
+}
+
+function lostCall(name: string): CallOutcome {
+  const text =
+    `The call of ${name} waited here for an answer and is lost, because the gateway was restarted or the answer came too late. ` +
+    "The tool may have run. Check before you call it again.";
+  return { content: [{ type: "text", text }], isError: true };
+}
+
+/** Only W3C trace context goes on to the server; the rest of `_meta` is between the client and us. */
+function passedOn(meta: unknown): JsonObject | undefined {
+  if (!isJsonObject(meta)) return undefined;
+  let passed: JsonObject | undefined;
+  for (const key of ["traceparent", "tracestate", "baggage"]) {
+    if (typeof meta[key] === "string") (passed ??= {})[key] = meta[key];
+  }
+  return passed;
+}
+
+function toAnswer(outcome: CallOutcome, { client }: Pick<Exchange, "client">): Answer {
+  const { content, structuredContent, isError, _meta, failure } = outcome;
+  if (failure?.code === "UNKNOWN_TOOL") return refuse(RPC.invalidParams, failure.message);
+  if (failure?.wire !== undefined && client.era === "modern" && failure.wire.code === RPC.missingCapability) {
+    return { error: failure.wire };
+  }
+  return {
+    result: {
+      content,
+      ...(structuredContent !== undefined && { structuredContent }),
+      ...(isError === true && { isError }),
+      ...(_meta !== undefined && { _meta }),
+    },
+  };
+}

@@ -1,0 +1,140 @@
+// What a server asks in the middle of a call, put to the client whose call caused it: forms, pages, and the client's
+// model. Also the question whether a call may be made at all.
+
+import { approvalText } from "../../bridge/approval-text.ts";
+import type { ApprovalAnswer, ApprovalRequest } from "../../model/approval.ts";
+import type { ElicitationAnswer, ElicitationRequest } from "../../model/elicitation.ts";
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import type { RequestHandlers } from "../../model/request-handlers.ts";
+import type { SampledMessage, SamplingContent, SamplingRequest } from "../../model/sampling.ts";
+import type { Answer } from "../message.ts";
+
+/** Asks one thing and waits for the answer. Never rejects; an error means that there is none. */
+export type Ask = (method: string, params: JsonObject, signal: AbortSignal) => Promise<Answer>;
+
+export interface AskingOptions {
+  capabilities: JsonObject;
+  ask: Ask;
+  /** Whether a person must be told which server asks: not where there is only one. */
+  namesServer: boolean;
+}
+
+const NEVER = new AbortController().signal;
+
+export function supportsForms({ elicitation }: JsonObject): boolean {
+  if (!isJsonObject(elicitation)) return false;
+  return Object.keys(elicitation).length === 0 || isJsonObject(elicitation["form"]);
+}
+
+function supportsPages({ elicitation }: JsonObject): boolean {
+  return isJsonObject(elicitation) && isJsonObject(elicitation["url"]);
+}
+
+export function askClient({ capabilities, ask, namesServer }: AskingOptions): Required<RequestHandlers> {
+  const from = (server: string, text: string): string => (namesServer ? `[${server}] ${text}` : text);
+
+  const onElicitation = async (request: ElicitationRequest): Promise<ElicitationAnswer> => {
+    const { server, signal } = request;
+    const message = from(server, request.message);
+    if (request.mode === "url") {
+      if (!supportsPages(capabilities)) return { action: "decline" };
+      const { url, elicitationId = "plugboard" } = request;
+      const params = { mode: "url", message, url, elicitationId };
+      return elicitationAnswer(await ask("elicitation/create", params, signal));
+    }
+    if (!supportsForms(capabilities)) return { action: "decline" };
+    const params = { message, requestedSchema: request.schema };
+    return elicitationAnswer(await ask("elicitation/create", params, signal));
+  };
+
+  const sample = async (request: SamplingRequest): Promise<SampledMessage | "declined"> => {
+    if (!isJsonObject(capabilities["sampling"])) return "declined";
+    if (request.approvalRequired && !(await mayUseModel(request))) return "declined";
+    const answer = await ask("sampling/createMessage", samplingParams(request), request.signal);
+    return "result" in answer ? (sampledMessage(answer.result) ?? "declined") : "declined";
+  };
+
+  const mayUseModel = async ({ server, signal }: SamplingRequest): Promise<boolean> => {
+    if (!supportsForms(capabilities)) return false;
+    const message = `The MCP server "${server}" asks for your model. May it use it for this call?`;
+    const params = { message, requestedSchema: { type: "object", properties: {} } };
+    const answer = elicitationAnswer(await ask("elicitation/create", params, signal));
+    return answer.action === "accept";
+  };
+
+  const hasTools = isJsonObject(capabilities["sampling"]) && isJsonObject(capabilities["sampling"]["tools"]);
+  return { onElicitation, onSampling: { handler: sample, tools: hasTools, maxTokens: 1_000_000 } };
+}
+
+/** Puts an approval to the client as a form. */
+export async function askApproval(
+  request: ApprovalRequest,
+  ask: Ask,
+  signal: AbortSignal = NEVER,
+): Promise<ApprovalAnswer> {
+  const { question, described, args, leftOut } = approvalText(request);
+  const parts = [
+    question,
+    ...(described.length === 0 ? [] : ["The server says about it:", ...described.map((line) => `  ${line}`)]),
+    ...(args.length === 0 ? ["It takes no arguments."] : ["Arguments:", ...args.map((line) => `  ${line}`)]),
+    ...(leftOut === undefined ? [] : [`Not shown: ${leftOut}`]),
+  ];
+  const requestedSchema = {
+    type: "object",
+    properties: {
+      decision: {
+        type: "string",
+        title: "Decision",
+        enum: ["once", "always", "refuse"],
+        enumNames: ["Allow this call", "Always allow this tool", "Refuse"],
+      },
+    },
+    required: ["decision"],
+  };
+  const answer = elicitationAnswer(
+    await ask("elicitation/create", { message: parts.join("\n"), requestedSchema }, signal),
+  );
+  const decision = answer.action === "accept" ? answer.content?.["decision"] : undefined;
+  return decision === "once" || decision === "always" ? decision : "refuse";
+}
+
+function elicitationAnswer(answer: Answer): ElicitationAnswer {
+  if (!("result" in answer)) return { action: "decline" };
+  const { action, content } = answer.result;
+  if (action === "accept") return { action, ...(isJsonObject(content) && { content }) };
+  return { action: action === "cancel" ? "cancel" : "decline" };
+}
+
+/** A request as its server wrote it, as far as it was let through. */
+function samplingParams({ preferences, tools, toolChoice, ...request }: SamplingRequest): JsonObject {
+  const { messages, systemPrompt, maxTokens, temperature, stopSequences } = request;
+  const { hints = [], ...priorities } = preferences ?? {};
+  return {
+    messages: messages.map(({ role, content }) => {
+      const [only] = content;
+      return { role, content: content.length === 1 ? only : content };
+    }),
+    maxTokens,
+    ...(systemPrompt !== undefined && { systemPrompt }),
+    ...(temperature !== undefined && { temperature }),
+    ...(stopSequences !== undefined && { stopSequences }),
+    ...(preferences !== undefined && {
+      modelPreferences: {
+        ...(hints.length > 0 && { hints: hints.map((name) => ({ name })) }),
+        ...priorities,
+      },
+    }),
+    ...(tools !== undefined && { tools }),
+    ...(toolChoice !== undefined && { toolChoice: { mode: toolChoice } }),
+  };
+}
+
+function sampledMessage({ model, content, stopReason }: JsonObject): SampledMessage | undefined {
+  const isContent = Array.isArray(content) ? content.every(isJsonObject) : isJsonObject(content);
+  if (!isContent) return undefined;
+  return {
+    model: typeof model === "string" ? model : "unknown",
+    content: content as SamplingContent | SamplingContent[],
+    ...(typeof stopReason === "string" && { stopReason }),
+  };
+}

@@ -1,0 +1,86 @@
+// MCP on stdio: one client, in whichever era it speaks. A message is a line; only messages go to the output.
+
+import type { Readable, Writable } from "node:stream";
+import type { JsonObject } from "../model/json.ts";
+import { jsonOfAnyDepth } from "../util/canonical-json.ts";
+import { deferred } from "../util/deferred.ts";
+import { LineReader } from "../util/line-reader.ts";
+import { parseJson } from "../util/parse-json.ts";
+import { byteSize } from "../util/text.ts";
+import type { Client } from "./client.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { readMessage, refuse, response, RPC } from "./message.ts";
+import { claimsModern } from "./protocol.ts";
+
+const MAX_BYTES = 64 * 1024 * 1024;
+const LOCAL = { id: "local", label: "stdio" } as const;
+
+export interface ServeStdioOptions {
+  endpoint: Endpoint;
+  input: Readable;
+  output: Pick<Writable, "write">;
+  /** Aborting it ends the serving. */
+  signal: AbortSignal;
+}
+
+/** Resolves when the client has closed its end, or the signal aborts. */
+export async function serveOnStdio({ endpoint, input, output, signal }: ServeStdioOptions): Promise<void> {
+  const over = deferred();
+  const write = (message: JsonObject): void => void output.write(`${jsonOfAnyDepth(message)}\n`);
+  const clients = new Map<"legacy" | "modern", Client>();
+  const clientOf = (era: "legacy" | "modern"): Client => {
+    const known = clients.get(era);
+    if (known !== undefined) return known;
+    const client = endpoint.connect({
+      era,
+      caller: LOCAL,
+      profile: { protocolVersion: "2025-11-25", capabilities: {} },
+      send: write,
+      canBeAsked: era === "legacy",
+    });
+    clients.set(era, client);
+    return client;
+  };
+
+  const take = async (line: string): Promise<void> => {
+    const value = parseJson(line);
+    if (value === undefined) {
+      return write(response(null, refuse(RPC.parseError, "Parse error: the line is not JSON")));
+    }
+    const message = readMessage(value);
+    if (message.kind === "invalid") return write(response(message.id, { error: message.error }));
+    if (message.kind === "response") {
+      return clients.get("legacy")?.answered(message.response.id, message.response.answer);
+    }
+    if (message.kind === "notification") {
+      for (const client of clients.values()) endpoint.notified(client, message.notification);
+      return undefined;
+    }
+    const { request } = message;
+    const client = clientOf(claimsModern(request.params) ? "modern" : "legacy");
+    write(response(request.id, await endpoint.answer(client, request, write)));
+  };
+
+  const reader = new LineReader({
+    maxBytes: MAX_BYTES,
+    onLine: (line) => void take(line),
+    onOverflow: () => {
+      const message = `the message is larger than ${byteSize(MAX_BYTES)}; the connection ends`;
+      write(response(null, refuse(RPC.invalidRequest, message)));
+      over.resolve();
+    },
+  });
+  const onData = (chunk: Buffer): void => reader.push(chunk);
+  const onEnd = (): void => {
+    reader.end();
+    over.resolve();
+  };
+  const stop = (): void => over.resolve();
+  input.on("data", onData).once("end", onEnd).once("close", stop).once("error", stop);
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  await over.promise;
+  input.off("data", onData).off("end", onEnd).off("close", stop).off("error", stop);
+  signal.removeEventListener("abort", stop);
+  for (const client of clients.values()) endpoint.disconnect(client);
+}

@@ -1,0 +1,61 @@
+// `plugboard serve`: the board as one MCP server on stdio, until the client disconnects.
+
+import type { Readable } from "node:stream";
+import { openBoard } from "../../../board.ts";
+import { declineUnattributed } from "../../../board/decline-unattributed.ts";
+import { plugboardHome } from "../../../config/home.ts";
+import type { AgentConfig } from "../../../model/agent-config.ts";
+import { serveMcp } from "../../mcp/serve.ts";
+import { claimStdout } from "../claim-stdout.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { readAgent } from "../read-agent.ts";
+
+const FOR_CLIENTS =
+  "This command is for MCP clients: they start it and talk to it here. Press Ctrl-C to stop. " +
+  "To see your servers yourself: plugboard";
+
+export async function runServe(context: CliContext): Promise<number> {
+  const { io, logger, clock, signal, screen, options } = context;
+  const write = claimStdout(io.stdout, io.stderr);
+  const input = io.stdin as Readable;
+  if (io.stdin.isTTY) screen.note(FOR_CLIENTS);
+  try {
+    const agent = forClients(await readAgent(context));
+    await using board = await openBoard(
+      // The client is answered at once; its first list waits for the servers.
+      { ...agent, startupWait: 0 },
+      {
+        start: "eager",
+        env: io.env,
+        clock,
+        logger,
+        stateDir: plugboardHome(io.env, io.homedir),
+        workspaceDir: agent.workspace ?? io.cwd,
+        // The person who started the client is the owner.
+        owner: true,
+        defaultToolTimeout: CLIENT_TOOL_TIMEOUT,
+        // Questions caused by a client's calls go to that client instead.
+        ...declineUnattributed(logger),
+        serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
+      },
+    );
+    await serveMcp(board, { input, output: { write, once: io.stdout.once.bind(io.stdout) }, signal, clock, logger });
+    return EXIT.ok;
+  } finally {
+    // A client that keeps the pipe open would otherwise keep the process alive.
+    input.destroy();
+  }
+}
+
+/** MCP clients have no way to say how long a call may take, and long ones are common. */
+export const CLIENT_TOOL_TIMEOUT = 600_000;
+
+/** MCP clients put a prefix of their own before every name. */
+export function forClients(agent: AgentConfig): AgentConfig {
+  return {
+    ...agent,
+    toolNames: agent.hasToolNames ? agent.toolNames : "{server}__{tool}",
+    toolNameLength: 48,
+  };
+}

@@ -1,0 +1,37 @@
+// `plugboard up` on the command line.
+
+import { type Command as Parser, InvalidArgumentError } from "commander";
+
+export interface UpCommand {
+  kind: "up";
+  host?: string;
+  port?: number;
+}
+
+const HELP = `
+Serves the board over HTTP to any number of MCP clients, until you stop it:
+  http://127.0.0.1:<port>/mcp              the default agent
+  http://127.0.0.1:<port>/agents/<id>/mcp  an agent of the configuration
+
+Every request needs a token. The first start makes one and says where it is;
+plugboard tokens makes further ones, each with its own agents and rules.
+docs/gateway.md has the settings, and how to run it as a service.
+
+Stopped with SIGTERM or Ctrl-C, it lets calls in flight finish for 10 seconds.
+Clients go on with their sessions when it runs again.`;
+
+export function describeUp(program: Parser, choose: (command: UpCommand) => void): void {
+  program
+    .command("up")
+    .description("run the gateway: the board over HTTP, for any MCP client")
+    .option("--host <address>", "listen on this address, by default 127.0.0.1")
+    .option("--port <port>", "listen on this port; 0 picks a free one", readPort)
+    .addHelpText("after", HELP)
+    .action(({ host, port }: { host?: string; port?: number }) => choose({ kind: "up", host, port }));
+}
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw new InvalidArgumentError("a port is a number from 0 to 65535");
+}

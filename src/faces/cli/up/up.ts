@@ -1,0 +1,200 @@
+// `plugboard up`: the gateway, until a signal stops it.
+
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { openBoard } from "../../../board.ts";
+import { declineUnattributed } from "../../../board/decline-unattributed.ts";
+import { type GatewayConfig, gatewaySettings, loadGateway } from "../../../config/gateway.ts";
+import { plugboardHome } from "../../../config/home.ts";
+import { McpEntry } from "../../../endpoint/http/entry.ts";
+import { SESSION_MS, Sessions } from "../../../endpoint/http/sessions.ts";
+import { Sealer } from "../../../endpoint/sealed.ts";
+import type { Board } from "../../../model/board.ts";
+import { PlugboardError } from "../../../model/errors.ts";
+import type { GatewaySettings } from "../../../model/gateway-settings.ts";
+import { bindingProblem } from "../../../net/binding.ts";
+import { GatewayTokens } from "../../../state/gateway-tokens.ts";
+import { tryLock } from "../../../state/lock.ts";
+import { SealKeys } from "../../../state/seal-keys.ts";
+import { FileSessionStore } from "../../../state/session-store.ts";
+import { Access, type Admission, type Refusal } from "../../gateway/access/access.ts";
+import { GatewayAgents, type Visitor } from "../../gateway/agents.ts";
+import { Gateway } from "../../gateway/gateway.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { findSource } from "../open.ts";
+import { readAgent } from "../read-agent.ts";
+import { CLIENT_TOOL_TIMEOUT, forClients } from "../serve/serve.ts";
+import type { UpCommand } from "./command.ts";
+
+export async function runUp(command: UpCommand, context: CliContext): Promise<number> {
+  const { io, logger, clock, signal, screen, options } = context;
+  const stateDir = plugboardHome(io.env, io.homedir);
+  const source = findSource(context);
+  const config = await readGateway(context);
+  const settings = withOptions(config.settings, command);
+  const unlock = await tryLock(join(stateDir, "gateway", `${lockName(source)}.lock`));
+  if (unlock === undefined) throw alreadyRuns(source);
+  const tokens = new GatewayTokens({ stateDir, clock, random: randomBytes });
+  const onProblem = (message: string): void => logger.warn(message);
+  const keys = await SealKeys.open({
+    stateDir,
+    clock,
+    random: randomBytes,
+    keepFor: SESSION_MS,
+    onProblem,
+  });
+  const store = new FileSessionStore({
+    stateDir,
+    clock,
+    onWriteError: (error) => logger.warn(`a session could not be saved: ${String(error)}`),
+  });
+  try {
+    await tokens.ensureDefault();
+    const sealer = new Sealer(keys, randomBytes);
+    const sessions = new Sessions({
+      sealer,
+      store,
+      newId: randomUUID,
+      clock,
+      idleMs: settings.idleTimeout,
+      most: settings.limits.sessions,
+    });
+    const agents = new GatewayAgents({
+      sealer,
+      newId: randomUUID,
+      clock,
+      logger,
+      open: (id) => openAgent(id, config, context),
+    });
+    const access = new Access({ settings, tokens, clock });
+    const gateway = new Gateway({
+      host: settings.host,
+      port: settings.port,
+      ...(settings.tls && { tls: await readTls(settings.tls) }),
+      maxHeaderBytes: settings.limits.headerBytes,
+      maxConnections: settings.limits.connections,
+      entry: new McpEntry({ sessions, maxBodyBytes: settings.limits.bodyBytes }),
+      sessions,
+      agents,
+      defaultAgent: options.agent ?? "default",
+      admit: (request, reply, agent) => admit(access, request, reply, agent),
+      isWelcome: (request, reply) => isWelcome(access, request, reply),
+      clock,
+      logger,
+    });
+    const address = await gateway.listen();
+    const opening = agents.find(options.agent ?? "default");
+    screen.note(
+      `The gateway listens on ${urlOf(address, settings)}/mcp. The token is in ${tokens.defaultFile}`,
+    );
+    await opening;
+    await aborted(signal);
+    agents.endStreams();
+    await gateway.close();
+    await agents.close();
+    return EXIT.ok;
+  } finally {
+    await store.close();
+    keys.close();
+    await unlock();
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+async function readGateway(context: CliContext): Promise<GatewayConfig> {
+  const source = findSource(context);
+  const { cwd, homedir } = context.io;
+  if (source.kind !== "file") return { settings: gatewaySettings(), agentIds: ["default"] };
+  return loadGateway(source.path, { cwd, homedir });
+}
+
+function withOptions(settings: GatewaySettings, { host, port }: UpCommand): GatewaySettings {
+  const chosen = { ...settings, ...(host && { host }), ...(port !== undefined && { port }) };
+  const problem = bindingProblem(chosen);
+  if (problem === undefined) return chosen;
+  throw new PlugboardError("CONFIG_INVALID", `the host ${chosen.host} ${problem}`);
+}
+
+async function openAgent(
+  id: string,
+  { agentIds }: GatewayConfig,
+  context: CliContext,
+): Promise<Board | undefined> {
+  if (!agentIds.includes(id)) return undefined;
+  const { io, logger, clock, options } = context;
+  const agent = forClients(await readAgent({ ...context, options: { ...options, agent: id } }));
+  return openBoard(
+    { ...agent, startupWait: 0 },
+    {
+      start: "eager",
+      env: io.env,
+      clock,
+      logger,
+      stateDir: plugboardHome(io.env, io.homedir),
+      workspaceDir: agent.workspace ?? io.cwd,
+      defaultToolTimeout: CLIENT_TOOL_TIMEOUT,
+      ...declineUnattributed(logger),
+      serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
+    },
+  );
+}
+
+async function readTls({ cert, key }: { cert: string; key: string }): Promise<{ cert: string; key: string }> {
+  return { cert: await readFile(cert, "utf8"), key: await readFile(key, "utf8") };
+}
+
+function admit(
+  access: Access,
+  request: IncomingMessage,
+  reply: ServerResponse,
+  agent: string | undefined,
+): Visitor | undefined | Promise<Visitor | undefined> {
+  const decide = (admission: Admission): Visitor | undefined => {
+    if (admission.isAdmitted) return admission;
+    turnAway(reply, admission);
+    return undefined;
+  };
+  const admission = access.admit(request, agent);
+  return admission instanceof Promise ? admission.then(decide) : decide(admission);
+}
+
+function isWelcome(access: Access, request: IncomingMessage, reply: ServerResponse): boolean {
+  const refusal = access.check(request);
+  if (refusal !== undefined) turnAway(reply, refusal);
+  return refusal === undefined;
+}
+
+function turnAway(reply: ServerResponse, { status, headers, message }: Refusal): void {
+  const error = { code: -32_000, message };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: null, error });
+  reply.writeHead(status, { ...headers, "Content-Type": "application/json" }).end(body);
+}
+
+function urlOf({ address, port, family }: AddressInfo, { tls, publicUrl }: GatewaySettings): string {
+  if (publicUrl !== undefined) return publicUrl;
+  const host = family === "IPv6" ? `[${address}]` : address;
+  return `${tls === undefined ? "http" : "https"}://${host}:${port}`;
+}
+
+/** One for each configuration: two gateways would each start its servers. */
+function lockName(source: ReturnType<typeof findSource>): string {
+  const what = source.kind === "file" ? source.path : "none";
+  return createHash("sha256").update(what).digest("hex").slice(0, 16);
+}
+
+function alreadyRuns(source: ReturnType<typeof findSource>): PlugboardError {
+  const which = source.kind === "file" ? ` for ${source.path}` : "";
+  return new PlugboardError("SYSTEM_ERROR", `a gateway${which} is already running`, {
+    hint: "stop it first; to see it: plugboard status",
+  });
+}

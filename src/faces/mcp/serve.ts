@@ -1,0 +1,46 @@
+// A board as one MCP server on stdio, for the client that started this process.
+
+import { createSecretKey, randomBytes, randomUUID } from "node:crypto";
+import type { Readable, Writable } from "node:stream";
+import { Endpoint, type EndpointBoard, type EndpointOptions } from "../../endpoint/endpoint.ts";
+import { Sealer } from "../../endpoint/sealed.ts";
+import { serveOnStdio } from "../../endpoint/stdio.ts";
+import { silentLogger } from "../../model/logger.ts";
+import { systemClock } from "../../util/clock.ts";
+
+export interface ServeMcpOptions extends Partial<
+  Pick<EndpointOptions, "clock" | "logger" | "onApproval">
+> {
+  /** Default: stdin. */
+  input?: Readable;
+  /** Default: stdout. Nothing else may be written to it. */
+  output?: Pick<Writable, "write" | "once">;
+  /** Aborting it ends the serving. */
+  signal?: AbortSignal;
+}
+
+const NEVER = new AbortController().signal;
+
+/**
+ * Serves a board's tools, resources and prompts as one MCP server. Resolves when the client has disconnected. The
+ * board stays open: closing it is up to you.
+ */
+export async function serveMcp(board: EndpointBoard, options: ServeMcpOptions = {}): Promise<void> {
+  const {
+    input = process.stdin,
+    output = process.stdout,
+    signal = NEVER,
+    clock = systemClock,
+    logger = silentLogger,
+    onApproval,
+  } = options;
+  // The one client cannot outlive this process, so neither does the key.
+  const key = { id: 0, key: createSecretKey(randomBytes(32)) };
+  const sealer = new Sealer({ current: key, find: (id) => (id === key.id ? key : undefined) }, randomBytes);
+  const endpoint = new Endpoint({ board, sealer, newId: randomUUID, clock, logger, onApproval });
+  try {
+    await serveOnStdio({ endpoint, input, output, signal });
+  } finally {
+    endpoint.close();
+  }
+}
