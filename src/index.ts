@@ -58,6 +58,7 @@ export type {
   ToolRules,
   UnmatchedRule,
 } from "./model/guard-settings.ts";
+export type { Icon } from "./model/icon.ts";
 export type { Include, IncludeMode } from "./model/include.ts";
 export type { JsonObject } from "./model/json.ts";
 export type { LogFields, Logger, LogLevel } from "./model/logger.ts";

@@ -55,6 +55,7 @@ it("exports exactly these types", async () => {
     "ExternalContent",
     "FormElicitation",
     "FramingMode",
+    "Icon",
     "ImageContent",
     "Include",
     "IncludeMode",

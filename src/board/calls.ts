@@ -65,8 +65,9 @@ export class Calls {
   async run(
     { guarded, subject }: BoardTool,
     args: JsonObject,
-    { callId = this.#newCallId(), signal, onUpdate, onElicitation, onSampling }: BoardCallOptions,
+    options: BoardCallOptions,
   ): Promise<CallOutcome> {
+    const { callId = this.#newCallId(), signal, onUpdate, onElicitation, onSampling } = options;
     const started = this.#clock.monotonic();
     const { source } = subject;
     const call: GuardedCall = {
@@ -76,6 +77,9 @@ export class Calls {
       signal,
       onUpdate: onUpdate && ((update) => this.#update(onUpdate, update)),
       handlers: onElicitation || onSampling ? { onElicitation, onSampling } : undefined,
+      caller: options.caller,
+      onApproval: options.onApproval,
+      meta: options.meta,
       notify: this.#notify,
       decision: ALLOWED,
       audit: undefined,
@@ -117,10 +121,8 @@ export class Calls {
       // Most calls need no confirmation and skip the await.
       const confirmation = confirm();
       if (confirmation !== undefined) await confirmation;
-      if (isDeeperThan(REFUSED_DEPTH, call.args)) {
-        const message = `the arguments are nested more than ${REFUSED_DEPTH} levels deep`;
-        throw new PlugboardError("INVALID_ARGUMENTS", `${message}; the tool was not called`);
-      }
+      requireShallow("arguments are", call.args);
+      if (call.meta !== undefined) requireShallow("metadata of the call is", call.meta);
       const options = callOptions(supervisor, call);
       outcome = toOutcome(await connection.callTool(tool, call.args, options), this.#quote);
     } catch (error) {
@@ -172,9 +174,16 @@ export class Calls {
   }
 }
 
+/** Throws for what no JSON writer survives. `what` is how a sentence about it begins. */
+function requireShallow(what: string, value: JsonObject): void {
+  if (!isDeeperThan(REFUSED_DEPTH, value)) return;
+  const message = `the ${what} nested more than ${REFUSED_DEPTH} levels deep`;
+  throw new PlugboardError("INVALID_ARGUMENTS", `${message}; the tool was not called`);
+}
+
 function callOptions(
   { definition }: Supervisor,
-  { callId, signal, onUpdate, handlers }: GuardedCall,
+  { callId, signal, onUpdate, handlers, meta }: GuardedCall,
 ): CallOptions {
   return {
     callId,
@@ -182,6 +191,7 @@ function callOptions(
     ceiling: CALL_CEILING_MS,
     signal,
     handlers,
+    meta,
     onProgress: onUpdate && ((each) => onUpdate(progressUpdate(each))),
   };
 }

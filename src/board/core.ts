@@ -5,6 +5,7 @@ import { toFailure } from "../bridge/failure.ts";
 import { collectNative } from "../bridge/native.ts";
 import { Catalog } from "../catalog/catalog.ts";
 import type { CatalogCache } from "../catalog/catalog-cache.ts";
+import { namingFor } from "../catalog/public-name.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { BoardBase, BoardCallOptions } from "../model/board.ts";
 import type { BoardOptions } from "../model/board-options.ts";
@@ -113,9 +114,11 @@ export class BoardCore {
       redactor: this.#redactor,
       secrets: this.#secrets,
     };
+    const naming = namingFor(agent.toolNames, agent.servers, agent.toolNameLength);
     const known: KnownNames = {
       servers: [...agent.servers, ...(agent.leftOut ?? [])],
-      template: agent.toolNames,
+      template: naming.template,
+      ownNamesOf: naming.ownNamesOf,
       native: new Set(native.keys()),
     };
     this.#guard = new BoardGuard({
@@ -137,7 +140,7 @@ export class BoardCore {
       ...common,
       roots: this.roots,
       questions: new QuestionQueue(),
-      catalog: new Catalog(agent.toolNames, native.keys()),
+      catalog: new Catalog(naming, native.keys()),
       guard: this.#guard,
       cache,
       failures,

@@ -1,13 +1,15 @@
 // Turns a server's answer to `prompts/get` into messages. Malformed content becomes text that says so.
 
 import { PlugboardError } from "../model/errors.ts";
-import { isJsonObject } from "../model/json.ts";
+import { isJsonObject, type JsonObject } from "../model/json.ts";
 import type { PromptMessage } from "../model/prompt.ts";
+import { isTooDeep } from "../util/json-depth.ts";
 import { toBlock } from "./outcome.ts";
 
 export interface ReadPrompt {
   description?: string;
   messages: PromptMessage[];
+  _meta?: JsonObject;
 }
 
 /** Throws if the answer is not a result. */
@@ -15,10 +17,11 @@ export function toPrompt(result: unknown): ReadPrompt {
   if (!isJsonObject(result) || !Array.isArray(result.messages)) {
     throw new PlugboardError("PROTOCOL", "the server's answer to prompts/get has no messages");
   }
-  const { description } = result;
+  const { description, _meta } = result;
   return {
     ...(typeof description === "string" && { description }),
     messages: result.messages.flatMap(toMessages),
+    ...(isJsonObject(_meta) && !isTooDeep(_meta) && { _meta }),
   };
 }
 

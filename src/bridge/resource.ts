@@ -2,16 +2,24 @@
 // neither lost nor passed on.
 
 import { PlugboardError } from "../model/errors.ts";
-import { isJsonObject } from "../model/json.ts";
+import { isJsonObject, type JsonObject } from "../model/json.ts";
 import type { ResourceContents } from "../model/resource.ts";
+import { isTooDeep } from "../util/json-depth.ts";
 import { asText } from "../util/text.ts";
 
 /** Throws if the answer is not a result. */
-export function toContents(result: unknown, uri: string): ResourceContents[] {
+export function toContents(
+  result: unknown,
+  uri: string,
+): { contents: ResourceContents[]; _meta?: JsonObject } {
   if (!isJsonObject(result) || !Array.isArray(result.contents)) {
     throw new PlugboardError("PROTOCOL", "the server's answer to resources/read has no contents");
   }
-  return result.contents.map((each) => toPart(each, uri));
+  const { _meta } = result;
+  return {
+    contents: result.contents.map((each) => toPart(each, uri)),
+    ...(isJsonObject(_meta) && !isTooDeep(_meta) && { _meta }),
+  };
 }
 
 function toPart(part: unknown, asked: string): ResourceContents {

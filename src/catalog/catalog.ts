@@ -4,7 +4,7 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import type { ToolsEvent } from "../model/events.ts";
 import type { ToolDefinition } from "../model/tool.ts";
 import { oneLine } from "../util/text.ts";
-import { publicName } from "./public-name.ts";
+import { type Naming, ownName, publicName } from "./public-name.ts";
 
 export interface CatalogEntry {
   publicName: string;
@@ -23,7 +23,7 @@ export interface CatalogChange extends ToolsEvent {
 }
 
 export class Catalog {
-  readonly #template: string;
+  readonly #naming: Naming;
   /** Names of native tools. */
   readonly #reserved: ReadonlySet<string>;
   /** In the order in which servers were added. */
@@ -31,8 +31,8 @@ export class Catalog {
   readonly #byPublicName = new Map<string, CatalogEntry>();
   readonly #byCanonicalName = new Map<string, CatalogEntry>();
 
-  constructor(template: string, reserved: Iterable<string> = []) {
-    this.#template = template;
+  constructor(naming: Naming, reserved: Iterable<string> = []) {
+    this.#naming = naming;
     this.#reserved = new Set(reserved);
   }
 
@@ -97,10 +97,17 @@ export class Catalog {
     known: CatalogEntry | undefined,
   ): CatalogEntry {
     if (known === undefined) {
-      return { publicName: publicName(this.#template, prefix, tool.name), server, tool };
+      return { publicName: this.#publicName(server, prefix, tool.name), server, tool };
     }
     if (JSON.stringify(known.tool) === JSON.stringify(tool)) return known;
     return { publicName: known.publicName, server, tool };
+  }
+
+  #publicName(server: string, prefix: string, tool: string): string {
+    const { template, maxLength, ownNamesOf } = this.#naming;
+    return server === ownNamesOf
+      ? ownName(server, tool, maxLength, (name) => this.#isTaken(name))
+      : publicName(template, prefix, tool, maxLength);
   }
 
   #isTaken(name: string): boolean {

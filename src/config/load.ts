@@ -104,6 +104,7 @@ function mergeAgent(
   return {
     agentId: agent?.id ?? DEFAULT_AGENT,
     toolNames: mcp.toolNames ?? DEFAULT_TOOL_NAMES,
+    toolNameLength: mcp.toolNameLength,
     startupWait: mcp.startupWait,
     resourceTools: mcp.resourceTools,
     roots: rootsSetting(mcp.roots, baseDir),

@@ -24,8 +24,13 @@ import { durationWarnings, serverWarnings, sessionWarnings } from "./schema/warn
 export interface BoardConfig {
   /** By name: 1 to 64 characters without "/"; `native` is reserved. */
   servers: Record<string, ServerConfig>;
-  /** Template of public tool names. Default `mcp__{server}__{tool}`. */
+  /**
+   * Template of public tool names. Default `mcp__{server}__{tool}`. With `{tool}` and one server, tools keep their own
+   * names; with several servers, `{tool}` means `{server}__{tool}`.
+   */
   toolNames?: string;
+  /** The most characters of a public tool name, from 24 to 128. Default 64. Longer names are cut and get a hash. */
+  toolNameLength?: number;
   /** Milliseconds to wait for servers at the start. Default: each server's `timeout`. */
   startupWait?: number;
   /** The directory the agent works in. */
@@ -70,6 +75,7 @@ export function parseAgentConfig(input: BoardConfig): AgentConfig {
     agentId: "default",
     servers: plainServers(layer, "agent").map((server) => toDefinition(server, undefined)),
     toolNames: toolNames ?? DEFAULT_TOOL_NAMES,
+    toolNameLength: input.toolNameLength,
     startupWait,
     resourceTools,
     roots: rootsSetting(roots, undefined),

@@ -28,10 +28,23 @@ export interface ApprovalSettings {
 type Consent = "once" | "always";
 
 export function approvalStage(settings: ApprovalSettings): StageFor {
-  const { servers, agentMode = "never", ask, store } = settings;
-  const turn = new Semaphore(1);
+  const { servers, agentMode = "never", store } = settings;
+  const nobody = new Semaphore(1);
+  const turns = new WeakMap<AskApproval, Semaphore>();
 
-  async function answerTo(request: ApprovalRequest, call: GuardedCall): Promise<Consent> {
+  /** Whoever is asked gets one question at a time, and does not wait for the answers of others. */
+  function turnOf(ask: AskApproval | undefined): Semaphore {
+    if (ask === undefined) return nobody;
+    const turn = turns.get(ask) ?? new Semaphore(1);
+    turns.set(ask, turn);
+    return turn;
+  }
+
+  async function answerTo(
+    request: ApprovalRequest,
+    call: GuardedCall,
+    ask: AskApproval | undefined,
+  ): Promise<Consent> {
     const { subject } = call;
     // While this call waited for its turn, another one may have been answered with "always".
     if (await store.has(subject)) return "always";
@@ -51,10 +64,12 @@ export function approvalStage(settings: ApprovalSettings): StageFor {
 
   async function consentTo(request: ApprovalRequest, call: GuardedCall): Promise<Consent> {
     if (await store.has(call.subject)) return "always";
+    const ask = call.onApproval ?? settings.ask;
+    const turn = turnOf(ask);
     await turn.acquire(call.signal);
     // The turn ends with the answer, even if the call was cancelled meanwhile: the question is still on the
     // screen, and a second one must not cover it.
-    const answer = answerTo(request, call).finally(() => turn.release());
+    const answer = answerTo(request, call, ask).finally(() => turn.release());
     return untilAborted(answer, call.signal, cancelled);
   }
 
@@ -104,6 +119,7 @@ function toRequest(
   const { canonical, publicName, source, title, description } = call.subject;
   return {
     callId: call.callId,
+    ...(call.caller !== undefined && { caller: call.caller }),
     tool: canonical,
     publicName,
     server: source.kind === "mcp" ? source.server : undefined,

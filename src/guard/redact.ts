@@ -34,16 +34,10 @@ export function redactStage(redact: ResultRedactor): Stage {
 
 /** The same call with another listener. Its decision is shared, so that what later stages decide reaches the audit. */
 function withUpdates(call: GuardedCall, redact: ResultRedactor): GuardedCall {
-  const { callId, subject, args, signal, onUpdate, handlers, notify, audit } = call;
+  const { onUpdate } = call;
   if (onUpdate === undefined) return call;
   return {
-    callId,
-    subject,
-    args,
-    signal,
-    handlers,
-    notify,
-    audit,
+    ...call,
     onUpdate: (update) => {
       const content = redactBlocks(update.content, redact);
       const { progress } = update;

@@ -11,8 +11,10 @@ export interface AgentConfig {
   servers: ServerDefinition[];
   /** Servers that are configured, but not on this board. Rules still know their names. */
   leftOut?: Pick<ServerDefinition, "name" | "toolPrefix">[];
-  /** Template of public tool names. */
+  /** Template of public tool names. `{tool}` alone: a single server's tools keep their own names. */
   toolNames: string;
+  /** The most characters of a public tool name. Absent: 64. */
+  toolNameLength?: number;
   /** Milliseconds to wait for servers when the board opens. Default: each server's own `timeout`. */
   startupWait?: number;
   /** The directory the agent works in. */

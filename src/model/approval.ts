@@ -23,6 +23,8 @@ export function hintsIn(annotations: JsonObject = {}): ToolHints {
 export interface ApprovalRequest {
   /** The id of the call that waits for the answer: yours if you passed one, else a generated one. */
   callId: string;
+  /** Who makes the call, if the call says so. */
+  caller?: string;
   /** The canonical name, `server/tool` or `native/tool`. */
   tool: string;
   publicName: string;

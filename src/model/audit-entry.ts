@@ -13,6 +13,7 @@ export interface StartedEntry {
   time: string;
   agent: string;
   session?: string;
+  caller?: string;
   server: string;
   tool: string;
   /** Redacted. Only where the configuration asks for it and the arguments are not large. */
@@ -27,6 +28,8 @@ export interface AuditEntry {
   time: string;
   agent: string;
   session?: string;
+  /** Who made the call, where several people or programs share the board. */
+  caller?: string;
   /** `native` for the host's own tools. */
   server: string;
   tool: string;

@@ -1,5 +1,6 @@
 // The board of one agent and the board of one session, as you use them.
 
+import type { AskApproval } from "./approval.ts";
 import type { SessionOptions } from "./board-options.ts";
 import type { BoardEvents } from "./events.ts";
 import type { UnmatchedRule } from "./guard-settings.ts";
@@ -24,6 +25,18 @@ export interface BoardCallOptions extends RequestHandlers {
   signal?: AbortSignal;
   /** Called with the progress of the call. */
   onUpdate?: UpdateListener;
+  /** Who makes the call, where several people or programs share the board. The audit and approval requests name it. */
+  caller?: string;
+  /**
+   * Is asked instead of the board's `onApproval`, if the call needs approval. An earlier answer `always` still counts,
+   * whoever gave it, and `always` from here counts for everybody on the board.
+   */
+  onApproval?: AskApproval;
+  /**
+   * Goes to the server in the `_meta` of the request: `traceparent`, `tracestate`, `baggage`, and keys with a
+   * vendor's prefix such as `example.com/key`. Everything else is left out.
+   */
+  meta?: JsonObject;
 }
 
 /** What an agent's board and a session's board have in common. */

@@ -23,6 +23,8 @@ export interface CallOptions {
   ceiling: number;
   /** The caller's handlers for what the server asks because of the call. */
   handlers?: RequestHandlers;
+  /** What the caller adds to the `_meta` of the request. */
+  meta?: JsonObject;
 }
 
 export interface ToolList {

@@ -1,5 +1,6 @@
 // The types of the guard: the tool of a call, the call, and a stage that calls pass through.
 
+import type { AskApproval } from "./approval.ts";
 import type { ContentName } from "./content-pattern.ts";
 import type { JsonObject } from "./json.ts";
 import type { ServerScope } from "./server-definition.ts";
@@ -51,6 +52,12 @@ export interface GuardedCall {
   readonly onUpdate: UpdateListener | undefined;
   /** Answer what the server asks during the call, instead of the board's handlers. */
   readonly handlers?: RequestHandlers | undefined;
+  /** Who makes the call. */
+  readonly caller?: string | undefined;
+  /** Is asked instead of the board's. */
+  readonly onApproval?: AskApproval | undefined;
+  /** What the caller adds to the `_meta` of the request. */
+  readonly meta?: JsonObject | undefined;
   /** Tells the user of the board something, once for each text. */
   readonly notify?: ((text: string) => void) | undefined;
   /** Stages write their decision here. */

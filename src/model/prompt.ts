@@ -1,6 +1,7 @@
 // Prompts of servers, by the names that their servers give them.
 
 import type { ContentBlock } from "./content.ts";
+import type { Icon } from "./icon.ts";
 import type { JsonObject } from "./json.ts";
 import type { CompleteOptions, Completion } from "./resource.ts";
 
@@ -17,6 +18,7 @@ export interface PromptDefinition {
   title?: string;
   description?: string;
   arguments?: PromptArgument[];
+  icons?: Icon[];
   _meta?: JsonObject;
 }
 
@@ -37,6 +39,8 @@ export interface PromptResult {
   prompt: string;
   description?: string;
   messages: PromptMessage[];
+  /** What the server says about its answer as a whole. */
+  _meta?: JsonObject;
 }
 
 export type PromptOptions = Pick<CompleteOptions, "signal">;

@@ -1,5 +1,6 @@
 // Resources of servers, which you read by URI, and URI templates.
 
+import type { Icon } from "./icon.ts";
 import type { JsonObject } from "./json.ts";
 
 /** One resource as its server describes it, checked but not changed. */
@@ -12,6 +13,7 @@ export interface ResourceDefinition {
   /** In bytes. */
   size?: number;
   annotations?: JsonObject;
+  icons?: Icon[];
   _meta?: JsonObject;
 }
 
@@ -43,6 +45,8 @@ export interface ResourceReading {
   server: string;
   uri: string;
   contents: ResourceContents[];
+  /** What the server says about its answer as a whole. */
+  _meta?: JsonObject;
 }
 
 export interface Completion {

@@ -57,6 +57,8 @@ export interface KnownNames {
   servers: readonly KnownServer[];
   /** Template of public names. */
   template: string;
+  /** The server whose tools keep their own names. */
+  ownNamesOf?: string | undefined;
   /** Names of native tools. */
   native?: ReadonlySet<string>;
 }
@@ -248,9 +250,12 @@ function permittingToolPattern(text: string, known: KnownNames): PermittingPatte
     name.server === NATIVE && isNative(name.publicName);
   if (known.native?.has(pattern)) return { ...nothing, matches: matchesNative };
   // Without a prefix, `read*` would permit all tools of a server that happens to be called `reader`.
-  const readings = readingsOf(pattern, [...FORMS, templateForm(known.template)]).filter(
-    ({ kind, isSpanning }) => kind !== "plain" || !isSpanning,
-  );
+  const readings = [
+    ...ownNameReading(pattern, known),
+    ...readingsOf(pattern, [...FORMS, templateForm(known.template)]).filter(
+      ({ kind, isSpanning }) => kind !== "plain" || !isSpanning,
+    ),
+  ];
   const { reading, couldMean } = choose(liveReadings(readings, known.servers));
   if (reading === undefined) return { ...nothing, couldMean, matches: matchesNative };
   const names = new Set(reading.servers.map(({ name }) => name));
@@ -265,6 +270,12 @@ function permittingToolPattern(text: string, known: KnownNames): PermittingPatte
         (names.has(name.server) || isServer(name.server)) &&
         isTool(name.tool)),
   };
+}
+
+/** Where the tools of the only server keep their own names, such a name means a tool of that server. */
+function ownNameReading(pattern: string, { ownNamesOf }: KnownNames): Reading[] {
+  if (ownNamesOf === undefined || pattern.includes("/")) return [];
+  return [{ server: ownNamesOf, tool: pattern, kind: "canonical", isSpanning: false }];
 }
 
 /** For what permits in the settings of one server, such as `allow` or the approval mode `never`. */

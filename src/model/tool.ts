@@ -2,6 +2,7 @@
 
 import type { ContentBlock } from "./content.ts";
 import type { ErrorCode } from "./errors.ts";
+import type { Icon } from "./icon.ts";
 import type { JsonObject } from "./json.ts";
 
 /** One tool as its server describes it, checked but not changed. */
@@ -14,6 +15,7 @@ export interface ToolDefinition {
   annotations?: JsonObject;
   /** Whether it runs as a task: `{ taskSupport: "forbidden" | "optional" | "required" }`. */
   execution?: JsonObject;
+  icons?: Icon[];
   _meta?: JsonObject;
 }
 
@@ -64,7 +66,13 @@ export interface Tool<Details = unknown> {
   /** The public name: valid for every model provider, unique on the board. */
   name: string;
   label: string;
+  /** For a model: it also says which server the tool is from. */
   description: string;
+  /** The server's own title of the tool, for people. */
+  title?: string;
+  /** The description as the server wrote it. */
+  ownDescription?: string;
+  icons?: Icon[];
   /** JSON Schema of the arguments, as the server wrote it. */
   parameters: JsonObject;
   annotations?: JsonObject;

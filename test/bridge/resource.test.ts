@@ -7,8 +7,8 @@ describe("what was read", () => {
       { uri: "a:1", mimeType: "text/plain", text: "", _meta: { x: 1 } },
       { uri: "a:2", blob: "AAAA" },
     ];
-    expect(toContents({ contents }, "a:0")).toEqual(contents);
-    expect(toContents({ contents: [] }, "a:0")).toEqual([]);
+    expect(toContents({ contents }, "a:0")).toEqual({ contents });
+    expect(toContents({ contents: [] }, "a:0")).toEqual({ contents: [] });
   });
 
   it.each([
@@ -21,7 +21,7 @@ describe("what was read", () => {
     [null, "content that is neither text nor a blob] null"],
     ["t", "content that is neither text nor a blob] t"],
   ])("is seen where it is malformed: %j", (part, expected) => {
-    const [read] = toContents({ contents: [part] }, "a:0");
+    const [read] = toContents({ contents: [part] }, "a:0").contents;
     if (typeof expected === "string") expect(read?.text).toContain(expected);
     else expect(read).toEqual(expected);
   });

@@ -26,12 +26,17 @@ describe("an MCP tool", () => {
       annotations: { readOnlyHint: true },
       outputSchema: { type: "object" },
       execution: { taskSupport: "optional" },
+      title: "Search",
+      icons: [{ src: "https://icons.example/a.png" }],
       _meta: { "example.com/a": 1 },
     });
     expect(tool).toEqual({
       name: "mcp__docs__search",
       label: "MCP: docs/search",
       description: "[docs] Finds things.",
+      title: "Search",
+      ownDescription: "Finds things.",
+      icons: [{ src: "https://icons.example/a.png" }],
       parameters: definition.inputSchema,
       annotations: { readOnlyHint: true },
       outputSchema: { type: "object" },
@@ -45,7 +50,15 @@ describe("an MCP tool", () => {
 
   it("has only the parts that its server gave", () => {
     const { tool } = setUp();
-    for (const part of ["annotations", "outputSchema", "execution", "_meta"]) {
+    for (const part of [
+      "annotations",
+      "outputSchema",
+      "execution",
+      "_meta",
+      "title",
+      "ownDescription",
+      "icons",
+    ]) {
       expect(part in tool).toBe(false);
     }
   });

@@ -8,7 +8,7 @@ function catalogWith(
   servers: readonly CatalogServer[],
   reserved?: readonly string[],
 ): Catalog {
-  const catalog = new Catalog(template, reserved);
+  const catalog = new Catalog({ template, maxLength: 64 }, reserved);
   for (const each of servers) catalog.add(each);
   return catalog;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { publicName } from "../../src/catalog/public-name.ts";
+import { namingFor, ownName, publicName } from "../../src/catalog/public-name.ts";
 import { DEFAULT_TOOL_NAMES } from "../../src/config/schema/file-schema.ts";
 
 const SAFE = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
@@ -132,6 +132,66 @@ describe("names", () => {
       const forged = taken.slice(before.length, taken.length - after.length);
       expect(publicName(template, "docs", forged)).not.toBe(taken);
     }
+  });
+});
+
+describe("a limit on the length", () => {
+  it.each([
+    ["a name that fits", 48, "search", "mcp__docs__search"],
+    ["a name that just fits", 48, "t".repeat(37), `mcp__docs__${"t".repeat(37)}`],
+    ["one character too many", 48, "t".repeat(38), /^mcp__docs__t{28}_[0-9a-f]{8}$/],
+    ["the shortest limit", 24, "search_everything", /^mcp__docs__sear_[0-9a-f]{8}$/],
+    ["the longest limit", 128, "t".repeat(117), `mcp__docs__${"t".repeat(117)}`],
+  ])("%s", (_, length, tool, expected) => {
+    const name = publicName(DEFAULT_TOOL_NAMES, "docs", tool, length);
+    expect(name.length).toBeLessThanOrEqual(length);
+    if (typeof expected === "string") expect(name).toBe(expected);
+    else expect(name).toMatch(expected);
+  });
+
+  it("keeps names different", () => {
+    const tools = Array.from({ length: 200 }, (_, each) => `${"t".repeat(40)}${each}`);
+    const names = new Set(tools.map((tool) => publicName(DEFAULT_TOOL_NAMES, "docs", tool, 48)));
+    expect(names.size).toBe(tools.length);
+  });
+});
+
+describe("tools that keep their own names", () => {
+  const on = (...names: string[]) => names.map((name) => ({ name, enabled: true }));
+
+  it.each<[string, string, { name: string; enabled: boolean }[], string | undefined]>([
+    ["are those of the only server", "{tool}", on("docs"), "docs"],
+    [
+      "are those of the only server that is enabled",
+      "{tool}",
+      [...on("docs"), { name: "off", enabled: false }],
+      "docs",
+    ],
+    ["are none with two servers", "{tool}", on("docs", "files"), undefined],
+    ["are none without a server", "{tool}", [], undefined],
+    ["are none with another template", "{server}__{tool}", on("docs"), undefined],
+  ])("%s", (_, toolNames, servers, expected) => {
+    const { ownNamesOf, template } = namingFor(toolNames, servers);
+    expect(ownNamesOf).toBe(expected);
+    expect(template).toBe("{server}__{tool}");
+  });
+
+  const free = (): boolean => false;
+
+  it.each(["search", "files.read", "a__b", "fix_deadbeef", "1st", "-", "x".repeat(128)])(
+    "are valid in MCP: %s",
+    (tool) => {
+      expect(ownName("docs", tool, 48, free)).toBe(tool);
+    },
+  );
+
+  it.each([
+    ["a space", "read file", /^read_file_[0-9a-f]{8}$/],
+    ["another script", "検索", /^t_[0-9a-f]{8}$/],
+    ["129 characters", "x".repeat(129), /^x{39}_[0-9a-f]{8}$/],
+    ["nothing but a name that is taken", "taken", /^taken_[0-9a-f]{8}$/],
+  ])("get a hash otherwise: %s", (_, tool, expected) => {
+    expect(ownName("docs", tool, 48, (name) => name === "taken")).toMatch(expected);
   });
 });
 

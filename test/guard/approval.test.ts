@@ -426,3 +426,58 @@ describe("a resource or prompt is asked about", () => {
     expect(reasons).toEqual(reason === undefined ? [] : [reason]);
   });
 });
+
+describe("a call with an asker of its own", () => {
+  const ours = (ask: AskApproval, caller?: string): GuardedCall => ({
+    ...callOf(subject("docs/read")),
+    onApproval: ask,
+    caller,
+  });
+
+  it("asks there and not at the board, and says who calls", async () => {
+    const board = desk();
+    const own = desk();
+    const stage = stageOf({ agent: "ask", ask: board.ask });
+    const call = pass(stage, ours(own.ask, "laptop"));
+    await settle();
+    const { request, answer } = own.only();
+    expect(request).toMatchObject({ tool: "docs/read", caller: "laptop" });
+    answer("once");
+    expect(await call).toBe(OUTCOME);
+    expect(board.questions).toEqual([]);
+  });
+
+  it("can ask though the board can ask nobody", async () => {
+    const own = desk();
+    const stage = stageOf({ agent: "ask" });
+    const call = pass(stage, ours(own.ask));
+    await settle();
+    own.only().answer("once");
+    expect(await call).toBe(OUTCOME);
+  });
+
+  it("does not wait for the answer of somebody else, and asks one question at a time", async () => {
+    const [first, second] = [desk(), desk()];
+    const stage = stageOf({ agent: "ask" });
+    const calls = [first, first, second].map(({ ask }) => pass(stage, ours(ask)));
+    await settle();
+    expect([first.questions.length, second.questions.length]).toEqual([1, 1]);
+    first.only().answer("once");
+    await settle();
+    first.only().answer("once");
+    second.only().answer("once");
+    expect(await Promise.all(calls)).toEqual([OUTCOME, OUTCOME, OUTCOME]);
+  });
+
+  it("is not asked where the answer was `always`, and its `always` counts for the board", async () => {
+    const [board, own] = [desk(), desk()];
+    const stage = stageOf({ agent: "ask", ask: board.ask });
+    const call = pass(stage, ours(own.ask));
+    await settle();
+    own.only().answer("always");
+    await call;
+    await pass(stage, ours(own.ask));
+    await pass(stage, callOf(subject("docs/read")));
+    expect([...own.questions, ...board.questions]).toEqual([]);
+  });
+});

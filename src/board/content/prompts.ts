@@ -42,7 +42,7 @@ export class Prompts implements BoardPrompts {
   ): Promise<PromptResult> {
     const { from, prompt } = await this.#locate(name, signal);
     let roles: PromptMessage["role"][] = [];
-    const { content, structuredContent } = await this.#options.requests.run({
+    const { content, structuredContent, _meta } = await this.#options.requests.run({
       entry: from.entry,
       content: { kind: "prompt", name: prompt },
       what: `prompt:${prompt}`,
@@ -54,7 +54,11 @@ export class Prompts implements BoardPrompts {
         const read = toPrompt(await server.getPrompt(prompt, args, request));
         roles = read.messages.map(({ role }) => role);
         const { description, messages } = read;
-        return { content: messages.map((each) => each.content), structuredContent: description };
+        return {
+          content: messages.map((each) => each.content),
+          structuredContent: description,
+          ...(read._meta && { _meta: read._meta }),
+        };
       },
     });
     return {
@@ -62,6 +66,7 @@ export class Prompts implements BoardPrompts {
       prompt,
       ...(typeof structuredContent === "string" && { description: structuredContent }),
       messages: content.map((block, at) => ({ role: roles[at] ?? "user", content: block })),
+      ...(_meta && { _meta }),
     };
   }
 

@@ -86,7 +86,7 @@ export class Resources implements BoardResources {
     { signal, timeout, callId, asksNobody }: ReadOptions = {},
   ): Promise<ResourceReading> {
     const shown = this.#options.redact(uri);
-    const { content } = await this.#options.requests.run({
+    const { content, _meta } = await this.#options.requests.run({
       entry: from.entry,
       content: { kind: "resource", name: uri },
       what: `read:${shown}`,
@@ -98,12 +98,13 @@ export class Resources implements BoardResources {
       asksNobody,
       ask: async (server, request) => {
         requireCapability(server, "resources");
-        const contents = toContents(await server.readResource(uri, request), uri);
-        return { content: contents.map((resource) => ({ type: "resource", resource })) };
+        const read = toContents(await server.readResource(uri, request), uri);
+        const blocks = read.contents.map((resource) => ({ type: "resource" as const, resource }));
+        return { content: blocks, ...(read._meta && { _meta: read._meta }) };
       },
     });
     const contents = content.flatMap((block) => (block.type === "resource" ? block.resource : []));
-    return { server: from.entry.name, uri: shown, contents };
+    return { server: from.entry.name, uri: shown, contents, ...(_meta && { _meta }) };
   }
 
   async subscribe(uri: string, options: ResourceOptions = {}): Promise<void> {

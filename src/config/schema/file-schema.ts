@@ -34,10 +34,16 @@ import { milliseconds, nameProblem, resolvable, resolvableUrl } from "./values.t
 /** The template of public tool names where none is given. */
 export const DEFAULT_TOOL_NAMES = "mcp__{server}__{tool}";
 
+/** Room for the beginning of a name and its hash. */
+const SHORTEST_NAME = 24;
+/** What MCP allows. */
+const LONGEST_NAME = 128;
+
 const LARGEST_WINDOW = 100_000_000;
 
 const board = {
   toolNames: verified(toolNamesProblem).optional(),
+  toolNameLength: integer(SHORTEST_NAME, LONGEST_NAME, " of characters").optional(),
   startupWait: milliseconds(0).optional(),
   resourceTools: flag().optional(),
   roots: roots.optional(),
@@ -86,10 +92,15 @@ const agent = {
 };
 
 const agentAdvice = Object.fromEntries(
-  ["servers", "toolNames", "startupWait", "toolSearch", "resourceTools", "roots"].map((key) => [
-    key,
-    `it belongs in mcp.${key}`,
-  ]),
+  [
+    "servers",
+    "toolNames",
+    "toolNameLength",
+    "startupWait",
+    "toolSearch",
+    "resourceTools",
+    "roots",
+  ].map((key) => [key, `it belongs in mcp.${key}`]),
 );
 
 export const defaultsSchema = object(agent, agentAdvice);
@@ -109,11 +120,13 @@ function modelIdProblem(id: string): string | undefined {
 }
 
 function toolNamesProblem(template: string): string | undefined {
+  // The tools of a single server keep their names.
+  if (template === "{tool}") return undefined;
   for (const placeholder of ["{server}", "{tool}"]) {
     const count = template.split(placeholder).length - 1;
     if (count !== 1) {
       const found = count === 0 ? `has no ${placeholder}` : `has ${placeholder} more than once`;
-      return `${found}; expected {server} and {tool} once each`;
+      return `${found}; expected {server} and {tool} once each, or {tool} alone`;
     }
   }
   const rest = template.replace("{server}", "").replace("{tool}", "");

@@ -13,6 +13,7 @@ export interface AuditRecord {
   time: number;
   agent: string;
   session: string | undefined;
+  caller: string | undefined;
   server: string;
   tool: string;
   args: KeptArguments | undefined;
@@ -59,10 +60,11 @@ export function toStartLine(record: AuditRecord, id: string): string {
 }
 
 /** What is known of a call before it is sent. */
-function aboutCall({ time, agent, session, server, tool }: AuditRecord): string {
+function aboutCall({ time, agent, session, caller, server, tool }: AuditRecord): string {
   return (
     `"time":"${isoTime(time)}","agent":${quoted(agent)}` +
     (session === undefined ? "" : `,"session":${quoted(session)}`) +
+    (caller === undefined ? "" : `,"caller":${quoted(caller)}`) +
     `,"server":${quoted(server)},"tool":${quoted(tool)}`
   );
 }

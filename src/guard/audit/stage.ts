@@ -46,6 +46,7 @@ export function auditStages(
       time: clock.now(),
       agent,
       session,
+      caller: call.caller,
       server: source.kind === "mcp" ? source.server : "native",
       tool: source.kind === "mcp" ? source.tool : canonical.slice("native/".length),
       args: keepArguments(call.args),

@@ -6,7 +6,7 @@ import type { ToolDefinition } from "../../model/tool.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 
 export function toPinnedTool(tool: ToolDefinition): PinnedTool {
-  const { _meta: _, execution: _execution, ...pinned } = tool;
+  const { _meta: _, execution: _execution, icons: _icons, ...pinned } = tool;
   return pinned;
 }
 

@@ -3,6 +3,7 @@
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { PromptArgument, PromptDefinition } from "../../model/prompt.ts";
 import { promptWithoutSecrets } from "../../model/without-secrets.ts";
+import { iconsWithoutSecrets, readIcons } from "./icons.ts";
 import { copyMembers, type ListKind } from "./list-pages.ts";
 import type { TextCleaner } from "./text-cleaner.ts";
 
@@ -25,7 +26,7 @@ export const PROMPT_LIST: ListKind<PromptDefinition> = {
 function readPrompt(item: JsonObject): PromptDefinition | string {
   const { name, arguments: args } = item;
   if (typeof name !== "string" || name === "") return "it has no name";
-  const prompt: PromptDefinition = { name };
+  const prompt: PromptDefinition = { name, ...readIcons(item) };
   if (Array.isArray(args)) {
     if (args.length > MAX_ARGUMENTS) return `it has more than ${MAX_ARGUMENTS} arguments`;
     prompt.arguments = args.flatMap((argument) => readArgument(argument) ?? []);
@@ -45,8 +46,10 @@ function readArgument(item: unknown): PromptArgument | undefined {
 /** Names stay as they are, because prompts and arguments are requested by them. */
 function cleanPrompt(prompt: PromptDefinition, cleaner: TextCleaner): PromptDefinition {
   cleaner.check(prompt.name, "name");
+  const { icons: _, ...rest } = prompt;
   const cleaned: PromptDefinition = {
-    ...prompt,
+    ...rest,
+    ...iconsWithoutSecrets(prompt, cleaner.redact),
     ...cleaner.texts(prompt, { maxTitle: MAX_TITLE }),
   };
   if (prompt.arguments !== undefined) {

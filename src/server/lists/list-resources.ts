@@ -4,6 +4,7 @@ import type { JsonObject } from "../../model/json.ts";
 import type { ResourceDefinition, ResourceTemplateDefinition } from "../../model/resource.ts";
 import { dataWithoutSecrets } from "../../model/without-secrets.ts";
 import { oneLine } from "../../util/text.ts";
+import { iconsWithoutSecrets, readIcons } from "./icons.ts";
 import { copyMembers, type ListKind } from "./list-pages.ts";
 import type { TextCleaner } from "./text-cleaner.ts";
 
@@ -63,7 +64,10 @@ function readDetails(item: JsonObject, uri: string, what: string): ItemDetails |
   if (uri.length > MAX_URI) return `its ${what} is longer than ${MAX_URI} characters`;
   if (CONTROL.test(uri)) return `its ${what} has control characters`;
   // Some servers leave out the name.
-  const details: ItemDetails = { name: isText(item.name) ? item.name : uri };
+  const details: ItemDetails = {
+    name: isText(item.name) ? item.name : uri,
+    ...readIcons(item),
+  };
   const texts = ["title", "description", "mimeType"] as const;
   return copyMembers(item, details, texts, ["annotations", "_meta"]) ?? details;
 }
@@ -79,11 +83,14 @@ function isText(value: unknown): value is string {
 function clean<Item extends ItemDetails>(item: Item, uri: string, cleaner: TextCleaner): Item {
   cleaner.check(uri, "URI");
   const { name, mimeType } = item;
+  const { icons } = iconsWithoutSecrets(item, cleaner.redact);
   const cleaned: Item = {
     ...item,
     name: cleaner.title(name, "name", MAX_NAME),
     ...cleaner.texts(item, { maxTitle: MAX_NAME }),
   };
+  if (icons === undefined) delete cleaned.icons;
+  else cleaned.icons = icons;
   if (mimeType !== undefined)
     cleaned.mimeType = oneLine(cleaner.redact(oneLine(mimeType)), MAX_TYPE);
   return cleaned;

@@ -3,6 +3,7 @@
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { ToolDefinition } from "../../model/tool.ts";
 import { toolWithoutSecrets } from "../../model/without-secrets.ts";
+import { iconsWithoutSecrets, readIcons } from "./icons.ts";
 import { copyMembers, type ListKind } from "./list-pages.ts";
 import { schemaFault } from "./schema-bounds.ts";
 import type { TextCleaner } from "./text-cleaner.ts";
@@ -32,7 +33,7 @@ function readTool(item: JsonObject): ToolDefinition | string {
   if (!isJsonObject(inputSchema)) return "its inputSchema is not an object";
   const fault = schemaFault(inputSchema);
   if (fault !== undefined) return `its inputSchema ${fault}`;
-  const tool: ToolDefinition = { name, inputSchema };
+  const tool: ToolDefinition = { name, inputSchema, ...readIcons(item) };
   const problem = copyMembers(item, tool, TEXTS, OBJECTS);
   if (problem !== undefined || outputSchema === undefined || outputSchema === null) {
     return problem ?? tool;
@@ -43,13 +44,18 @@ function readTool(item: JsonObject): ToolDefinition | string {
 }
 
 function cleanTool(tool: ToolDefinition, cleaner: TextCleaner): ToolDefinition {
-  const { annotations, inputSchema, outputSchema } = tool;
+  const { annotations, inputSchema, outputSchema, icons: _, ...rest } = tool;
   cleaner.check(tool.name, "name");
-  const clean: ToolDefinition = { ...tool, ...cleaner.texts(tool) };
+  const clean: ToolDefinition = {
+    ...rest,
+    ...(annotations !== undefined && { annotations }),
+    ...cleaner.texts(tool),
+    ...iconsWithoutSecrets(tool, cleaner.redact),
+    inputSchema: cleaner.schema(inputSchema, "inputSchema"),
+  };
   if (typeof annotations?.title === "string") {
     clean.annotations = { ...annotations, title: cleaner.title(annotations.title, "title") };
   }
-  clean.inputSchema = cleaner.schema(inputSchema, "inputSchema");
   if (outputSchema !== undefined) clean.outputSchema = cleaner.schema(outputSchema, "outputSchema");
   return clean;
 }

@@ -10,8 +10,9 @@ import type { Clock, Timer } from "../../util/clock.ts";
 import { duration } from "../../util/text.ts";
 import { describeDropped, type DroppedLine, faultOfText } from "./dropped-line.ts";
 import { isMethodNotFound, malformed, type Quote, serverError } from "./errors.ts";
+import type { CallerMeta } from "./request-meta.ts";
 
-export interface RequestOptions {
+export interface RequestOptions extends CallerMeta {
   /** Milliseconds without an answer or progress. */
   timeout: number;
   /** Milliseconds that progress may extend it to. */

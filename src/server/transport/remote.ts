@@ -10,6 +10,7 @@ import { faultOfText } from "./dropped-line.ts";
 import type { Quote } from "./errors.ts";
 import type { Outgoing, RemoteOptions } from "./http-session.ts";
 import { PendingCalls, type RequestOptions } from "./pending-calls.ts";
+import { metaFor } from "./request-meta.ts";
 import type { Hold } from "./send-authorized.ts";
 
 export abstract class RemoteTransport implements Wire {
@@ -143,7 +144,10 @@ export abstract class RemoteTransport implements Wire {
     withProgress: boolean,
   ): Promise<unknown> {
     const send = (id: number): void => {
-      const meta = { ...this.meta, ...(withProgress && { progressToken: id }) };
+      const meta = {
+        ...metaFor(this.meta, options),
+        ...(withProgress && { progressToken: id }),
+      };
       const full = Object.keys(meta).length === 0 ? params : { ...params, _meta: meta };
       const body = JSON.stringify({ jsonrpc: "2.0", id, method, params: full });
       const { isProbe = false } = options;

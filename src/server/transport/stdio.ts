@@ -12,6 +12,7 @@ import { type DroppedLine, faultOfId, faultOfText, faultOfUnfinished } from "./d
 import { messageTooLarge, type Quote } from "./errors.ts";
 import { LineReader } from "../../util/line-reader.ts";
 import { PendingCalls, type RequestOptions } from "./pending-calls.ts";
+import { type CallerMeta, metaFor } from "./request-meta.ts";
 
 /** After this many lines in a row that are not messages we give up. A chatty start-up stays below. */
 const MAX_JUNK_LINES = 10_000;
@@ -110,12 +111,12 @@ export class StdioTransport implements Wire {
 
   adoptMeta(meta: JsonObject): void {
     this.#meta = meta;
-    this.#metaMembers = `,${JSON.stringify(meta).slice(1, -1)}`;
+    this.#metaMembers = members(meta);
   }
 
   request(method: string, params: JsonObject, options: RequestOptions): Promise<unknown> {
     return this.#request(method, options, (id) =>
-      JSON.stringify({ jsonrpc: "2.0", id, method, params: this.#withMeta(params) }),
+      JSON.stringify({ jsonrpc: "2.0", id, method, params: this.#withMeta(params, options) }),
     );
   }
 
@@ -124,7 +125,7 @@ export class StdioTransport implements Wire {
     return this.#request("tools/call", options, (id) => {
       const extra =
         options.extra === undefined ? "" : `${JSON.stringify(options.extra).slice(1, -1)},`;
-      return `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{${extra}"name":${JSON.stringify(name)},"arguments":${JSON.stringify(args)},"_meta":{"progressToken":${id}${this.#metaMembers}}}}`;
+      return `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{${extra}"name":${JSON.stringify(name)},"arguments":${JSON.stringify(args)},"_meta":{"progressToken":${id}${this.#metaMembersFor(options)}}}}`;
     });
   }
 
@@ -200,8 +201,14 @@ export class StdioTransport implements Wire {
     return undefined;
   }
 
-  #withMeta(params: JsonObject): JsonObject {
-    return this.#meta === undefined ? params : { ...params, _meta: this.#meta };
+  #withMeta(params: JsonObject, options: CallerMeta = {}): JsonObject {
+    const meta = metaFor(this.#meta, options);
+    return meta === undefined ? params : { ...params, _meta: meta };
+  }
+
+  #metaMembersFor(options: CallerMeta): string {
+    const meta = metaFor(this.#meta, options);
+    return meta === this.#meta ? this.#metaMembers : members(meta);
   }
 
   #receive(line: string): void {
@@ -267,6 +274,12 @@ export class StdioTransport implements Wire {
     this.#broken = true;
     this.#options.onFatal(error);
   }
+}
+
+/** The members of an object as JSON, after a comma. */
+function members(object: JsonObject = {}): string {
+  const json = JSON.stringify(object).slice(1, -1);
+  return json === "" ? "" : `,${json}`;
 }
 
 /** The server's own process may be stopped, busy with one call, or waiting for us to read. */

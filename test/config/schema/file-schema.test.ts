@@ -67,11 +67,11 @@ describe("a wrong file", () => {
   });
 
   it.each([
-    ["{tool}", "has no {server}; expected {server} and {tool} once each"],
-    ["{server}", "has no {tool}; expected {server} and {tool} once each"],
+    ["{tool}{tool}", "has no {server}; expected {server} and {tool} once each, or {tool} alone"],
+    ["{server}", "has no {tool}; expected {server} and {tool} once each, or {tool} alone"],
     [
       "{server}{server}{tool}",
-      "has {server} more than once; expected {server} and {tool} once each",
+      "has {server} more than once; expected {server} and {tool} once each, or {tool} alone",
     ],
     [
       "{server}{tool}{agent}",

@@ -7,6 +7,7 @@ export function record(overrides: Partial<AuditRecord> = {}): AuditRecord {
     time: Date.UTC(2026, 10, 15, 11, 0, 0),
     agent: "default",
     session: undefined,
+    caller: undefined,
     server: "docs",
     tool: "read",
     args: { kind: "copy", json: "{}" },

@@ -48,11 +48,11 @@ function toRow(line: AuditLine): Row {
     const outcome = { text: "suspicious result", tone: "yellow" } as const;
     return { cells: [time, tool, outcome, "", "", line.patterns.join(", "), "", line.agent] };
   }
-  const { server, tool, agent, session } = line;
+  const { server, tool, agent, session, caller } = line;
   const name = `${server}/${tool}`;
   const hash = (line.type === "call" && line.argumentsHash) || "";
   const args = line.arguments === undefined ? hash : JSON.stringify(line.arguments);
-  const who = session === undefined ? agent : `${agent} ${session}`;
+  const who = [agent, session, caller].filter((each) => each !== undefined).join(" ");
   if (line.type === "start") {
     return { cells: [time, name, { text: "no end", tone: "red" }, "", "", "", args, who] };
   }

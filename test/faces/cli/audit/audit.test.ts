@@ -30,7 +30,7 @@ describe("plugboard audit", () => {
 
   it("prints a table, in local time", async () => {
     await write(
-      line({ durationMs: 12.3, bytes: 2048, session: "s1" }) +
+      line({ durationMs: 12.3, bytes: 2048, session: "s1", caller: "laptop" }) +
         line({
           tool: "write",
           decision: { verdict: "refused", rule: "pins: block" },
@@ -45,7 +45,7 @@ describe("plugboard audit", () => {
     const time = localTime(NOW);
     expect(stdout.split("\n").map((each) => each.replace(/ {2,}/g, " | "))).toEqual([
       "TIME | TOOL | OUTCOME | TOOK | SIZE | DECISION | ARGUMENTS | AGENT",
-      `${time} | docs/read | ok | 12 ms | 2 KiB | allowed | 44136fa355b3678a | default s1`,
+      `${time} | docs/read | ok | 12 ms | 2 KiB | allowed | 44136fa355b3678a | default s1 laptop`,
       `${time} | docs/write | CHANGED_TOOL | 1 ms | 0 B | refused (pins: block) | 44136fa355b3678a | default`,
       `${time} | 2 calls not recorded`,
       "",
