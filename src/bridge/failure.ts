@@ -2,7 +2,7 @@
 
 import { type PlugboardError, toPlugboardError } from "../model/errors.ts";
 import { isJsonObject } from "../model/json.ts";
-import type { CallOutcome } from "../model/tool.ts";
+import type { CallFailure, CallOutcome } from "../model/tool.ts";
 import { isPlainName, plainText, truncate } from "../util/text.ts";
 
 const LONGEST_WORDS = 2000;
@@ -24,8 +24,16 @@ export function toFailure(error: unknown, call?: FailedCall): CallOutcome {
       code: reason.code,
       message,
       ...(quote !== undefined && { quote }),
+      ...(reason.code === "SERVER_ERROR" && answeredWith(reason)),
     },
   };
+}
+
+function answeredWith({ cause }: PlugboardError): Pick<CallFailure, "serverError"> {
+  const error = isJsonObject(cause) ? cause.error : undefined;
+  if (!isJsonObject(error) || typeof error.code !== "number") return {};
+  const { code, data } = error;
+  return { serverError: { code, ...(data !== undefined && { data }) } };
 }
 
 /** The message, with the words of the server on as many lines as it wrote. */

@@ -3,9 +3,17 @@
 
 import type { Caller } from "../model/caller.ts";
 import type { ProtocolEra } from "../model/connection.ts";
+import type { RequestHandlers } from "../model/request-handlers.ts";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
 import { deferred, type Deferred } from "../util/deferred.ts";
-import { type Answer, notification, refuse, type RequestId, RPC, type RpcRequest } from "./message.ts";
+import {
+  type Answer,
+  notification,
+  refuse,
+  type RequestId,
+  RPC,
+  type RpcRequest,
+} from "./message.ts";
 import { APPS_EXTENSION, META } from "./protocol.ts";
 
 export type Send = (message: JsonObject) => void;
@@ -31,6 +39,8 @@ export interface ClientOptions {
 /** One request of a client, while it is being answered. */
 export interface Exchange {
   readonly client: Client;
+  /** Names the call that the request makes, on the board. */
+  readonly callId: string;
   readonly request: RpcRequest;
   readonly capabilities: JsonObject;
   /** Aborts when the client no longer wants the answer. */
@@ -38,6 +48,8 @@ export interface Exchange {
   /** Sends what belongs to this request. */
   send: Send;
 }
+
+let clients = 0;
 
 export class Client {
   readonly era: ProtocolEra;
@@ -49,9 +61,13 @@ export class Client {
   /** The URIs that it has subscribed to, as it writes them. */
   readonly subscriptions = new Set<string>();
   send: Send;
-  readonly #inFlight = new Map<RequestId, AbortController>();
+  /** Answer what servers ask because of its calls. The same for all of them, so that the caller is known. */
+  handlers: RequestHandlers | undefined;
+  readonly #inFlight = new Map<RequestId, { exchange: Exchange; controller: AbortController }>();
   readonly #asked = new Map<RequestId, Deferred<Answer>>();
   #questions = 0;
+  readonly #idPrefix: string;
+  #calls = 0;
 
   constructor({ era, caller, profile, send, canBeAsked }: ClientOptions) {
     this.era = era;
@@ -59,6 +75,8 @@ export class Client {
     this.profile = profile;
     this.send = send;
     this.canBeAsked = canBeAsked;
+    clients += 1;
+    this.#idPrefix = `client-${clients}`;
   }
 
   /** How many of its requests are being answered. */
@@ -70,10 +88,14 @@ export class Client {
   begin(request: RpcRequest, send: Send): Exchange | undefined {
     if (this.#inFlight.has(request.id)) return undefined;
     const controller = new AbortController();
-    this.#inFlight.set(request.id, controller);
+    const { signal } = controller;
     const capabilities =
       this.era === "legacy" ? this.profile.capabilities : capabilitiesIn(request.params);
-    return { client: this, request, capabilities, signal: controller.signal, send };
+    this.#calls += 1;
+    const callId = `${this.#idPrefix}-${this.#calls}`;
+    const exchange = { client: this, callId, request, capabilities, signal, send };
+    this.#inFlight.set(request.id, { exchange, controller });
+    return exchange;
   }
 
   end(id: RequestId): void {
@@ -82,29 +104,42 @@ export class Client {
 
   /** The client no longer wants the answer to one of its requests. */
   cancel(id: unknown): void {
-    this.#inFlight.get(id as RequestId)?.abort();
+    this.#inFlight.get(id as RequestId)?.controller.abort();
   }
 
-  /** Asks the client something in the middle of one of its requests. Never rejects. */
-  async ask(exchange: Exchange, method: string, params: JsonObject, signal: AbortSignal): Promise<Answer> {
+  /** Asks the client something because of one of its calls. Never rejects. */
+  async ask(
+    callId: string | undefined,
+    method: string,
+    params: JsonObject,
+    signal: AbortSignal,
+  ): Promise<Answer> {
     if (!this.canBeAsked) return refuse(RPC.internalError, "the client cannot be asked");
     if (signal.aborted) return refuse(RPC.internalError, "nobody waits for the answer");
     this.#questions += 1;
     const id = `plugboard-${this.#questions}`;
     const asked = deferred<Answer>();
+    const send = this.#wayTo(callId);
     const giveUp = (): void => {
-      exchange.send(notification("notifications/cancelled", { requestId: id }));
+      send(notification("notifications/cancelled", { requestId: id }));
       asked.resolve(refuse(RPC.internalError, "nobody waits for the answer"));
     };
     this.#asked.set(id, asked);
     signal.addEventListener("abort", giveUp, { once: true });
     try {
-      exchange.send({ jsonrpc: "2.0", id, method, params });
+      send({ jsonrpc: "2.0", id, method, params });
       return await asked.promise;
     } finally {
       signal.removeEventListener("abort", giveUp);
       this.#asked.delete(id);
     }
+  }
+
+  /** With the call that it is about, else with any other of its requests: all of them are the same client's. */
+  #wayTo(callId: string | undefined): Send {
+    const all = [...this.#inFlight.values()].map(({ exchange }) => exchange);
+    const { send } = all.find((exchange) => exchange.callId === callId) ?? all.at(-1) ?? this;
+    return send;
   }
 
   /** Takes the answer to something that the client was asked. An unknown id is dropped. */
@@ -114,7 +149,7 @@ export class Client {
 
   /** The client is gone: nobody waits for its requests any more. */
   gone(): void {
-    for (const controller of this.#inFlight.values()) controller.abort();
+    for (const { controller } of this.#inFlight.values()) controller.abort();
     for (const asked of this.#asked.values()) {
       asked.resolve(refuse(RPC.internalError, "the client is gone"));
     }

@@ -10,13 +10,7 @@ import type { Clock } from "../util/clock.ts";
 import { Changes } from "./changes.ts";
 import { Client, type ClientOptions, type Exchange, type Send } from "./client.ts";
 import { LogMessages } from "./log-messages.ts";
-import {
-  type Answer,
-  refuse,
-  RPC,
-  type RpcNotification,
-  type RpcRequest,
-} from "./message.ts";
+import { type Answer, refuse, RPC, type RpcNotification, type RpcRequest } from "./message.ts";
 import { ServedContent } from "./methods/content.ts";
 import { discover, initialize, listen } from "./methods/lifecycle.ts";
 import { callTool, ServedTools } from "./methods/tools.ts";
@@ -53,6 +47,15 @@ export interface EndpointContext extends EndpointOptions {
   readonly listening: (end: () => void) => () => void;
 }
 
+/** Asked with every call, so the answer is kept until a server comes or goes. */
+function severalServers(board: Pick<EndpointBoard, "status" | "on">): () => boolean {
+  let known: boolean | undefined;
+  board.on("server", () => {
+    known = undefined;
+  });
+  return () => (known ??= board.status().length > 1);
+}
+
 type Method = (exchange: Exchange) => Answer | Promise<Answer>;
 
 export class Endpoint {
@@ -65,13 +68,15 @@ export class Endpoint {
 
   constructor(options: EndpointOptions) {
     const { board, clock, newId } = options;
-    const changes = new Changes(board, (server, uri) => this.#context.content.servedUri(server, uri));
+    const changes = new Changes(board, (server, uri) =>
+      this.#context.content.servedUri(server, uri),
+    );
     this.#logs = new LogMessages(board);
     const context = {
       ...options,
       changes,
       held: new HeldCalls(clock, newId),
-      namesServer: () => board.status().length > 1,
+      namesServer: severalServers(board),
       listening: (end: () => void) => {
         this.#listening.add(end);
         return () => this.#listening.delete(end);
@@ -118,16 +123,15 @@ export class Endpoint {
   async answer(client: Client, request: RpcRequest, send: Send): Promise<Answer> {
     const { era } = client;
     const method = this.#methods[era].get(request.method);
-    if (method === undefined) return refuse(RPC.methodNotFound, `Method not found: ${request.method}`);
+    if (method === undefined)
+      return refuse(RPC.methodNotFound, `Method not found: ${request.method}`);
     const exchange = client.begin(request, send);
     if (exchange === undefined) {
       return refuse(RPC.invalidRequest, "Invalid Request: a request with this id is under way");
     }
     try {
       const answer = await method(exchange);
-      return "result" in answer
-        ? { result: inEra(era, request.method, answer.result) }
-        : answer;
+      return "result" in answer ? { result: inEra(era, request.method, answer.result) } : answer;
     } catch (error) {
       const { message } = toPlugboardError(error, "PROTOCOL");
       this.#context.logger.error("a request failed", { method: request.method, reason: message });
@@ -143,7 +147,11 @@ export class Endpoint {
   }
 
   /** Gives a client back what it had set before it was put away. What cannot be had any more is left out. */
-  async restore(client: Client, logLevel: string | undefined, uris: readonly string[]): Promise<void> {
+  async restore(
+    client: Client,
+    logLevel: string | undefined,
+    uris: readonly string[],
+  ): Promise<void> {
     if (logLevel !== undefined) this.#logs.restore(client, logLevel);
     for (const uri of uris) {
       const isThere = await this.#context.content.addSubscription(uri).then(

@@ -27,7 +27,8 @@ export class LogMessages {
     this.#off = board.on("log", ({ server, level, logger = server, data }) => {
       const message = notification("notifications/message", { level, logger, data });
       for (const client of this.#clients) {
-        if (client.logLevel !== undefined && rank(level) >= rank(client.logLevel)) client.send(message);
+        if (client.logLevel !== undefined && rank(level) >= rank(client.logLevel))
+          client.send(message);
       }
     });
   }
@@ -62,7 +63,9 @@ export class LogMessages {
 
   /** Servers are asked for the lowest level that any client wants. */
   #tellServers(): void {
-    const wanted = [...this.#clients].flatMap(({ logLevel }) => (logLevel === undefined ? [] : [rank(logLevel)]));
+    const wanted = [...this.#clients].flatMap(({ logLevel }) =>
+      logLevel === undefined ? [] : [rank(logLevel)],
+    );
     if (wanted.length > 0) this.#board.setLogLevel(LEVELS[Math.min(...wanted)] ?? "warning");
   }
 }

@@ -73,7 +73,8 @@ export function readMessage(value: unknown): Incoming {
     if (!isId(id)) return invalid(null, "the id is neither a text nor a number");
     return { kind: "request", request: { id, method, params: params ?? {} } };
   }
-  if (isId(id) && isJsonObject(result)) return { kind: "response", response: { id, answer: { result } } };
+  if (isId(id) && isJsonObject(result))
+    return { kind: "response", response: { id, answer: { result } } };
   if (isId(id) && isJsonObject(error)) {
     const { code, message, data } = error;
     const read = {

@@ -89,11 +89,14 @@ export function nameResources(resources: readonly Resource[]): ServedNames<Resou
   return new ServedNames(resources, {
     own: ({ uri }) => uri,
     served: ({ server, uri }) => servedAppUri(server, uri),
-    prefixed: ({ server, uri }) => `plugboard://${encodeURIComponent(server)}/${encodeURIComponent(uri)}`,
+    prefixed: ({ server, uri }) =>
+      `plugboard://${encodeURIComponent(server)}/${encodeURIComponent(uri)}`,
   });
 }
 
-export function nameTemplates(templates: readonly ResourceTemplate[]): ServedNames<ResourceTemplate> {
+export function nameTemplates(
+  templates: readonly ResourceTemplate[],
+): ServedNames<ResourceTemplate> {
   const served = ({ server, uriTemplate }: ResourceTemplate): string =>
     servedAppUri(server, uriTemplate);
   return new ServedNames(templates, {

@@ -26,7 +26,10 @@ export function reportProgress(
 
   const report = (progress: number, total?: number, message?: string): void => {
     last = progress > last ? progress : last + HEARTBEAT_STEP;
-    const said = { ...(total !== undefined && { total }), ...(message !== undefined && { message }) };
+    const said = {
+      ...(total !== undefined && { total }),
+      ...(message !== undefined && { message }),
+    };
     send(notification("notifications/progress", { progressToken: token, progress: last, ...said }));
     timer.cancel();
     arm();

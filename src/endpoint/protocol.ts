@@ -50,7 +50,8 @@ export function inEra(era: ProtocolEra, method: string, result: JsonObject): Jso
   return {
     resultType: "complete",
     // A list is the caller's own, and may change at any time.
-    ...(CACHEABLE.has(method) && result.resultType === undefined && { ttlMs: 0, cacheScope: "private" }),
+    ...(CACHEABLE.has(method) &&
+      result.resultType === undefined && { ttlMs: 0, cacheScope: "private" }),
     ...result,
     _meta: { ...(isJsonObject(_meta) && _meta), [META.serverInfo]: SERVER_INFO },
   };

@@ -24,7 +24,12 @@ export interface ServeStdioOptions {
 }
 
 /** Resolves when the client has closed its end, or the signal aborts. */
-export async function serveOnStdio({ endpoint, input, output, signal }: ServeStdioOptions): Promise<void> {
+export async function serveOnStdio({
+  endpoint,
+  input,
+  output,
+  signal,
+}: ServeStdioOptions): Promise<void> {
   const over = deferred();
   const write = (message: JsonObject): void => void output.write(`${jsonOfAnyDepth(message)}\n`);
   const clients = new Map<"legacy" | "modern", Client>();

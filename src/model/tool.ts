@@ -41,6 +41,8 @@ export interface CallFailure {
   message: string;
   /** The server's own words in the message, or "" if there are none. Absent if that is not known. */
   quote?: string;
+  /** With SERVER_ERROR: the JSON-RPC error that the server answered with. */
+  serverError?: { code: number; data?: unknown };
 }
 
 /**

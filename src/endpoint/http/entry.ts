@@ -94,7 +94,11 @@ export class McpEntry {
   async #modern(message: Exclude<Incoming, { kind: "invalid" }>, post: Post): Promise<void> {
     const { request, reply, visitor } = post;
     if (message.kind === "response") {
-      return end(reply, 400, refuse(RPC.invalidRequest, "Invalid Request: nobody asked for this response"));
+      return end(
+        reply,
+        400,
+        refuse(RPC.invalidRequest, "Invalid Request: nobody asked for this response"),
+      );
     }
     if (message.kind === "notification") {
       // Cancelling is closing the connection, and there is no other notification.
@@ -141,7 +145,8 @@ export class McpEntry {
     const { endpoint, release } = session ?? (await visitor.endpointFor());
     const client = session?.client ?? sessionless(visitor.caller);
     if (message.kind !== "request") {
-      if (message.kind === "response") client.answered(message.response.id, message.response.answer);
+      if (message.kind === "response")
+        client.answered(message.response.id, message.response.answer);
       else endpoint.notified(client, message.notification);
       if (session === undefined) release();
       return void reply.writeHead(202).end();
@@ -197,7 +202,9 @@ export class McpEntry {
         if (each.kind === "notification") endpoint.notified(client, each.notification);
         if (each.kind !== "request") return [];
         const { id } = each.request;
-        return [endpoint.answer(client, each.request, () => {}).then((answer) => response(id, answer))];
+        return [
+          endpoint.answer(client, each.request, () => {}).then((answer) => response(id, answer)),
+        ];
       }),
     );
     if (session === undefined) release();
@@ -212,7 +219,11 @@ export class McpEntry {
     visitor: Owner,
   ): Promise<void> {
     if (!accepts(request.headers.accept).stream) {
-      return end(reply, 406, refuse(RPC.invalidRequest, "Not Acceptable: accept text/event-stream"));
+      return end(
+        reply,
+        406,
+        refuse(RPC.invalidRequest, "Not Acceptable: accept text/event-stream"),
+      );
     }
     const found = await this.#findSession(request, visitor);
     if (found.kind === "unknown") return end(reply, 404, UNKNOWN_SESSION);
@@ -262,9 +273,7 @@ interface Post {
 
 type FoundSession =
   /** The client sent no id. */
-  | { kind: "none" }
-  | { kind: "unknown" }
-  | { kind: "session"; session: Session };
+  { kind: "none" } | { kind: "unknown" } | { kind: "session"; session: Session };
 
 /** They change what a session has to remember. */
 const NOTED: ReadonlySet<string> = new Set([
@@ -334,7 +343,8 @@ function modernFault({ params }: RpcRequest, request: IncomingMessage): Answer |
 
 function versionFault(request: IncomingMessage): Answer | undefined {
   const version = headerOf(request, "MCP-Protocol-Version")?.trim();
-  if (version === undefined || (LEGACY_VERSIONS as readonly string[]).includes(version)) return undefined;
+  if (version === undefined || (LEGACY_VERSIONS as readonly string[]).includes(version))
+    return undefined;
   const all = [...LEGACY_VERSIONS, ...MODERN_VERSIONS];
   const message = `Bad Request: Unsupported protocol version (supported versions: ${all.join(", ")})`;
   return refuse(RPC.invalidRequest, message);

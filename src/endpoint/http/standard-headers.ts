@@ -66,7 +66,9 @@ function oneParamFault(
   if (typeof given !== "string") return missing(name);
   const decoded = decodeHeaderValue(given);
   if (decoded === undefined) return mismatch(`${name} is not valid base64`);
-  return decoded === decodeHeaderValue(expected) ? undefined : mismatch(`${name} and the body differ`);
+  return decoded === decodeHeaderValue(expected)
+    ? undefined
+    : mismatch(`${name} and the body differ`);
 }
 
 function missing(header: string): Answer {

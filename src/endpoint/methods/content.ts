@@ -83,7 +83,7 @@ export class ServedContent {
         },
       };
     } catch (error) {
-      return contentFailure(error, exchange, uri);
+      return contentFailure(error, uri);
     }
   }
 
@@ -106,7 +106,7 @@ export class ServedContent {
         },
       };
     } catch (error) {
-      return contentFailure(error, exchange);
+      return contentFailure(error);
     }
   }
 
@@ -119,14 +119,17 @@ export class ServedContent {
     if (typeof name !== "string" || typeof value !== "string") {
       return invalidParams("argument needs a name and a value");
     }
-    const known = isJsonObject(context) && isTexts(context["arguments"]) ? context["arguments"] : {};
+    const known =
+      isJsonObject(context) && isTexts(context["arguments"]) ? context["arguments"] : {};
     const options = { known, signal: exchange.signal };
     const { prompts, resources } = this.#context.board;
     try {
       if (ref["type"] === "ref/prompt" && typeof ref["name"] === "string") {
         const original = this.#prompts.find(ref["name"]);
         const prompt = original === undefined ? ref["name"] : `${original.server}/${original.name}`;
-        return { result: { completion: { ...(await prompts.complete(prompt, name, value, options)) } } };
+        return {
+          result: { completion: { ...(await prompts.complete(prompt, name, value, options)) } },
+        };
       }
       if (ref["type"] === "ref/resource" && typeof ref["uri"] === "string") {
         const original = this.#templates.find(ref["uri"]) ?? this.originalUri(ref["uri"]);
@@ -139,7 +142,7 @@ export class ServedContent {
       }
       return invalidParams("ref is neither a prompt nor a resource");
     } catch (error) {
-      return contentFailure(error, exchange);
+      return contentFailure(error);
     }
   }
 
@@ -153,7 +156,7 @@ export class ServedContent {
       subscriptions.add(uri);
       return { result: {} };
     } catch (error) {
-      return contentFailure(error, exchange, uri);
+      return contentFailure(error, uri);
     }
   }
 
@@ -171,7 +174,9 @@ export class ServedContent {
     if (count > 0) return;
     const { server, name } = this.originalUri(uri);
     try {
-      await this.#context.board.resources.subscribe(name, { ...(server !== undefined && { server }) });
+      await this.#context.board.resources.subscribe(name, {
+        ...(server !== undefined && { server }),
+      });
     } catch (error) {
       this.#subscribed.delete(uri);
       throw error;
@@ -207,7 +212,9 @@ export class ServedContent {
     const page = pageOf(names.items, cursor, this.#revision);
     if (page === undefined) return invalidParams("the cursor is not valid; list from the start");
     const { items, nextCursor } = page;
-    return { result: { [key]: items.map(toItem), ...(nextCursor !== undefined && { nextCursor }) } };
+    return {
+      result: { [key]: items.map(toItem), ...(nextCursor !== undefined && { nextCursor }) },
+    };
   }
 }
 
@@ -215,7 +222,7 @@ function isTexts(value: unknown): value is Record<string, string> {
   return isJsonObject(value) && Object.values(value).every((each) => typeof each === "string");
 }
 
-function contentFailure(error: unknown, { client }: Exchange, uri?: string): Answer {
+function contentFailure(error: unknown, uri?: string): Answer {
   if (!(error instanceof PlugboardError)) throw error;
   const { code, message } = error;
   if (code === "UNKNOWN_RESOURCE") {
@@ -224,11 +231,12 @@ function contentFailure(error: unknown, { client }: Exchange, uri?: string): Ans
   if (code === "UNKNOWN_PROMPT" || code === "INVALID_ARGUMENTS") {
     return refuse(RPC.invalidParams, message);
   }
-  const wire = error.wire;
-  if (wire !== undefined) {
-    const isMissing = wire.code === RPC.resourceNotFound;
-    return { error: isMissing ? { ...wire, code: RPC.invalidParams, data: wire.data ?? { uri } } : wire };
+  // Secrets are taken out of the message, not of what else the server has sent.
+  const sent = isJsonObject(error.cause) ? error.cause["error"] : undefined;
+  const answered =
+    isJsonObject(sent) && typeof sent["code"] === "number" ? sent["code"] : undefined;
+  if (uri !== undefined && (answered === RPC.resourceNotFound || answered === RPC.invalidParams)) {
+    return refuse(RPC.invalidParams, message, { uri });
   }
-  void client;
-  return refuse(RPC.internalError, message, { code });
+  return refuse(answered ?? RPC.internalError, message);
 }

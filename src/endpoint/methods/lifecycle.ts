@@ -128,7 +128,10 @@ export async function listen(exchange: Exchange, context: EndpointContext): Prom
 }
 
 /** What cannot be subscribed to is left out of the acknowledgement. */
-async function subscribeTo(uris: ReadonlySet<string>, { content }: EndpointContext): Promise<Set<string>> {
+async function subscribeTo(
+  uris: ReadonlySet<string>,
+  { content }: EndpointContext,
+): Promise<Set<string>> {
   const honoured = new Set<string>();
   for (const uri of uris) {
     try {

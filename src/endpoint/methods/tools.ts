@@ -40,11 +40,11 @@ interface ToolLists {
 
 /** The tools as clients list them, made once per change. */
 export class ServedTools {
-  readonly #context: Pick<EndpointContext, "board">;
+  readonly #context: Pick<EndpointContext, "board" | "namesServer">;
   #lists: ToolLists | undefined;
   #revision = 0;
 
-  constructor(context: Pick<EndpointContext, "board">) {
+  constructor(context: Pick<EndpointContext, "board" | "namesServer">) {
     this.#context = context;
     context.board.on("tools", () => {
       this.#lists = undefined;
@@ -68,22 +68,24 @@ export class ServedTools {
   }
 
   #make(): ToolLists {
-    const listed = this.#context.board.tools({ all: true }).filter(({ include }) => include !== "manual");
+    const { board, namesServer } = this.#context;
+    const listed = board.tools({ all: true }).filter(({ include }) => include !== "manual");
+    const toItem = (tool: Tool): JsonObject => toDefinition(tool, namesServer());
     return {
-      all: listed.map(toDefinition),
-      forModels: listed.filter(({ include }) => include === undefined).map(toDefinition),
+      all: listed.map(toItem),
+      forModels: listed.filter(({ include }) => include === undefined).map(toItem),
       schemas: new Map(listed.map(({ name, parameters }) => [name, parameters])),
     };
   }
 }
 
-function toDefinition(tool: Tool): JsonObject {
-  const { name, title, description, parameters, outputSchema, annotations, execution, icons } = tool;
+function toDefinition(tool: Tool, namesServer: boolean): JsonObject {
+  const { name, title, parameters, outputSchema, annotations, execution, icons } = tool;
   const server = tool.source.kind === "mcp" ? tool.source.server : undefined;
   return {
     name,
     ...(title !== undefined && { title }),
-    description,
+    ...describe(tool, namesServer),
     inputSchema: parameters,
     ...(outputSchema !== undefined && { outputSchema }),
     ...(annotations !== undefined && { annotations }),
@@ -93,6 +95,14 @@ function toDefinition(tool: Tool): JsonObject {
       _meta: server === undefined ? tool._meta : withServedApp(server, tool._meta),
     }),
   };
+}
+
+/** Where there is only one server, a tool says what its server says, and nothing else. */
+function describe({ description, source }: Tool, namesServer: boolean): { description?: string } {
+  if (namesServer || source.kind !== "mcp") return { description };
+  const prefix = `[${source.server}] `;
+  const own = description.startsWith(prefix) ? description.slice(prefix.length) : description;
+  return own === "No description" ? {} : { description: own };
 }
 
 /** The URI of a tool's app, in both places where servers write it. */
@@ -116,10 +126,10 @@ export function callTool(exchange: Exchange, context: EndpointContext): Answer |
   if (!isJsonObject(args)) return invalidParams("arguments is not an object");
   const progress = reportProgress(exchange, context.clock);
   const options: BoardCallOptions = {
+    callId: exchange.callId,
     caller: exchange.client.caller.label,
     onUpdate: progress?.onUpdate,
     meta: passedOn(params["_meta"]),
-    defaultTimeout: undefined,
   };
   const answer =
     exchange.client.era === "legacy"
@@ -142,11 +152,12 @@ async function callForLegacy(
   { name, args, options, waiting }: Call,
 ): Promise<Answer> {
   const { client, capabilities, signal } = exchange;
-  const ask: Ask = (method, params, until) => client.ask(exchange, method, params, until);
+  const ask: Ask = (method, params, until, callId) => client.ask(callId, method, params, until);
   const asked = client.canBeAsked ? capabilities : {};
+  client.handlers ??= askClient({ capabilities: asked, ask, namesServer: context.namesServer });
   const outcome = await context.board.call(name, args, {
     ...options,
-    ...askClient({ capabilities: asked, ask, namesServer: context.namesServer() }),
+    ...client.handlers,
     onApproval: approvalFrom(asked, ask, context, waiting),
     signal,
   });
@@ -181,7 +192,7 @@ async function callForModern(
     held = new HeldCall(async (ask, until) => {
       const outcome = await context.board.call(call.name, call.args, {
         ...call.options,
-        ...askClient({ capabilities, ask, namesServer: context.namesServer() }),
+        ...askClient({ capabilities, ask, namesServer: context.namesServer }),
         onApproval: approvalFrom(capabilities, ask, context, call.waiting),
         clientCapabilities: capabilities,
         input:
@@ -209,7 +220,10 @@ function settle(
   const id = context.held.hold(held, bound.caller);
   if (id === undefined) {
     held.cancel();
-    return refuse(RPC.internalError, "too many calls wait for answers; answer or cancel some of them first");
+    return refuse(
+      RPC.internalError,
+      "too many calls wait for answers; answer or cancel some of them first",
+    );
   }
   const requestState = sealState({ ...bound, held: id }, context);
   return { result: { resultType: "input_required", inputRequests: next.requests, requestState } };
@@ -243,7 +257,10 @@ function approvalFrom(
   };
 }
 
-function sealState(state: Omit<CallState, "expiresAt">, { sealer, clock }: EndpointContext): string {
+function sealState(
+  state: Omit<CallState, "expiresAt">,
+  { sealer, clock }: EndpointContext,
+): string {
   return sealer.seal(STATE, { ...state, expiresAt: clock.now() + HOLD_MS });
 }
 
@@ -284,8 +301,10 @@ function passedOn(meta: unknown): JsonObject | undefined {
 function toAnswer(outcome: CallOutcome, { client }: Pick<Exchange, "client">): Answer {
   const { content, structuredContent, isError, _meta, failure } = outcome;
   if (failure?.code === "UNKNOWN_TOOL") return refuse(RPC.invalidParams, failure.message);
-  if (failure?.wire !== undefined && client.era === "modern" && failure.wire.code === RPC.missingCapability) {
-    return { error: failure.wire };
+  const { serverError } = failure ?? {};
+  // Only the client can do something about it.
+  if (client.era === "modern" && serverError?.code === RPC.missingCapability) {
+    return refuse(serverError.code, failure?.message ?? "", serverError.data);
   }
   return {
     result: {

@@ -9,14 +9,22 @@ import type { RequestHandlers } from "../../model/request-handlers.ts";
 import type { SampledMessage, SamplingContent, SamplingRequest } from "../../model/sampling.ts";
 import type { Answer } from "../message.ts";
 
-/** Asks one thing and waits for the answer. Never rejects; an error means that there is none. */
-export type Ask = (method: string, params: JsonObject, signal: AbortSignal) => Promise<Answer>;
+/**
+ * Asks one thing and waits for the answer. Never rejects; an error means that there is none. `callId` is the call it is
+ * about, if that is known.
+ */
+export type Ask = (
+  method: string,
+  params: JsonObject,
+  signal: AbortSignal,
+  callId?: string,
+) => Promise<Answer>;
 
 export interface AskingOptions {
   capabilities: JsonObject;
   ask: Ask;
   /** Whether a person must be told which server asks: not where there is only one. */
-  namesServer: boolean;
+  namesServer: () => boolean;
 }
 
 const NEVER = new AbortController().signal;
@@ -30,39 +38,46 @@ function supportsPages({ elicitation }: JsonObject): boolean {
   return isJsonObject(elicitation) && isJsonObject(elicitation["url"]);
 }
 
-export function askClient({ capabilities, ask, namesServer }: AskingOptions): Required<RequestHandlers> {
-  const from = (server: string, text: string): string => (namesServer ? `[${server}] ${text}` : text);
+export function askClient({
+  capabilities,
+  ask,
+  namesServer,
+}: AskingOptions): Required<RequestHandlers> {
+  const from = (server: string, text: string): string =>
+    namesServer() ? `[${server}] ${text}` : text;
 
   const onElicitation = async (request: ElicitationRequest): Promise<ElicitationAnswer> => {
-    const { server, signal } = request;
+    const { server, signal, callId } = request;
     const message = from(server, request.message);
     if (request.mode === "url") {
       if (!supportsPages(capabilities)) return { action: "decline" };
       const { url, elicitationId = "plugboard" } = request;
       const params = { mode: "url", message, url, elicitationId };
-      return elicitationAnswer(await ask("elicitation/create", params, signal));
+      return elicitationAnswer(await ask("elicitation/create", params, signal, callId));
     }
     if (!supportsForms(capabilities)) return { action: "decline" };
     const params = { message, requestedSchema: request.schema };
-    return elicitationAnswer(await ask("elicitation/create", params, signal));
+    return elicitationAnswer(await ask("elicitation/create", params, signal, callId));
   };
 
   const sample = async (request: SamplingRequest): Promise<SampledMessage | "declined"> => {
     if (!isJsonObject(capabilities["sampling"])) return "declined";
     if (request.approvalRequired && !(await mayUseModel(request))) return "declined";
-    const answer = await ask("sampling/createMessage", samplingParams(request), request.signal);
+    const { signal, callId } = request;
+    const answer = await ask("sampling/createMessage", samplingParams(request), signal, callId);
     return "result" in answer ? (sampledMessage(answer.result) ?? "declined") : "declined";
   };
 
-  const mayUseModel = async ({ server, signal }: SamplingRequest): Promise<boolean> => {
+  const mayUseModel = async ({ server, signal, callId }: SamplingRequest): Promise<boolean> => {
     if (!supportsForms(capabilities)) return false;
     const message = `The MCP server "${server}" asks for your model. May it use it for this call?`;
     const params = { message, requestedSchema: { type: "object", properties: {} } };
-    const answer = elicitationAnswer(await ask("elicitation/create", params, signal));
+    const answer = elicitationAnswer(await ask("elicitation/create", params, signal, callId));
     return answer.action === "accept";
   };
 
-  const hasTools = isJsonObject(capabilities["sampling"]) && isJsonObject(capabilities["sampling"]["tools"]);
+  const hasTools =
+    isJsonObject(capabilities["sampling"]) && isJsonObject(capabilities["sampling"]["tools"]);
   return { onElicitation, onSampling: { handler: sample, tools: hasTools, maxTokens: 1_000_000 } };
 }
 
@@ -75,8 +90,12 @@ export async function askApproval(
   const { question, described, args, leftOut } = approvalText(request);
   const parts = [
     question,
-    ...(described.length === 0 ? [] : ["The server says about it:", ...described.map((line) => `  ${line}`)]),
-    ...(args.length === 0 ? ["It takes no arguments."] : ["Arguments:", ...args.map((line) => `  ${line}`)]),
+    ...(described.length === 0
+      ? []
+      : ["The server says about it:", ...described.map((line) => `  ${line}`)]),
+    ...(args.length === 0
+      ? ["It takes no arguments."]
+      : ["Arguments:", ...args.map((line) => `  ${line}`)]),
     ...(leftOut === undefined ? [] : [`Not shown: ${leftOut}`]),
   ];
   const requestedSchema = {
@@ -92,7 +111,12 @@ export async function askApproval(
     required: ["decision"],
   };
   const answer = elicitationAnswer(
-    await ask("elicitation/create", { message: parts.join("\n"), requestedSchema }, signal),
+    await ask(
+      "elicitation/create",
+      { message: parts.join("\n"), requestedSchema },
+      signal,
+      request.callId,
+    ),
   );
   const decision = answer.action === "accept" ? answer.content?.["decision"] : undefined;
   return decision === "once" || decision === "always" ? decision : "refuse";
@@ -106,7 +130,12 @@ function elicitationAnswer(answer: Answer): ElicitationAnswer {
 }
 
 /** A request as its server wrote it, as far as it was let through. */
-function samplingParams({ preferences, tools, toolChoice, ...request }: SamplingRequest): JsonObject {
+function samplingParams({
+  preferences,
+  tools,
+  toolChoice,
+  ...request
+}: SamplingRequest): JsonObject {
   const { messages, systemPrompt, maxTokens, temperature, stopSequences } = request;
   const { hints = [], ...priorities } = preferences ?? {};
   return {

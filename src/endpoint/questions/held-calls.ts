@@ -35,7 +35,10 @@ export class HeldCall {
     if (signal.aborted) cancel();
     try {
       const ended = this.#ended.then((answer): Next => ({ kind: "ended", answer }));
-      const asked = this.#asked.promise.then((): Next => ({ kind: "asks", requests: this.#requests() }));
+      const asked = this.#asked.promise.then((): Next => ({
+        kind: "asks",
+        requests: this.#requests(),
+      }));
       return await Promise.race([ended, asked]);
     } finally {
       signal.removeEventListener("abort", cancel);

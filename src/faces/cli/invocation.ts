@@ -9,9 +9,11 @@ import type { ContentCommand } from "./content/command.ts";
 import type { GlobalOptions } from "./context.ts";
 import type { LoginCommand, LogoutCommand } from "./login/command.ts";
 import type { PinsCommand } from "./pins/command.ts";
+import type { ServeCommand } from "./serve/command.ts";
 import type { StatusCommand } from "./status/command.ts";
 import type { ToolsCommand } from "./tools/command.ts";
 import type { TrustCommand } from "./trust/command.ts";
+import type { UpCommand } from "./up/command.ts";
 
 export type CliCommand =
   | { kind: "overview" }
@@ -28,6 +30,8 @@ export type CliCommand =
   | ApprovalsCommand
   | AuditCommand
   | AcpCommand
+  | ServeCommand
+  | UpCommand
   | { kind: "demo" };
 
 export type Invocation =

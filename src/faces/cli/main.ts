@@ -74,16 +74,17 @@ async function runWithin(
 ): Promise<number> {
   const { paint } = screen.terminal.err;
   try {
-    // The ACP agent reads stdin itself, and ends with it anyway.
-    if (options.exitWithStdin && command.kind !== "acp") endWithStdin(lifetime, command);
+    const isOnStdio = command.kind === "acp" || command.kind === "serve";
+    // What speaks a protocol on stdin ends with it anyway.
+    if (options.exitWithStdin && !isOnStdio) endWithStdin(lifetime, command);
     const { clock, env, homedir } = io;
     // The ACP agent checks it too, and tells the editor.
     if (command.kind !== "acp") await checkStateDirectory(plugboardHome(env, homedir), env);
     const logger = createLog({
       level: options.logLevel,
       format: env["PLUGBOARD_LOG_FORMAT"] === "json" ? "json" : "text",
-      // The log is the only place where you see the state of an agent's servers.
-      isStateShown: command.kind !== "acp",
+      // Elsewhere the log is the only place where you see the state of the servers.
+      isStateShown: !isOnStdio && command.kind !== "up",
       apart: (text) => commandsApart(text, options),
       paint,
       write: (line) => screen.note(line),

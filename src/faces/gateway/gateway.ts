@@ -120,7 +120,11 @@ export class Gateway {
     // What was answered last may still be on its way.
     await new Promise((resolve) => setImmediate(resolve));
     this.#server.closeIdleConnections();
-    const gone = await within(clock, 500, closed.then(() => true));
+    const gone = await within(
+      clock,
+      500,
+      closed.then(() => true),
+    );
     if (gone === undefined) this.#server.closeAllConnections();
     await closed;
   }
@@ -197,7 +201,8 @@ function agentIn(path: string): string | undefined {
 function findRoute(routes: ReadonlyMap<string, Route>, path: string): Route | undefined {
   const exact = routes.get(path);
   if (exact !== undefined) return exact;
-  for (const [start, route] of routes) if (start.endsWith("/") && path.startsWith(start)) return route;
+  for (const [start, route] of routes)
+    if (start.endsWith("/") && path.startsWith(start)) return route;
   return undefined;
 }
 

@@ -36,7 +36,10 @@ export async function serveMcp(board: EndpointBoard, options: ServeMcpOptions = 
   } = options;
   // The one client cannot outlive this process, so neither does the key.
   const key = { id: 0, key: createSecretKey(randomBytes(32)) };
-  const sealer = new Sealer({ current: key, find: (id) => (id === key.id ? key : undefined) }, randomBytes);
+  const sealer = new Sealer(
+    { current: key, find: (id) => (id === key.id ? key : undefined) },
+    randomBytes,
+  );
   const endpoint = new Endpoint({ board, sealer, newId: randomUUID, clock, logger, onApproval });
   try {
     await serveOnStdio({ endpoint, input, output, signal });

@@ -40,7 +40,13 @@ export async function runServe(context: CliContext): Promise<number> {
         serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
       },
     );
-    await serveMcp(board, { input, output: { write, once: io.stdout.once.bind(io.stdout) }, signal, clock, logger });
+    await serveMcp(board, {
+      input,
+      output: { write, once: io.stdout.once.bind(io.stdout) },
+      signal,
+      clock,
+      logger,
+    });
     return EXIT.ok;
   } finally {
     // A client that keeps the pipe open would otherwise keep the process alive.

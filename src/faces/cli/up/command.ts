@@ -27,7 +27,9 @@ export function describeUp(program: Parser, choose: (command: UpCommand) => void
     .option("--host <address>", "listen on this address, by default 127.0.0.1")
     .option("--port <port>", "listen on this port; 0 picks a free one", readPort)
     .addHelpText("after", HELP)
-    .action(({ host, port }: { host?: string; port?: number }) => choose({ kind: "up", host, port }));
+    .action(({ host, port }: { host?: string; port?: number }) =>
+      choose({ kind: "up", host, port }),
+    );
 }
 
 function readPort(text: string): number {

@@ -149,7 +149,13 @@ async function openAgent(
   );
 }
 
-async function readTls({ cert, key }: { cert: string; key: string }): Promise<{ cert: string; key: string }> {
+async function readTls({
+  cert,
+  key,
+}: {
+  cert: string;
+  key: string;
+}): Promise<{ cert: string; key: string }> {
   return { cert: await readFile(cert, "utf8"), key: await readFile(key, "utf8") };
 }
 
@@ -180,7 +186,10 @@ function turnAway(reply: ServerResponse, { status, headers, message }: Refusal):
   reply.writeHead(status, { ...headers, "Content-Type": "application/json" }).end(body);
 }
 
-function urlOf({ address, port, family }: AddressInfo, { tls, publicUrl }: GatewaySettings): string {
+function urlOf(
+  { address, port, family }: AddressInfo,
+  { tls, publicUrl }: GatewaySettings,
+): string {
   if (publicUrl !== undefined) return publicUrl;
   const host = family === "IPv6" ? `[${address}]` : address;
   return `${tls === undefined ? "http" : "https"}://${host}:${port}`;
