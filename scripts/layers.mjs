@@ -9,7 +9,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const LAYERS = [
   ["bin.ts", "index.ts"],
   ["faces"],
-  ["agent"],
+  ["agent", "endpoint"],
   ["board.ts", "board"],
   ["config", "secrets", "auth", "server", "catalog", "bridge", "guard"],
   ["net", "state"],
