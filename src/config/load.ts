@@ -19,7 +19,7 @@ import {
   overrideIssues,
   plainServers,
 } from "./layers/merge.ts";
-import { type AgentLayer, type AgentLayers, readAgents } from "./schema/agents.ts";
+import { type AgentLayer, type AgentLayers, DEFAULT_AGENT, readAgents } from "./schema/agents.ts";
 import { type AgentSettings, DEFAULT_TOOL_NAMES } from "./schema/file-schema.ts";
 import { kindOf } from "./schema/servers.ts";
 import {
@@ -29,9 +29,6 @@ import {
   serverWarnings,
 } from "./schema/warnings.ts";
 import { readDocument } from "./text/read.ts";
-
-/** The agent that has the defaults and nothing else. */
-const DEFAULT_AGENT = "default";
 
 export interface LoadConfigOptions {
   /** What a relative path is relative to; by default the process's working directory. */

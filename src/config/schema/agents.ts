@@ -10,8 +10,12 @@ import {
   type RootSettings,
   rootSchema,
 } from "./file-schema.ts";
+import { gatewayIssues } from "./gateway-schema.ts";
 import { check } from "./schema.ts";
 import { readServers, type ServerLayer } from "./servers.ts";
+
+/** The agent that has the defaults and nothing else. */
+export const DEFAULT_AGENT = "default";
 
 export interface AgentLayer {
   id: string | undefined;
@@ -43,6 +47,7 @@ export function readAgents(value: unknown): AgentLayers {
     ...check(rootSchema, value, []).issues,
     ...[defaults, ...list].flatMap((layer) => layer.issues),
     ...repeatedIds(list),
+    ...gatewayIssues(root["gateway"], [DEFAULT_AGENT, ...list.flatMap(({ id }) => id ?? [])]),
   ];
   return { defaults, list, root, issues };
 }

@@ -3,6 +3,7 @@
 // others.
 
 import type { ModelProvider, ModelProviderType } from "../../model/agent-config.ts";
+import { gatewaySchema } from "./gateway-schema.ts";
 import { SECRET_PROVIDERS } from "./references.ts";
 import {
   anyObject,
@@ -26,7 +27,6 @@ import {
   pins,
   roots,
   sessionDefaultsSchema,
-  tls,
   toolRules,
 } from "./server-schema.ts";
 import { milliseconds, nameProblem, resolvable, resolvableUrl } from "./values.ts";
@@ -186,11 +186,7 @@ export const rootSchema = object(
       defaults: anyObject().optional(),
       list: listOf(anyObject()).optional(),
     }).optional(),
-    gateway: object({
-      host: text().optional(),
-      port: integer(0, 65_535).optional(),
-      tls: tls.optional(),
-    }).optional(),
+    gateway: gatewaySchema.optional(),
     secrets: object(secretProviders).optional(),
     network: object({
       allow: patterns.optional(),

@@ -79,7 +79,7 @@ const oauth = either(
   "true, false or an object",
 );
 
-export const tls = object({
+const tls = object({
   ca: resolvable().optional(),
   cert: resolvable().optional(),
   key: resolvable().optional(),

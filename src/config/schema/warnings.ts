@@ -90,7 +90,11 @@ export function sessionWarnings(defaults: JsonObject | undefined, path: KeyPath)
 }
 
 export function rootWarnings(root: JsonObject): Issue[] {
-  return keyWarnings(root, ["gateway", "secrets"], NO_EFFECT, []);
+  const gateway = isJsonObject(root["gateway"]) ? root["gateway"] : {};
+  return [
+    ...keyWarnings(root, ["secrets"], NO_EFFECT, []),
+    ...durationWarnings(gateway, ["idleTimeout"], ["gateway"]),
+  ];
 }
 
 /** An id names an entry of the list; the defaults belong to all of them. */

@@ -184,11 +184,17 @@ describe("settings without a feature", () => {
     expect(await warningsOf(text)).toEqual([`FILE:1:43  ${path}  ${message}`]);
   });
 
-  it.each([
-    ["gateway: { host: 'x', port: 0, tls: { cert: 'c', key: 'k' } }", "gateway", NO_EFFECT],
-    ["secrets: { vault: { address: 'x' }, env: {} }", "secrets", NO_EFFECT],
-  ])("of the file warn: %s", async (keys, key, message) => {
-    expect(await warningsOf(`{ ${keys} }`)).toEqual([`FILE:1:3  ${key}  ${message}`]);
+  it.each([["secrets: { vault: { address: 'x' }, env: {} }", "secrets", NO_EFFECT]])(
+    "of the file warn: %s",
+    async (keys, key, message) => {
+      expect(await warningsOf(`{ ${keys} }`)).toEqual([`FILE:1:3  ${key}  ${message}`]);
+    },
+  );
+
+  it("include a timeout of the gateway that looks like seconds", async () => {
+    expect(await warningsOf("{ gateway: { idleTimeout: 30 } }")).toEqual([
+      "FILE:1:14  gateway.idleTimeout  is 30 milliseconds; did you mean 30000?",
+    ]);
   });
 
   it("do not include those of the network", async () => {

@@ -1,0 +1,75 @@
+// Loads the settings of the gateway, and which agents the file has. The agents themselves are loaded one by one
+// (load.ts).
+
+import { homedir as systemHome } from "node:os";
+import { dirname, resolve } from "node:path";
+import type { GatewaySettings } from "../model/gateway-settings.ts";
+import { expandHome } from "./home.ts";
+import { throwIfAny } from "./issue.ts";
+import type { LoadConfigOptions } from "./load.ts";
+import { DEFAULT_AGENT, readAgents } from "./schema/agents.ts";
+import type { GatewayBlock } from "./schema/gateway-schema.ts";
+import { readDocument } from "./text/read.ts";
+
+const MEBIBYTE = 1024 * 1024;
+const MINUTE = 60_000;
+
+/**
+ * PLUG on the keys of a phone. Nobody has registered it, no development tool uses it by default, and no system hands
+ * it out to outgoing connections.
+ */
+const DEFAULT_PORT = 7584;
+
+export interface GatewayConfig {
+  settings: GatewaySettings;
+  /** The default agent, then those of the list. */
+  agentIds: string[];
+  /** `network.allow` and `network.proxy`, for the requests of the gateway itself. */
+  networkAllow?: string[];
+  networkProxy?: string;
+}
+
+/** Rejects with CONFIG_INVALID, listing what is wrong with the file. */
+export async function loadGateway(
+  path: string,
+  { cwd = process.cwd(), homedir = systemHome() }: LoadConfigOptions = {},
+): Promise<GatewayConfig> {
+  const file = resolve(cwd, path);
+  const document = await readDocument(file);
+  const { root, list, issues } = readAgents(document.value);
+  throwIfAny([...document.issues, ...issues], { file, locate: document.locate });
+  const toPath = (given: string): string => resolve(dirname(file), expandHome(given, homedir));
+  return {
+    settings: gatewaySettings(root.gateway, toPath),
+    agentIds: [DEFAULT_AGENT, ...list.flatMap(({ id }) => id ?? [])],
+    networkAllow: root.network?.allow,
+    networkProxy: root.network?.proxy,
+  };
+}
+
+/** Without a block: the settings of a gateway that nobody has configured. */
+export function gatewaySettings(
+  block: GatewayBlock = {},
+  toPath: (path: string) => string = (path) => path,
+): GatewaySettings {
+  const { host, port, tls, behindProxy, publicUrl, jwt, limits = {}, idleTimeout } = block;
+  return {
+    host: host ?? "127.0.0.1",
+    port: port ?? DEFAULT_PORT,
+    ...(tls && { tls: { cert: toPath(tls.cert), key: toPath(tls.key) } }),
+    behindProxy: behindProxy ?? false,
+    ...(publicUrl && { publicUrl: new URL(publicUrl).href.replace(/\/+$/, "") }),
+    allowedHosts: block.allowedHosts ?? [],
+    allowedOrigins: block.allowedOrigins ?? [],
+    ...(jwt && { jwt }),
+    limits: {
+      bodyBytes: limits.bodyBytes ?? 16 * MEBIBYTE,
+      headerBytes: limits.headerBytes ?? 32 * 1024,
+      // `true` is not valid.
+      requestsPerMinute: (limits.requestsPerMinute as number | false | undefined) ?? 60_000,
+      connections: limits.connections ?? 2000,
+      sessions: limits.sessions ?? 10_000,
+    },
+    idleTimeout: idleTimeout ?? 30 * MINUTE,
+  };
+}

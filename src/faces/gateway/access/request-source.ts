@@ -1,0 +1,143 @@
+// Where a request comes from, as far as its headers tell: refuses requests that a web page makes in the background,
+// and requests under a name that is not the gateway's (DNS rebinding).
+
+import type { IncomingMessage } from "node:http";
+import type { GatewaySettings } from "../../../model/gateway-settings.ts";
+import { parseAddress } from "../../../net/address.ts";
+import { plainHost } from "../../../net/host-list.ts";
+import { isLocal } from "../../../net/policy.ts";
+import { type Refusal, refusal } from "./admission.ts";
+
+type SourceSettings = Pick<
+  GatewaySettings,
+  "host" | "publicUrl" | "allowedHosts" | "allowedOrigins"
+>;
+
+/** A request with two of them could mean one thing here and another in something between the client and here. */
+const ONCE = new Set(["host", "origin", "authorization", "sec-fetch-site"]);
+
+const HOST = /^(\[[\da-f:.]+\]|[\w.-]+)(?::(\d{1,5}))?$/i;
+const LONGEST_HOST = 300;
+
+/** Sent to browsers, which otherwise hide them from the page. */
+const EXPOSED = "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After";
+const PREFLIGHT_SECONDS = "600";
+
+export class RequestSource {
+  readonly #hosts = new Set<string>();
+  readonly #suffixes: string[] = [];
+  readonly #origins: ReadonlySet<string>;
+  /** Nearly all requests come with the same one. */
+  #lastHost: string | undefined;
+
+  constructor({ host, publicUrl, allowedHosts, allowedOrigins }: SourceSettings) {
+    const urls = publicUrl === undefined ? [] : [new URL(publicUrl)];
+    for (const entry of [host, ...urls.map((url) => url.host), ...allowedHosts]) {
+      const plain = entry.toLowerCase();
+      if (plain.startsWith("*.")) this.#suffixes.push(plain.slice(1));
+      else this.#hosts.add(plainHost(plain));
+    }
+    this.#origins = new Set([...allowedOrigins, ...urls.map(({ origin }) => origin)]);
+  }
+
+  /** For every route, the open ones too. */
+  check(request: IncomingMessage): Refusal | undefined {
+    const twice = repeatedHeader(request.rawHeaders);
+    if (twice !== undefined) return refusal(400, `the request has the header ${twice} twice`);
+    // An absolute URL would name a host of its own.
+    if (request.url?.startsWith("/") !== true && request.method !== "OPTIONS") {
+      return refusal(400, "the request does not name a path");
+    }
+    return this.#hostRefusal(request) ?? this.#pageRefusal(request);
+  }
+
+  /** What lets a configured web page read the answer. Undefined for everything else. */
+  cors({ headers, method }: IncomingMessage): Record<string, string> | undefined {
+    const { origin } = headers;
+    if (origin === undefined || !this.#origins.has(origin)) return undefined;
+    const shared = { "Access-Control-Allow-Origin": origin, Vary: "Origin" };
+    if (method !== "OPTIONS") return { ...shared, "Access-Control-Expose-Headers": EXPOSED };
+    const asked = headers["access-control-request-headers"];
+    return {
+      ...shared,
+      "Access-Control-Allow-Methods": "GET, POST, DELETE",
+      ...(asked !== undefined && { "Access-Control-Allow-Headers": asked }),
+      "Access-Control-Max-Age": PREFLIGHT_SECONDS,
+    };
+  }
+
+  #hostRefusal({ headers, socket }: IncomingMessage): Refusal | undefined {
+    const { host } = headers;
+    if (host !== undefined && host === this.#lastHost) return undefined;
+    if (host === undefined || host.length > LONGEST_HOST) {
+      return refusal(400, "the request has no usable Host header");
+    }
+    const [, name, port] = HOST.exec(host) ?? [];
+    if (name === undefined) return refusal(400, "the request has no usable Host header");
+    const plain = plainHost(name);
+    if (this.#isKnown(plain, port)) {
+      this.#lastHost = host;
+      return undefined;
+    }
+    // Rebinding needs a name: nobody can make a browser call another machine by this machine's own address.
+    const address = parseAddress(plain);
+    if (address !== undefined) {
+      const own = parseAddress(socket.localAddress ?? "");
+      if (own?.toString() === address.toString()) return undefined;
+    }
+    return refusal(
+      403,
+      "this gateway does not answer under that Host; if it should, add the host to gateway.allowedHosts",
+    );
+  }
+
+  #isKnown(host: string, port: string | undefined): boolean {
+    return (
+      isLocal(host) ||
+      this.#hosts.has(host) ||
+      (port !== undefined && this.#hosts.has(`${host}:${port}`)) ||
+      this.#suffixes.some((suffix) => host.endsWith(suffix))
+    );
+  }
+
+  #pageRefusal({ headers }: IncomingMessage): Refusal | undefined {
+    const { origin } = headers;
+    if (origin !== undefined) {
+      if (this.#origins.has(origin)) return undefined;
+      if (!isOwnOrigin(origin, headers.host)) {
+        return refusal(
+          403,
+          "web pages of that Origin may not use this gateway; if they should, add it to gateway.allowedOrigins",
+        );
+      }
+    }
+    const site = headers["sec-fetch-site"];
+    if (site === undefined || site === "same-origin" || site === "none") return undefined;
+    return refusal(
+      403,
+      "a web page of another site made this request; if it should, add its origin to gateway.allowedOrigins",
+    );
+  }
+}
+
+/** This machine, or the very host that was asked. A browser says `null` where it does not tell. */
+function isOwnOrigin(origin: string, host: string | undefined): boolean {
+  if (origin.length > LONGEST_HOST || !/^https?:\/\//.test(origin)) return false;
+  if (!URL.canParse(origin)) return false;
+  const url = new URL(origin);
+  return url.origin === origin && (isLocal(plainHost(url.hostname)) || url.host === host);
+}
+
+function repeatedHeader(rawHeaders: readonly string[]): string | undefined {
+  let seen = "";
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const length = rawHeaders[at]?.length ?? 0;
+    // Most names are none of them by their length alone.
+    if (length !== 4 && length !== 6 && length !== 13 && length !== 14) continue;
+    const name = rawHeaders[at]?.toLowerCase() ?? "";
+    if (!ONCE.has(name)) continue;
+    if (seen.includes(`${name} `)) return name;
+    seen += `${name} `;
+  }
+  return undefined;
+}

@@ -1,0 +1,43 @@
+// The settings of the gateway, checked and with every default filled in.
+
+export interface GatewaySettings {
+  host: string;
+  port: number;
+  /** Paths of PEM files. */
+  tls?: { cert: string; key: string };
+  /** Something in front of the gateway terminates TLS. */
+  behindProxy: boolean;
+  /** What clients call the gateway, without a slash at its end: `https://gateway.example.com`. */
+  publicUrl?: string;
+  /** Further values of the `Host` header: a host with or without a port, or `*.example.com`. */
+  allowedHosts: readonly string[];
+  /** Web pages that may use the gateway: `https://app.example.com`. */
+  allowedOrigins: readonly string[];
+  jwt?: JwtSettings;
+  limits: GatewayLimits;
+  /** Milliseconds until a client that does nothing is put away. */
+  idleTimeout: number;
+}
+
+export interface JwtSettings {
+  issuers: readonly JwtIssuer[];
+  /** Which scope is for which agent. Absent: the audience alone decides. */
+  scopes?: Readonly<Record<string, string>>;
+}
+
+export interface JwtIssuer {
+  /** Exactly as tokens have it in `iss`. */
+  issuer: string;
+  /** Where its keys are. Default: its metadata says. */
+  jwksUri?: string;
+  algorithms: readonly string[];
+}
+
+export interface GatewayLimits {
+  bodyBytes: number;
+  headerBytes: number;
+  /** For each caller. */
+  requestsPerMinute: number | false;
+  connections: number;
+  sessions: number;
+}
