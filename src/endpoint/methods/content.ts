@@ -231,12 +231,25 @@ function contentFailure(error: unknown, uri?: string): Answer {
   if (code === "UNKNOWN_PROMPT" || code === "INVALID_ARGUMENTS") {
     return refuse(RPC.invalidParams, message);
   }
-  // Secrets are taken out of the message, not of what else the server has sent.
-  const sent = isJsonObject(error.cause) ? error.cause["error"] : undefined;
-  const answered =
-    isJsonObject(sent) && typeof sent["code"] === "number" ? sent["code"] : undefined;
+  const answered = serverCode(error);
   if (uri !== undefined && (answered === RPC.resourceNotFound || answered === RPC.invalidParams)) {
     return refuse(RPC.invalidParams, message, { uri });
   }
   return refuse(answered ?? RPC.internalError, message);
+}
+
+/**
+ * The code of the error that the server answered with. Only the code: secrets are taken out of our message, not of what
+ * else the server has sent.
+ */
+function serverCode(error: unknown): number | undefined {
+  for (let each = error; isCause(each); each = each.cause) {
+    const sent = isJsonObject(each.cause) ? each.cause["error"] : undefined;
+    if (isJsonObject(sent) && typeof sent["code"] === "number") return sent["code"];
+  }
+  return undefined;
+}
+
+function isCause(error: unknown): error is PlugboardError {
+  return error instanceof PlugboardError;
 }
