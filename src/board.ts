@@ -9,7 +9,7 @@ import { CatalogCache } from "./catalog/catalog-cache.ts";
 import { type BoardConfig, parseAgentConfig } from "./config/parse.ts";
 import { formatProblem } from "./config/issue.ts";
 import type { AgentConfig } from "./model/agent-config.ts";
-import type { Board, BoardCallOptions, SessionBoard } from "./model/board.ts";
+import type { Board, BoardCallOptions, ServerInstructions, SessionBoard } from "./model/board.ts";
 import type { BoardOptions, SessionOptions } from "./model/board-options.ts";
 import type { UnmatchedRule } from "./model/guard-settings.ts";
 import type { JsonObject } from "./model/json.ts";
@@ -99,6 +99,10 @@ class LiveBoard implements Board {
 
   status(): ServerStatus[] {
     return this.#core.servers.own().map((entry) => this.#core.status(entry));
+  }
+
+  instructions(): ServerInstructions[] {
+    return this.#core.instructions();
   }
 
   unmatchedRules(): UnmatchedRule[] {

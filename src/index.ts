@@ -17,7 +17,14 @@ export type {
   OnAuthorization,
 } from "./model/authorization.ts";
 export type { BoardOptions, SessionOptions } from "./model/board-options.ts";
-export type { Board, BoardBase, BoardCallOptions, SessionBoard } from "./model/board.ts";
+export type {
+  Board,
+  BoardBase,
+  BoardCallOptions,
+  ServerInstructions,
+  SessionBoard,
+} from "./model/board.ts";
+export type { CallerOptions, InputRequired, InputResponses } from "./model/caller-options.ts";
 export type { ProtocolEra, RemoteTransportKind, ServerIdentity } from "./model/connection.ts";
 export type {
   AudioContent,
@@ -84,6 +91,7 @@ export type {
   ResourceDefinition,
   ResourceOptions,
   ResourceReading,
+  ResourceReadOptions,
   ResourceTemplate,
   ResourceTemplateDefinition,
 } from "./model/resource.ts";

@@ -3,7 +3,7 @@
 
 import { randomUUID } from "node:crypto";
 import { toFailure } from "../bridge/failure.ts";
-import { toOutcome } from "../bridge/outcome.ts";
+import { toInputRequired, toOutcome } from "../bridge/outcome.ts";
 import type { BoardCallOptions } from "../model/board.ts";
 import type { CallOptions } from "../model/connection.ts";
 import { cancelled, PlugboardError, toPlugboardError } from "../model/errors.ts";
@@ -79,7 +79,7 @@ export class Calls {
       handlers: onElicitation || onSampling ? { onElicitation, onSampling } : undefined,
       caller: options.caller,
       onApproval: options.onApproval,
-      meta: options.meta,
+      request: options,
       notify: this.#notify,
       decision: ALLOWED,
       audit: undefined,
@@ -121,10 +121,15 @@ export class Calls {
       // Most calls need no confirmation and skip the await.
       const confirmation = confirm();
       if (confirmation !== undefined) await confirmation;
-      requireShallow("arguments are", call.args);
-      if (call.meta !== undefined) requireShallow("metadata of the call is", call.meta);
+      requireShallow("the arguments are", call.args);
+      if (call.request !== undefined) requireShallowRequest(call.request);
       const options = callOptions(supervisor, call);
-      outcome = toOutcome(await connection.callTool(tool, call.args, options), this.#quote);
+      const result = await connection.callTool(tool, call.args, options);
+      const asked = options.input === undefined ? undefined : toInputRequired(result);
+      outcome =
+        asked === undefined
+          ? toOutcome(result, this.#quote)
+          : { content: [], inputRequired: asked };
     } catch (error) {
       outcome = toFailure(error, { server: supervisor.definition.name, tool });
     }
@@ -174,16 +179,26 @@ export class Calls {
   }
 }
 
-/** Throws for what no JSON writer survives. `what` is how a sentence about it begins. */
-function requireShallow(what: string, value: JsonObject): void {
+/** Throws for what no JSON writer survives. `what` begins the sentence about it. */
+export function requireShallow(what: string, value: unknown): void {
   if (!isDeeperThan(REFUSED_DEPTH, value)) return;
-  const message = `the ${what} nested more than ${REFUSED_DEPTH} levels deep`;
+  const message = `${what} nested more than ${REFUSED_DEPTH} levels deep`;
   throw new PlugboardError("INVALID_ARGUMENTS", `${message}; the tool was not called`);
+}
+
+/** The same for what the caller gives with the arguments. */
+export function requireShallowRequest(request: NonNullable<GuardedCall["request"]>): void {
+  const { meta, input, clientCapabilities } = request;
+  if (meta !== undefined) requireShallow("the metadata of the call is", meta);
+  if (input !== undefined) requireShallow("the answers to the server are", input);
+  if (clientCapabilities !== undefined) {
+    requireShallow("the capabilities of the client are", clientCapabilities);
+  }
 }
 
 function callOptions(
   { definition }: Supervisor,
-  { callId, signal, onUpdate, handlers, meta }: GuardedCall,
+  { callId, signal, onUpdate, handlers, request }: GuardedCall,
 ): CallOptions {
   return {
     callId,
@@ -191,7 +206,9 @@ function callOptions(
     ceiling: CALL_CEILING_MS,
     signal,
     handlers,
-    meta,
+    meta: request?.meta,
+    input: request?.input,
+    clientCapabilities: request?.clientCapabilities,
     onProgress: onUpdate && ((each) => onUpdate(progressUpdate(each))),
   };
 }

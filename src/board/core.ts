@@ -7,7 +7,7 @@ import { Catalog } from "../catalog/catalog.ts";
 import type { CatalogCache } from "../catalog/catalog-cache.ts";
 import { namingFor } from "../catalog/public-name.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
-import type { BoardBase, BoardCallOptions } from "../model/board.ts";
+import type { BoardBase, BoardCallOptions, ServerInstructions } from "../model/board.ts";
 import type { BoardOptions } from "../model/board-options.ts";
 import type { BoardEvents } from "../model/events.ts";
 import type { JsonObject } from "../model/json.ts";
@@ -173,7 +173,7 @@ export class BoardCore {
     });
     const content = {
       caches: this.#caches,
-      requests: new ContentRequests(this.#guard, this.clock),
+      requests: new ContentRequests(this.#guard, this.clock, over === undefined ? {} : options),
       guard: this.#guard,
       redact: <Value>(value: Value): Value => this.#redactor.value(value),
     };
@@ -230,6 +230,16 @@ export class BoardCore {
       ...this.#secrets.diagnostics(entry.name),
     ]);
     return this.#secrets.withoutSecrets(status);
+  }
+
+  /** In the order of the configuration; a session's own servers come last, as with tools. */
+  instructions(): ServerInstructions[] {
+    return [...this.servers.shared(), ...this.servers.own()].flatMap(({ name, supervisor }) => {
+      const text = supervisor.live?.identity.instructions;
+      if (!text?.trim() || this.#guard.withholdsInstructions(name)) return [];
+      // The board may have learnt more secrets since the handshake.
+      return [{ server: name, text: this.#redactor.text(text) }];
+    });
   }
 
   /** Tells the user something. */

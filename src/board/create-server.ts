@@ -129,6 +129,7 @@ function answersFor(
     questions,
     logLevel: serverLogLevel,
     onElicitation,
+    maySample: sampling !== undefined,
     sampling:
       sampling === undefined || onSampling === undefined
         ? undefined

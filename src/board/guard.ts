@@ -156,6 +156,15 @@ export class BoardGuard {
     return this.#pinsOf(subject).isWithheld(source.server, source.tool);
   }
 
+  /** Whether the server's instructions are kept from a model until they are approved. */
+  withholdsInstructions(server: string): boolean {
+    const { session } = this.#options;
+    return (
+      this.#pins.withholdsInstructions(server) ||
+      (session?.guard.withholdsInstructions(server) ?? false)
+    );
+  }
+
   /** The same for what else the server lists. Await it before anybody is told of the list. */
   async checkContent(
     { definition, pinKey }: ServerEntry,

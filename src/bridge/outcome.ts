@@ -1,6 +1,7 @@
 // Turns a server's answer to `tools/call` into an outcome. Malformed content becomes text that says so, so that it is
 // neither lost nor passed on; an answer without any content, or nested too deeply to be passed on, is an error.
 
+import type { InputRequired } from "../model/caller-options.ts";
 import type { ContentBlock } from "../model/content.ts";
 import { PlugboardError } from "../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
@@ -19,11 +20,27 @@ export function toOutcome(result: unknown, quote: (received: unknown) => string)
   }
   if (result.isError === true) outcome.isError = true;
   if (isJsonObject(result._meta)) outcome._meta = result._meta;
-  if (isDeeperThan(REFUSED_DEPTH, outcome)) {
-    const message = `its answer is nested more than ${REFUSED_DEPTH} levels deep`;
-    throw new PlugboardError("INVALID_RESULT", message);
-  }
+  requireShallow(outcome);
   return outcome;
+}
+
+/** What the server wants to know first, if its answer says so. */
+export function toInputRequired(result: unknown): InputRequired | undefined {
+  if (!isJsonObject(result) || result.resultType !== "input_required") return undefined;
+  const { inputRequests, requestState } = result;
+  const required: InputRequired = {
+    inputRequests: isJsonObject(inputRequests) ? inputRequests : {},
+    ...(requestState !== undefined && { requestState }),
+  };
+  requireShallow(required);
+  return required;
+}
+
+/** Whoever writes a deeper value as JSON may overflow the stack. */
+function requireShallow(value: unknown): void {
+  if (!isDeeperThan(REFUSED_DEPTH, value)) return;
+  const message = `its answer is nested more than ${REFUSED_DEPTH} levels deep`;
+  throw new PlugboardError("INVALID_RESULT", message);
 }
 
 function malformed(fault: string, shown: string): PlugboardError {

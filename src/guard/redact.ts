@@ -53,6 +53,14 @@ function withUpdates(call: GuardedCall, redact: ResultRedactor): GuardedCall {
 }
 
 function redactOutcome(outcome: CallOutcome, redact: ResultRedactor): CallOutcome {
+  const { inputRequired } = outcome;
+  if (inputRequired !== undefined) {
+    // Whatever is changed in the state, the server does not take back.
+    const { requestState } = inputRequired;
+    const asked = { inputRequests: redact.value(inputRequired.inputRequests) };
+    const required = requestState === undefined ? asked : { ...asked, requestState };
+    return { ...redact.value({ ...outcome, inputRequired: undefined }), inputRequired: required };
+  }
   const whole = withoutDivided(outcome.content, redact);
   if (!whole.some(isLarge)) {
     return redact.value(whole === outcome.content ? outcome : { ...outcome, content: whole });

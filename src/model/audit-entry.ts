@@ -42,8 +42,11 @@ export interface AuditEntry {
   durationMs: number;
   /** The size of the answer, roughly. */
   bytes: number;
-  /** `error` is what the tool itself reported; a code says why the tool gave no answer. */
-  outcome: "ok" | "error" | ErrorCode;
+  /**
+   * `error` is what the tool itself reported, `input` a server that wants answers first; a code says why the tool gave
+   * no answer.
+   */
+  outcome: "ok" | "error" | "input" | ErrorCode;
 }
 
 /** More calls were recorded than could be written. */

@@ -1,42 +1,25 @@
 // The board of one agent and the board of one session, as you use them.
 
-import type { AskApproval } from "./approval.ts";
 import type { SessionOptions } from "./board-options.ts";
+import type { CallerOptions } from "./caller-options.ts";
 import type { BoardEvents } from "./events.ts";
 import type { UnmatchedRule } from "./guard-settings.ts";
 import type { JsonObject } from "./json.ts";
 import type { BoardPrompts } from "./prompt.ts";
-import type { RequestHandlers } from "./request-handlers.ts";
 import type { BoardResources } from "./resource.ts";
 import type { ServerConfig } from "./server-config.ts";
 import type { ServerStatus } from "./server-status.ts";
 import type { CallOutcome, Tool, UpdateListener } from "./tool.ts";
 
-/**
- * `onElicitation` and `onSampling` replace the board's handlers for questions that this call certainly caused.
- * They do not change which capabilities the board advertises to servers.
- */
-export interface BoardCallOptions extends RequestHandlers {
-  /**
-   * Your own id for the call. Default: a random one. Native tools get it as their first argument; approval
-   * requests, and questions that a server asks because of the call, carry it.
-   */
-  callId?: string;
-  signal?: AbortSignal;
+export interface BoardCallOptions extends CallerOptions {
   /** Called with the progress of the call. */
   onUpdate?: UpdateListener;
-  /** Who makes the call, where several people or programs share the board. The audit and approval requests name it. */
-  caller?: string;
-  /**
-   * Is asked instead of the board's `onApproval`, if the call needs approval. An earlier answer `always` still counts,
-   * whoever gave it, and `always` from here counts for everybody on the board.
-   */
-  onApproval?: AskApproval;
-  /**
-   * Goes to the server in the `_meta` of the request: `traceparent`, `tracestate`, `baggage`, and keys with a
-   * vendor's prefix such as `example.com/key`. Everything else is left out.
-   */
-  meta?: JsonObject;
+}
+
+/** What a server says about how to use it. Written by the server: a model should not take it for yours. */
+export interface ServerInstructions {
+  server: string;
+  text: string;
 }
 
 /** What an agent's board and a session's board have in common. */
@@ -59,6 +42,11 @@ export interface BoardBase extends AsyncDisposable {
   /** Calls a tool by its public name or by `server/tool`. Never rejects: a failure has `isError` set. */
   call(name: string, args?: JsonObject, options?: BoardCallOptions): Promise<CallOutcome>;
   status(): ServerStatus[];
+  /**
+   * How to use the servers that are ready, in their own words: at most 64 Ki characters each, without secrets and
+   * invisible characters. Leaves out words that have changed since they were pinned, if the pins block that.
+   */
+  instructions(): ServerInstructions[];
   /** Returns a function that removes the listener. */
   on<Name extends keyof BoardEvents>(
     event: Name,

@@ -1,5 +1,6 @@
 // The port between a supervisor and the conversation with its server, whatever the transport.
 
+import type { CallerOptions } from "./caller-options.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 import type { PlugboardError } from "./errors.ts";
 import type { JsonObject } from "./json.ts";
@@ -12,19 +13,23 @@ export type ProtocolEra = "legacy" | "modern";
 
 export type RemoteTransportKind = "http" | "sse";
 
-export interface CallOptions {
-  /** Passed on with the questions that the server asks because of the call. */
-  callId?: string;
-  signal?: AbortSignal;
+/** What the caller of one request gives with it. */
+export interface CallerRequest extends Pick<
+  CallerOptions,
+  "signal" | "meta" | "input" | "clientCapabilities"
+> {
+  /** Passed on with the questions that the server asks because of the request. */
+  callId?: string | undefined;
+  /** The caller's handlers for what the server asks because of the request. */
+  handlers?: RequestHandlers | undefined;
+}
+
+export interface CallOptions extends CallerRequest {
   onProgress?: (progress: Progress) => void;
   /** Milliseconds without an answer or progress after which the call fails. */
   timeout: number;
   /** Milliseconds after which the call fails even if there is progress. */
   ceiling: number;
-  /** The caller's handlers for what the server asks because of the call. */
-  handlers?: RequestHandlers;
-  /** What the caller adds to the `_meta` of the request. */
-  meta?: JsonObject;
 }
 
 export interface ToolList {

@@ -1,6 +1,7 @@
 // The types of the guard: the tool of a call, the call, and a stage that calls pass through.
 
 import type { AskApproval } from "./approval.ts";
+import type { CallerOptions } from "./caller-options.ts";
 import type { ContentName } from "./content-pattern.ts";
 import type { JsonObject } from "./json.ts";
 import type { ServerScope } from "./server-definition.ts";
@@ -56,8 +57,8 @@ export interface GuardedCall {
   readonly caller?: string | undefined;
   /** Is asked instead of the board's. */
   readonly onApproval?: AskApproval | undefined;
-  /** What the caller adds to the `_meta` of the request. */
-  readonly meta?: JsonObject | undefined;
+  /** What goes to the server with the arguments. */
+  readonly request?: Pick<CallerOptions, "meta" | "input" | "clientCapabilities"> | undefined;
   /** Tells the user of the board something, once for each text. */
   readonly notify?: ((text: string) => void) | undefined;
   /** Stages write their decision here. */

@@ -1,5 +1,6 @@
 // Prompts of servers, by the names that their servers give them.
 
+import type { CallerOptions, InputRequired } from "./caller-options.ts";
 import type { ContentBlock } from "./content.ts";
 import type { Icon } from "./icon.ts";
 import type { JsonObject } from "./json.ts";
@@ -41,9 +42,11 @@ export interface PromptResult {
   messages: PromptMessage[];
   /** What the server says about its answer as a whole. */
   _meta?: JsonObject;
+  /** The server wants answers first; only for requests with `input`. There are no messages then. */
+  inputRequired?: InputRequired;
 }
 
-export type PromptOptions = Pick<CompleteOptions, "signal">;
+export type PromptOptions = CallerOptions;
 
 export type PromptCompleteOptions = Omit<CompleteOptions, "server">;
 

@@ -1,5 +1,6 @@
 // Resources of servers, which you read by URI, and URI templates.
 
+import type { CallerOptions, InputRequired } from "./caller-options.ts";
 import type { Icon } from "./icon.ts";
 import type { JsonObject } from "./json.ts";
 
@@ -47,6 +48,8 @@ export interface ResourceReading {
   contents: ResourceContents[];
   /** What the server says about its answer as a whole. */
   _meta?: JsonObject;
+  /** The server wants answers first; only for reads with `input`. There are no contents then. */
+  inputRequired?: InputRequired;
 }
 
 export interface Completion {
@@ -62,6 +65,8 @@ export interface ResourceOptions {
   server?: string;
   signal?: AbortSignal;
 }
+
+export interface ResourceReadOptions extends ResourceOptions, CallerOptions {}
 
 export interface CompleteOptions extends ResourceOptions {
   /** The values of other arguments, as far as they are known. */
@@ -94,7 +99,7 @@ export interface BoardResources {
    */
   list(server?: string): Promise<Resource[]>;
   templates(server?: string): Promise<ResourceTemplate[]>;
-  read(uri: string, options?: ResourceOptions): Promise<ResourceReading>;
+  read(uri: string, options?: ResourceReadOptions): Promise<ResourceReading>;
   /** Subscribes to updates: the event "resources" reports them, also after the server restarts. */
   subscribe(uri: string, options?: ResourceOptions): Promise<void>;
   unsubscribe(uri: string, options?: ResourceOptions): Promise<void>;

@@ -1,5 +1,6 @@
 // A server's resources and prompts: the port between the board and one connection.
 
+import type { CallerRequest } from "./connection.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 import type { JsonObject } from "./json.ts";
 import type { PromptDefinition } from "./prompt.ts";
@@ -22,10 +23,9 @@ export type ContentChange =
   /** `uri` is a resource that the board has subscribed to, or a part of one. */
   | { kind: "updated"; uri: string };
 
-export interface ContentRequest {
+export interface ContentRequest extends CallerRequest {
   /** Milliseconds to wait for an answer. */
   timeout: number;
-  signal?: AbortSignal;
 }
 
 export interface CompletionQuery {

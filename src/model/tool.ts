@@ -1,5 +1,6 @@
 // The unified tool: what an agent sees, whether a server or your own code runs it.
 
+import type { InputRequired } from "./caller-options.ts";
 import type { ContentBlock } from "./content.ts";
 import type { ErrorCode } from "./errors.ts";
 import type { Icon } from "./icon.ts";
@@ -55,6 +56,8 @@ export interface CallOutcome {
   isError?: boolean;
   _meta?: JsonObject;
   failure?: CallFailure;
+  /** The server wants answers first; only for calls with `input`. There is no other content then. */
+  inputRequired?: InputRequired;
 }
 
 /** What `execute` returns to an agent loop. `details` holds the raw outcome. */

@@ -4,7 +4,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ApprovalRequest } from "../../src/model/approval.ts";
-import type { BoardCallOptions } from "../../src/model/board.ts";
+import type { Board, BoardCallOptions } from "../../src/model/board.ts";
+import type { CallerOptions, InputRequired } from "../../src/model/caller-options.ts";
 import type { JsonObject } from "../../src/model/json.ts";
 import { cleanUp, directory, openWith } from "../guard/boards.ts";
 import { fixture, textOf } from "../support/boards.ts";
@@ -109,6 +110,151 @@ describe.each(ERAS)("a %s server", (era) => {
     expect(await board.prompts.get("greet")).toMatchObject({
       _meta: { "example.com/whole": "got" },
     });
+  });
+});
+
+describe("a server of 2026-07-28 that asks", () => {
+  const capabilities = { elicitation: { form: {} }, sampling: {}, roots: {} };
+  const first = {
+    responses: { first: { action: "accept", content: { key: "a" } } },
+    requestState: "first",
+  };
+  const last = { responses: { second: { action: "decline" } }, requestState: "second" };
+  const asked = (round: string) => ({
+    inputRequests: {
+      [round]: { method: "elicitation/create", params: { message: `The ${round} key?` } },
+    },
+    requestState: round,
+  });
+
+  type Request = (
+    board: Board,
+    options: CallerOptions,
+  ) => Promise<{ inputRequired?: InputRequired | undefined; text: string }>;
+  const requests: [string, Request][] = [
+    [
+      "a tool",
+      async (board, options) => {
+        const outcome = await board.call("one/ask", {}, options);
+        return { ...outcome, text: textOf(outcome) };
+      },
+    ],
+    [
+      "a resource",
+      async (board, options) => {
+        const reading = await board.resources.read("note:///locked", { server: "one", ...options });
+        return { ...reading, text: reading.contents[0]?.text ?? "" };
+      },
+    ],
+    [
+      "a prompt",
+      async (board, options) => {
+        const result = await board.prompts.get("one/locked", {}, options);
+        return {
+          ...result,
+          text: textOf({ content: result.messages.map(({ content }) => content) }),
+        };
+      },
+    ],
+  ];
+
+  it.each(requests)("gets its answers from the caller, round by round: %s", async (_, request) => {
+    const stateDir = await directory();
+    const board = await openWith({ servers: { one: faithful("modern") } }, { stateDir });
+    const options: CallerOptions = { clientCapabilities: capabilities };
+    const one = await request(board, { ...options, input: "return" });
+    expect(one).toMatchObject({ inputRequired: asked("first"), text: "" });
+    const two = await request(board, { ...options, input: first });
+    expect(two).toMatchObject({ inputRequired: asked("second"), text: "" });
+    const three = await request(board, { ...options, input: last });
+    expect(three.inputRequired).toBeUndefined();
+    expect(JSON.parse(three.text)).toMatchObject({
+      inputResponses: last.responses,
+      requestState: "second",
+      // Nothing allows the server to use a model or to know of roots.
+      _meta: { "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} } } },
+    });
+    await board.close();
+    const lines = (await readFile(join(stateDir, "audit.jsonl"), "utf8")).trim().split("\n");
+    const entries = lines.map((line) => JSON.parse(line) as JsonObject);
+    expect(entries.flatMap(({ outcome }) => outcome ?? [])).toEqual(["input", "input", "ok"]);
+  });
+
+  it("learns what the client can do, as far as the configuration allows it", async () => {
+    const told = async (board: Board, options: CallerOptions): Promise<unknown> =>
+      toldBy(await board.call("one/told", {}, options))._meta?.[
+        "io.modelcontextprotocol/clientCapabilities"
+      ];
+    const client = { ...capabilities, sampling: { tools: {} }, tasks: {}, experimental: { a: {} } };
+    const board = await openWith(
+      { servers: { one: { ...faithful("modern"), sampling: "allow", roots: true } } },
+      { onElicitation: () => ({ action: "decline" }) },
+    );
+    expect(await told(board, { input: "return", clientCapabilities: client })).toEqual({
+      elicitation: { form: {} },
+      sampling: { tools: {} },
+      roots: {},
+    });
+    // Here the board answers, and it has no model.
+    expect(await told(board, { clientCapabilities: client })).toEqual({
+      elicitation: { form: {} },
+      roots: {},
+    });
+    expect(await told(board, { clientCapabilities: {} })).toEqual({});
+    expect(await told(board, {})).toEqual({
+      elicitation: { form: {}, url: {} },
+      roots: { listChanged: true },
+    });
+  });
+
+  it("may not ask for what the configuration does not allow", async () => {
+    const board = await openWith({ servers: { one: fixture("asks-modern") } });
+    const inputRequests = { a: { method: "sampling/createMessage", params: {} } };
+    const { failure } = await board.call("one/ask", { inputRequests }, { input: "return" });
+    expect(failure).toMatchObject({
+      code: "UNSUPPORTED",
+      message: expect.stringContaining("(sampling/createMessage) that nobody can give") as string,
+    });
+  });
+
+  it("has its secrets taken out of the questions, and its state left as it is", async () => {
+    const env = { KEY: "s3cr3t-value-of-the-key" };
+    const server = { ...fixture("asks-modern"), env: { KEY: "${KEY}" } };
+    const board = await openWith({ servers: { one: server } }, { env: { ...process.env, ...env } });
+    const inputRequests = { a: { method: "elicitation/create", params: { message: env.KEY } } };
+    const { inputRequired } = await board.call("one/ask", { inputRequests }, { input: "return" });
+    expect(JSON.stringify(inputRequired?.inputRequests)).not.toContain(env.KEY);
+    expect(inputRequired?.requestState).toBe("state");
+  });
+});
+
+it("answers for a server that speaks an older version by now are refused, and nothing is called", async () => {
+  const board = await openWith({ servers: { one: faithful("legacy") } });
+  const input = { responses: {}, requestState: "first" };
+  const { failure } = await board.call("one/told", {}, { input });
+  expect(failure?.code).toBe("UNSUPPORTED");
+  expect(failure?.message).toContain("it was not called");
+});
+
+describe("instructions", () => {
+  it("are those of the servers that are ready, clean and without secrets", async () => {
+    const env = { KEY: "s3cr3t-value-of-the-key" };
+    const servers = {
+      one: {
+        ...faithful("legacy", `--instructions=Use ${env.KEY}\u202e well.`),
+        env: { KEY: "${KEY}" },
+      },
+      two: faithful("modern"),
+      mute: fixture("no-tools"),
+      off: { ...faithful("legacy"), enabled: false },
+    };
+    const board = await openWith({ servers }, { env: { ...process.env, ...env } });
+    expect(board.instructions()).toEqual([
+      { server: "one", text: expect.stringMatching(/^Use \[.*\] well\.$/) as string },
+      { server: "two", text: "Be careful." },
+    ]);
+    const session = await board.openSession({ cwd: "/", servers: { own: faithful("legacy") } });
+    expect(session.instructions().map(({ server }) => server)).toEqual(["one", "two", "own"]);
   });
 });
 

@@ -46,6 +46,7 @@ describe("block", () => {
     const { failure } = await board.call("docs/read");
     expect(failure?.code).toBe("CHANGED_TOOL");
     expect(failure?.message).toContain("its server's instructions changed");
+    expect(board.instructions()).toEqual([]);
     expect(failure?.message).not.toContain("evil");
   });
 

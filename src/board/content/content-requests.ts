@@ -3,14 +3,18 @@
 
 import { randomUUID } from "node:crypto";
 import { toCompletion } from "../../bridge/completion.ts";
+import { toInputRequired } from "../../bridge/outcome.ts";
+import type { CallerOptions } from "../../model/caller-options.ts";
 import type { ContentName } from "../../model/content-pattern.ts";
 import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
+import type { RequestHandlers } from "../../model/request-handlers.ts";
 import type { Completion } from "../../model/resource.ts";
 import type { CompletionQuery, ContentRequest, ServerContent } from "../../model/server-content.ts";
 import type { CallOutcome } from "../../model/tool.ts";
 import type { Clock } from "../../util/clock.ts";
 import { oneLine } from "../../util/text.ts";
+import { requireShallowRequest } from "../calls.ts";
 import type { BoardGuard } from "../guard.ts";
 import type { ServerEntry } from "../server-entry.ts";
 import type { ContentCaches } from "./content-caches.ts";
@@ -25,14 +29,13 @@ export interface BoardContentRequest {
   /** What its server says about it, as far as that is known. */
   listed?: Listed | undefined;
   args: JsonObject;
-  /** The caller's id of the call that this is a part of. */
-  callId?: string | undefined;
+  /** What the caller gives with it. Its `callId` may be the id of a call that this is a part of. */
+  given?: CallerOptions | undefined;
   /**
    * Only rules apply, no limits and no approval. For the host's own reads, and for requests whose answer is not the
    * resource or prompt itself.
    */
   asksNobody?: boolean;
-  signal: AbortSignal | undefined;
   /** Milliseconds, if the server's own `toolTimeout` is too long. */
   timeout?: number;
   ask: (content: ServerContent, request: ContentRequest) => Promise<CallOutcome>;
@@ -50,23 +53,33 @@ export interface ContentOptions {
 export class ContentRequests {
   readonly #guard: Pick<BoardGuard, "aroundContent">;
   readonly #clock: Clock;
+  readonly #handlers: RequestHandlers;
 
-  constructor(guard: Pick<BoardGuard, "aroundContent">, clock: Clock) {
+  /** `handlers` are a session's: a shared server would ask those of the agent. */
+  constructor(
+    guard: Pick<BoardGuard, "aroundContent">,
+    clock: Clock,
+    handlers: RequestHandlers = {},
+  ) {
     this.#guard = guard;
     this.#clock = clock;
+    this.#handlers = handlers;
   }
 
   /** Rejects only with a PlugboardError. */
   async run(request: BoardContentRequest): Promise<CallOutcome> {
-    const { entry, content, what, listed, args, signal, asksNobody = false } = request;
+    const { entry, content, what, listed, args, given = {}, asksNobody = false } = request;
+    requireShallowRequest(given);
     const shown = what.slice(what.indexOf(":") + 1);
     const subject = contentSubject(entry, content, { what, shown, listed });
     const guarded = this.#guard.aroundContent(subject, () => this.#ask(request), asksNobody);
     return guarded({
-      callId: request.callId ?? randomUUID(),
+      callId: given.callId ?? randomUUID(),
       subject,
       args,
-      signal,
+      signal: given.signal,
+      caller: given.caller,
+      onApproval: given.onApproval,
       onUpdate: undefined,
       decision: { verdict: "allowed" },
       audit: undefined,
@@ -88,7 +101,7 @@ export class ContentRequests {
       content,
       what: `complete:${content.name}`,
       args: { argument, value },
-      signal,
+      given: { signal },
       asksNobody: true,
       ask: async (server, request) => {
         requireCapability(server, "completions");
@@ -99,8 +112,10 @@ export class ContentRequests {
     return structuredContent as Completion;
   }
 
-  async #ask({ entry, what, signal, timeout, ask }: BoardContentRequest): Promise<CallOutcome> {
+  async #ask(asked: BoardContentRequest): Promise<CallOutcome> {
+    const { entry, what, given = {}, timeout, ask } = asked;
     const { supervisor, definition } = entry;
+    const { callId, signal, meta, input, clientCapabilities } = given;
     const started = this.#clock.monotonic();
     let failed = true;
     supervisor.enter();
@@ -108,7 +123,12 @@ export class ContentRequests {
       const connection = supervisor.live ?? (await supervisor.acquire(signal));
       const outcome = await ask(connection.content, {
         timeout: Math.min(definition.toolTimeout, timeout ?? Infinity),
+        callId,
         signal,
+        handlers: this.#handlersOf(given),
+        meta,
+        input,
+        clientCapabilities,
       });
       failed = false;
       return outcome;
@@ -118,6 +138,23 @@ export class ContentRequests {
       supervisor.leave(this.#clock.monotonic() - started, failed);
     }
   }
+
+  #handlersOf({ onElicitation, onSampling }: CallerOptions): RequestHandlers | undefined {
+    const handlers = {
+      onElicitation: onElicitation ?? this.#handlers.onElicitation,
+      onSampling: onSampling ?? this.#handlers.onSampling,
+    };
+    return handlers.onElicitation || handlers.onSampling ? handlers : undefined;
+  }
+}
+
+/** The answer to a request, if the server wants answers first. */
+export function asksFirst(
+  answer: unknown,
+  { input }: ContentRequest,
+): Pick<CallOutcome, "content" | "inputRequired"> | undefined {
+  const inputRequired = input === undefined ? undefined : toInputRequired(answer);
+  return inputRequired && { content: [], inputRequired };
 }
 
 /** Throws UNSUPPORTED. */

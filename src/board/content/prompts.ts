@@ -14,7 +14,7 @@ import type {
 import type { Completion } from "../../model/resource.ts";
 import { closest } from "../../util/closest.ts";
 import { oneLine } from "../../util/text.ts";
-import { type ContentOptions, requireCapability } from "./content-requests.ts";
+import { asksFirst, type ContentOptions, requireCapability } from "./content-requests.ts";
 import type { ContentCache } from "./content-cache.ts";
 import type { ListFrom } from "./content-caches.ts";
 import { contentSubject } from "./content-subject.ts";
@@ -38,20 +38,23 @@ export class Prompts implements BoardPrompts {
   async get(
     name: string,
     args: Record<string, string> = {},
-    { signal }: PromptOptions = {},
+    given: PromptOptions = {},
   ): Promise<PromptResult> {
-    const { from, prompt } = await this.#locate(name, signal);
+    const { from, prompt } = await this.#locate(name, given.signal);
     let roles: PromptMessage["role"][] = [];
-    const { content, structuredContent, _meta } = await this.#options.requests.run({
+    const { content, structuredContent, _meta, inputRequired } = await this.#options.requests.run({
       entry: from.entry,
       content: { kind: "prompt", name: prompt },
       what: `prompt:${prompt}`,
       listed: from.prompts.known?.prompts.find((each) => each.name === prompt),
       args,
-      signal,
+      given,
       ask: async (server, request) => {
         requireCapability(server, "prompts");
-        const read = toPrompt(await server.getPrompt(prompt, args, request));
+        const answer = await server.getPrompt(prompt, args, request);
+        const asked = asksFirst(answer, request);
+        if (asked !== undefined) return asked;
+        const read = toPrompt(answer);
         roles = read.messages.map(({ role }) => role);
         const { description, messages } = read;
         return {
@@ -67,6 +70,7 @@ export class Prompts implements BoardPrompts {
       ...(typeof structuredContent === "string" && { description: structuredContent }),
       messages: content.map((block, at) => ({ role: roles[at] ?? "user", content: block })),
       ...(_meta && { _meta }),
+      ...(inputRequired && { inputRequired }),
     };
   }
 

@@ -1,6 +1,7 @@
 // The resources of a board: lists and reads them, subscribes to them, and completes URI templates.
 
 import { toContents } from "../../bridge/resource.ts";
+import type { CallerOptions } from "../../model/caller-options.ts";
 import type {
   BoardResources,
   CompleteOptions,
@@ -10,9 +11,10 @@ import type {
   ResourceBlockOptions,
   ResourceOptions,
   ResourceReading,
+  ResourceReadOptions,
   ResourceTemplate,
 } from "../../model/resource.ts";
-import { type ContentOptions, requireCapability } from "./content-requests.ts";
+import { asksFirst, type ContentOptions, requireCapability } from "./content-requests.ts";
 import type { ResourceContext } from "./resource-context.ts";
 import { isEnabled, type LocatedResource, ResourceLocator } from "./resource-locator.ts";
 
@@ -22,10 +24,8 @@ export interface ResourcesOptions extends ContentOptions {
   now: () => number;
 }
 
-interface ReadOptions {
-  signal?: AbortSignal;
+interface ReadOptions extends CallerOptions {
   timeout?: number;
-  callId?: string;
   /** For the host's own reads: only rules apply. */
   asksNobody?: boolean;
 }
@@ -59,7 +59,7 @@ export class Resources implements BoardResources {
     );
   }
 
-  async read(uri: string, options: ResourceOptions = {}): Promise<ResourceReading> {
+  async read(uri: string, options: ResourceReadOptions = {}): Promise<ResourceReading> {
     return this.readFrom(await this.#locator.locate(uri, options), options);
   }
 
@@ -83,28 +83,36 @@ export class Resources implements BoardResources {
   /** `timeout` shortens the server's own. */
   async readFrom(
     { from, uri }: LocatedResource,
-    { signal, timeout, callId, asksNobody }: ReadOptions = {},
+    { timeout, asksNobody, ...given }: ReadOptions = {},
   ): Promise<ResourceReading> {
     const shown = this.#options.redact(uri);
-    const { content, _meta } = await this.#options.requests.run({
+    const { content, _meta, inputRequired } = await this.#options.requests.run({
       entry: from.entry,
       content: { kind: "resource", name: uri },
       what: `read:${shown}`,
       listed: from.resources.known?.resources.find((each) => each.uri === uri),
       args: { uri: shown },
-      signal,
+      given,
       timeout,
-      callId,
       asksNobody,
       ask: async (server, request) => {
         requireCapability(server, "resources");
-        const read = toContents(await server.readResource(uri, request), uri);
+        const answer = await server.readResource(uri, request);
+        const asked = asksFirst(answer, request);
+        if (asked !== undefined) return asked;
+        const read = toContents(answer, uri);
         const blocks = read.contents.map((resource) => ({ type: "resource" as const, resource }));
         return { content: blocks, ...(read._meta && { _meta: read._meta }) };
       },
     });
     const contents = content.flatMap((block) => (block.type === "resource" ? block.resource : []));
-    return { server: from.entry.name, uri: shown, contents, ...(_meta && { _meta }) };
+    return {
+      server: from.entry.name,
+      uri: shown,
+      contents,
+      ...(_meta && { _meta }),
+      ...(inputRequired && { inputRequired }),
+    };
   }
 
   async subscribe(uri: string, options: ResourceOptions = {}): Promise<void> {
@@ -114,7 +122,7 @@ export class Resources implements BoardResources {
       content: { kind: "resource", name: located.uri },
       what: `subscribe:${this.#options.redact(located.uri)}`,
       args: { uri: this.#options.redact(located.uri) },
-      signal: options.signal,
+      given: { signal: options.signal },
       // An update names the resource; its text takes a read.
       asksNobody: true,
       ask: async (content) => {

@@ -14,7 +14,7 @@ import {
   sessionLimits,
 } from "../../guard/session-limits.ts";
 import type { AgentConfig } from "../../model/agent-config.ts";
-import type { BoardCallOptions, SessionBoard } from "../../model/board.ts";
+import type { BoardCallOptions, ServerInstructions, SessionBoard } from "../../model/board.ts";
 import type { BoardOptions, SessionOptions } from "../../model/board-options.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import { isShownToModels } from "../../model/include.ts";
@@ -228,6 +228,10 @@ export class LiveSession implements SessionBoard {
     return [...servers.shared(), ...servers.withheld(), ...servers.own()].map((entry) =>
       this.#statusOf(entry),
     );
+  }
+
+  instructions(): ServerInstructions[] {
+    return this.#core.instructions();
   }
 
   async restart(server: string): Promise<ServerStatus> {

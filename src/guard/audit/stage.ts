@@ -83,8 +83,9 @@ function mayChange({ annotations, origin }: ToolSubject): boolean {
   return annotations?.["readOnlyHint"] !== true || origin === "session";
 }
 
-function wordFor({ failure, isError }: CallOutcome): AuditEntry["outcome"] {
+function wordFor({ failure, isError, inputRequired }: CallOutcome): AuditEntry["outcome"] {
   if (failure !== undefined) return failure.code;
+  if (inputRequired !== undefined) return "input";
   return isError === true ? "error" : "ok";
 }
 

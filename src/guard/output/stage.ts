@@ -37,7 +37,7 @@ function stageOf(subject: ToolSubject, prepare: () => Promise<CompiledSchema>): 
   let schema: CompiledSchema | undefined;
   return async (call, next) => {
     const outcome = await next(call);
-    if (outcome.isError === true) return outcome;
+    if (outcome.isError === true || outcome.inputRequired !== undefined) return outcome;
     schema ??= await prepare();
     if (schema.kind === "unusable") return outcome;
     const { structuredContent } = outcome;

@@ -153,6 +153,12 @@ export class Pins {
     return kind === "new" || kind === "lost";
   }
 
+  /** Whether the server's instructions have changed and nobody has approved that, or nobody can tell. */
+  withholdsInstructions(server: string): boolean {
+    const watch = this.#watches.get(server);
+    return watch?.mode === "block" && (watch.lost ?? watch.instructions) !== undefined;
+  }
+
   readonly stage: StageFor = ({ source }) => {
     if (source.kind !== "mcp") return undefined;
     if (this.#watches.get(source.server)?.mode !== "block") return undefined;

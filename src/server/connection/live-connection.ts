@@ -236,11 +236,10 @@ class LiveConnection implements Connection {
     return new LiveContent({
       server,
       timeout,
-      era,
       capabilities: client.getServerCapabilities(),
       wire: this.#options.carrier.wire,
       changes,
-      sendInRounds: (send, signal) => this.#router.sendInRounds(send, undefined, signal),
+      send: (send, request) => this.#router.send(era, send, request),
       redact: this.#redact,
     });
   }

@@ -1,7 +1,6 @@
 // The resources and prompts of one connection, in either era: lists and reads them with requests of the host's
 // own, subscribes to resources, and reports changes.
 
-import type { ProtocolEra } from "../../model/connection.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type {
@@ -21,21 +20,21 @@ import {
 import { PROMPT_LIST } from "../lists/list-prompts.ts";
 import { MAX_URI, RESOURCE_LIST, TEMPLATE_LIST } from "../lists/list-resources.ts";
 import { isMethodNotFound } from "../transport/errors.ts";
+import type { RequestOptions } from "../transport/pending-calls.ts";
 import type { ChangeStream } from "./change-stream.ts";
 
 const MAX_SUBSCRIPTIONS = 1000;
 
 /** `timeout` is for requests that no caller made: lists and subscriptions. */
 export interface LiveContentOptions extends ListOptions {
-  era: ProtocolEra;
   /** As the server sent them. */
   capabilities: unknown;
   /** Subscribes to resources; undefined in the legacy era, which has a request for that. */
   changes: Pick<ChangeStream, "subscribe" | "covers"> | undefined;
-  /** Sends a request, and again with the answers that the server wants first; `send` gets those to add. */
-  sendInRounds: (
-    send: (extra: JsonObject | undefined) => Promise<unknown>,
-    signal: AbortSignal | undefined,
+  /** Sends a caller's request, and again with the answers that the server wants first, which are in `extra`. */
+  send: (
+    send: (options: ContentRequest & RequestOptions) => Promise<unknown>,
+    request: ContentRequest,
   ) => Promise<unknown>;
 }
 
@@ -158,11 +157,8 @@ export class LiveContent implements ServerContent {
   }
 
   #ask(method: string, params: JsonObject, request: ContentRequest): Promise<unknown> {
-    const { wire, era, sendInRounds } = this.#options;
-    if (era === "legacy") return wire.request(method, params, request);
-    const send = (extra: JsonObject | undefined): Promise<unknown> =>
-      wire.request(method, { ...params, ...extra }, request);
-    return sendInRounds(send, request.signal);
+    const { wire, send } = this.#options;
+    return send((sent) => wire.request(method, { ...params, ...sent.extra }, sent), request);
   }
 
   #request(method: string, uri: string): Promise<unknown> {

@@ -21,13 +21,11 @@ export function readIcons(item: JsonObject): { icons?: Icon[] } {
   return icons.length === 0 ? {} : { icons };
 }
 
-/** Without those that hold a secret: an address cannot be redacted and still lead somewhere. */
-export function iconsWithoutSecrets(
-  { icons }: { icons?: Icon[] | undefined },
-  redact: Redact,
-): { icons?: Icon[] } {
-  const clean = icons?.filter(({ src }) => redact(src) === src);
-  return clean === undefined || clean.length === 0 ? {} : { icons: clean };
+/** Drops the icons that hold a secret: an address cannot be redacted and still lead somewhere. Changes the item. */
+export function dropSecretIcons(item: { icons?: Icon[] }, redact: Redact): void {
+  const clean = item.icons?.filter(({ src }) => redact(src) === src);
+  if (clean === undefined || clean.length === 0) delete item.icons;
+  else item.icons = clean;
 }
 
 function readIcon(icon: unknown): Icon | undefined {

@@ -3,7 +3,7 @@
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { PromptArgument, PromptDefinition } from "../../model/prompt.ts";
 import { promptWithoutSecrets } from "../../model/without-secrets.ts";
-import { iconsWithoutSecrets, readIcons } from "./icons.ts";
+import { dropSecretIcons, readIcons } from "./icons.ts";
 import { copyMembers, type ListKind } from "./list-pages.ts";
 import type { TextCleaner } from "./text-cleaner.ts";
 
@@ -46,12 +46,11 @@ function readArgument(item: unknown): PromptArgument | undefined {
 /** Names stay as they are, because prompts and arguments are requested by them. */
 function cleanPrompt(prompt: PromptDefinition, cleaner: TextCleaner): PromptDefinition {
   cleaner.check(prompt.name, "name");
-  const { icons: _, ...rest } = prompt;
   const cleaned: PromptDefinition = {
-    ...rest,
-    ...iconsWithoutSecrets(prompt, cleaner.redact),
+    ...prompt,
     ...cleaner.texts(prompt, { maxTitle: MAX_TITLE }),
   };
+  dropSecretIcons(cleaned, cleaner.redact);
   if (prompt.arguments !== undefined) {
     cleaned.arguments = prompt.arguments.map((argument) => {
       cleaner.check(argument.name, "arguments");

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../model/json.ts";
 import type { ResourceDefinition, ResourceTemplateDefinition } from "../../model/resource.ts";
 import { dataWithoutSecrets } from "../../model/without-secrets.ts";
 import { oneLine } from "../../util/text.ts";
-import { iconsWithoutSecrets, readIcons } from "./icons.ts";
+import { dropSecretIcons, readIcons } from "./icons.ts";
 import { copyMembers, type ListKind } from "./list-pages.ts";
 import type { TextCleaner } from "./text-cleaner.ts";
 
@@ -83,14 +83,12 @@ function isText(value: unknown): value is string {
 function clean<Item extends ItemDetails>(item: Item, uri: string, cleaner: TextCleaner): Item {
   cleaner.check(uri, "URI");
   const { name, mimeType } = item;
-  const { icons } = iconsWithoutSecrets(item, cleaner.redact);
   const cleaned: Item = {
     ...item,
     name: cleaner.title(name, "name", MAX_NAME),
     ...cleaner.texts(item, { maxTitle: MAX_NAME }),
   };
-  if (icons === undefined) delete cleaned.icons;
-  else cleaned.icons = icons;
+  dropSecretIcons(cleaned, cleaner.redact);
   if (mimeType !== undefined)
     cleaned.mimeType = oneLine(cleaner.redact(oneLine(mimeType)), MAX_TYPE);
   return cleaned;

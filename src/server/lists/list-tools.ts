@@ -3,7 +3,7 @@
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { ToolDefinition } from "../../model/tool.ts";
 import { toolWithoutSecrets } from "../../model/without-secrets.ts";
-import { iconsWithoutSecrets, readIcons } from "./icons.ts";
+import { dropSecretIcons, readIcons } from "./icons.ts";
 import { copyMembers, type ListKind } from "./list-pages.ts";
 import { schemaFault } from "./schema-bounds.ts";
 import type { TextCleaner } from "./text-cleaner.ts";
@@ -44,18 +44,14 @@ function readTool(item: JsonObject): ToolDefinition | string {
 }
 
 function cleanTool(tool: ToolDefinition, cleaner: TextCleaner): ToolDefinition {
-  const { annotations, inputSchema, outputSchema, icons: _, ...rest } = tool;
+  const { annotations, inputSchema, outputSchema } = tool;
   cleaner.check(tool.name, "name");
-  const clean: ToolDefinition = {
-    ...rest,
-    ...(annotations !== undefined && { annotations }),
-    ...cleaner.texts(tool),
-    ...iconsWithoutSecrets(tool, cleaner.redact),
-    inputSchema: cleaner.schema(inputSchema, "inputSchema"),
-  };
+  const clean: ToolDefinition = { ...tool, ...cleaner.texts(tool) };
+  dropSecretIcons(clean, cleaner.redact);
   if (typeof annotations?.title === "string") {
     clean.annotations = { ...annotations, title: cleaner.title(annotations.title, "title") };
   }
+  clean.inputSchema = cleaner.schema(inputSchema, "inputSchema");
   if (outputSchema !== undefined) clean.outputSchema = cleaner.schema(outputSchema, "outputSchema");
   return clean;
 }

@@ -1,7 +1,7 @@
 // What the host has to answer one of its servers with, and the capabilities that it advertises for that.
 
 import type { OnElicitation } from "../../model/elicitation.ts";
-import type { JsonObject } from "../../model/json.ts";
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { LogLevel } from "../../model/logger.ts";
 import type { RootsSource } from "../../model/roots.ts";
 import type { OnSampling } from "../../model/sampling.ts";
@@ -12,6 +12,8 @@ export interface HostAnswers {
   onElicitation?: OnElicitation;
   /** Absent where the server must not use the model. */
   sampling?: { onSampling: OnSampling; approvalRequired: boolean; limits: SamplingLimits };
+  /** Whether the server's configuration lets it use a model. */
+  maySample?: boolean;
   roots?: RootsSource;
   /** The board's queue, so that its callback gets one question at a time, whichever server asks. */
   questions?: QuestionQueue;
@@ -28,6 +30,38 @@ export function capabilitiesOf({ onElicitation, sampling, roots }: HostAnswers):
     }),
     ...(roots?.list() !== undefined && { roots: { listChanged: true } }),
   };
+}
+
+/** What the server may ask a client of the host for, as far as the configuration decides about it. */
+export function permittedBy({ maySample, roots }: HostAnswers): JsonObject {
+  return {
+    elicitation: { form: {}, url: {} },
+    ...(maySample && { sampling: { tools: {}, context: {} } }),
+    ...(roots?.list() !== undefined && { roots: {} }),
+  };
+}
+
+/** Shows the apps of servers, and asks nobody for anything. */
+const APPS = "io.modelcontextprotocol/ui";
+const MOST_APP_TYPES = 16;
+
+/** What a client says that it can do, without what is not permitted or not known here. */
+export function commonCapabilities(client: JsonObject, permitted: JsonObject): JsonObject {
+  const common: JsonObject = {};
+  for (const [name, parts] of Object.entries(permitted)) {
+    const stated = client[name];
+    if (!isJsonObject(stated) || !isJsonObject(parts)) continue;
+    common[name] = Object.fromEntries(
+      Object.keys(parts).flatMap((part) => (isJsonObject(stated[part]) ? [[part, {}]] : [])),
+    );
+  }
+  const apps = isJsonObject(client.extensions) ? client.extensions[APPS] : undefined;
+  if (isJsonObject(apps)) {
+    const types = Array.isArray(apps.mimeTypes) ? apps.mimeTypes : [];
+    const mimeTypes = types.filter((type) => typeof type === "string").slice(0, MOST_APP_TYPES);
+    common.extensions = { [APPS]: { mimeTypes } };
+  }
+  return common;
 }
 
 function takesTools(onSampling: OnSampling): boolean {

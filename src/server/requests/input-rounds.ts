@@ -28,28 +28,48 @@ export async function callInRounds(
   });
 }
 
-async function respond(result: JsonObject, answer: AnswerInput): Promise<JsonObject> {
-  const { inputRequests, requestState } = result;
-  const asked = isJsonObject(inputRequests) ? Object.entries(inputRequests) : [];
-  if (asked.length > MAX_QUESTIONS) {
-    throw new PlugboardError("PROTOCOL", `the tool asks for ${asked.length} inputs at once`, {
-      quote: "",
-    });
+/** Which capability a question needs. */
+const NEEDED: Readonly<Record<string, string>> = {
+  "elicitation/create": "elicitation",
+  "sampling/createMessage": "sampling",
+  "roots/list": "roots",
+};
+
+/** For questions that go to the caller: throws if the server may not ask one of them. */
+export function requirePermitted(result: unknown, permitted: JsonObject): void {
+  if (!isJsonObject(result) || result.resultType !== "input_required") return;
+  for (const [, request] of questionsOf(result)) {
+    const method = isJsonObject(request) ? request.method : undefined;
+    const needed = typeof method === "string" && Object.hasOwn(NEEDED, method) && NEEDED[method];
+    if (!needed || permitted[needed] === undefined) throw nobodyCan(method);
   }
+}
+
+function questionsOf({ inputRequests }: JsonObject): [string, unknown][] {
+  const asked = isJsonObject(inputRequests) ? Object.entries(inputRequests) : [];
+  if (asked.length <= MAX_QUESTIONS) return asked;
+  const message = `the tool asks for ${asked.length} inputs at once`;
+  throw new PlugboardError("PROTOCOL", message, { quote: "" });
+}
+
+function nobodyCan(method: unknown): PlugboardError {
+  const quote = typeof method === "string" ? oneLine(method, 60) : "";
+  const what = quote === "" ? "nothing that can be named" : quote;
+  const message = `the tool asks for input (${what}) that nobody can give here`;
+  return new PlugboardError("UNSUPPORTED", message, { quote });
+}
+
+async function respond(result: JsonObject, answer: AnswerInput): Promise<JsonObject> {
+  const { requestState } = result;
   const inputResponses: JsonObject = Object.create(null);
   // One after the other, because a person answers one question at a time.
-  for (const [key, request] of asked) {
+  for (const [key, request] of questionsOf(result)) {
     const method = isJsonObject(request) ? request.method : undefined;
     const response =
       typeof method === "string"
         ? answer(method, isJsonObject(request) ? request.params : undefined)
         : undefined;
-    if (response === undefined) {
-      const quote = typeof method === "string" ? oneLine(method, 60) : "";
-      const what = quote === "" ? "nothing that can be named" : quote;
-      const message = `the tool asks for input (${what}) that nobody can give here`;
-      throw new PlugboardError("UNSUPPORTED", message, { quote });
-    }
+    if (response === undefined) throw nobodyCan(method);
     inputResponses[key] = await response;
   }
   // Absent is not the same as empty: the server gets back exactly what it sent.

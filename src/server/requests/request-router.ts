@@ -2,17 +2,19 @@
 // here, so that we know which are in flight, and so that a call goes on after the server got its answers.
 
 import type { Client } from "@modelcontextprotocol/client";
-import type { CallOptions, ProtocolEra } from "../../model/connection.ts";
-import { cancelled, type PlugboardError } from "../../model/errors.ts";
+import type { InputResponses } from "../../model/caller-options.ts";
+import type { CallerRequest, CallOptions, ProtocolEra } from "../../model/connection.ts";
+import { cancelled, PlugboardError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { pause, within } from "../../util/clock.ts";
 import { deferred } from "../../util/deferred.ts";
 import { protocolLevel, ServerLog } from "../log/server-log.ts";
 import type { Wire } from "../transport/carrier.ts";
+import type { RequestOptions } from "../transport/pending-calls.ts";
 import { CallsInFlight, type CausingCall, type RequestOrigin } from "./calls-in-flight.ts";
-import { callInRounds } from "./input-rounds.ts";
-import type { HostAnswers } from "./host-answers.ts";
+import { commonCapabilities, type HostAnswers } from "./host-answers.ts";
+import { callInRounds, requirePermitted } from "./input-rounds.ts";
 import { type RequestsContext, ServerRequests } from "./server-requests.ts";
 
 export interface RequestRouterOptions extends RequestsContext {
@@ -92,30 +94,50 @@ export class RequestRouter {
     options: CallOptions,
   ): Promise<unknown> {
     const { wire } = this.#options;
-    // The fast path: this call cannot cause any request.
-    if (era === "legacy" && !this.requests.needsOrigin) return wire.callTool(name, args, options);
-    const { callId, handlers } = options;
-    const call: CausingCall = { tool: name, callId, handlers, samples: 0 };
-    const send = (extra: JsonObject | undefined): Promise<unknown> =>
-      wire.callTool(name, args, extra === undefined ? options : { ...options, extra });
-    const makeCall = (): Promise<unknown> =>
-      era === "legacy"
-        ? this.#inFlight.track(call, () => send(undefined))
-        : this.sendInRounds(send, call, options.signal);
-    return this.#callAfterPages(makeCall, call, options.signal);
+    return this.send(era, (sent) => wire.callTool(name, args, sent), options, name);
   }
 
-  /** In 2026-07-28: sends a request, and again with the answers that the server wants first. */
-  sendInRounds(
-    send: (extra: JsonObject | undefined) => Promise<unknown>,
-    call: CausingCall = { samples: 0 },
-    signal?: AbortSignal,
+  /** Sends a caller's request, and again with the answers that the server wants first. `tool` is absent for a read. */
+  send<Options extends CallerRequest & RequestOptions>(
+    era: ProtocolEra,
+    send: (options: Options) => Promise<unknown>,
+    options: Options,
+    tool?: string,
   ): Promise<unknown> {
-    return callInRounds(send, (method, params) => {
-      const origin = this.#originOf(call, signal);
-      const answer = this.requests.answer(method, params, origin);
-      return answer && this.#unlessOver(answer, origin, signal);
-    });
+    const { callId, handlers, signal, input } = options;
+    if (era === "legacy") {
+      if (typeof input === "object") return Promise.reject(answersUnwanted());
+      // The fast path: this request cannot cause any other.
+      if (!this.requests.needsOrigin) return send(options);
+    }
+    const call: CausingCall = { tool, callId, handlers, samples: 0 };
+    const makeCall = (): Promise<unknown> =>
+      era === "legacy"
+        ? this.#inFlight.track(call, () => send(options))
+        : this.#sendModern(send, options, call);
+    return this.#callAfterPages(makeCall, call, signal);
+  }
+
+  async #sendModern<Options extends CallerRequest & RequestOptions>(
+    send: (options: Options) => Promise<unknown>,
+    options: Options,
+    call: CausingCall,
+  ): Promise<unknown> {
+    const { input, signal, clientCapabilities: given } = options;
+    const permitted = input === undefined ? this.requests.capabilities : this.requests.permitted;
+    const capabilities = given && commonCapabilities(given, permitted);
+    const sendWith = (extra: JsonObject | undefined): Promise<unknown> =>
+      send(extra === undefined && !capabilities ? options : { ...options, extra, capabilities });
+    if (input === undefined) {
+      return callInRounds(sendWith, (method, params) => {
+        const origin = this.#originOf(call, signal);
+        const answer = this.requests.answer(method, params, origin);
+        return answer && this.#unlessOver(answer, origin, signal);
+      });
+    }
+    const result = await sendWith(input === "return" ? undefined : toExtra(input));
+    requirePermitted(result, permitted);
+    return result;
   }
 
   /** Tells everybody who is being asked something that nobody waits for the answer any more. */
@@ -157,4 +179,16 @@ export class RequestRouter {
       signal?.aborted ? cancelled() : (this.#over.signal.reason as PlugboardError),
     );
   }
+}
+
+function toExtra({ responses, requestState }: InputResponses): JsonObject {
+  return { inputResponses: responses, ...(requestState !== undefined && { requestState }) };
+}
+
+function answersUnwanted(): PlugboardError {
+  const message = "the server does not take answers with a call; it was not called";
+  return new PlugboardError("UNSUPPORTED", message, {
+    quote: "",
+    hint: "it speaks another version of MCP than when it asked: make the call anew",
+  });
 }

@@ -10,7 +10,7 @@ import type { RedactText } from "../log/stderr-log.ts";
 import { wireErrorOf } from "../transport/errors.ts";
 import type { RequestOrigin } from "./calls-in-flight.ts";
 import { Elicitor } from "./elicitation.ts";
-import { capabilitiesOf, type HostAnswers } from "./host-answers.ts";
+import { capabilitiesOf, type HostAnswers, permittedBy } from "./host-answers.ts";
 import { sample } from "./sampling.ts";
 
 const URL_REQUIRED = -32042;
@@ -35,7 +35,10 @@ export type RequestMethod = (typeof REQUEST_METHODS)[number];
 type AnswerRequest = (params: unknown, origin: RequestOrigin) => Promise<JsonObject>;
 
 export class ServerRequests {
+  /** What the host itself answers. */
   readonly capabilities: JsonObject;
+  /** What the server may ask a client of the host for. */
+  readonly permitted: JsonObject;
   readonly #answers = new Map<string, AnswerRequest>();
   readonly #elicitor: Elicitor | undefined;
 
@@ -43,6 +46,7 @@ export class ServerRequests {
     const { onElicitation, sampling, roots, questions = new QuestionQueue() } = answers;
     const limited = { ...context, logger: limitWarnings(context) };
     this.capabilities = capabilitiesOf(answers);
+    this.permitted = permittedBy(answers);
     if (onElicitation !== undefined) {
       const elicitor = new Elicitor({ ...limited, ask: onElicitation, questions });
       this.#elicitor = elicitor;

@@ -17,7 +17,6 @@ function content(answer: Answer, options: Partial<LiveContentOptions> = {}) {
   const made = new LiveContent({
     server: "docs",
     timeout: 1000,
-    era: "legacy",
     capabilities: EVERYTHING,
     wire: {
       async request(method, params) {
@@ -26,7 +25,7 @@ function content(answer: Answer, options: Partial<LiveContentOptions> = {}) {
       },
     },
     changes: undefined,
-    sendInRounds: (ask) => ask(undefined),
+    send: (ask, given) => ask(given),
     redact: (text) => text,
     ...options,
   });
@@ -146,12 +145,11 @@ describe("a request", () => {
     ]);
   });
 
-  it("of 2026-07-28 is made again with the answers that the server wants", async () => {
+  it("is made again with the answers that the server wants", async () => {
     const { content: asked, sent } = content(() => ({}), {
-      era: "modern",
-      sendInRounds: async (ask) => {
-        await ask(undefined);
-        return ask({ inputResponses: { a: 1 } });
+      send: async (ask, given) => {
+        await ask(given);
+        return ask({ ...given, extra: { inputResponses: { a: 1 } } });
       },
     });
     await asked.readResource("a:1", request);
@@ -177,7 +175,7 @@ describe("a subscription", () => {
 
   it("of 2026-07-28 goes to the change stream", async () => {
     const { changes, wanted } = fakeChanges(["a:3"]);
-    const { content: subscribed, sent } = content(() => ({}), { era: "modern", changes });
+    const { content: subscribed, sent } = content(() => ({}), { changes });
     await subscribed.subscribe("a:1");
     await subscribed.subscribe("a:2");
     await expect(subscribed.subscribe("a:3")).rejects.toMatchObject({ code: "UNSUPPORTED" });
@@ -240,7 +238,7 @@ describe("a change", () => {
 
   it("is reported for everything if we did not listen", async () => {
     const { changes } = fakeChanges();
-    const { content: renewed, heard, sent } = hearing({ era: "modern", changes });
+    const { content: renewed, heard, sent } = hearing({ changes });
     await renewed.subscribe("a:1");
     await renewed.renew();
     expect(heard).toEqual(["resources", "prompts", "a:1"]);

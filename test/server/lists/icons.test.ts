@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { iconsWithoutSecrets, readIcons } from "../../../src/server/lists/icons.ts";
+import type { Icon } from "../../../src/model/icon.ts";
+import { dropSecretIcons, readIcons } from "../../../src/server/lists/icons.ts";
 
 const src = "https://icons.example/a.png";
 const data = "data:image/png;base64,aGVsbG8=";
@@ -48,8 +49,12 @@ describe("icons", () => {
   it("are left out if their address has a secret in it", () => {
     const redact = (text: string): string => text.replace("s3cret", "[redacted]");
     const secret = { src: `${src}?key=s3cret` };
-    expect(iconsWithoutSecrets({ icons: [secret, { src }] }, redact)).toEqual({ icons: [{ src }] });
-    expect(iconsWithoutSecrets({ icons: [secret] }, redact)).toEqual({});
-    expect(iconsWithoutSecrets({}, redact)).toEqual({});
+    const without = (item: { icons?: Icon[] }): object => {
+      dropSecretIcons(item, redact);
+      return item;
+    };
+    expect(without({ icons: [secret, { src }] })).toEqual({ icons: [{ src }] });
+    expect(without({ icons: [secret] })).toEqual({});
+    expect(without({})).toEqual({});
   });
 });

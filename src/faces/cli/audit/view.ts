@@ -72,5 +72,5 @@ function toRow(line: AuditLine): Row {
 
 function toneOf({ outcome, decision }: AuditEntry): Tone {
   if (outcome === "ok") return "green";
-  return decision === "refused" ? "yellow" : "red";
+  return decision === "refused" || outcome === "input" ? "yellow" : "red";
 }
