@@ -101,6 +101,7 @@ function mergeAgent(
   return {
     agentId: agent?.id ?? DEFAULT_AGENT,
     toolNames: mcp.toolNames ?? DEFAULT_TOOL_NAMES,
+    ...(mcp.toolNames !== undefined && { hasToolNames: true }),
     toolNameLength: mcp.toolNameLength,
     startupWait: mcp.startupWait,
     resourceTools: mcp.resourceTools,

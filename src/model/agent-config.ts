@@ -13,6 +13,8 @@ export interface AgentConfig {
   leftOut?: Pick<ServerDefinition, "name" | "toolPrefix">[];
   /** Template of public tool names. `{tool}` alone: a single server's tools keep their own names. */
   toolNames: string;
+  /** The configuration says so itself. Absent: `toolNames` is the default. */
+  hasToolNames?: true;
   /** The most characters of a public tool name. Absent: 64. */
   toolNameLength?: number;
   /** Milliseconds to wait for servers when the board opens. Default: each server's own `timeout`. */

@@ -1,10 +1,11 @@
 // Resources, prompts and completions of the board's servers.
 
+import type { CallerOptions } from "../../model/caller-options.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import type { Exchange } from "../client.ts";
 import type { EndpointContext } from "../endpoint.ts";
-import { type Answer, invalidParams, refuse, RPC } from "../message.ts";
+import { type Answer, invalidParams, refuse, RPC, type RpcError } from "../message.ts";
 import {
   namePrompts,
   nameResources,
@@ -15,6 +16,8 @@ import {
   type ServedNames,
 } from "../names.ts";
 import { pageOf } from "../pages.ts";
+import { approvalFrom, askable, asker, handlersOf } from "../questions/ask-client.ts";
+import { askedByServer, boundTo, INVALID_STATE, openState } from "../questions/request-state.ts";
 import type { Prompt } from "../../model/prompt.ts";
 import type { Resource, ResourceTemplate } from "../../model/resource.ts";
 
@@ -66,12 +69,17 @@ export class ServedContent {
     const { uri } = exchange.request.params;
     if (typeof uri !== "string") return invalidParams("uri is not a text");
     const original = this.originalUri(uri);
+    const bound = boundTo(exchange, uri, {});
+    const asking = this.#asking(exchange, bound);
+    if ("error" in asking) return asking;
     try {
-      const { server, contents, _meta } = await this.#context.board.resources.read(original.name, {
-        ...(original.server !== undefined && { server: original.server }),
-        caller: exchange.client.caller.label,
-        signal: exchange.signal,
-      });
+      const { server, contents, inputRequired, _meta } = await this.#context.board.resources.read(
+        original.name,
+        { ...asking, ...(original.server !== undefined && { server: original.server }) },
+      );
+      if (inputRequired !== undefined) {
+        return { result: askedByServer(inputRequired, bound, this.#context) };
+      }
       return {
         result: {
           contents: contents.map((each) => ({
@@ -93,11 +101,15 @@ export class ServedContent {
     if (!isTexts(args)) return invalidParams("arguments is not an object of texts");
     const original = this.#prompts.find(name);
     const wanted = original === undefined ? name : `${original.server}/${original.name}`;
+    const bound = boundTo(exchange, name, args);
+    const asking = this.#asking(exchange, bound);
+    if ("error" in asking) return asking;
     try {
-      const { description, messages, _meta } = await this.#context.board.prompts.get(wanted, args, {
-        caller: exchange.client.caller.label,
-        signal: exchange.signal,
-      });
+      const result = await this.#context.board.prompts.get(wanted, args, asking);
+      const { description, messages, inputRequired, _meta } = result;
+      if (inputRequired !== undefined) {
+        return { result: askedByServer(inputRequired, bound, this.#context) };
+      }
       return {
         result: {
           ...(description !== undefined && { description }),
@@ -108,6 +120,35 @@ export class ServedContent {
     } catch (error) {
       return contentFailure(error);
     }
+  }
+
+  /** Who asks for content, and how they are asked something in turn. */
+  #asking(
+    exchange: Exchange,
+    bound: ReturnType<typeof boundTo>,
+  ): CallerOptions | { error: RpcError } {
+    const { client, callId, request, capabilities, signal } = exchange;
+    const common = { callId, caller: client.caller.label, signal };
+    const { onApproval } = this.#context;
+    if (client.era === "legacy") {
+      return {
+        ...common,
+        ...handlersOf(client, this.#context),
+        onApproval: approvalFrom(askable(client), asker(client), onApproval),
+      };
+    }
+    const { inputResponses, requestState } = request.params;
+    if (inputResponses !== undefined && !isJsonObject(inputResponses)) {
+      return invalidParams("inputResponses is not an object");
+    }
+    const state = openState(requestState, bound, this.#context);
+    if (state === "invalid" || state?.held !== undefined) return invalidParams(INVALID_STATE);
+    const input =
+      inputResponses === undefined && state === undefined
+        ? ("return" as const)
+        : { responses: inputResponses ?? {}, requestState: state?.upstream };
+    // Nothing is held for a read, so its approval cannot wait for the client.
+    return { ...common, input, onApproval, clientCapabilities: capabilities };
   }
 
   async complete(exchange: Exchange): Promise<Answer> {

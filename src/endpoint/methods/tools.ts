@@ -1,35 +1,23 @@
 // `tools/list` and `tools/call`: the board's tools as their servers describe them, and calls straight to the board.
 
-import { createHash } from "node:crypto";
-import type { AskApproval } from "../../model/approval.ts";
 import type { BoardCallOptions } from "../../model/board.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { CallOutcome, Tool } from "../../model/tool.ts";
-import { canonicalJson } from "../../util/canonical-json.ts";
 import { type Exchange, showsApps } from "../client.ts";
 import type { EndpointContext } from "../endpoint.ts";
 import { type Answer, invalidParams, refuse, RPC } from "../message.ts";
 import { servedAppUri } from "../names.ts";
 import { pageOf } from "../pages.ts";
 import { reportProgress } from "../progress.ts";
-import { type Ask, askApproval, askClient, supportsForms } from "../questions/ask-client.ts";
-import { HeldCall, HOLD_MS, type Next } from "../questions/held-calls.ts";
-
-/** What `requestState` of 2026-07-28 says, sealed. It is only good for the same call of the same caller. */
-interface CallState {
-  caller: string;
-  tool: string;
-  /** Hash of the arguments. */
-  args: string;
-  /** Milliseconds since the epoch. */
-  expiresAt: number;
-  /** A call that waits in this process. */
-  held?: string;
-  /** What the server itself wants back. */
-  upstream?: string;
-}
-
-const STATE = "tools/call";
+import { approvalFrom, askable, askClient, asker, handlersOf } from "../questions/ask-client.ts";
+import { HeldCall, type Next } from "../questions/held-calls.ts";
+import {
+  askedByServer,
+  boundTo,
+  INVALID_STATE,
+  openState,
+  sealState,
+} from "../questions/request-state.ts";
 
 interface ToolLists {
   all: JsonObject[];
@@ -151,14 +139,11 @@ async function callForLegacy(
   context: EndpointContext,
   { name, args, options, waiting }: Call,
 ): Promise<Answer> {
-  const { client, capabilities, signal } = exchange;
-  const ask: Ask = (method, params, until, callId) => client.ask(callId, method, params, until);
-  const asked = client.canBeAsked ? capabilities : {};
-  client.handlers ??= askClient({ capabilities: asked, ask, namesServer: context.namesServer });
+  const { client, signal } = exchange;
   const outcome = await context.board.call(name, args, {
     ...options,
-    ...client.handlers,
-    onApproval: approvalFrom(asked, ask, context, waiting),
+    ...handlersOf(client, context),
+    onApproval: approvalFrom(askable(client), asker(client), context.onApproval, waiting),
     signal,
   });
   return toAnswer(outcome, exchange);
@@ -174,13 +159,9 @@ async function callForModern(
   if (inputResponses !== undefined && !isJsonObject(inputResponses)) {
     return invalidParams("inputResponses is not an object");
   }
-  const bound = { caller: client.caller.id, tool: call.name, args: hashOf(call.args) };
-  const state = requestState === undefined ? undefined : openState(requestState, bound, context);
-  if (requestState !== undefined && state === undefined) {
-    return invalidParams(
-      "requestState is not valid for this call: it is for another tool, other arguments or another caller, or has expired",
-    );
-  }
+  const bound = boundTo(exchange, call.name, call.args);
+  const state = openState(requestState, bound, context);
+  if (state === "invalid") return invalidParams(INVALID_STATE);
   let held: HeldCall;
   if (state?.held !== undefined) {
     const waiting = context.held.take(state.held, client.caller.id);
@@ -193,7 +174,7 @@ async function callForModern(
       const outcome = await context.board.call(call.name, call.args, {
         ...call.options,
         ...askClient({ capabilities, ask, namesServer: context.namesServer }),
-        onApproval: approvalFrom(capabilities, ask, context, call.waiting),
+        onApproval: approvalFrom(capabilities, ask, context.onApproval, call.waiting),
         clientCapabilities: capabilities,
         input:
           inputResponses === undefined && upstream === undefined
@@ -213,7 +194,7 @@ async function callForModern(
 function settle(
   next: Next,
   held: HeldCall,
-  bound: Pick<CallState, "caller" | "tool" | "args">,
+  bound: ReturnType<typeof boundTo>,
   context: EndpointContext,
 ): Answer {
   if (next.kind === "ended") return next.answer;
@@ -225,60 +206,8 @@ function settle(
       "too many calls wait for answers; answer or cancel some of them first",
     );
   }
-  const requestState = sealState({ ...bound, held: id }, context);
+  const requestState = sealState({ held: id }, bound, context);
   return { result: { resultType: "input_required", inputRequests: next.requests, requestState } };
-}
-
-function askedByServer(
-  asked: NonNullable<CallOutcome["inputRequired"]>,
-  bound: Pick<CallState, "caller" | "tool" | "args">,
-  context: EndpointContext,
-): JsonObject {
-  const { requestState: upstream, inputRequests } = asked;
-  return {
-    resultType: "input_required",
-    ...(inputRequests !== undefined && { inputRequests }),
-    ...(upstream !== undefined && { requestState: sealState({ ...bound, upstream }, context) }),
-  };
-}
-
-/** Without a form, the question is left for whoever answers approvals elsewhere. */
-function approvalFrom(
-  capabilities: JsonObject,
-  ask: Ask,
-  { onApproval }: EndpointContext,
-  waiting: ((message: string) => void) | undefined,
-): AskApproval | undefined {
-  if (supportsForms(capabilities)) return (request, signal) => askApproval(request, ask, signal);
-  if (onApproval === undefined) return undefined;
-  return (request, signal) => {
-    waiting?.(`waits for approval of ${request.tool}`);
-    return onApproval(request, signal);
-  };
-}
-
-function sealState(
-  state: Omit<CallState, "expiresAt">,
-  { sealer, clock }: EndpointContext,
-): string {
-  return sealer.seal(STATE, { ...state, expiresAt: clock.now() + HOLD_MS });
-}
-
-function openState(
-  sealed: unknown,
-  bound: Pick<CallState, "caller" | "tool" | "args">,
-  { sealer, clock }: EndpointContext,
-): CallState | undefined {
-  if (typeof sealed !== "string") return undefined;
-  const state = sealer.open(STATE, sealed) as CallState | undefined;
-  if (state === undefined || state.expiresAt < clock.now()) return undefined;
-  const isSame =
-    state.caller === bound.caller && state.tool === bound.tool && state.args === bound.args;
-  return isSame ? state : undefined;
-}
-
-function hashOf(args: JsonObject): string {
-  return createHash("sha256").update(canonicalJson(args)).digest("base64url");
 }
 
 function lostCall(name: string): CallOutcome {

@@ -2,11 +2,12 @@
 // model. Also the question whether a call may be made at all.
 
 import { approvalText } from "../../bridge/approval-text.ts";
-import type { ApprovalAnswer, ApprovalRequest } from "../../model/approval.ts";
+import type { ApprovalAnswer, ApprovalRequest, AskApproval } from "../../model/approval.ts";
 import type { ElicitationAnswer, ElicitationRequest } from "../../model/elicitation.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { RequestHandlers } from "../../model/request-handlers.ts";
 import type { SampledMessage, SamplingContent, SamplingRequest } from "../../model/sampling.ts";
+import type { Client } from "../client.ts";
 import type { Answer } from "../message.ts";
 
 /**
@@ -29,7 +30,7 @@ export interface AskingOptions {
 
 const NEVER = new AbortController().signal;
 
-export function supportsForms({ elicitation }: JsonObject): boolean {
+function supportsForms({ elicitation }: JsonObject): boolean {
   if (!isJsonObject(elicitation)) return false;
   return Object.keys(elicitation).length === 0 || isJsonObject(elicitation["form"]);
 }
@@ -81,8 +82,48 @@ export function askClient({
   return { onElicitation, onSampling: { handler: sample, tools: hasTools, maxTokens: 1_000_000 } };
 }
 
+/** The handlers of a client up to 2025-11-25. Made once, so that all its calls are known to be one caller's. */
+export function handlersOf(
+  client: Client,
+  { namesServer }: Pick<AskingOptions, "namesServer">,
+): RequestHandlers {
+  client.handlers ??= askClient({
+    capabilities: askable(client),
+    ask: asker(client),
+    namesServer,
+  });
+  return client.handlers;
+}
+
+/** What the client can be asked for. */
+export function askable({ canBeAsked, profile }: Client): JsonObject {
+  return canBeAsked ? profile.capabilities : {};
+}
+
+export function asker(client: Client): Ask {
+  return (method, params, signal, callId) => client.ask(callId, method, params, signal);
+}
+
+/**
+ * Asks the client where it can show forms. Otherwise the question is left to `elsewhere`, and the client is told what its
+ * call waits for.
+ */
+export function approvalFrom(
+  capabilities: JsonObject,
+  ask: Ask,
+  elsewhere: AskApproval | undefined,
+  waiting?: (message: string) => void,
+): AskApproval | undefined {
+  if (supportsForms(capabilities)) return (request, signal) => askApproval(request, ask, signal);
+  if (elsewhere === undefined) return undefined;
+  return (request, signal) => {
+    waiting?.(`waits for approval of ${request.tool}`);
+    return elsewhere(request, signal);
+  };
+}
+
 /** Puts an approval to the client as a form. */
-export async function askApproval(
+async function askApproval(
   request: ApprovalRequest,
   ask: Ask,
   signal: AbortSignal = NEVER,

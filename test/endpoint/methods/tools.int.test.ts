@@ -227,7 +227,7 @@ describe("approval", () => {
   it("is left to whoever answers elsewhere if the client cannot ask, and the client hears what it waits for", async () => {
     const board = await open({ echo: { ...fixture("echo"), ...guarded } }, ASKING);
     const asked: string[] = [];
-    const onApproval: AskApproval = async ({ tool, caller }) => {
+    const onApproval: AskApproval = ({ tool, caller }) => {
       asked.push(`${tool} for ${caller}`);
       return "once";
     };
