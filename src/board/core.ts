@@ -4,7 +4,6 @@
 import { toFailure } from "../bridge/failure.ts";
 import { collectNative } from "../bridge/native.ts";
 import { Catalog } from "../catalog/catalog.ts";
-import type { CatalogCache } from "../catalog/catalog-cache.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { BoardBase, BoardCallOptions } from "../model/board.ts";
 import type { BoardOptions } from "../model/board-options.ts";
@@ -25,9 +24,9 @@ import { ContentRequests } from "./content/content-requests.ts";
 import { Prompts } from "./content/prompts.ts";
 import { RESOURCE_TOOLS, resourceTools } from "./content/resource-tools.ts";
 import { Resources } from "./content/resources.ts";
+import { EarlierRuns } from "./earlier-runs.ts";
 import { findByFullName, findTool, unknownTool } from "./find-tool.ts";
 import { BoardGuard, type SessionGuard } from "./guard.ts";
-import type { RecentFailures } from "./recent-failures.ts";
 import { BoardRoots } from "./roots.ts";
 import { BoardRules } from "./rules.ts";
 import { savedResultTool } from "./saved-results.ts";
@@ -42,8 +41,6 @@ const CLOSE_WAIT_MS = 1000;
 export interface BoardCoreOptions {
   agent: AgentConfig;
   options: BoardOptions;
-  cache: CatalogCache | undefined;
-  failures?: RecentFailures;
   /** Runs the calls that are made through a tool's `execute`. */
   call: (name: string, args: JsonObject, options: BoardCallOptions) => Promise<CallOutcome>;
   /** For a session's board: the agent's board, and the session. */
@@ -79,7 +76,7 @@ export class BoardCore {
   #offered: readonly string[] = [];
   #isOpen = false;
 
-  constructor({ agent, options, cache, failures, call, over }: BoardCoreOptions) {
+  constructor({ agent, options, call, over }: BoardCoreOptions) {
     const base = over?.base;
     this.agent = agent;
     this.options = options;
@@ -91,7 +88,7 @@ export class BoardCore {
     this.#events = new Emitter((error) =>
       this.logger.error("a listener threw", { reason: String(error) }),
     );
-    const { workspaceDir = agent.workspace } = options;
+    const { stateDir, workspaceDir = agent.workspace } = options;
     this.roots = new BoardRoots({
       given: options.roots,
       configured: agent.roots,
@@ -102,7 +99,7 @@ export class BoardCore {
     const given = [
       ...(options.native ?? []),
       ...this.#resourceTools(),
-      ...(options.stateDir === undefined ? [] : [unlessTaken(reader)]),
+      ...(stateDir === undefined ? [] : [unlessTaken(reader)]),
     ];
     const native = collectNative(given, workspaceDir ? { workspaceDir } : {});
     const common = {
@@ -139,8 +136,8 @@ export class BoardCore {
       questions: new QuestionQueue(),
       catalog: new Catalog(agent.toolNames, native.keys()),
       guard: this.#guard,
-      cache,
-      failures,
+      // Nothing about a session's own servers is kept after it.
+      earlier: over || stateDir === undefined ? undefined : new EarlierRuns(stateDir, common),
       base: base?.servers,
     });
     this.#calls = new Calls(this.clock, this.logger, this.#events, (text, isCut) =>
@@ -177,15 +174,7 @@ export class BoardCore {
     if (over === undefined) {
       const { tools, servers, logger } = this;
       const { caches, redact } = content;
-      this.rules = new BoardRules({
-        agent,
-        known,
-        tools,
-        servers,
-        logger,
-        redact,
-        content: caches,
-      });
+      this.rules = new BoardRules({ agent, known, tools, servers, caches, logger, redact });
     }
     this.resources = new Resources({
       ...content,

@@ -17,7 +17,7 @@ export interface BoardRulesOptions {
   known: KnownNames;
   tools: BoardTools;
   servers: Pick<ServerSet, "get">;
-  content: Pick<ContentCaches, "knownNames" | "isListed">;
+  caches: Pick<ContentCaches, "knownNames" | "isListed">;
   logger: Logger;
   /** Removes secrets: a URI that may have been meant can have one in it. */
   redact: <Value>(value: Value) => Value;
@@ -42,12 +42,12 @@ export class BoardRules {
 
   unmatched(): UnmatchedRule[] {
     if (this.#rules.isEmpty) return [];
-    const { tools, servers, content, redact } = this.#options;
+    const { tools, servers, caches, redact } = this.#options;
     this.#unmatched ??= redact(
       this.#rules.find({
-        tools: [...tools.all().map(({ subject }) => toolName(subject)), ...content.knownNames()],
+        tools: [...tools.all().map(({ subject }) => toolName(subject)), ...caches.knownNames()],
         isListed: (name, kind) =>
-          kind === "tool" ? servers.get(name)?.isKnown === true : content.isListed(name, kind),
+          kind === "tool" ? servers.get(name)?.isKnown === true : caches.isListed(name, kind),
       }),
     );
     return this.#unmatched;

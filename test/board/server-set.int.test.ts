@@ -34,7 +34,6 @@ async function openCore(
   const core: BoardCore = new BoardCore({
     agent,
     options: {},
-    cache: undefined,
     call: (name, args, options) => core.call(name, args, options),
     over: base && { base, directories: [cwd], session: { id: "s", servers: serverGuards([]) } },
   });
