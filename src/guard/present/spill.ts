@@ -8,7 +8,7 @@ import { basename, join } from "node:path";
 import type { ContentBlock } from "../../model/content.ts";
 import type { ToolSubject } from "../../model/guard.ts";
 import type { FramingMode } from "../../model/guard-settings.ts";
-import { isOwnerGone, ownerName } from "../../state/process-owner.ts";
+import { ownerName, ownerState } from "../../state/process-owner.ts";
 import { byteSize, oneLine } from "../../util/text.ts";
 import { makeDirectory } from "../../util/make-directory.ts";
 import { type CutText, type Fitted, type OversizedMedia, wholeText } from "./fit.ts";
@@ -196,7 +196,7 @@ export async function removeLeftBehind(parent: string): Promise<void> {
   for (const name of await readdir(parent).catch(() => [])) {
     const end = name.lastIndexOf(".");
     if (!name.startsWith(PREFIX) || end === -1) continue;
-    if (isOwnerGone(name.slice(PREFIX.length, end))) await tryDelete(join(parent, name));
+    if (ownerState(name.slice(PREFIX.length, end)) === "gone") await tryDelete(join(parent, name));
   }
 }
 
