@@ -156,7 +156,7 @@ export class BoardTools {
       },
       isAllowed,
       get isListed() {
-        return isAllowed && !isApp && !guard.isWithheld(subject);
+        return isAllowed && !isApp && guard.offers(subject);
       },
     };
   }

@@ -44,7 +44,7 @@ type Manner = (typeof MANNERS)[number];
 
 /** Several tries, the best first. None where the schema cannot be satisfied, or only by something very large. */
 export function exampleArguments(schema: JsonObject): JsonObject[] {
-  const tries = MANNERS.map((manner) => new Sampler(schema, manner).sample());
+  const tries = MANNERS.map((manner) => new ExampleMaker(schema, manner).make());
   return tries.filter(isJsonObject);
 }
 
@@ -98,7 +98,7 @@ async function readBack(words: readonly string[], schema: JsonObject): Promise<u
   }
 }
 
-class Sampler {
+class ExampleMaker {
   readonly #root: JsonObject;
   readonly #view: SchemaView;
   readonly #manner: Manner;
@@ -110,7 +110,7 @@ class Sampler {
     this.#manner = manner;
   }
 
-  sample(): unknown {
+  make(): unknown {
     return this.#value({ type: "object", ...this.#root }, 0)?.value;
   }
 

@@ -13,7 +13,7 @@ import { untilAborted } from "../../util/abort.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { compare, isFirstFor, observe, type PinChange, type Sighting, toSighting } from "./pin.ts";
 import { type PinStore, UNCHANGED } from "./pin-store.ts";
-import { lostReason, refusal, toDiagnostics, withheldTool } from "./report.ts";
+import { lostReason, refusal, toDiagnostics, nameOnly } from "./report.ts";
 
 export interface PinsOptions {
   store: PinStore;
@@ -141,16 +141,16 @@ export class Pins {
     return tools.map((tool) => {
       const change = this.#changeOf(server, tool.name);
       if (change === undefined || change.kind === "instructions") return tool;
-      if (change.kind !== "changed") return withheldTool(change, tool.name);
+      if (change.kind !== "changed") return nameOnly(change, tool.name);
       const { _meta, execution } = tool;
       return { ...change.before, ...(_meta && { _meta }), ...(execution && { execution }) };
     });
   }
 
-  /** Whether the tool is not offered at all. */
-  isWithheld(server: string, tool: string): boolean {
+  /** False for a tool of which `offered` leaves nothing but its name. */
+  offers(server: string, tool: string): boolean {
     const kind = this.#changeOf(server, tool)?.kind;
-    return kind === "new" || kind === "lost";
+    return kind !== "new" && kind !== "lost";
   }
 
   readonly stage: StageFor = ({ source }) => {

@@ -69,7 +69,7 @@ function personalRemedy(change: PinChange): string {
 }
 
 /** What is left of a tool that must not be offered, for whoever asks for it by its name. */
-export function withheldTool(change: PinChange, name: string): ToolDefinition {
+export function nameOnly(change: PinChange, name: string): ToolDefinition {
   const description = `(not offered: ${summary(change)}; a person has to approve it)`;
   return { name, description, inputSchema: { type: "object" } };
 }

@@ -39,7 +39,8 @@ export async function runResources(
     const byServer = board
       .status()
       .flatMap(({ name }) => lines.filter((line) => line.server === name));
-    printList("resource", query, byServer, { resources, templates }, board, context);
+    const json = { resources, templates };
+    printList({ noun: "resource", query, lines: byServer, json }, board, context);
     return EXIT.ok;
   });
 }
@@ -53,17 +54,23 @@ export async function runPrompts(
     const prompts = listed.filter(({ server: from, name, title, description }) =>
       hasWords([`${from}/${name}`, title, description], query),
     );
-    printList("prompt", query, prompts.map(promptLine), { prompts }, board, context);
+    const lines = prompts.map(promptLine);
+    printList({ noun: "prompt", query, lines, json: { prompts } }, board, context);
     return EXIT.ok;
   });
 }
 
-/** Prints `json` instead of the lines with --json. Names the servers that could not be asked. */
+interface ContentList {
+  noun: "resource" | "prompt";
+  query: readonly string[];
+  lines: readonly ListLine[];
+  /** Printed instead of the lines with --json. */
+  json: object;
+}
+
+/** Names the servers that could not be asked. */
 function printList(
-  noun: string,
-  query: readonly string[],
-  lines: readonly ListLine[],
-  json: object,
+  { noun, query, lines, json }: ContentList,
   board: Pick<Board, "status">,
   { screen, options }: CliContext,
 ): void {
