@@ -6,13 +6,12 @@ import type { CachedTools } from "../catalog/catalog-cache.ts";
 import type { BoardOptions } from "../model/board-options.ts";
 import type { ServerIdentity, ToolList } from "../model/connection.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { PlugboardError } from "../model/errors.ts";
+import { unknownServer } from "../model/errors.ts";
 import type { ToolsEvent } from "../model/events.ts";
 import type { ToolSubject } from "../model/guard.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import type { ServerState } from "../model/server-state.ts";
 import { within } from "../util/clock.ts";
-import { closest } from "../util/closest.ts";
 import { Emitter } from "../util/emitter.ts";
 import { advertisedTo, createServer, type CreateServerContext } from "./create-server.ts";
 import type { EarlierRuns, RememberedServer } from "./earlier-runs.ts";
@@ -368,12 +367,4 @@ export class ServerSet {
 
 function isShareable({ definition }: ServerEntry): boolean {
   return definition.scope !== "session";
-}
-
-function unknownServer(name: string, names: Iterable<string>): PlugboardError {
-  const meant = closest(name, names);
-  return new PlugboardError("UNKNOWN_SERVER", `there is no server named '${name}'`, {
-    server: name,
-    hint: meant === undefined ? undefined : `did you mean '${meant}'?`,
-  });
 }

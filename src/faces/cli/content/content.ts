@@ -17,7 +17,7 @@ import { ensureDirectory, saveBinary } from "../call/save.ts";
 import type { GetPromptCommand, ListContentCommand, ReadCommand } from "./command.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import { withBoard } from "../open.ts";
+import { serverIn, withBoard } from "../open.ts";
 import { stateToJson, unavailableNotes } from "../status/server-state.ts";
 import { whileStarting } from "../status/starting.ts";
 import { hasWords, listByServer, type ListLine } from "../terminal/list.ts";
@@ -155,7 +155,7 @@ export async function runPrompt(
   const values = toStrings(await readArguments(args, context));
   return withBoard(
     context,
-    { start: "none", serverIn: name, ...approving(yes) },
+    { start: "none", server: serverIn(name), ...approving(yes) },
     async ({ board }) => {
       const { prompt, all } = await whileStarting(board, context, findPrompt(name, board));
       if (prompt !== undefined) checkArguments(prompt, values, context);

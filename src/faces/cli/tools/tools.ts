@@ -11,7 +11,7 @@ import { EXIT } from "../exit-code.ts";
 import type { ToolHelpCommand } from "../call/command.ts";
 import { findTool } from "../find-tool.ts";
 import { offeredCommand } from "../offered-command.ts";
-import { withBoard } from "../open.ts";
+import { serverIn, withBoard } from "../open.ts";
 import { stateToJson, unavailableNotes } from "../status/server-state.ts";
 import { untilStarted, whileStarting } from "../status/starting.ts";
 import { hasWords } from "../terminal/list.ts";
@@ -23,10 +23,10 @@ const loadPages = () => import("./tool-page.ts");
 
 export async function runTools(command: ToolsCommand, context: CliContext): Promise<number> {
   const { screen, options } = context;
-  const { server, refresh, long, query } = command;
+  const { refresh, long, query } = command;
   const start = refresh ? "none" : "unknown";
-  const serverIn = query.length === 1 ? query[0] : undefined;
-  return withBoard(context, { start, server, serverIn }, async ({ board, agent }) => {
+  const server = command.server ?? (query.length === 1 ? serverIn(query[0]) : undefined);
+  return withBoard(context, { start, server }, async ({ board, agent }) => {
     const { out } = screen.terminal;
     const find = (): Found => findTools(board, command);
     const show = async (tools: readonly Tool[]): Promise<void> =>
@@ -127,7 +127,7 @@ export async function runToolHelp(
   context: CliContext,
 ): Promise<number> {
   const { screen, options, signal } = context;
-  return withBoard(context, { start: "none", about: name }, async ({ board }) => {
+  return withBoard(context, { start: "none", about: serverIn(name) }, async ({ board }) => {
     const tool = await whileStarting(board, context, findTool(board, name, signal));
     const { toolHelp } = await loadPages();
     if (options.json) screen.json(toolJson(tool));
