@@ -62,7 +62,7 @@ export class BoardCore {
   readonly resources: Resources;
   readonly prompts: Prompts;
   readonly roots: BoardRoots;
-  /** Only of an agent's board, which speaks of them for all sessions. */
+  /** Only on an agent's board, which reports them for all sessions. */
   readonly rules: BoardRules | undefined;
   readonly on: BoardBase["on"] = (event, listener) => this.#events.on(event, listener);
   readonly #redactor: Redactor;
@@ -72,7 +72,7 @@ export class BoardCore {
   readonly #calls: Calls;
   readonly #caches: ContentCaches;
   readonly #offBase: (() => void)[] = [];
-  /** The board's own tools that listeners know of, as far as they come and go. */
+  /** Which of the board's own tools that come and go were listed when listeners were last told. */
   #offered: readonly string[] = [];
   #isOpen = false;
 
@@ -186,7 +186,7 @@ export class BoardCore {
     if (base !== undefined) this.#forwardContentEvents(base);
   }
 
-  /** From now on changed tools are reported. Before the board is open, nobody has a list that they could change. */
+  /** Call this when the board is open. Changed tools are reported only from then on. */
   opened(): void {
     this.#offered = this.tools.offered();
     this.#isOpen = true;

@@ -63,7 +63,7 @@ export class BoardTools {
     );
   }
 
-  /** The names of the board's own tools that are listed at times, and are now. */
+  /** Names of the board's own tools that come and go and are listed now. */
   offered(): string[] {
     return [...this.#options.native.values()].flatMap(({ name, isOffered }) =>
       isOffered !== undefined && this.#native.get(name)?.isListed === true ? [name] : [],
@@ -92,8 +92,8 @@ export class BoardTools {
   }
 
   /**
-   * A change without tools that are not listed; undefined if nothing is left. A tool that changes between the two is
-   * added or removed. Must be called with every change.
+   * Leaves tools that are not listed out of a change; undefined if nothing remains. A tool that becomes listed counts
+   * as added, one that stops being listed as removed. Must be called with every change.
    */
   listedChange({ added, removed, changed }: ToolsEvent): ToolsEvent | undefined {
     const listed: ToolsEvent = {

@@ -24,7 +24,7 @@ export interface PinsOptions {
 export interface PinnedServerHooks {
   /** Asks the server for its tools again, and starts it if it does not run. Must not reject. */
   relist?: () => Promise<void>;
-  /** What is offered of the server's tools is not what it was, although the server has not listed them again. */
+  /** Called when other tools of the server are offered than before, although it has not listed them again. */
   onOffer?: () => void;
 }
 
@@ -157,17 +157,17 @@ export class Pins {
     if (source.kind !== "mcp") return undefined;
     if (this.#watches.get(source.server)?.mode !== "block") return undefined;
     return (call, rest) => {
-      const doubt = this.#doubt(call, true);
-      return doubt === undefined ? rest(call) : doubt.then(() => rest(call));
+      const check = this.#checkIfBlocked(call, true);
+      return check === undefined ? rest(call) : check.then(() => rest(call));
     };
   };
 
   /**
-   * Rejects with CHANGED_TOOL if the tool is blocked by now; undefined at once if nothing suggests it. A server
-   * that is started for the call may turn out to have other tools than were known.
+   * Rejects with CHANGED_TOOL if the tool is blocked by now; undefined if there is nothing to await. A server that
+   * is started for the call may turn out to have other tools than were known.
    */
   recheck(call: GuardedCall): Promise<void> | undefined {
-    return this.#doubt(call, false);
+    return this.#checkIfBlocked(call, false);
   }
 
   /** Resolves when all sightings are saved, or could not be. */
@@ -175,7 +175,8 @@ export class Pins {
     await this.#saving;
   }
 
-  #doubt(call: GuardedCall, mayRelist: boolean): Promise<void> | undefined {
+  /** Undefined at once if nothing suggests that the tool is blocked. */
+  #checkIfBlocked(call: GuardedCall, mayRelist: boolean): Promise<void> | undefined {
     const { source } = call.subject;
     if (source.kind !== "mcp") return undefined;
     const { server, tool } = source;

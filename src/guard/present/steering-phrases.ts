@@ -461,7 +461,7 @@ export const PHRASES: readonly Phrase[] = [
   ),
   phrase("prompt-extraction", "시스템 프롬프트|시스템프롬프트", ""),
 
-  // What stands around turns, calls and results, and text that is not shown.
+  // Markup around turns, calls and results, and text that is not shown.
   phrase(
     "chat-markup",
     [

@@ -12,7 +12,7 @@ const IMAGE_BEACON =
 // oxlint-disable-next-line no-control-regex
 const TERMINAL_ESCAPE = /\x1b[[\]p^_]|\x9b/;
 
-/** Letters of another script, or none at all, that stand for Latin ones or hide between them. */
+/** Characters that look like Latin letters, or that are invisible between them. */
 interface Disguise {
   name: string;
   /** Searched only if the text has a character whose code has this upper byte. */

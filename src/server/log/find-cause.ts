@@ -24,7 +24,7 @@ export interface FailureCause {
   remedy?: string;
   /** The remedy repeats a part of what the server wrote. */
   isRemedyQuoted?: boolean;
-  /** What spoils the line, if it would be a message; follows "a line that". */
+  /** What is wrong with a line that was meant as a message; follows "a line that". */
   fault?: string;
 }
 
@@ -227,7 +227,7 @@ function issuesIn(lines: readonly string[]): string | undefined {
   return issues.includes(undefined) ? undefined : issues.join("; ");
 }
 
-/** Without the full stop: the quote stands in a sentence of ours. */
+/** Drops the full stop, because the quote goes into a sentence of ours. */
 function quote(line: string): string {
   return oneLine(line.replace(/^\s*\[cause\]: /, ""), MAX_QUOTE).replace(/[.;:]$/, "");
 }

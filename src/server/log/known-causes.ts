@@ -7,7 +7,7 @@ interface KnownCause {
   pattern: RegExp;
   /** Undefined if it is another cause after all. `next` is the line and the two that follow. */
   remedy: (found: RegExpExecArray, next: readonly string[]) => string | undefined;
-  /** The remedy holds nothing of what the server wrote. */
+  /** The remedy repeats nothing that the server wrote. */
   isFixed?: boolean;
 }
 
@@ -216,7 +216,7 @@ function missingModule(name: string, importer: string | undefined): string {
 /** Names of errors look like names of variables. */
 const NO_VARIABLE = /^(?:ERR|E|UV|CERT|UNABLE|DEPTH|SELF|MODULE|NODE_MODULE|HTTP|JSON|GLIBC)_/;
 
-/** Undefined if the text names no variable. `isShort` says that a single word is one too, such as TOKEN. */
+/** Undefined if the text names no variable. With `isShort`, a single word such as TOKEN counts as one. */
 export function setVariables(text: string, isShort = false): string | undefined {
   const long = text.match(/\b[A-Z][A-Z0-9]{0,60}(?:_[A-Z0-9]{1,60}){1,12}\b/g) ?? [];
   const short = isShort && long.length === 0 ? (text.match(/\b[A-Z][A-Z0-9]{3,60}\b/g) ?? []) : [];
