@@ -72,8 +72,6 @@ export class BoardCore {
   readonly #calls: Calls;
   readonly #caches: ContentCaches;
   readonly #offBase: (() => void)[] = [];
-  /** Which of the board's own tools that come and go were listed when listeners were last told. */
-  #offered: readonly string[] = [];
   #isOpen = false;
 
   constructor({ agent, options, call, over }: BoardCoreOptions) {
@@ -160,10 +158,7 @@ export class BoardCore {
         this.#events.emit("resources", { ...this.#redactor.value(event), server });
       },
       onPrompts: (event) => this.#events.emit("prompts", event),
-      onListed: () => {
-        this.rules?.changed();
-        if (this.#isOpen) this.rules?.warn();
-      },
+      onListed: () => this.rules?.changed(),
     });
     const content = {
       caches: this.#caches,
@@ -188,9 +183,9 @@ export class BoardCore {
 
   /** Call this when the board is open. Changed tools are reported only from then on. */
   opened(): void {
-    this.#offered = this.tools.offered();
     this.#isOpen = true;
-    this.rules?.warn();
+    this.tools.offeredChange();
+    this.rules?.opened();
   }
 
   /** Not async, so that a call to a known tool does not pay for a second promise. */
@@ -257,7 +252,6 @@ export class BoardCore {
   #emitServerEvents(): void {
     this.servers.events.on("tools", (event) => {
       this.rules?.changed();
-      if (this.#isOpen) this.rules?.warn();
       const change = this.tools.listedChange(event);
       if (this.#isOpen && change !== undefined) this.#events.emit("tools", change);
     });
@@ -278,19 +272,15 @@ export class BoardCore {
     const wanted = given === "auto" ? (configured ?? given) : given;
     if (wanted === false) return [];
     const tools = resourceTools(() => this.resources);
-    if (wanted === true) return tools;
-    return tools.map((tool) => ({ ...tool, isOffered: () => this.resources.isThereAny }));
+    return wanted === true
+      ? tools
+      : tools.map((tool) => ({ ...tool, isOffered: () => this.resources.hasAny }));
   }
 
   /** Reports the board's own tools that have joined or left the list. */
   #reportOffered(): void {
-    if (!this.#isOpen) return;
-    const before = this.#offered;
-    this.#offered = this.tools.offered();
-    const added = this.#offered.filter((name) => !before.includes(name));
-    const removed = before.filter((name) => !this.#offered.includes(name));
-    if (added.length + removed.length === 0) return;
-    this.#events.emit("tools", { added, removed, changed: [] });
+    const change = this.#isOpen ? this.tools.offeredChange() : undefined;
+    if (change !== undefined) this.#events.emit("tools", change);
   }
 
   /** The agent's board reports what changes on shared servers; this board repeats it. */

@@ -27,6 +27,7 @@ export class BoardRules {
   readonly #options: BoardRulesOptions;
   readonly #rules: UnmatchedRules;
   readonly #told = new Set<string>();
+  #isOpen = false;
   /** Kept until tools change, since the status is asked for often. */
   #unmatched: UnmatchedRule[] | undefined;
 
@@ -66,10 +67,17 @@ export class BoardRules {
   /** Call this when tools, or the known lists of resources or prompts, have changed. */
   changed(): void {
     this.#unmatched = undefined;
+    if (this.#isOpen) this.#warn();
+  }
+
+  /** Call this when the board is open. Nothing is logged before, because most tools are not known yet. */
+  opened(): void {
+    this.#isOpen = true;
+    this.#warn();
   }
 
   /** Logs each rule once. What may be a precaution is only in the status. */
-  warn(): void {
+  #warn(): void {
     for (const unmatched of this.unmatched()) {
       const { rule, setting, problem } = unmatched;
       const key = `${setting} ${rule}`;

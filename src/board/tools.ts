@@ -50,6 +50,8 @@ export class BoardTools {
   readonly #ofServers = new WeakMap<CatalogEntry, BoardTool>();
   /** Public names of tools that are not listed. Changes of these are not reported. */
   readonly #hidden = new Set<string>();
+  /** Names of the board's own tools that come and go and were listed last time. */
+  #offered: readonly string[] = [];
 
   constructor(options: BoardToolsOptions) {
     this.#options = options;
@@ -60,13 +62,6 @@ export class BoardTools {
   list({ all = false }: { all?: boolean } = {}): Tool[] {
     return this.all().flatMap(({ isAllowed, isListed, tool }) =>
       isListed || (all && isAllowed && tool.include === "app") ? [tool] : [],
-    );
-  }
-
-  /** Names of the board's own tools that come and go and are listed now. */
-  offered(): string[] {
-    return [...this.#options.native.values()].flatMap(({ name, isOffered }) =>
-      isOffered !== undefined && this.#native.get(name)?.isListed === true ? [name] : [],
     );
   }
 
@@ -111,6 +106,17 @@ export class BoardTools {
       else if (wasListed) listed.removed.push(name);
     }
     return Object.values(listed).some(({ length }) => length > 0) ? listed : undefined;
+  }
+
+  /** Which of the board's own tools were added to the list or removed since the last call of this function. */
+  offeredChange(): ToolsEvent | undefined {
+    const before = this.#offered;
+    this.#offered = [...this.#options.native.values()].flatMap(({ name, isOffered }) =>
+      isOffered !== undefined && this.#native.get(name)?.isListed === true ? [name] : [],
+    );
+    const added = this.#offered.filter((name) => !before.includes(name));
+    const removed = before.filter((name) => !this.#offered.includes(name));
+    return added.length + removed.length === 0 ? undefined : { added, removed, changed: [] };
   }
 
   #at(entry: CatalogEntry): BoardTool {
