@@ -1,6 +1,7 @@
 // The one error class and its table of codes. Callers branch on `code`, never on the text.
 
 import { closest } from "../util/closest.ts";
+import { errorMessage } from "../util/error-message.ts";
 import { systemProblem } from "../util/system-problem.ts";
 import { oneLine } from "../util/text.ts";
 
@@ -164,7 +165,7 @@ export function toPlugboardError(
     const { message, hint } = problem;
     return new PlugboardError(code, message, { cause: error, hint, quote: "", ...details });
   }
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   return new PlugboardError(code, message, { cause: error, ...details });
 }
 
