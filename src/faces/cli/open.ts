@@ -49,7 +49,7 @@ export async function withBoard<Result>(
 ): Promise<Result> {
   const { io, options, logger, clock } = context;
   const { env, cwd, homedir } = io;
-  const { start, showsRules = false, adjust = (agent) => agent } = open;
+  const { start, showsRules, adjust = (agent) => agent } = open;
   const source = open.demo ? ({ kind: "demo" } as const) : findSource(context);
   const loaded = await loadAgent(source, context, demoConfig);
   if (source.kind === "file" && (await needsTrust(source, io))) {
@@ -69,7 +69,7 @@ export async function withBoard<Result>(
       skipFailed: server === undefined && start !== "eager",
       env,
       clock,
-      logger: warningsAbout(about, showsRules ? withoutRules(logger) : logger),
+      logger: withoutWarnings(logger, { about, showsRules }),
       stateDir: plugboardHome(env, homedir),
       workspaceDir: agent.workspace ?? cwd,
       owner: options.owner,
@@ -90,23 +90,18 @@ export async function withBoard<Result>(
   }
 }
 
-function withoutRules(logger: Logger): Logger {
+/** Leaves out warnings about rules that the command shows itself, and about other servers: `status` shows those. */
+function withoutWarnings(
+  logger: Logger,
+  { about, showsRules }: Pick<OpenOptions, "about" | "showsRules">,
+): Logger {
   return {
     ...logger,
     warn(message, fields) {
-      if (fields?.["setting"] === undefined) logger.warn(message, fields);
-    },
-  };
-}
-
-/** Leaves out what is warned of other servers than the one that a command names: `status` shows it. */
-function warningsAbout(about: string | undefined, logger: Logger): Logger {
-  if (about === undefined) return logger;
-  return {
-    ...logger,
-    warn(message, fields) {
-      const { server = about } = fields ?? {};
-      if (server === about) logger.warn(message, fields);
+      const { server, setting } = fields ?? {};
+      const isOfOther = about !== undefined && server !== undefined && server !== about;
+      const isShown = showsRules === true && setting !== undefined;
+      if (!isOfOther && !isShown) logger.warn(message, fields);
     },
   };
 }
