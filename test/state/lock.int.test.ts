@@ -114,11 +114,14 @@ describe("a stale lock", () => {
     expect(await readdir(join(path, ".."))).toEqual([]);
   });
 
-  it("is removed if its pid belongs to a later process now", async () => {
+  it.each<[string, RegExp, string]>([
+    ["its pid belongs to a later process now", /\d+$/, "1"],
+    ["its holder ran before the machine was restarted", /(?<=^\w+-)\w+/, "00000000"],
+  ])("is removed at once if %s", async (_, part, other) => {
     const path = await freshPath();
     await withLock(path, systemClock, async () => {
       const holder = JSON.parse(await readFile(path, "utf8"));
-      const owner = holder.owner.replace(/\d+$/, "1");
+      const owner = holder.owner.replace(part, other);
       await writeFile(path, JSON.stringify({ token: "other", owner }));
       expect(await withLock(path, systemClock, async () => "free")).toBe("free");
     });
