@@ -351,6 +351,9 @@ describe("changes", () => {
       code: "UNKNOWN_SERVER",
       hint: "did you mean 'echo'?",
     });
+    await expect(board.restart("time")).rejects.toMatchObject({
+      hint: "the servers are: echo",
+    });
   });
 });
 

@@ -128,7 +128,7 @@ describe("faults that end the connection, with their cause named", () => {
   });
 });
 
-describe("answers that are none", () => {
+describe("answers that cannot be read", () => {
   const message = (rest: string): string => `{"jsonrpc":"2.0","id":$ID${rest}}`;
   const result = (value: string): string => message(`,"result":${value}`);
   const TO_CALL = "the server's answer to tools/call";
@@ -197,7 +197,7 @@ describe("answers that are none", () => {
     }
   });
 
-  it("and are no messages at all are shown when the call times out", async () => {
+  it("that are not messages are shown when the call times out", async () => {
     const { board } = await besideHealthy({ ...fixture("raw-answers"), toolTimeout: 300 });
     const answer = (id: string): string => `{"jsonrpc":"2.0","id":${id},"result":{"content":[]}}`;
     const cases: [line: string, encoding: string, shown: string][] = [
@@ -356,7 +356,7 @@ describe("servers that do not start", () => {
     await expectHealthy(board);
   });
 
-  it("exits at once, six times: failed, visible, with its last words", async () => {
+  it("that exits at once six times is failed, and its status quotes its last words", async () => {
     // Real time would be 31 s: a clock that hurries makes the same supervisor quick.
     const { systemClock } = await import("../src/util/clock.ts");
     const hurried = {
@@ -399,7 +399,7 @@ describe("servers that stop answering", () => {
     await expectHealthy(board);
   });
 
-  it("one that reads nothing: what was sent times out, and what was not says that it has not run", async () => {
+  it("one that reads nothing: a sent call times out, an unsent one says that it has not run", async () => {
     const server = { ...fixture("not-reading", "--after=tools/list"), toolTimeout: 1000 };
     const { board } = await besideHealthy(server);
     const text = "x".repeat(250_000);

@@ -191,7 +191,7 @@ async function loadPackage(name: string, importPackage: ImportPackage): Promise<
     if (!hasErrorCode(cause, "ERR_MODULE_NOT_FOUND")) throw cause;
     throw noModel(`the package ${name} is not installed`, {
       cause,
-      hint: `with -g if Plugboard was installed so: npm install ${name === SDK ? SDK : `${name} ${SDK}`}`,
+      hint: `install it (with -g if Plugboard was installed with -g): npm install ${name === SDK ? SDK : `${name} ${SDK}`}`,
     });
   }
 }

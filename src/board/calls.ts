@@ -49,7 +49,7 @@ export class Calls {
   #running = 0;
   #onIdle: (() => void) | undefined;
 
-  /** `redact` removes the board's secrets from a text, of which `isCut` says that it went on. */
+  /** `redact` removes the board's secrets from a text; `isCut` says that the text was cut off. */
   constructor(
     clock: Clock,
     logger: Logger,

@@ -1,6 +1,6 @@
 // Creates a server from its definition: the function that connects to it, its sign-in, and its supervisor.
 
-import { type CachedTools, definitionHash, type Reached } from "../catalog/catalog-cache.ts";
+import { definitionHash } from "../catalog/catalog-cache.ts";
 import type { Environment } from "../util/environment.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { BoardOptions } from "../model/board-options.ts";
@@ -16,6 +16,7 @@ import { Supervisor, type SupervisorOptions } from "../server/supervisor/supervi
 import type { Clock } from "../util/clock.ts";
 import type { QuestionQueue } from "../util/question-queue.ts";
 import { approvalKey } from "./approval-key.ts";
+import type { RememberedServer } from "./earlier-runs.ts";
 import { loadConnect } from "./lazy.ts";
 import { sessionAuthHint } from "./matching-server.ts";
 import type { BoardRoots, ServerRoots } from "./roots.ts";
@@ -23,10 +24,7 @@ import { ServerEntry } from "./server-entry.ts";
 import type { ServerSecrets } from "./server-secrets.ts";
 import { ServerSignIn } from "./sign-in.ts";
 
-export interface CreateServerContext extends Pick<
-  SupervisorOptions,
-  "failed" | "onState" | "onTools"
-> {
+export interface CreateServerContext extends Pick<SupervisorOptions, "onState" | "onTools"> {
   agent: AgentConfig;
   options: BoardOptions;
   clock: Clock;
@@ -37,19 +35,13 @@ export interface CreateServerContext extends Pick<
   questions: QuestionQueue;
 }
 
-/** What an earlier run left about a server. */
-export interface KnownServer {
-  tools?: CachedTools;
-  reached?: Reached;
-}
-
 export function createServer(
   definition: ServerDefinition,
   cwd: string,
-  { tools: cached, reached }: KnownServer,
+  { tools: cached, reached, failed }: RememberedServer,
   context: CreateServerContext,
 ): ServerEntry {
-  const { agent, options, clock, logger, redactor, secrets, failed, onState, onTools } = context;
+  const { agent, options, clock, logger, redactor, secrets, onState, onTools } = context;
   const { env = process.env, random = Math.random, programPath } = options;
   const { networkAllow = [] } = agent;
   const networkEnv = withProxy(env, agent.networkProxy);

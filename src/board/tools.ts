@@ -50,6 +50,8 @@ export class BoardTools {
   readonly #ofServers = new WeakMap<CatalogEntry, BoardTool>();
   /** Public names of tools that are not listed. Changes of these are not reported. */
   readonly #hidden = new Set<string>();
+  /** Names of the board's own tools that come and go and were listed last time. */
+  #offered: readonly string[] = [];
 
   constructor(options: BoardToolsOptions) {
     this.#options = options;
@@ -60,13 +62,6 @@ export class BoardTools {
   list({ all = false }: { all?: boolean } = {}): Tool[] {
     return this.all().flatMap(({ isAllowed, isListed, tool }) =>
       isListed || (all && isAllowed && tool.include === "app") ? [tool] : [],
-    );
-  }
-
-  /** The names of the board's own tools that are listed at times, and are now. */
-  offered(): string[] {
-    return [...this.#options.native.values()].flatMap(({ name, isOffered }) =>
-      isOffered !== undefined && this.#native.get(name)?.isListed === true ? [name] : [],
     );
   }
 
@@ -92,8 +87,8 @@ export class BoardTools {
   }
 
   /**
-   * A change without tools that are not listed; undefined if nothing is left. A tool that changes between the two is
-   * added or removed. Must be called with every change.
+   * Leaves tools that are not listed out of a change; undefined if nothing remains. A tool that becomes listed counts
+   * as added, one that stops being listed as removed. Must be called with every change.
    */
   listedChange({ added, removed, changed }: ToolsEvent): ToolsEvent | undefined {
     const listed: ToolsEvent = {
@@ -111,6 +106,17 @@ export class BoardTools {
       else if (wasListed) listed.removed.push(name);
     }
     return Object.values(listed).some(({ length }) => length > 0) ? listed : undefined;
+  }
+
+  /** Which of the board's own tools were added to the list or removed since the last call of this function. */
+  offeredChange(): ToolsEvent | undefined {
+    const before = this.#offered;
+    this.#offered = [...this.#options.native.values()].flatMap(({ name, isOffered }) =>
+      isOffered !== undefined && this.#native.get(name)?.isListed === true ? [name] : [],
+    );
+    const added = this.#offered.filter((name) => !before.includes(name));
+    const removed = before.filter((name) => !this.#offered.includes(name));
+    return added.length + removed.length === 0 ? undefined : { added, removed, changed: [] };
   }
 
   #at(entry: CatalogEntry): BoardTool {
@@ -156,7 +162,7 @@ export class BoardTools {
       },
       isAllowed,
       get isListed() {
-        return isAllowed && !isApp && !guard.isWithheld(subject);
+        return isAllowed && !isApp && guard.offers(subject);
       },
     };
   }

@@ -15,7 +15,7 @@ export interface FailedCall {
 export function toFailure(error: unknown, call?: FailedCall): CallOutcome {
   const reason = toPlugboardError(error, "PROTOCOL");
   const message = `${sentence(reason, call)}${hintText(reason)}`;
-  // With the server's words in the hint as well, all of it counts as the server's.
+  // If the hint has the server's words too, the whole message counts as the server's.
   const quote = reason.isHintQuoted ? message : reason.quote;
   return {
     content: [{ type: "text", text: withLines(message, reason) }],

@@ -53,7 +53,7 @@ export interface StoredApproval {
   config?: string;
   /** The canonical name. */
   tool: string;
-  /** Of the definitions of the tool and its server. */
+  /** Hash of the definitions of the tool and its server. */
   hash: string;
   /** Milliseconds since the epoch. */
   at: number;

@@ -18,7 +18,7 @@ export interface ContentName {
 
 export interface ContentPattern {
   kind: ContentKind;
-  /** What stands for the name. */
+  /** The pattern for the name. */
   glob: string;
 }
 
@@ -52,7 +52,7 @@ export function restrictsContent({ kind, glob }: ContentPattern): (of: ContentNa
   };
 }
 
-/** Of a template, it permits one that can give a URI which the pattern matches. */
+/** Permits a URI template if the pattern matches some URI that the template can give. */
 export function permitsContent({ kind, glob }: ContentPattern): (of: ContentName) => boolean {
   const isWritten = compileGlob(glob);
   if (kind === "prompt") return (of) => of.kind === kind && isWritten(of.name);

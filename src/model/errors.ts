@@ -1,6 +1,9 @@
 // The one error class and its table of codes. Callers branch on `code`, never on the text.
 
+import { closest } from "../util/closest.ts";
+import { errorMessage } from "../util/error-message.ts";
 import { systemProblem } from "../util/system-problem.ts";
+import { oneLine } from "../util/text.ts";
 
 export type ErrorCode =
   /** The configuration is invalid; nothing was started. */
@@ -162,7 +165,7 @@ export function toPlugboardError(
     const { message, hint } = problem;
     return new PlugboardError(code, message, { cause: error, hint, quote: "", ...details });
   }
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   return new PlugboardError(code, message, { cause: error, ...details });
 }
 
@@ -180,4 +183,18 @@ export function withHint({ message, hint }: Pick<PlugboardError, "message" | "hi
 
 export function cancelled(): PlugboardError {
   return new PlugboardError("CANCELLED", "the call was cancelled");
+}
+
+/** Suggests `meant`, or else names the servers that there are. */
+export function unknownServer(
+  name: string,
+  names: readonly string[],
+  meant = closest(name, names),
+): PlugboardError {
+  const known =
+    names.length === 0 ? "no servers are configured" : `the servers are: ${names.join(", ")}`;
+  return new PlugboardError("UNKNOWN_SERVER", `there is no server named '${oneLine(name, 100)}'`, {
+    server: name,
+    hint: meant === undefined ? known : `did you mean '${meant}'?`,
+  });
 }

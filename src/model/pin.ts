@@ -34,7 +34,7 @@ export interface ServerPins extends PinnedServer {
   tools: ReadonlyMap<string, Pin<PinnedTool>>;
 }
 
-/** Pins that were kept and cannot be had any more, so that nobody can tell what has changed since. */
+/** Pins that were saved and are missing or unreadable now, so that nobody can tell what has changed. */
 export interface LostPins extends PinnedServer {
   file: string;
   why: "missing" | "unreadable";

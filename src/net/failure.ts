@@ -1,6 +1,7 @@
 // Explains why a connection failed, by the code of the underlying error.
 
 import { type ErrorCode, PlugboardError } from "../model/errors.ts";
+import { errorCode } from "../util/error-code.ts";
 
 interface Explanation {
   /** Follows the host's name in a sentence. */
@@ -100,7 +101,7 @@ const BY_CODE: Readonly<Record<string, Explanation>> = {
  */
 export function networkFailure(error: unknown, host: string, proxy?: string): PlugboardError {
   if (error instanceof PlugboardError) return error;
-  const code = codeOf(error);
+  const code = errorCode(error);
   const { text, hint, ...facts } = isParserError(error) ? NOT_HTTP : explain(code);
   const viaProxy = proxy !== undefined && facts.connecting === true;
   const who = viaProxy ? `${host} cannot be reached: the proxy ${proxy}` : host;
@@ -122,9 +123,4 @@ function explain(code = ""): Explanation {
 /** The HTTP client's error for a response that is not HTTP; it often has no code. */
 function isParserError(error: unknown): boolean {
   return error instanceof Error && error.name === "HTTPParserError";
-}
-
-function codeOf(error: unknown): string | undefined {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return typeof code === "string" ? code : undefined;
 }

@@ -32,13 +32,13 @@ const PROBLEMS: ReadonlyMap<unknown, SystemProblem> = new Map([
   [
     "EFBIG",
     {
-      message: "% may not become as large as it must: a limit of this shell forbids it",
+      message: "% would become larger than this shell allows",
       hint: "raise the limit, such as with: ulimit -f unlimited",
     },
   ],
   ["EROFS", { message: "% cannot be written: the disk is read-only", hint: OTHER_HOME }],
-  ["EACCES", { message: "% may not be read or written by you", hint: OTHER_HOME }],
-  ["EPERM", { message: "% may not be read or written by you", hint: OTHER_HOME }],
+  ["EACCES", { message: "you may not read or write %", hint: OTHER_HOME }],
+  ["EPERM", { message: "you may not read or write %", hint: OTHER_HOME }],
   ["EIO", { message: "% cannot be read or written: the disk has a fault", hint: "check the disk" }],
 ]);
 

@@ -56,14 +56,14 @@ export function truncate(text: string, max: number): string {
   return `${text.slice(0, end)}…`;
 }
 
-/** A name that holds no sentence: the public name, which a model reads in the list of its tools, says the same. */
+/** Whether a name cannot be a sentence, so that a message which a model reads may repeat it. */
 export function isPlainName(name: string): boolean {
   return /^[A-Za-z0-9_.-]{1,64}$/.test(name);
 }
 
 /**
- * A tool in a message of the host that a model may read, by its canonical name. A name that could hold a server's
- * words is left out.
+ * Names a tool, resource or prompt in a message that a model may read. Leaves out a name that could be a sentence,
+ * because a model would take it for the host's.
  */
 export function sayTool(canonical: string): string {
   const slash = canonical.indexOf("/");
@@ -74,12 +74,12 @@ export function sayTool(canonical: string): string {
   return isPlain ? oneLine(canonical) : `a ${kind} of '${server}'`;
 }
 
-/** With a capital first letter, to begin a sentence. */
+/** Begins with a capital letter. */
 export function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Without the name of a server in front, for a sentence that has named the server already. */
+/** Removes the name of a server from the front, for a sentence that has named the server already. */
 export function withoutName(text: string, name: string): string {
   const prefix = [`${name}: `, `'${name}': `, `server '${name}': `].find((each) =>
     text.startsWith(each),

@@ -215,7 +215,7 @@ describe("a conversation that cannot be put to a model", () => {
 });
 
 describe("a model that cannot be reached", () => {
-  it("is told from one that answers", async () => {
+  it("is reported differently from one that refuses", async () => {
     const { run } = await rig([]);
     const model = await openModel("gone/model", {
       env: {},

@@ -152,7 +152,7 @@ describe("an answer that nobody could pass on", () => {
   });
 });
 
-describe("an answer that is no result", () => {
+describe("an answer that is not a result", () => {
   it.each([undefined, null, "done", 5, true, [[]]])("is an error that shows it: %j", (answer) => {
     expect(() => toOutcome(answer)).toThrow(
       expect.objectContaining({

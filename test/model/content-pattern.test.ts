@@ -89,7 +89,7 @@ describe("what permits", () => {
     expect(permits("resource:file:///docs/*", resource(uri))).toBe(expected);
   });
 
-  it("matches the very same text, whatever is in it", () => {
+  it("matches exactly the same text, whatever is in it", () => {
     const uri = "file:///a/../b%2f";
     expect(permits(`resource:${uri}`, resource(uri))).toBe(true);
   });

@@ -114,11 +114,15 @@ describe("a stale lock", () => {
     expect(await readdir(join(path, ".."))).toEqual([]);
   });
 
-  it("is removed if its pid belongs to a later process now", async () => {
+  it.each<[string, RegExp, string]>([
+    ["its pid belongs to a later process now", /\d+$/, "1"],
+    ["its holder ran before the machine was restarted", /(?<=^\w+-)\w+/, "00000000"],
+  ])("is removed at once if %s", async (_, part, other) => {
     const path = await freshPath();
     await withLock(path, systemClock, async () => {
       const holder = JSON.parse(await readFile(path, "utf8"));
-      await writeFile(path, JSON.stringify({ ...holder, token: "other", start: "1" }));
+      const owner = holder.owner.replace(part, other);
+      await writeFile(path, JSON.stringify({ token: "other", owner }));
       expect(await withLock(path, systemClock, async () => "free")).toBe("free");
     });
   });
@@ -126,7 +130,7 @@ describe("a stale lock", () => {
   it.each<[string, string, number]>([
     ["nobody wrote to it, and it is old", "", -60_000],
     ["nobody wrote to it, and it is from the future", "", 3_600_000],
-    ["its holder is on another machine and has not touched it", '{"machine":"other"}', -60_000],
+    ["its holder is on another machine and has not touched it", '{"owner":"other"}', -60_000],
   ])("is removed by its time if %s", async (_, content, ms) => {
     const path = await freshPath();
     await withLock(path, systemClock, nothing);

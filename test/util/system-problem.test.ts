@@ -27,9 +27,9 @@ it.each<[string, unknown, message: string, hint: string]>([
     "free",
   ],
   ["a full disk, somewhere", failed("ENOSPC", "write"), "a file cannot be written", "free"],
-  ["a limit on sizes", failed("EFBIG", "write"), "a file may not become as large", "ulimit -f"],
+  ["a limit on sizes", failed("EFBIG", "write"), "a file would become larger", "ulimit -f"],
   ["a read-only disk", failed("EROFS", "open", "/$&"), "/$& cannot be written", "PLUGBOARD_HOME"],
-  ["no permission", failed("EACCES", "open", "/a"), "/a may not be read or written", "owner"],
+  ["no permission", failed("EACCES", "open", "/a"), "you may not read or write /a", "owner"],
   ["no working directory", failed("ENOENT", "uv_cwd"), "the working directory does not", "change"],
   ["a deep value", overflow(), "a value is nested too deep to be processed", "flatter"],
 ])("%s is said in words, with what to do", (_, error, message, hint) => {

@@ -99,7 +99,7 @@ export class Prompts implements BoardPrompts {
   #permits({ entry }: ContentCache, name: string): boolean {
     const { guard } = this.#options;
     const subject = contentSubject(entry, { kind: "prompt", name });
-    return guard.allows(subject) && !guard.isContentWithheld(subject);
+    return guard.allows(subject) && guard.offers(subject);
   }
 
   #lists(server?: string, signal?: AbortSignal): Promise<ListFrom<PromptList>[]> {

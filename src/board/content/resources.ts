@@ -72,7 +72,7 @@ export class Resources implements BoardResources {
   }
 
   /** Whether some server is known to have resources. */
-  get isThereAny(): boolean {
+  get hasAny(): boolean {
     return this.#options.caches.all().some((from) => {
       const { live } = from.entry.supervisor;
       const isKnown = (from.resources.known?.resources.length ?? 0) > 0;

@@ -150,7 +150,6 @@ export class LiveSession implements SessionBoard {
     this.#core = new BoardCore({
       agent: { ...agent, servers: [...shared.filter(isFree), ...this.#definitions] },
       options,
-      cache: undefined,
       call: (name, args, call) => this.call(name, args, call),
       over: {
         base,

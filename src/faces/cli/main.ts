@@ -3,6 +3,7 @@
 import { plugboardHome } from "../../config/home.ts";
 import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
 import { checkStateDirectory } from "../../state/state-directory.ts";
+import { errorMessage } from "../../util/error-message.ts";
 import { systemProblem } from "../../util/system-problem.ts";
 import { plainText } from "../../util/text.ts";
 import { readCommandLine } from "./command-line.ts";
@@ -178,7 +179,7 @@ function printJson(error: unknown, { kind }: CliCommand, screen: Screen): void {
 
 function errorJson(error: unknown): object {
   if (!(error instanceof PlugboardError)) {
-    return { code: "INTERNAL", message: error instanceof Error ? error.message : String(error) };
+    return { code: "INTERNAL", message: errorMessage(error) };
   }
   const { code, message, hint, server, problems } = error;
   return { code, message, hint, server, ...(problems.length > 0 && { problems }) };
@@ -202,7 +203,7 @@ function outputLostLines({ message }: Error, paint: Paint): string[] {
 }
 
 function faultLines(error: unknown, paint: Paint, withStack: boolean): string[] {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   const stack = withStack && error instanceof Error ? error.stack : undefined;
   return [
     `${paint("red", "plugboard:")} internal error: ${plainText(message)}`,

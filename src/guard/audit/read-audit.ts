@@ -20,7 +20,7 @@ export interface ReadAuditOptions {
   /** Go on after the end, until the signal aborts. */
   follow?: boolean;
   filter?: (line: AuditLine) => boolean;
-  /** Of the lines that are there already, only the last so many. */
+  /** Reads only this many of the last lines that are there already. */
   last?: number;
   signal?: AbortSignal;
   clock?: Clock;

@@ -8,6 +8,7 @@ import { Ajv } from "ajv/dist/ajv.js";
 import type { ErrorObject } from "ajv/dist/core.js";
 import { isDate } from "../../model/form.ts";
 import type { JsonObject } from "../../model/json.ts";
+import { errorMessage } from "../../util/error-message.ts";
 import { oneLine } from "../../util/text.ts";
 import { createBudget, meter, uniqueItems } from "./meter.ts";
 
@@ -46,7 +47,7 @@ export async function compileSchema(schema: JsonObject): Promise<CompiledSchema>
   } catch (error) {
     // The stack overflowed: references form a loop, or a very long chain.
     if (error instanceof RangeError) return { kind: "unusable", reason: "it is too intricate" };
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     return { kind: "unusable", reason: oneLine(reason, 200) };
   }
 }

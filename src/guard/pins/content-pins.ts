@@ -65,7 +65,7 @@ export class ContentPins {
   }
 
   /**
-   * Reports what differs from the pins. From now on that decides what is withheld. The server's tools must have been
+   * Reports what differs from the pins. From now on that decides what is offered. The server's tools must have been
    * pinned before.
    */
   async check(
@@ -89,13 +89,13 @@ export class ContentPins {
     return this.#diagnostics(watch, listing);
   }
 
-  /** Whether it is kept from everybody until it is approved. */
-  isWithheld(subject: ToolSubject): boolean {
-    return this.#blocking(subject) !== undefined;
+  /** False for what is kept from everybody until it is approved. */
+  offers(subject: ToolSubject): boolean {
+    return this.#blocking(subject) === undefined;
   }
 
   readonly stage: StageFor = (subject) => {
-    if (!this.isWithheld(subject)) return undefined;
+    if (this.offers(subject)) return undefined;
     return async (call, rest) => {
       await this.#throwIfBlocked(subject, call);
       return rest(call);

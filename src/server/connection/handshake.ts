@@ -230,7 +230,7 @@ async function discover(
 const SERVER_INFO = "io.modelcontextprotocol/serverInfo";
 const CAPABILITIES = ["tools", "resources", "prompts", "logging", "completions"] as const;
 
-/** A capability is an object, empty or with switches. The rest of it is no concern of ours, however deep it goes. */
+/** A capability is an object, empty or with switches. Nothing else in it is read, however deep it goes. */
 function readCapabilities(stated: unknown): { capabilities: JsonObject; odd: string[] } {
   const capabilities: JsonObject = {};
   const odd: string[] = [];

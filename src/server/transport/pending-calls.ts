@@ -178,7 +178,7 @@ export class PendingCalls {
     return true;
   }
 
-  /** Fails the call whose answer is not JSON, if its id can be read; false if this is no such answer. */
+  /** Fails the call whose answer is not JSON, if its id can be read; false for any other text. */
   failUnreadable(text: string): boolean {
     const ends = `${text.slice(0, ENVELOPE)} ${text.slice(ENVELOPE).slice(-ENVELOPE)}`;
     // A log line may repeat our own request.

@@ -258,7 +258,7 @@ describe("with block", () => {
     const offered = pins.offered("docs", now);
     expect(offered.slice(0, 2)).toEqual([{ ...read, _meta: { a: 1 } }, tool("write")]);
     expect(JSON.stringify(offered)).not.toContain("Ignore");
-    expect(now.map(({ name }) => pins.isWithheld("docs", name))).toEqual([false, false, true]);
+    expect(now.map(({ name }) => pins.offers("docs", name))).toEqual([true, true, false]);
     expect((await start("warn")).offered("docs", now)).toEqual(now);
     await pins.flush();
   });

@@ -380,7 +380,7 @@ describe("cancelling", () => {
 });
 
 describe("limits of a session", () => {
-  it("are said when they first bite, with the setting", async () => {
+  it("are reported when they first apply, with the setting", async () => {
     const editor = await desk.open({
       config: { limits: { sessionTools: 3 }, session: { rateLimit: 1 } },
     });

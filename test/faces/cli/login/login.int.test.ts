@@ -201,7 +201,7 @@ describe("plugboard login", () => {
     expect(result).toEqual({ code: 3, stdout: "", stderr: message.replace("{url}", url) });
   });
 
-  it("is no remedy for a wrong token: the server's own words are shown, without the token", async () => {
+  it("is not suggested for a wrong token: the server's own words are shown, without the token", async () => {
     const url = await answering("/mcp", 401, '{"message":"no such key: abcdefghijk"}');
     scratch.servers({ docs: { url, headers: { Authorization: "Bearer abcdefghijk" } } });
     const { stdout } = await scratch.run(["status"]);
