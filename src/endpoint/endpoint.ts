@@ -71,12 +71,13 @@ export class Endpoint {
     const changes = new Changes(board, (server, uri) =>
       this.#context.content.servedUri(server, uri),
     );
-    this.#logs = new LogMessages(board);
+    const namesServer = severalServers(board);
+    this.#logs = new LogMessages(board, namesServer);
     const context = {
       ...options,
       changes,
       held: new HeldCalls(clock, newId),
-      namesServer: severalServers(board),
+      namesServer,
       listening: (end: () => void) => {
         this.#listening.add(end);
         return () => this.#listening.delete(end);
@@ -129,6 +130,7 @@ export class Endpoint {
     if (exchange === undefined) {
       return refuse(RPC.invalidRequest, "Invalid Request: a request with this id is under way");
     }
+    const stopLogs = this.#logs.watch(exchange);
     try {
       const answer = await method(exchange);
       return "result" in answer ? { result: inEra(era, request.method, answer.result) } : answer;
@@ -137,6 +139,7 @@ export class Endpoint {
       this.#context.logger.error("a request failed", { method: request.method, reason: message });
       return refuse(RPC.internalError, "Internal error");
     } finally {
+      stopLogs?.();
       client.end(request.id);
     }
   }

@@ -76,10 +76,6 @@ export async function serve(
     port = 0,
     ...rest
   } = options;
-  Object.assign(board, {
-    instructions: (board as any).instructions ?? (() => []),
-    setLogLevel: (board as any).setLogLevel ?? (() => {}),
-  });
   const common = { newId: randomUUID, clock: systemClock, logger: silentLogger, ...rest };
   const endpoint = new Endpoint({ board, sealer: kept.sealer, ...common });
   const sessions = new Sessions({ ...kept, ...common, idleMs, most: 1000 });

@@ -14,7 +14,7 @@ export interface ServeMcpOptions extends Partial<
   /** Default: stdin. */
   input?: Readable;
   /** Default: stdout. Nothing else may be written to it. */
-  output?: Pick<Writable, "write" | "once">;
+  output?: Pick<Writable, "write">;
   /** Aborting it ends the serving. */
   signal?: AbortSignal;
 }
