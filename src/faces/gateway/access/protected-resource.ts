@@ -23,6 +23,11 @@ export interface Challenge {
   error?: ErrorCode;
 }
 
+export interface Audiences {
+  ofGateway: string[];
+  ofEndpoint: string[];
+}
+
 export class ProtectedResource {
   readonly #settings: Pick<GatewaySettings, "publicUrl" | "jwt">;
 
@@ -31,10 +36,13 @@ export class ProtectedResource {
   }
 
   /** What may stand in a token's `aud`: the endpoint's URL, or the gateway's for all its endpoints. */
-  audiences(agentId: string | undefined): string[] {
+  audiences(agentId: string | undefined): Audiences {
     const { publicUrl = "" } = this.#settings;
     const paths = agentId === undefined ? [] : endpointPaths(agentId);
-    return [publicUrl, `${publicUrl}/`, ...paths.map((path) => `${publicUrl}${path}`)];
+    return {
+      ofGateway: [publicUrl, `${publicUrl}/`],
+      ofEndpoint: paths.map((path) => `${publicUrl}${path}`),
+    };
   }
 
   /** The scopes that lead to an agent. */
