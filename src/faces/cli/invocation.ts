@@ -10,6 +10,7 @@ import type { GlobalOptions } from "./context.ts";
 import type { LoginCommand, LogoutCommand } from "./login/command.ts";
 import type { PinsCommand } from "./pins/command.ts";
 import type { StatusCommand } from "./status/command.ts";
+import type { TokensCommand } from "./tokens/command.ts";
 import type { ToolsCommand } from "./tools/command.ts";
 import type { TrustCommand } from "./trust/command.ts";
 
@@ -24,6 +25,7 @@ export type CliCommand =
   | LoginCommand
   | LogoutCommand
   | TrustCommand
+  | TokensCommand
   | PinsCommand
   | ApprovalsCommand
   | AuditCommand

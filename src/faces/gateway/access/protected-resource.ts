@@ -14,7 +14,7 @@ export function endpointPaths(agentId: string): [string, ...string[]] {
   return agentId === DEFAULT_AGENT ? ["/mcp", path] : [path];
 }
 
-export type ErrorCode = "invalid_token" | "insufficient_scope";
+type ErrorCode = "invalid_token" | "insufficient_scope";
 
 export interface Challenge {
   /** The agent that was asked for. Absent: the gateway as a whole. */

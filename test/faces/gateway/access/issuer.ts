@@ -11,6 +11,8 @@ export interface Issuer {
   url: string;
   /** The paths that were asked for. */
   requests: string[];
+  /** The public keys that it lists. */
+  keys: JWK[];
   /** What it answers, by path. Tests replace it. */
   answers: Map<string, { status: number; body: unknown }>;
   /** Adds a key and lists it. */
@@ -19,7 +21,7 @@ export interface Issuer {
   sign(claims?: JWTPayload, options?: SignOptions): Promise<string>;
 }
 
-export interface SignOptions {
+interface SignOptions {
   kid?: string;
   header?: Record<string, unknown>;
 }
@@ -59,6 +61,7 @@ export async function openIssuer(path = ""): Promise<Issuer> {
   const issuer: Issuer = {
     url,
     requests,
+    keys,
     answers,
     async addKey(kid, algorithm = "ES256") {
       const { publicKey, privateKey } = await generateKeyPair(algorithm);

@@ -103,9 +103,8 @@ describe("a JWT", () => {
     [
       "the public key as the secret of an HMAC",
       async (issuer) => {
-        const { keys } = issuer.answers.get(KEYS)?.body as { keys: object[] };
         const text = unsigned({ alg: "HS256", kid: "one" }, issuer.url).slice(0, -1);
-        const secret = JSON.stringify(keys[0]);
+        const secret = JSON.stringify(issuer.keys[0]);
         return `${text}.${createHmac("sha256", secret).update(text).digest("base64url")}`;
       },
     ],

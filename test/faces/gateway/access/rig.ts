@@ -13,7 +13,7 @@ import type { GatewaySettings } from "../../../../src/model/gateway-settings.ts"
 import { GatewayTokens } from "../../../../src/state/gateway-tokens.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
-export interface Reply {
+interface Reply {
   status: number;
   /** Lower-case names. */
   headers: Record<string, string>;
