@@ -337,7 +337,7 @@ function isPolicy(value: unknown): value is TokenPolicy {
   return (
     isJsonObject(tools) &&
     isToolPolicy(tools) &&
-    (rateLimit === undefined || rateLimit === false || typeof rateLimit === "number") &&
+    (rateLimit === undefined || rateLimit === false || isRate(rateLimit)) &&
     (owner === undefined || typeof owner === "boolean")
   );
 }
@@ -350,4 +350,8 @@ function isToolPolicy({ allow = [], deny = [], approval = "never" }: JsonObject)
 
 function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((each) => typeof each === "string");
+}
+
+function isRate(value: unknown): boolean {
+  return typeof value === "number" && value >= 1;
 }

@@ -155,6 +155,8 @@ describe("named tokens", () => {
     ["a policy that is not an object", { policy: "all" }],
     ["a deny that is not a list", { policy: { tools: { deny: "x" } } }],
     ["an approval of no kind", { policy: { tools: { approval: "maybe" } } }],
+    ["a rate of 0", { policy: { rateLimit: 0 } }],
+    ["a rate that is not a number", { policy: { rateLimit: "5" } }],
     ["an owner that is not true or false", { policy: { owner: "yes" } }],
   ])("open nothing with %s in their file", async (_, change) => {
     const { text } = await open().add({ name: "ci" });

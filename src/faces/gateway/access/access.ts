@@ -3,7 +3,6 @@
 import type { IncomingMessage } from "node:http";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
 import type { GatewayToken, TokenStore } from "../../../state/gateway-tokens.ts";
-import type { PlugboardError } from "../../../model/errors.ts";
 import type { ProxyEnv } from "../../../net/proxy-env.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
@@ -22,8 +21,8 @@ export interface AccessOptions {
   clock: Clock;
   /** For the keys of issuers: `network.allow`, and the environment with the proxy variables. */
   network: { allow: readonly string[]; env: ProxyEnv };
-  /** An issuer cannot be reached. Callers are only told that their token cannot be checked. */
-  onProblem: (error: PlugboardError) => void;
+  /** For the log: why the keys of an issuer cannot be fetched. Callers are only told that it cannot be reached. */
+  onProblem: (message: string) => void;
 }
 
 type Credentials = { kind: "none" } | { kind: "unusable" } | { kind: "bearer"; text: string };
@@ -48,7 +47,6 @@ export class Access {
   readonly #rate: RequestRate;
   readonly #failures: RequestRate;
   readonly #jwts: Jwts | undefined;
-  readonly #onProblem: (error: PlugboardError) => void;
   /** Made once for each token as it was read. */
   readonly #admissions = new WeakMap<GatewayToken, Admission & { isAdmitted: true }>();
 
@@ -59,10 +57,9 @@ export class Access {
     this.#resource = new ProtectedResource(settings);
     this.#rate = new RequestRate(clock);
     this.#failures = new RequestRate(clock);
-    this.#onProblem = onProblem;
     const { allow: networkAllow, env } = network;
-    this.#jwts =
-      settings.jwt && new Jwts({ issuers: settings.jwt.issuers, networkAllow, env, clock });
+    const issuers = settings.jwt?.issuers;
+    this.#jwts = issuers && new Jwts({ issuers, networkAllow, env, clock, onProblem });
   }
 
   /** For routes that need no token. `admit` checks the same. */
@@ -137,7 +134,6 @@ export class Access {
       case "invalid":
         return this.#fail(request, agentId, `this token is not valid: it ${verdict.reason}`);
       case "unavailable":
-        this.#onProblem(verdict.error);
         return refusal(503, "this token cannot be checked now: its issuer cannot be reached", {
           "Retry-After": "5",
         });

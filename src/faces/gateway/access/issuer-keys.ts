@@ -8,6 +8,7 @@ import { isJsonObject, tryParseJson } from "../../../model/json.ts";
 import type { GuardedFetch } from "../../../net/fetch.ts";
 import type { AddressRules } from "../../../net/policy.ts";
 import type { Clock } from "../../../util/clock.ts";
+import { oneLine } from "../../../util/text.ts";
 
 const MINUTE = 60_000;
 /** How long keys are used without asking again. */
@@ -24,26 +25,27 @@ const MOST_KEYS = 100;
 
 type FindKey = JWTVerifyGetKey;
 
-export interface IssuerNetwork {
+export interface IssuerSurroundings {
   fetch: GuardedFetch;
   rules: AddressRules;
+  clock: Clock;
+  /** Says why the keys cannot be fetched, at each attempt. */
+  onProblem: (message: string) => void;
 }
 
 export class IssuerKeys {
   readonly #issuer: JwtIssuer;
-  readonly #network: IssuerNetwork;
-  readonly #clock: Clock;
+  readonly #around: IssuerSurroundings;
   #keys: { find: FindKey; fetchedAt: number } | undefined;
-  #failure: { error: unknown; at: number } | undefined;
+  #failedAt = -Infinity;
   #fetching: Promise<void> | undefined;
 
-  constructor(issuer: JwtIssuer, network: IssuerNetwork, clock: Clock) {
+  constructor(issuer: JwtIssuer, around: IssuerSurroundings) {
     this.#issuer = issuer;
-    this.#network = network;
-    this.#clock = clock;
+    this.#around = around;
   }
 
-  /** Rejects with a PlugboardError if there are no keys to look in, and with an error of jose if none matches. */
+  /** Rejects with NETWORK if there are no keys to look in, and with an error of jose if none matches. */
   readonly find: FindKey = async (header, token) => {
     if (this.#age() >= FRESH) await this.#refresh();
     try {
@@ -57,31 +59,29 @@ export class IssuerKeys {
   };
 
   #age(): number {
-    const now = this.#clock.monotonic();
+    const now = this.#around.clock.monotonic();
     return this.#keys === undefined ? Infinity : now - this.#keys.fetchedAt;
   }
 
   #usable(): FindKey {
     if (this.#keys !== undefined && this.#age() < USABLE) return this.#keys.find;
-    const cause = this.#failure?.error;
-    throw new PlugboardError("NETWORK", `the keys of ${this.#issuer.issuer} cannot be fetched`, {
-      cause,
-    });
+    throw new PlugboardError("NETWORK", `the keys of ${this.#issuer.issuer} cannot be fetched`);
   }
 
   /** One at a time, for all who wait. Never rejects. */
   async #refresh(): Promise<void> {
-    const now = this.#clock.monotonic();
-    if (this.#failure !== undefined && now - this.#failure.at < RETRY) return;
+    const { clock, onProblem } = this.#around;
+    if (clock.monotonic() - this.#failedAt < RETRY) return;
     this.#fetching ??= this.#fetchKeys().then(
       (find) => {
-        this.#keys = { find, fetchedAt: this.#clock.monotonic() };
-        this.#failure = undefined;
+        this.#keys = { find, fetchedAt: clock.monotonic() };
         this.#fetching = undefined;
       },
       (error: unknown) => {
-        this.#failure = { error, at: this.#clock.monotonic() };
+        this.#failedAt = clock.monotonic();
         this.#fetching = undefined;
+        const reason = error instanceof Error ? error.message : String(error);
+        onProblem(`the keys of ${this.#issuer.issuer} cannot be fetched: ${oneLine(reason, 300)}`);
       },
     );
     await this.#fetching;
@@ -124,12 +124,12 @@ export class IssuerKeys {
       throw new PlugboardError("PROTOCOL", `the metadata of ${issuer} names no jwks_uri`);
     }
     // The issuer chose it, so it is checked like a redirect.
-    this.#network.rules.checkUrl(new URL(uri), new URL(issuer));
+    this.#around.rules.checkUrl(new URL(uri), new URL(issuer));
     return uri;
   }
 
   async #fetchJson(url: string): Promise<unknown> {
-    const response = await this.#network.fetch(url, {
+    const response = await this.#around.fetch(url, {
       method: "GET",
       headers: { accept: "application/json" },
       deadline: DEADLINE,

@@ -24,7 +24,7 @@ export type JwtVerdict =
   /** `reason` completes "this token is not valid: it …" and says nothing that the token's sender does not know. */
   | { kind: "invalid"; reason: string }
   /** The issuer's keys cannot be fetched. */
-  | { kind: "unavailable"; error: PlugboardError };
+  | { kind: "unavailable" };
 
 export interface JwtVerifierOptions {
   issuers: readonly JwtIssuer[];
@@ -32,6 +32,8 @@ export interface JwtVerifierOptions {
   networkAllow: readonly string[];
   env: ProxyEnv;
   clock: Clock;
+  /** An issuer cannot be reached. Callers are only told that their token cannot be checked. */
+  onProblem: (message: string) => void;
 }
 
 /** Clocks differ. */
@@ -45,7 +47,8 @@ export class JwtVerifier {
   readonly #fetch: GuardedFetch;
   readonly #clock: Clock;
 
-  constructor({ issuers, networkAllow, env, clock }: JwtVerifierOptions) {
+  /** Throws CONFIG_INVALID if an entry of `networkAllow` is not a host. */
+  constructor({ issuers, networkAllow, env, clock, onProblem }: JwtVerifierOptions) {
     const named = issuers.flatMap(({ issuer, jwksUri }) => [issuer, ...(jwksUri ? [jwksUri] : [])]);
     const hosts = named.map((url) => new URL(url).hostname);
     const policy: NetworkPolicy = {
@@ -55,12 +58,9 @@ export class JwtVerifier {
     };
     this.#fetch = createFetch({ policy, env, clock });
     this.#clock = clock;
-    const network = { fetch: this.#fetch, rules: addressRules(policy) };
+    const around = { fetch: this.#fetch, rules: addressRules(policy), clock, onProblem };
     this.#issuers = new Map(
-      issuers.map((issuer) => [
-        issuer.issuer,
-        { issuer, keys: new IssuerKeys(issuer, network, clock) },
-      ]),
+      issuers.map((issuer) => [issuer.issuer, { issuer, keys: new IssuerKeys(issuer, around) }]),
     );
   }
 
@@ -79,7 +79,7 @@ export class JwtVerifier {
       });
       return verdictOn(payload, iss);
     } catch (error) {
-      if (error instanceof PlugboardError) return { kind: "unavailable", error };
+      if (error instanceof PlugboardError) return { kind: "unavailable" };
       return invalid(reasonOf(error));
     }
   }

@@ -13,7 +13,7 @@ export class Jwts {
   readonly #clock: Clock;
   /** By hash: a memory dump of the gateway should not hold tokens for longer than it must. */
   readonly #known = new Map<string, { claims: JwtClaims; until: number }>();
-  #verifier: Promise<JwtVerifier> | undefined;
+  #verifier: Promise<JwtVerifier | undefined> | undefined;
 
   constructor(options: JwtVerifierOptions) {
     this.#options = options;
@@ -29,10 +29,12 @@ export class Jwts {
     return undefined;
   }
 
-  /** Never rejects for what a token or an issuer does. */
+  /** Never rejects. */
   async verify(text: string): Promise<JwtVerdict> {
     this.#verifier ??= this.#load();
-    const verdict = await (await this.#verifier).verify(text);
+    const verifier = await this.#verifier;
+    if (verifier === undefined) return { kind: "unavailable" };
+    const verdict = await verifier.verify(text);
     if (verdict.kind === "valid") this.#remember(text, verdict.claims);
     return verdict;
   }
@@ -41,9 +43,15 @@ export class Jwts {
     await (await this.#verifier)?.close();
   }
 
-  async #load(): Promise<JwtVerifier> {
-    const module = await import("./jwt-verifier.ts");
-    return new module.JwtVerifier(this.#options);
+  async #load(): Promise<JwtVerifier | undefined> {
+    try {
+      const module = await import("./jwt-verifier.ts");
+      return new module.JwtVerifier(this.#options);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#options.onProblem(`no JWT can be checked: ${reason}`);
+      return undefined;
+    }
   }
 
   #remember(text: string, claims: JwtClaims): void {

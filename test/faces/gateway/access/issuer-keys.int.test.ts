@@ -71,25 +71,41 @@ describe("the keys of an issuer", () => {
     expect((await rig.sendWith(token)).status).toBe(401);
   });
 
-  it.each<[string, (issuer: Issuer) => void]>([
-    ["answers with an error", ({ answers }) => void answers.set(KEYS, { status: 500, body: {} })],
+  it.each<[string, string, (issuer: Issuer) => void]>([
+    [
+      "answers with an error",
+      "it answered with HTTP 500",
+      ({ answers }) => void answers.set(KEYS, { status: 500, body: {} }),
+    ],
     [
       "answers with a web page",
+      "it does not list keys",
       ({ answers }) => void answers.set(KEYS, { status: 200, body: "<p>" }),
     ],
-    ["lists no keys", ({ answers }) => void answers.set(KEYS, { status: 200, body: { keys: 5 } })],
+    [
+      "lists no keys",
+      "it does not list keys",
+      ({ answers }) => void answers.set(KEYS, { status: 200, body: { keys: 5 } }),
+    ],
     [
       "lists what are no keys",
+      "it does not list keys",
       ({ answers }) => void answers.set(KEYS, { status: 200, body: { keys: ["x"] } }),
     ],
     [
       "answers with 1 MB",
+      "",
       ({ answers }) =>
         void answers.set(KEYS, { status: 200, body: { keys: [], x: "x".repeat(1_000_000) } }),
     ],
-    ["has no metadata", ({ answers }) => void answers.delete(METADATA)],
+    [
+      "has no metadata",
+      "it answered with HTTP 404",
+      ({ answers }) => void answers.delete(METADATA),
+    ],
     [
       "has metadata of another issuer",
+      "the metadata of",
       ({ answers, url }) =>
         void answers.set(METADATA, {
           status: 200,
@@ -98,11 +114,13 @@ describe("the keys of an issuer", () => {
     ],
     [
       "names no place of its keys",
+      "the metadata of",
       ({ answers, url }) =>
         void answers.set(METADATA, { status: 200, body: { issuer: url, jwks_uri: 5 } }),
     ],
     [
       "names a place that the network does not allow",
+      "",
       ({ answers, url }) =>
         void answers.set(METADATA, {
           status: 200,
@@ -111,7 +129,7 @@ describe("the keys of an issuer", () => {
     ],
   ])(
     "cannot be had if it %s: 503, one attempt in five seconds, and the operator is told",
-    async (_, spoil) => {
+    async (_, reason, spoil) => {
       const issuer = await openIssuer();
       spoil(issuer);
       const rig = await openGateway(issuer);
@@ -119,7 +137,9 @@ describe("the keys of an issuer", () => {
       const reply = await rig.sendWith(token);
       expect(reply).toMatchObject({ status: 503, headers: { "retry-after": "5" } });
       expect(JSON.stringify(reply.body)).not.toContain(issuer.url);
-      expect(rig.problems).toEqual([`the keys of ${issuer.url} cannot be fetched`]);
+      expect(rig.problems).toEqual([
+        expect.stringContaining(`the keys of ${issuer.url} cannot be fetched: ${reason}`),
+      ]);
       const asked = issuer.requests.length;
       await rig.sendWith(token);
       expect(issuer.requests).toHaveLength(asked);
@@ -128,6 +148,15 @@ describe("the keys of an issuer", () => {
       expect(issuer.requests.length).toBeGreaterThan(asked);
     },
   );
+
+  it("are never had where network.allow is wrong, and the operator is told why", async () => {
+    const issuer = await openIssuer();
+    const issuers = [{ issuer: issuer.url, algorithms: ["ES256"] }];
+    const rig = await openRig({ publicUrl: PUBLIC_URL, jwt: { issuers } }, ["not a host"]);
+    expect((await rig.sendWith(await issuer.sign())).status).toBe(503);
+    expect((await rig.sendWith(await issuer.sign({ sub: "b" }))).status).toBe(503);
+    expect(rig.problems).toEqual([expect.stringMatching(/^no JWT can be checked: network\.allow/)]);
+  });
 
   it("are fetched once for many who come at the same time", async () => {
     const issuer = await openIssuer();

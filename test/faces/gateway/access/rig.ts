@@ -36,7 +36,10 @@ export interface Rig {
 }
 
 /** `/mcp` asks for the default agent, `/agents/x/mcp` for x, `/open` only checks, `/all` is the whole gateway. */
-export async function openRig(given: Partial<GatewaySettings> = {}): Promise<Rig> {
+export async function openRig(
+  given: Partial<GatewaySettings> = {},
+  networkAllow: string[] = [],
+): Promise<Rig> {
   const stateDir = await mkdtemp(join(tmpdir(), "plugboard-access-"));
   const clock = new ManualClock();
   const tokens = new GatewayTokens({ stateDir, clock, random: randomBytes });
@@ -47,8 +50,8 @@ export async function openRig(given: Partial<GatewaySettings> = {}): Promise<Rig
     settings,
     tokens,
     clock,
-    network: { allow: [], env: {} },
-    onProblem: ({ message }) => problems.push(message),
+    network: { allow: networkAllow, env: {} },
+    onProblem: (message) => problems.push(message),
   });
   const server = createServer({ maxHeaderSize: 64 * 1024 }, (request, response) => {
     void answer(access, request).then(({ status, headers, body }) => {
