@@ -1,7 +1,7 @@
 // The bearer tokens of the gateway. The default token is a file that its owner can read; of the named ones only the
 // hash is kept. Files are read again when they change, so that a running gateway knows what the command line did.
 
-import { hash, timingSafeEqual } from "node:crypto";
+import { hash as hashOnce, timingSafeEqual } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { open, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -244,7 +244,7 @@ function newTokenText(random: (bytes: number) => Buffer): string {
 
 /** A token has 256 random bits, so that nobody can try them out: a slow hash would only slow down requests. */
 function hashOf(text: string): string {
-  return hash("sha256", text);
+  return hashOnce("sha256", text);
 }
 
 function isSameHash(a: string, b: string): boolean {

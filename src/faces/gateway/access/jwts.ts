@@ -1,7 +1,7 @@
 // The JWTs that callers present. What has been verified is remembered for a minute, so that a caller who makes many
 // requests pays for one signature; the code that verifies is loaded with the first JWT.
 
-import { hash } from "node:crypto";
+import { hash as hashOnce } from "node:crypto";
 import type { Clock } from "../../../util/clock.ts";
 import type { JwtClaims, JwtVerdict, JwtVerifier, JwtVerifierOptions } from "./jwt-verifier.ts";
 
@@ -63,5 +63,5 @@ export class Jwts {
 }
 
 function hashOf(text: string): string {
-  return hash("sha256", text, "base64");
+  return hashOnce("sha256", text, "base64");
 }
