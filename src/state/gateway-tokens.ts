@@ -3,15 +3,15 @@
 
 import { hash as hashOnce, timingSafeEqual } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
-import { open, readFile, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { TokenPolicy } from "../model/caller.ts";
 import { PlugboardError } from "../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
 import type { Clock } from "../util/clock.ts";
 import { hasErrorCode } from "../util/error-code.ts";
-import { makeDirectory } from "../util/make-directory.ts";
 import { parseJson } from "../util/parse-json.ts";
+import { readRegularFile } from "../util/regular-file.ts";
 import { oneLine } from "../util/text.ts";
 import { readJsonFile, writeJsonFile } from "./json-file.ts";
 import { withLock } from "./lock.ts";
@@ -94,23 +94,20 @@ export class GatewayTokens implements TokenStore {
   /** The default token, made if there is none. Rejects if its file cannot be written or holds something else. */
   async ensureDefault(): Promise<string> {
     const { token: file } = this.#files;
-    await makeDirectory(dirname(file));
-    const made = newTokenText(this.#options.random);
-    try {
-      const handle = await open(file, "wx", FILE_MODE);
+    // Two gateways may start at once, and the other may not have written its token yet.
+    return withLock(`${file}.lock`, this.#options.clock, async () => {
+      const made = newTokenText(this.#options.random);
       try {
-        await handle.writeFile(`${made}\n`);
-      } finally {
-        await handle.close();
+        await writeFile(file, `${made}\n`, { flag: "wx", mode: FILE_MODE });
+        return made;
+      } catch (error) {
+        if (!hasErrorCode(error, "EEXIST")) throw error;
       }
-      return made;
-    } catch (error) {
-      if (!hasErrorCode(error, "EEXIST")) throw error;
-    }
-    const kept = (await readFile(file, "utf8")).trim();
-    if (TOKEN.test(kept)) return kept;
-    throw new PlugboardError("CONFIG_INVALID", `${file} does not hold a token`, {
-      hint: "remove the file; the gateway then makes a new token when it starts",
+      const kept = (await readRegularFile(file)).trim();
+      if (TOKEN.test(kept)) return kept;
+      throw new PlugboardError("CONFIG_INVALID", `${file} does not hold a token`, {
+        hint: "remove the file; the gateway then makes a new token when it starts",
+      });
     });
   }
 

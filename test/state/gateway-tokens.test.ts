@@ -36,8 +36,9 @@ describe("the default token", () => {
   });
 
   it("is made once when several gateways start at once", async () => {
-    const texts = await Promise.all([open().ensureDefault(), open().ensureDefault()]);
-    expect(texts[0]).toBe(texts[1]);
+    const gateways = Array.from({ length: 5 }, () => open(systemClock));
+    const texts = await Promise.all(gateways.map((gateway) => gateway.ensureDefault()));
+    expect(new Set(texts).size).toBe(1);
   });
 
   it("is refused where its file holds something else", async () => {
