@@ -135,6 +135,8 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
       return (await import("./audit/audit.ts")).runAudit(command, context);
     case "trust":
       return (await import("./trust/trust.ts")).runTrust(command, context);
+    case "tokens":
+      return (await import("./tokens/tokens.ts")).runTokens(command, context);
     case "acp":
       return (await import("./acp/acp.ts")).runAcp(command, context);
     case "serve":
