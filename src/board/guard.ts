@@ -14,7 +14,7 @@ import type { ToolList } from "../model/connection.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { PlugboardError } from "../model/errors.ts";
 import type { GuardedCall, Next, ToolSubject } from "../model/guard.ts";
-import type { FramingMode } from "../model/guard-settings.ts";
+import type { FramingMode, PinMode } from "../model/guard-settings.ts";
 import type { Logger } from "../model/logger.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import type { ToolDefinition } from "../model/tool.ts";
@@ -95,11 +95,8 @@ export class BoardGuard {
     await Promise.all(
       entries.map((entry) => {
         const { definition, pinKey, supervisor } = entry;
-        const mode = definition.guard?.pins ?? this.#options.agent.guard?.pins ?? "warn";
-        const isOfSession = definition.origin === "session";
         const id = { server: definition.name, key: pinKey };
-        // Nothing about a session's own servers is kept after it, so their tools cannot be pinned.
-        return this.#pins.open(id, isOfSession ? "off" : mode, {
+        return this.#pins.open(id, this.#pinMode(definition), {
           relist: () => within(this.#options.clock, definition.timeout, supervisor.refresh()),
           onOffer: () => onOffer(entry),
         });
@@ -134,8 +131,9 @@ export class BoardGuard {
     server: string,
     { tools, capabilities }: Pick<ToolList, "tools" | "capabilities">,
     instructions: string | undefined,
+    from: "server" | "cache" = "server",
   ): Diagnostic[] {
-    return this.#pins.check(server, tools, instructions, capabilities);
+    return this.#pins.check(server, tools, instructions, capabilities, from);
   }
 
   /** These tools of the server as a model may see them, and what `check` reports about them now. */
@@ -162,11 +160,20 @@ export class BoardGuard {
     listing: Listing,
     contents: readonly ListedContent[],
   ): Promise<Diagnostic[]> {
-    const isOfSession = definition.origin === "session";
-    const mode = definition.guard?.pins ?? this.#options.agent.guard?.pins ?? "warn";
     const id = { server: definition.name, key: pinKey };
     await this.#pins.flush();
-    return this.#contentPins.check(id, isOfSession ? "off" : mode, listing, contents);
+    return this.#contentPins.check(id, this.#pinMode(definition), listing, contents);
+  }
+
+  /** Whether the server's list must be known before the resource or prompt is asked for: it may have changed. */
+  needsList(subject: ToolSubject, { definition }: ServerEntry): boolean {
+    return this.#pinMode(definition) === "block" && this.allows(subject);
+  }
+
+  /** Nothing about a session's own servers is kept after it, so nothing of them can be pinned. */
+  #pinMode({ origin, guard }: ServerDefinition): PinMode {
+    if (origin === "session") return "off";
+    return guard?.pins ?? this.#options.agent.guard?.pins ?? "warn";
   }
 
   /** Whether the resource, template or prompt is kept back until somebody approves what has changed. */

@@ -42,7 +42,10 @@ export interface BoardContentRequest {
 export interface ContentOptions {
   caches: ContentCaches;
   requests: ContentRequests;
-  guard: Pick<BoardGuard, "framing" | "reportSuspicious" | "allows" | "isContentWithheld">;
+  guard: Pick<
+    BoardGuard,
+    "framing" | "reportSuspicious" | "allows" | "isContentWithheld" | "needsList"
+  >;
   /** Removes secrets; returns the same value if there are none. */
   redact: <Value>(value: Value) => Value;
 }

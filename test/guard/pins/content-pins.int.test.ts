@@ -96,6 +96,20 @@ describe("with block, what has changed", () => {
     expect(audit).toContain('"rule":"pins: block"');
   });
 
+  it("is not read either where nobody has listed it before", async () => {
+    await (await pinned("block")).close();
+    const board = await open({ lib: { ...library(), pins: "block" } }, { stateDir });
+    await tell(board, "describe", { text: OBEY });
+    const refused = { code: "CHANGED_TOOL" };
+    await expect(board.resources.read(RULES, { server: "lib" })).rejects.toMatchObject(refused);
+    await expect(board.prompts.get("lib/greet")).rejects.toMatchObject({
+      ...refused,
+      message:
+        "lib/prompt:greet is refused, since it changed after it was pinned (description) and nobody has approved that",
+      hint: expect.stringContaining("plugboard pins show 'lib/prompt:greet'"),
+    });
+  });
+
   it("is not a new resource, but a new prompt", async () => {
     const board = await pinned("block");
     const lists = [next(board, "resources"), next(board, "prompts")];
