@@ -106,7 +106,7 @@ async function readAgent(context: CliContext): Promise<AgentConfig> {
   const agent = await loadAgent(source, context, () => parseAgentConfig({ servers: {} }));
   if (source.kind !== "file" || !(await needsTrust(source, context.io))) return agent;
   try {
-    await requireTrust(source.path, agent, context);
+    await requireTrust(source, agent, context);
     return agent;
   } catch (error) {
     if (!(error instanceof PlugboardError) || error.code !== "UNTRUSTED") throw error;
