@@ -24,6 +24,7 @@ import {
 import type { BoardGuard } from "./guard.ts";
 import { failureKey, type RecentFailures } from "./recent-failures.ts";
 import type { ServerEntry } from "./server-entry.ts";
+import { reasonOf } from "../util/system-problem.ts";
 
 const DISABLED: ServerState = { kind: "disabled" };
 
@@ -355,7 +356,9 @@ export class ServerSet {
       cache
         .write(entry.hash, cached)
         .catch((error: unknown) =>
-          logger.warn("the catalog could not be saved", { reason: String(error) }),
+          logger.warn("the list of tools could not be saved for the next run", {
+            reason: reasonOf(error),
+          }),
         ),
     );
   }
@@ -387,7 +390,7 @@ export class ServerSet {
           });
     this.inBackground(
       task.catch((reason: unknown) =>
-        logger.warn("a failed start could not be saved", { reason: String(reason) }),
+        logger.warn("a failed start could not be saved", { reason: reasonOf(reason) }),
       ),
     );
   }

@@ -96,7 +96,7 @@ export class Resources implements BoardResources {
     const { content } = await this.#options.requests.run({
       entry: from.entry,
       content: { kind: "resource", name: uri },
-      what: `read:${shown}`,
+      what: `resource:${shown}`,
       listed: from.resources.known?.resources.find((each) => each.uri === uri),
       args: { uri: shown },
       signal,

@@ -3,7 +3,7 @@
 import { plugboardHome } from "../../config/home.ts";
 import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
 import { checkStateDirectory } from "../../state/state-directory.ts";
-import { systemProblem } from "../../util/system-problem.ts";
+import { outputProblem, systemProblem } from "../../util/system-problem.ts";
 import { plainText } from "../../util/text.ts";
 import { readCommandLine } from "./command-line.ts";
 import type { CliContext, GlobalOptions } from "./context.ts";
@@ -38,7 +38,7 @@ export async function runCli(argv: readonly string[], io: CliIo = processIo()): 
   const lifetime = new Lifetime(io, {
     onFault: (error) => report(error),
     onSlowStop: () => print(["plugboard: stopping the servers; press Ctrl-C again to quit now"]),
-    onOutputLost: (error) => print(outputLostLines(error, paint)),
+    onOutputLost: (error) => print(outputLostLines(error, invocation, paint)),
   });
   const code =
     invocation.kind === "answered"
@@ -189,9 +189,14 @@ function errorLines(
   return lines;
 }
 
-function outputLostLines({ message }: Error, paint: Paint): string[] {
+function outputLostLines(error: Error, invocation: Invocation, paint: Paint): string[] {
+  const isCall = invocation.kind === "run" && invocation.command.kind === "call";
   return [
-    `${paint("red", "plugboard:")} the output could not be written: ${plainText(message)}`,
+    `${paint("red", "plugboard:")} the output could not be written: ${plainText(outputProblem(error))}`,
+    // A person who reads only that something failed would make the call again.
+    ...(isCall
+      ? ["the call has been made, and may have taken effect; only its result is lost"]
+      : []),
     "hint: what is in the file or device is incomplete; make room, or write elsewhere",
   ];
 }

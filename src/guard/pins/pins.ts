@@ -14,6 +14,7 @@ import { type Clock, systemClock } from "../../util/clock.ts";
 import { compare, isFirstFor, observe, type PinChange, type Sighting, toSighting } from "./pin.ts";
 import { type PinStore, UNCHANGED } from "./pin-store.ts";
 import { lostReason, refusal, toDiagnostics, withheldTool } from "./report.ts";
+import { reasonOf } from "../../util/system-problem.ts";
 
 export interface PinsOptions {
   store: PinStore;
@@ -252,7 +253,7 @@ export class Pins {
     } catch (error) {
       if (this.#hasWarned) return;
       this.#hasWarned = true;
-      this.#logger.warn("pins could not be saved", { server: id.server, reason: String(error) });
+      this.#logger.warn("pins could not be saved", { server: id.server, reason: reasonOf(error) });
     }
   }
 }

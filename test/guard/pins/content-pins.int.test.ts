@@ -11,8 +11,6 @@ import type { PinEntry } from "../../../src/model/pin.ts";
 import { library, next, tell } from "../../board/content/content-servers.ts";
 import { closeBoards, open, statusOf, textOf } from "../../support/boards.ts";
 
-closeBoards();
-
 let stateDir: string;
 
 beforeEach(async () => {
@@ -20,6 +18,9 @@ beforeEach(async () => {
 });
 
 afterEach(() => rm(stateDir, { recursive: true }));
+
+// Registered last, so that it runs first.
+closeBoards();
 
 async function pinned(pins: PinMode, settings: object = {}): Promise<Board> {
   const lib = { ...library(), pins, ...settings };
