@@ -64,6 +64,7 @@ export class ServerSet {
   readonly #lastShared = new Map<string, { entry: ServerEntry; diagnostics: Diagnostic[] }>();
   /** What each server has listed, before the pins decide what of it is offered. */
   readonly #listed = new WeakMap<ServerEntry, Listed>();
+  readonly #warned = new Set<string>();
   #offBase: (() => void)[] = [];
   /** What `close` waits for in addition to the servers. None of these promises rejects. */
   readonly #background = new Set<Promise<void>>();
@@ -348,7 +349,7 @@ export class ServerSet {
     identity: ServerIdentity,
     found: Diagnostic[],
   ): void {
-    const { cache, clock, logger } = this.#options;
+    const { cache, clock } = this.#options;
     if (cache === undefined) return;
     const { tools, capabilities } = list;
     const cached = { savedAt: clock.now(), identity, capabilities, tools, found };
@@ -356,9 +357,7 @@ export class ServerSet {
       cache
         .write(entry.hash, cached)
         .catch((error: unknown) =>
-          logger.warn("the list of tools could not be saved for the next run", {
-            reason: reasonOf(error),
-          }),
+          this.#warnOfState("lists of tools cannot be saved for the next run", error),
         ),
     );
   }
@@ -372,7 +371,7 @@ export class ServerSet {
 
   /** An error that comes at once and stays (a missing command) is not remembered: nobody waits for it. */
   #rememberStart(definition: ServerDefinition, cwd: string, state: ServerState): void {
-    const { failures, options, redactor, logger } = this.#options;
+    const { failures, options, redactor } = this.#options;
     if (failures === undefined) return;
     const error = "error" in state && !state.error.permanent ? state.error : undefined;
     if (error === undefined && state.kind !== "ready") return;
@@ -390,9 +389,16 @@ export class ServerSet {
           });
     this.inBackground(
       task.catch((reason: unknown) =>
-        logger.warn("a failed start could not be saved", { reason: reasonOf(reason) }),
+        this.#warnOfState("failed starts cannot be recorded for the next run", reason),
       ),
     );
+  }
+
+  /** What keeps one server's file from being written most likely keeps all of them. */
+  #warnOfState(message: string, error: unknown): void {
+    if (this.#warned.has(message)) return;
+    this.#warned.add(message);
+    this.#options.logger.warn(message, { reason: reasonOf(error) });
   }
 
   #emitTools(server: string, change: Partial<CatalogChange>): void {
