@@ -34,6 +34,17 @@ export async function checkStateDirectory(path: string, env: Environment): Promi
   );
 }
 
+/** For commands, which keep everything there: like `checkStateDirectory`, and it must be a directory if it exists. */
+export async function checkHome(path: string, env: Environment): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (found !== undefined && !found.isDirectory()) {
+    throw new PlugboardError("CONFIG_INVALID", `${path} is not a directory`, {
+      hint: "Plugboard keeps its files there: set PLUGBOARD_HOME to a directory",
+    });
+  }
+  await checkStateDirectory(path, env);
+}
+
 /** Who else may write a file or directory, and the command that ends it. */
 export type OtherWriters = { remedy: string } & (
   | { kind: "owner"; uid: number }

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { checkStateDirectory, otherWriters } from "../../src/state/state-directory.ts";
+import { checkHome, checkStateDirectory, otherWriters } from "../../src/state/state-directory.ts";
 
 let directory: string;
 
@@ -40,6 +40,19 @@ describe("the state directory", () => {
         hint: expect.stringContaining(`${remedy} ${directory}`),
       });
     }
+  });
+
+  it("of a command must be a directory, and nobody else's", async () => {
+    const file = join(directory, "file");
+    await writeFile(file, "");
+    await expect(checkHome(file, {})).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: `${file} is not a directory`,
+      hint: expect.stringContaining("set PLUGBOARD_HOME to a directory"),
+    });
+    await expect(checkHome(join(directory, "none"), {})).resolves.toBeUndefined();
+    await chmod(directory, 0o777);
+    await expect(checkHome(directory, {})).rejects.toMatchObject({ code: "CONFIG_INVALID" });
   });
 
   it("with a space in its path has a command that can be pasted", async () => {

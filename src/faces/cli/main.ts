@@ -2,7 +2,7 @@
 
 import { plugboardHome } from "../../config/home.ts";
 import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
-import { checkStateDirectory } from "../../state/state-directory.ts";
+import { checkHome } from "../../state/state-directory.ts";
 import { outputProblem, systemProblem } from "../../util/system-problem.ts";
 import { plainText } from "../../util/text.ts";
 import { readCommandLine } from "./command-line.ts";
@@ -78,7 +78,7 @@ async function runWithin(
     if (options.exitWithStdin && command.kind !== "acp") endWithStdin(lifetime, command);
     const { clock, env, homedir } = io;
     // The ACP agent checks it too, and tells the editor.
-    if (command.kind !== "acp") await checkStateDirectory(plugboardHome(env, homedir), env);
+    if (command.kind !== "acp") await checkHome(plugboardHome(env, homedir), env);
     const logger = createLog({
       level: options.logLevel,
       format: env["PLUGBOARD_LOG_FORMAT"] === "json" ? "json" : "text",
