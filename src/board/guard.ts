@@ -126,8 +126,9 @@ export class BoardGuard {
     server: string,
     { tools, capabilities }: Pick<ToolList, "tools" | "capabilities">,
     instructions: string | undefined,
+    from: "server" | "cache" = "server",
   ): void {
-    this.#pins.check(server, tools, instructions, capabilities);
+    this.#pins.check(server, tools, instructions, capabilities, from);
   }
 
   /** These tools of the server as a model may see them, and how they differ from their pins now. */
@@ -149,6 +150,11 @@ export class BoardGuard {
   ): Promise<Diagnostic[]> {
     await this.#pins.flush();
     return this.#contentPins.check(pinId(entry), this.#pinMode(entry), listing, contents);
+  }
+
+  /** Whether the server's list must be known before the resource or prompt is asked for: it may have changed. */
+  needsList(subject: ToolSubject, entry: ServerEntry): boolean {
+    return this.#pinMode(entry) === "block" && this.allows(subject);
   }
 
   /** False for a tool, resource or prompt that the pins keep back until somebody approves it. */

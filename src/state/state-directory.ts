@@ -3,6 +3,7 @@
 import { stat } from "node:fs/promises";
 import { PlugboardError } from "../model/errors.ts";
 import type { Environment } from "../util/environment.ts";
+import { shellQuoted } from "../util/text.ts";
 
 const GROUP_WRITE = 0o020;
 const WORLD_WRITE = 0o002;
@@ -17,34 +18,57 @@ const SHARED = "PLUGBOARD_SHARED_HOME";
 export async function checkStateDirectory(path: string, env: Environment): Promise<void> {
   const writers = await otherWriters(path, env);
   if (writers === undefined) return;
-  const remedy =
-    writers.kind === "owner" ? `chown -R ${process.geteuid?.()} ${path}` : `chmod go-w ${path}`;
-  const override = `if an orchestrator gives the volume its owner and group, set ${SHARED}=1`;
+  const { remedy } = writers;
+  const override =
+    writers.kind !== "world"
+      ? `\nif an orchestrator gives the volume its owner and group, set ${SHARED}=1`
+      : env[SHARED] === "1"
+        ? `\n${SHARED}=1 only accepts that its owner and its group can write to it`
+        : "";
   throw new PlugboardError(
     "CONFIG_INVALID",
     writers.kind === "owner"
       ? `${path} belongs to another user (uid ${writers.uid}), who could change what Plugboard trusts`
       : `other users can write to ${path}, and so change what Plugboard trusts`,
-    { hint: writers.kind === "world" ? `run: ${remedy}` : `run: ${remedy}\n${override}` },
+    { hint: `run: ${remedy}${override}` },
   );
 }
 
-/** Whether somebody else may have written the file. */
-export async function isWritableByOthers(file: string, env: Environment): Promise<boolean> {
-  return (await otherWriters(file, env)) !== undefined;
+/** For commands, which keep everything there: like `checkStateDirectory`, and it must be a directory if it exists. */
+export async function checkHome(path: string, env: Environment): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (found !== undefined && !found.isDirectory()) {
+    throw new PlugboardError("CONFIG_INVALID", `${path} is not a directory`, {
+      hint: "Plugboard keeps its files there: set PLUGBOARD_HOME to a directory",
+    });
+  }
+  await checkStateDirectory(path, env);
 }
 
-type OtherWriters = { kind: "owner"; uid: number } | { kind: "group" } | { kind: "world" };
+/** Who else may write a file or directory, and the command that ends it. */
+export type OtherWriters = { remedy: string } & (
+  | { kind: "owner"; uid: number }
+  | { kind: "group" }
+  | { kind: "world" }
+);
 
-async function otherWriters(path: string, env: Environment): Promise<OtherWriters | undefined> {
+/** Undefined if nobody else may write it. */
+export async function otherWriters(
+  path: string,
+  env: Environment,
+): Promise<OtherWriters | undefined> {
   const own = process.geteuid?.();
   const found = await stat(path).catch(() => undefined);
   // Windows has neither owners nor modes of this kind.
   if (found === undefined || own === undefined) return undefined;
   const { uid, mode } = found;
-  if ((mode & WORLD_WRITE) !== 0) return { kind: "world" };
-  if (env[SHARED] === "1") return undefined;
+  const isShared = env[SHARED] === "1";
+  const file = shellQuoted(path);
+  if ((mode & WORLD_WRITE) !== 0) {
+    return { kind: "world", remedy: `chmod ${isShared ? "o-w" : "go-w"} ${file}` };
+  }
+  if (isShared) return undefined;
   // Root can write everything anyway.
-  if (uid !== own && uid !== 0) return { kind: "owner", uid };
-  return (mode & GROUP_WRITE) === 0 ? undefined : { kind: "group" };
+  if (uid !== own && uid !== 0) return { kind: "owner", uid, remedy: `chown -R ${own} ${file}` };
+  return (mode & GROUP_WRITE) === 0 ? undefined : { kind: "group", remedy: `chmod go-w ${file}` };
 }

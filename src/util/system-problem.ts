@@ -15,7 +15,7 @@ const PROBLEMS: ReadonlyMap<unknown, SystemProblem> = new Map([
   [
     "EMFILE",
     {
-      message: "this process may not open as many files as it needs",
+      message: "Plugboard may not open as many files as it needs",
       hint: "raise the limit, such as with: ulimit -n 1024",
     },
   ],
@@ -61,4 +61,15 @@ export function systemProblem(error: unknown): SystemProblem | undefined {
   if (problem === undefined) return undefined;
   const file = typeof path === "string" ? path : "a file";
   return { ...problem, message: problem.message.replace("%", () => file) };
+}
+
+/** For a log line or a message that says what failed already: only why. */
+export function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return systemProblem(error)?.message ?? message;
+}
+
+/** Why a text could not be written to stdout: `no space left on device (ENOSPC)`. */
+export function outputProblem({ message }: Error): string {
+  return message.replace(/^(E[A-Z0-9]+): (.*), write$/s, "$2 ($1)");
 }

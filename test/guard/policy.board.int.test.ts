@@ -201,6 +201,8 @@ describe("what is refused is no news", () => {
     await board.refresh();
     expect(unmatched()).toEqual(["live/befroe"]);
     const told = logger.lines.filter(({ fields }) => fields?.["setting"] !== undefined);
+    // So that a command about another server can leave them out.
+    expect(told.map(({ fields }) => fields?.["server"])).toEqual(["live", "live"]);
     expect(told.map(({ message }) => message)).toEqual([
       `the rule "live/after" matches no tool`,
       `the rule "live/befroe" matches no tool; did you mean live/before?`,

@@ -20,7 +20,7 @@ export interface BoardContentRequest {
   entry: ServerEntry;
   /** What the request is about. */
   content: ContentName;
-  /** For the audit and for messages: `read:file:///notes.txt`. */
+  /** For the audit and for messages: `resource:file:///notes.txt` for a read. */
   what: string;
   /** What its server says about it, as far as that is known. */
   listed?: Listed | undefined;
@@ -42,7 +42,7 @@ export interface BoardContentRequest {
 export interface ContentOptions {
   caches: ContentCaches;
   requests: ContentRequests;
-  guard: Pick<BoardGuard, "framing" | "reportSuspicious" | "allows" | "offers">;
+  guard: Pick<BoardGuard, "framing" | "reportSuspicious" | "allows" | "offers" | "needsList">;
   /** Removes secrets; returns the same value if there are none. */
   redact: <Value>(value: Value) => Value;
 }
@@ -137,12 +137,12 @@ function withRequestName(error: PlugboardError, server: string, what: string): P
   });
 }
 
-/** `read:file:///notes.txt` becomes `cannot read 'file:///notes.txt'`. */
+/** `resource:file:///notes.txt` becomes `cannot read 'file:///notes.txt'`. */
 function attempt(what: string): string {
   const colon = what.indexOf(":");
   const subject = `'${oneLine(what.slice(colon + 1), 200)}'`;
   switch (what.slice(0, colon)) {
-    case "read":
+    case "resource":
       return `cannot read ${subject}`;
     case "subscribe":
       return `cannot subscribe to ${subject}`;

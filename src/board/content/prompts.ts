@@ -41,6 +41,10 @@ export class Prompts implements BoardPrompts {
     { signal }: PromptOptions = {},
   ): Promise<PromptResult> {
     const { from, prompt } = await this.#locate(name, signal);
+    const subject = contentSubject(from.entry, { kind: "prompt", name: prompt });
+    if (this.#options.guard.needsList(subject, from.entry)) {
+      await this.#lists(from.entry.name, signal);
+    }
     let roles: PromptMessage["role"][] = [];
     const { content, structuredContent } = await this.#options.requests.run({
       entry: from.entry,

@@ -13,6 +13,7 @@ import type {
   ResourceTemplate,
 } from "../../model/resource.ts";
 import { type ContentOptions, requireCapability } from "./content-requests.ts";
+import { contentSubject } from "./content-subject.ts";
 import type { ResourceContext } from "./resource-context.ts";
 import { isEnabled, type LocatedResource, ResourceLocator } from "./resource-locator.ts";
 
@@ -86,10 +87,16 @@ export class Resources implements BoardResources {
     { signal, timeout, callId, asksNobody }: ReadOptions = {},
   ): Promise<ResourceReading> {
     const shown = this.#options.redact(uri);
+    const { guard } = this.#options;
+    const subject = contentSubject(from.entry, { kind: "resource", name: uri });
+    // The host's own reads come from a list.
+    if (asksNobody !== true && guard.needsList(subject, from.entry)) {
+      await this.#locator.lists(from.entry.name, signal);
+    }
     const { content } = await this.#options.requests.run({
       entry: from.entry,
       content: { kind: "resource", name: uri },
-      what: `read:${shown}`,
+      what: `resource:${shown}`,
       listed: from.resources.known?.resources.find((each) => each.uri === uri),
       args: { uri: shown },
       signal,

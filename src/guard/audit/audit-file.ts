@@ -152,7 +152,8 @@ async function look(path: string): Promise<Stats | undefined> {
   // Opening a named pipe would wait for a reader, perhaps forever; a link could lead to a file of somebody else.
   if (found.isFile()) return found;
   const kind = found.isSymbolicLink() ? "a symbolic link" : "not a regular file";
-  throw new PlugboardError("CONFIG_INVALID", `${path} is ${kind}`);
+  const message = `${path} is ${kind}; remove it, or name another file in audit.file`;
+  throw new PlugboardError("CONFIG_INVALID", message);
 }
 
 /** `audit.1.jsonl` … for `audit.jsonl`, the newest first. */

@@ -7,6 +7,7 @@ import { type Logger, silentLogger } from "../../model/logger.ts";
 import { type Clock, systemClock, type Timer, within } from "../../util/clock.ts";
 import { AuditFile } from "./audit-file.ts";
 import { type AuditRecord, lostLine, suspiciousLine, toLine, toStartLine } from "./record.ts";
+import { reasonOf } from "../../util/system-problem.ts";
 
 export interface AuditLogOptions {
   file: string;
@@ -276,7 +277,3 @@ function newBatch(line: string): Batch {
 }
 
 const NOTHING = Buffer.alloc(0);
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

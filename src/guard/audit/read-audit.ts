@@ -187,7 +187,9 @@ class Tail {
     let handle: FileHandle;
     try {
       if (!(await stat(path)).isFile()) {
-        throw new PlugboardError("CONFIG_INVALID", `${path} is not a regular file`);
+        throw new PlugboardError("CONFIG_INVALID", `${path} is not a regular file`, {
+          hint: "no calls can be recorded there: remove it, or name another file in audit.file",
+        });
       }
       handle = await openRegularFile(path);
     } catch (error) {

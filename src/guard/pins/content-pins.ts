@@ -15,6 +15,7 @@ import { toolHash } from "./hash.ts";
 import { type PinChange, see, trust } from "./pin.ts";
 import type { PinStore } from "./pin-store.ts";
 import { refusal, toDiagnostics } from "./report.ts";
+import { reasonOf } from "../../util/system-problem.ts";
 
 /** One entry of a list. */
 export interface ListedContent extends ContentName {
@@ -156,7 +157,7 @@ export class ContentPins {
       if (!(error instanceof NotPinned)) {
         this.#logger.warn("pins could not be saved", {
           server: watch.id.server,
-          reason: String(error),
+          reason: reasonOf(error),
         });
         return;
       }

@@ -20,6 +20,7 @@ import { type Clock, systemClock } from "../../util/clock.ts";
 import { hasErrorCode } from "../../util/error-code.ts";
 import { makeDirectory } from "../../util/make-directory.ts";
 import { textHash, toolHash } from "./hash.ts";
+import { reasonOf } from "../../util/system-problem.ts";
 
 const FORMAT = 1;
 /** Holds the longest list of tools twice, with every character escaped. */
@@ -92,7 +93,7 @@ export class PinStore {
     // Older versions did not keep a record of what was pinned.
     if ((await this.#record(name)) === "absent") {
       await this.#writeRecord(name, id).catch((error: unknown) =>
-        this.#logger.warn("pins could not be recorded", { reason: String(error) }),
+        this.#logger.warn("pins could not be recorded", { reason: reasonOf(error) }),
       );
     }
     const clean = withoutSecrets(stored.pins, this.#redact);

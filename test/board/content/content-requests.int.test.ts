@@ -75,12 +75,12 @@ describe("a denied resource", () => {
         .map((line) => JSON.parse(line))
         .filter(({ decision }) => decision === "refused");
       expect(refusals.map(({ server, tool }) => `${server} ${tool}`)).toEqual([
-        "lib read:lib:///rules",
-        "lib read:lib:///rules",
-        "lib read:lib:///shelf/a",
+        "lib resource:lib:///rules",
+        "lib resource:lib:///rules",
+        "lib resource:lib:///shelf/a",
         "lib subscribe:lib:///rules",
         "lib complete:lib:///shelf/{shelf}",
-        "lib read:lib:///rules",
+        "lib resource:lib:///rules",
       ]);
       expect(refusals[0]).toMatchObject({
         outcome: "REFUSED_BY_POLICY",

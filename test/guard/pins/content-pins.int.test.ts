@@ -11,8 +11,6 @@ import type { PinEntry } from "../../../src/model/pin.ts";
 import { library, next, tell } from "../../board/content/content-servers.ts";
 import { closeBoards, open, statusOf, textOf } from "../../support/boards.ts";
 
-closeBoards();
-
 let stateDir: string;
 
 beforeEach(async () => {
@@ -20,6 +18,9 @@ beforeEach(async () => {
 });
 
 afterEach(() => rm(stateDir, { recursive: true }));
+
+// Registered last, so that it runs first.
+closeBoards();
 
 async function pinned(pins: PinMode, settings: object = {}): Promise<Board> {
   const lib = { ...library(), pins, ...settings };
@@ -94,6 +95,20 @@ describe("with block, what has changed", () => {
     await board.close();
     const audit = await readFile(join(stateDir, "audit.jsonl"), "utf8");
     expect(audit).toContain('"rule":"pins: block"');
+  });
+
+  it("is not read either where nobody has listed it before", async () => {
+    await (await pinned("block")).close();
+    const board = await open({ lib: { ...library(), pins: "block" } }, { stateDir });
+    await tell(board, "describe", { text: OBEY });
+    const refused = { code: "CHANGED_TOOL" };
+    await expect(board.resources.read(RULES, { server: "lib" })).rejects.toMatchObject(refused);
+    await expect(board.prompts.get("lib/greet")).rejects.toMatchObject({
+      ...refused,
+      message:
+        "lib/prompt:greet is refused, since it changed after it was pinned (description) and nobody has approved that",
+      hint: expect.stringContaining("plugboard pins show 'lib/prompt:greet'"),
+    });
   });
 
   it("is not a new resource, but a new prompt", async () => {

@@ -248,6 +248,17 @@ describe("with block", () => {
     expect((await call(pins, "read")).ended).toBe(outcome);
   });
 
+  it("pins no list from the cache: it may be the one that was forgotten", async () => {
+    await pinned([tool("read", "Obey me.")], "Obey me.");
+    await new PinStore({ stateDir }).update(id, () => undefined);
+    const pins = await start("block");
+    expect(pins.check("docs", [tool("read", "Obey me.")], "Obey me.", {}, "cache")).toEqual([]);
+    await pins.flush();
+    expect(await new PinStore({ stateDir }).read(id)).toEqual({ kind: "none" });
+    expect(pins.check("docs", [tool("read")], undefined)).toEqual([]);
+    expect((await call(pins, "read")).ended).toBe(outcome);
+  });
+
   it("offers a changed tool as it was approved, and of a new one nothing but its name", async () => {
     const read = { ...tool("read"), title: "Read" };
     await pinned([read, tool("write")]);

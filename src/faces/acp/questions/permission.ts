@@ -77,7 +77,8 @@ function toParams(
   const { tool, args, reason } = request;
   const { title = titleOf(request, context.cwd), locations, always } = preview ?? {};
   const kind = preview?.kind ?? kindOf(request);
-  const does = request.server === undefined ? [] : [textContent(claim(request))];
+  const isClaiming = request.server !== undefined && request.content === undefined;
+  const does = isClaiming ? [textContent(claim(request))] : [];
   const why = `${capitalised(oneLine(reason, LONGEST_REASON))} (${oneLine(tool, LONGEST_REASON)}).`;
   return {
     sessionId: context.sessionId,
@@ -105,7 +106,7 @@ function toParams(
 function alwaysName(request: ApprovalRequest, always: CallPreview["always"]): string {
   if (always !== undefined) return always.name;
   return request.always === "until-changed"
-    ? "Always allow, until the tool changes"
+    ? `Always allow, until ${request.content === undefined ? "the tool" : "its description"} changes`
     : "Always allow in this session";
 }
 

@@ -8,7 +8,7 @@ import { plugboardHome } from "../../../config/home.ts";
 import { parseAgentConfig } from "../../../config/parse.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import { PlugboardError } from "../../../model/errors.ts";
-import { checkStateDirectory } from "../../../state/state-directory.ts";
+import { checkHome } from "../../../state/state-directory.ts";
 import { findLoginPath } from "./login-path.ts";
 import { modelResponder } from "../../acp/responder/model-responder.ts";
 import { refuseAcp } from "../../acp/refuse.ts";
@@ -101,12 +101,12 @@ function modelAdvice({ file, untrusted }: AgentConfig, home: string): string {
 /** Without a configuration the agent has no servers of its own: the demo is only for people at a terminal. */
 async function readAgent(context: CliContext): Promise<AgentConfig> {
   const { env, homedir } = context.io;
-  await checkStateDirectory(plugboardHome(env, homedir), env);
+  await checkHome(plugboardHome(env, homedir), env);
   const source = findSource(context);
   const agent = await loadAgent(source, context, () => parseAgentConfig({ servers: {} }));
   if (source.kind !== "file" || !(await needsTrust(source, context.io))) return agent;
   try {
-    await requireTrust(source.path, agent, context);
+    await requireTrust(source, agent, context);
     return agent;
   } catch (error) {
     if (!(error instanceof PlugboardError) || error.code !== "UNTRUSTED") throw error;

@@ -9,6 +9,9 @@ import type { OutputView, Tone } from "../terminal/terminal.ts";
 /** The width of the tool column when lines come one by one, so that they line up. */
 const NAME_WIDTH = 28;
 
+/** Begins the names of what was found in a tool's definition. */
+const DEFINITION = "definition/";
+
 const COLUMNS: readonly Column[] = [
   { title: "TIME", min: 8 },
   { title: "TOOL", min: 12 },
@@ -45,8 +48,11 @@ function toRow(line: AuditLine): Row {
   }
   if (line.type === "suspicious") {
     const tool = `${line.server}/${line.tool}`;
-    const outcome = { text: "suspicious result", tone: "yellow" } as const;
-    return { cells: [time, tool, outcome, "", "", line.patterns.join(", "), "", line.agent] };
+    const { patterns } = line;
+    const what = patterns.every((each) => each.startsWith(DEFINITION)) ? "definition" : "result";
+    const outcome = { text: `suspicious ${what}`, tone: "yellow" } as const;
+    const found = patterns.map((each) => each.replace(DEFINITION, "")).join(", ");
+    return { cells: [time, tool, outcome, "", "", found, "", line.agent] };
   }
   const { server, tool, agent, session } = line;
   const name = `${server}/${tool}`;

@@ -1,8 +1,14 @@
-import { appendFile, mkdir, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, rename, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { localTime } from "../../../../src/faces/cli/terminal/local-time.ts";
-import { type AuditRecord, lostLine, toLine } from "../../../../src/guard/audit/record.ts";
+import {
+  type AuditRecord,
+  lostLine,
+  suspiciousLine,
+  toLine,
+  toStartLine,
+} from "../../../../src/guard/audit/record.ts";
 import { record } from "../../../guard/audit/records.ts";
 import { Sink, useScratch } from "../harness.ts";
 
@@ -56,6 +62,31 @@ describe("plugboard audit", () => {
     const redact = { value: <T>(value: T): T => value };
     await write(line({ args: { kind: "copy", json: '{"path":"a\\u202eb"}' }, redact }));
     expect((await scratch.run(["audit"])).stdout).toContain('{"path":"ab"}');
+  });
+
+  it("says what a call without an end means, and what looked suspicious", async () => {
+    const suspect = { agent: "default", server: "docs", tool: "read" };
+    await write(
+      toStartLine(record({ time: NOW, tool: "write" }), "id-1") +
+        suspiciousLine(NOW, { ...suspect, patterns: ["definition/exfiltration"] }) +
+        suspiciousLine(NOW, { ...suspect, patterns: ["definition/exfiltration", "override"] }),
+    );
+    const { stdout, stderr } = await scratch.run(["audit"]);
+    expect(stdout).toMatch(/docs\/write +no end/);
+    expect(stdout).toMatch(/suspicious definition +exfiltration +default\n/);
+    expect(stdout).toMatch(/suspicious result +exfiltration, override +default\n/);
+    expect(stderr).toBe(
+      'a call with "no end" still runs, or its host was killed in the middle of it; it may have taken effect\n',
+    );
+  });
+
+  it("reads through a symbolic link, and says that nothing is recorded there", async () => {
+    await write("");
+    await rename(file(), join(home(), "calls.jsonl"));
+    await symlink("calls.jsonl", file());
+    const { code, stderr } = await scratch.run(["audit"]);
+    expect(code).toBe(0);
+    expect(stderr).toContain("is a symbolic link, so new calls are not recorded in it\nhint: ");
   });
 
   it("prints the lines of the file with --json, safe to look at", async () => {

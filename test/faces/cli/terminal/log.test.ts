@@ -48,6 +48,7 @@ describe("the log", () => {
     ["fields that JSON cannot say", "left", { what: Symbol("x") }, "warn  left what=Symbol(x)"],
     ["no fields without a value", "left", { server: "a", tool: undefined }, "warn  a: left"],
     ["its tool", "left out", { server: "a", tool: "b" }, "warn  a/b: left out"],
+    ["its prompt", "new", { server: "a", subject: "prompt:b" }, "warn  a/prompt:b: new"],
     ["a tool without a server", "odd", { tool: "a/b" }, "warn  odd tool=a/b"],
     ["a server's own words", "  hi there", { server: "a", stream: "stderr" }, "a |   hi there"],
     [
