@@ -18,7 +18,7 @@ export type Since = { kind: "ago"; ms: number } | { kind: "at"; ms: number };
 const HELP = `
 With --json every call is one line of JSON, as in the audit file. A call that
 has started and not ended still runs, or its host was killed. With --follow, a
-call that may change something is printed when it starts, and again when it ends.
+call that may change something is printed when it starts and when it ends.
 
 Examples:
   plugboard audit --since 1h --tool 'files/write_*'
