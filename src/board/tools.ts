@@ -152,6 +152,7 @@ export class BoardTools {
       guarded: guard.around(subject, last),
       tool: {
         ...toTool(entry, execute, guard.presenter(subject)),
+        ...(guard.isTrusted(subject) && { trusted: true }),
         ...(isHidden && { include: isApp ? "app" : "manual" }),
       },
       isAllowed,
