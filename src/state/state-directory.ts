@@ -1,8 +1,10 @@
 // Checks that nobody else can write where Plugboard keeps what it relies on: trust, approvals, pins and tokens.
 
-import { stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { PlugboardError } from "../model/errors.ts";
 import type { Environment } from "../util/environment.ts";
+import { shellQuoted } from "../util/text.ts";
 
 const GROUP_WRITE = 0o020;
 const WORLD_WRITE = 0o002;
@@ -10,15 +12,37 @@ const WORLD_WRITE = 0o002;
 /** Set it to 1 where an orchestrator gives a volume its owner and group, such as `fsGroup` in Kubernetes. */
 const SHARED = "PLUGBOARD_SHARED_HOME";
 
+/** The files and directories in it that decide what may run, and as whom. */
+const DECIDING_FILES = ["trust.json", "approvals.json"];
+const DECIDING_DIRECTORIES = ["pins", "pinned", "auth"];
+
 /**
- * Throws CONFIG_INVALID if somebody else owns the directory or can write to it. A directory that is not there yet
- * passes: it is made with mode 0700.
+ * Throws CONFIG_INVALID if somebody else owns the directory or a file in it that decides what may run, or can write to
+ * it. What is not there yet passes: it is made for its owner alone.
  */
-export async function checkStateDirectory(path: string, env: Environment): Promise<void> {
+export async function checkStateDirectory(directory: string, env: Environment): Promise<void> {
+  await check(directory, directory, env);
+  const inside = DECIDING_DIRECTORIES.map((name) => join(directory, name));
+  const files = await Promise.all(
+    inside.map(async (each) => {
+      const names = await readdir(each).catch(() => []);
+      return names.filter((name) => name.endsWith(".json")).map((name) => join(each, name));
+    }),
+  );
+  const named = DECIDING_FILES.map((name) => join(directory, name));
+  await Promise.all(
+    [...named, ...inside, ...files.flat()].map((path) => check(path, directory, env)),
+  );
+}
+
+async function check(path: string, directory: string, env: Environment): Promise<void> {
   const writers = await otherWriters(path, env);
   if (writers === undefined) return;
+  const isInside = path === directory ? "" : "-R ";
   const remedy =
-    writers.kind === "owner" ? `chown -R ${process.geteuid?.()} ${path}` : `chmod go-w ${path}`;
+    writers.kind === "owner"
+      ? `chown -R ${process.geteuid?.()} ${shellQuoted(directory)}`
+      : `chmod ${isInside}go-w ${shellQuoted(directory)}`;
   const override = `if an orchestrator gives the volume its owner and group, set ${SHARED}=1`;
   throw new PlugboardError(
     "CONFIG_INVALID",
