@@ -134,10 +134,11 @@ export class BoardTools {
 
   #make(entry: CatalogEntry, { definition, approvalKey }: ServerEntry, last: Next): BoardTool {
     const { guard, execute } = this.#options;
-    const { publicName, server, tool } = entry;
+    const { publicName, fullName, server, tool } = entry;
     const subject = new Subject(tool, {
       canonical: `${server}/${tool.name}`,
       publicName,
+      fullName,
       toolPrefix: definition.toolPrefix,
       source: { kind: "mcp", server, tool: tool.name },
       origin: definition.origin,
@@ -197,7 +198,14 @@ export class BoardTools {
 
 interface SubjectIdentity extends Pick<
   ToolSubject,
-  "canonical" | "publicName" | "toolPrefix" | "source" | "origin" | "ownerOnly" | "neverAsks"
+  | "canonical"
+  | "publicName"
+  | "fullName"
+  | "toolPrefix"
+  | "source"
+  | "origin"
+  | "ownerOnly"
+  | "neverAsks"
 > {
   /** Hash of the server's definition and of what it means here. */
   key: string;
@@ -206,6 +214,7 @@ interface SubjectIdentity extends Pick<
 class Subject implements ToolSubject {
   readonly canonical: string;
   readonly publicName: string;
+  readonly fullName: string | undefined;
   readonly toolPrefix: string | undefined;
   readonly source: ToolSubject["source"];
   readonly origin: ToolSubject["origin"];
@@ -222,6 +231,7 @@ class Subject implements ToolSubject {
   constructor(tool: ToolDefinition, identity: SubjectIdentity) {
     this.canonical = identity.canonical;
     this.publicName = identity.publicName;
+    this.fullName = identity.fullName;
     this.toolPrefix = identity.toolPrefix;
     this.source = identity.source;
     this.origin = identity.origin;
