@@ -19,6 +19,7 @@ import type {
   UpdateListener,
 } from "../model/tool.ts";
 import type { Supervisor } from "../server/supervisor/supervisor.ts";
+import { allowManyListeners } from "../util/abort.ts";
 import type { Clock } from "../util/clock.ts";
 import type { Emitter } from "../util/emitter.ts";
 import { isDeeperThan, REFUSED_DEPTH } from "../util/json-depth.ts";
@@ -69,6 +70,7 @@ export class Calls {
   ): Promise<CallOutcome> {
     const started = this.#clock.monotonic();
     const { source } = subject;
+    if (signal !== undefined) allowManyListeners(signal);
     const call: GuardedCall = {
       callId,
       subject,

@@ -179,6 +179,11 @@ export class BoardGuard {
     return this.#policy.judge(subject).kind === "allowed";
   }
 
+  /** Whether the server's own words about the tool are believed. */
+  isTrusted(subject: ToolSubject): boolean {
+    return this.#servers.own(subject).trusted === true;
+  }
+
   /**
    * Checks a call again when its server is ready. It may have been approved while only cached tools were known, and
    * the server may have other tools. Rejects to refuse the call; returns undefined if there is nothing to await.

@@ -24,6 +24,11 @@ export function publicName(template: string, server: string, tool: string): stri
   return `${started.slice(0, maxLength).replace(/[_-]+$/, "")}_${hash}`;
 }
 
+/** What the template gives before anything is replaced, cut or added. People write it in rules. */
+export function fullName(template: string, server: string, tool: string): string {
+  return fill(template, server, tool);
+}
+
 function fits(name: string): boolean {
   return name.length <= MAX_LENGTH && /^[A-Za-z]/.test(name);
 }

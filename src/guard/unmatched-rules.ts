@@ -91,21 +91,21 @@ export class UnmatchedRules {
 }
 
 function agentRules({ place, allow, deny, ownerOnly }: PlacedRules, known: KnownNames): Rule[] {
-  const serversIn = (text: string): string[] | undefined =>
-    serversNamedBy(text, known)?.map(({ name }) => name);
+  const serversIn = (text: string, restricts: boolean): string[] | undefined =>
+    serversNamedBy(text, known, restricts)?.map(({ name }) => name);
   const restricting = (setting: string, texts: readonly string[]): Rule[] =>
     texts.map((text) => ({
       ...restrictingPattern(text, "agent"),
       setting: `${place}.${setting}`,
       restricts: true,
-      servers: serversIn(text),
+      servers: serversIn(text, true),
     }));
   return [
     ...(allow ?? []).map((text) => ({
       ...permittingPattern(text, known),
       setting: `${place}.allow`,
       restricts: false,
-      servers: serversIn(text),
+      servers: serversIn(text, false),
     })),
     ...restricting("deny", deny ?? []),
     ...restricting("ownerOnly", Array.isArray(ownerOnly) ? ownerOnly : []),

@@ -19,6 +19,8 @@ export interface ToolSubject {
   publicName: string;
   /** Stands for the server's name in public names. */
   toolPrefix?: string | undefined;
+  /** What the template of public names gives, if the public name is another: it may be cut and end in a hash. */
+  fullName?: string | undefined;
   source: ToolSource;
   content?: ContentName | undefined;
   /** The layer its server was configured in. */

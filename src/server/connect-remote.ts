@@ -67,9 +67,9 @@ export function remoteConnector(options: RemoteConnectOptions): ConnectTo<Remote
       const { url, headers } = endpoint;
       const fetch = await endpointFetch(endpoint, { networkAllow, isOfSession, env, clock });
       const authorizer = await authorize?.(endpoint);
-      const { maxMessageBytes } = definition;
+      const { maxMessageBytes, authHeader } = definition;
       const quote = (received: unknown): string => excerpt(received, redact);
-      const remote = { url, headers, fetch, authorizer, clock, maxMessageBytes, quote };
+      const remote = { url, headers, authHeader, fetch, authorizer, clock, maxMessageBytes, quote };
       const carrier = transport === "http" ? httpCarrier(remote) : sseCarrier(remote);
       const expected = expectedEra[transport];
       const remark = remarkOn(transport, configured);

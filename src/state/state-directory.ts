@@ -1,6 +1,7 @@
 // Checks that nobody else can write where Plugboard keeps what it relies on: trust, approvals, pins and tokens.
 
-import { stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { PlugboardError } from "../model/errors.ts";
 import type { Environment } from "../util/environment.ts";
 import { shellQuoted } from "../util/text.ts";
@@ -11,14 +12,34 @@ const WORLD_WRITE = 0o002;
 /** Set it to 1 where an orchestrator gives a volume its owner and group, such as `fsGroup` in Kubernetes. */
 const SHARED = "PLUGBOARD_SHARED_HOME";
 
+/** The files and directories in it that decide what may run, and as whom. */
+const DECIDING_FILES = ["trust.json", "approvals.json"];
+const DECIDING_DIRECTORIES = ["pins", "pinned", "auth"];
+
 /**
- * Throws CONFIG_INVALID if somebody else owns the directory or can write to it. A directory that is not there yet
- * passes: it is made with mode 0700.
+ * Throws CONFIG_INVALID if somebody else owns the directory or a file in it that decides what may run, or can write to
+ * it. What is not there yet passes: it is made for its owner alone.
  */
-export async function checkStateDirectory(path: string, env: Environment): Promise<void> {
+export async function checkStateDirectory(directory: string, env: Environment): Promise<void> {
+  await check(directory, directory, env);
+  const inside = DECIDING_DIRECTORIES.map((name) => join(directory, name));
+  const files = await Promise.all(
+    inside.map(async (each) => {
+      const names = await readdir(each).catch(() => []);
+      return names.filter((name) => name.endsWith(".json")).map((name) => join(each, name));
+    }),
+  );
+  const named = DECIDING_FILES.map((name) => join(directory, name));
+  await Promise.all(
+    [...named, ...inside, ...files.flat()].map((path) => check(path, directory, env)),
+  );
+}
+
+async function check(path: string, directory: string, env: Environment): Promise<void> {
   const writers = await otherWriters(path, env);
   if (writers === undefined) return;
-  const { remedy } = writers;
+  const isInside = path !== directory;
+  const remedy = isInside ? wholeRemedy(writers, directory) : writers.remedy;
   const override =
     writers.kind !== "world"
       ? `\nif an orchestrator gives the volume its owner and group, set ${SHARED}=1`
@@ -32,6 +53,12 @@ export async function checkStateDirectory(path: string, env: Environment): Promi
       : `other users can write to ${path}, and so change what Plugboard trusts`,
     { hint: `run: ${remedy}${override}` },
   );
+}
+
+/** Where one file in it is wrong, others may be too. */
+function wholeRemedy({ kind }: OtherWriters, directory: string): string {
+  const where = shellQuoted(directory);
+  return kind === "owner" ? `chown -R ${process.geteuid?.()} ${where}` : `chmod -R go-w ${where}`;
 }
 
 /** For commands, which keep everything there: like `checkStateDirectory`, and it must be a directory if it exists. */

@@ -1,6 +1,6 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { checkHome, checkStateDirectory, otherWriters } from "../../src/state/state-directory.ts";
 
@@ -64,6 +64,41 @@ describe("the state directory", () => {
     });
     await expect(checkStateDirectory(path, shared)).rejects.toMatchObject({
       hint: `run: chmod o-w '${path}'\nPLUGBOARD_SHARED_HOME=1 only accepts that its owner and its group can write to it`,
+    });
+  });
+
+  it.each<[string, number, Record<string, string>, boolean]>([
+    ["trust.json", 0o600, {}, false],
+    ["trust.json", 0o644, {}, false],
+    ["trust.json", 0o660, {}, true],
+    ["approvals.json", 0o606, {}, true],
+    ["pins/docs-1.json", 0o666, {}, true],
+    ["pinned/docs-1.json", 0o620, {}, true],
+    ["auth/grant-1.json", 0o620, {}, true],
+    ["auth/grant-1.json", 0o620, shared, false],
+    ["auth/grant-1.json", 0o602, shared, true],
+    ["audit.jsonl", 0o666, {}, false],
+  ])("with %s of mode %o and %j is refused: %s", async (name, mode, env, isRefused) => {
+    const file = join(directory, name);
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await writeFile(file, "{}");
+    await chmod(file, mode);
+    const checked = checkStateDirectory(directory, env);
+    if (!isRefused) await expect(checked).resolves.toBeUndefined();
+    else {
+      await expect(checked).rejects.toMatchObject({
+        code: "CONFIG_INVALID",
+        message: `other users can write to ${file}, and so change what Plugboard trusts`,
+        hint: expect.stringContaining(`run: chmod -R go-w ${directory}`),
+      });
+    }
+  });
+
+  it("in which others can add pins is refused", async () => {
+    await mkdir(join(directory, "pins"));
+    await chmod(join(directory, "pins"), 0o777);
+    await expect(checkStateDirectory(directory, {})).rejects.toMatchObject({
+      message: expect.stringContaining(`can write to ${join(directory, "pins")},`),
     });
   });
 

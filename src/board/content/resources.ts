@@ -168,6 +168,19 @@ export class Resources implements BoardResources {
     return (await this.#context).build(maxBytes);
   }
 
+  /**
+   * Of resources that have changed, those that may be named. If one may not be read, the subscribed resource that it is a
+   * part of takes its place.
+   */
+  nameable(server: string, uris: readonly string[]): string[] {
+    const from = this.#options.caches.of(server);
+    const permits = (uri: string): boolean => this.#locator.permits(from, uri);
+    const named = uris.flatMap((uri) =>
+      permits(uri) ? uri : from.subscribedWholes(uri).filter(permits),
+    );
+    return [...new Set(named)];
+  }
+
   isSubscribed(server: string, uri: string): boolean {
     return this.#options.caches.of(server).isSubscribed([this.#caller, this.#prompt], uri);
   }

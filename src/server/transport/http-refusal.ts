@@ -28,6 +28,8 @@ export interface RefusedAnswer {
   inSession: boolean;
   /** The configured headers of the request. */
   sent: Readonly<Record<string, string>>;
+  /** The one of them that is configured as `auth`. */
+  authHeader?: string | undefined;
   now: number;
   quote: Quote;
 }
@@ -110,11 +112,13 @@ function pathHint({ status, method }: RefusedAnswer): string | undefined {
   return 'check the path in "url": most servers answer at /mcp, older ones at /sse';
 }
 
-function needsAuth({ status, headers, body, sent, quote }: RefusedAnswer): PlugboardError {
-  const isSent = Object.keys(sent).some((name) => /auth|token|key|cookie/i.test(name));
-  const what = isSent
-    ? "the server refuses the configured credentials"
-    : "the server requires authentication";
+function needsAuth(answer: RefusedAnswer): PlugboardError {
+  const { status, headers, body, quote } = answer;
+  const places = credentialPlaces(answer);
+  const what =
+    places.length > 0
+      ? "the server refuses the configured credentials"
+      : "the server requires authentication";
   const words = ownWords(body, headers);
   const said = words === undefined ? "" : quote(words);
   const shown = said === "" ? "" : `: ${said}`;
@@ -122,10 +126,19 @@ function needsAuth({ status, headers, body, sent, quote }: RefusedAnswer): Plugb
     status,
     quote: said,
     permanent: true,
-    hint: isSent
-      ? 'check the value in "auth" or "headers": it may be wrong, expired, or not meant for this server'
-      : 'give it a token in headers, such as { Authorization: "Bearer ${TOKEN}" }',
+    hint:
+      places.length > 0
+        ? `check the value in ${places.join(" and ")}: it may be wrong, expired, or not meant for this server`
+        : 'give it a token in headers, such as { Authorization: "Bearer ${TOKEN}" }',
   });
+}
+
+/** Where the credentials that were sent are configured. */
+function credentialPlaces({ sent, authHeader }: RefusedAnswer): string[] {
+  const names = Object.keys(sent).filter(
+    (name) => name === authHeader || /auth|token|key|cookie/i.test(name),
+  );
+  return names.map((name) => (name === authHeader ? '"auth"' : `"headers" (${oneLine(name, 60)})`));
 }
 
 const MAX_WORDS = 200;

@@ -2,10 +2,10 @@
 // of them, and an abort listener exists only where a signal was given: at 100 000 calls a second, a timer or a
 // controller per call would cost more than everything else.
 
-import { setMaxListeners } from "node:events";
 import { cancelled, PlugboardError, toPlugboardError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { Progress } from "../../model/tool.ts";
+import { allowManyListeners } from "../../util/abort.ts";
 import type { Clock, Timer } from "../../util/clock.ts";
 import { duration } from "../../util/text.ts";
 import { describeDropped, type DroppedLine, faultOfText } from "./dropped-line.ts";
@@ -142,7 +142,7 @@ export class PendingCalls {
           this.#abandon(id, "cancelled by the caller");
           reject(cancelled());
         };
-        allowMany(signal);
+        allowManyListeners(signal);
         signal.addEventListener("abort", call.onAbort, { once: true });
       }
       this.#calls.set(id, call);
@@ -303,15 +303,6 @@ export class PendingCalls {
     }
     if (next !== Infinity) this.#arm(next, now);
   }
-}
-
-const MANY = new WeakSet<AbortSignal>();
-
-/** An agent may make any number of calls with one signal: that is not a leak, so Node must not warn of one. */
-function allowMany(signal: AbortSignal): void {
-  if (MANY.has(signal)) return;
-  MANY.add(signal);
-  setMaxListeners(0, signal);
 }
 
 function neverSent({ method, timeout }: PendingCall, why: PlugboardError): PlugboardError {

@@ -48,9 +48,10 @@ export class SseTransport extends RemoteTransport {
   }
 
   #refusal({ status, headers }: GuardedResponse, method: string, body: string): PlugboardError {
-    const { clock, headers: sent, quote } = this.#options;
+    const { clock, headers: sent, authHeader, quote } = this.#options;
     const now = clock.now();
-    return readRefusal({ status, headers, body, method, inSession: false, sent, now, quote }).error;
+    const request = { method, inSession: false, sent, authHeader };
+    return readRefusal({ status, headers, body, ...request, now, quote }).error;
   }
 
   /** The stream is the session: when it ends, the conversation ends. */

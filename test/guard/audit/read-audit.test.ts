@@ -140,6 +140,19 @@ describe("following", () => {
     expect(await following.stop()).toEqual(["b", "c", "d"]);
   });
 
+  it("gives a call when it starts and when it ends", async () => {
+    const start = (tool: string) => toStartLine(record({ tool }), tool);
+    const end = (tool: string) => toLine(record({ tool: `${tool} ended`, startId: tool }));
+    await writeFile(file, start("a") + start("b") + end("b"));
+    const following = follow();
+    await following.until("b ended");
+    await appendFile(file, start("c") + end("a"));
+    await following.until("a ended");
+    await appendFile(file, end("c"));
+    await following.until("c ended");
+    expect(await following.stop()).toEqual(["a", "b ended", "c", "a ended", "c ended"]);
+  });
+
   it("waits for a file that is not there yet", async () => {
     const following = follow();
     await writeFile(file, line("a"));

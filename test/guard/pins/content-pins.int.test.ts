@@ -1,6 +1,6 @@
 // Pins for the lists of resources and prompts.
 
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -140,6 +140,36 @@ describe("with block, what has changed", () => {
     await describeAs(board, OBEY);
     expect(await session.prompts.list()).toEqual([]);
     await expect(session.prompts.get("lib/greet")).rejects.toMatchObject({ code: "CHANGED_TOOL" });
+  });
+});
+
+describe("with block, lost pins", () => {
+  it("are named as lost, and nothing is listed or read until they are restored or forgotten", async () => {
+    await (await pinned("block")).close();
+    const [name = ""] = await readdir(join(stateDir, "pins"));
+    const file = join(stateDir, "pins", name);
+    const kept = await readFile(file, "utf8");
+    await rm(file);
+    const board = await pinned("block");
+    expect(await board.resources.list()).toEqual([]);
+    expect(await board.resources.templates()).toEqual([]);
+    expect(await board.prompts.list()).toEqual([]);
+    const reason = "its pins are missing, although it was pinned before";
+    const remedy = `restore ${file}, or pin the tools as they are now: plugboard pins forget lib`;
+    expect(statusOf(board, "lib").diagnostics.map(({ message }) => message)).toEqual([
+      `${reason}; its tools are refused; ${remedy}`,
+      `${reason}; its resources are neither listed nor read; ${remedy}`,
+      `${reason}; its prompts are neither listed nor read; ${remedy}`,
+    ]);
+    for (const asked of [board.resources.read(RULES), board.prompts.get("greet")]) {
+      await expect(asked).rejects.toMatchObject({
+        code: "CHANGED_TOOL",
+        message: expect.stringContaining(`the pins of its server are lost (${reason})`),
+        hint: `a person can ${remedy}`,
+      });
+    }
+    await writeFile(file, kept);
+    expect((await board.resources.read(RULES)).contents[0]?.text).toBe("Be quiet.");
   });
 });
 

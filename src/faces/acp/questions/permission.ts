@@ -121,19 +121,20 @@ function titleOf(request: ApprovalRequest, cwd: string): string {
   return toolTitle({ source: sourceOf(request), name: request.publicName }, args, cwd);
 }
 
-/**
- * Clients such as acpx allow reads by the kind, and guess it from the title if there is none. So the hints of a server
- * that is not trusted must not decide here, nor its name.
- */
+/** Always has one: clients such as acpx guess it from the title if there is none. */
 function kindOf(request: ApprovalRequest): ToolKind {
-  if (!request.trusted) return "other";
   const { readOnly, destructive, openWorld } = request.hints;
   const annotations = {
     readOnlyHint: readOnly,
     destructiveHint: destructive,
     openWorldHint: openWorld,
   };
-  return toolKind({ source: sourceOf(request), name: request.publicName, annotations });
+  return toolKind({
+    source: sourceOf(request),
+    name: request.publicName,
+    annotations,
+    ...(request.trusted && { trusted: true }),
+  });
 }
 
 function sourceOf({ tool, server }: ApprovalRequest): ToolSource {

@@ -1,7 +1,7 @@
 // Lines of the audit as a table.
 
 import type { AuditEntry, AuditLine } from "../../../model/audit-entry.ts";
-import { byteSize, duration, oneLine, plural } from "../../../util/text.ts";
+import { asText, byteSize, duration, oneLine, plural } from "../../../util/text.ts";
 import { localTime } from "../terminal/local-time.ts";
 import { type Cell, type Column, renderTable, type Row } from "../terminal/table.ts";
 import type { OutputView, Tone } from "../terminal/terminal.ts";
@@ -24,12 +24,16 @@ const COLUMNS: readonly Column[] = [
 ];
 
 export function auditTable(lines: readonly AuditLine[], { width, paint }: OutputView): string[] {
-  return renderTable(COLUMNS, lines.map(toRow), { width, paint });
+  return renderTable(
+    COLUMNS,
+    lines.map((line) => toRow(line, "no end")),
+    { width, paint },
+  );
 }
 
-/** A line that is printed as it arrives. */
+/** A line that is printed as it arrives: a call that has started may still end. */
 export function auditRow(line: AuditLine, { paint }: OutputView): string {
-  const cells = toRow(line).cells.map((cell): Cell =>
+  const cells = toRow(line, "started").cells.map((cell): Cell =>
     typeof cell === "string" ? { text: oneLine(cell) } : { ...cell, text: oneLine(cell.text) },
   );
   return cells
@@ -41,7 +45,8 @@ export function auditRow(line: AuditLine, { paint }: OutputView): string {
     .join("  ");
 }
 
-function toRow(line: AuditLine): Row {
+/** `started` is the outcome of a call whose end is not known. */
+function toRow(line: AuditLine, started: "started" | "no end"): Row {
   const time = localTime(Date.parse(line.time));
   if (line.type === "lost") {
     return { cells: [time, { text: `${plural(line.count, "call")} not recorded`, tone: "red" }] };
@@ -57,10 +62,11 @@ function toRow(line: AuditLine): Row {
   const { server, tool, agent, session } = line;
   const name = `${server}/${tool}`;
   const hash = (line.type === "call" && line.argumentsHash) || "";
-  const args = line.arguments === undefined ? hash : JSON.stringify(line.arguments);
+  const args = line.arguments === undefined ? hash : asText(line.arguments);
   const who = session === undefined ? agent : `${agent} ${session}`;
   if (line.type === "start") {
-    return { cells: [time, name, { text: "no end", tone: "red" }, "", "", "", args, who] };
+    const tone = started === "started" ? "cyan" : "red";
+    return { cells: [time, name, { text: started, tone }, "", "", "", args, who] };
   }
   return {
     cells: [

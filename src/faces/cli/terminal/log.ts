@@ -3,7 +3,7 @@
 import { createRequire } from "node:module";
 import type { Logger as Pino } from "pino";
 import type { LogFields, Logger, LogLevel } from "../../../model/logger.ts";
-import { oneLine, plainText } from "../../../util/text.ts";
+import { asText, oneLine, plainText } from "../../../util/text.ts";
 import type { Paint, Tone } from "./terminal.ts";
 
 export type LogThreshold = LogLevel | "silent";
@@ -80,7 +80,6 @@ function logLine(
 }
 
 function fieldText(value: unknown): string {
-  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
-  const line = oneLine(text, 300);
+  const line = oneLine(asText(value), 300);
   return typeof value === "string" && /[\s"=]/.test(line) ? JSON.stringify(line) : line;
 }

@@ -62,6 +62,10 @@ describe("plugboard audit", () => {
     const redact = { value: <T>(value: T): T => value };
     await write(line({ args: { kind: "copy", json: '{"path":"a\\u202eb"}' }, redact }));
     expect((await scratch.run(["audit"])).stdout).toContain('{"path":"ab"}');
+    const flat = line({ args: { kind: "copy", json: '{"x":0}' }, redact });
+    const [before = "", after = ""] = flat.split('"x":0');
+    await write(`${before}"x":${"[".repeat(20_000)}${"]".repeat(20_000)}${after}`);
+    expect((await scratch.run(["audit"])).stdout).toContain("(nested too deep to show)");
   });
 
   it("says what a call without an end means, and what looked suspicious", async () => {
@@ -143,14 +147,24 @@ describe("plugboard audit", () => {
   });
 
   it.each([
-    [["--follow"], /docs\/first +ok .*\n.* docs\/second +ok .*\n.*1 call not recorded/],
-    [["--follow", "--json"], /"first".*\n.*"second".*\n.*"count":1/],
+    [
+      ["--follow"],
+      /docs\/first +ok .*\n.* docs\/second +started +default\n.* docs\/second +ok .*\n.*1 call not recorded/,
+    ],
+    [
+      ["--follow", "--json"],
+      /"first".*\n\{"type":"start","id":"7".*"second".*\n\{"type":"call","start":"7".*"second".*\n.*"count":1/,
+    ],
   ])("follows with %j until it is interrupted", async (argv, expected) => {
     await write(line({ tool: "first" }));
     const stdout = new Sink();
     const { done, events } = scratch.start(["audit", ...argv], { stdout });
     await stdout.until("first");
-    await appendFile(file(), line({ tool: "second" }) + lostLine(NOW, 1));
+    const second = record({ time: NOW, tool: "second" });
+    await appendFile(file(), toStartLine(second, "7"));
+    // It is shown while the call runs.
+    await stdout.until("second");
+    await appendFile(file(), toLine(second) + lostLine(NOW, 1));
     await stdout.until(argv.includes("--json") ? '"count":1' : "1 call not recorded");
     events.emit("SIGINT");
     const { code, stdout: text, stderr } = await done;
