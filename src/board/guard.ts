@@ -14,7 +14,7 @@ import type { ToolList } from "../model/connection.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { PlugboardError } from "../model/errors.ts";
 import type { GuardedCall, Next, ToolSubject } from "../model/guard.ts";
-import type { FramingMode } from "../model/guard-settings.ts";
+import type { FramingMode, PinMode } from "../model/guard-settings.ts";
 import type { Logger } from "../model/logger.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import type { ToolDefinition } from "../model/tool.ts";
@@ -162,11 +162,19 @@ export class BoardGuard {
     listing: Listing,
     contents: readonly ListedContent[],
   ): Promise<Diagnostic[]> {
-    const isOfSession = definition.origin === "session";
-    const mode = definition.guard?.pins ?? this.#options.agent.guard?.pins ?? "warn";
     const id = { server: definition.name, key: pinKey };
     await this.#pins.flush();
-    return this.#contentPins.check(id, isOfSession ? "off" : mode, listing, contents);
+    return this.#contentPins.check(id, this.#contentPinMode(definition), listing, contents);
+  }
+
+  /** Whether nothing of the server may be read before its list was compared with the pins. */
+  needsList({ definition }: ServerEntry): boolean {
+    return this.#contentPinMode(definition) === "block";
+  }
+
+  /** Like `recheck`, for a request for a resource or prompt whose server has listed by now. */
+  recheckContent(call: GuardedCall): Promise<void> | undefined {
+    return this.#contentPinsOf(call.subject).recheck(call);
   }
 
   /** Whether the resource, template or prompt is kept back until somebody approves what has changed. */
@@ -247,6 +255,11 @@ export class BoardGuard {
   #pinsOf(subject: ToolSubject): Pins {
     const { session } = this.#options;
     return session?.isShared(subject) ? session.guard.#pins : this.#pins;
+  }
+
+  #contentPinMode({ origin, guard }: ServerDefinition): PinMode {
+    if (origin === "session") return "off";
+    return guard?.pins ?? this.#options.agent.guard?.pins ?? "warn";
   }
 
   #contentPinsOf(subject: ToolSubject): ContentPins {

@@ -87,7 +87,7 @@ export class Resources implements BoardResources {
   ): Promise<ResourceReading> {
     const shown = this.#options.redact(uri);
     const { content } = await this.#options.requests.run({
-      entry: from.entry,
+      from,
       content: { kind: "resource", name: uri },
       what: `read:${shown}`,
       listed: from.resources.known?.resources.find((each) => each.uri === uri),
@@ -109,7 +109,7 @@ export class Resources implements BoardResources {
   async subscribe(uri: string, options: ResourceOptions = {}): Promise<void> {
     const located = await this.#locator.locate(uri, options);
     await this.#options.requests.run({
-      entry: located.from.entry,
+      from: located.from,
       content: { kind: "resource", name: located.uri },
       what: `subscribe:${this.#options.redact(located.uri)}`,
       args: { uri: this.#options.redact(located.uri) },
@@ -140,7 +140,7 @@ export class Resources implements BoardResources {
     const { signal, known = {} } = options;
     const from = await this.#locator.locateTemplate(uriTemplate, options);
     const of = { type: "ref/resource", uri: uriTemplate } as const;
-    return this.#options.requests.complete(from.entry, { of, argument, value, known }, signal);
+    return this.#options.requests.complete(from, { of, argument, value, known }, signal);
   }
 
   async context(options: ResourceBlockOptions = {}): Promise<string> {
