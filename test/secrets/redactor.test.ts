@@ -252,6 +252,19 @@ describe("a text", () => {
     expect(new Redactor().text(TOKEN, true)).toBe(TOKEN);
   });
 
+  it.each([
+    ["no: ghp_Zx81…", "no: [REDACTED]…"],
+    ["ghp_…", "[REDACTED]…"],
+    ["ghp_Zx… and ghp_Zx81/+Qw… (-32000)", "[REDACTED]… and [REDACTED]… (-32000)"],
+    [`${base64(TOKEN).slice(0, 12)}…`, "[REDACTED]…"],
+    ["ghp…", "ghp…"],
+    ["ghp_Zx81", "ghp_Zx81"],
+    ["x…", "x…"],
+  ])("that was cut within a secret before loses the beginning of it: %s", (text, told) => {
+    expect(knowing(TOKEN).text(text)).toBe(told);
+    expect(knowing(TOKEN).value([text])).toEqual([told]);
+  });
+
   it("loses two secrets that overlap", () => {
     expect(knowing("abcdefgh", "efghijkl").text("-abcdefghijkl-")).toBe("-[REDACTED]-");
   });
@@ -346,6 +359,8 @@ describe("a hostile text of a megabyte", () => {
     " \n",
     "\udb40",
     "ghp_Zx81/+Qw?9~k\u200b",
+    "…",
+    "ghp_Zx81/+Qw?9~k…",
   ])("of %j is read once, and the secret at its end is found", (text) => {
     const redactor = knowing(TOKEN, "a-second-token");
     const told = redactor.text(`${many(text)} ${inside("\u200b")(TOKEN)}`);

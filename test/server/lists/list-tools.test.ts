@@ -47,6 +47,13 @@ it.each(["resource", "prompt"])(
   },
 );
 
+it("a name is redacted before its lines are joined and it is cut", async () => {
+  const redact = (text: string): string => text.replace(/pass\n?word!/g, "[R]");
+  const item = { name: "read pass\nword!" };
+  const { diagnostics } = await listTools(async () => ({ tools: [item] }), redact);
+  expect(diagnostics).toMatchObject([{ subject: "read [R]" }]);
+});
+
 describe("the pages", () => {
   it("are read to the last, each with the cursor of the one before", async () => {
     const { names, cursors, diagnostics } = await listPages([[tool("a")], [], [tool("b")]]);
