@@ -2,7 +2,7 @@
 // this machine is looked up in the process table. The clock decides only for holders that cannot be looked up.
 
 import { randomBytes } from "node:crypto";
-import { open, rm, stat, utimes } from "node:fs/promises";
+import { lstat, open, rm, utimes } from "node:fs/promises";
 import { dirname } from "node:path";
 import { PlugboardError } from "../model/errors.ts";
 import { type Clock, pause } from "../util/clock.ts";
@@ -103,7 +103,7 @@ async function isStale(path: string): Promise<boolean> {
       if (holder.start !== undefined) return startOf(holder.pid) !== holder.start;
     }
     // A clock that was set back leaves files from the future; those are not touched any more either.
-    return Math.abs(Date.now() - (await stat(path)).mtimeMs) > STALE_MS;
+    return Math.abs(Date.now() - (await lstat(path)).mtimeMs) > STALE_MS;
   } catch {
     return false;
   }
