@@ -123,6 +123,15 @@ describe("a secret", () => {
     expect(knowing(secret).text(`<${encode(secret)}> ok`)).toBe("<[REDACTED]> ok");
   });
 
+  it.each([
+    ["all punctuation", "ghp&lowbar;Zx81&sol;&plus;Qw&quest;9~kL"],
+    ["punctuation twice", "ghp&amp;lowbar;Zx81&amp;sol;&amp;plus;Qw&amp;quest;9~kL"],
+    ["what nobody sees", "ghp_&shy;Zx81/&ZeroWidthSpace;+Qw?&zwnj;9~&NewLine;kL"],
+  ])("is redacted with names of characters in HTML: %s", (_, text) => {
+    expect(knowing(TOKEN).text(`<p>${text}</p>`)).toBe("<p>[REDACTED]</p>");
+    expect(knowing(TOKEN).text("ghp&low;Zx81 &sol &;")).toBe("ghp&low;Zx81 &sol &;");
+  });
+
   it("is redacted if only its special characters are escaped for HTML", () => {
     const secret = `a<b>c&d"e'f`;
     const redactor = knowing(secret);
@@ -350,6 +359,8 @@ describe("a hostile text of a megabyte", () => {
     "&amp;",
     "&#",
     "&#0",
+    "&lowba",
+    "&lowbar;",
     "\\",
     "\\u",
     "\\n",
