@@ -152,9 +152,14 @@ export class BoardGuard {
     return this.#contentPins.check(pinId(entry), this.#pinMode(entry), listing, contents);
   }
 
-  /** Whether the server's list must be known before the resource or prompt is asked for: it may have changed. */
-  needsList(subject: ToolSubject, entry: ServerEntry): boolean {
-    return this.#pinMode(entry) === "block" && this.allows(subject);
+  /** Whether nothing of the server may be read before its list was compared with the pins. */
+  needsList(entry: ServerEntry): boolean {
+    return this.#pinMode(entry) === "block";
+  }
+
+  /** Like `recheck`, for a request for a resource or prompt whose server has listed by now. */
+  recheckContent(call: GuardedCall): Promise<void> | undefined {
+    return this.#contentPinsOf(call.subject).recheck(call);
   }
 
   /** False for a tool, resource or prompt that the pins keep back until somebody approves it. */

@@ -16,6 +16,7 @@ import {
 } from "./connection/live-connection.ts";
 import type { Carrier } from "./transport/carrier.ts";
 import type { StreamPosition } from "./transport/event-stream.ts";
+import type { Quote } from "./transport/errors.ts";
 import { HttpTransport } from "./transport/http.ts";
 import type { RemoteOptions } from "./transport/http-session.ts";
 import { SseTransport } from "./transport/sse.ts";
@@ -68,7 +69,7 @@ export function remoteConnector(options: RemoteConnectOptions): ConnectTo<Remote
       const fetch = await endpointFetch(endpoint, { networkAllow, isOfSession, env, clock });
       const authorizer = await authorize?.(endpoint);
       const { maxMessageBytes, authHeader } = definition;
-      const quote = (received: unknown): string => excerpt(received, redact);
+      const quote: Quote = (received, max) => excerpt(received, redact, max);
       const remote = { url, headers, authHeader, fetch, authorizer, clock, maxMessageBytes, quote };
       const carrier = transport === "http" ? httpCarrier(remote) : sseCarrier(remote);
       const expected = expectedEra[transport];

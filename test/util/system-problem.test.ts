@@ -30,6 +30,13 @@ it.each<[string, unknown, message: string, hint: string]>([
   ["a limit on sizes", failed("EFBIG", "write"), "a file would become larger", "ulimit -f"],
   ["a read-only disk", failed("EROFS", "open", "/$&"), "/$& cannot be written", "PLUGBOARD_HOME"],
   ["no permission", failed("EACCES", "open", "/a"), "you may not read or write /a", "owner"],
+  ["a directory in the way", failed("ERR_FS_EISDIR", "rm", "/a"), "/a is a directory", "move"],
+  [
+    "a directory in the way of a new file",
+    Object.assign(failed("EISDIR", "rename", "/a.tmp"), { dest: "/a" }),
+    "/a is a directory",
+    "move",
+  ],
   ["no working directory", failed("ENOENT", "uv_cwd"), "the working directory does not", "change"],
   ["a deep value", overflow(), "a value is nested too deep to be processed", "flatter"],
 ])("%s is said in words, with what to do", (_, error, message, hint) => {

@@ -4,20 +4,23 @@
 import { randomUUID } from "node:crypto";
 import { toCompletion } from "../../bridge/completion.ts";
 import type { ContentName } from "../../model/content-pattern.ts";
-import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
+import { cancelled, PlugboardError, toPlugboardError } from "../../model/errors.ts";
+import type { GuardedCall } from "../../model/guard.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { Completion } from "../../model/resource.ts";
 import type { CompletionQuery, ContentRequest, ServerContent } from "../../model/server-content.ts";
 import type { CallOutcome } from "../../model/tool.ts";
+import { untilAborted } from "../../util/abort.ts";
 import type { Clock } from "../../util/clock.ts";
 import { oneLine } from "../../util/text.ts";
 import type { BoardGuard } from "../guard.ts";
-import type { ServerEntry } from "../server-entry.ts";
+import type { ContentCache } from "./content-cache.ts";
 import type { ContentCaches } from "./content-caches.ts";
 import { contentSubject, type Listed } from "./content-subject.ts";
 
 export interface BoardContentRequest {
-  entry: ServerEntry;
+  /** What is known of its server. */
+  from: ContentCache;
   /** What the request is about. */
   content: ContentName;
   /** For the audit and for messages: `resource:file:///notes.txt` for a read. */
@@ -42,26 +45,29 @@ export interface BoardContentRequest {
 export interface ContentOptions {
   caches: ContentCaches;
   requests: ContentRequests;
-  guard: Pick<BoardGuard, "framing" | "reportSuspicious" | "allows" | "offers" | "needsList">;
+  guard: Pick<BoardGuard, "framing" | "reportSuspicious" | "allows" | "offers">;
   /** Removes secrets; returns the same value if there are none. */
   redact: <Value>(value: Value) => Value;
 }
 
+type RequestGuard = Pick<BoardGuard, "aroundContent" | "needsList" | "recheckContent">;
+
 export class ContentRequests {
-  readonly #guard: Pick<BoardGuard, "aroundContent">;
+  readonly #guard: RequestGuard;
   readonly #clock: Clock;
 
-  constructor(guard: Pick<BoardGuard, "aroundContent">, clock: Clock) {
+  constructor(guard: RequestGuard, clock: Clock) {
     this.#guard = guard;
     this.#clock = clock;
   }
 
   /** Rejects only with a PlugboardError. */
   async run(request: BoardContentRequest): Promise<CallOutcome> {
-    const { entry, content, what, listed, args, signal, asksNobody = false } = request;
+    const { from, content, what, listed, args, signal, asksNobody = false } = request;
     const shown = what.slice(what.indexOf(":") + 1);
-    const subject = contentSubject(entry, content, { what, shown, listed });
-    const guarded = this.#guard.aroundContent(subject, () => this.#ask(request), asksNobody);
+    const subject = contentSubject(from.entry, content, { what, shown, listed });
+    const ask = (call: GuardedCall): Promise<CallOutcome> => this.#ask(request, call);
+    const guarded = this.#guard.aroundContent(subject, ask, asksNobody);
     return guarded({
       callId: request.callId ?? randomUUID(),
       subject,
@@ -74,7 +80,7 @@ export class ContentRequests {
   }
 
   async complete(
-    entry: ServerEntry,
+    from: ContentCache,
     query: CompletionQuery,
     signal: AbortSignal | undefined,
   ): Promise<Completion> {
@@ -84,7 +90,7 @@ export class ContentRequests {
         ? { kind: "prompt", name: of.name }
         : { kind: "resource", name: of.uri, isTemplate: true };
     const { structuredContent } = await this.run({
-      entry,
+      from,
       content,
       what: `complete:${content.name}`,
       args: { argument, value },
@@ -99,13 +105,18 @@ export class ContentRequests {
     return structuredContent as Completion;
   }
 
-  async #ask({ entry, what, signal, timeout, ask }: BoardContentRequest): Promise<CallOutcome> {
-    const { supervisor, definition } = entry;
+  async #ask(
+    { from, content, what, signal, timeout, ask }: BoardContentRequest,
+    call: GuardedCall,
+  ): Promise<CallOutcome> {
+    const { supervisor, definition } = from.entry;
     const started = this.#clock.monotonic();
     let failed = true;
     supervisor.enter();
     try {
       const connection = supervisor.live ?? (await supervisor.acquire(signal));
+      await this.#requireList(from, content, signal);
+      await this.#guard.recheckContent(call);
       const outcome = await ask(connection.content, {
         timeout: Math.min(definition.toolTimeout, timeout ?? Infinity),
         signal,
@@ -118,6 +129,17 @@ export class ContentRequests {
       supervisor.leave(this.#clock.monotonic() - started, failed);
     }
   }
+
+  /** A name needs no list to be found, but only a list tells whether what it names has changed. */
+  async #requireList(
+    from: ContentCache,
+    { kind }: ContentName,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const list = kind === "prompt" ? from.prompts : from.resources;
+    if (list.known !== undefined || !this.#guard.needsList(from.entry)) return;
+    await untilAborted<unknown>(list.fresh(), signal, cancelled);
+  }
 }
 
 /** Throws UNSUPPORTED. */
@@ -127,7 +149,9 @@ export function requireCapability({ has }: ServerContent, what: keyof ServerCont
 
 /** Adds the server and the request to the message, unless it names them already. */
 function withRequestName(error: PlugboardError, server: string, what: string): PlugboardError {
-  if (error.code === "CANCELLED" || error.code === "SERVER_UNAVAILABLE") return error;
+  const { code } = error;
+  if (code === "CANCELLED" || code === "SERVER_UNAVAILABLE" || code === "CHANGED_TOOL")
+    return error;
   const message = `server '${server}': ${attempt(what)}: ${error.message}`;
   return new PlugboardError(error.code, message, {
     cause: error,

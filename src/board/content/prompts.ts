@@ -41,13 +41,9 @@ export class Prompts implements BoardPrompts {
     { signal }: PromptOptions = {},
   ): Promise<PromptResult> {
     const { from, prompt } = await this.#locate(name, signal);
-    const subject = contentSubject(from.entry, { kind: "prompt", name: prompt });
-    if (this.#options.guard.needsList(subject, from.entry)) {
-      await this.#lists(from.entry.name, signal);
-    }
     let roles: PromptMessage["role"][] = [];
     const { content, structuredContent } = await this.#options.requests.run({
-      entry: from.entry,
+      from,
       content: { kind: "prompt", name: prompt },
       what: `prompt:${prompt}`,
       listed: from.prompts.known?.prompts.find((each) => each.name === prompt),
@@ -88,7 +84,7 @@ export class Prompts implements BoardPrompts {
   ): Promise<Completion> {
     const { from, prompt } = await this.#locate(name, signal);
     const of = { type: "ref/prompt", name: prompt } as const;
-    return this.#options.requests.complete(from.entry, { of, argument, value, known }, signal);
+    return this.#options.requests.complete(from, { of, argument, value, known }, signal);
   }
 
   #permits({ entry }: ContentCache, name: string): boolean {

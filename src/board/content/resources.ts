@@ -13,7 +13,6 @@ import type {
   ResourceTemplate,
 } from "../../model/resource.ts";
 import { type ContentOptions, requireCapability } from "./content-requests.ts";
-import { contentSubject } from "./content-subject.ts";
 import type { ResourceContext } from "./resource-context.ts";
 import { isEnabled, type LocatedResource, ResourceLocator } from "./resource-locator.ts";
 
@@ -87,14 +86,8 @@ export class Resources implements BoardResources {
     { signal, timeout, callId, asksNobody }: ReadOptions = {},
   ): Promise<ResourceReading> {
     const shown = this.#options.redact(uri);
-    const { guard } = this.#options;
-    const subject = contentSubject(from.entry, { kind: "resource", name: uri });
-    // The host's own reads come from a list.
-    if (asksNobody !== true && guard.needsList(subject, from.entry)) {
-      await this.#locator.lists(from.entry.name, signal);
-    }
     const { content } = await this.#options.requests.run({
-      entry: from.entry,
+      from,
       content: { kind: "resource", name: uri },
       what: `resource:${shown}`,
       listed: from.resources.known?.resources.find((each) => each.uri === uri),
@@ -116,7 +109,7 @@ export class Resources implements BoardResources {
   async subscribe(uri: string, options: ResourceOptions = {}): Promise<void> {
     const located = await this.#locator.locate(uri, options);
     await this.#options.requests.run({
-      entry: located.from.entry,
+      from: located.from,
       content: { kind: "resource", name: located.uri },
       what: `subscribe:${this.#options.redact(located.uri)}`,
       args: { uri: this.#options.redact(located.uri) },
@@ -147,7 +140,7 @@ export class Resources implements BoardResources {
     const { signal, known = {} } = options;
     const from = await this.#locator.locateTemplate(uriTemplate, options);
     const of = { type: "ref/resource", uri: uriTemplate } as const;
-    return this.#options.requests.complete(from.entry, { of, argument, value, known }, signal);
+    return this.#options.requests.complete(from, { of, argument, value, known }, signal);
   }
 
   async context(options: ResourceBlockOptions = {}): Promise<string> {

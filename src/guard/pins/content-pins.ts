@@ -103,6 +103,15 @@ export class ContentPins {
     };
   };
 
+  /**
+   * Rejects with CHANGED_TOOL if it is kept back by now; undefined at once if it is not. Its server may have been
+   * started for the request, and have listed only since.
+   */
+  recheck(call: GuardedCall): Promise<void> | undefined {
+    const { subject } = call;
+    return this.offers(subject) ? undefined : this.#throwIfBlocked(subject, call);
+  }
+
   #blocking({ source, content }: ToolSubject): ContentChange | undefined {
     if (source.kind !== "mcp" || content === undefined) return undefined;
     const watch = this.#watches.get(source.server);

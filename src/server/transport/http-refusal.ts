@@ -40,9 +40,9 @@ export function readRefusal(answer: RefusedAnswer): Refusal {
   if (status === 401 || status === 403) return { kind: "error", error: needsAuth(answer) };
   const error =
     wire && status < 500
-      ? serverError(answer.method, wire, { status, hint: pathHint(answer) })
+      ? serverError(answer.method, wire, answer.quote, { status, hint: pathHint(answer) })
       : httpError(answer);
-  const said = (wire && wireMessage(wire)) || body;
+  const said = (wire && wireMessage(wire, answer.quote)) || body;
   if (inSession && (status === 404 || (status === 400 && /session/i.test(said)))) {
     return { kind: "session-lost", error };
   }
@@ -141,8 +141,6 @@ function credentialPlaces({ sent, authHeader }: RefusedAnswer): string[] {
   return names.map((name) => (name === authHeader ? '"auth"' : `"headers" (${oneLine(name, 60)})`));
 }
 
-const MAX_WORDS = 200;
-
 /** What the server says about its refusal, in one of the forms that servers use. A page of HTML says nothing. */
 function ownWords(body: string, headers: Readonly<Record<string, string>>): string | undefined {
   const parsed = parseJson(body);
@@ -150,7 +148,7 @@ function ownWords(body: string, headers: Readonly<Record<string, string>>): stri
   const words = [...(isJsonObject(parsed) ? messagesIn(parsed) : []), described?.[1]];
   const isText = parsed === undefined && !/^\s*</.test(body);
   if (isText) words.unshift(body);
-  return words.map((each) => oneLine(each ?? "", MAX_WORDS)).find((each) => each !== "");
+  return words.find((each) => each !== undefined && each.trim() !== "");
 }
 
 function messagesIn(answer: JsonObject): string[] {

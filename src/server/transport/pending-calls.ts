@@ -167,7 +167,7 @@ export class PendingCalls {
     if (call === undefined) return false;
     // Some servers send `"error": null` beside a result.
     if (message.error !== undefined && message.error !== null) {
-      call.reject(serverError(call.method, message.error));
+      call.reject(serverError(call.method, message.error, this.#quote));
     } else if (message.result === undefined) {
       const fault = "has neither a result nor an error";
       call.reject(malformed(call.method, fault, this.#quote(message)));
@@ -201,7 +201,7 @@ export class PendingCalls {
   failOnly(error: unknown): boolean {
     const [only, ...others] = this.#calls.keys();
     if (only === undefined || others.length > 0 || this.#hasAbandoned) return false;
-    const failure = serverError(this.#calls.get(only)?.method ?? "", error);
+    const failure = serverError(this.#calls.get(only)?.method ?? "", error, this.#quote);
     if (isMethodNotFound(failure)) return false;
     this.fail(only, failure);
     return true;

@@ -4,7 +4,6 @@
 import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
 import type { GuardedFetch, GuardedResponse } from "../../net/fetch.ts";
 import { deferred } from "../../util/deferred.ts";
-import { oneLine } from "../../util/text.ts";
 import { readEvents } from "./event-stream.ts";
 import { firstBytes, isEventStream, type Outgoing, type RemoteOptions } from "./http-session.ts";
 import { readRefusal } from "./http-refusal.ts";
@@ -107,7 +106,7 @@ export class SseTransport extends RemoteTransport {
     const base = new URL(this.#options.url);
     const address = URL.canParse(data, base.href) ? new URL(data, base) : undefined;
     if (address?.origin === base.origin) return this.#address.resolve(address.href);
-    const quote = oneLine(data, 200);
+    const quote = this.#options.quote(data);
     const message = `the server sends its client to another origin (${quote})`;
     throw new PlugboardError("REFUSED_ADDRESS", message, { quote, permanent: true });
   }

@@ -134,6 +134,25 @@ describe("with block, what has changed", () => {
     expect((await board.resources.read(RULES)).contents[0]?.text).toBe("Shout.");
   });
 
+  it("is noticed by a board that names it and has listed nothing yet", async () => {
+    await (await pinned("block")).close();
+    const asks: ((board: Board) => Promise<unknown>)[] = [
+      (board) => board.prompts.get("lib/greet", { who: "Ada" }),
+      (board) => board.resources.read(RULES, { server: "lib" }),
+    ];
+    for (const ask of asks) {
+      await using board = await open({ lib: { ...library(), pins: "block" } }, { stateDir });
+      await tell(board, "describe", { text: OBEY });
+      await expect(ask(board)).rejects.toMatchObject({
+        code: "CHANGED_TOOL",
+        server: "lib",
+        message: expect.stringMatching(/^(?:lib\/prompt:greet|a resource of 'lib') is refused/),
+      });
+    }
+    const audit = await readFile(join(stateDir, "audit.jsonl"), "utf8");
+    expect(audit.split('"rule":"pins: block"')).toHaveLength(asks.length + 1);
+  });
+
   it("counts as changed in sessions too", async () => {
     const board = await pinned("block");
     await using session = await board.openSession({ cwd: tmpdir(), startupWait: 10_000 });

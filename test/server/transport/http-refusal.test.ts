@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { excerpt } from "../../../src/util/text.ts";
 import type { ErrorCode, PlugboardError } from "../../../src/model/errors.ts";
 import {
   readRefusal,
@@ -17,7 +18,7 @@ function read(answer: Partial<RefusedAnswer>): Refusal {
     inSession: false,
     sent: {},
     now,
-    quote: String,
+    quote: (received, max) => excerpt(received, (text) => text, max),
     ...answer,
   });
 }
