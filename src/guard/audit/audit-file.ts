@@ -59,14 +59,15 @@ export class AuditFile {
   }
 
   /**
-   * Like `append` to the file that is open, and blocks until it is done. It may have been renamed since: the next
+   * Appends the first `length` bytes to the file that is open, and blocks until it is done. The file may have been renamed since: the next
    * `append` notices that, and whoever reads the audit reads the renamed file too.
    */
-  appendNow(lines: string): void {
+  appendNow(bytes: Buffer, length: number): void {
     const file = this.#open?.handle.fd;
     if (file === undefined) throw new Error("the audit is not open");
     try {
-      writeNow(file, this.#isTorn ? `\n${lines}` : lines);
+      if (this.#isTorn) writeNow(file, NEWLINE, NEWLINE.length);
+      writeNow(file, bytes, length);
       this.#isTorn = false;
     } catch (error) {
       this.#isTorn = true;
@@ -132,14 +133,8 @@ function endsInLine(file: number): boolean {
   return readSync(file, last, 0, 1, size - 1) === 1 && last.equals(NEWLINE);
 }
 
-/** Used again and again: most texts are one short line. */
-const buffer = Buffer.allocUnsafeSlow(4096);
-
-function writeNow(file: number, text: string): void {
-  const isShort = text.length * 3 <= buffer.length;
-  const bytes = isShort ? buffer : Buffer.from(text);
-  const end = isShort ? buffer.write(text) : bytes.length;
-  for (let at = 0; at < end;) at += writeSync(file, bytes, at, end - at);
+function writeNow(file: number, bytes: Buffer, length: number): void {
+  for (let at = 0; at < length;) at += writeSync(file, bytes, at, length - at);
 }
 
 async function look(path: string): Promise<Stats | undefined> {

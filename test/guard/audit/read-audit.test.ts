@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { AuditLog } from "../../../src/guard/audit/audit-log.ts";
 import type { AuditLine } from "../../../src/model/audit-entry.ts";
 import { readAudit, type ReadAuditOptions } from "../../../src/guard/audit/read-audit.ts";
-import { toLine, toStartLine } from "../../../src/guard/audit/record.ts";
+import { toLine } from "../../../src/guard/audit/record.ts";
+import { StartLines } from "../../../src/guard/audit/start-lines.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { record } from "./records.ts";
 
@@ -69,8 +70,18 @@ describe("readAudit", () => {
   });
 
   it("gives calls that started and never ended, in their place", async () => {
-    const start = (tool: string) => toStartLine(record({ tool }), tool);
-    const end = (tool: string) => toLine(record({ tool: `${tool} ended`, startId: tool }));
+    const starts = new StartLines("p");
+    const ids = new Map<string, string>();
+    const start = (tool: string): string => {
+      const each = record({ tool });
+      starts.add(each);
+      ids.set(tool, starts.idOf(each.startNumber ?? 0));
+      const text = starts.bytes.toString("utf8", 0, starts.length);
+      starts.clear();
+      return text;
+    };
+    const end = (tool: string) =>
+      toLine(record({ tool: `${tool} ended` }), ids.get(tool) ?? "unknown");
     await writeFile(rotated(1), start("a") + start("b") + line("c") + end("b") + start("d"));
     await writeFile(file, end("d") + start("e") + end("gone"));
     expect(await read()).toEqual(["a", "c", "b ended", "d ended", "e", "gone ended"]);

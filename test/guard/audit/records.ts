@@ -1,17 +1,29 @@
 // Records of calls as the stage makes them.
 
-import type { AuditRecord } from "../../../src/guard/audit/record.ts";
+import {
+  AuditedTool,
+  type AuditedNames,
+  type AuditRecord,
+} from "../../../src/guard/audit/record.ts";
+import type { ValueRedactor } from "../../../src/guard/redact.ts";
 
-export function record(overrides: Partial<AuditRecord> = {}): AuditRecord {
+export interface RecordOverrides extends Partial<AuditRecord>, Partial<AuditedNames> {
+  redact?: ValueRedactor;
+}
+
+export function record({
+  agent = "default",
+  session,
+  server = "docs",
+  tool = "read",
+  redact,
+  ...overrides
+}: RecordOverrides = {}): AuditRecord {
   return {
     time: Date.UTC(2026, 10, 15, 11, 0, 0),
-    agent: "default",
-    session: undefined,
-    server: "docs",
-    tool: "read",
+    of: new AuditedTool({ agent, session, server, tool }, redact),
     args: { kind: "copy", json: "{}" },
-    redact: undefined,
-    startId: undefined,
+    startNumber: undefined,
     decision: { verdict: "allowed" },
     durationMs: 1.2345,
     bytes: 5,

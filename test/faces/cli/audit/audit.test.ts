@@ -2,8 +2,8 @@ import { appendFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { localTime } from "../../../../src/faces/cli/terminal/local-time.ts";
-import { type AuditRecord, lostLine, toLine } from "../../../../src/guard/audit/record.ts";
-import { record } from "../../../guard/audit/records.ts";
+import { lostLine, toLine } from "../../../../src/guard/audit/record.ts";
+import { record, type RecordOverrides } from "../../../guard/audit/records.ts";
 import { Sink, useScratch } from "../harness.ts";
 
 const scratch = useScratch();
@@ -12,7 +12,7 @@ const NOW = Date.now();
 const home = () => join(scratch.directory, "home");
 const file = () => join(home(), "audit.jsonl");
 
-const line = (overrides: Partial<AuditRecord> = {}) => toLine(record({ time: NOW, ...overrides }));
+const line = (overrides: RecordOverrides = {}) => toLine(record({ time: NOW, ...overrides }));
 
 async function write(text: string): Promise<void> {
   await mkdir(home(), { recursive: true });
