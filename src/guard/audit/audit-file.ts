@@ -26,6 +26,7 @@ const KEEP = 5;
 
 interface OpenFile {
   handle: FileHandle;
+  fd: number;
   inode: number;
   /** It ends in the middle of a line: a process was killed, or the disk was full. */
   isTorn: boolean;
@@ -63,7 +64,7 @@ export class AuditFile {
    * `append` notices that, and whoever reads the audit reads the renamed file too.
    */
   appendNow(bytes: Buffer, length: number): void {
-    const file = this.#open?.handle.fd;
+    const file = this.#open?.fd;
     if (file === undefined) throw new Error("the audit is not open");
     try {
       if (this.#isTorn) writeNow(file, NEWLINE, NEWLINE.length);
@@ -118,7 +119,8 @@ async function openFile(path: string): Promise<OpenFile> {
   await makeDirectory(dirname(path));
   const handle = await open(path, APPEND, 0o600);
   try {
-    return { handle, inode: (await handle.stat()).ino, isTorn: !endsInLine(handle.fd) };
+    const { fd } = handle;
+    return { handle, fd, inode: (await handle.stat()).ino, isTorn: !endsInLine(fd) };
   } catch (error) {
     await handle.close();
     throw error;
