@@ -85,7 +85,7 @@ export class CallStages {
     this.concurrency = concurrencyStage(servers);
     const sharedStages = (subject: ToolSubject): CallStages | undefined =>
       session?.isShared(subject) ? shared : undefined;
-    this.#ruleStages = [() => audited?.whole, () => redact, ...first];
+    this.#ruleStages = [(subject) => audited?.whole(subject), () => redact, ...first];
     // The outermost stage comes first. Approval comes before concurrency, so that a call does not keep others
     // waiting while a person decides.
     this.#stages = [

@@ -34,12 +34,13 @@ export function redactStage(redact: ResultRedactor): Stage {
 
 /** The same call with another listener. Its decision is shared, so that what later stages decide reaches the audit. */
 function withUpdates(call: GuardedCall, redact: ResultRedactor): GuardedCall {
-  const { callId, subject, args, signal, onUpdate, handlers, notify, audit } = call;
+  const { callId, subject, args, started, signal, onUpdate, handlers, notify, audit } = call;
   if (onUpdate === undefined) return call;
   return {
     callId,
     subject,
     args,
+    started,
     signal,
     handlers,
     notify,

@@ -49,6 +49,8 @@ export interface GuardedCall {
   readonly callId: string;
   readonly subject: ToolSubject;
   readonly args: JsonObject;
+  /** When the call was made, in the clock's monotonic time. */
+  readonly started: number;
   readonly signal: AbortSignal | undefined;
   readonly onUpdate: UpdateListener | undefined;
   /** Answer what the server asks during the call, instead of the board's handlers. */

@@ -72,6 +72,7 @@ export class ContentRequests {
       callId: request.callId ?? randomUUID(),
       subject,
       args,
+      started: this.#clock.monotonic(),
       signal,
       onUpdate: undefined,
       decision: { verdict: "allowed" },

@@ -47,6 +47,7 @@ async function call(pins: Pins, name: string) {
     callId: "call_1",
     subject: about,
     args: {},
+    started: 0,
     signal: undefined,
     onUpdate: undefined,
     decision: { verdict: "allowed" },

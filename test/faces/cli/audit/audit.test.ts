@@ -2,14 +2,8 @@ import { appendFile, mkdir, rename, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { localTime } from "../../../../src/faces/cli/terminal/local-time.ts";
-import {
-  type AuditRecord,
-  lostLine,
-  suspiciousLine,
-  toLine,
-  toStartLine,
-} from "../../../../src/guard/audit/record.ts";
-import { record } from "../../../guard/audit/records.ts";
+import { lostLine, suspiciousLine, toLine } from "../../../../src/guard/audit/record.ts";
+import { record, type RecordOverrides, Starts } from "../../../guard/audit/records.ts";
 import { Sink, useScratch } from "../harness.ts";
 
 const scratch = useScratch();
@@ -18,7 +12,7 @@ const NOW = Date.now();
 const home = () => join(scratch.directory, "home");
 const file = () => join(home(), "audit.jsonl");
 
-const line = (overrides: Partial<AuditRecord> = {}) => toLine(record({ time: NOW, ...overrides }));
+const line = (overrides: RecordOverrides = {}) => toLine(record({ time: NOW, ...overrides }));
 
 async function write(text: string): Promise<void> {
   await mkdir(home(), { recursive: true });
@@ -71,7 +65,7 @@ describe("plugboard audit", () => {
   it("says what a call without an end means, and what looked suspicious", async () => {
     const suspect = { agent: "default", server: "docs", tool: "read" };
     await write(
-      toStartLine(record({ time: NOW, tool: "write" }), "id-1") +
+      new Starts().start({ time: NOW, tool: "write" }) +
         suspiciousLine(NOW, { ...suspect, patterns: ["definition/exfiltration"] }) +
         suspiciousLine(NOW, { ...suspect, patterns: ["definition/exfiltration", "override"] }),
     );
@@ -153,7 +147,7 @@ describe("plugboard audit", () => {
     ],
     [
       ["--follow", "--json"],
-      /"first".*\n\{"type":"start","id":"7".*"second".*\n\{"type":"call","start":"7".*"second".*\n.*"count":1/,
+      /"first".*\n\{"type":"start","id":"p-0000000001".*"second".*\n\{"type":"call","start":"p-0000000001".*"second".*\n.*"count":1/,
     ],
   ])("follows with %j until it is interrupted", async (argv, expected) => {
     await write(line({ tool: "first" }));
@@ -161,10 +155,11 @@ describe("plugboard audit", () => {
     const { done, events } = scratch.start(["audit", ...argv], { stdout });
     await stdout.until("first");
     const second = record({ time: NOW, tool: "second" });
-    await appendFile(file(), toStartLine(second, "7"));
+    const starts = new Starts();
+    await appendFile(file(), starts.start({ time: NOW, tool: "second" }));
     // It is shown while the call runs.
     await stdout.until("second");
-    await appendFile(file(), toLine(second) + lostLine(NOW, 1));
+    await appendFile(file(), toLine(second, starts.idOf("second")) + lostLine(NOW, 1));
     await stdout.until(argv.includes("--json") ? '"count":1' : "1 call not recorded");
     events.emit("SIGINT");
     const { code, stdout: text, stderr } = await done;
