@@ -19,6 +19,7 @@ import type {
   UpdateListener,
 } from "../model/tool.ts";
 import type { Supervisor } from "../server/supervisor/supervisor.ts";
+import { allowManyListeners } from "../util/abort.ts";
 import type { Clock } from "../util/clock.ts";
 import type { Emitter } from "../util/emitter.ts";
 import { isDeeperThan, REFUSED_DEPTH } from "../util/json-depth.ts";
@@ -68,12 +69,13 @@ export class Calls {
     options: BoardCallOptions,
   ): Promise<CallOutcome> {
     const { callId = this.#newCallId(), signal, onUpdate, onElicitation, onSampling } = options;
-    const started = this.#clock.monotonic();
     const { source } = subject;
+    if (signal !== undefined) allowManyListeners(signal);
     const call: GuardedCall = {
       callId,
       subject,
       args,
+      started: this.#clock.monotonic(),
       signal,
       onUpdate: onUpdate && ((update) => this.#update(onUpdate, update)),
       handlers: onElicitation || onSampling ? { onElicitation, onSampling } : undefined,
@@ -93,7 +95,7 @@ export class Calls {
     }
     this.#running -= 1;
     if (this.#running === 0) this.#onIdle?.();
-    this.#report(call, this.#clock.monotonic() - started, outcome);
+    this.#report(call, outcome);
     return outcome;
   }
 
@@ -160,13 +162,15 @@ export class Calls {
     this.#events.emit("callStart", { callId, tool, source });
   }
 
-  #report({ callId, subject }: GuardedCall, durationMs: number, outcome: CallOutcome): void {
+  #report({ callId, subject, started }: GuardedCall, outcome: CallOutcome): void {
+    const isLogged = this.#logger !== silentLogger;
+    const isHeard = this.#events.has("call");
+    if (!isLogged && !isHeard) return;
     const { publicName: tool, source } = subject;
     const { failure, isError = false } = outcome;
-    if (this.#logger !== silentLogger) {
-      this.#logger.debug("call", { tool, ms: durationMs, ...(isError && { isError }) });
-    }
-    if (!this.#events.has("call")) return;
+    const durationMs = this.#clock.monotonic() - started;
+    if (isLogged) this.#logger.debug("call", { tool, ms: durationMs, ...(isError && { isError }) });
+    if (!isHeard) return;
     this.#events.emit("call", { callId, tool, source, durationMs, isError, failure });
   }
 

@@ -161,8 +161,10 @@ export class BoardCore {
       guard: this.#guard,
       base: base && base.#caches,
       onResources: (event) => {
-        const { server } = event;
-        this.#events.emit("resources", { ...this.#redactor.value(event), server });
+        const { server, change } = event;
+        if (change === "list") return this.#events.emit("resources", event);
+        const uris = this.#redactor.value(this.resources.nameable(server, event.uris));
+        if (uris.length > 0) this.#events.emit("resources", { server, change, uris });
       },
       onPrompts: (event) => this.#events.emit("prompts", event),
       onListed: () => this.rules?.changed(),
@@ -322,7 +324,9 @@ export class BoardCore {
       if (!isShared(event.server)) return;
       if (event.change === "list") return this.#events.emit("resources", event);
       // Another session may have subscribed to the other URIs.
-      const uris = event.uris.filter((uri) => this.resources.isSubscribed(event.server, uri));
+      const uris = this.resources
+        .nameable(event.server, event.uris)
+        .filter((uri) => this.resources.isSubscribed(event.server, uri));
       if (uris.length > 0) this.#events.emit("resources", { ...event, uris });
     });
     this.#offBase.push(onPrompts, onResources);

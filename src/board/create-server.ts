@@ -55,26 +55,29 @@ export function createServer(
     const server = definition.name;
     logger.info("sampling is not available: the board has no onSampling", { server });
   }
-  const connect = lazyConnector({
-    definition,
-    resolve: () => {
-      roots.resolve();
-      return secrets.resolve(definition);
+  const connect = lazyConnector(
+    {
+      definition,
+      resolve: () => {
+        roots.resolve();
+        return secrets.resolve(definition);
+      },
+      cwd,
+      env,
+      networkEnv,
+      networkAllow,
+      clock,
+      logger,
+      redact: (text, isCut) => redactor.text(text, isCut),
+      answers: answersFor(definition, roots, context),
+      onLog: context.onLog,
+      path: programPath,
+      authorize: signIn && ((endpoint) => signIn.authorizer(endpoint)),
+      era: reached?.isEraDoubtful ? undefined : reached?.era,
+      transport: reached?.transport,
     },
-    cwd,
-    env,
-    networkEnv,
-    networkAllow,
-    clock,
-    logger,
-    redact: (text, isCut) => redactor.text(text, isCut),
-    answers: answersFor(definition, roots, context),
-    onLog: context.onLog,
-    path: programPath,
-    authorize: signIn && ((endpoint) => signIn.authorizer(endpoint)),
-    era: reached?.isEraDoubtful ? undefined : reached?.era,
-    transport: reached?.transport,
-  });
+    redactor,
+  );
   return new ServerEntry({
     definition,
     supervisor: new Supervisor({
@@ -98,11 +101,18 @@ export function createServer(
 }
 
 /** Loads the code that starts servers with the first start. Listing tools from the cache does not need it. */
-function lazyConnector(options: ConnectOptions): Connect {
+function lazyConnector(options: ConnectOptions, redactor: Redactor): Connect {
   let connector: Promise<Connect> | undefined;
   return async (signal, onRemains) => {
     connector ??= loadConnect().then(({ createConnector }) => createConnector(options));
-    return (await connector)(signal, onRemains);
+    try {
+      return await (
+        await connector
+      )(signal, onRemains);
+    } catch (error) {
+      // Whatever is asked of the server from now on fails with this error, also where no call is made.
+      throw redactor.value(error);
+    }
   };
 }
 

@@ -16,6 +16,7 @@ import type { ServerState } from "../model/server-state.ts";
 import { toolWithoutSecrets } from "../model/without-secrets.ts";
 import type { Redactor } from "../secrets/redactor.ts";
 import type { Clock } from "../util/clock.ts";
+import { reasonOf } from "../util/system-problem.ts";
 import { failureKey, RecentFailures } from "./recent-failures.ts";
 
 export interface RememberedServer {
@@ -36,6 +37,7 @@ export class EarlierRuns {
   readonly #options: EarlierRunsOptions;
   readonly #cache: CatalogCache;
   readonly #failures: RecentFailures;
+  readonly #warned = new Set<string>();
 
   constructor(stateDir: string, options: EarlierRunsOptions) {
     this.#options = options;
@@ -58,11 +60,11 @@ export class EarlierRuns {
 
   /** Does not reject: without the cache, only the next start takes longer. */
   async saveTools(hash: string, tools: Omit<CachedTools, "savedAt">): Promise<void> {
-    const { clock, logger } = this.#options;
+    const { clock } = this.#options;
     try {
       await this.#cache.write(hash, { savedAt: clock.now(), ...tools });
     } catch (error) {
-      logger.warn("the catalog could not be saved", { reason: String(error) });
+      this.#warnOnce("lists of tools cannot be saved for the next run", error);
     }
   }
 
@@ -71,7 +73,7 @@ export class EarlierRuns {
    * since nobody waits for it. Does not reject.
    */
   async saveStart(definition: ServerDefinition, cwd: string, state: ServerState): Promise<void> {
-    const { redactor, logger } = this.#options;
+    const { redactor } = this.#options;
     const error = "error" in state && !state.error.permanent ? state.error : undefined;
     if (error === undefined && state.kind !== "ready") return;
     const key = this.#failureKey(definition, cwd);
@@ -86,8 +88,15 @@ export class EarlierRuns {
         isHintQuoted: error.isHintQuoted,
       });
     } catch (reason) {
-      logger.warn("a failed start could not be saved", { reason: String(reason) });
+      this.#warnOnce("failed starts cannot be recorded for the next run", reason);
     }
+  }
+
+  /** What keeps one server's file from being written most likely keeps all of them. */
+  #warnOnce(message: string, error: unknown): void {
+    if (this.#warned.has(message)) return;
+    this.#warned.add(message);
+    this.#options.logger.warn(message, { reason: reasonOf(error) });
   }
 
   async #readCache(hash: string, capabilities: JsonObject): Promise<RememberedServer> {

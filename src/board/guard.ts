@@ -126,8 +126,9 @@ export class BoardGuard {
     server: string,
     { tools, capabilities }: Pick<ToolList, "tools" | "capabilities">,
     instructions: string | undefined,
+    from: "server" | "cache" = "server",
   ): void {
-    this.#pins.check(server, tools, instructions, capabilities);
+    this.#pins.check(server, tools, instructions, capabilities, from);
   }
 
   /** These tools of the server as a model may see them, and how they differ from their pins now. */
@@ -157,6 +158,16 @@ export class BoardGuard {
     return this.#contentPins.check(pinId(entry), this.#pinMode(entry), listing, contents);
   }
 
+  /** Whether nothing of the server may be read before its list was compared with the pins. */
+  needsList(entry: ServerEntry): boolean {
+    return this.#pinMode(entry) === "block";
+  }
+
+  /** Like `recheck`, for a request for a resource or prompt whose server has listed by now. */
+  recheckContent(call: GuardedCall): Promise<void> | undefined {
+    return this.#contentPinsOf(call.subject).recheck(call);
+  }
+
   /** False for a tool, resource or prompt that the pins keep back until somebody approves it. */
   offers(subject: ToolSubject): boolean {
     const { source, content } = subject;
@@ -177,6 +188,11 @@ export class BoardGuard {
   /** Whether the rules allow calls of the tool, or reads of the resource or prompt. Others are not listed. */
   allows(subject: ToolSubject): boolean {
     return this.#policy.judge(subject).kind === "allowed";
+  }
+
+  /** Whether the server's own words about the tool are believed. */
+  isTrusted(subject: ToolSubject): boolean {
+    return this.#servers.own(subject).trusted === true;
   }
 
   /**

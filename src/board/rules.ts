@@ -79,11 +79,16 @@ export class BoardRules {
   /** Logs each rule once. What may be a precaution is only in the status. */
   #warn(): void {
     for (const unmatched of this.unmatched()) {
-      const { rule, setting, problem } = unmatched;
+      const { rule, setting, problem, servers } = unmatched;
+      const [server, ...others] = servers ?? [];
       const key = `${setting} ${rule}`;
       if (isPrecaution(unmatched) || this.#told.has(key)) continue;
       this.#told.add(key);
-      this.#options.logger.warn(`the rule ${quoted(rule)} ${problem}`, { setting });
+      this.#options.logger.warn(`the rule ${quoted(rule)} ${problem}`, {
+        // A command that is about another server leaves it out.
+        ...(others.length === 0 && { server }),
+        setting,
+      });
     }
   }
 }

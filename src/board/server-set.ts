@@ -271,7 +271,7 @@ export class ServerSet {
     return entry;
   }
 
-  /** Cached tools are checked against the pins like any other list. */
+  /** Cached tools are checked against the pins like any other list, but never become the pins of a server. */
   #addCachedTools(entry: ServerEntry, cached: CachedTools | undefined): void {
     if (cached === undefined) return;
     const { guard } = this.#options;
@@ -279,7 +279,7 @@ export class ServerSet {
     const { tools, found } = cached.found
       ? { tools: cached.tools, found: cached.found }
       : guard.inspect(entry.name, cached.tools, []);
-    guard.check(entry.name, { ...cached, tools }, cached.identity.instructions);
+    guard.check(entry.name, { ...cached, tools }, cached.identity.instructions, "cache");
     this.#listed.set(entry, { tools, diagnostics: [], found });
     this.#offer(entry);
   }

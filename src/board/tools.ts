@@ -140,10 +140,11 @@ export class BoardTools {
 
   #make(entry: CatalogEntry, { definition, approvalKey }: ServerEntry, last: Next): BoardTool {
     const { guard, execute } = this.#options;
-    const { publicName, server, tool } = entry;
+    const { publicName, fullName, server, tool } = entry;
     const subject = new Subject(tool, {
       canonical: `${server}/${tool.name}`,
       publicName,
+      fullName,
       toolPrefix: definition.toolPrefix,
       source: { kind: "mcp", server, tool: tool.name },
       origin: definition.origin,
@@ -158,6 +159,7 @@ export class BoardTools {
       guarded: guard.around(subject, last),
       tool: {
         ...toTool(entry, execute, guard.presenter(subject)),
+        ...(guard.isTrusted(subject) && { trusted: true }),
         ...(isHidden && { include: isApp ? "app" : "manual" }),
       },
       isAllowed,
@@ -202,7 +204,14 @@ export class BoardTools {
 
 interface SubjectIdentity extends Pick<
   ToolSubject,
-  "canonical" | "publicName" | "toolPrefix" | "source" | "origin" | "ownerOnly" | "neverAsks"
+  | "canonical"
+  | "publicName"
+  | "fullName"
+  | "toolPrefix"
+  | "source"
+  | "origin"
+  | "ownerOnly"
+  | "neverAsks"
 > {
   /** Hash of the server's definition and of what it means here. */
   key: string;
@@ -211,6 +220,7 @@ interface SubjectIdentity extends Pick<
 class Subject implements ToolSubject {
   readonly canonical: string;
   readonly publicName: string;
+  readonly fullName: string | undefined;
   readonly toolPrefix: string | undefined;
   readonly source: ToolSubject["source"];
   readonly origin: ToolSubject["origin"];
@@ -227,6 +237,7 @@ class Subject implements ToolSubject {
   constructor(tool: ToolDefinition, identity: SubjectIdentity) {
     this.canonical = identity.canonical;
     this.publicName = identity.publicName;
+    this.fullName = identity.fullName;
     this.toolPrefix = identity.toolPrefix;
     this.source = identity.source;
     this.origin = identity.origin;

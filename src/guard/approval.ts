@@ -117,12 +117,13 @@ function toRequest(
   reason: string,
   trusted: boolean,
 ): Omit<ApprovalRequest, "always"> {
-  const { canonical, publicName, source, title, description } = call.subject;
+  const { canonical, publicName, source, title, description, content } = call.subject;
   return {
     callId: call.callId,
     ...(call.caller !== undefined && { caller: call.caller }),
     tool: canonical,
     publicName,
+    ...(content !== undefined && { content: content.kind }),
     server: source.kind === "mcp" ? source.server : undefined,
     title,
     description,

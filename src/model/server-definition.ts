@@ -57,6 +57,8 @@ export interface ServerDefinition {
   origin: ServerScope;
   enabled: boolean;
   endpoint: Endpoint;
+  /** The header of the endpoint that comes from `auth`, and not from `headers`. */
+  authHeader?: string | undefined;
   /** Milliseconds a start may take. */
   timeout: number;
   /** Milliseconds a call may take without progress. */

@@ -18,6 +18,7 @@ import type { ToolSource } from "./tool.ts";
 import {
   PREFIXES,
   type Reading,
+  everyReadingOf,
   readingsOf,
   restrictingReadings,
   withoutRuns,
@@ -30,7 +31,14 @@ export interface ToolName {
   /** The server's own name of the tool. */
   tool: string;
   publicName: string;
-  folded: { servers: readonly string[]; tool: string; publicName: string };
+  /** What the template of public names gives, if the public name is another. */
+  fullName?: string | undefined;
+  folded: {
+    servers: readonly string[];
+    tool: string;
+    publicName: string;
+    fullName?: string | undefined;
+  };
   /** Absent for a tool. */
   content?: ContentName | undefined;
 }
@@ -75,10 +83,11 @@ const NATIVE = "native";
 export function toolName(of: {
   source: ToolSource;
   publicName: string;
+  fullName?: string | undefined;
   toolPrefix?: string | undefined;
   content?: ContentName | undefined;
 }): ToolName {
-  const { source, publicName, toolPrefix, content } = of;
+  const { source, publicName, fullName, toolPrefix, content } = of;
   const isNative = source.kind === "native";
   const server = isNative ? NATIVE : source.server;
   const tool = content ? contentText(content) : isNative ? publicName : source.tool;
@@ -87,7 +96,13 @@ export function toolName(of: {
     server,
     tool,
     publicName,
-    folded: { servers, tool: fold(tool), publicName: fold(publicName) },
+    fullName,
+    folded: {
+      servers,
+      tool: fold(tool),
+      publicName: fold(publicName),
+      fullName: fullName && fold(fullName),
+    },
     ...(content !== undefined && { content }),
   };
 }
@@ -285,11 +300,12 @@ export function permittingPatternOfServer(text: string): ToolPattern {
 
 /**
  * The servers that a pattern in the rules of an agent names, which may be none of these. Undefined for a pattern that
- * is about the tools of any server.
+ * is about the tools of any server. What `restricts` has more readings than what permits.
  */
 export function serversNamedBy(
   text: string,
   { servers, template }: KnownNames,
+  restricts: boolean,
 ): KnownServer[] | undefined {
   const content = contentNamedBy(text);
   if (content !== undefined && content.form !== "other") {
@@ -297,7 +313,9 @@ export function serversNamedBy(
       ? undefined
       : serversOf({ server: content.server, kind: "canonical" }, servers);
   }
-  const readings = readingsOf(text, template);
+  const readings = restricts
+    ? everyReadingOf(text.replace(/^mcp(?=[_:])/i, "mcp"), template)
+    : readingsOf(text, template);
   const naming = readings.filter(({ kind, isSpanning }) => kind !== "plain" || !isSpanning);
   const isForAny = naming.some(({ server }) => server === "*" || server === NATIVE);
   if (isForAny || withoutRuns(text) === "*") return undefined;
@@ -391,12 +409,17 @@ function wholeName(text: string, isOfAgent: boolean): (name: ToolName) => boolea
   // The slash of `server/tool` must not count as an underscore in the name of another tool.
   if (text.includes("/")) {
     const isTool = compileGlob(text);
-    return ({ tool }) => isTool(tool);
+    return ({ tool, fullName = tool }) => isTool(tool) || isTool(fullName);
   }
   const isName = compileGlob(foldPattern(text));
-  if (isOfAgent) return ({ folded }) => isName(folded.tool) || isName(folded.publicName);
+  if (isOfAgent) {
+    return ({ folded: { tool, publicName, fullName = publicName } }) =>
+      isName(tool) || isName(publicName) || isName(fullName);
+  }
   // All public names of a server begin alike, so that `m*` would match all of its tools.
-  return ({ publicName, folded }) => isName(folded.tool) || text === publicName;
+  const literal = fold(text);
+  return ({ publicName, folded }) =>
+    isName(folded.tool) || text === publicName || literal === folded.fullName;
 }
 
 /** The name of a server alone, with or without `mcp` in front. */

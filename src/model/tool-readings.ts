@@ -46,18 +46,24 @@ export function readingsOf(text: string, template?: string): Reading[] {
   return canonicalReading(text) ?? readingsIn(text, forms);
 }
 
+/** Also the readings of a tool that has a slash in its name. */
+export function everyReadingOf(text: string, template: string): Reading[] {
+  return readingsOfEveryForm(text, [...FORMS, templateForm(template)]);
+}
+
 /** Every reading that counts for what takes something away. */
 export function restrictingReadings(text: string, isOfAgent: boolean): Reading[] {
-  // A tool may have a slash in its name, so that a slash does not rule out the other forms.
-  const others = readingsIn(text, isOfAgent ? [...FORMS, LOOSE] : FORMS);
-  const readings = [
-    ...(canonicalReading(text) ?? []),
-    ...others.filter(({ server }) => !server.includes("/")),
-  ];
+  const readings = readingsOfEveryForm(text, isOfAgent ? [...FORMS, LOOSE] : FORMS);
   // In the settings of the server `git`, the pattern `git_*` is about its tools with such a name.
   if (!isOfAgent)
     return readings.filter(({ kind, isSpanning }) => !isSpanning || kind === "prefixed");
   return readings;
+}
+
+/** A tool may have a slash in its name, so that a slash does not rule out the other forms. */
+function readingsOfEveryForm(text: string, forms: readonly Form[]): Reading[] {
+  const others = readingsIn(text, forms).filter(({ server }) => !server.includes("/"));
+  return [...(canonicalReading(text) ?? []), ...others];
 }
 
 /** Only the first slash separates: the name of a server has none, the name of a tool may have some. */

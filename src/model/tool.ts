@@ -87,6 +87,8 @@ export interface Tool<Details = unknown> {
   /** The server's own metadata, unchecked. */
   _meta?: JsonObject;
   ownerOnly?: boolean;
+  /** The server is configured as `trusted`: you can believe the annotations. A native tool is yours, and needs no mark. */
+  trusted?: true;
   /**
    * Do not show this tool to a model. `manual`: the configuration keeps it for people and programs. `app`: the
    * server keeps it for its own app.

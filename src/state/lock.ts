@@ -2,7 +2,7 @@
 // looked up. The clock decides only about holders that cannot be looked up, such as those on another machine.
 
 import { randomBytes } from "node:crypto";
-import { open, rm, stat, utimes } from "node:fs/promises";
+import { lstat, open, rm, utimes } from "node:fs/promises";
 import { dirname } from "node:path";
 import { PlugboardError } from "../model/errors.ts";
 import { type Clock, pause } from "../util/clock.ts";
@@ -97,7 +97,7 @@ async function isStale(path: string): Promise<boolean> {
     const state = ownerState(holder?.owner ?? "");
     if (state !== "unknown") return state === "gone";
     // A clock that was set back leaves files from the future; those are not touched any more either.
-    return Math.abs(Date.now() - (await stat(path)).mtimeMs) > STALE_MS;
+    return Math.abs(Date.now() - (await lstat(path)).mtimeMs) > STALE_MS;
   } catch {
     return false;
   }

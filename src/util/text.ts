@@ -33,17 +33,21 @@ export function oneLine(text: string, max = Infinity): string {
 }
 
 const EXCERPT = 200;
-/** How many characters are read for an excerpt: some of them are removed. */
-const READ_FOR_EXCERPT = 1000;
+/** So many times the characters of an excerpt are read for it: some of them are removed. */
+const READ_FOR_EXCERPT = 5;
 
 /**
- * The beginning of any value, on one line, to be quoted in a message. `redact` runs before the text is cut, and
- * learns in `isCut` that the text it gets goes on.
+ * The beginning of any value, on one line, to be quoted in a message. `redact` runs before the text is cut and its
+ * lines are joined, and learns in `isCut` that the text it gets goes on.
  */
-export function excerpt(value: unknown, redact: (text: string, isCut: boolean) => string): string {
+export function excerpt(
+  value: unknown,
+  redact: (text: string, isCut: boolean) => string,
+  max = EXCERPT,
+): string {
   const text = asText(value);
-  const isCut = text.length > READ_FOR_EXCERPT;
-  return oneLine(redact(plainText(text.slice(0, READ_FOR_EXCERPT)), isCut), EXCERPT);
+  const most = max * READ_FOR_EXCERPT;
+  return oneLine(redact(plainText(text.slice(0, most)), text.length > most), max);
 }
 
 /** Cuts at a character boundary and adds an ellipsis. */

@@ -184,6 +184,8 @@ describe("the plugboard command", () => {
     expect(await program.ended).toBe(1);
     expect(program.stderr).toContain("plugboard: the output could not be written: ");
     expect(program.stderr).toContain(reason);
+    const isCall = script.includes(" call ");
+    expect(program.stderr.includes("the call has been made")).toBe(isCall);
   });
 
   it("is not failed by a full device that it has nothing to write to", async () => {

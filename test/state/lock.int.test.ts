@@ -1,5 +1,15 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import {
+  lutimes,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -138,6 +148,15 @@ describe("a stale lock", () => {
     await age(path, -ms);
     expect(await withLock(path, systemClock, async () => "free")).toBe("free");
     expect(await readdir(join(path, ".."))).toEqual([]);
+  });
+
+  it("is removed if it is an old link that leads nowhere", async () => {
+    const path = await freshPath();
+    await withLock(path, systemClock, nothing);
+    await symlink("nowhere", path);
+    const then = new Date(Date.now() - 60_000);
+    await lutimes(path, then, then);
+    expect(await withLock(path, systemClock, async () => "free", 1000)).toBe("free");
   });
 
   it("is removed by one process at a time, also after one that died while removing it", async () => {

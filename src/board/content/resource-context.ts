@@ -142,7 +142,7 @@ export class ResourceContext {
       const text = headOf(whole, MAX_RESOURCE_BYTES);
       shown.set(uri, { readAt, version, text, bytes: Buffer.byteLength(whole) });
       const { name: server } = from.entry.definition;
-      const tool = `read:${this.#options.redact(uri)}`;
+      const tool = `resource:${this.#options.redact(uri)}`;
       await this.#options.guard.reportSuspicious({ server, tool }, suspects(text));
     } catch (error) {
       // Keeps the old text, if there is one. The resource is read again when that is too old.

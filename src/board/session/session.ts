@@ -27,6 +27,7 @@ import type { ServerDefinition } from "../../model/server-definition.ts";
 import type { ServerLogLevel } from "../../model/server-log.ts";
 import type { ServerStatus } from "../../model/server-status.ts";
 import type { CallOutcome, Tool } from "../../model/tool.ts";
+import { allowManyListeners } from "../../util/abort.ts";
 import { oneLine } from "../../util/text.ts";
 import { BoardCore } from "../core.ts";
 import { withMatchingServer } from "../matching-server.ts";
@@ -317,6 +318,7 @@ export class LiveSession implements SessionBoard {
     const ending = new AbortController();
     const onAbort = (): void => ending.abort(given?.reason);
     if (given?.aborted) onAbort();
+    if (given !== undefined) allowManyListeners(given);
     given?.addEventListener("abort", onAbort, { once: true });
     this.#running.add(ending);
     try {

@@ -41,6 +41,7 @@ export function toDefinition(
     origin,
     enabled: server.enabled ?? SERVER_DEFAULTS.enabled,
     endpoint: toEndpoint(server, baseDir),
+    ...(server.auth !== undefined && { authHeader: Object.keys(authHeaders(server.auth))[0] }),
     timeout: server.timeout ?? SERVER_DEFAULTS.timeout,
     toolTimeout: server.toolTimeout ?? SERVER_DEFAULTS.toolTimeout,
     restartOnCrash: server.restartOnCrash ?? SERVER_DEFAULTS.restartOnCrash,

@@ -107,6 +107,10 @@ function describeProgram(output: ProgramOutput, choose: (command: CliCommand) =>
   addCommands(program, choose);
   describeHelp(program);
   program.commands.forEach((each) => hintAtHelp(each, `plugboard ${each.name()}`));
+  const call = program.commands.find((each) => each.name() === "call");
+  call?.showHelpAfterError(
+    "hint: arguments of a tool are written key=value; to see how: plugboard call --help",
+  );
   return program
     .allowExcessArguments()
     .addHelpText("after", HELP)
@@ -199,11 +203,21 @@ function globalOptions(given: Record<string, unknown>): GlobalOptions {
   };
 }
 
+/** What other programs for MCP servers call a command of ours. */
+const CALLED_ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ["list", "tools"],
+  ["ls", "tools"],
+  ["auth", "login"],
+  ["servers", "status"],
+  ["logs", "status"],
+  ["doctor", "status"],
+]);
+
 function refuseCommand(program: Parser, word: string): never {
-  const meant = closest(
-    word,
-    program.commands.map((each) => each.name()),
-  );
+  const names = program.commands.map((each) => each.name());
+  const elsewhere = CALLED_ELSEWHERE.get(word);
+  const meant =
+    elsewhere !== undefined && names.includes(elsewhere) ? elsewhere : closest(word, names);
   const hint = meant === undefined ? "" : `\n(Did you mean ${meant}?)`;
   program.error(`error: unknown command '${word}'${hint}`, { exitCode: EXIT.usage });
 }

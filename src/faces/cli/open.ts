@@ -53,7 +53,7 @@ export async function withBoard<Result>(
   const source = open.demo ? ({ kind: "demo" } as const) : findSource(context);
   const loaded = await loadAgent(source, context, demoConfig);
   if (source.kind === "file" && (await needsTrust(source, io))) {
-    await requireTrust(source.path, loaded, context);
+    await requireTrust(source, loaded, context);
   }
   const { server, about = server } = open;
   const agent = withoutOtherWarnings(

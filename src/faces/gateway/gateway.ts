@@ -183,7 +183,7 @@ export class Gateway {
   }
 }
 
-function pathOf({ url = "/" }: IncomingMessage): string {
+export function pathOf({ url = "/" }: IncomingMessage): string {
   const end = url.indexOf("?");
   return end === -1 ? url : url.slice(0, end);
 }

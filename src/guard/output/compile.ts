@@ -142,7 +142,7 @@ function faultLine(errors: readonly ErrorObject[]): string {
   const error = last?.keyword === "if" ? (errors.at(-2) ?? last) : last;
   if (error === undefined) return "is not valid";
   const reason = oneLine(`${error.message ?? "is not valid"}${propertyOf(error)}`, LONGEST_REASON);
-  const path = oneLine(error.instancePath, LONGEST_PATH);
+  const path = oneLine(error.instancePath.replace(/\s*[\r\n]\s*/g, ""), LONGEST_PATH);
   return path === "" ? reason : `${path} ${reason}`;
 }
 
@@ -150,7 +150,8 @@ function faultLine(errors: readonly ErrorObject[]): string {
 function propertyOf({ params }: ErrorObject): string {
   const { additionalProperty, unevaluatedProperty, propertyName } = params;
   const name: unknown = additionalProperty ?? unevaluatedProperty ?? propertyName;
-  return typeof name === "string" ? ` ('${name}')` : "";
+  // A space for the end of a line would hide a secret from whoever redacts the message.
+  return typeof name === "string" ? ` ('${name.replace(/\s*[\r\n]\s*/g, "")}')` : "";
 }
 
 type FormatCheck = (text: string) => boolean;

@@ -14,6 +14,7 @@ import { type Clock, systemClock } from "../../util/clock.ts";
 import { compare, isFirstFor, observe, type PinChange, type Sighting, toSighting } from "./pin.ts";
 import { type PinStore, UNCHANGED } from "./pin-store.ts";
 import { lostReason, refusal, toDiagnostics, nameOnly } from "./report.ts";
+import { reasonOf } from "../../util/system-problem.ts";
 
 export interface PinsOptions {
   store: PinStore;
@@ -38,6 +39,8 @@ interface Watch extends PinnedServerHooks {
   /** With `block`: nobody can tell what has changed, so everything is refused. */
   lost: LostPins | undefined;
   sighting: Sighting | undefined;
+  /** The sighting is from an earlier run. It is compared with the pins, but nothing is pinned for the first time by it. */
+  isFromCache: boolean;
   blocked: ReadonlyMap<string, PinChange>;
   instructions: PinChange | undefined;
 }
@@ -79,6 +82,7 @@ export class Pins {
       isStored: stored.kind === "pinned",
       lost: mode === "block" ? lost : undefined,
       sighting: undefined,
+      isFromCache: false,
       blocked: new Map(),
       instructions: undefined,
     });
@@ -94,16 +98,20 @@ export class Pins {
     instructions: string | undefined,
     /** What the host had advertised to the server. */
     capabilities: JsonObject = {},
+    from: "server" | "cache" = "server",
   ): Diagnostic[] {
     const watch = this.#watches.get(server);
     if (watch === undefined) return [];
     watch.sighting = toSighting(tools, instructions, this.#clock.now(), capabilities);
+    watch.isFromCache = from === "cache";
     if (watch.lost !== undefined) {
       // They may have been restored or forgotten since.
       void this.#save(watch);
       return this.report(server);
     }
     if (watch.pins === undefined) {
+      // Its pins were forgotten. The list that is known may be the very one that the user does not want.
+      if (watch.isFromCache) return [];
       this.#logger.info("seen for the first time: pinned", { server, tools: tools.length });
     } else if (isFirstFor(watch.pins, watch.sighting)) {
       const advertised = watch.sighting.capabilities;
@@ -235,10 +243,11 @@ export class Pins {
         // Pins that this process still knows take the place of those that are lost.
         const isForgotten = watch.isStored && missing === undefined;
         const known = pins ?? (isForgotten ? undefined : watch.pins);
-        if (known !== undefined || missing === undefined || watch.mode !== "block") {
+        const isLost = missing !== undefined && watch.mode === "block";
+        if (known !== undefined || !(isLost || watch.isFromCache)) {
           return observe(known, id, sighting);
         }
-        lost = missing;
+        if (isLost) lost = missing;
         return UNCHANGED;
       });
       const before = watch.sighting && offerOf(watch);
@@ -251,7 +260,7 @@ export class Pins {
     } catch (error) {
       if (this.#hasWarned) return;
       this.#hasWarned = true;
-      this.#logger.warn("pins could not be saved", { server: id.server, reason: String(error) });
+      this.#logger.warn("pins could not be saved", { server: id.server, reason: reasonOf(error) });
     }
   }
 }

@@ -137,6 +137,6 @@ function pinName(change: PinChange): string {
 
 /** The same in a message that a model reads. */
 function sayPin(change: PinChange): string {
-  const isPlain = "tool" in change && isPlainName(change.tool);
+  const isPlain = "tool" in change && isPlainName(change.tool.replace(/^prompt:/, ""));
   return isPlain ? pinName(change) : shellWord(change.server);
 }

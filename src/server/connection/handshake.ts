@@ -265,7 +265,8 @@ function unsupported(
   protocol: ProtocolChoice,
 ): PlugboardError {
   const versions = offered.slice(0, 10).map((each) => String(each).slice(0, 100));
-  const shown = versions.map((each) => oneLine(each, 40));
+  // A space for the end of a line would hide a secret from whoever redacts the message.
+  const shown = versions.map((each) => oneLine(each.replace(/\s*[\r\n]\s*/g, ""), 40));
   const known = shown.find((each) => each === MODERN_VERSION || LEGACY_VERSIONS.includes(each));
   const details = { permanent: true };
   if (known === undefined) {

@@ -49,6 +49,10 @@ export const CAUSES: readonly KnownCause[] = [
   ),
   is(/\bENOSPC\b|No space left on device/i, "the disk is full: free some space"),
   is(
+    /\bE[MN]FILE\b|Too many open files/i,
+    "it may not open as many files as it needs: raise the limit, such as with ulimit -n 1024",
+  ),
+  is(
     /(?:heap out of memory|MemoryError|Cannot allocate memory|OutOfMemoryError)/,
     'it ran out of memory: close other programs, or raise its limit, for Node with NODE_OPTIONS=--max-old-space-size=4096 in "env"',
   ),

@@ -31,6 +31,8 @@ export class Backlog {
 
   /** Call it when there may be room again. */
   advance(): void {
+    // Every write ends here, and almost none finds something waiting.
+    if (this.#waiting.size === 0) return;
     for (const [id, send] of this.#waiting) {
       if (!this.#hasRoom()) return;
       this.#waiting.delete(id);

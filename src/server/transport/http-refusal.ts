@@ -28,6 +28,8 @@ export interface RefusedAnswer {
   inSession: boolean;
   /** The configured headers of the request. */
   sent: Readonly<Record<string, string>>;
+  /** The one of them that is configured as `auth`. */
+  authHeader?: string | undefined;
   now: number;
   quote: Quote;
 }
@@ -38,9 +40,9 @@ export function readRefusal(answer: RefusedAnswer): Refusal {
   if (status === 401 || status === 403) return { kind: "error", error: needsAuth(answer) };
   const error =
     wire && status < 500
-      ? serverError(answer.method, wire, { status, hint: pathHint(answer) })
+      ? serverError(answer.method, wire, answer.quote, { status, hint: pathHint(answer) })
       : httpError(answer);
-  const said = (wire && wireMessage(wire)) || body;
+  const said = (wire && wireMessage(wire, answer.quote)) || body;
   if (inSession && (status === 404 || (status === 400 && /session/i.test(said)))) {
     return { kind: "session-lost", error };
   }
@@ -110,11 +112,13 @@ function pathHint({ status, method }: RefusedAnswer): string | undefined {
   return 'check the path in "url": most servers answer at /mcp, older ones at /sse';
 }
 
-function needsAuth({ status, headers, body, sent, quote }: RefusedAnswer): PlugboardError {
-  const isSent = Object.keys(sent).some((name) => /auth|token|key|cookie/i.test(name));
-  const what = isSent
-    ? "the server refuses the configured credentials"
-    : "the server requires authentication";
+function needsAuth(answer: RefusedAnswer): PlugboardError {
+  const { status, headers, body, quote } = answer;
+  const places = credentialPlaces(answer);
+  const what =
+    places.length > 0
+      ? "the server refuses the configured credentials"
+      : "the server requires authentication";
   const words = ownWords(body, headers);
   const said = words === undefined ? "" : quote(words);
   const shown = said === "" ? "" : `: ${said}`;
@@ -122,13 +126,20 @@ function needsAuth({ status, headers, body, sent, quote }: RefusedAnswer): Plugb
     status,
     quote: said,
     permanent: true,
-    hint: isSent
-      ? 'check the value in "auth" or "headers": it may be wrong, expired, or not meant for this server'
-      : 'give it a token in headers, such as { Authorization: "Bearer ${TOKEN}" }',
+    hint:
+      places.length > 0
+        ? `check the value in ${places.join(" and ")}: it may be wrong, expired, or not meant for this server`
+        : 'give it a token in headers, such as { Authorization: "Bearer ${TOKEN}" }',
   });
 }
 
-const MAX_WORDS = 200;
+/** Where the credentials that were sent are configured. */
+function credentialPlaces({ sent, authHeader }: RefusedAnswer): string[] {
+  const names = Object.keys(sent).filter(
+    (name) => name === authHeader || /auth|token|key|cookie/i.test(name),
+  );
+  return names.map((name) => (name === authHeader ? '"auth"' : `"headers" (${oneLine(name, 60)})`));
+}
 
 /** What the server says about its refusal, in one of the forms that servers use. A page of HTML says nothing. */
 function ownWords(body: string, headers: Readonly<Record<string, string>>): string | undefined {
@@ -137,7 +148,7 @@ function ownWords(body: string, headers: Readonly<Record<string, string>>): stri
   const words = [...(isJsonObject(parsed) ? messagesIn(parsed) : []), described?.[1]];
   const isText = parsed === undefined && !/^\s*</.test(body);
   if (isText) words.unshift(body);
-  return words.map((each) => oneLine(each ?? "", MAX_WORDS)).find((each) => each !== "");
+  return words.find((each) => each !== undefined && each.trim() !== "");
 }
 
 function messagesIn(answer: JsonObject): string[] {

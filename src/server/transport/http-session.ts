@@ -30,6 +30,8 @@ export interface RemoteOptions {
   url: string;
   /** The configured headers, which are sent to the server's own origin only. */
   headers: Record<string, string>;
+  /** The one of them that comes from `auth`. */
+  authHeader?: string | undefined;
   fetch: GuardedFetch;
   /** Absent where the configured headers authenticate us. */
   authorizer?: Authorizer;
@@ -91,6 +93,7 @@ export class HttpSession {
         method: outgoing.method,
         inSession: session !== undefined,
         sent: this.#options.headers,
+        authHeader: this.#options.authHeader,
         now: this.#options.clock.now(),
         quote: this.#options.quote,
       });

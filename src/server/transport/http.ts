@@ -55,7 +55,9 @@ export class HttpTransport extends RemoteTransport {
     const take = (data: string): void => {
       for (const message of this.receive(data, id)) {
         // The response is to this request alone, so an error without an id is about it.
-        if (isErrorWithoutId(message)) this.calls.fail(id, serverError(method, message.error));
+        if (isErrorWithoutId(message)) {
+          this.calls.fail(id, serverError(method, message.error, this.#options.quote));
+        }
         stray = { message };
       }
     };

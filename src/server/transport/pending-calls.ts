@@ -2,10 +2,10 @@
 // of them, and an abort listener exists only where a signal was given: at 100 000 calls a second, a timer or a
 // controller per call would cost more than everything else.
 
-import { setMaxListeners } from "node:events";
 import { cancelled, PlugboardError, toPlugboardError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { Progress } from "../../model/tool.ts";
+import { allowManyListeners } from "../../util/abort.ts";
 import type { Clock, Timer } from "../../util/clock.ts";
 import { duration } from "../../util/text.ts";
 import { describeDropped, type DroppedLine, faultOfText } from "./dropped-line.ts";
@@ -146,7 +146,7 @@ export class PendingCalls {
           this.#abandon(id, "cancelled by the caller");
           reject(cancelled());
         };
-        allowMany(signal);
+        allowManyListeners(signal);
         signal.addEventListener("abort", call.onAbort, { once: true });
       }
       this.#calls.set(id, call);
@@ -171,7 +171,7 @@ export class PendingCalls {
     if (call === undefined) return false;
     // Some servers send `"error": null` beside a result.
     if (message.error !== undefined && message.error !== null) {
-      call.reject(serverError(call.method, message.error));
+      call.reject(serverError(call.method, message.error, this.#quote));
     } else if (message.result === undefined) {
       const fault = "has neither a result nor an error";
       call.reject(malformed(call.method, fault, this.#quote(message)));
@@ -205,7 +205,7 @@ export class PendingCalls {
   failOnly(error: unknown): boolean {
     const [only, ...others] = this.#calls.keys();
     if (only === undefined || others.length > 0 || this.#hasAbandoned) return false;
-    const failure = serverError(this.#calls.get(only)?.method ?? "", error);
+    const failure = serverError(this.#calls.get(only)?.method ?? "", error, this.#quote);
     if (isMethodNotFound(failure)) return false;
     this.fail(only, failure);
     return true;
@@ -307,15 +307,6 @@ export class PendingCalls {
     }
     if (next !== Infinity) this.#arm(next, now);
   }
-}
-
-const MANY = new WeakSet<AbortSignal>();
-
-/** An agent may make any number of calls with one signal: that is not a leak, so Node must not warn of one. */
-function allowMany(signal: AbortSignal): void {
-  if (MANY.has(signal)) return;
-  MANY.add(signal);
-  setMaxListeners(0, signal);
 }
 
 function neverSent({ method, timeout }: PendingCall, why: PlugboardError): PlugboardError {

@@ -180,6 +180,9 @@ describe("a command line asks for", () => {
 describe("a command line is refused", () => {
   it.each([
     [["tols"], "plugboard: unknown command 'tols'; did you mean tools?"],
+    [["list"], "plugboard: unknown command 'list'; did you mean tools?"],
+    [["auth", "docs"], "plugboard: unknown command 'auth'; did you mean login?"],
+    [["pins", "ls"], "plugboard: unknown command 'ls'"],
     [["zzzzzzz"], "plugboard: unknown command 'zzzzzzz'"],
     [["help", "tols"], "plugboard: unknown command 'tols'; did you mean tools?"],
     [["help", "pins", "shw"], "plugboard: unknown command 'shw'; did you mean show?"],

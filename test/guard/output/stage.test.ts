@@ -37,6 +37,7 @@ async function pass(
     callId: "call_1",
     subject: tool,
     args: {},
+    started: 0,
     signal: undefined,
     onUpdate: undefined,
     decision: { verdict: "allowed" },

@@ -47,6 +47,7 @@ async function call(pins: Pins, name: string) {
     callId: "call_1",
     subject: about,
     args: {},
+    started: 0,
     signal: undefined,
     onUpdate: undefined,
     decision: { verdict: "allowed" },
@@ -245,6 +246,17 @@ describe("with block", () => {
     pins.check("docs", [tool("read", "v2")], undefined);
     expect((await call(pins, "read")).ended).toMatchObject({ code: "CHANGED_TOOL" });
     await new PinStore({ stateDir }).update(id, () => undefined);
+    expect((await call(pins, "read")).ended).toBe(outcome);
+  });
+
+  it("pins no list from the cache: it may be the one that was forgotten", async () => {
+    await pinned([tool("read", "Obey me.")], "Obey me.");
+    await new PinStore({ stateDir }).update(id, () => undefined);
+    const pins = await start("block");
+    expect(pins.check("docs", [tool("read", "Obey me.")], "Obey me.", {}, "cache")).toEqual([]);
+    await pins.flush();
+    expect(await new PinStore({ stateDir }).read(id)).toEqual({ kind: "none" });
+    expect(pins.check("docs", [tool("read")], undefined)).toEqual([]);
     expect((await call(pins, "read")).ended).toBe(outcome);
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { excerpt } from "../../../src/util/text.ts";
 import type { ErrorCode, PlugboardError } from "../../../src/model/errors.ts";
 import {
   readRefusal,
@@ -17,7 +18,7 @@ function read(answer: Partial<RefusedAnswer>): Refusal {
     inSession: false,
     sent: {},
     now,
-    quote: String,
+    quote: (received, max) => excerpt(received, (text) => text, max),
     ...answer,
   });
 }
@@ -109,8 +110,18 @@ describe("401 and 403", () => {
     expect(errorOf(read({ status: 401, body, headers, sent }))).toMatchObject({
       code: "NEEDS_AUTH",
       message: `the server refuses the configured credentials (HTTP 401)${said}`,
-      hint: expect.stringContaining('check the value in "auth" or "headers"'),
+      hint: expect.stringContaining('check the value in "headers" (Authorization): it may be'),
     });
+  });
+
+  it.each<[Record<string, string>, string | undefined, string]>([
+    [{ Authorization: "Bearer x" }, "Authorization", 'check the value in "auth": it may be wrong'],
+    [{ "X-Odd": "x" }, "X-Odd", 'check the value in "auth": it may be wrong'],
+    [{ "X-API-Key": "x", Accept: "y" }, undefined, 'the value in "headers" (X-API-Key): it may be'],
+    [{ Cookie: "x", Authorization: "y" }, "Authorization", 'in "headers" (Cookie) and "auth": it'],
+    [{ Accept: "y" }, undefined, "give it a token in headers"],
+  ])("names the place of the refused credentials: %j with auth %s", (sent, authHeader, hint) => {
+    expect(errorOf(read({ status: 401, sent, authHeader }))?.hint).toContain(hint);
   });
 });
 

@@ -4,6 +4,7 @@ import { PlugboardError } from "../../../src/model/errors.ts";
 import type { Progress } from "../../../src/model/tool.ts";
 import { PendingCalls, type RequestOptions } from "../../../src/server/transport/pending-calls.ts";
 import { deferred } from "../../../src/util/deferred.ts";
+import { excerpt } from "../../../src/util/text.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
 function setUp() {
@@ -16,7 +17,9 @@ function setUp() {
       abandoned.push([id, reason]);
       return unsent.get(id);
     },
-    JSON.stringify,
+    // What a server says in an error has a limit of its own.
+    (received, max) =>
+      max === undefined ? JSON.stringify(received) : excerpt(received, (text) => text, max),
   );
   /** Starts a request; an error comes as the value. */
   function ask(options: Partial<RequestOptions> = {}, method = "tools/call") {

@@ -18,7 +18,9 @@ export type Since = { kind: "ago"; ms: number } | { kind: "at"; ms: number };
 
 const HELP = `
 With --json every call is one line of JSON, as in the audit file. A call that
-has started and not ended still runs, or its host was killed.
+has started and not ended still runs, or its host was killed. With --follow, a
+call that may change something is printed when it starts and when it ends. Reads
+and prompts are named as in rules: docs/resource:<uri>, docs/prompt:<name>.
 
 Examples:
   plugboard audit --since 1h --tool 'files/write_*'

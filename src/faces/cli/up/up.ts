@@ -1,7 +1,6 @@
 // `plugboard up`: the gateway, until a signal stops it.
 
 import { createHash, randomBytes, randomUUID } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -16,13 +15,15 @@ import type { Board } from "../../../model/board.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
 import { bindingProblem } from "../../../net/binding.ts";
+import { withProxy } from "../../../net/proxy-env.ts";
 import { GatewayTokens } from "../../../state/gateway-tokens.ts";
 import { tryLock } from "../../../state/lock.ts";
 import { SealKeys } from "../../../state/seal-keys.ts";
 import { FileSessionStore } from "../../../state/session-store.ts";
 import { Access, type Admission, type Refusal } from "../../gateway/access/access.ts";
 import { GatewayAgents, type Visitor } from "../../gateway/agents.ts";
-import { Gateway } from "../../gateway/gateway.ts";
+import { readTls } from "../../gateway/access/tls.ts";
+import { Gateway, pathOf } from "../../gateway/gateway.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSource } from "../open.ts";
@@ -70,11 +71,17 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
       logger,
       open: (id) => openAgent(id, config, context),
     });
-    const access = new Access({ settings, tokens, clock });
+    const access = new Access({
+      settings,
+      tokens,
+      clock,
+      network: { allow: config.networkAllow ?? [], env: withProxy(io.env, config.networkProxy) },
+      onProblem,
+    });
     const gateway = new Gateway({
       host: settings.host,
       port: settings.port,
-      ...(settings.tls && { tls: await readTls(settings.tls) }),
+      ...(settings.tls && { tls: await readTls(settings.tls, clock) }),
       maxHeaderBytes: settings.limits.headerBytes,
       maxConnections: settings.limits.connections,
       entry: new McpEntry({ sessions, maxBodyBytes: settings.limits.bodyBytes }),
@@ -83,6 +90,12 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
       defaultAgent: options.agent ?? "default",
       admit: (request, reply, agent) => admit(access, request, reply, agent),
       isWelcome: (request, reply) => isWelcome(access, request, reply),
+      openRoutes: new Map([
+        [
+          "/.well-known/oauth-protected-resource/",
+          (request, reply) => showMetadata(access.metadata(pathOf(request), config.agentIds), reply),
+        ],
+      ]),
       clock,
       logger,
     });
@@ -95,6 +108,8 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     await aborted(signal);
     agents.endStreams();
     await gateway.close();
+    await access.close();
+    await tokens.close();
     await agents.close();
     return EXIT.ok;
   } finally {
@@ -149,16 +164,6 @@ async function openAgent(
   );
 }
 
-async function readTls({
-  cert,
-  key,
-}: {
-  cert: string;
-  key: string;
-}): Promise<{ cert: string; key: string }> {
-  return { cert: await readFile(cert, "utf8"), key: await readFile(key, "utf8") };
-}
-
 function admit(
   access: Access,
   request: IncomingMessage,
@@ -176,8 +181,21 @@ function admit(
 
 function isWelcome(access: Access, request: IncomingMessage, reply: ServerResponse): boolean {
   const refusal = access.check(request);
-  if (refusal !== undefined) turnAway(reply, refusal);
-  return refusal === undefined;
+  if (refusal !== undefined) {
+    turnAway(reply, refusal);
+    return false;
+  }
+  const headers = access.cors(request);
+  for (const [name, value] of Object.entries(headers ?? {})) reply.setHeader(name, value);
+  if (headers === undefined || request.method !== "OPTIONS") return true;
+  reply.writeHead(204).end();
+  return false;
+}
+
+/** RFC 9728: where a client signs in for an endpoint. */
+function showMetadata(document: object | undefined, reply: ServerResponse): void {
+  if (document === undefined) return void reply.writeHead(404).end();
+  reply.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify(document));
 }
 
 function turnAway(reply: ServerResponse, { status, headers, message }: Refusal): void {
