@@ -23,8 +23,8 @@ export class BoardLogLevel implements LogLevelSource {
   }
 
   current(): ServerLogLevel {
-    const wanted = [this.#least, ...this.#wanted.values()];
-    return SERVER_LOG_LEVELS.find((level) => wanted.includes(level)) ?? this.#least;
+    const wanted = new Set([this.#least, ...this.#wanted.values()]);
+    return SERVER_LOG_LEVELS.find((level) => wanted.has(level)) ?? this.#least;
   }
 
   /** Throws INVALID_ARGUMENTS. Without a level, only the board's own counts. */

@@ -42,6 +42,11 @@ export interface CallFailure {
   message: string;
   /** The server's own words in the message, or "" if there are none. Absent if that is not known. */
   quote?: string;
+  /**
+   * The call was sent, and nobody knows whether it had an effect. Such a call is never sent again by Plugboard. Absent: it
+   * has not run, or the server itself reported the failure.
+   */
+  mayHaveRun?: true;
 }
 
 /**

@@ -43,6 +43,7 @@ export function toDefinition(
     endpoint: toEndpoint(server, baseDir),
     timeout: server.timeout ?? SERVER_DEFAULTS.timeout,
     toolTimeout: server.toolTimeout ?? SERVER_DEFAULTS.toolTimeout,
+    ...(server.toolTimeout !== undefined && { hasToolTimeout: true }),
     restartOnCrash: server.restartOnCrash ?? SERVER_DEFAULTS.restartOnCrash,
     maxRestarts: server.maxRestarts ?? SERVER_DEFAULTS.maxRestarts,
     lazy: server.lazy ?? SERVER_DEFAULTS.lazy,

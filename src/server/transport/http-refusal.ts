@@ -1,6 +1,6 @@
 // Decides what an HTTP answer other than a success means for the conversation.
 
-import { PlugboardError } from "../../model/errors.ts";
+import { PlugboardError, withoutEffect } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { parseJson } from "../../util/parse-json.ts";
 import { retryAfterMs } from "../../util/retry-after.ts";
@@ -42,7 +42,7 @@ export function readRefusal(answer: RefusedAnswer): Refusal {
       : httpError(answer);
   const said = (wire && wireMessage(wire)) || body;
   if (inSession && (status === 404 || (status === 400 && /session/i.test(said)))) {
-    return { kind: "session-lost", error };
+    return { kind: "session-lost", error: withoutEffect(error) };
   }
   if (status !== 429) return { kind: "error", error };
   const told = retryAfterMs(answer.headers["retry-after"], answer.now);
@@ -62,6 +62,7 @@ function notRun(
     cause: error.cause,
     quote: error.quote,
     status,
+    hasNotRun: true,
     hint:
       told === undefined
         ? "the server takes no more requests for now: try again later"
@@ -91,8 +92,13 @@ function httpError(answer: RefusedAnswer): PlugboardError {
   return new PlugboardError(
     "HTTP_STATUS",
     `the server answered ${method} with HTTP ${status}${what}${shown}`,
-    { status, quote: said || kind, hint: pathHint(answer) },
+    { status, quote: said || kind, hint: pathHint(answer), hasNotRun: isRefused(status) },
   );
+}
+
+/** Anybody may answer 5xx or 408 while the server works on the request. */
+function isRefused(status: number): boolean {
+  return status < 500 && status !== 408;
 }
 
 /** The body, where a person can read it: a page of HTML says little in one line. */
