@@ -180,6 +180,11 @@ export function withoutEffect(error: PlugboardError): PlugboardError {
   return error.hasNotRun ? error : copyOf(error, { hasNotRun: true });
 }
 
+/** The same error, about a request that was sent before the failure, whatever the failure itself was about. */
+export function withPossibleEffect(error: PlugboardError): PlugboardError {
+  return error.hasNotRun ? copyOf(error, { hasNotRun: false }) : error;
+}
+
 function copyOf(error: PlugboardError, changes: ErrorDetails): PlugboardError {
   const { code, message, cause, server, hint, permanent, status, problems, hasNotRun } = error;
   const { quote, isHintQuoted } = error;

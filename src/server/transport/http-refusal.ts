@@ -33,15 +33,19 @@ export interface RefusedAnswer {
 }
 
 export function readRefusal(answer: RefusedAnswer): Refusal {
-  const { status, body, inSession } = answer;
-  const wire = errorIn(body);
+  const { status, body, inSession, method } = answer;
+  const parsed = parseJson(body);
+  const wire = isJsonObject(parsed) && isJsonObject(parsed.error) ? parsed.error : undefined;
   if (status === 401 || status === 403) return { kind: "error", error: needsAuth(answer) };
   const error =
     wire && status < 500
       ? serverError(answer.method, wire, { status, hint: pathHint(answer) })
       : httpError(answer);
   const said = (wire && wireMessage(wire)) || body;
-  if (inSession && (status === 404 || (status === 400 && /session/i.test(said)))) {
+  // With the id of the call, the error is the call's own, and a tool may well speak of sessions.
+  const isOfCall = method === "tools/call" && isJsonObject(parsed) && typeof parsed.id === "number";
+  const isAboutSession = status === 400 && !isOfCall && /session/i.test(said);
+  if (inSession && (status === 404 || isAboutSession)) {
     return { kind: "session-lost", error: withoutEffect(error) };
   }
   if (status !== 429) return { kind: "error", error };

@@ -3,7 +3,13 @@
 // controller per call would cost more than everything else.
 
 import { setMaxListeners } from "node:events";
-import { cancelled, PlugboardError, toPlugboardError, withoutEffect } from "../../model/errors.ts";
+import {
+  cancelled,
+  PlugboardError,
+  toPlugboardError,
+  withoutEffect,
+  withPossibleEffect,
+} from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { Progress } from "../../model/tool.ts";
 import type { Clock, Timer } from "../../util/clock.ts";
@@ -270,7 +276,8 @@ export class PendingCalls {
     this.#timer?.cancel();
     this.#timer = undefined;
     for (const id of unsent) this.fail(id, withoutEffect(error));
-    for (const id of this.#calls.keys()) this.fail(id, error);
+    const ofSent = withPossibleEffect(error);
+    for (const id of this.#calls.keys()) this.fail(id, ofSent);
   }
 
   #take(id: number): PendingCall | undefined {
