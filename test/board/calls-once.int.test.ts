@@ -51,7 +51,7 @@ describe("a call to a program that fails after it was sent has run once, and say
     const toolTimeout = then === "nothing" && what === "hang" ? 300 : 60_000;
     const server = { ...fixture("writes-down", `--file=${file}`), toolTimeout };
     const board = await openWith({ servers: { one: { ...server, maxMessageBytes: 2 ** 16 } } });
-    const call: Call = ["one/run", { then: what }];
+    const call: Call = ["one/run", { end: what }];
     const outcome = await callAndThen(board, call, then, () => written() !== "");
     expect(outcome.failure).toMatchObject({ code, mayHaveRun: true });
     expect(textOf(outcome)).toMatch(EFFECT);
@@ -136,7 +136,7 @@ describe("a call that was refused has not run", () => {
 it("a call that is cancelled before it is sent has not run", async () => {
   const file = join(await directory(), "calls.txt");
   const board = await openWith({ servers: { one: fixture("writes-down", `--file=${file}`) } });
-  const outcome = await board.call("one/run", { then: "hang" }, { signal: AbortSignal.abort() });
+  const outcome = await board.call("one/run", { end: "hang" }, { signal: AbortSignal.abort() });
   expect(outcome.failure).toEqual({ code: "CANCELLED", message: "the call was cancelled" });
   expect(existsSync(file)).toBe(false);
 });

@@ -42,10 +42,13 @@ export function readRefusal(answer: RefusedAnswer): Refusal {
       ? serverError(answer.method, wire, { status, hint: pathHint(answer) })
       : httpError(answer);
   const said = (wire && wireMessage(wire)) || body;
-  // With the id of the call, the error is the call's own, and a tool may well speak of sessions.
+  // With the id of a call, the error may be the tool's own, which may well speak of sessions or of what is not found.
   const isOfCall = method === "tools/call" && isJsonObject(parsed) && typeof parsed.id === "number";
-  const isAboutSession = status === 400 && !isOfCall && /session/i.test(said);
-  if (inSession && (status === 404 || isAboutSession)) {
+  const isLost =
+    status === 404
+      ? !isOfCall || /session/i.test(said)
+      : status === 400 && (isOfCall ? /session[ -]?id\b/i : /session/i).test(said);
+  if (inSession && isLost) {
     return { kind: "session-lost", error: withoutEffect(error) };
   }
   if (status !== 429) return { kind: "error", error };

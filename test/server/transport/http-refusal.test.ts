@@ -34,7 +34,20 @@ describe("a lost session", () => {
   it.each<[string, Partial<RefusedAnswer>]>([
     ["404", { status: 404 }],
     ["404, whatever it says", { status: 404, body: rpc("no such page") }],
+    [
+      "404 with the id of the call that speaks of the session",
+      { status: 404, body: JSON.stringify({ id: 7, error: { code: 1, message: "Session gone" } }) },
+    ],
     ["400 that speaks of the session", { body: rpc("Bad Request: No valid session ID provided") }],
+    [
+      "400 with the id of the call that speaks of the session's id",
+      {
+        body: JSON.stringify({
+          id: 7,
+          error: { code: -32000, message: "Bad Request: No valid session ID provided" },
+        }),
+      },
+    ],
     ["400 that does so without JSON", { body: "Unknown Session" }],
   ])("is %s, in a session", (_, answer) => {
     expect(read({ ...answer, inSession: true })).toMatchObject({ kind: "session-lost" });
@@ -57,6 +70,15 @@ describe("a lost session", () => {
       {
         inSession: true,
         body: JSON.stringify({ id: 1_000_000_001, error: { code: 1, message: "session busy" } }),
+      },
+      "SERVER_ERROR",
+    ],
+    [
+      "404 with the id of the call, whose tool has not found something",
+      {
+        status: 404,
+        inSession: true,
+        body: JSON.stringify({ id: 1_000_000_001, error: { code: 1, message: "no such file" } }),
       },
       "SERVER_ERROR",
     ],
