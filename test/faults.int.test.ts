@@ -110,6 +110,7 @@ describe("faults that end the connection, with their cause named", () => {
       message:
         "server 'bad' went away during 'crash': the server exited with code 7; the call may have taken effect",
       quote: "",
+      mayHaveRun: true,
     });
     // The next call waits for the restart.
     expect(textOf(await board.call("bad/echo", { text: "back" }))).toBe("back");
@@ -237,6 +238,7 @@ describe("answers that cannot be read", () => {
         code: "PROTOCOL",
         quote: '{"nonsense":true}',
         message: `server 'remote': the server answered tools/call with something else: {"nonsense":true}; 'raw' may have taken effect`,
+        mayHaveRun: true,
       });
     },
   );

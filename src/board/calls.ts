@@ -116,6 +116,7 @@ export class Calls {
   ): Promise<CallOutcome> {
     const started = this.#clock.monotonic();
     let outcome: CallOutcome;
+    let isSent = false;
     this.#reportStart(call);
     supervisor.enter();
     try {
@@ -126,6 +127,7 @@ export class Calls {
       requireShallow("the arguments are", call.args);
       if (call.request !== undefined) requireShallowRequest(call.request);
       const options = callOptions(supervisor, call, this);
+      isSent = true;
       const result = await connection.callTool(tool, call.args, options);
       const asked = options.input === undefined ? undefined : toInputRequired(result);
       outcome =
@@ -133,7 +135,7 @@ export class Calls {
           ? toOutcome(result, this.#quote)
           : { content: [], inputRequired: asked };
     } catch (error) {
-      outcome = toFailure(error, { server: supervisor.definition.name, tool });
+      outcome = toFailure(error, { server: supervisor.definition.name, tool, isSent });
     }
     supervisor.leave(this.#clock.monotonic() - started, outcome.failure !== undefined);
     return outcome;

@@ -40,11 +40,12 @@ export interface CreateServerContext extends Pick<SupervisorOptions, "onState" |
 }
 
 export function createServer(
-  definition: ServerDefinition,
+  configured: ServerDefinition,
   cwd: string,
   { tools: cached, reached, failed }: RememberedServer,
   context: CreateServerContext,
 ): ServerEntry {
+  const definition = withDefaults(configured, context.options);
   const { agent, options, clock, logger, redactor, secrets, onState, onTools } = context;
   const { env = process.env, random = Math.random, programPath } = options;
   const { networkAllow = [] } = agent;
@@ -98,6 +99,14 @@ export function createServer(
     approvalKey: approvalKey(definition, cwd, env),
     cached,
   });
+}
+
+function withDefaults(
+  definition: ServerDefinition,
+  { defaultToolTimeout }: BoardOptions,
+): ServerDefinition {
+  if (definition.hasToolTimeout || defaultToolTimeout === undefined) return definition;
+  return { ...definition, toolTimeout: defaultToolTimeout };
 }
 
 /** Loads the code that starts servers with the first start. Listing tools from the cache does not need it. */

@@ -1,14 +1,11 @@
 // A board served as MCP: answers the requests of any number of clients, in both eras of the protocol. How messages
 // travel is the matter of stdio.ts and http/. Read this file first.
 
-import type { AskApproval } from "../model/approval.ts";
-import type { BoardBase } from "../model/board.ts";
 import type { JsonObject } from "../model/json.ts";
-import type { Logger } from "../model/logger.ts";
 import { toPlugboardError } from "../model/errors.ts";
-import type { Clock } from "../util/clock.ts";
 import { Changes } from "./changes.ts";
 import { Client, type ClientOptions, type Exchange, type Send } from "./client.ts";
+import type { EndpointBoard, EndpointContext, EndpointOptions } from "./context.ts";
 import { LogMessages } from "./log-messages.ts";
 import { type Answer, refuse, RPC, type RpcNotification, type RpcRequest } from "./message.ts";
 import { ServedContent } from "./methods/content.ts";
@@ -16,36 +13,6 @@ import { discover, initialize, listen } from "./methods/lifecycle.ts";
 import { callTool, ServedTools } from "./methods/tools.ts";
 import { inEra } from "./protocol.ts";
 import { HeldCalls } from "./questions/held-calls.ts";
-import type { Sealer } from "./sealed.ts";
-
-/** What an endpoint needs of a board: an agent's, a session's, or one in another process. */
-export type EndpointBoard = Pick<
-  BoardBase,
-  "tools" | "call" | "resources" | "prompts" | "status" | "instructions" | "setLogLevel" | "on"
->;
-
-export interface EndpointOptions {
-  board: EndpointBoard;
-  /** Seals what a client has to bring back. */
-  sealer: Sealer;
-  /** Makes ids that nobody can guess. */
-  newId: () => string;
-  clock: Clock;
-  logger: Logger;
-  /** Decides about calls that need approval where the client cannot ask its user. Absent: they are refused. */
-  onApproval?: AskApproval;
-}
-
-/** What the methods share. */
-export interface EndpointContext extends EndpointOptions {
-  readonly changes: Changes;
-  readonly content: ServedContent;
-  readonly held: HeldCalls;
-  /** Whether people must be told which server says something: not where there is only one. */
-  readonly namesServer: () => boolean;
-  /** Calls `end` when the endpoint closes. Returns a function that forgets it. */
-  readonly listening: (end: () => void) => () => void;
-}
 
 /** Asked with every call, so the answer is kept until a server comes or goes. */
 function severalServers(board: Pick<EndpointBoard, "status" | "on">): () => boolean {
@@ -63,30 +30,31 @@ export class Endpoint {
   readonly #methods: Record<"legacy" | "modern", ReadonlyMap<string, Method>>;
   readonly #logs: LogMessages;
   readonly #tools: ServedTools;
+  readonly #content: ServedContent;
   readonly #clients = new Map<Client, () => void>();
   readonly #listening = new Set<() => void>();
 
   constructor(options: EndpointOptions) {
     const { board, clock, newId } = options;
-    const changes = new Changes(board, (server, uri) =>
-      this.#context.content.servedUri(server, uri),
-    );
     const namesServer = severalServers(board);
+    const content = new ServedContent({ ...options, namesServer });
+    this.#content = content;
     this.#logs = new LogMessages(board, namesServer);
-    const context = {
+    this.#context = {
       ...options,
-      changes,
+      changes: new Changes(board, (server, uri) => content.servedUri(server, uri)),
+      subscriptions: {
+        add: (uri) => content.addSubscription(uri),
+        remove: (uri) => content.removeSubscription(uri),
+      },
       held: new HeldCalls(clock, newId),
       namesServer,
-      listening: (end: () => void) => {
+      listening: (end) => {
         this.#listening.add(end);
         return () => this.#listening.delete(end);
       },
     };
-    // The content is a part of the context that it needs itself.
-    this.#context = Object.assign(context, { content: undefined as unknown as ServedContent });
-    Object.assign(context, { content: new ServedContent(this.#context) });
-    this.#tools = new ServedTools(context);
+    this.#tools = new ServedTools(this.#context);
     this.#methods = this.#describeMethods();
   }
 
@@ -116,7 +84,7 @@ export class Endpoint {
     this.#clients.get(client)?.();
     this.#clients.delete(client);
     client.gone();
-    for (const uri of client.subscriptions) void this.#context.content.removeSubscription(uri);
+    for (const uri of client.subscriptions) void this.#content.removeSubscription(uri);
     client.subscriptions.clear();
   }
 
@@ -157,7 +125,7 @@ export class Endpoint {
   ): Promise<void> {
     if (logLevel !== undefined) this.#logs.restore(client, logLevel);
     for (const uri of uris) {
-      const isThere = await this.#context.content.addSubscription(uri).then(
+      const isThere = await this.#content.addSubscription(uri).then(
         () => true,
         () => false,
       );
@@ -180,7 +148,7 @@ export class Endpoint {
 
   #describeMethods(): Record<"legacy" | "modern", ReadonlyMap<string, Method>> {
     const context = this.#context;
-    const { content } = context;
+    const content = this.#content;
     const common: [string, Method][] = [
       ["tools/list", (exchange) => this.#tools.list(exchange)],
       ["tools/call", (exchange) => callTool(exchange, context)],

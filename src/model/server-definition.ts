@@ -63,6 +63,8 @@ export interface ServerDefinition {
   timeout: number;
   /** Milliseconds a call may take without progress. */
   toolTimeout: number;
+  /** `toolTimeout` is from the configuration. Absent: it is the default. */
+  hasToolTimeout?: true;
   restartOnCrash: boolean;
   /** How often in a row the server is started again; after that it is `failed`. */
   maxRestarts: number;

@@ -44,6 +44,11 @@ export interface CallFailure {
   quote?: string;
   /** With SERVER_ERROR: the JSON-RPC error that the server answered with. */
   serverError?: { code: number; data?: unknown };
+  /**
+   * The call was sent, and nobody knows whether it had an effect. Such a call is never sent again by Plugboard. Absent: it
+   * has not run, or the server itself reported the failure.
+   */
+  mayHaveRun?: true;
 }
 
 /**

@@ -109,7 +109,22 @@ export function networkFailure(error: unknown, host: string, proxy?: string): Pl
   return new PlugboardError(facts.code ?? "NETWORK", `${who} ${text}${known}`, {
     cause: error,
     hint: viaProxy && hint !== undefined ? PROXY_HINT : hint,
+    hasNotRun: isBeforeRequest(error, code),
   });
+}
+
+/** Nothing of a request is sent before there is a connection. */
+const BEFORE_REQUEST =
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_TLS_CERT)/;
+
+/** The other codes also mean connections that broke later; `syscall` says when it was the connecting. */
+function isBeforeRequest(error: unknown, code = ""): boolean {
+  if (BEFORE_REQUEST.test(code)) return true;
+  const parts: unknown[] = error instanceof AggregateError ? error.errors : [error];
+  return (
+    parts.length > 0 &&
+    parts.every((each) => each instanceof Error && "syscall" in each && each.syscall === "connect")
+  );
 }
 
 function explain(code = ""): Explanation {

@@ -44,6 +44,7 @@ export function toDefinition(
     ...(server.auth !== undefined && { authHeader: Object.keys(authHeaders(server.auth))[0] }),
     timeout: server.timeout ?? SERVER_DEFAULTS.timeout,
     toolTimeout: server.toolTimeout ?? SERVER_DEFAULTS.toolTimeout,
+    ...(server.toolTimeout !== undefined && { hasToolTimeout: true }),
     restartOnCrash: server.restartOnCrash ?? SERVER_DEFAULTS.restartOnCrash,
     maxRestarts: server.maxRestarts ?? SERVER_DEFAULTS.maxRestarts,
     lazy: server.lazy ?? SERVER_DEFAULTS.lazy,

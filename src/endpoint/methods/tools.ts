@@ -4,7 +4,7 @@ import type { BoardCallOptions } from "../../model/board.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { CallOutcome, Tool } from "../../model/tool.ts";
 import { type Exchange, showsApps } from "../client.ts";
-import type { EndpointContext } from "../endpoint.ts";
+import type { EndpointContext } from "../context.ts";
 import { type Answer, invalidParams, refuse, RPC } from "../message.ts";
 import { servedAppUri } from "../names.ts";
 import { pageOf } from "../pages.ts";

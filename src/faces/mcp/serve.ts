@@ -2,7 +2,8 @@
 
 import { createSecretKey, randomBytes, randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
-import { Endpoint, type EndpointBoard, type EndpointOptions } from "../../endpoint/endpoint.ts";
+import type { EndpointBoard, EndpointOptions } from "../../endpoint/context.ts";
+import { Endpoint } from "../../endpoint/endpoint.ts";
 import { Sealer } from "../../endpoint/sealed.ts";
 import { serveOnStdio } from "../../endpoint/stdio.ts";
 import { silentLogger } from "../../model/logger.ts";

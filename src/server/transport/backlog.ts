@@ -45,7 +45,10 @@ export class Backlog {
     return this.#waiting.delete(id);
   }
 
-  clear(): void {
+  /** Returns the requests that were waiting. */
+  clear(): number[] {
+    const ids = [...this.#waiting.keys()];
     this.#waiting.clear();
+    return ids;
   }
 }

@@ -1,6 +1,6 @@
 // Decides what an HTTP answer other than a success means for the conversation.
 
-import { PlugboardError } from "../../model/errors.ts";
+import { PlugboardError, withoutEffect } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { parseJson } from "../../util/parse-json.ts";
 import { retryAfterMs } from "../../util/retry-after.ts";
@@ -35,16 +35,23 @@ export interface RefusedAnswer {
 }
 
 export function readRefusal(answer: RefusedAnswer): Refusal {
-  const { status, body, inSession } = answer;
-  const wire = errorIn(body);
+  const { status, body, inSession, method } = answer;
+  const parsed = parseJson(body);
+  const wire = isJsonObject(parsed) && isJsonObject(parsed.error) ? parsed.error : undefined;
   if (status === 401 || status === 403) return { kind: "error", error: needsAuth(answer) };
   const error =
     wire && status < 500
       ? serverError(answer.method, wire, answer.quote, { status, hint: pathHint(answer) })
       : httpError(answer);
   const said = (wire && wireMessage(wire, answer.quote)) || body;
-  if (inSession && (status === 404 || (status === 400 && /session/i.test(said)))) {
-    return { kind: "session-lost", error };
+  // With the id of a call, the error may be the tool's own, which may well speak of sessions or of what is not found.
+  const isOfCall = method === "tools/call" && isJsonObject(parsed) && typeof parsed.id === "number";
+  const isLost =
+    status === 404
+      ? !isOfCall || /session/i.test(said)
+      : status === 400 && (isOfCall ? /session[ -]?id\b/i : /session/i).test(said);
+  if (inSession && isLost) {
+    return { kind: "session-lost", error: withoutEffect(error) };
   }
   if (status !== 429) return { kind: "error", error };
   const told = retryAfterMs(answer.headers["retry-after"], answer.now);
@@ -64,6 +71,7 @@ function notRun(
     cause: error.cause,
     quote: error.quote,
     status,
+    hasNotRun: true,
     hint:
       told === undefined
         ? "the server takes no more requests for now: try again later"
@@ -93,8 +101,13 @@ function httpError(answer: RefusedAnswer): PlugboardError {
   return new PlugboardError(
     "HTTP_STATUS",
     `the server answered ${method} with HTTP ${status}${what}${shown}`,
-    { status, quote: said || kind, hint: pathHint(answer) },
+    { status, quote: said || kind, hint: pathHint(answer), hasNotRun: isRefused(status) },
   );
+}
+
+/** Anybody may answer 5xx or 408 while the server works on the request. */
+function isRefused(status: number): boolean {
+  return status < 500 && status !== 408;
 }
 
 /** The body, where a person can read it: a page of HTML says little in one line. */

@@ -1,7 +1,7 @@
 // MCP over Streamable HTTP, in both eras: every message is a POST, and answers come as JSON or as a stream of
 // events. An answer that is cut short fails its call at once.
 
-import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
+import { PlugboardError, toPlugboardError, withPossibleEffect } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { GuardedResponse } from "../../net/fetch.ts";
 import { oneLine } from "../../util/text.ts";
@@ -119,7 +119,7 @@ export class HttpTransport extends RemoteTransport {
       const outcome = await this.session
         .listen(position, signal, (data) => this.receiveAny(data))
         .catch((error: unknown) => {
-          throw this.#noted(error);
+          throw withPossibleEffect(this.#noted(error));
         });
       if (outcome === "unsupported") return;
     }

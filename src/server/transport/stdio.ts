@@ -153,8 +153,7 @@ export class StdioTransport implements Wire {
     // A cancellation from this turn of the event loop must still reach the server.
     this.#flush();
     this.#closed = true;
-    this.#backlog.clear();
-    this.#calls.failAll(error);
+    this.#calls.failAll(error, this.#backlog.clear());
     this.onclose?.();
   }
 

@@ -50,7 +50,7 @@ function refused(message: string): CallOutcome {
   return {
     content: [{ type: "text", text: message }],
     isError: true,
-    failure: { code: "INVALID_RESULT", message },
+    failure: { code: "INVALID_RESULT", message, mayHaveRun: true },
   };
 }
 

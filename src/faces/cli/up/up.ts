@@ -93,7 +93,8 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
       openRoutes: new Map([
         [
           "/.well-known/oauth-protected-resource/",
-          (request, reply) => showMetadata(access.metadata(pathOf(request), config.agentIds), reply),
+          (request, reply) =>
+            showMetadata(access.metadata(pathOf(request), config.agentIds), reply),
         ],
       ]),
       clock,
