@@ -34,7 +34,6 @@ describe("loading a configuration", () => {
     const file = await writeServers(`{ files: {
       enabled: false, transport: "stdio", command: "npx", args: ["-y", "\${PKG}"],
       env: { TOKEN: "\${TOKEN}", EMPTY: "" }, cwd: "data", timeout: 1000, toolTimeout: 2000,
-        hasToolTimeout: true,
       restartOnCrash: false, maxRestarts: 0, lazy: true, idleTimeout: 3000, protocol: "legacy",
       toolPrefix: "fs", maxMessageBytes: 1024,
     } }`);
@@ -54,6 +53,7 @@ describe("loading a configuration", () => {
         },
         timeout: 1000,
         toolTimeout: 2000,
+        hasToolTimeout: true,
         restartOnCrash: false,
         maxRestarts: 0,
         lazy: true,
