@@ -1,0 +1,55 @@
+// What the suite's server scenarios are run against: the fixture server behind the gateway, or the fixture alone.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { runGateway } from "../../scripts/run-gateway.mjs";
+import { startRelay } from "./relay.mjs";
+
+const FIXTURE = fileURLToPath(new URL("../fixture/server.mjs", import.meta.url));
+
+/** The upstream server speaks what the client speaks: how the two eras meet is another test's question. */
+const ERAS = { "2025-11-25": "2025", "2026-07-28": "2026" };
+
+/** Resolves to `{ url, close }`. `version` is the revision that the suite will speak, or "extension". */
+export function startTarget({ version, dir, isDirect }) {
+  return isDirect ? startFixture() : startBehindGateway(ERAS[version] ?? "2026", dir);
+}
+
+async function startBehindGateway(era, dir) {
+  const servers = { fixture: { command: process.execPath, args: [FIXTURE, "--era", era] } };
+  const gateway = await runGateway({
+    home: join(dir, `gateway-${era}`),
+    agent: { mcp: { servers, toolNames: "{tool}" } },
+  });
+  const relay = await startRelay({ target: gateway.url, token: gateway.token });
+  return {
+    url: relay.url,
+    async close() {
+      await relay.close();
+      await gateway.stop();
+    },
+  };
+}
+
+async function startFixture() {
+  const child = spawn(process.execPath, [FIXTURE, "--http"], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const exited = once(child, "exit");
+  const [url] = await Promise.race([
+    once(createInterface(child.stdout), "line"),
+    exited.then(([code]) => {
+      throw new Error(`the fixture server ended with ${code}`);
+    }),
+  ]);
+  return {
+    url,
+    async close() {
+      child.kill("SIGKILL");
+      await exited;
+    },
+  };
+}
