@@ -88,7 +88,8 @@ async function checkCodex(rig, name, how) {
   try {
     const { data } = await app.request("mcpServerStatus/list");
     const { tools } = data.find((server) => server.name === name);
-    for (const tool of TOOLS) assert.ok(tool in tools, `no ${tool} in ${Object.keys(tools)}`);
+    for (const tool of TOOLS)
+      assert.ok(tool in tools, `no ${tool} in ${Object.keys(tools).join(", ")}`);
     const { thread } = await app.request("thread/start", { cwd: rig.work, ephemeral: true });
     const answer = await app.request("mcpServer/tool/call", {
       threadId: thread.id,

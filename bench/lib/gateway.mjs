@@ -47,7 +47,7 @@ export async function openThrough(gateway, how) {
     tools: client.toolNames.length,
     call: (tool, args) => client.call(named.get(tool), args),
     text: (result) => result.content[0].text,
-    openSession: client.openSession,
+    openSession: () => client.openSession(),
     cpuMicros: () => cpuMicrosOf(gateway.pid),
     memoryBytes: () => memoryOfTree(gateway.pid),
     async close() {
