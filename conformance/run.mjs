@@ -26,13 +26,14 @@ try {
 }
 
 /** Resolves to the exit code. */
-async function test({ role, isDirect, write }) {
+async function test({ role, isDirect, upstream, write }) {
   prepare(options);
   const expected = readJson("./expected-failures.json")[role];
   const required = Object.fromEntries(REVISIONS.map((one) => [one, listRequired(role, one)]));
   const allRuns = planRuns(listScenarios(role), REVISIONS);
   const runs = pickRuns(allRuns, options);
-  const outcomes = await runAll(runs, role === "client" ? clientLanes : serverLanes(isDirect));
+  const openLanes = role === "client" ? clientLanes : serverLanes({ isDirect, upstream });
+  const outcomes = await runAll(runs, openLanes);
 
   process.stdout.write(`\n${textTable(outcomes, expected)}\n`);
   if (outcomes.length === allRuns.length) {
@@ -57,12 +58,12 @@ async function clientLanes(runs) {
 }
 
 /** A server for each version: a scenario that changes its lists must not disturb another. */
-function serverLanes(isDirect) {
+function serverLanes(how) {
   return (runs, dir) =>
     Promise.all(
       [...new Set(runs.map(([, { version }]) => version))].map(async (version) => ({
         runs: runs.filter(([, run]) => run.version === version),
-        ...(await startTarget({ version, dir, isDirect })),
+        ...(await startTarget({ version, dir, ...how })),
       })),
     );
 }

@@ -8,11 +8,13 @@ export const USAGE = `usage: npm run conformance:client -- [options]
   --scenario <name>    this scenario alone
   --version <version>  this revision of the protocol alone, or "extension"
   --direct             the fixture server alone, without the gateway (server only)
+  --upstream <era>     2025 or 2026: the era of the server behind the gateway, for every revision (server only)
   --no-build           test dist/ as it is
   --write              write the result to docs/conformance.md (a whole run only)
   --help`;
 
 const ROLES = new Set(["client", "server"]);
+const ERAS = new Set(["2025", "2026"]);
 
 /** Throws an Error that says what is wrong with the arguments. */
 export function parseOptions(argv) {
@@ -23,6 +25,7 @@ export function parseOptions(argv) {
       scenario: { type: "string" },
       version: { type: "string" },
       direct: { type: "boolean", default: false },
+      upstream: { type: "string" },
       "no-build": { type: "boolean", default: false },
       write: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
@@ -34,6 +37,12 @@ export function parseOptions(argv) {
   }
   if (values.direct && role !== "server") {
     throw new Error("--direct leaves the gateway out: it is for the server alone");
+  }
+  if (values.upstream !== undefined && (role !== "server" || !ERAS.has(values.upstream))) {
+    throw new Error("--upstream takes 2025 or 2026, for the server alone");
+  }
+  if (values.upstream !== undefined && values.write) {
+    throw new Error("--upstream is for a look: the page is about servers of the suite's own era");
   }
   if (values.direct && values.write) {
     throw new Error(
@@ -47,6 +56,7 @@ export function parseOptions(argv) {
   return {
     role,
     isDirect: values.direct,
+    upstream: values.upstream,
     scenario: values.scenario,
     version: values.version,
     build: !values["no-build"],

@@ -10,18 +10,23 @@ import { startRelay } from "./relay.mjs";
 
 const FIXTURE = fileURLToPath(new URL("../fixture/server.mjs", import.meta.url));
 
-/** The upstream server speaks what the client speaks: how the two eras meet is another test's question. */
+/** The fixture server speaks what the suite speaks, unless it is told otherwise. */
 const ERAS = { "2025-11-25": "2025", "2026-07-28": "2026" };
 
-/** Resolves to `{ url, close }`. `version` is the revision that the suite will speak, or "extension". */
-export function startTarget({ version, dir, isDirect }) {
-  return isDirect ? startFixture() : startBehindGateway(ERAS[version] ?? "2026", dir);
+/**
+ * Resolves to `{ url, close }`. `version` is the revision that the suite will speak, or "extension"; `upstream` is
+ * the era of the fixture server, where it is not to be that of the suite.
+ */
+export function startTarget({ version, dir, isDirect, upstream }) {
+  if (isDirect) return startFixture();
+  const era = upstream ?? ERAS[version] ?? ERAS["2026-07-28"];
+  return startBehindGateway(era, join(dir, `gateway-${version}`));
 }
 
-async function startBehindGateway(era, dir) {
+async function startBehindGateway(era, home) {
   const servers = { fixture: { command: process.execPath, args: [FIXTURE, "--era", era] } };
   const gateway = await runGateway({
-    home: join(dir, `gateway-${era}`),
+    home,
     agent: { mcp: { servers, toolNames: "{tool}" } },
   });
   const relay = await startRelay({ target: gateway.url, token: gateway.token });

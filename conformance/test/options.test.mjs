@@ -7,6 +7,7 @@ describe("options", () => {
     assert.deepEqual(parseOptions(["client"]), {
       role: "client",
       isDirect: false,
+      upstream: undefined,
       scenario: undefined,
       version: undefined,
       build: true,
@@ -32,6 +33,9 @@ describe("options", () => {
     { argv: [], message: /say what to test/ },
     { argv: ["proxy"], message: /say what to test/ },
     { argv: ["client", "server"], message: /say what to test/ },
+    { argv: ["client", "--upstream", "2025"], message: /for the server alone/ },
+    { argv: ["server", "--upstream", "2027"], message: /2025 or 2026/ },
+    { argv: ["server", "--upstream", "2026", "--write"], message: /for a look/ },
     { argv: ["client", "--direct"], message: /for the server alone/ },
     { argv: ["server", "--direct", "--write"], message: /nothing to --write/ },
     { argv: ["client", "--fast"], message: /--fast/ },
