@@ -11,7 +11,7 @@ import { pickRuns, planRuns } from "./lib/plan.mjs";
 import { prepare } from "./lib/prepare.mjs";
 import { page, textTable, totals } from "./lib/report.mjs";
 import { listRequired, listScenarios, REVISIONS, suiteVersion } from "./lib/suite.mjs";
-import { startTarget } from "./lib/target.mjs";
+import { endTargets, startTarget } from "./lib/target.mjs";
 import { compare, judge } from "./lib/verdict.mjs";
 
 const AT_ONCE = 2;
@@ -33,7 +33,7 @@ async function test({ role, isDirect, upstream, write }) {
   const allRuns = planRuns(listScenarios(role), REVISIONS);
   const runs = pickRuns(allRuns, options);
   const openLanes = role === "client" ? clientLanes : serverLanes({ isDirect, upstream });
-  const outcomes = await runAll(runs, openLanes);
+  const { outcomes, problems } = await runAll(runs, openLanes);
 
   process.stdout.write(`\n${textTable(outcomes, expected)}\n`);
   if (outcomes.length === allRuns.length) {
@@ -49,7 +49,8 @@ async function test({ role, isDirect, upstream, write }) {
   tell("should pass and does not", unexpected);
   tell("passes: remove it from expected-failures.json, which may only shrink", stale);
   tell("is in expected-failures.json and not in the suite", unknown);
-  return unexpected.length + stale.length + unknown.length === 0 ? 0 : 1;
+  for (const problem of problems) process.stderr.write(`conformance: ${problem}\n`);
+  return unexpected.length + stale.length + unknown.length + problems.length === 0 ? 0 : 1;
 }
 
 /** As many lanes as run at a time, all on the same runs: clients share nothing. */
@@ -68,11 +69,15 @@ function serverLanes(how) {
     );
 }
 
-/** Results come in the order of `runs`, whatever order they end in. */
+/**
+ * Resolves to `{ outcomes, problems }`: the results in the order of `runs`, whatever order they end in, and what went
+ * wrong when the tested servers were stopped.
+ */
 async function runAll(runs, openLanes) {
   const dir = mkdtempSync(join(tmpdir(), "plugboard-conformance-"));
   const clean = () => {
     endAll();
+    endTargets();
     rmSync(dir, { recursive: true, force: true });
   };
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
@@ -84,6 +89,7 @@ async function runAll(runs, openLanes) {
   for (const one of signals) process.once(one, onSignal);
 
   const outcomes = [];
+  const problems = [];
   const work = async ({ runs: waiting, url }) => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const [index, run] = next;
@@ -98,13 +104,14 @@ async function runAll(runs, openLanes) {
     try {
       await Promise.all(lanes.map(work));
     } finally {
-      await Promise.all(lanes.map(({ close }) => close()));
+      const ends = await Promise.allSettled(lanes.map(({ close }) => close()));
+      problems.push(...ends.flatMap(({ reason }) => reason?.message ?? []));
     }
   } finally {
     clean();
     for (const one of signals) process.removeListener(one, onSignal);
   }
-  return outcomes;
+  return { outcomes, problems };
 }
 
 function gatherFacts() {

@@ -13,11 +13,15 @@ import { fileURLToPath } from "node:url";
 export const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
 
 const HOST = "127.0.0.1";
+/** So many that none is ever refused, while they are still counted. */
+const REQUESTS_PER_MINUTE = 100_000_000;
 const READY_MS = 30_000;
 /** The gateway gives calls in flight ten seconds. */
 const END_MS = 20_000;
 /** The end of what it said, for an error message. */
 const KEPT_OUTPUT = 4_000;
+
+const running = new Set();
 
 /**
  * Writes the configuration into `home` and resolves when the gateway is ready. `agent` is what the file says
@@ -28,10 +32,8 @@ export async function runGateway({ home, agent, node = process.execPath, env = {
   const port = await freePort();
   const config = join(home, "plugboard.json");
   mkdirSync(home, { recursive: true });
-  writeFileSync(
-    config,
-    JSON.stringify({ agents: { defaults: agent }, gateway: { host: HOST, port } }),
-  );
+  const gateway = { host: HOST, port, limits: { requestsPerMinute: REQUESTS_PER_MINUTE } };
+  writeFileSync(config, JSON.stringify({ agents: { defaults: agent }, gateway }));
   let child;
   let ended;
   let output = "";
@@ -43,7 +45,9 @@ export async function runGateway({ home, agent, node = process.execPath, env = {
       env: { PATH: process.env.PATH, HOME: home, PLUGBOARD_HOME: home, ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
-    ended = once(child, "exit");
+    const started = child;
+    running.add(started);
+    ended = once(child, "exit").finally(() => running.delete(started));
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding("utf8").on("data", (chunk) => {
         output = (output + chunk).slice(-KEPT_OUTPUT);
@@ -86,6 +90,11 @@ export async function runGateway({ home, agent, node = process.execPath, env = {
     stop,
     kill,
   };
+}
+
+/** Kills every gateway that still runs, for a rig that is ended itself. What they started ends with them. */
+export function endGateways() {
+  for (const child of running) child.kill("SIGKILL");
 }
 
 export async function freePort() {

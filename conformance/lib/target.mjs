@@ -5,10 +5,18 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { runGateway } from "../../scripts/run-gateway.mjs";
+import { endGateways, runGateway } from "../../scripts/run-gateway.mjs";
 import { startRelay } from "./relay.mjs";
 
 const FIXTURE = fileURLToPath(new URL("../fixture/server.mjs", import.meta.url));
+
+const running = new Set();
+
+/** Ends whatever still runs; for a harness that is ended itself. */
+export function endTargets() {
+  endGateways();
+  for (const child of running) child.kill("SIGKILL");
+}
 
 /** The fixture server speaks what the suite speaks, unless it is told otherwise. */
 const ERAS = { "2025-11-25": "2025", "2026-07-28": "2026" };
@@ -24,10 +32,16 @@ export function startTarget({ version, dir, isDirect, upstream }) {
 }
 
 async function startBehindGateway(era, home) {
-  const servers = { fixture: { command: process.execPath, args: [FIXTURE, "--era", era] } };
+  const fixture = {
+    command: process.execPath,
+    args: [FIXTURE, "--era", era],
+    // Both are off unless somebody asks for them.
+    sampling: "allow",
+    roots: true,
+  };
   const gateway = await runGateway({
     home,
-    agent: { mcp: { servers, toolNames: "{tool}" } },
+    agent: { mcp: { servers: { fixture }, toolNames: "{tool}" } },
   });
   const relay = await startRelay({ target: gateway.url, token: gateway.token });
   return {
@@ -43,7 +57,8 @@ async function startFixture() {
   const child = spawn(process.execPath, [FIXTURE, "--http"], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  const exited = once(child, "exit");
+  running.add(child);
+  const exited = once(child, "exit").finally(() => running.delete(child));
   const [url] = await Promise.race([
     once(createInterface(child.stdout), "line"),
     exited.then(([code]) => {
