@@ -74,10 +74,20 @@ export function openLane({ port, token, session, tool }) {
 export function judge(response, number) {
   const answer = answerIn(response, number);
   if (answer?.result?.content?.[0]?.text === `counted ${number}`) return { kind: "counted" };
-  const text =
-    answer?.error?.message ?? (answer?.result?.isError && answer.result.content?.[0]?.text);
-  if (typeof text === "string" && text.trim() !== "") return { kind: "error", text };
+  const text = errorIn(answer) ?? refusalIn(response);
+  if (text !== undefined) return { kind: "error", text };
   return { kind: "wrong", text: `HTTP ${response.status}: ${response.body.slice(0, 300)}` };
+}
+
+function errorIn(answer) {
+  const { error, result } = answer ?? {};
+  const text = error?.message ?? (result?.isError ? result.content?.[0]?.text : undefined);
+  return typeof text === "string" && text.trim() !== "" ? text : undefined;
+}
+
+/** A gateway that stops may refuse in words. A session that is gone is none of that. */
+function refusalIn({ status, body }) {
+  return status === 503 && body.trim() !== "" ? `HTTP 503: ${body.trim()}` : undefined;
 }
 
 /** The one answer to that request; undefined where there is none or more than one. */

@@ -1,7 +1,7 @@
 // What came of a soak: what must hold, and whether it did.
 
 /** What an error must say of a call that was sent to the server. */
-const MAY_HAVE_RUN = /may have (?:run|been)/i;
+const MAY_HAVE_RUN = /may have (?:run|taken effect)/i;
 const MEMORY_GROWTH = 1.2;
 
 /**

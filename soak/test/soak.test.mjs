@@ -53,6 +53,16 @@ describe("an answer", () => {
     },
     { name: "that says nothing is wrong", given: json(text("", true)), kind: "wrong" },
     {
+      name: "may be a refusal in words",
+      given: { status: 503, headers: { "content-type": "text/plain" }, body: "stopping" },
+      kind: "error",
+    },
+    {
+      name: "that the session is gone is wrong",
+      given: { status: 404, headers: { "content-type": "text/plain" }, body: "no session" },
+      kind: "wrong",
+    },
+    {
       name: "that came twice is wrong",
       given: {
         status: 200,
