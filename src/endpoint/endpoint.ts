@@ -3,6 +3,8 @@
 
 import type { JsonObject } from "../model/json.ts";
 import { toPlugboardError } from "../model/errors.ts";
+import { type Clock, within } from "../util/clock.ts";
+import { deferred } from "../util/deferred.ts";
 import { Changes } from "./changes.ts";
 import { Client, type ClientOptions, type Exchange, type Send } from "./client.ts";
 import type { EndpointBoard, EndpointContext, EndpointOptions } from "./context.ts";
@@ -23,6 +25,34 @@ function severalServers(board: Pick<EndpointBoard, "status" | "on">): () => bool
   return () => (known ??= board.status().length > 1);
 }
 
+/** How long a client's list waits for servers of which nothing is known yet. Clients give up after ten seconds. */
+const START_WAIT_MS = 8000;
+
+/** Some clients list once, when they connect: an empty list would be all they ever see. */
+function untilStarted(
+  board: Pick<EndpointBoard, "status" | "on">,
+  clock: Clock,
+): Promise<void> | undefined {
+  const isStarting = (): boolean =>
+    board.status().some(({ state, tools }) => state.kind === "starting" && tools === 0);
+  if (!isStarting()) return undefined;
+  const started = deferred();
+  const off = board.on("server", () => {
+    if (!isStarting()) started.resolve();
+  });
+  return within(clock, START_WAIT_MS, started.promise).then(off);
+}
+
+/** Their answers depend on servers that may just be starting. */
+const NEEDS_SERVERS: ReadonlySet<string> = new Set([
+  "initialize",
+  "server/discover",
+  "tools/list",
+  "resources/list",
+  "resources/templates/list",
+  "prompts/list",
+]);
+
 type Method = (exchange: Exchange) => Answer | Promise<Answer>;
 
 export class Endpoint {
@@ -33,6 +63,7 @@ export class Endpoint {
   readonly #content: ServedContent;
   readonly #clients = new Map<Client, () => void>();
   readonly #listening = new Set<() => void>();
+  #starting: Promise<void> | undefined;
 
   constructor(options: EndpointOptions) {
     const { board, clock, newId } = options;
@@ -55,6 +86,9 @@ export class Endpoint {
       },
     };
     this.#tools = new ServedTools(this.#context);
+    this.#starting = untilStarted(board, clock)?.then(() => {
+      this.#starting = undefined;
+    });
     this.#methods = this.#describeMethods();
   }
 
@@ -100,6 +134,7 @@ export class Endpoint {
     }
     const stopLogs = this.#logs.watch(exchange);
     try {
+      if (this.#starting !== undefined && NEEDS_SERVERS.has(request.method)) await this.#starting;
       const answer = await method(exchange);
       return "result" in answer ? { result: inEra(era, request.method, answer.result) } : answer;
     } catch (error) {
