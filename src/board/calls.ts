@@ -186,7 +186,7 @@ export class Calls {
 }
 
 /** Throws for what no JSON writer survives. `what` begins the sentence about it. */
-export function requireShallow(what: string, value: unknown): void {
+function requireShallow(what: string, value: unknown): void {
   if (!isDeeperThan(REFUSED_DEPTH, value)) return;
   const message = `${what} nested more than ${REFUSED_DEPTH} levels deep`;
   throw new PlugboardError("INVALID_ARGUMENTS", `${message}; the tool was not called`);

@@ -236,13 +236,13 @@ function permittingToolPattern(text: string, known: KnownNames): PermittingPatte
     name.server === NATIVE && isNative(name.publicName);
   if (known.native?.has(pattern)) return { ...nothing, matches: matchesNative };
   // Without a prefix, `read*` would permit all tools of a server that happens to be called `reader`.
-  const readings = [
-    ...ownNameReading(pattern, known),
-    ...readingsOf(pattern, known.template).filter(
-      ({ kind, isSpanning }) => kind !== "plain" || !isSpanning,
-    ),
-  ];
-  const { reading, couldMean } = choose(liveReadings(readings, known.servers));
+  const readings = readingsOf(pattern, known.template).filter(
+    ({ kind, isSpanning }) => kind !== "plain" || !isSpanning,
+  );
+  const live = liveReadings(readings, known.servers);
+  const { reading, couldMean } = choose(
+    live.length > 0 ? live : liveReadings(ownNameReading(pattern, known), known.servers),
+  );
   if (reading === undefined) return { ...nothing, couldMean, matches: matchesNative };
   const names = new Set(reading.servers.map(({ name }) => name));
   const isServer = compileGlob(reading.server);
@@ -258,7 +258,7 @@ function permittingToolPattern(text: string, known: KnownNames): PermittingPatte
   };
 }
 
-/** Where the tools of the only server keep their own names, such a name means a tool of that server. */
+/** Where the tools of the only server keep their own names, a name that means nothing else is that of a tool of it. */
 function ownNameReading(pattern: string, { ownNamesOf }: KnownNames): Reading[] {
   if (ownNamesOf === undefined || pattern.includes("/")) return [];
   return [{ server: ownNamesOf, tool: pattern, kind: "canonical", isSpanning: false }];

@@ -383,3 +383,21 @@ describe("a hostile name", () => {
     );
   });
 });
+
+describe("where the tools of the only server keep their own names", () => {
+  const names = { ...known(["docs", "elsewhere"], "{server}__{tool}"), ownNamesOf: "docs" };
+
+  it.each([
+    ["search", "docs/search", true],
+    ["se*", "docs/search", true],
+    ["docs/search", "docs/search", true],
+    ["docs__search", "docs/search", true],
+    ["mcp__docs__search", "docs/search", true],
+    ["search", "docs/other", false],
+    ["search", "elsewhere/search", false],
+    // A name that has another meaning keeps it.
+    ["elsewhere__search", "docs/elsewhere__search", false],
+  ])("the permission %s is for %s: %s", (text, tool, isPermitted) => {
+    expect(permittingPattern(text, names).matches(named(tool))).toBe(isPermitted);
+  });
+});
