@@ -40,7 +40,7 @@ describe("/read and a prompt's command", () => {
     expect(lines.map((each) => JSON.parse(each) as object)).toMatchObject([
       { tool: `read:${RULES}`, decision: "refused", outcome: "REFUSED_BY_POLICY" },
       { tool: `read:${RULES}`, decision: "refused" },
-      { tool: "read:lib:///%72ules", decision: "refused" },
+      { tool: "resource:lib:///%72ules", decision: "refused" },
       { tool: `read:${WELCOME}`, decision: "allowed", outcome: "ok" },
     ]);
   });
