@@ -38,10 +38,10 @@ describe("/read and a prompt's command", () => {
     await editor.close();
     const lines = (await readFile(file, "utf8")).trim().split("\n");
     expect(lines.map((each) => JSON.parse(each) as object)).toMatchObject([
-      { tool: `read:${RULES}`, decision: "refused", outcome: "REFUSED_BY_POLICY" },
-      { tool: `read:${RULES}`, decision: "refused" },
+      { tool: `resource:${RULES}`, decision: "refused", outcome: "REFUSED_BY_POLICY" },
+      { tool: `resource:${RULES}`, decision: "refused" },
       { tool: "resource:lib:///%72ules", decision: "refused" },
-      { tool: `read:${WELCOME}`, decision: "allowed", outcome: "ok" },
+      { tool: `resource:${WELCOME}`, decision: "allowed", outcome: "ok" },
     ]);
   });
 
