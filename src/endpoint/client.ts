@@ -47,9 +47,18 @@ export interface Exchange {
   readonly signal: AbortSignal;
   /** Sends what belongs to this request. */
   send: Send;
+  /** Foreign code had the signal, and may keep it for longer than the request. */
+  keepsSignal?: boolean;
 }
 
 let clients = 0;
+
+/**
+ * A signal costs as much as the rest of a request's bookkeeping. One that was never aborted has no listeners left, so
+ * the next request takes it over.
+ */
+const unused: AbortController[] = [];
+const MOST_UNUSED = 256;
 
 export class Client {
   readonly era: ProtocolEra;
@@ -87,7 +96,7 @@ export class Client {
   /** Undefined if a request with this id is already under way. */
   begin(request: RpcRequest, send: Send): Exchange | undefined {
     if (this.#inFlight.has(request.id)) return undefined;
-    const controller = new AbortController();
+    const controller = unused.pop() ?? new AbortController();
     const { signal } = controller;
     const capabilities =
       this.era === "legacy" ? this.profile.capabilities : capabilitiesIn(request.params);
@@ -98,8 +107,12 @@ export class Client {
     return exchange;
   }
 
-  end(id: RequestId): void {
+  /** `keepsSignal`: somebody may still listen to its signal. */
+  end(id: RequestId, keepsSignal: boolean): void {
+    const controller = this.#inFlight.get(id)?.controller;
     this.#inFlight.delete(id);
+    if (controller === undefined || keepsSignal || controller.signal.aborted) return;
+    if (unused.length < MOST_UNUSED) unused.push(controller);
   }
 
   /** The client no longer wants the answer to one of its requests. */

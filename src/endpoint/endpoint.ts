@@ -143,7 +143,7 @@ export class Endpoint {
       return refuse(RPC.internalError, "Internal error");
     } finally {
       stopLogs?.();
-      client.end(request.id);
+      client.end(request.id, exchange.keepsSignal ?? false);
     }
   }
 
@@ -186,7 +186,7 @@ export class Endpoint {
     const content = this.#content;
     const common: [string, Method][] = [
       ["tools/list", (exchange) => this.#tools.list(exchange)],
-      ["tools/call", (exchange) => callTool(exchange, context)],
+      ["tools/call", (exchange) => callTool(exchange, context, this.#tools)],
       ["resources/list", (exchange) => content.listResources(exchange)],
       ["resources/templates/list", (exchange) => content.listTemplates(exchange)],
       ["resources/read", (exchange) => content.read(exchange)],

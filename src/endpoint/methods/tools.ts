@@ -9,10 +9,19 @@ import { type Answer, invalidParams, refuse, RPC } from "../message.ts";
 import { servedAppUri } from "../names.ts";
 import { pageOf } from "../pages.ts";
 import { reportProgress } from "../progress.ts";
-import { approvalFrom, askable, askClient, asker, handlersOf } from "../questions/ask-client.ts";
+import {
+  approvalFrom,
+  askable,
+  askClient,
+  asker,
+  handlersOf,
+  NOBODY,
+  takesQuestions,
+} from "../questions/ask-client.ts";
 import { HeldCall, type Next } from "../questions/held-calls.ts";
 import {
   askedByServer,
+  type Bound,
   boundTo,
   INVALID_STATE,
   openState,
@@ -24,6 +33,8 @@ interface ToolLists {
   /** Without those that only an app may call. */
   forModels: JsonObject[];
   schemas: ReadonlyMap<string, JsonObject>;
+  /** The names of the host's own tools. */
+  native: ReadonlySet<string>;
 }
 
 /** The tools as clients list them, made once per change. */
@@ -45,6 +56,11 @@ export class ServedTools {
     return this.#lists.schemas.get(name);
   }
 
+  isNative(name: string): boolean {
+    this.#lists ??= this.#make();
+    return this.#lists.native.has(name);
+  }
+
   list({ request, capabilities }: Exchange): Answer {
     this.#lists ??= this.#make();
     const { all, forModels } = this.#lists;
@@ -63,6 +79,9 @@ export class ServedTools {
       all: listed.map(toItem),
       forModels: listed.filter(({ include }) => include === undefined).map(toItem),
       schemas: new Map(listed.map(({ name, parameters }) => [name, parameters])),
+      native: new Set(
+        listed.flatMap(({ name, source }) => (source.kind === "native" ? [name] : [])),
+      ),
     };
   }
 }
@@ -107,11 +126,16 @@ function withServedApp(server: string, meta: JsonObject): JsonObject {
   };
 }
 
-export function callTool(exchange: Exchange, context: EndpointContext): Answer | Promise<Answer> {
+export function callTool(
+  exchange: Exchange,
+  context: EndpointContext,
+  tools: Pick<ServedTools, "isNative">,
+): Answer | Promise<Answer> {
   const { params } = exchange.request;
   const { name, arguments: args = {} } = params;
   if (typeof name !== "string") return invalidParams("name is not a text");
   if (!isJsonObject(args)) return invalidParams("arguments is not an object");
+  exchange.keepsSignal = tools.isNative(name);
   const progress = reportProgress(exchange, context.clock);
   const options: BoardCallOptions = {
     callId: exchange.callId,
@@ -159,34 +183,39 @@ async function callForModern(
   if (inputResponses !== undefined && !isJsonObject(inputResponses)) {
     return invalidParams("inputResponses is not an object");
   }
-  const bound = boundTo(exchange, call.name, call.args);
-  const state = openState(requestState, bound, context);
+  // Most calls need none.
+  const bound = (): Bound => boundTo(exchange, call.name, call.args);
+  const state = requestState === undefined ? undefined : openState(requestState, bound(), context);
   if (state === "invalid") return invalidParams(INVALID_STATE);
-  let held: HeldCall;
   if (state?.held !== undefined) {
-    const waiting = context.held.take(state.held, client.caller.id);
-    if (waiting === undefined) return toAnswer(lostCall(call.name), exchange);
-    waiting.respond(inputResponses ?? {});
-    held = waiting;
-  } else {
-    const upstream = state?.upstream;
-    held = new HeldCall(async (ask, until) => {
-      const outcome = await context.board.call(call.name, call.args, {
-        ...call.options,
-        ...askClient({ capabilities, ask, namesServer: context.namesServer }),
-        onApproval: approvalFrom(capabilities, ask, context.onApproval, call.waiting),
-        clientCapabilities: capabilities,
-        input:
-          inputResponses === undefined && upstream === undefined
-            ? "return"
-            : { responses: inputResponses ?? {}, requestState: upstream },
-        signal: until,
-      });
-      return outcome.inputRequired === undefined
-        ? toAnswer(outcome, exchange)
-        : { result: askedByServer(outcome.inputRequired, bound, context) };
-    });
+    const held = context.held.take(state.held, client.caller.id);
+    if (held === undefined) return toAnswer(lostCall(call.name), exchange);
+    held.respond(inputResponses ?? {});
+    return settle(await held.next(signal), held, bound, context);
   }
+  const input =
+    inputResponses === undefined && state === undefined
+      ? ("return" as const)
+      : { responses: inputResponses ?? {}, requestState: state?.upstream };
+  const make = async (more: BoardCallOptions): Promise<Answer> => {
+    const { board } = context;
+    const common = { ...call.options, clientCapabilities: capabilities, input };
+    const outcome = await board.call(call.name, call.args, { ...common, ...more });
+    return outcome.inputRequired === undefined
+      ? toAnswer(outcome, exchange)
+      : { result: askedByServer(outcome.inputRequired, bound(), context) };
+  };
+  if (!takesQuestions(capabilities)) {
+    const onApproval = approvalFrom(capabilities, NOBODY, context.onApproval, call.waiting);
+    return make({ onApproval, signal });
+  }
+  const held = new HeldCall((ask, until) =>
+    make({
+      ...askClient({ capabilities, ask, namesServer: context.namesServer }),
+      onApproval: approvalFrom(capabilities, ask, context.onApproval, call.waiting),
+      signal: until,
+    }),
+  );
   return settle(await held.next(signal), held, bound, context);
 }
 
@@ -194,10 +223,11 @@ async function callForModern(
 function settle(
   next: Next,
   held: HeldCall,
-  bound: ReturnType<typeof boundTo>,
+  boundOf: () => Bound,
   context: EndpointContext,
 ): Answer {
   if (next.kind === "ended") return next.answer;
+  const bound = boundOf();
   const id = context.held.hold(held, bound.caller);
   if (id === undefined) {
     held.cancel();

@@ -18,7 +18,7 @@ interface Sealing {
 }
 
 /** The part that says what the state is good for. */
-interface Bound {
+export interface Bound {
   caller: string;
   method: string;
   /** The tool, the prompt or the URI. */
