@@ -142,6 +142,10 @@ export function callTool(
     caller: exchange.client.caller.label,
     onUpdate: progress?.onUpdate,
     meta: passedOn(params["_meta"]),
+    onElicitation: undefined,
+    onSampling: undefined,
+    onApproval: undefined,
+    signal: undefined,
   };
   const answer =
     exchange.client.era === "legacy"
@@ -164,13 +168,13 @@ async function callForLegacy(
   { name, args, options, waiting }: Call,
 ): Promise<Answer> {
   const { client, signal } = exchange;
-  const outcome = await context.board.call(name, args, {
-    ...options,
-    ...handlersOf(client, context),
-    onApproval: approvalFrom(askable(client), asker(client), context.onApproval, waiting),
-    signal,
-  });
-  return toAnswer(outcome, exchange);
+  // Every call pays for this, so the options are completed and not copied.
+  const { onElicitation, onSampling } = handlersOf(client, context);
+  options.onElicitation = onElicitation;
+  options.onSampling = onSampling;
+  options.onApproval = approvalFrom(askable(client), asker(client), context.onApproval, waiting);
+  options.signal = signal;
+  return toAnswer(await context.board.call(name, args, options), exchange);
 }
 
 async function callForModern(
