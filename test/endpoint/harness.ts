@@ -66,6 +66,7 @@ export async function serve(
   options: Partial<EndpointOptions> & {
     kept?: Kept;
     idleMs?: number;
+    most?: number;
     maxBodyBytes?: number;
     port?: number;
   } = {},
@@ -73,13 +74,14 @@ export async function serve(
   const {
     kept = newKept(),
     idleMs = 60_000,
+    most = 1000,
     maxBodyBytes = 1_000_000,
     port = 0,
     ...rest
   } = options;
   const common = { newId: randomUUID, clock: systemClock, logger: silentLogger, ...rest };
   const endpoint = new Endpoint({ board, sealer: kept.sealer, ...common });
-  const sessions = new Sessions({ ...kept, ...common, idleMs, most: 1000 });
+  const sessions = new Sessions({ ...kept, ...common, idleMs, most });
   const entry = new McpEntry({ sessions, maxBodyBytes });
   const lease = { endpoint, release: () => {} };
   const server = createServer((request, reply) => {
