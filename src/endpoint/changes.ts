@@ -6,7 +6,7 @@ import { type RequestId, notification } from "./message.ts";
 import { META } from "./protocol.ts";
 
 /** What a listener wants to hear of. */
-export interface Interests {
+interface Interests {
   tools: boolean;
   prompts: boolean;
   resources: boolean;

@@ -37,7 +37,7 @@ export interface EndpointContext extends EndpointOptions {
 }
 
 /** The board's subscriptions to resources, under the URIs that clients know. */
-export interface Subscriptions {
+interface Subscriptions {
   /** The board subscribes once, however many clients want it. */
   add(uri: string): Promise<void>;
   remove(uri: string): Promise<void>;

@@ -16,7 +16,7 @@ export interface RpcNotification {
 }
 
 /** A client's answer to something that it was asked. */
-export interface RpcResponse {
+interface RpcResponse {
   id: RequestId;
   answer: Answer;
 }

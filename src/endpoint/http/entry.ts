@@ -24,7 +24,7 @@ import { type Headers, Reply } from "./reply.ts";
 import type { Owner, Session, Sessions } from "./sessions.ts";
 import { headerFault, paramHeaderFault } from "./standard-headers.ts";
 
-export const SESSION_HEADER = "Mcp-Session-Id";
+const SESSION_HEADER = "Mcp-Session-Id";
 
 export interface McpEntryOptions {
   sessions: Sessions;
