@@ -99,8 +99,8 @@ export class AuditLog {
     // Waiting for a tick would cost a single call more than the write itself.
     if (this.#running === 1) return this.#writeStarts();
     this.#startsWritten ??= new Promise((resolve) => {
-      // A tick comes after everything that this turn of the event loop still has to do.
-      process.nextTick(() => {
+      // After everything that this turn of the event loop still has to do, such as reading further requests.
+      setImmediate(() => {
         this.#startsWritten = undefined;
         resolve(this.#writeStarts());
       });

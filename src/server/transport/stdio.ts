@@ -177,11 +177,16 @@ export class StdioTransport implements Wire {
     return this.#outbox.length + this.#stdin.writableLength;
   }
 
-  /** Everything from one turn of the event loop goes out in one write. */
+  /** Everything from one turn of the event loop goes out in one write. A lone call does not wait for the turn to end. */
   #post(text: string): void {
-    if (this.#outbox === "") process.nextTick(() => this.#flush());
+    if (this.#outbox === "") {
+      if (this.#calls.size > 1) setImmediate(this.#flushLater);
+      else process.nextTick(this.#flushLater);
+    }
     this.#outbox += text;
   }
+
+  readonly #flushLater = (): void => this.#flush();
 
   #flush(): void {
     const text = this.#outbox;
