@@ -28,6 +28,8 @@ export interface BoardTool {
    * for it now.
    */
   readonly isListed: boolean;
+  /** The server keeps the tool for its own app, and it may be called. */
+  readonly isForApp: boolean;
 }
 
 /** A native tool that the board brings itself. */
@@ -52,6 +54,7 @@ export class BoardTools {
   readonly #hidden = new Set<string>();
   /** Names of the board's own tools that come and go and were listed last time. */
   #offered: readonly string[] = [];
+  #forApps: ReadonlyMap<string, Tool> = new Map();
 
   constructor(options: BoardToolsOptions) {
     this.#options = options;
@@ -60,8 +63,8 @@ export class BoardTools {
 
   /** `all` includes tools that servers keep for their own apps. */
   list({ all = false }: { all?: boolean } = {}): Tool[] {
-    return this.all().flatMap(({ isAllowed, isListed, tool }) =>
-      isListed || (all && isAllowed && tool.include === "app") ? [tool] : [],
+    return this.all().flatMap(({ isListed, isForApp: isApp, tool }) =>
+      isListed || (all && isApp) ? [tool] : [],
     );
   }
 
@@ -119,6 +122,23 @@ export class BoardTools {
     return added.length + removed.length === 0 ? undefined : { added, removed, changed: [] };
   }
 
+  /** How the tools that servers keep for their apps differ from the last call of this function. */
+  appChange(): ToolsEvent | undefined {
+    const before = this.#forApps;
+    const now = this.all().filter((each) => each.isForApp);
+    this.#forApps = new Map(now.map(({ tool }) => [tool.name, tool]));
+    const names = [...this.#forApps.keys()];
+    const change: ToolsEvent = {
+      added: names.filter((name) => !before.has(name)),
+      removed: [...before.keys()].filter((name) => !this.#forApps.has(name)),
+      changed: names.filter((name) => {
+        const known = before.get(name);
+        return known !== undefined && known !== this.#forApps.get(name);
+      }),
+    };
+    return Object.values(change).some(({ length }) => length > 0) ? change : undefined;
+  }
+
   #at(entry: CatalogEntry): BoardTool {
     const known = this.#ofServers.get(entry);
     if (known !== undefined) return known;
@@ -164,6 +184,9 @@ export class BoardTools {
       get isListed() {
         return isAllowed && !isApp && guard.offers(subject);
       },
+      get isForApp() {
+        return isAllowed && isApp && guard.offers(subject);
+      },
     };
   }
 
@@ -196,6 +219,7 @@ export class BoardTools {
       get isListed() {
         return isAllowed && isOffered();
       },
+      isForApp: false,
     };
   }
 }

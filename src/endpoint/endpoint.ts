@@ -17,6 +17,7 @@ import { callTool, ServedTools } from "./methods/tools.ts";
 import { inEra } from "./protocol.ts";
 import { HeldCalls } from "./questions/held-calls.ts";
 import type { Sealer } from "./sealed.ts";
+import { Startup } from "./startup.ts";
 
 /** What an endpoint needs of a board: an agent's, a session's, or one in another process. */
 export type EndpointBoard = Pick<
@@ -34,6 +35,10 @@ export interface EndpointOptions {
   logger: Logger;
   /** Decides about calls that need approval where the client cannot ask its user. Absent: they are refused. */
   onApproval?: AskApproval;
+  /** What clients are told about the board as a whole, before what its servers say. */
+  about?: string;
+  /** Leaves the URIs of apps as they are, because there is only one server. */
+  keepsApps?: boolean;
 }
 
 /** What the methods share. */
@@ -41,19 +46,23 @@ export interface EndpointContext extends EndpointOptions {
   readonly changes: Changes;
   readonly content: ServedContent;
   readonly held: HeldCalls;
+  readonly startup: Startup;
   /** Whether people must be told which server says something: not where there is only one. */
   readonly namesServer: () => boolean;
+  readonly hasServer: (name: string) => boolean;
   /** Calls `end` when the endpoint closes. Returns a function that forgets it. */
   readonly listening: (end: () => void) => () => void;
 }
 
-/** Asked with every call, so the answer is kept until a server comes or goes. */
-function severalServers(board: Pick<EndpointBoard, "status" | "on">): () => boolean {
-  let known: boolean | undefined;
-  board.on("server", () => {
+/** Asked with every call, so the names are kept until a server comes or goes. */
+function serverNames(board: Pick<EndpointBoard, "status" | "on">): () => ReadonlySet<string> {
+  let known: ReadonlySet<string> | undefined;
+  const forget = (): void => {
     known = undefined;
-  });
-  return () => (known ??= board.status().length > 1);
+  };
+  board.on("server", forget);
+  board.on("tools", forget);
+  return () => (known ??= new Set(board.status().map(({ name }) => name)));
 }
 
 type Method = (exchange: Exchange) => Answer | Promise<Answer>;
@@ -68,16 +77,19 @@ export class Endpoint {
 
   constructor(options: EndpointOptions) {
     const { board, clock, newId } = options;
-    const changes = new Changes(board, (server, uri) =>
-      this.#context.content.servedUri(server, uri),
+    const changes = new Changes(board, clock, (server, uri) =>
+      this.#context.content.subscriptions.urisOf(server, uri),
     );
-    const namesServer = severalServers(board);
+    const names = serverNames(board);
+    const namesServer = (): boolean => names().size > 1;
     this.#logs = new LogMessages(board, namesServer);
     const context = {
       ...options,
       changes,
       held: new HeldCalls(clock, newId),
+      startup: new Startup(board, clock),
       namesServer,
+      hasServer: (name: string) => names().has(name),
       listening: (end: () => void) => {
         this.#listening.add(end);
         return () => this.#listening.delete(end);
@@ -116,7 +128,7 @@ export class Endpoint {
     this.#clients.get(client)?.();
     this.#clients.delete(client);
     client.gone();
-    for (const uri of client.subscriptions) void this.#context.content.removeSubscription(uri);
+    for (const uri of client.subscriptions) void this.#context.content.subscriptions.remove(uri);
     client.subscriptions.clear();
   }
 
@@ -157,7 +169,7 @@ export class Endpoint {
   ): Promise<void> {
     if (logLevel !== undefined) this.#logs.restore(client, logLevel);
     for (const uri of uris) {
-      const isThere = await this.#context.content.addSubscription(uri).then(
+      const isThere = await this.#context.content.subscriptions.add(uri).then(
         () => true,
         () => false,
       );
@@ -183,7 +195,7 @@ export class Endpoint {
     const { content } = context;
     const common: [string, Method][] = [
       ["tools/list", (exchange) => this.#tools.list(exchange)],
-      ["tools/call", (exchange) => callTool(exchange, context)],
+      ["tools/call", (exchange) => this.#tools.refusal(exchange) ?? callTool(exchange, context)],
       ["resources/list", (exchange) => content.listResources(exchange)],
       ["resources/templates/list", (exchange) => content.listTemplates(exchange)],
       ["resources/read", (exchange) => content.read(exchange)],

@@ -54,6 +54,11 @@ export interface BoardOptions extends RequestHandlers {
    * directories in their arguments.
    */
   roots?: boolean | readonly string[];
+  /**
+   * Whether your users see the apps of servers (MCP Apps). Servers are told, and some list other tools then. Default
+   * false.
+   */
+  showsApps?: boolean;
   /** The lowest level at which servers are asked to send log messages. Default `warn`. */
   serverLogLevel?: LogLevel;
   /** Called with the whole list whenever it changes. */

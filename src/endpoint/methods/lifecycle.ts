@@ -7,7 +7,7 @@ import { forSubscription } from "../changes.ts";
 import type { ClientProfile, Exchange } from "../client.ts";
 import type { EndpointContext } from "../endpoint.ts";
 import { type Answer, invalidParams, notification } from "../message.ts";
-import { LEGACY_VERSIONS, META, MODERN_VERSIONS, SERVER_INFO } from "../protocol.ts";
+import { APPS_EXTENSION, LEGACY_VERSIONS, META, MODERN_VERSIONS, SERVER_INFO } from "../protocol.ts";
 
 const CAPABILITIES = {
   tools: { listChanged: true },
@@ -22,11 +22,12 @@ const MOST_URIS = 1000;
 /** Of the profile that a legacy session carries. */
 const LONGEST_NAME = 100;
 
-export function initialize(exchange: Exchange, context: EndpointContext): Answer {
+export async function initialize(exchange: Exchange, context: EndpointContext): Promise<Answer> {
   const { client, request } = exchange;
   const profile = readProfile(request.params);
   if (profile === undefined) return invalidParams("protocolVersion is not a text");
   client.profile = profile;
+  await context.startup.forInstructions();
   return {
     result: {
       protocolVersion: profile.protocolVersion,
@@ -63,12 +64,13 @@ function knownCapabilities({ elicitation, sampling, roots, extensions }: JsonObj
     elicitation: flags(elicitation, ["form", "url"]),
     sampling: flags(sampling, ["tools", "context"]),
     roots: flags(roots, []),
-    extensions: flags(extensions, ["io.modelcontextprotocol/ui"]),
+    extensions: flags(extensions, [APPS_EXTENSION]),
   };
   return Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined));
 }
 
-export function discover(context: EndpointContext): Answer {
+export async function discover(context: EndpointContext): Promise<Answer> {
+  await context.startup.forInstructions();
   return {
     result: {
       supportedVersions: [...MODERN_VERSIONS],
@@ -78,13 +80,13 @@ export function discover(context: EndpointContext): Answer {
   };
 }
 
-function instructionsOf({ board, namesServer }: EndpointContext): { instructions?: string } {
-  const all = board.instructions();
-  const [only] = all;
-  if (only === undefined) return {};
-  if (!namesServer()) return { instructions: only.text };
-  const sections = all.map(({ server, text }) => `# MCP server ${server}\n\n${text}`);
-  return { instructions: sections.join("\n\n") };
+/** Our own words come first. Where there is one server, its words stay as they are. */
+function instructionsOf({ board, namesServer, about }: EndpointContext): { instructions?: string } {
+  const sections = board
+    .instructions()
+    .map(({ server, text }) => (namesServer() ? `# MCP server ${server}\n\n${text}` : text));
+  const all = about === undefined ? sections : [about, ...sections];
+  return all.length === 0 ? {} : { instructions: all.join("\n\n") };
 }
 
 /** Sends changes until the client or the endpoint ends it. */
@@ -123,7 +125,7 @@ export async function listen(exchange: Exchange, context: EndpointContext): Prom
   await ended.promise;
   off();
   leave();
-  for (const uri of honoured) await context.content.removeSubscription(uri);
+  for (const uri of honoured) await context.content.subscriptions.remove(uri);
   return { result: { _meta: { [META.subscriptionId]: request.id } } };
 }
 
@@ -135,7 +137,7 @@ async function subscribeTo(
   const honoured = new Set<string>();
   for (const uri of uris) {
     try {
-      await content.addSubscription(uri);
+      await content.subscriptions.add(uri);
       honoured.add(uri);
     } catch {
       // The client learns it from the acknowledgement.
