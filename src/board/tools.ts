@@ -7,7 +7,13 @@ import { toolHash } from "../guard/pins/hash.ts";
 import type { ToolsEvent } from "../model/events.ts";
 import type { Next, ToolSubject } from "../model/guard.ts";
 import { isForApp, isManual } from "../model/include.ts";
-import { type NativeTool, needsTask, type Tool, type ToolDefinition } from "../model/tool.ts";
+import {
+  type CallOutcome,
+  type NativeTool,
+  needsTask,
+  type Tool,
+  type ToolDefinition,
+} from "../model/tool.ts";
 import { toolName } from "../model/tool-pattern.ts";
 import type { Calls } from "./calls.ts";
 import type { BoardGuard } from "./guard.ts";
@@ -19,6 +25,8 @@ export interface BoardTool {
   subject: ToolSubject;
   /** Calls the tool through the guard. */
   guarded: Next;
+  /** Frames an outcome of the tool, if the configuration asks for that itself. */
+  frame?: (outcome: CallOutcome) => Promise<CallOutcome>;
   /** The tool as agents see it. */
   tool: Tool;
   /** False if the rules do not allow calls of the tool. */
@@ -173,11 +181,14 @@ export class BoardTools {
     const isAllowed = guard.allows(subject);
     const isApp = isForApp(tool);
     const isHidden = isApp || isManual(toolName(subject), definition.include);
+    const isFramed = guard.askedFraming(definition) !== undefined;
     return {
       subject,
       guarded: guard.around(subject, last),
+      ...(isFramed && { frame: (outcome: CallOutcome) => guard.frame(subject, outcome) }),
       tool: {
         ...toTool(entry, execute, guard.presenter(subject)),
+        ...(isFramed && { isFramed }),
         ...(isHidden && { include: isApp ? "app" : "manual" }),
       },
       isAllowed,

@@ -87,6 +87,8 @@ export interface Tool<Details = unknown> {
   /** The server's own metadata, unchecked. */
   _meta?: JsonObject;
   ownerOnly?: boolean;
+  /** The configuration itself asks for framing: a call with `framed` gives text between markers, and nothing else. */
+  isFramed?: true;
   /**
    * Do not show this tool to a model. `manual`: the configuration keeps it for people and programs. `app`: the
    * server keeps it for its own app.

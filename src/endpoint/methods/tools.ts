@@ -98,13 +98,15 @@ export class ServedTools {
 }
 
 function toDefinition(tool: Tool, namesServer: boolean, keepsApps: boolean): JsonObject {
-  const { name, parameters, outputSchema, annotations, execution, icons, _meta, source } = tool;
+  const { name, parameters, outputSchema, annotations, execution, icons, isFramed } = tool;
+  const { _meta, source } = tool;
   return {
     name,
     ...titleOf(tool),
     ...describe(tool, namesServer),
     inputSchema: parameters,
-    ...(outputSchema !== undefined && { outputSchema }),
+    // A framed result has no structured content that could fit it.
+    ...(outputSchema !== undefined && !isFramed && { outputSchema }),
     ...(annotations !== undefined && { annotations }),
     ...(execution !== undefined && { execution }),
     ...(icons !== undefined && { icons }),
@@ -151,6 +153,7 @@ export function callTool(exchange: Exchange, context: EndpointContext): Answer |
     callId: exchange.callId,
     caller: exchange.client.caller.label,
     onUpdate: progress?.onUpdate,
+    framed: true,
     meta: passedOn(params["_meta"]),
   };
   const answer =
