@@ -144,7 +144,9 @@ export class BoardGuard {
   /** Whether a model is told the server's instructions; not while they wait for approval. */
   offersInstructions(server: string): boolean {
     const { session } = this.#options;
-    return this.#pins.offersInstructions(server) && (session?.guard.offersInstructions(server) ?? true);
+    return (
+      this.#pins.offersInstructions(server) && (session?.guard.offersInstructions(server) ?? true)
+    );
   }
 
   /** `check` for a list of resources or prompts. Await it before anybody is told of the list. */

@@ -68,7 +68,8 @@ async function toolsIn(
     throw invalid(module, `${place} failed: ${errorMessage(error)}`, error);
   }
   if (made === undefined) return [];
-  if (typeof made === "function") throw invalid(module, `${place} returned a function; ${EXPECTED}`);
+  if (typeof made === "function")
+    throw invalid(module, `${place} returned a function; ${EXPECTED}`);
   return toolsIn(made, `what ${place} returned`, module, context);
 }
 

@@ -28,6 +28,7 @@ export function pageOf<Item>(
 
 function startOf(cursor: unknown, list: string): number | undefined {
   if (typeof cursor !== "string" || cursor.length > 200) return undefined;
-  const [, start, made] = /^(\d{1,9}) (.+)$/.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
+  const [, start, made] =
+    /^(\d{1,9}) (.+)$/.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
   return made === list && start !== undefined ? Number(start) : undefined;
 }

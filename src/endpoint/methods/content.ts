@@ -107,7 +107,10 @@ export class ServedContent {
     if ("error" in asking) return asking;
     try {
       const wanted = await this.#promptOf(name);
-      const result = await this.#context.board.prompts.get(wanted, args, { ...asking, framed: true });
+      const result = await this.#context.board.prompts.get(wanted, args, {
+        ...asking,
+        framed: true,
+      });
       const { description, messages, inputRequired, _meta } = result;
       if (inputRequired !== undefined) {
         return { result: askedByServer(inputRequired, bound, this.#context) };

@@ -7,7 +7,13 @@ import { forSubscription } from "../changes.ts";
 import type { ClientProfile, Exchange } from "../client.ts";
 import type { EndpointContext } from "../endpoint.ts";
 import { type Answer, invalidParams, notification } from "../message.ts";
-import { APPS_EXTENSION, LEGACY_VERSIONS, META, MODERN_VERSIONS, SERVER_INFO } from "../protocol.ts";
+import {
+  APPS_EXTENSION,
+  LEGACY_VERSIONS,
+  META,
+  MODERN_VERSIONS,
+  SERVER_INFO,
+} from "../protocol.ts";
 
 const CAPABILITIES = {
   tools: { listChanged: true },

@@ -32,7 +32,7 @@ function emptyBecause(agent: AgentConfig, home: string): string | undefined {
         : `${where} has no MCP servers`;
   const remedy =
     servers.length > 0
-      ? "To use one, remove its \"enabled\": false"
+      ? 'To use one, remove its "enabled": false'
       : `To add servers, list them in agents.defaults.mcp.servers of ${where}`;
   return `Plugboard offers no tools, because ${why}. ${remedy}, then restart Plugboard. Tell the user.`;
 }
