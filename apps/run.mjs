@@ -125,7 +125,7 @@ function undoFor(name) {
   const own = (uri) => uri.replace(`ui://${name}/`, "ui://");
   return {
     uri: (item) => ({ ...item, uri: own(item.uri) }),
-    tool({ _meta, ...tool }) {
+    tool: ({ _meta, ...tool }) => {
       const { ui, "ui/resourceUri": flat } = _meta ?? {};
       return {
         ...tool,

@@ -19,7 +19,10 @@ function listen(uris: Record<string, string[]> = {}) {
     const { uris: wanted = [], ...rest } = interests;
     changes.add({
       interests: { ...ALL, ...rest, hasUri: (uri) => wanted.includes(uri) },
-      send: ({ method, params }: any) => heard.push(params?.uri ?? method),
+      send: (message) => {
+        const { method, params } = message as { method: string; params?: { uri?: string } };
+        heard.push(params?.uri ?? method);
+      },
     });
     return heard;
   };

@@ -7,10 +7,10 @@ import { ManualClock } from "../support/manual-clock.ts";
 
 function begin(_meta: unknown) {
   const clock = new ManualClock();
-  const sent: any[] = [];
+  const sent: { progress: number; message?: string }[] = [];
   const exchange = {
     request: { id: 1, method: "tools/call", params: { _meta } },
-    send: ({ params }: any) => sent.push(params),
+    send: ({ params }: { params: (typeof sent)[number] }) => sent.push(params),
   } as unknown as Exchange;
   return { clock, sent, progress: reportProgress(exchange, clock) };
 }
@@ -35,7 +35,7 @@ describe("progress", () => {
       { progressToken: "t", progress: 1, total: 4, message: "begun" },
     ]);
     await clock.advance(1);
-    expect(sent[2].progress).toBeGreaterThan(1);
+    expect(sent[2]?.progress).toBeGreaterThan(1);
   });
 
   it("never goes back, whatever the tool says", () => {

@@ -15,11 +15,11 @@ function start(...kinds: string[]) {
   return {
     clock,
     startup,
-    becomes(index: number, kind: string) {
+    becomes: (index: number, kind: string) => {
       states[index] = { state: { kind } } as ServerStatus;
       events.emit("server", {} as BoardEvents["server"]);
     },
-    begin(what: "forInstructions" | "forLists") {
+    begin: (what: "forInstructions" | "forLists") => {
       const wait = { isOver: false };
       void startup[what]().then(() => (wait.isOver = true));
       return wait;

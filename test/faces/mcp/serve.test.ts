@@ -30,6 +30,10 @@ const PLAIN: NativeTool = {
   },
 };
 
+interface Answer {
+  result: { tools?: unknown; instructions?: string };
+}
+
 async function serve(options: ServeMcpOptions = {}) {
   const board = await openBoard({ servers: {} }, { native: [BUILD, PLAIN] });
   const [input, output] = [new PassThrough(), new PassThrough()];
@@ -39,15 +43,15 @@ async function serve(options: ServeMcpOptions = {}) {
     await over;
     await board.close();
   });
-  const heard: any[] = [];
-  const waiting = new Map<number, (message: any) => void>();
+  const heard: { params?: unknown }[] = [];
+  const waiting = new Map<number, (message: Answer) => void>();
   createInterface({ input: output }).on("line", (line) => {
     const message = JSON.parse(line);
     if (message.id === undefined) heard.push(message);
     else waiting.get(message.id)?.(message);
   });
   let ids = 0;
-  const ask = (method: string, params: object = {}): Promise<any> =>
+  const ask = (method: string, params: object = {}): Promise<Answer> =>
     new Promise((resolve) => {
       ids += 1;
       waiting.set(ids, resolve);

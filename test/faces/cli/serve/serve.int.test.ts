@@ -26,14 +26,18 @@ const CAPABILITIES = {
   extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } },
 };
 
+interface Answer {
+  result: { tools: { name: string }[]; content?: unknown };
+}
+
 interface Peer {
   /** What the server said when the client began. */
-  begun: any;
-  ask(method: string, params?: object): Promise<any>;
+  begun: { instructions?: string; serverInfo: { name: string } };
+  ask: (method: string, params?: object) => Promise<Answer>;
 }
 
 async function begin(input: Writable, output: Readable): Promise<Peer> {
-  const waiting = new Map<number, (message: any) => void>();
+  const waiting = new Map<number, (message: Record<string, unknown>) => void>();
   createInterface({ input: output }).on("line", (line) => {
     const message = JSON.parse(line);
     if (message.method === undefined) waiting.get(message.id)?.(message);
@@ -41,17 +45,19 @@ async function begin(input: Writable, output: Readable): Promise<Peer> {
   let ids = 0;
   const send = (message: object): void =>
     void input.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
-  const ask = (method: string, params: object = {}): Promise<any> =>
+  const ask = (method: string, params: object = {}): Promise<Answer> =>
     new Promise((resolve) => {
       ids += 1;
-      waiting.set(ids, ({ id: _, jsonrpc: __, ...answer }) => resolve(answer));
+      waiting.set(ids, ({ result, error }) =>
+        resolve((error === undefined ? { result } : { error }) as Answer),
+      );
       send({ id: ids, method, params });
     });
   const clientInfo = { name: "test", version: "1" };
   const params = { protocolVersion: "2025-11-25", capabilities: CAPABILITIES, clientInfo };
   const { result } = await ask("initialize", params);
   send({ method: "notifications/initialized" });
-  return { begun: result, ask };
+  return { begun: result as unknown as Peer["begun"], ask };
 }
 
 /** The server itself. */
@@ -87,9 +93,10 @@ function configure(settings: object): string {
 }
 
 /** Icons that a host could not show without a risk are left out. */
-function withoutRisks(answer: any): any {
-  return JSON.parse(JSON.stringify(answer), (_, value) =>
-    Array.isArray(value) ? value.filter((each) => !each?.src?.startsWith("javascript:")) : value,
+function withoutRisks(answer: Answer): unknown {
+  const isRisk = (each: { src?: string }): boolean => each.src?.startsWith("javascript:") ?? false;
+  return JSON.parse(JSON.stringify(answer), (_, value: unknown) =>
+    Array.isArray(value) ? value.filter((each: { src?: string }) => !isRisk(each)) : value,
   );
 }
 
@@ -165,7 +172,7 @@ describe("a client that asks at once", () => {
       "# MCP server slow\n\nTools for trying things out.\n\n# MCP server plain\n\nBe careful.",
     );
     const { result } = await ask("tools/list");
-    const names = result.tools.map(({ name }: any) => name);
+    const names = result.tools.map(({ name }) => name);
     expect(names).toContain("slow__echo");
     expect(names).toContain("plain__told");
   });

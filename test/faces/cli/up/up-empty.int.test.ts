@@ -45,7 +45,7 @@ it.each<[string, () => void, RegExp]>([
       },
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
     });
-    return ((await response.json()) as { result: any }).result;
+    return ((await response.json()) as { result: { instructions?: string } }).result;
   };
   const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x" } };
   const { instructions } = await ask("initialize", params);
