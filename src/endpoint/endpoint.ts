@@ -46,7 +46,6 @@ export interface EndpointContext extends EndpointOptions {
   readonly changes: Changes;
   readonly content: ServedContent;
   readonly held: HeldCalls;
-  readonly startup: Startup;
   /** Whether people must be told which server says something: not where there is only one. */
   readonly namesServer: () => boolean;
   readonly hasServer: (name: string) => boolean;
@@ -71,6 +70,7 @@ export class Endpoint {
   readonly #context: EndpointContext;
   readonly #methods: Record<"legacy" | "modern", ReadonlyMap<string, Method>>;
   readonly #logs: LogMessages;
+  readonly #startup: Startup;
   readonly #tools: ServedTools;
   readonly #clients = new Map<Client, () => void>();
   readonly #listening = new Set<() => void>();
@@ -83,11 +83,11 @@ export class Endpoint {
     const names = serverNames(board);
     const namesServer = (): boolean => names().size > 1;
     this.#logs = new LogMessages(board, namesServer);
+    this.#startup = new Startup(board, clock);
     const context = {
       ...options,
       changes,
       held: new HeldCalls(clock, newId),
-      startup: new Startup(board, clock),
       namesServer,
       hasServer: (name: string) => names().has(name),
       listening: (end: () => void) => {
@@ -144,6 +144,8 @@ export class Endpoint {
     }
     const stopLogs = this.#logs.watch(exchange);
     try {
+      const starting = this.#startup.before(request.method);
+      if (starting !== undefined) await starting;
       const answer = await method(exchange);
       return "result" in answer ? { result: inEra(era, request.method, answer.result) } : answer;
     } catch (error) {

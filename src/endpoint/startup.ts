@@ -1,18 +1,37 @@
-// Waits for servers that are still starting when the first clients come: what a client is told and lists then has what
-// the servers have. Clients give up on a server that does not answer, so the wait is short.
+// Waits for servers that are still starting when the first clients come: some clients list once, when they connect, and
+// an empty list would be all they ever see. Clients give up on a server that does not answer, so the wait is short.
 
 import type { BoardBase } from "../model/board.ts";
+import type { ServerStatus } from "../model/server-status.ts";
 import { type Clock, within } from "../util/clock.ts";
+import { deferred } from "../util/deferred.ts";
 
-/** From when the endpoint is there. Some clients give up on a server that has not answered after ten seconds. */
-const INSTRUCTIONS_MS = 5000;
-const LISTS_MS = 8000;
+interface Wait {
+  /** Milliseconds since the endpoint is there. Common clients give up after ten seconds. */
+  ms: number;
+  isFor: (server: ServerStatus) => boolean;
+}
+
+const isStarting = ({ state }: ServerStatus): boolean => state.kind === "starting";
+
+/** What a server says about how to use it is heard only once, when a client begins. */
+const INSTRUCTIONS: Wait = { ms: 5000, isFor: isStarting };
+/** What is known from an earlier run is listed at once. */
+const LISTS: Wait = { ms: 8000, isFor: (server) => isStarting(server) && !server.cached };
+
+const WAITS: ReadonlyMap<string, Wait> = new Map([
+  ["initialize", INSTRUCTIONS],
+  ["server/discover", INSTRUCTIONS],
+  ["tools/list", LISTS],
+  ["resources/list", LISTS],
+  ["resources/templates/list", LISTS],
+  ["prompts/list", LISTS],
+]);
 
 export class Startup {
   readonly #board: Pick<BoardBase, "status" | "on">;
   readonly #clock: Clock;
   readonly #since: number;
-  #settled: Promise<void> | undefined;
   #isOver = false;
 
   constructor(board: Pick<BoardBase, "status" | "on">, clock: Clock) {
@@ -21,33 +40,23 @@ export class Startup {
     this.#since = clock.monotonic();
   }
 
-  /** What servers say about themselves is only heard once, when a client begins. */
-  forInstructions(): Promise<void> {
-    return this.#wait(INSTRUCTIONS_MS);
+  /** What a request of this method waits for; undefined if for nothing, as always once every server has started. */
+  before(method: string): Promise<void> | undefined {
+    const wait = this.#isOver ? undefined : WAITS.get(method);
+    if (wait === undefined) return undefined;
+    const left = this.#since + wait.ms - this.#clock.monotonic();
+    const servers = this.#board.status();
+    // A server that starts again later keeps nobody waiting.
+    this.#isOver = this.#since + LISTS.ms <= this.#clock.monotonic() || !servers.some(isStarting);
+    return left > 0 && servers.some(wait.isFor) ? this.#wait(wait, left) : undefined;
   }
 
-  /** What is missing in a list comes later, as a change; not every client takes notice of that. */
-  forLists(): Promise<void> {
-    return this.#wait(LISTS_MS);
-  }
-
-  async #wait(ms: number): Promise<void> {
-    const left = this.#since + ms - this.#clock.monotonic();
-    if (this.#isOver || left <= 0) return;
-    this.#settled ??= this.#untilSettled();
-    await within(this.#clock, left, this.#settled);
-  }
-
-  #untilSettled(): Promise<void> {
-    return new Promise((resolve) => {
-      const look = (): void => {
-        if (this.#board.status().some(({ state }) => state.kind === "starting")) return;
-        this.#isOver = true;
-        off();
-        resolve();
-      };
-      const off = this.#board.on("server", look);
-      look();
+  async #wait({ isFor }: Wait, ms: number): Promise<void> {
+    const settled = deferred();
+    const off = this.#board.on("server", () => {
+      if (!this.#board.status().some(isFor)) settled.resolve();
     });
+    await within(this.#clock, ms, settled.promise);
+    off();
   }
 }

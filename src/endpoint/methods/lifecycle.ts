@@ -28,12 +28,11 @@ const MOST_URIS = 1000;
 /** Of the profile that a legacy session carries. */
 const LONGEST_NAME = 100;
 
-export async function initialize(exchange: Exchange, context: EndpointContext): Promise<Answer> {
+export function initialize(exchange: Exchange, context: EndpointContext): Answer {
   const { client, request } = exchange;
   const profile = readProfile(request.params);
   if (profile === undefined) return invalidParams("protocolVersion is not a text");
   client.profile = profile;
-  await context.startup.forInstructions();
   return {
     result: {
       protocolVersion: profile.protocolVersion,
@@ -75,8 +74,7 @@ function knownCapabilities({ elicitation, sampling, roots, extensions }: JsonObj
   return Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined));
 }
 
-export async function discover(context: EndpointContext): Promise<Answer> {
-  await context.startup.forInstructions();
+export function discover(context: EndpointContext): Answer {
   return {
     result: {
       supportedVersions: [...MODERN_VERSIONS],

@@ -28,10 +28,7 @@ interface ToolLists {
   onlyForApps: ReadonlySet<string>;
 }
 
-type ToolsContext = Pick<
-  EndpointContext,
-  "board" | "namesServer" | "startup" | "keepsApps" | "newId"
->;
+type ToolsContext = Pick<EndpointContext, "board" | "namesServer" | "keepsApps" | "newId">;
 
 /** The tools as clients list them, made once per change. */
 export class ServedTools {
@@ -56,8 +53,7 @@ export class ServedTools {
     return this.#current().schemas.get(name);
   }
 
-  async list({ request, capabilities }: Exchange): Promise<Answer> {
-    await this.#context.startup.forLists();
+  list({ request, capabilities }: Exchange): Answer {
     const { all, forModels } = this.#current();
     const [tools, kind] = showsApps(capabilities) ? [all, "all"] : [forModels, "models"];
     const list = `tools ${kind} ${this.#revision} ${this.#epoch}`;
