@@ -62,19 +62,22 @@ export class ServedNames<Item extends { server: string }> {
 
   /** `before` are the names until now. */
   constructor(items: readonly Item[], naming: Naming<Item>, before?: ServedNames<Item>) {
+    // Also those that have it only with their own name before it: no server may take a name that means another one.
     const owners = new Map<string, Set<string>>();
     for (const item of items) {
-      const name = naming.alone(item);
-      const servers = owners.get(name) ?? new Set();
-      owners.set(name, servers.add(item.server));
+      for (const name of [naming.alone(item), naming.prefixed(item)]) {
+        const servers = owners.get(name) ?? new Set();
+        owners.set(name, servers.add(item.server));
+      }
     }
     this.items = items.map((item) => {
       const alone = naming.alone(item);
       const prefixed = naming.prefixed(item);
-      const served = (owners.get(alone)?.size ?? 0) > 1 ? prefixed : alone;
+      const isShared = (owners.get(alone)?.size ?? 0) > 1;
+      const served = this.#untaken(isShared ? prefixed : alone);
       const original = { server: item.server, name: naming.own(item) };
       this.#current.set(served, original);
-      this.#prefixed.set(prefixed, original);
+      if (!this.#prefixed.has(prefixed)) this.#prefixed.set(prefixed, original);
       this.#served.set(keyOf(original), served);
       return { served, item };
     });
@@ -83,6 +86,13 @@ export class ServedNames<Item extends { server: string }> {
       if (this.#earlier.size <= MOST_EARLIER) break;
       this.#earlier.delete(name);
     }
+  }
+
+  /** The same name comes out for two items if the name of one server begins with that of another. */
+  #untaken(name: string): string {
+    let untaken = name;
+    for (let count = 2; this.#current.has(untaken); count += 1) untaken = `${name}_${count}`;
+    return untaken;
   }
 
   find(served: string): Original | undefined {
@@ -142,7 +152,14 @@ function uriNaming<Item extends { server: string }>(
 ): Naming<Item> {
   return {
     own,
-    alone: (item) => (keepsApps ? own(item) : servedAppUri(item.server, own(item))),
+    alone: (item) => {
+      const uri = own(item);
+      if (keepsApps) return uri;
+      // A server that uses our scheme itself would seem to speak for another one.
+      return uri.startsWith(OWN_SCHEME)
+        ? prefixedUri(item.server, uri)
+        : servedAppUri(item.server, uri);
+    },
     prefixed: (item) => prefixedUri(item.server, own(item)),
   };
 }

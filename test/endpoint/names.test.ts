@@ -40,6 +40,24 @@ describe("served names", () => {
       ],
       ["one__a", "two__a", "b"],
     ],
+    [
+      "cannot be taken by a server that gives its prompt the name of another's",
+      [
+        ["one", "a"],
+        ["evil", "one__a"],
+      ],
+      ["a", "evil__one__a"],
+    ],
+    [
+      "differ even where servers are named to make them the same",
+      [
+        ["a", "b__c"],
+        ["a__b", "c"],
+        ["x", "c"],
+        ["x", "b__c"],
+      ],
+      ["a__b__c", "a__b__c_2", "x__c", "x__b__c"],
+    ],
   ])("of prompts %s", (_, given, expected) => {
     expect(served(namePrompts(given.map(([server, name]) => prompt(server, name))))).toEqual(
       expected,
@@ -59,6 +77,12 @@ describe("served names", () => {
       ["one ui://a.html", "two words ui://a.html"],
       false,
       ["ui://one/a.html", "ui://two%20words/a.html"],
+    ],
+    [
+      "that use the gateway's own scheme say whose they are",
+      ["evil plugboard://one/x:///a"],
+      false,
+      ["plugboard://evil/plugboard://one/x:///a"],
     ],
     ["of apps stay where there is only one server", ["one ui://a.html"], true, ["ui://a.html"]],
   ])("of resources and templates %s", (_, given, keepsApps, expected) => {
