@@ -28,9 +28,22 @@ export async function openBoard(
   options: BoardOptions = {},
 ): Promise<Board> {
   const agent = isAgentConfig(config) ? config : parseAgentConfig(config);
-  const board = new LiveBoard(agent, options);
+  const board = new LiveBoard(agent, await withModules(agent, options));
   await board.open();
   return board;
+}
+
+/** What nobody has trusted is not run. */
+async function withModules(
+  { nativeModules = [], untrusted, workspace }: AgentConfig,
+  options: BoardOptions,
+): Promise<BoardOptions> {
+  if (nativeModules.length === 0 || untrusted !== undefined) return options;
+  const { workspaceDir = workspace, native = [] } = options;
+  // Loaded here, since most boards have no modules.
+  const { loadNativeModules } = await import("./board/native-modules.ts");
+  const loaded = await loadNativeModules(nativeModules, workspaceDir ? { workspaceDir } : {});
+  return { ...options, native: [...native, ...loaded] };
 }
 
 function isAgentConfig(config: BoardConfig | AgentConfig): config is AgentConfig {

@@ -4,12 +4,19 @@ export { openBoard } from "./board.ts";
 export { degradeContent } from "./bridge/degrade.ts";
 export { normalizeSchema } from "./bridge/schema/normalize.ts";
 export { loadConfig } from "./config/load.ts";
+export { serveMcp } from "./faces/mcp/serve.ts";
 export { PlugboardError } from "./model/errors.ts";
 export type { SupportedContent } from "./bridge/degrade.ts";
 export type { NormalizedSchema, SchemaProvider } from "./bridge/schema/normalize.ts";
 export type { LoadConfigOptions } from "./config/load.ts";
 export type { BoardConfig } from "./config/parse.ts";
-export type { AgentConfig, ModelProvider, ModelProviderType } from "./model/agent-config.ts";
+export type { ServeMcpOptions } from "./faces/mcp/serve.ts";
+export type {
+  AgentConfig,
+  ModelProvider,
+  ModelProviderType,
+  NativeModule,
+} from "./model/agent-config.ts";
 export type { ApprovalAnswer, ApprovalRequest, AskApproval, ToolHints } from "./model/approval.ts";
 export type {
   AuthorizationRequest,

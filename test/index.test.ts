@@ -12,6 +12,7 @@ it("exports exactly these values", () => {
     "loadConfig",
     "normalizeSchema",
     "openBoard",
+    "serveMcp",
   ]);
 });
 
@@ -72,6 +73,7 @@ it("exports exactly these types", async () => {
     "ModelPreferences",
     "ModelProvider",
     "ModelProviderType",
+    "NativeModule",
     "NativeTool",
     "NativeToolContext",
     "NativeToolFactory",
@@ -122,6 +124,7 @@ it("exports exactly these types", async () => {
     "SamplingRequest",
     "SamplingTool",
     "SchemaProvider",
+    "ServeMcpOptions",
     "ServerAuth",
     "ServerConfig",
     "ServerDefinition",

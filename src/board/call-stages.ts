@@ -18,6 +18,7 @@ import { removeLeftBehind, SpillDirectory } from "../guard/present/spill.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { Next, StageFor, ToolSubject } from "../model/guard.ts";
 import type { Logger } from "../model/logger.ts";
+import type { CallOutcome } from "../model/tool.ts";
 import type { Clock } from "../util/clock.ts";
 import type { BoardGuardOptions, SessionGuard } from "./guard.ts";
 import { reasonOf } from "../util/system-problem.ts";
@@ -109,18 +110,31 @@ export class CallStages {
   }
 
   presenter(subject: ToolSubject): Present {
-    const own = this.#servers.own(subject);
+    const { maxResultBytes = MAX_RESULT_BYTES } = this.#servers.own(subject);
     const settings: PresentSettings = {
-      framing: own.framing ?? this.#agent.guard?.framing ?? "full",
-      maxResultBytes: own.maxResultBytes ?? MAX_RESULT_BYTES,
+      ...this.#framing(subject),
+      maxResultBytes,
       spill: this.#spill,
       readTool: this.#readTool,
+    };
+    return (outcome) => presentToModel(outcome, subject, settings);
+  }
+
+  async frame(subject: ToolSubject, outcome: CallOutcome): Promise<CallOutcome> {
+    const settings = { ...this.#framing(subject), maxResultBytes: Infinity };
+    const { content } = await presentToModel(outcome, subject, settings);
+    const { structuredContent: _, ...rest } = outcome;
+    return { ...rest, content };
+  }
+
+  #framing(subject: ToolSubject): Pick<PresentSettings, "framing" | "onSuspicious"> {
+    return {
+      framing: this.#servers.own(subject).framing ?? this.#agent.guard?.framing ?? "full",
       onSuspicious: (patterns) => {
         const { source } = subject;
         if (source.kind === "mcp") this.reportSuspicious(source, patterns);
       },
     };
-    return (outcome) => presentToModel(outcome, subject, settings);
   }
 
   /** The results that were too long for a model. */

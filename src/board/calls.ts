@@ -64,7 +64,7 @@ export class Calls {
   }
 
   async run(
-    { guarded, subject }: BoardTool,
+    { guarded, subject, frame }: BoardTool,
     args: JsonObject,
     options: BoardCallOptions,
   ): Promise<CallOutcome> {
@@ -90,6 +90,9 @@ export class Calls {
     this.#running += 1;
     try {
       outcome = await guarded(call);
+      if (options.framed && frame !== undefined && outcome.inputRequired === undefined) {
+        outcome = await frame(outcome);
+      }
     } catch (error) {
       outcome = toFailure(error, source.kind === "mcp" ? source : undefined);
     }

@@ -279,6 +279,8 @@ export class BoardCore {
       this.rules?.changed();
       const change = this.tools.listedChange(event);
       if (this.#isOpen && change !== undefined) this.#events.emit("tools", change);
+      const forApps = this.tools.appChange();
+      if (this.#isOpen && forApps !== undefined) this.#events.emit("appTools", forApps);
     });
     this.servers.events.on("log", ({ board, data, ...message }) => {
       // What is about a call is for the board that made it.

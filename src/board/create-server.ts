@@ -142,9 +142,10 @@ function answersFor(
   roots: ServerRoots,
   { options, questions, clock, logLevel }: AnswersContext,
 ): HostAnswers {
-  const { onElicitation, onSampling } = options;
+  const { onElicitation, onSampling, showsApps } = options;
   return {
     roots,
+    ...(showsApps && { showsApps }),
     questions,
     logLevel,
     onElicitation,

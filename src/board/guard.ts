@@ -18,7 +18,7 @@ import type { FramingMode, PinMode } from "../model/guard-settings.ts";
 import type { Logger } from "../model/logger.ts";
 import type { PinnedServer } from "../model/pin.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
-import type { ToolDefinition } from "../model/tool.ts";
+import type { CallOutcome, ToolDefinition } from "../model/tool.ts";
 import type { KnownNames } from "../model/tool-pattern.ts";
 import type { Redactor } from "../secrets/redactor.ts";
 import { type Clock, within } from "../util/clock.ts";
@@ -228,6 +228,17 @@ export class BoardGuard {
 
   framing({ guard }: Pick<ServerDefinition, "guard">): FramingMode {
     return guard?.framing ?? this.#options.agent.guard?.framing ?? "full";
+  }
+
+  /** The framing that the configuration itself asks for; undefined where it leaves the default, or none. */
+  askedFraming({ guard }: Pick<ServerDefinition, "guard">): FramingMode | undefined {
+    const asked = guard?.framing ?? this.#options.agent.guard?.framing;
+    return asked === "off" ? undefined : asked;
+  }
+
+  /** Frames an outcome as a model gets it; its size stays. */
+  async frame(subject: ToolSubject, outcome: CallOutcome): Promise<CallOutcome> {
+    return (await this.#stages()).frame(subject, outcome);
   }
 
   /** Logs and audits content for a model that looks like an attempt to steer it. */

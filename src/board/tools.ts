@@ -7,7 +7,13 @@ import { toolHash } from "../guard/pins/hash.ts";
 import type { ToolsEvent } from "../model/events.ts";
 import type { Next, ToolSubject } from "../model/guard.ts";
 import { isForApp, isManual } from "../model/include.ts";
-import { type NativeTool, needsTask, type Tool, type ToolDefinition } from "../model/tool.ts";
+import {
+  type CallOutcome,
+  type NativeTool,
+  needsTask,
+  type Tool,
+  type ToolDefinition,
+} from "../model/tool.ts";
 import { toolName } from "../model/tool-pattern.ts";
 import type { Calls } from "./calls.ts";
 import type { BoardGuard } from "./guard.ts";
@@ -19,6 +25,8 @@ export interface BoardTool {
   subject: ToolSubject;
   /** Calls the tool through the guard. */
   guarded: Next;
+  /** Frames an outcome of the tool, if the configuration asks for that itself. */
+  frame?: (outcome: CallOutcome) => Promise<CallOutcome>;
   /** The tool as agents see it. */
   tool: Tool;
   /** False if the rules do not allow calls of the tool. */
@@ -28,6 +36,8 @@ export interface BoardTool {
    * for it now.
    */
   readonly isListed: boolean;
+  /** The server keeps the tool for its own app, and it may be called. */
+  readonly isForApp: boolean;
 }
 
 /** A native tool that the board brings itself. */
@@ -52,6 +62,7 @@ export class BoardTools {
   readonly #hidden = new Set<string>();
   /** Names of the board's own tools that come and go and were listed last time. */
   #offered: readonly string[] = [];
+  #forApps: ReadonlyMap<string, Tool> = new Map();
 
   constructor(options: BoardToolsOptions) {
     this.#options = options;
@@ -60,8 +71,8 @@ export class BoardTools {
 
   /** `all` includes tools that servers keep for their own apps. */
   list({ all = false }: { all?: boolean } = {}): Tool[] {
-    return this.all().flatMap(({ isAllowed, isListed, tool }) =>
-      isListed || (all && isAllowed && tool.include === "app") ? [tool] : [],
+    return this.all().flatMap(({ isListed, isForApp: isApp, tool }) =>
+      isListed || (all && isApp) ? [tool] : [],
     );
   }
 
@@ -119,6 +130,23 @@ export class BoardTools {
     return added.length + removed.length === 0 ? undefined : { added, removed, changed: [] };
   }
 
+  /** How the tools that servers keep for their apps differ from the last call of this function. */
+  appChange(): ToolsEvent | undefined {
+    const before = this.#forApps;
+    const now = this.all().filter((each) => each.isForApp);
+    this.#forApps = new Map(now.map(({ tool }) => [tool.name, tool]));
+    const names = [...this.#forApps.keys()];
+    const change: ToolsEvent = {
+      added: names.filter((name) => !before.has(name)),
+      removed: [...before.keys()].filter((name) => !this.#forApps.has(name)),
+      changed: names.filter((name) => {
+        const known = before.get(name);
+        return known !== undefined && known !== this.#forApps.get(name);
+      }),
+    };
+    return Object.values(change).some(({ length }) => length > 0) ? change : undefined;
+  }
+
   #at(entry: CatalogEntry): BoardTool {
     const known = this.#ofServers.get(entry);
     if (known !== undefined) return known;
@@ -154,17 +182,23 @@ export class BoardTools {
     const isAllowed = guard.allows(subject);
     const isApp = isForApp(tool);
     const isHidden = isApp || isManual(toolName(subject), definition.include);
+    const isFramed = guard.askedFraming(definition) !== undefined;
     return {
       subject,
       guarded: guard.around(subject, last),
+      ...(isFramed && { frame: (outcome: CallOutcome) => guard.frame(subject, outcome) }),
       tool: {
         ...toTool(entry, execute, guard.presenter(subject)),
         ...(guard.isTrusted(subject) && { trusted: true }),
+        ...(isFramed && { isFramed }),
         ...(isHidden && { include: isApp ? "app" : "manual" }),
       },
       isAllowed,
       get isListed() {
         return isAllowed && !isApp && guard.offers(subject);
+      },
+      get isForApp() {
+        return isAllowed && isApp && guard.offers(subject);
       },
     };
   }
@@ -198,6 +232,7 @@ export class BoardTools {
       get isListed() {
         return isAllowed && isOffered();
       },
+      isForApp: false,
     };
   }
 }

@@ -22,13 +22,17 @@ export function collectNative(
   for (const each of given) {
     const tool = typeof each === "function" ? each({ ...context, has }) : each;
     if (tool === undefined) continue;
-    if (!NAME.test(tool.name)) {
-      throw invalid(`native tool name '${tool.name}' must match ${NAME.source}`);
-    }
+    const problem = nativeNameProblem(tool.name);
+    if (problem !== undefined) throw invalid(`native tool name ${problem}`);
     if (tools.has(tool.name)) throw invalid(`native tool '${tool.name}' is given twice`);
     tools.set(tool.name, tool);
   }
   return tools;
+}
+
+/** Undefined for a name that every model provider takes. */
+export function nativeNameProblem(name: string): string | undefined {
+  return NAME.test(name) ? undefined : `'${name}' must match ${NAME.source}`;
 }
 
 export function toUnified(tool: NativeTool, call: Execute, present: Present): Tool<ModelDetails> {

@@ -19,7 +19,13 @@ import {
   overrideIssues,
   plainServers,
 } from "./layers/merge.ts";
-import { type AgentLayer, type AgentLayers, DEFAULT_AGENT, readAgents } from "./schema/agents.ts";
+import {
+  type AgentLayer,
+  type AgentLayers,
+  DEFAULT_AGENT,
+  readAgents,
+  writtenModules,
+} from "./schema/agents.ts";
 import { type AgentSettings, DEFAULT_TOOL_NAMES } from "./schema/file-schema.ts";
 import { kindOf } from "./schema/servers.ts";
 import {
@@ -105,6 +111,7 @@ function mergeAgent(
     toolNameLength: mcp.toolNameLength,
     startupWait: mcp.startupWait,
     resourceTools: mcp.resourceTools,
+    ...nativeModules(layers, toPath),
     roots: rootsSetting(mcp.roots, baseDir),
     workspace: settings.workspace && toPath(settings.workspace),
     ...chosenModels(settings),
@@ -124,6 +131,16 @@ function mergeAgent(
       })),
     ),
   };
+}
+
+/** Those of the defaults come first; an agent adds its own. */
+function nativeModules(
+  layers: readonly AgentLayer[],
+  toPath: (path: string) => string,
+): Pick<AgentConfig, "nativeModules"> {
+  const modules = writtenModules(layers).map((written) => ({ written, path: toPath(written) }));
+  const once = new Map(modules.map((each) => [each.path, each]));
+  return once.size === 0 ? {} : { nativeModules: [...once.values()] };
 }
 
 /** The first one answers where nobody chooses. */

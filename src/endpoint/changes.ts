@@ -1,7 +1,8 @@
-// Tells each client what has changed on the board: lists, resources it has subscribed to, and what servers log.
+// Tells each client what has changed on the board: lists, and resources it has subscribed to.
 
 import type { BoardBase } from "../model/board.ts";
 import type { JsonObject } from "../model/json.ts";
+import type { Clock, Timer } from "../util/clock.ts";
 import { type RequestId, notification } from "./message.ts";
 import { META } from "./protocol.ts";
 
@@ -26,16 +27,23 @@ export class Changes {
   readonly #listeners = new Set<ChangeListener>();
   readonly #off: (() => void)[];
   readonly #due = new Set<"tools" | "prompts" | "resources">();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #clock: Clock;
+  #timer: Timer | undefined;
 
-  /** `servedUri` gives the URI under which clients know a resource. */
-  constructor(board: Pick<BoardBase, "on">, servedUri: (server: string, uri: string) => string) {
+  /** `urisOf` gives the URIs by which clients have subscribed to a server's resource. */
+  constructor(
+    board: Pick<BoardBase, "on">,
+    clock: Clock,
+    urisOf: (server: string, uri: string) => readonly string[],
+  ) {
+    this.#clock = clock;
     this.#off = [
       board.on("tools", () => this.#listChanged("tools")),
+      board.on("appTools", () => this.#listChanged("tools")),
       board.on("prompts", () => this.#listChanged("prompts")),
       board.on("resources", ({ server, change, uris }) => {
         if (change === "list") return this.#listChanged("resources");
-        for (const uri of uris) this.#updated(servedUri(server, uri));
+        for (const uri of uris) urisOf(server, uri).forEach((each) => this.#updated(each));
       }),
     ];
   }
@@ -47,13 +55,13 @@ export class Changes {
 
   close(): void {
     for (const off of this.#off) off();
-    clearTimeout(this.#timer);
+    this.#timer?.cancel();
     this.#listeners.clear();
   }
 
   #listChanged(list: "tools" | "prompts" | "resources"): void {
     this.#due.add(list);
-    this.#timer ??= setTimeout(() => this.#tell(), QUIET_MS).unref();
+    this.#timer ??= this.#clock.later(QUIET_MS, () => this.#tell());
   }
 
   #tell(): void {

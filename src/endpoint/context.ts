@@ -7,6 +7,7 @@ import type { Clock } from "../util/clock.ts";
 import type { Changes } from "./changes.ts";
 import type { HeldCalls } from "./questions/held-calls.ts";
 import type { Sealer } from "./sealed.ts";
+import type { Subscriptions } from "./subscriptions.ts";
 
 /** What an endpoint needs of a board: an agent's, a session's, or one in another process. */
 export type EndpointBoard = Pick<
@@ -24,6 +25,10 @@ export interface EndpointOptions {
   logger: Logger;
   /** Decides about calls that need approval where the client cannot ask its user. Absent: they are refused. */
   onApproval?: AskApproval;
+  /** What clients are told about the board as a whole, before what its servers say. */
+  about?: string;
+  /** Leaves the URIs of apps as they are, because there is only one server. */
+  keepsApps?: boolean;
 }
 
 export interface EndpointContext extends EndpointOptions {
@@ -32,13 +37,7 @@ export interface EndpointContext extends EndpointOptions {
   readonly held: HeldCalls;
   /** Whether people must be told which server says something: not where there is only one. */
   readonly namesServer: () => boolean;
+  readonly hasServer: (name: string) => boolean;
   /** Calls `end` when the endpoint closes. Returns a function that forgets it. */
   readonly listening: (end: () => void) => () => void;
-}
-
-/** The board's subscriptions to resources, under the URIs that clients know. */
-interface Subscriptions {
-  /** The board subscribes once, however many clients want it. */
-  add(uri: string): Promise<void>;
-  remove(uri: string): Promise<void>;
 }

@@ -3,8 +3,6 @@
 
 import type { JsonObject } from "../model/json.ts";
 import { toPlugboardError } from "../model/errors.ts";
-import { type Clock, within } from "../util/clock.ts";
-import { deferred } from "../util/deferred.ts";
 import { Changes } from "./changes.ts";
 import { Client, type ClientOptions, type Exchange, type Send } from "./client.ts";
 import type { EndpointBoard, EndpointContext, EndpointOptions } from "./context.ts";
@@ -15,43 +13,18 @@ import { discover, initialize, listen } from "./methods/lifecycle.ts";
 import { callTool, ServedTools } from "./methods/tools.ts";
 import { inEra } from "./protocol.ts";
 import { HeldCalls } from "./questions/held-calls.ts";
+import { Startup } from "./startup.ts";
 
-/** Asked with every call, so the answer is kept until a server comes or goes. */
-function severalServers(board: Pick<EndpointBoard, "status" | "on">): () => boolean {
-  let known: boolean | undefined;
-  board.on("server", () => {
+/** Asked with every call, so the names are kept until a server comes or goes. */
+function serverNames(board: Pick<EndpointBoard, "status" | "on">): () => ReadonlySet<string> {
+  let known: ReadonlySet<string> | undefined;
+  const forget = (): void => {
     known = undefined;
-  });
-  return () => (known ??= board.status().length > 1);
+  };
+  board.on("server", forget);
+  board.on("tools", forget);
+  return () => (known ??= new Set(board.status().map(({ name }) => name)));
 }
-
-/** How long a client's list waits for servers of which nothing is known yet. Clients give up after ten seconds. */
-const START_WAIT_MS = 8000;
-
-/** Some clients list once, when they connect: an empty list would be all they ever see. */
-function untilStarted(
-  board: Pick<EndpointBoard, "status" | "on">,
-  clock: Clock,
-): Promise<void> | undefined {
-  const isStarting = (): boolean =>
-    board.status().some(({ state, tools }) => state.kind === "starting" && tools === 0);
-  if (!isStarting()) return undefined;
-  const started = deferred();
-  const off = board.on("server", () => {
-    if (!isStarting()) started.resolve();
-  });
-  return within(clock, START_WAIT_MS, started.promise).then(off);
-}
-
-/** Their answers depend on servers that may just be starting. */
-const NEEDS_SERVERS: ReadonlySet<string> = new Set([
-  "initialize",
-  "server/discover",
-  "tools/list",
-  "resources/list",
-  "resources/templates/list",
-  "prompts/list",
-]);
 
 type Method = (exchange: Exchange) => Answer | Promise<Answer>;
 
@@ -59,36 +32,35 @@ export class Endpoint {
   readonly #context: EndpointContext;
   readonly #methods: Record<"legacy" | "modern", ReadonlyMap<string, Method>>;
   readonly #logs: LogMessages;
+  readonly #startup: Startup;
   readonly #tools: ServedTools;
   readonly #content: ServedContent;
   readonly #clients = new Map<Client, () => void>();
   readonly #listening = new Set<() => void>();
-  #starting: Promise<void> | undefined;
 
   constructor(options: EndpointOptions) {
     const { board, clock, newId } = options;
-    const namesServer = severalServers(board);
-    const content = new ServedContent({ ...options, namesServer });
+    const names = serverNames(board);
+    const namesServer = (): boolean => names().size > 1;
+    const hasServer = (name: string): boolean => names().has(name);
+    const content = new ServedContent({ ...options, namesServer, hasServer });
+    const { subscriptions } = content;
     this.#content = content;
     this.#logs = new LogMessages(board, namesServer);
+    this.#startup = new Startup(board, clock);
     this.#context = {
       ...options,
-      changes: new Changes(board, (server, uri) => content.servedUri(server, uri)),
-      subscriptions: {
-        add: (uri) => content.addSubscription(uri),
-        remove: (uri) => content.removeSubscription(uri),
-      },
+      changes: new Changes(board, clock, (server, uri) => subscriptions.urisOf(server, uri)),
+      subscriptions,
       held: new HeldCalls(clock, newId),
       namesServer,
+      hasServer,
       listening: (end) => {
         this.#listening.add(end);
         return () => this.#listening.delete(end);
       },
     };
     this.#tools = new ServedTools(this.#context);
-    this.#starting = untilStarted(board, clock)?.then(() => {
-      this.#starting = undefined;
-    });
     this.#methods = this.#describeMethods();
   }
 
@@ -118,7 +90,7 @@ export class Endpoint {
     this.#clients.get(client)?.();
     this.#clients.delete(client);
     client.gone();
-    for (const uri of client.subscriptions) void this.#content.removeSubscription(uri);
+    for (const uri of client.subscriptions) void this.#content.subscriptions.remove(uri);
     client.subscriptions.clear();
   }
 
@@ -134,7 +106,8 @@ export class Endpoint {
     }
     const stopLogs = this.#logs.watch(exchange);
     try {
-      if (this.#starting !== undefined && NEEDS_SERVERS.has(request.method)) await this.#starting;
+      const starting = this.#startup.before(request.method);
+      if (starting !== undefined) await starting;
       const answer = await method(exchange);
       return "result" in answer ? { result: inEra(era, request.method, answer.result) } : answer;
     } catch (error) {
@@ -160,7 +133,7 @@ export class Endpoint {
   ): Promise<void> {
     if (logLevel !== undefined) this.#logs.restore(client, logLevel);
     for (const uri of uris) {
-      const isThere = await this.#content.addSubscription(uri).then(
+      const isThere = await this.#content.subscriptions.add(uri).then(
         () => true,
         () => false,
       );
@@ -186,7 +159,10 @@ export class Endpoint {
     const content = this.#content;
     const common: [string, Method][] = [
       ["tools/list", (exchange) => this.#tools.list(exchange)],
-      ["tools/call", (exchange) => callTool(exchange, context, this.#tools)],
+      [
+        "tools/call",
+        (exchange) => this.#tools.refusal(exchange) ?? callTool(exchange, context, this.#tools),
+      ],
       ["resources/list", (exchange) => content.listResources(exchange)],
       ["resources/templates/list", (exchange) => content.listTemplates(exchange)],
       ["resources/read", (exchange) => content.read(exchange)],

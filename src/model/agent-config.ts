@@ -37,6 +37,8 @@ export interface AgentConfig {
   modelProviders?: Record<string, ModelProvider>;
   /** Gives the model tools to find and read resources by itself. */
   resourceTools?: boolean;
+  /** Modules with native tools. The board runs them when it opens. */
+  nativeModules?: NativeModule[];
   /** The roots of servers that have no setting of their own. Absent: none. */
   roots?: RootsSetting;
   /** Hosts and address ranges that the operator allows every server to reach. */
@@ -54,6 +56,13 @@ export interface AgentConfig {
   untrusted?: { remedy: string };
   /** The file it was read from. */
   file?: string;
+}
+
+/** A module whose default export is a native tool, a list of them, or a function that makes them. */
+export interface NativeModule {
+  path: string;
+  /** As the configuration has it. */
+  written: string;
 }
 
 /** The API that a model provider speaks. */

@@ -56,6 +56,11 @@ export interface BoardOptions extends RequestHandlers {
   roots?: boolean | readonly string[];
   /** Milliseconds that a call may take without progress, for servers whose configuration does not say. Default 60 000. */
   defaultToolTimeout?: number;
+  /**
+   * Whether your users see the apps of servers (MCP Apps). Servers are told, and some list other tools then. Default
+   * false.
+   */
+  showsApps?: boolean;
   /** The lowest level at which servers are asked to send log messages. Default `warn`. */
   serverLogLevel?: LogLevel;
   /** Called with the whole list whenever it changes. */

@@ -15,6 +15,11 @@ import type { CallOutcome, Tool, UpdateListener } from "./tool.ts";
 export interface BoardCallOptions extends CallerOptions {
   /** Called with the progress of the call. */
   onUpdate?: UpdateListener;
+  /**
+   * Puts what a server wrote between markers, if the configuration asks for `framing` itself. There is no structured
+   * content then, since a model could not tell it from instructions.
+   */
+  framed?: boolean;
 }
 
 /** What a server says about how to use it. Written by the server: a model should not take it for yours. */

@@ -61,6 +61,8 @@ export interface NoticeEvent {
 
 export interface BoardEvents {
   tools: ToolsEvent;
+  /** The tools that servers keep for their own apps (MCP Apps) have changed. */
+  appTools: ToolsEvent;
   resources: ResourcesEvent;
   prompts: PromptsEvent;
   server: ServerEvent;

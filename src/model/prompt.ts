@@ -46,7 +46,10 @@ export interface PromptResult {
   inputRequired?: InputRequired;
 }
 
-export type PromptOptions = CallerOptions;
+export interface PromptOptions extends CallerOptions {
+  /** Gives the messages as `forModel` does, if the configuration asks for `framing` itself. */
+  framed?: boolean;
+}
 
 export type PromptCompleteOptions = Omit<CompleteOptions, "server">;
 

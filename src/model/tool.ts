@@ -94,6 +94,8 @@ export interface Tool<Details = unknown> {
   ownerOnly?: boolean;
   /** The server is configured as `trusted`: you can believe the annotations. A native tool is yours, and needs no mark. */
   trusted?: true;
+  /** The configuration itself asks for framing: a call with `framed` gives text between markers, and nothing else. */
+  isFramed?: true;
   /**
    * Do not show this tool to a model. `manual`: the configuration keeps it for people and programs. `app`: the
    * server keeps it for its own app.

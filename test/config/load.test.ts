@@ -30,6 +30,25 @@ describe("loading a configuration", () => {
     });
   });
 
+  it("names the modules with native tools, those of the defaults first, beside the file", async () => {
+    const file = await writeConfig(`{ agents: {
+      defaults: { tools: { native: ["./a.mjs", "~/b.mjs"] } },
+      list: [{ id: "own", tools: { native: ["/c.mjs", "a.mjs"] } }, { id: "none" }] } }`);
+    const here = dirname(file);
+    const shared = [
+      { written: "./a.mjs", path: join(here, "a.mjs") },
+      { written: "~/b.mjs", path: "/home/me/b.mjs" },
+    ];
+    const modulesOf = async (agent: string) =>
+      (await loadConfig(file, agent, { homedir: "/home/me" })).nativeModules;
+    expect(await modulesOf("none")).toEqual(shared);
+    expect(await modulesOf("own")).toEqual([
+      { written: "a.mjs", path: join(here, "a.mjs") },
+      shared[1],
+      { written: "/c.mjs", path: "/c.mjs" },
+    ]);
+  });
+
   it("gives what is configured instead of the defaults", async () => {
     const file = await writeServers(`{ files: {
       enabled: false, transport: "stdio", command: "npx", args: ["-y", "\${PKG}"],

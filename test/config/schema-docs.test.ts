@@ -1,7 +1,9 @@
 // The examples of docs/configuration.md do what it says they do, and its table has every key.
 
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { openBoard } from "../../src/board.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { formatProblem } from "../../src/config/issue.ts";
 import type { ServerConfig } from "../../src/model/server-config.ts";
@@ -15,6 +17,7 @@ const page = await readFile(new URL("../../docs/configuration.md", import.meta.u
 
 const [
   example = "",
+  native = "",
   models = "",
   rules = "",
   _contents = "",
@@ -23,6 +26,7 @@ const [
   doubts = "",
 ] = blocks("json5");
 const [mistakesOutput = "", doubtsOutput = ""] = blocks("text");
+const [nativeModule = ""] = blocks("js");
 
 /** Complete by its type, so a key that is added to it is missed in the table. */
 const SERVER_KEYS: Record<keyof ServerConfig, true> = {
@@ -115,6 +119,16 @@ describe("the page on configuration", () => {
     const { session, warnings } = await loadConfig(await writeConfig(sessions));
     expect(warnings).toEqual([]);
     expect(session?.settings).toMatchObject({ timeout: 20_000, approval: "destructive" });
+  });
+
+  it("has an example of native tools that a board can use", async () => {
+    const file = await writeConfig(native);
+    await writeFile(join(dirname(file), "tools.mjs"), nativeModule);
+    const agent = await loadConfig(file);
+    expect(agent.warnings).toEqual([]);
+    await using board = await openBoard(agent);
+    expect(board.tools()).toMatchObject([{ name: "today", label: "Today's date" }]);
+    expect((await board.call("today")).isError).toBeUndefined();
   });
 
   it("has an example of models that loads without a warning", async () => {

@@ -6,6 +6,7 @@ import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { PlugboardError } from "../../model/errors.ts";
 import type { PromptsEvent, ResourcesEvent } from "../../model/events.ts";
 import { type Logger, loggerFor } from "../../model/logger.ts";
+import type { PromptArgument } from "../../model/prompt.ts";
 import type {
   ServerContent,
   ContentChange,
@@ -105,7 +106,7 @@ export class ContentCache {
       ask: async (content) => {
         const list = await content.listPrompts();
         const contents = list.prompts.map(({ name, title, description, arguments: args = [] }) => {
-          const details = { arguments: args };
+          const details = { arguments: args.map(withoutFalse) };
           return { kind: "prompt" as const, name, title, description, details };
         });
         return this.#pinned("prompts", list, contents);
@@ -267,4 +268,9 @@ export class ContentCache {
       this.#options.onResources({ server, change: "updated", uris });
     });
   }
+}
+
+/** To say that an argument is not required is to say nothing: pins have always left it out. */
+function withoutFalse({ required, ...argument }: PromptArgument): PromptArgument {
+  return required ? { ...argument, required } : argument;
 }

@@ -48,7 +48,7 @@ export interface BoardContentRequest {
 export interface ContentOptions {
   caches: ContentCaches;
   requests: ContentRequests;
-  guard: Pick<BoardGuard, "framing" | "reportSuspicious" | "allows" | "offers">;
+  guard: Pick<BoardGuard, "framing" | "askedFraming" | "reportSuspicious" | "allows" | "offers">;
   /** Removes secrets; returns the same value if there are none. */
   redact: <Value>(value: Value) => Value;
 }

@@ -64,7 +64,7 @@ export class Prompts implements BoardPrompts {
         };
       },
     });
-    return {
+    const result: PromptResult = {
       server: from.entry.name,
       prompt,
       ...(typeof structuredContent === "string" && { description: structuredContent }),
@@ -72,6 +72,9 @@ export class Prompts implements BoardPrompts {
       ...(_meta && { _meta }),
       ...(inputRequired && { inputRequired }),
     };
+    const isFramed =
+      given.framed && this.#options.guard.askedFraming(from.entry.definition) !== undefined;
+    return isFramed ? { ...result, messages: this.forModel(result) } : result;
   }
 
   forModel(result: PromptResult): PromptMessage[] {

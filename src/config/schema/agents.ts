@@ -52,6 +52,11 @@ export function readAgents(value: unknown): AgentLayers {
   return { defaults, list, root, issues };
 }
 
+/** The modules that these layers name together, as they are written. */
+export function writtenModules(layers: readonly AgentLayer[]): string[] {
+  return layers.flatMap(({ settings }) => settings.tools?.native ?? []);
+}
+
 function readLayer(
   value: unknown,
   path: KeyPath,

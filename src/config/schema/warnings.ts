@@ -69,9 +69,8 @@ function npxWarnings({ command, args }: JsonObject, path: KeyPath): Issue[] {
 
 /** For the defaults or an entry of `agents.list`. */
 export function agentWarnings({ settings, path }: AgentLayer): Issue[] {
-  const { mcp = {}, tools = {} } = settings;
+  const { mcp = {} } = settings;
   return [
-    ...keyWarnings(tools, ["native"], NO_EFFECT, [...path, "tools"]),
     ...keyWarnings(mcp, ["toolSearch"], NO_EFFECT, [...path, "mcp"]),
     ...durationWarnings(settings, ["modelNotice", "modelTimeout"], path),
     ...durationWarnings(mcp, ["startupWait"], [...path, "mcp"]),

@@ -9,7 +9,7 @@ import type { ServerConfig } from "../../model/server-config.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import { toDefinition } from "../layers/definition.ts";
 import { mergeServers } from "../layers/merge.ts";
-import { type AgentLayer, type AgentLayers, readAgents } from "../schema/agents.ts";
+import { type AgentLayer, type AgentLayers, readAgents, writtenModules } from "../schema/agents.ts";
 import { REMOTE_KEYS, STDIO_KEYS } from "../schema/servers.ts";
 import { readDocument } from "../text/read.ts";
 
@@ -48,8 +48,12 @@ export async function readLaunches(file: string): Promise<Launches> {
   const layers = readAgents((await readDocument(file)).value);
   return {
     all: launchesOf(layers),
-    isSource: ({ agentId, servers }) => {
+    isSource: ({ agentId, servers, nativeModules = [] }) => {
       const agent = layers.list.find(({ id }) => id === agentId);
+      const modules = new Set(
+        writtenModules(agent === undefined ? [layers.defaults] : [layers.defaults, agent]),
+      );
+      if (nativeModules.some(({ written }) => !modules.has(written))) return false;
       const merged = mergeServers(layers.defaults.servers, agent?.servers);
       const read = merged.map((server) => toDefinition(server, dirname(file)));
       return isDeepStrictEqual(read.map(startOf), servers.map(startOf));

@@ -10,33 +10,33 @@ import {
   namePrompts,
   nameResources,
   nameTemplates,
-  type Original,
-  originalAppUri,
+  readPrefix,
   servedAppUri,
   type ServedNames,
 } from "../names.ts";
 import { pageOf } from "../pages.ts";
 import { approvalFrom, askable, asker, handlersOf } from "../questions/ask-client.ts";
 import { askedByServer, boundTo, INVALID_STATE, openState } from "../questions/request-state.ts";
+import { Subscriptions, type Target } from "../subscriptions.ts";
 import type { Prompt } from "../../model/prompt.ts";
 import type { Resource, ResourceTemplate } from "../../model/resource.ts";
 
-type ContentContext = Pick<
-  EndpointContext,
-  "board" | "sealer" | "clock" | "namesServer" | "onApproval"
->;
+type ContentContext = Omit<EndpointContext, "changes" | "subscriptions" | "held" | "listening">;
 
 export class ServedContent {
   readonly #context: ContentContext;
-  #resources: ServedNames<Resource> = nameResources([]);
-  #templates: ServedNames<ResourceTemplate> = nameTemplates([]);
+  readonly subscriptions: Subscriptions;
+  #resources: ServedNames<Resource> = nameResources([], false);
+  #templates: ServedNames<ResourceTemplate> = nameTemplates([], false);
   #prompts: ServedNames<Prompt> = namePrompts([]);
+  /** Cursors of an earlier process are not ours. */
+  readonly #epoch: string;
   #revision = 0;
-  /** How many clients have subscribed to a URI of a server. */
-  readonly #subscribed = new Map<string, number>();
 
   constructor(context: ContentContext) {
     this.#context = context;
+    this.#epoch = context.newId();
+    this.subscriptions = new Subscriptions(context.board.resources, (uri) => this.#targetOf(uri));
     const changed = (): void => {
       this.#revision += 1;
     };
@@ -47,7 +47,7 @@ export class ServedContent {
   }
 
   async listResources({ request }: Exchange): Promise<Answer> {
-    this.#resources = nameResources(await this.#context.board.resources.list());
+    await this.#nameResources();
     return this.#page("resources", this.#resources, request.params, ({ served, item }) => {
       const { server: _, available: __, ...resource } = item;
       return { ...resource, uri: served };
@@ -55,7 +55,7 @@ export class ServedContent {
   }
 
   async listTemplates({ request }: Exchange): Promise<Answer> {
-    this.#templates = nameTemplates(await this.#context.board.resources.templates());
+    await this.#nameTemplates();
     return this.#page("resourceTemplates", this.#templates, request.params, ({ served, item }) => {
       const { server: _, available: __, ...template } = item;
       return { ...template, uriTemplate: served };
@@ -63,7 +63,7 @@ export class ServedContent {
   }
 
   async listPrompts({ request }: Exchange): Promise<Answer> {
-    this.#prompts = namePrompts(await this.#context.board.prompts.list());
+    await this.#namePrompts();
     return this.#page("prompts", this.#prompts, request.params, ({ served, item }) => {
       const { server: _, available: __, ...prompt } = item;
       return { ...prompt, name: served };
@@ -73,7 +73,7 @@ export class ServedContent {
   async read(exchange: Exchange): Promise<Answer> {
     const { uri } = exchange.request.params;
     if (typeof uri !== "string") return invalidParams("uri is not a text");
-    const original = this.originalUri(uri);
+    const original = this.#targetOf(uri);
     const bound = boundTo(exchange, uri, {});
     const asking = this.#asking(exchange, bound);
     if ("error" in asking) return asking;
@@ -90,7 +90,7 @@ export class ServedContent {
           contents: contents.map((each) => ({
             ...each,
             // The one that was asked for keeps the URI it was asked for by.
-            uri: each.uri === original.name ? uri : this.servedUri(server, each.uri),
+            uri: each.uri === original.name ? uri : this.#servedUri(server, each.uri),
           })),
           ...(_meta !== undefined && { _meta }),
         },
@@ -104,13 +104,15 @@ export class ServedContent {
     const { name, arguments: args = {} } = exchange.request.params;
     if (typeof name !== "string") return invalidParams("name is not a text");
     if (!isTexts(args)) return invalidParams("arguments is not an object of texts");
-    const original = this.#prompts.find(name);
-    const wanted = original === undefined ? name : `${original.server}/${original.name}`;
     const bound = boundTo(exchange, name, args);
     const asking = this.#asking(exchange, bound);
     if ("error" in asking) return asking;
     try {
-      const result = await this.#context.board.prompts.get(wanted, args, asking);
+      const wanted = await this.#promptOf(name);
+      const result = await this.#context.board.prompts.get(wanted, args, {
+        ...asking,
+        framed: true,
+      });
       const { description, messages, inputRequired, _meta } = result;
       if (inputRequired !== undefined) {
         return { result: askedByServer(inputRequired, bound, this.#context) };
@@ -171,14 +173,13 @@ export class ServedContent {
     const { prompts, resources } = this.#context.board;
     try {
       if (ref["type"] === "ref/prompt" && typeof ref["name"] === "string") {
-        const original = this.#prompts.find(ref["name"]);
-        const prompt = original === undefined ? ref["name"] : `${original.server}/${original.name}`;
+        const prompt = await this.#promptOf(ref["name"]);
         return {
           result: { completion: { ...(await prompts.complete(prompt, name, value, options)) } },
         };
       }
       if (ref["type"] === "ref/resource" && typeof ref["uri"] === "string") {
-        const original = this.#templates.find(ref["uri"]) ?? this.originalUri(ref["uri"]);
+        const original = this.#templates.find(ref["uri"]) ?? this.#targetOf(ref["uri"]);
         const { server } = original;
         const completion = await resources.complete(original.name, name, value, {
           ...options,
@@ -197,11 +198,13 @@ export class ServedContent {
     if (typeof uri !== "string") return invalidParams("uri is not a text");
     const { subscriptions } = exchange.client;
     if (subscriptions.has(uri)) return { result: {} };
+    // At once: the client may be gone before the server has answered.
+    subscriptions.add(uri);
     try {
-      await this.addSubscription(uri);
-      subscriptions.add(uri);
+      await this.subscriptions.add(uri);
       return { result: {} };
     } catch (error) {
+      subscriptions.delete(uri);
       return contentFailure(error, uri);
     }
   }
@@ -209,44 +212,49 @@ export class ServedContent {
   async unsubscribe(exchange: Exchange): Promise<Answer> {
     const { uri } = exchange.request.params;
     if (typeof uri !== "string") return invalidParams("uri is not a text");
-    if (exchange.client.subscriptions.delete(uri)) await this.removeSubscription(uri);
+    if (exchange.client.subscriptions.delete(uri)) await this.subscriptions.remove(uri);
     return { result: {} };
   }
 
-  /** The board subscribes once, however many clients want it. */
-  async addSubscription(uri: string): Promise<void> {
-    const count = this.#subscribed.get(uri) ?? 0;
-    this.#subscribed.set(uri, count + 1);
-    if (count > 0) return;
-    const { server, name } = this.originalUri(uri);
-    try {
-      await this.#context.board.resources.subscribe(name, {
-        ...(server !== undefined && { server }),
-      });
-    } catch (error) {
-      this.#subscribed.delete(uri);
-      throw error;
-    }
+  async #nameResources(): Promise<void> {
+    const { board, keepsApps = false } = this.#context;
+    this.#resources = nameResources(await board.resources.list(), keepsApps, this.#resources);
   }
 
-  async removeSubscription(uri: string): Promise<void> {
-    const count = (this.#subscribed.get(uri) ?? 1) - 1;
-    if (count > 0) return void this.#subscribed.set(uri, count);
-    this.#subscribed.delete(uri);
-    const { server, name } = this.originalUri(uri);
-    const { resources } = this.#context.board;
-    // The server may be down: then nothing is subscribed either.
-    await resources.unsubscribe(name, { ...(server !== undefined && { server }) }).catch(() => {});
+  async #nameTemplates(): Promise<void> {
+    const { board, keepsApps = false } = this.#context;
+    this.#templates = nameTemplates(await board.resources.templates(), keepsApps, this.#templates);
+  }
+
+  async #namePrompts(): Promise<void> {
+    this.#prompts = namePrompts(await this.#context.board.prompts.list(), this.#prompts);
+  }
+
+  /** What the board calls a prompt. */
+  async #promptOf(served: string): Promise<string> {
+    // A client need not have listed anything since we started.
+    if (this.#prompts.find(served) === undefined) await this.#namePrompts();
+    const original = this.#prompts.find(served);
+    return original === undefined ? served : `${original.server}/${original.name}`;
   }
 
   /** The URI under which clients know a server's resource. */
-  servedUri(server: string, uri: string): string {
-    return this.#resources.servedAs({ server, name: uri }) ?? servedAppUri(server, uri);
+  #servedUri(server: string, uri: string): string {
+    const listed = this.#resources.servedAs({ server, name: uri });
+    return listed ?? (this.#context.keepsApps ? uri : servedAppUri(server, uri));
   }
 
-  originalUri(served: string): Original | { server: undefined; name: string } {
-    const listed = this.#resources.find(served) ?? originalAppUri(served);
-    return listed ?? { server: undefined, name: served };
+  /**
+   * What a client means by a URI. One that names no server of ours is a server's own: a tool's result may have told it,
+   * and results are not changed.
+   */
+  #targetOf(served: string): Target {
+    const listed = this.#resources.find(served);
+    if (listed !== undefined) return listed;
+    const named = readPrefix(served);
+    return named !== undefined && this.#context.hasServer(named.server)
+      ? named
+      : { server: undefined, name: served };
   }
 
   #page<Item extends { server: string }>(
@@ -255,7 +263,7 @@ export class ServedContent {
     { cursor }: JsonObject,
     toItem: (each: { served: string; item: Item }) => JsonObject,
   ): Answer {
-    const page = pageOf(names.items, cursor, this.#revision);
+    const page = pageOf(names.items, cursor, `${key} ${this.#revision} ${this.#epoch}`);
     if (page === undefined) return invalidParams("the cursor is not valid; list from the start");
     const { items, nextCursor } = page;
     return {

@@ -7,7 +7,13 @@ import { forSubscription } from "../changes.ts";
 import type { ClientProfile, Exchange } from "../client.ts";
 import type { EndpointContext } from "../context.ts";
 import { type Answer, invalidParams, notification } from "../message.ts";
-import { LEGACY_VERSIONS, META, MODERN_VERSIONS, SERVER_INFO } from "../protocol.ts";
+import {
+  APPS_EXTENSION,
+  LEGACY_VERSIONS,
+  META,
+  MODERN_VERSIONS,
+  SERVER_INFO,
+} from "../protocol.ts";
 
 const CAPABILITIES = {
   tools: { listChanged: true },
@@ -63,7 +69,7 @@ function knownCapabilities({ elicitation, sampling, roots, extensions }: JsonObj
     elicitation: flags(elicitation, ["form", "url"]),
     sampling: flags(sampling, ["tools", "context"]),
     roots: flags(roots, []),
-    extensions: flags(extensions, ["io.modelcontextprotocol/ui"]),
+    extensions: flags(extensions, [APPS_EXTENSION]),
   };
   return Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined));
 }
@@ -78,13 +84,13 @@ export function discover(context: EndpointContext): Answer {
   };
 }
 
-function instructionsOf({ board, namesServer }: EndpointContext): { instructions?: string } {
-  const all = board.instructions();
-  const [only] = all;
-  if (only === undefined) return {};
-  if (!namesServer()) return { instructions: only.text };
-  const sections = all.map(({ server, text }) => `# MCP server ${server}\n\n${text}`);
-  return { instructions: sections.join("\n\n") };
+/** Our own words come first. Where there is one server, its words stay as they are. */
+function instructionsOf({ board, namesServer, about }: EndpointContext): { instructions?: string } {
+  const sections = board
+    .instructions()
+    .map(({ server, text }) => (namesServer() ? `# MCP server ${server}\n\n${text}` : text));
+  const all = about === undefined ? sections : [about, ...sections];
+  return all.length === 0 ? {} : { instructions: all.join("\n\n") };
 }
 
 /** Sends changes until the client or the endpoint ends it. */

@@ -2,7 +2,7 @@
 
 import type { BoardCallOptions } from "../../model/board.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
-import type { CallOutcome, Tool } from "../../model/tool.ts";
+import { type CallOutcome, canonicalName, type Tool } from "../../model/tool.ts";
 import { type Exchange, showsApps } from "../client.ts";
 import type { EndpointContext } from "../context.ts";
 import { type Answer, invalidParams, refuse, RPC } from "../message.ts";
@@ -35,25 +35,33 @@ interface ToolLists {
   schemas: ReadonlyMap<string, JsonObject>;
   /** The names of the host's own tools. */
   native: ReadonlySet<string>;
+  /** Every name of a tool that only an app may call. */
+  onlyForApps: ReadonlySet<string>;
 }
+
+type ToolsContext = Pick<EndpointContext, "board" | "namesServer" | "keepsApps" | "newId">;
 
 /** The tools as clients list them, made once per change. */
 export class ServedTools {
-  readonly #context: Pick<EndpointContext, "board" | "namesServer">;
+  readonly #context: ToolsContext;
+  /** Cursors of an earlier process are not ours. */
+  readonly #epoch: string;
   #lists: ToolLists | undefined;
   #revision = 0;
 
-  constructor(context: Pick<EndpointContext, "board" | "namesServer">) {
+  constructor(context: ToolsContext) {
     this.#context = context;
-    context.board.on("tools", () => {
+    this.#epoch = context.newId();
+    const changed = (): void => {
       this.#lists = undefined;
       this.#revision += 1;
-    });
+    };
+    context.board.on("tools", changed);
+    context.board.on("appTools", changed);
   }
 
   inputSchema(name: string): JsonObject | undefined {
-    this.#lists ??= this.#make();
-    return this.#lists.schemas.get(name);
+    return this.#current().schemas.get(name);
   }
 
   isNative(name: string): boolean {
@@ -62,19 +70,36 @@ export class ServedTools {
   }
 
   list({ request, capabilities }: Exchange): Answer {
-    this.#lists ??= this.#make();
-    const { all, forModels } = this.#lists;
-    const tools = showsApps(capabilities) ? all : forModels;
-    const page = pageOf(tools, request.params["cursor"], this.#revision);
+    const { all, forModels } = this.#current();
+    const [tools, kind] = showsApps(capabilities) ? [all, "all"] : [forModels, "models"];
+    const list = `tools ${kind} ${this.#revision} ${this.#epoch}`;
+    const page = pageOf(tools, request.params["cursor"], list);
     if (page === undefined) return invalidParams("the cursor is not valid; list from the start");
     const { items, nextCursor } = page;
     return { result: { tools: items, ...(nextCursor !== undefined && { nextCursor }) } };
   }
 
+  /** Only an app calls such a tool, and this client shows none. Undefined for any other call. */
+  refusal({ request, capabilities }: Exchange): Answer | undefined {
+    const { name } = request.params;
+    const { onlyForApps } = this.#current();
+    if (typeof name !== "string" || !onlyForApps.has(name) || showsApps(capabilities)) {
+      return undefined;
+    }
+    return refuse(RPC.invalidParams, `there is no tool named '${name}'`);
+  }
+
+  #current(): ToolLists {
+    this.#lists ??= this.#make();
+    return this.#lists;
+  }
+
   #make(): ToolLists {
-    const { board, namesServer } = this.#context;
+    const { board, namesServer, keepsApps = false } = this.#context;
+    const isNamed = namesServer();
     const listed = board.tools({ all: true }).filter(({ include }) => include !== "manual");
-    const toItem = (tool: Tool): JsonObject => toDefinition(tool, namesServer());
+    const toItem = (tool: Tool): JsonObject => toDefinition(tool, isNamed, keepsApps);
+    const forApps = listed.filter(({ include }) => include === "app");
     return {
       all: listed.map(toItem),
       forModels: listed.filter(({ include }) => include === undefined).map(toItem),
@@ -82,34 +107,41 @@ export class ServedTools {
       native: new Set(
         listed.flatMap(({ name, source }) => (source.kind === "native" ? [name] : [])),
       ),
+      onlyForApps: new Set(forApps.flatMap((tool) => [tool.name, canonicalName(tool)])),
     };
   }
 }
 
-function toDefinition(tool: Tool, namesServer: boolean): JsonObject {
-  const { name, title, parameters, outputSchema, annotations, execution, icons } = tool;
-  const server = tool.source.kind === "mcp" ? tool.source.server : undefined;
+function toDefinition(tool: Tool, namesServer: boolean, keepsApps: boolean): JsonObject {
+  const { name, parameters, outputSchema, annotations, execution, icons, isFramed } = tool;
+  const { _meta, source } = tool;
   return {
     name,
-    ...(title !== undefined && { title }),
+    ...titleOf(tool),
     ...describe(tool, namesServer),
     inputSchema: parameters,
-    ...(outputSchema !== undefined && { outputSchema }),
+    // A framed result has no structured content that could fit it.
+    ...(outputSchema !== undefined && !isFramed && { outputSchema }),
     ...(annotations !== undefined && { annotations }),
     ...(execution !== undefined && { execution }),
     ...(icons !== undefined && { icons }),
-    ...(tool._meta !== undefined && {
-      _meta: server === undefined ? tool._meta : withServedApp(server, tool._meta),
+    ...(_meta !== undefined && {
+      _meta: source.kind === "native" || keepsApps ? _meta : withServedApp(source.server, _meta),
     }),
   };
 }
 
+/** The label of a native tool is its title; of any other it says where the tool is from. */
+function titleOf({ name, title, label, source }: Tool): { title?: string } {
+  if (source.kind === "mcp") return title === undefined ? {} : { title };
+  return label === name ? {} : { title: label };
+}
+
 /** Where there is only one server, a tool says what its server says, and nothing else. */
-function describe({ description, source }: Tool, namesServer: boolean): { description?: string } {
-  if (namesServer || source.kind !== "mcp") return { description };
-  const prefix = `[${source.server}] `;
-  const own = description.startsWith(prefix) ? description.slice(prefix.length) : description;
-  return own === "No description" ? {} : { description: own };
+function describe(tool: Tool, namesServer: boolean): { description?: string } {
+  const { description, ownDescription, source } = tool;
+  if (namesServer || source.kind === "native") return { description };
+  return ownDescription === undefined ? {} : { description: ownDescription };
 }
 
 /** The URI of a tool's app, in both places where servers write it. */
@@ -141,6 +173,7 @@ export function callTool(
     callId: exchange.callId,
     caller: exchange.client.caller.label,
     onUpdate: progress?.onUpdate,
+    framed: true,
     meta: passedOn(params["_meta"]),
     onElicitation: undefined,
     onSampling: undefined,

@@ -6,6 +6,7 @@ import { type ConfigSource, findConfig } from "../../config/find.ts";
 import { plugboardHome } from "../../config/home.ts";
 import { loadConfig } from "../../config/load.ts";
 import { parseAgentConfig } from "../../config/parse.ts";
+import { DEFAULT_AGENT } from "../../config/schema/agents.ts";
 import type { AgentConfig } from "../../model/agent-config.ts";
 import type { Board } from "../../model/board.ts";
 import type { BoardOptions } from "../../model/board-options.ts";
@@ -129,7 +130,8 @@ export async function loadAgent(
 ): Promise<AgentConfig> {
   const { cwd, homedir } = io;
   if (source.kind === "file") return loadConfig(source.path, options.agent, { cwd, homedir });
-  if (options.agent === undefined) return withoutFile();
+  // Every configuration has this one, also none at all.
+  if (options.agent === undefined || options.agent === DEFAULT_AGENT) return withoutFile();
   throw new PlugboardError(
     "CONFIG_INVALID",
     `there is no agent '${options.agent}', because there is no configuration`,

@@ -13,9 +13,14 @@ export interface Visitor {
   policy?: TokenPolicy;
 }
 
+/** An agent's board, and what its clients are told about it. */
+export interface OpenedAgent extends Pick<EndpointOptions, "about" | "keepsApps"> {
+  board: Board;
+}
+
 export interface GatewayAgentsOptions extends Omit<EndpointOptions, "board"> {
   /** Opens an agent's board. Undefined if there is no such agent. */
-  open: (id: string) => Promise<Board | undefined>;
+  open: (id: string) => Promise<OpenedAgent | undefined>;
 }
 
 type Session = Parameters<Owner["endpointFor"]>[0];
@@ -52,8 +57,8 @@ export class GatewayAgents {
   #open(id: string): Promise<ServedAgent | undefined> {
     const opening = this.#options
       .open(id)
-      .then((board) => {
-        const agent = board && new ServedAgent(id, board, this.#options);
+      .then((opened) => {
+        const agent = opened && new ServedAgent(id, { ...this.#options, ...opened });
         if (agent !== undefined) this.#agents.set(id, agent);
         return agent;
       })
@@ -70,10 +75,10 @@ export class ServedAgent {
   readonly endpoint: Endpoint;
   readonly #lease: Lease;
 
-  constructor(id: string, board: Board, options: Omit<EndpointOptions, "board">) {
+  constructor(id: string, options: Omit<EndpointOptions, "board"> & OpenedAgent) {
     this.id = id;
-    this.board = board;
-    this.endpoint = new Endpoint({ ...options, board });
+    this.board = options.board;
+    this.endpoint = new Endpoint(options);
     this.#lease = { endpoint: this.endpoint, release: () => {} };
   }
 

@@ -10,7 +10,7 @@ import { silentLogger } from "../../model/logger.ts";
 import { systemClock } from "../../util/clock.ts";
 
 export interface ServeMcpOptions extends Partial<
-  Pick<EndpointOptions, "clock" | "logger" | "onApproval">
+  Pick<EndpointOptions, "clock" | "logger" | "onApproval" | "about" | "keepsApps">
 > {
   /** Default: stdin. */
   input?: Readable;
@@ -34,6 +34,8 @@ export async function serveMcp(board: EndpointBoard, options: ServeMcpOptions = 
     clock = systemClock,
     logger = silentLogger,
     onApproval,
+    about,
+    keepsApps,
   } = options;
   // The one client cannot outlive this process, so neither does the key.
   const key = { id: 0, key: createSecretKey(randomBytes(32)) };
@@ -41,7 +43,8 @@ export async function serveMcp(board: EndpointBoard, options: ServeMcpOptions = 
     { current: key, find: (id) => (id === key.id ? key : undefined) },
     randomBytes,
   );
-  const endpoint = new Endpoint({ board, sealer, newId: randomUUID, clock, logger, onApproval });
+  const given = { clock, logger, onApproval, about, keepsApps };
+  const endpoint = new Endpoint({ board, sealer, newId: randomUUID, ...given });
   try {
     await serveOnStdio({ endpoint, input, output, signal });
   } finally {

@@ -39,7 +39,7 @@ function readArgument(item: unknown): PromptArgument | undefined {
   if (!isJsonObject(item) || typeof item.name !== "string" || item.name === "") return undefined;
   const argument: PromptArgument = { name: item.name };
   copyMembers(item, argument, ["title", "description"], []);
-  if (item.required === true) argument.required = true;
+  if (typeof item.required === "boolean") argument.required = item.required;
   return argument;
 }
 

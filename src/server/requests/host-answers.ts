@@ -8,6 +8,11 @@ import type { LogLevelSource } from "../../model/server-log.ts";
 import type { QuestionQueue } from "../../util/question-queue.ts";
 import type { SamplingLimits } from "./sampling-limits.ts";
 
+/** The extension of those who show the apps of servers. They ask nobody for anything. */
+const APPS = "io.modelcontextprotocol/ui";
+const APP_TYPE = "text/html;profile=mcp-app";
+const MOST_APP_TYPES = 16;
+
 export interface HostAnswers {
   onElicitation?: OnElicitation;
   /** Absent where the server must not use the model. */
@@ -15,6 +20,8 @@ export interface HostAnswers {
   /** Whether the server's configuration lets it use a model. */
   maySample?: boolean;
   roots?: RootsSource;
+  /** Whether clients of the host show the apps of servers. */
+  showsApps?: boolean;
   /** The board's queue, so that its callback gets one question at a time, whichever server asks. */
   questions?: QuestionQueue;
   /** The lowest level that the server should log. Default `warning`. */
@@ -22,13 +29,15 @@ export interface HostAnswers {
 }
 
 /** What a connection that is opened now advertises. A server may list other tools for other capabilities. */
-export function capabilitiesOf({ onElicitation, sampling, roots }: HostAnswers): JsonObject {
+export function capabilitiesOf(answers: HostAnswers): JsonObject {
+  const { onElicitation, sampling, roots, showsApps } = answers;
   return {
     ...(onElicitation !== undefined && { elicitation: { form: {}, url: {} } }),
     ...(sampling !== undefined && {
       sampling: takesTools(sampling.onSampling) ? { tools: {} } : {},
     }),
     ...(roots?.list() !== undefined && { roots: { listChanged: true } }),
+    ...(showsApps && { extensions: { [APPS]: { mimeTypes: [APP_TYPE] } } }),
   };
 }
 
@@ -40,10 +49,6 @@ export function permittedBy({ maySample, roots }: HostAnswers): JsonObject {
     ...(roots?.list() !== undefined && { roots: {} }),
   };
 }
-
-/** Shows the apps of servers, and asks nobody for anything. */
-const APPS = "io.modelcontextprotocol/ui";
-const MOST_APP_TYPES = 16;
 
 /** What a client says that it can do, without what is not permitted or not known here. */
 export function commonCapabilities(client: JsonObject, permitted: JsonObject): JsonObject {

@@ -153,15 +153,6 @@ describe("milliseconds that look like seconds", () => {
 });
 
 describe("settings without a feature", () => {
-  it.each([["tools: { native: ['./t.mjs'] }", "tools.native", NO_EFFECT, 34]])(
-    "of an agent warn: %s",
-    async (keys, key, message, column = 25) => {
-      expect(await warningsOf(`{ agents: { defaults: { ${keys} } } }`)).toEqual([
-        `FILE:1:${column}  agents.defaults.${key}  ${message}`,
-      ]);
-    },
-  );
-
   it.each([
     ["toolSearch: true", "toolSearch", NO_EFFECT],
     ["toolSearch: 'auto'", "toolSearch", NO_EFFECT],
@@ -204,10 +195,10 @@ describe("settings without a feature", () => {
 
   it("of other agents do not warn", async () => {
     const text = `{ agents: {
-      defaults: { tools: { native: ["./a.mjs"] } },
+      defaults: { mcp: { toolSearch: "auto" } },
       list: [{ id: "a", mcp: { toolSearch: true } }, { id: "b", mcp: { toolSearch: true } }] } }`;
     expect(await warningsOf(text, "b")).toEqual([
-      `FILE:2:28  agents.defaults.tools.native  ${NO_EFFECT}`,
+      `FILE:2:26  agents.defaults.mcp.toolSearch  ${NO_EFFECT}`,
       `FILE:3:72  agents.list[1].mcp.toolSearch  ${NO_EFFECT}`,
     ]);
   });

@@ -205,6 +205,17 @@ describe("what was loaded", () => {
     expect(isSource(await loadConfig(file))).toBe(false);
   });
 
+  it.each([
+    [["./tools.mjs"], ["./evil.mjs"]],
+    [[], ["./evil.mjs"]],
+  ])("differs where modules were replaced in between: %j by %j", async (before, after) => {
+    const file = await writeConfig(text({ defaults: { tools: { native: before } } }));
+    const { isSource } = await readLaunches(file);
+    expect(isSource(await loadConfig(file))).toBe(true);
+    await writeFile(file, text({ defaults: { tools: { native: after } } }));
+    expect(isSource(await loadConfig(file))).toBe(false);
+  });
+
   it("is an error where the file is not a configuration", async () => {
     const file = await writeConfig("{");
     expect((await failure(() => readLaunches(file))).code).toBe("CONFIG_INVALID");

@@ -88,6 +88,106 @@ describe.each(ERAS)("a %s client", (_, connect) => {
   });
 });
 
+describe("names that a client knows", () => {
+  const both = { one: fixture("library"), two: fixture("library") };
+
+  it("work before it has listed anything", async () => {
+    const board = await open(both);
+    await board.call("two/write", { uri: "lib:///welcome", text: "The other library." });
+    const { url } = await serve(board);
+    const client = await connectModern(url);
+    const { contents } = await client.readResource({ uri: "plugboard://two/lib:///welcome" });
+    expect(contents).toMatchObject([
+      { uri: "plugboard://two/lib:///welcome", text: "The other library." },
+    ]);
+    const { messages } = await client.getPrompt({ name: "two__greet", arguments: { who: "x" } });
+    expect(messages.length).toBeGreaterThan(0);
+  });
+
+  it("complete prompts and templates of the server they name", async () => {
+    const board = await open(both);
+    const { url } = await serve(board);
+    const client = await connectLegacy(url);
+    const { resourceTemplates } = await client.listResourceTemplates();
+    expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
+      "plugboard://one/lib:///shelf/{shelf}",
+      "plugboard://two/lib:///shelf/{shelf}",
+    ]);
+    const [, own] = await board.resources.templates();
+    const expected = await board.resources.complete(own?.uriTemplate ?? "", "shelf", "1", {
+      server: "two",
+    });
+    const template = await client.complete({
+      ref: { type: "ref/resource", uri: "plugboard://two/lib:///shelf/{shelf}" },
+      argument: { name: "shelf", value: "1" },
+    });
+    expect(template.completion).toEqual(expected);
+    const prompt = await client.complete({
+      ref: { type: "ref/prompt", name: "two__greet" },
+      argument: { name: "who", value: "" },
+    });
+    expect(prompt.completion).toEqual(await board.prompts.complete("two/greet", "who", ""));
+  });
+});
+
+it("a long list comes in pages, and a cursor is good for its own list alone", async () => {
+  const board = await open({
+    lib: fixture("library", "--count=1500"),
+    many: fixture("many-tools", "--count=1100"),
+  });
+  const { url } = await serve(board);
+  const page = async (method: string, params: object = {}) =>
+    (await post(url, legacy(method, params))).message;
+  const first = await page("resources/list");
+  const cursor = first?.["result"].nextCursor;
+  expect(first?.["result"].resources).toHaveLength(1000);
+  const rest = await page("resources/list", { cursor });
+  expect(rest?.["result"].resources).toHaveLength(502);
+  expect(rest?.["result"]).not.toHaveProperty("nextCursor");
+  const tools = await page("tools/list");
+  expect(tools?.["result"].tools).toHaveLength(1000);
+  for (const [method, other] of [
+    ["tools/list", cursor],
+    ["prompts/list", cursor],
+    ["resources/list", tools?.["result"].nextCursor],
+  ]) {
+    expect((await page(method, { cursor: other }))?.["error"].code, method).toBe(-32602);
+  }
+  const changed = new Promise<void>((resolve) => {
+    board.on("resources", () => resolve());
+  });
+  await board.call("lib/add", { name: "lib:///new" });
+  await changed;
+  expect((await page("resources/list", { cursor }))?.["error"].code).toBe(-32602);
+});
+
+it("several clients share one subscription, which ends with the last of them", async () => {
+  const board = await open({ lib: fixture("library") });
+  const { url } = await serve(board);
+  const uri = "lib:///rules";
+  const subscriptions = async () => JSON.stringify((await board.call("lib/subscriptions")).content);
+  const heard: string[] = [];
+  const connect = (name: string, hear: () => void) =>
+    connectLegacy(url, {}, (each) =>
+      each.setNotificationHandler("notifications/resources/updated", () => {
+        heard.push(name);
+        hear();
+      }),
+    );
+  const [first, second] = [nextOf<void>(), nextOf<void>()];
+  const alice = await connect("alice", first.push);
+  const bob = await connect("bob", second.push);
+  await alice.subscribeResource({ uri });
+  await bob.subscribeResource({ uri });
+  await board.call("lib/write", { uri, text: "Talk." });
+  await Promise.all([first.next, second.next]);
+  expect(heard.toSorted()).toEqual(["alice", "bob"]);
+  await alice.unsubscribeResource({ uri });
+  expect(await subscriptions()).toContain(uri);
+  await bob.unsubscribeResource({ uri });
+  expect(await subscriptions()).not.toContain(uri);
+});
+
 describe("changes", () => {
   it("of the tools reach every legacy client on its stream", async () => {
     const board = await open({ lists: fixture("list-changed") });

@@ -449,7 +449,7 @@ describe("a call that is refused until a page was opened", () => {
   ])("stays refused if %s", async (key, onElicitation, more) => {
     const board = await openOn(LEGACY, { onElicitation });
     const outcome = await board.call("s/requirePage", args(key, more));
-    expect(outcome.failure).toEqual({
+    expect(outcome.failure).toMatchObject({
       code: "SERVER_ERROR",
       message: "server 's' refused 'requirePage': open the page first (-32042)",
       quote: "open the page first",

@@ -77,7 +77,7 @@ describe("what is sent", () => {
     expect(made).toBe(1);
     expect(stdin.writes.join("")).toHaveLength(stdin.writableLength);
     stdin.release();
-    await settle();
+    await expect.poll(() => stdin.messages().length).toBe(51);
     const sent = stdin.messages();
     expect(sent.map(({ method }) => method)).toEqual([...Array(50).fill("tools/call"), "ping"]);
     expect(Math.max(...stdin.writes.map((text) => text.length))).toBeLessThan(4000);

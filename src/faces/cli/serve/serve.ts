@@ -6,6 +6,7 @@ import { declineUnattributed } from "../../../board/decline-unattributed.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import { serveMcp } from "../../mcp/serve.ts";
+import { aboutBoard } from "./about-board.ts";
 import { claimStdout } from "../claim-stdout.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -35,6 +36,7 @@ export async function runServe(context: CliContext): Promise<number> {
         // The person who started the client is the owner.
         owner: true,
         defaultToolTimeout: CLIENT_TOOL_TIMEOUT,
+        showsApps: true,
         // Questions caused by a client's calls go to that client instead.
         ...declineUnattributed(logger),
         serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
@@ -46,6 +48,7 @@ export async function runServe(context: CliContext): Promise<number> {
       signal,
       clock,
       logger,
+      ...aboutBoard(agent, io),
     });
     return EXIT.ok;
   } finally {

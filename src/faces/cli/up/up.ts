@@ -11,7 +11,6 @@ import { plugboardHome } from "../../../config/home.ts";
 import { McpEntry } from "../../../endpoint/http/entry.ts";
 import { SESSION_MS, Sessions } from "../../../endpoint/http/sessions.ts";
 import { Sealer } from "../../../endpoint/sealed.ts";
-import type { Board } from "../../../model/board.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
 import { bindingProblem } from "../../../net/binding.ts";
@@ -21,13 +20,14 @@ import { tryLock } from "../../../state/lock.ts";
 import { SealKeys } from "../../../state/seal-keys.ts";
 import { FileSessionStore } from "../../../state/session-store.ts";
 import { Access, type Admission, type Refusal } from "../../gateway/access/access.ts";
-import { GatewayAgents, type Visitor } from "../../gateway/agents.ts";
+import { GatewayAgents, type OpenedAgent, type Visitor } from "../../gateway/agents.ts";
 import { readTls } from "../../gateway/access/tls.ts";
 import { Gateway, pathOf } from "../../gateway/gateway.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSource } from "../open.ts";
 import { readAgent } from "../read-agent.ts";
+import { aboutBoard } from "../serve/about-board.ts";
 import { CLIENT_TOOL_TIMEOUT, forClients } from "../serve/serve.ts";
 import type { UpCommand } from "./command.ts";
 
@@ -145,11 +145,11 @@ async function openAgent(
   id: string,
   { agentIds }: GatewayConfig,
   context: CliContext,
-): Promise<Board | undefined> {
+): Promise<OpenedAgent | undefined> {
   if (!agentIds.includes(id)) return undefined;
   const { io, logger, clock, options } = context;
   const agent = forClients(await readAgent({ ...context, options: { ...options, agent: id } }));
-  return openBoard(
+  const board = await openBoard(
     { ...agent, startupWait: 0 },
     {
       start: "eager",
@@ -159,10 +159,12 @@ async function openAgent(
       stateDir: plugboardHome(io.env, io.homedir),
       workspaceDir: agent.workspace ?? io.cwd,
       defaultToolTimeout: CLIENT_TOOL_TIMEOUT,
+      showsApps: true,
       ...declineUnattributed(logger),
       serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
     },
   );
+  return { board, ...aboutBoard(agent, io) };
 }
 
 function admit(

@@ -1,0 +1,55 @@
+// `plugboard up` with nothing to serve: it runs all the same, and tells its clients why there are no tools.
+
+import { afterEach, expect, it } from "vitest";
+import { Sink, useScratch } from "../harness.ts";
+
+const scratch = useScratch();
+const stops: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
+it.each<[string, () => void, RegExp]>([
+  ["without a configuration", () => {}, /because there is no configuration/],
+  [
+    "with a file that nobody trusts",
+    () => {
+      const mcp = { servers: { evil: { command: "evil" } } };
+      scratch.file("plugboard.json", { agents: { defaults: { mcp } } });
+    },
+    /plugboard\.json is not trusted.*plugboard trust/,
+  ],
+  [
+    "without servers",
+    () => void scratch.file("plugboard.json", { agents: { defaults: {} } }),
+    /plugboard\.json has no MCP servers/,
+  ],
+])("%s", async (_, prepare, expected) => {
+  prepare();
+  const stderr = new Sink();
+  const running = scratch.start(["up", "--port", "0"], { stderr });
+  stops.push(async () => {
+    running.events.emit("SIGTERM");
+    await running.done;
+  });
+  await Promise.race([stderr.until("listens on"), running.done]);
+  const url = /http:\/\/[\d.]+:\d+\/mcp/.exec(stderr.text)?.[0] ?? "";
+  const authorization = `Bearer ${scratch.read("home/gateway/token").trim()}`;
+  const ask = async (method: string, params: object) => {
+    const response = await fetch(url, {
+      method: "POST",
+      headers: {
+        authorization,
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+      },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+    });
+    return ((await response.json()) as { result: { instructions?: string } }).result;
+  };
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x" } };
+  const { instructions } = await ask("initialize", params);
+  expect(instructions).toMatch(/^Plugboard offers no tools/);
+  expect(instructions).toMatch(expected);
+  expect(await ask("tools/list", {})).toEqual({ tools: [] });
+});
