@@ -27,11 +27,14 @@ export interface ApprovalRequest {
   caller?: string;
   /** The canonical name, `server/tool` or `native/tool`. */
   tool: string;
+  /** Hash of the definitions of the tool and its server. The answer is for these. */
+  hash: string;
   publicName: string;
   /** Absent for native tools. */
   server?: string;
   title?: string;
   description?: string;
+  /** Without the board's secrets. */
   args: JsonObject;
   hints: ToolHints;
   /** True for native tools and for servers configured as `trusted`: you can believe their hints. */
@@ -55,6 +58,8 @@ export interface StoredApproval {
   tool: string;
   /** Hash of the definitions of the tool and its server. */
   hash: string;
+  /** The only caller it is for. Absent: the agent's own user. */
+  caller?: string;
   /** Milliseconds since the epoch. */
   at: number;
 }
