@@ -1,7 +1,6 @@
 // A board served as MCP: answers the requests of any number of clients, in both eras of the protocol. How messages
 // travel is the matter of stdio.ts and http/. Read this file first.
 
-import type { AskApproval } from "../model/approval.ts";
 import type { BoardBase } from "../model/board.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Logger } from "../model/logger.ts";
@@ -15,6 +14,8 @@ import { ServedContent } from "./methods/content.ts";
 import { discover, initialize, listen } from "./methods/lifecycle.ts";
 import { callTool, ServedTools } from "./methods/tools.ts";
 import { inEra } from "./protocol.ts";
+import type { AskElsewhere } from "./questions/approval-desk.ts";
+import { ClientRoots } from "./questions/client-roots.ts";
 import { HeldCalls } from "./questions/held-calls.ts";
 import type { Sealer } from "./sealed.ts";
 
@@ -33,7 +34,9 @@ export interface EndpointOptions {
   clock: Clock;
   logger: Logger;
   /** Decides about calls that need approval where the client cannot ask its user. Absent: they are refused. */
-  onApproval?: AskApproval;
+  onApproval?: AskElsewhere;
+  /** The roots of the client, where all clients of the endpoint are one: those of the board's own servers. */
+  onRoots?: (roots: readonly string[]) => void;
 }
 
 /** What the methods share. */
@@ -65,9 +68,11 @@ export class Endpoint {
   readonly #tools: ServedTools;
   readonly #clients = new Map<Client, () => void>();
   readonly #listening = new Set<() => void>();
+  readonly #roots: ClientRoots | undefined;
 
   constructor(options: EndpointOptions) {
-    const { board, clock, newId } = options;
+    const { board, clock, newId, onRoots } = options;
+    this.#roots = onRoots && new ClientRoots(onRoots, clock);
     const changes = new Changes(board, (server, uri) =>
       this.#context.content.servedUri(server, uri),
     );
@@ -131,6 +136,7 @@ export class Endpoint {
       return refuse(RPC.invalidRequest, "Invalid Request: a request with this id is under way");
     }
     const stopLogs = this.#logs.watch(exchange);
+    this.#roots?.askIfDue(client, exchange);
     try {
       const answer = await method(exchange);
       return "result" in answer ? { result: inEra(era, request.method, answer.result) } : answer;
@@ -155,6 +161,7 @@ export class Endpoint {
     logLevel: string | undefined,
     uris: readonly string[],
   ): Promise<void> {
+    this.#roots?.changed(client);
     if (logLevel !== undefined) this.#logs.restore(client, logLevel);
     for (const uri of uris) {
       const isThere = await this.#context.content.addSubscription(uri).then(
@@ -168,6 +175,14 @@ export class Endpoint {
   /** Takes a notification; one that is not known is dropped. */
   notified(client: Client, { method, params }: RpcNotification): void {
     if (method === "notifications/cancelled") client.cancel(params["requestId"]);
+    if (method === "notifications/initialized" || method === "notifications/roots/list_changed") {
+      this.#roots?.changed(client);
+    }
+  }
+
+  /** The client can be sent to without a request of its own. */
+  reachable(client: Client): void {
+    this.#roots?.askIfDue(client);
   }
 
   /** Ends every stream of changes properly. Calls go on; the board's owner ends them with the board. */
