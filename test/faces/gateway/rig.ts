@@ -20,6 +20,7 @@ import { silentLogger } from "../../../src/model/logger.ts";
 import { FilePendingApprovals } from "../../../src/state/pending-approvals.ts";
 import { type Clock, systemClock } from "../../../src/util/clock.ts";
 import { type Kept, newKept } from "../../endpoint/harness.ts";
+import { expectNoProcesses } from "../../support/processes.ts";
 
 export interface Rig {
   url: URL;
@@ -96,7 +97,10 @@ export async function openGateway(config: BoardConfig, options: RigOptions = {})
     await board.close();
   };
   const closeOnce = (): Promise<void> => (closing ??= close());
-  onTestFinished(closeOnce);
+  onTestFinished(async () => {
+    await closeOnce();
+    expectNoProcesses();
+  });
   const url = new URL(`http://127.0.0.1:${address.port}/mcp`);
   return { url, board, sessions, agents, close: closeOnce };
 }
