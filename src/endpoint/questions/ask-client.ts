@@ -130,7 +130,11 @@ export function approvalElsewhere(
   { client: { caller }, waiting: tell = () => {} }: Pick<Approving, "client" | "waiting">,
   { onApproval }: Pick<EndpointContext, "onApproval">,
 ): AskApproval | undefined {
-  return onApproval && ((request, signal) => onApproval(request, signal, { caller, tell }));
+  if (onApproval === undefined) return undefined;
+  return (request, signal) => {
+    tell(`waits for approval of ${request.tool}`);
+    return onApproval(request, signal, { caller, tell });
+  };
 }
 
 /** Puts an approval to the client as a form. Whoever does not answer in time has refused. */
