@@ -9,8 +9,8 @@ import type { RequestHandlers } from "../../model/request-handlers.ts";
 import type { SampledMessage, SamplingContent, SamplingRequest } from "../../model/sampling.ts";
 import type { Clock } from "../../util/clock.ts";
 import type { Client } from "../client.ts";
-import type { EndpointContext } from "../endpoint.ts";
 import type { Answer } from "../message.ts";
+import type { AskElsewhere } from "./approval-desk.ts";
 import { HOLD_MS } from "./held-calls.ts";
 
 /**
@@ -120,7 +120,7 @@ interface Approving {
 /** Asks the client where it can show forms, else whoever can be asked elsewhere. */
 export function approvalFrom(
   { client, capabilities, ask, waiting }: Approving,
-  context: Pick<EndpointContext, "onApproval" | "clock">,
+  context: { onApproval?: AskElsewhere | undefined; clock: Clock },
 ): AskApproval | undefined {
   if (!supportsForms(capabilities)) return approvalElsewhere({ client, waiting }, context);
   return (request, signal) => askApproval(request, ask, signal, context.clock);
@@ -128,7 +128,7 @@ export function approvalFrom(
 
 export function approvalElsewhere(
   { client: { caller }, waiting: tell = () => {} }: Pick<Approving, "client" | "waiting">,
-  { onApproval }: Pick<EndpointContext, "onApproval">,
+  { onApproval }: { onApproval?: AskElsewhere | undefined },
 ): AskApproval | undefined {
   if (onApproval === undefined) return undefined;
   return (request, signal) => {

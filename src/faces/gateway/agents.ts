@@ -70,7 +70,7 @@ export class GatewayAgents {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#opening.values()]);
+    await Promise.all(this.#opening.values());
     await Promise.all(this.list().map((agent) => agent.close()));
   }
 

@@ -113,7 +113,7 @@ describe("an approval by form, in 2026-07-28", () => {
       resultType: "input_required",
       inputRequests: { "question-1": { method: "elicitation/create" } },
     });
-    const { requestState } = asked.message?.["result"] as { requestState: string };
+    const requestState: string = asked.message?.["result"].requestState;
     return { call, clock, requestState };
   }
 

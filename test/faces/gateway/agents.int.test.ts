@@ -202,9 +202,9 @@ describe("what a token may do", () => {
     const clock = new ManualClock();
     const { url, board } = await openGateway(config, { clock, idleMs: 60_000 });
     const opened: SessionBoard[] = [];
-    const { openSession } = board;
+    const openSession = board.openSession.bind(board);
     board.openSession = async (options) => {
-      const session = await openSession.call(board, options);
+      const session = await openSession(options);
       opened.push(session);
       return session;
     };

@@ -2,6 +2,7 @@
 // tokens. Everything is closed at the end of each test.
 
 import { randomBytes, randomUUID } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
 import { tmpdir } from "node:os";
 import { onTestFinished } from "vitest";
 import { openBoard } from "../../../src/board.ts";
@@ -10,7 +11,6 @@ import { parseAgentConfig } from "../../../src/config/parse.ts";
 import { McpEntry } from "../../../src/endpoint/http/entry.ts";
 import { Sessions } from "../../../src/endpoint/http/sessions.ts";
 import { ApprovalDesk } from "../../../src/endpoint/questions/approval-desk.ts";
-import { Sealer } from "../../../src/endpoint/sealed.ts";
 import { GatewayAgents, type Visitor } from "../../../src/faces/gateway/agents.ts";
 import { Gateway } from "../../../src/faces/gateway/gateway.ts";
 import type { BoardOptions } from "../../../src/model/board-options.ts";
@@ -106,9 +106,9 @@ export async function openGateway(config: BoardConfig, options: RigOptions = {})
 }
 
 /** `x-caller: default` is the token that the gateway makes for itself. */
-function visitorIn(headers: Record<string, unknown>): Visitor {
-  const label = String(headers["x-caller"] ?? "default");
-  const policy = headers["x-policy"];
+function visitorIn(headers: IncomingHttpHeaders): Visitor {
+  const { "x-caller": caller, "x-policy": policy } = headers;
+  const label = typeof caller === "string" ? caller : "default";
   return {
     caller: { id: `token:${label}`, label },
     ...(typeof policy === "string" && { policy: JSON.parse(policy) as TokenPolicy }),

@@ -66,7 +66,8 @@ function listApprovals(
     cells: [tool, agent, ...(hasCallers ? [caller] : []), localTime(at), config],
   }));
   if (rows.length > 0) screen.lines(renderTable(columns, rows, { width, paint }));
-  else if (waiting.length === 0) screen.note("no call waits, and no tools are always allowed");
+  else if (waiting.length === 0)
+    screen.note('no call waits, and you have not answered "always" for any tool');
 }
 
 /** A pattern without a slash is a server, or a native tool. */

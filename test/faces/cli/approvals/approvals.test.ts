@@ -31,7 +31,7 @@ describe("plugboard approvals", () => {
     expect(await scratch.run(["approvals"])).toEqual({
       code: 0,
       stdout: "",
-      stderr: "no call waits, and no tools are always allowed\n",
+      stderr: 'no call waits, and you have not answered "always" for any tool\n',
     });
     expect(await left()).toEqual([]);
   });

@@ -7,6 +7,13 @@ import { Sink, useScratch } from "../harness.ts";
 
 const scratch = useScratch();
 
+interface Message {
+  id?: number | string;
+  method?: string;
+  params?: { message?: string };
+  result?: { content?: { text: string }[] };
+}
+
 /** A client by hand, with messages as lines. */
 function startServe() {
   const stdin = new PassThrough();
@@ -14,28 +21,29 @@ function startServe() {
   const running = scratch.start(["serve"], { stdin, stdout });
   const send = (message: object): boolean =>
     stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
-  const messages = (): Record<string, any>[] =>
+  const messages = (): Message[] =>
     stdout.text
       .split("\n")
       .filter((line) => line !== "")
-      .map((line) => JSON.parse(line));
+      .map((line) => JSON.parse(line) as Message);
   let ids = 0;
-  const until = async (
-    isWanted: (message: Record<string, any>) => boolean,
-  ): Promise<Record<string, any>> => {
+  const until = async (isWanted: (message: Message) => boolean): Promise<Message> => {
     for (;;) {
       const found = messages().find(isWanted);
       if (found !== undefined) return found;
       await new Promise((resolve) => stdout.once("said", resolve));
     }
   };
-  const request = async (method: string, params: object = {}): Promise<Record<string, any>> => {
+  const request = async (
+    method: string,
+    params: object = {},
+  ): Promise<NonNullable<Message["result"]>> => {
     ids += 1;
     const id = ids;
     send({ id, method, params });
-    return (await until((each) => each["id"] === id && !("method" in each)))["result"];
+    return (await until((each) => each.id === id && each.method === undefined)).result ?? {};
   };
-  const begin = (capabilities: object): Promise<Record<string, any>> =>
+  const begin = (capabilities: object): Promise<unknown> =>
     request("initialize", {
       protocolVersion: "2025-11-25",
       capabilities,
@@ -57,8 +65,8 @@ describe("plugboard serve", () => {
     const { begin, send, request, until, end } = startServe();
     await begin({ roots: {} });
     send({ method: "notifications/initialized" });
-    const question = await until((each) => each["method"] === "roots/list");
-    send({ id: question["id"], result: { roots: [{ uri: "file:///home/me/project" }] } });
+    const question = await until((each) => each.method === "roots/list");
+    send({ id: question.id, result: { roots: [{ uri: "file:///home/me/project" }] } });
     const rootsOf = async (server: string): Promise<string> => {
       const ask = { method: "roots/list", params: {} };
       const { content } = await request("tools/call", { name: `${server}__ask`, arguments: ask });
@@ -78,10 +86,12 @@ describe("plugboard serve", () => {
       arguments: { text: "hi" },
       _meta: { progressToken: 1 },
     });
-    const told = await until(({ params }) => params?.message?.includes("plugboard approvals"));
-    const id = String(told["params"].message).split(" ").at(-1) ?? "";
+    const told = await until(
+      ({ params }) => params?.message?.includes("plugboard approvals") ?? false,
+    );
+    const id = told.params?.message?.split(" ").at(-1) ?? "";
     expect((await scratch.run(["approvals", "allow", id])).stdout).toContain("for stdio");
-    expect((await call)["content"][0].text).toBe("hi");
+    expect((await call).content?.[0]?.text).toBe("hi");
     expect(await end()).toBe(0);
   });
 });
