@@ -93,6 +93,23 @@ describe("servers of one session", () => {
     expect([after === before, isAlive(after)]).toEqual([false, true]);
   });
 
+  it("end with the token of their caller, also while the client listens", async () => {
+    const clock = new ManualClock();
+    const revoked = new Set<string>();
+    const isGone = (caller: string): boolean => revoked.has(caller);
+    const { url, sessions } = await openGateway({ servers: SERVERS }, { clock, isGone });
+    const [ci, ann] = await Promise.all(
+      ["ci", "ann"].map((each) => begin(url, { "x-caller": each })),
+    );
+    const pids = await Promise.all([pidOf(url, ci ?? {}), pidOf(url, ann ?? {})]);
+    const stream = await fetch(url, { headers: { accept: "text/event-stream", ...ci } });
+    revoked.add("token:ci");
+    await clock.advance(60_000);
+    await stream.text();
+    await eventually(() => !isAlive(pids[0] ?? 0));
+    expect([isAlive(pids[1] ?? 0), sessions.size]).toEqual([true, 1]);
+  });
+
   it("start anew after a restart of the gateway, for the same session", async () => {
     const kept = newKept();
     const first = await openGateway({ servers: SERVERS }, { kept });
@@ -156,7 +173,7 @@ describe("what a token may do", () => {
     return message?.["result"].tools.map(({ name }: { name: string }) => name.slice(11));
   };
 
-  it.each<[string, string, TokenPolicy | undefined, string[]]>([
+  const CASES: [string, string, TokenPolicy | undefined, string[]][] = [
     ["the token of the gateway is the owner's", "default", undefined, ["echo", "add", "env"]],
     ["a named token is not", "ci", undefined, ["echo", "add"]],
     ["a policy can make it the owner's", "ci", { owner: true }, ["echo", "add", "env"]],
@@ -164,26 +181,37 @@ describe("what a token may do", () => {
     ["allow restricts", "ci", { tools: { allow: ["docs/add", "docs/env"] } }, ["add"]],
     ["and permits nothing more", "ci", { tools: { allow: ["*"] } }, ["echo", "add"]],
     ["deny restricts", "ci", { owner: true, tools: { deny: ["docs/e*"] } }, ["add"]],
-  ])("%s", async (_, caller, policy, expected) => {
+  ];
+
+  it("is what the configuration and its policy both allow", async () => {
     const rig = await openGateway(config);
-    const headers = {
-      "x-caller": caller,
-      ...(policy && { "x-policy": JSON.stringify(policy) }),
-    };
-    for (const each of [headers, await begin(rig.url, headers)]) {
-      expect(await toolsOf(rig, each)).toEqual(expected);
-      for (const tool of ["echo", "add", "env", "crash"]) {
-        const args = { text: "hi", a: 1, b: 2, name: "HOME" };
-        const { message } = await post(rig.url, call(`docs__${tool}`, args), each);
-        expect([tool, message?.["result"]?.isError ?? false]).toEqual([
-          tool,
-          !expected.includes(tool),
-        ]);
+    for (const [what, caller, policy, expected] of CASES) {
+      const headers = {
+        "x-caller": caller,
+        ...(policy && { "x-policy": JSON.stringify(policy) }),
+      };
+      for (const each of [headers, await begin(rig.url, headers)]) {
+        expect(await toolsOf(rig, each), what).toEqual(expected);
+        for (const tool of ["echo", "add", "env", "crash"]) {
+          const args = { text: "hi", a: 1, b: 2, name: "HOME" };
+          const { message } = await post(rig.url, call(`docs__${tool}`, args), each);
+          const isError = message?.["result"]?.isError ?? false;
+          expect(isError, `${what}: ${tool}`).toBe(!expected.includes(tool));
+        }
       }
+      const list = modern("tools/list");
+      const { message } = await post(rig.url, list.body, { ...list.headers, ...headers });
+      expect(message?.["result"].tools, what).toHaveLength(expected.length);
     }
-    const list = modern("tools/list");
-    const { message } = await post(rig.url, list.body, { ...list.headers, ...headers });
-    expect(message?.["result"].tools).toHaveLength(expected.length);
+  });
+
+  it("can need more approval than the configuration asks for", async () => {
+    const { url } = await openGateway(config);
+    const policy = JSON.stringify({ tools: { approval: "ask" } });
+    const echo = call("docs__echo", { text: "hi" });
+    const asked = await post(url, echo, { "x-caller": "ci", "x-policy": policy });
+    expect(textIn(asked)).toContain("must be approved");
+    expect(textIn(await post(url, echo, { "x-caller": "ci" }))).toBe("hi");
   });
 
   it("holds for the servers of a session, too", async () => {

@@ -39,6 +39,7 @@ export interface RigOptions {
   stateDir?: string;
   waitMs?: number;
   board?: BoardOptions;
+  isGone?: (caller: string) => boolean;
 }
 
 export const workspace = tmpdir();
@@ -55,7 +56,13 @@ export async function openGateway(config: BoardConfig, options: RigOptions = {})
     ...options.board,
   });
   const common = { sealer: kept.sealer, newId: randomUUID, clock, logger: silentLogger };
-  const sessions = new Sessions({ ...common, store: kept.store, idleMs, most: 1000 });
+  const sessions = new Sessions({
+    ...common,
+    store: kept.store,
+    idleMs,
+    most: 1000,
+    isGone: options.isGone,
+  });
   const desk =
     stateDir === undefined
       ? undefined

@@ -64,6 +64,7 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
       clock,
       idleMs: settings.idleTimeout,
       most: settings.limits.sessions,
+      isGone: (caller) => caller.startsWith("token:") && !tokens.isValid(caller.slice(6)),
     });
     const desk = new ApprovalDesk({
       pending: new FilePendingApprovals(stateDir, clock),
