@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { Endpoint, type EndpointBoard, type EndpointOptions } from "../../endpoint/endpoint.ts";
 import type { Lease, Owner } from "../../endpoint/http/sessions.ts";
 import type { ApprovalDesk } from "../../endpoint/questions/approval-desk.ts";
+import { HOLD_MS } from "../../endpoint/questions/held-calls.ts";
 import type { Board, SessionBoard } from "../../model/board.ts";
 import type { SessionOptions } from "../../model/board-options.ts";
 import { type Caller, DEFAULT_TOKEN_CALLER, type TokenPolicy } from "../../model/caller.ts";
@@ -192,7 +193,8 @@ export class ServedAgent {
 
   #closeLater(key: string, board: PolicyBoard): void {
     const { clock, idleMs } = this.#options;
-    board.timer = clock.later(idleMs, () => {
+    // A call that waits for its client's answers is held by the board meanwhile.
+    board.timer = clock.later(Math.max(idleMs, HOLD_MS), () => {
       this.#policyBoards.delete(key);
       void board.served.then((served) => this.#close(served));
     });

@@ -66,8 +66,11 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
       most: settings.limits.sessions,
       isGone: (caller) => caller.startsWith("token:") && !tokens.isValid(caller.slice(6)),
     });
+    const pending = new FilePendingApprovals(stateDir, clock);
+    // Removes what a gateway that was killed has left.
+    await pending.list();
     const desk = new ApprovalDesk({
-      pending: new FilePendingApprovals(stateDir, clock),
+      pending,
       clock,
       logger,
       random: randomBytes,
