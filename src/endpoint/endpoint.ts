@@ -1,6 +1,7 @@
 // A board served as MCP: answers the requests of any number of clients, in both eras of the protocol. How messages
 // travel is the matter of stdio.ts and http/. Read this file first.
 
+import type { AskElsewhere } from "../model/approval.ts";
 import type { BoardBase } from "../model/board.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Logger } from "../model/logger.ts";
@@ -14,7 +15,6 @@ import { ServedContent } from "./methods/content.ts";
 import { discover, initialize, listen } from "./methods/lifecycle.ts";
 import { callTool, ServedTools } from "./methods/tools.ts";
 import { inEra } from "./protocol.ts";
-import type { AskElsewhere } from "./questions/approval-desk.ts";
 import { ClientRoots } from "./questions/client-roots.ts";
 import { HeldCalls } from "./questions/held-calls.ts";
 import type { Sealer } from "./sealed.ts";

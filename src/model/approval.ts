@@ -1,5 +1,6 @@
 // The question whether a tool may be called: what the person who answers sees, and the possible answers.
 
+import type { Caller } from "./caller.ts";
 import type { JsonObject } from "./json.ts";
 
 /** What the tool's server says about the tool. Only believe it if `trusted` is set. */
@@ -75,4 +76,11 @@ export type ApprovalAnswer = "once" | "always" | "refuse";
 export type AskApproval = (
   request: ApprovalRequest,
   signal: AbortSignal | undefined,
+) => ApprovalAnswer | Promise<ApprovalAnswer>;
+
+/** Asks about a call whose own client cannot. `tell` says to that client what its call waits for. */
+export type AskElsewhere = (
+  request: ApprovalRequest,
+  signal: AbortSignal | undefined,
+  asker: { caller: Caller; tell: (message: string) => void },
 ) => ApprovalAnswer | Promise<ApprovalAnswer>;

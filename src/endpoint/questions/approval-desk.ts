@@ -1,7 +1,7 @@
 // Approvals that the client cannot ask its user for: the call waits while a person answers elsewhere, on the command
 // line for example. Each call is a question of its own, so an answer is for its caller, its tool and its arguments.
 
-import type { ApprovalAnswer, ApprovalRequest } from "../../model/approval.ts";
+import type { ApprovalAnswer, ApprovalRequest, AskElsewhere } from "../../model/approval.ts";
 import type { Caller } from "../../model/caller.ts";
 import { cancelled, PlugboardError } from "../../model/errors.ts";
 import type { Logger } from "../../model/logger.ts";
@@ -15,13 +15,6 @@ import type { Clock, Timer } from "../../util/clock.ts";
 import { deferred, type Deferred } from "../../util/deferred.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { duration, oneLine, sayTool } from "../../util/text.ts";
-
-/** Decides about a call where its client cannot. `tell` says to the client what its call waits for. */
-export type AskElsewhere = (
-  request: ApprovalRequest,
-  signal: AbortSignal | undefined,
-  asker: { caller: Caller; tell: (message: string) => void },
-) => ApprovalAnswer | Promise<ApprovalAnswer>;
 
 export interface ApprovalDeskOptions {
   pending: PendingApprovals;

@@ -2,7 +2,12 @@
 // model. Also the question whether a call may be made at all.
 
 import { approvalText } from "../../bridge/approval-text.ts";
-import type { ApprovalAnswer, ApprovalRequest, AskApproval } from "../../model/approval.ts";
+import type {
+  ApprovalAnswer,
+  ApprovalRequest,
+  AskApproval,
+  AskElsewhere,
+} from "../../model/approval.ts";
 import type { ElicitationAnswer, ElicitationRequest } from "../../model/elicitation.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { RequestHandlers } from "../../model/request-handlers.ts";
@@ -10,7 +15,6 @@ import type { SampledMessage, SamplingContent, SamplingRequest } from "../../mod
 import type { Clock } from "../../util/clock.ts";
 import type { Client } from "../client.ts";
 import type { Answer } from "../message.ts";
-import type { AskElsewhere } from "./approval-desk.ts";
 import { HOLD_MS } from "./held-calls.ts";
 
 /**
