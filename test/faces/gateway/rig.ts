@@ -91,7 +91,8 @@ export async function openGateway(config: BoardConfig, options: RigOptions = {})
     defaultAgent: "default",
     isWelcome: () => true,
     admit: ({ headers }) => visitorIn(headers),
-    clock,
+    // A test that sets the time does not set how long the gateway takes to stop.
+    clock: systemClock,
     logger: silentLogger,
   });
   const address = await gateway.listen();
