@@ -24,7 +24,7 @@ async function open(options: { waitMs?: number } = {}) {
     {
       servers: {
         docs: { ...fixture("echo"), approval: "ask", env: { DOCS_TOKEN: secret } },
-        wiki: fixture("echo"),
+        lib: { ...fixture("library"), approval: { tools: { "resource:*": "ask" } } },
       },
     },
     { stateDir, ...options },
@@ -73,6 +73,22 @@ describe("a call that needs approval, of a client that cannot be asked", () => {
     await desk.answer((await desk.waiting(1))[0], "refuse");
     expect(said(await second)).toContain("was not approved");
     expect(await desk.left()).toEqual([]);
+  });
+
+  it("may also be a read, in either era", async () => {
+    const desk = await open();
+    const read = { uri: "lib:///rules" };
+    const { body, headers } = modern("resources/read", read);
+    for (const [request, more] of [
+      [legacy("resources/read", read), {}] as const,
+      [body, headers] as const,
+    ]) {
+      const call = post(desk.url, request, { "x-caller": "ci", ...more });
+      const [question] = await desk.waiting(1);
+      expect(question?.request.tool).toBe("lib/resource:lib:///rules");
+      await desk.answer(question, "once");
+      expect((await call).message?.["result"].contents[0].text).toBe("Be quiet.");
+    }
   });
 
   it("tells what it waits for where the client wants to know", async () => {
