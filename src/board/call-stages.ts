@@ -81,7 +81,7 @@ export class CallStages {
         redact: redactor,
         clock,
       });
-    const perMinute = session && SESSION_RATE_LIMIT;
+    const perMinute = session && (session.rateLimit ?? SESSION_RATE_LIMIT);
     this.rateLimit = rateLimitStage({ servers, clock, perMinute });
     this.concurrency = concurrencyStage(servers);
     const sharedStages = (subject: ToolSubject): CallStages | undefined =>
@@ -93,7 +93,14 @@ export class CallStages {
       ...this.#ruleStages,
       (subject) => sharedStages(subject)?.rateLimit(subject),
       this.rateLimit,
-      approvalStage({ servers, agentMode: agent.guard?.approval, ask: onApproval, store }),
+      approvalStage({
+        servers,
+        agentMode: agent.guard?.approval,
+        least: session?.approval,
+        redact: (value) => redactor.value(value),
+        ask: onApproval,
+        store,
+      }),
       (subject) => (sharedStages(subject) ?? this).concurrency(subject),
       outputStage(logger),
       // Innermost, so that a call that is refused or waits has not started.

@@ -12,6 +12,7 @@ import { ServedContent } from "./methods/content.ts";
 import { discover, initialize, listen } from "./methods/lifecycle.ts";
 import { callTool, ServedTools } from "./methods/tools.ts";
 import { inEra } from "./protocol.ts";
+import { ClientRoots } from "./questions/client-roots.ts";
 import { HeldCalls } from "./questions/held-calls.ts";
 import { Startup } from "./startup.ts";
 
@@ -37,9 +38,11 @@ export class Endpoint {
   readonly #content: ServedContent;
   readonly #clients = new Map<Client, () => void>();
   readonly #listening = new Set<() => void>();
+  readonly #roots: ClientRoots | undefined;
 
   constructor(options: EndpointOptions) {
-    const { board, clock, newId } = options;
+    const { board, clock, newId, onRoots } = options;
+    this.#roots = onRoots && new ClientRoots(onRoots, clock);
     const names = serverNames(board);
     const namesServer = (): boolean => names().size > 1;
     const hasServer = (name: string): boolean => names().has(name);
@@ -105,6 +108,7 @@ export class Endpoint {
       return refuse(RPC.invalidRequest, "Invalid Request: a request with this id is under way");
     }
     const stopLogs = this.#logs.watch(exchange);
+    this.#roots?.askIfDue(client, exchange);
     try {
       const starting = this.#startup.before(request.method);
       if (starting !== undefined) await starting;
@@ -131,6 +135,7 @@ export class Endpoint {
     logLevel: string | undefined,
     uris: readonly string[],
   ): Promise<void> {
+    this.#roots?.changed(client);
     if (logLevel !== undefined) this.#logs.restore(client, logLevel);
     for (const uri of uris) {
       const isThere = await this.#content.subscriptions.add(uri).then(
@@ -144,6 +149,14 @@ export class Endpoint {
   /** Takes a notification; one that is not known is dropped. */
   notified(client: Client, { method, params }: RpcNotification): void {
     if (method === "notifications/cancelled") client.cancel(params["requestId"]);
+    if (method === "notifications/initialized" || method === "notifications/roots/list_changed") {
+      this.#roots?.changed(client);
+    }
+  }
+
+  /** The client can be sent to without a request of its own. */
+  reachable(client: Client): void {
+    this.#roots?.askIfDue(client);
   }
 
   /** Ends every stream of changes properly. Calls go on; the board's owner ends them with the board. */

@@ -1,4 +1,4 @@
-// Remembers for which tools the answer was "always": for one agent, by the hash of the tool's and its server's
+// Remembers for which tools the answer was "always": for one agent and one of its callers, by the hash of the tool's and its server's
 // definition, so that the user is asked again when one of them changes. Nothing about a session's own server or about
 // the host's own tools is written to disk.
 
@@ -57,8 +57,8 @@ export class ApprovalStore {
   }
 
   /** Reads the file again if it has changed: the user may have answered, or forgotten the answer, elsewhere. */
-  async has(subject: ToolSubject): Promise<boolean> {
-    if (this.#granted.has(sessionKey(subject))) return true;
+  async has(subject: ToolSubject, caller?: string): Promise<boolean> {
+    if (this.#granted.has(sessionKey(subject, caller))) return true;
     const file = this.#file;
     if (file === undefined || !this.keeps(subject)) return false;
     const version = await versionOf(file);
@@ -66,24 +66,29 @@ export class ApprovalStore {
       const keys = new Set((await readApprovals(file)).map(keyOf));
       this.#kept = { version, keys };
     }
-    return this.#kept.keys.has(keyOf({ ...this.#agent, ...toolOf(subject) }));
+    return this.#kept.keys.has(keyOf({ ...this.#agent, ...toolOf(subject), caller }));
   }
 
   /** Never rejects. */
-  async add(subject: ToolSubject): Promise<void> {
+  async add(subject: ToolSubject, caller?: string): Promise<void> {
     const file = this.#file;
     if (file === undefined || !this.keeps(subject)) {
-      this.#granted.add(sessionKey(subject));
+      this.#granted.add(sessionKey(subject, caller));
       return;
     }
-    const approval = { ...this.#agent, ...toolOf(subject), at: this.#clock.now() };
+    const approval = {
+      ...this.#agent,
+      ...toolOf(subject),
+      ...(caller !== undefined && { caller }),
+      at: this.#clock.now(),
+    };
     const write = (): Promise<void> =>
       change(file, this.#clock, (approvals) => [
         ...approvals.filter((each) => keyOf(each) !== keyOf(approval)),
         approval,
       ]);
     this.#writing = this.#writing.then(write).catch((error: unknown) => {
-      this.#granted.add(sessionKey(subject));
+      this.#granted.add(sessionKey(subject, caller));
       this.#onWriteError(error);
     });
     await this.#writing;
@@ -132,12 +137,12 @@ function toolOf({ canonical: tool, hash }: ToolSubject): Pick<StoredApproval, "t
   return { tool, hash };
 }
 
-function keyOf({ agent, config, tool, hash }: Omit<StoredApproval, "at">): string {
-  return JSON.stringify([agent, config ?? "", tool, hash]);
+function keyOf({ agent, config, tool, hash, caller }: Omit<StoredApproval, "at">): string {
+  return JSON.stringify([agent, config ?? "", tool, hash, caller ?? ""]);
 }
 
-function sessionKey({ canonical, hash, origin }: ToolSubject): string {
-  return JSON.stringify([origin === "session", canonical, hash]);
+function sessionKey({ canonical, hash, origin }: ToolSubject, caller = ""): string {
+  return JSON.stringify([origin === "session", canonical, hash, caller]);
 }
 
 /** The file is always replaced as a whole. Empty if it is missing. */
@@ -157,6 +162,7 @@ function isApproval(value: unknown): value is StoredApproval {
     (value.config === undefined || typeof value.config === "string") &&
     typeof value.tool === "string" &&
     typeof value.hash === "string" &&
+    (value.caller === undefined || typeof value.caller === "string") &&
     typeof value.at === "number"
   );
 }

@@ -69,6 +69,7 @@ export class GatewayTokens implements TokenStore {
   readonly #options: GatewayTokensOptions;
   readonly #files: { token: string; named: string; used: string };
   #byHash = new Map<string, StoredToken>();
+  #byId = new Map<string, StoredToken>();
   #versions = "";
   #lastLook = -Infinity;
   readonly #used = new Map<string, number>();
@@ -121,6 +122,14 @@ export class GatewayTokens implements TokenStore {
     if (token.expiresAt !== undefined && token.expiresAt <= now) return undefined;
     this.#noteUse(token.id, now);
     return token;
+  }
+
+  /** Whether there is a token with this id that has not expired. */
+  isValid(id: string): boolean {
+    this.#look();
+    const token = this.#byId.get(id);
+    if (token === undefined) return false;
+    return token.expiresAt === undefined || token.expiresAt > this.#options.clock.now();
   }
 
   /** Named tokens, oldest first; before them the default token, if there is one. */
@@ -208,6 +217,7 @@ export class GatewayTokens implements TokenStore {
     const found = readDefault(token);
     const tokens = [...readNamed(named), ...(found === undefined ? [] : [found])];
     this.#byHash = new Map(tokens.map((each) => [each.hash, each]));
+    this.#byId = new Map(tokens.map((each) => [each.id, each]));
     this.#versions = versions;
   }
 

@@ -36,6 +36,19 @@ describe("an approval for good", () => {
     }
   });
 
+  it("of one caller is nobody else's", async () => {
+    const stateDir = await makeDirectory();
+    for (const options of [{ agent, stateDir }, { agent }]) {
+      const store = new ApprovalStore(options);
+      await store.add(READ, "token:ci");
+      const has = await Promise.all(
+        ["token:ci", "token:x", undefined].map((each) => store.has(READ, each)),
+      );
+      expect(has).toEqual([true, false, false]);
+    }
+    expect(await readApprovals(approvalsFile(stateDir))).toMatchObject([{ caller: "token:ci" }]);
+  });
+
   it("is a line that a person can read, in a file of the owner's alone", async () => {
     const stateDir = await makeDirectory();
     const clock = new ManualClock();

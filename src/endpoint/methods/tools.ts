@@ -1,6 +1,7 @@
 // `tools/list` and `tools/call`: the board's tools as their servers describe them, and calls straight to the board.
 
 import type { BoardCallOptions } from "../../model/board.ts";
+import { approvalsOf } from "../../model/caller.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { type CallOutcome, canonicalName, type Tool } from "../../model/tool.ts";
 import { type Exchange, showsApps } from "../client.ts";
@@ -172,6 +173,7 @@ export function callTool(
   const options: BoardCallOptions = {
     callId: exchange.callId,
     caller: exchange.client.caller.label,
+    approvalsOf: approvalsOf(exchange.client.caller),
     onUpdate: progress?.onUpdate,
     framed: true,
     meta: passedOn(params["_meta"]),
@@ -205,7 +207,10 @@ async function callForLegacy(
   const { onElicitation, onSampling } = handlersOf(client, context);
   options.onElicitation = onElicitation;
   options.onSampling = onSampling;
-  options.onApproval = approvalFrom(askable(client), asker(client), context.onApproval, waiting);
+  options.onApproval = approvalFrom(
+    { client, capabilities: askable(client), ask: asker(client), waiting },
+    context,
+  );
   options.signal = signal;
   return toAnswer(await context.board.call(name, args, options), exchange);
 }
@@ -243,13 +248,13 @@ async function callForModern(
       : { result: askedByServer(outcome.inputRequired, bound(), context) };
   };
   if (!takesQuestions(capabilities)) {
-    const onApproval = approvalFrom(capabilities, NOBODY, context.onApproval, call.waiting);
-    return make({ onApproval, signal });
+    const asking = { client, capabilities, ask: NOBODY, waiting: call.waiting };
+    return make({ onApproval: approvalFrom(asking, context), signal });
   }
   const held = new HeldCall((ask, until) =>
     make({
       ...askClient({ capabilities, ask, namesServer: context.namesServer }),
-      onApproval: approvalFrom(capabilities, ask, context.onApproval, call.waiting),
+      onApproval: approvalFrom({ client, capabilities, ask, waiting: call.waiting }, context),
       signal: until,
     }),
   );

@@ -10,7 +10,7 @@ import { silentLogger } from "../../model/logger.ts";
 import { systemClock } from "../../util/clock.ts";
 
 export interface ServeMcpOptions extends Partial<
-  Pick<EndpointOptions, "clock" | "logger" | "onApproval" | "about" | "keepsApps">
+  Pick<EndpointOptions, "clock" | "logger" | "onApproval" | "onRoots" | "about" | "keepsApps">
 > {
   /** Default: stdin. */
   input?: Readable;
@@ -34,6 +34,7 @@ export async function serveMcp(board: EndpointBoard, options: ServeMcpOptions = 
     clock = systemClock,
     logger = silentLogger,
     onApproval,
+    onRoots,
     about,
     keepsApps,
   } = options;
@@ -43,7 +44,7 @@ export async function serveMcp(board: EndpointBoard, options: ServeMcpOptions = 
     { current: key, find: (id) => (id === key.id ? key : undefined) },
     randomBytes,
   );
-  const given = { clock, logger, onApproval, about, keepsApps };
+  const given = { clock, logger, onApproval, onRoots, about, keepsApps };
   const endpoint = new Endpoint({ board, sealer, newId: randomUUID, ...given });
   try {
     await serveOnStdio({ endpoint, input, output, signal });

@@ -6,10 +6,11 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { openBoard } from "../../../board.ts";
 import { declineUnattributed } from "../../../board/decline-unattributed.ts";
-import { type GatewayConfig, gatewaySettings, loadGateway } from "../../../config/gateway.ts";
+import type { GatewayConfig } from "../../../config/gateway.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import { McpEntry } from "../../../endpoint/http/entry.ts";
 import { SESSION_MS, Sessions } from "../../../endpoint/http/sessions.ts";
+import { ApprovalDesk } from "../../../endpoint/questions/approval-desk.ts";
 import { Sealer } from "../../../endpoint/sealed.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
@@ -17,18 +18,20 @@ import { bindingProblem } from "../../../net/binding.ts";
 import { withProxy } from "../../../net/proxy-env.ts";
 import { GatewayTokens } from "../../../state/gateway-tokens.ts";
 import { tryLock } from "../../../state/lock.ts";
+import { FilePendingApprovals } from "../../../state/pending-approvals.ts";
 import { SealKeys } from "../../../state/seal-keys.ts";
 import { FileSessionStore } from "../../../state/session-store.ts";
 import { Access, type Admission, type Refusal } from "../../gateway/access/access.ts";
-import { GatewayAgents, type OpenedAgent, type Visitor } from "../../gateway/agents.ts";
+import { type AgentBoard, GatewayAgents, type Visitor } from "../../gateway/agents.ts";
 import { readTls } from "../../gateway/access/tls.ts";
 import { Gateway, pathOf } from "../../gateway/gateway.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSource } from "../open.ts";
 import { readAgent } from "../read-agent.ts";
+import { readGateway } from "../read-gateway.ts";
 import { aboutBoard } from "../serve/about-board.ts";
-import { CLIENT_TOOL_TIMEOUT, forClients } from "../serve/serve.ts";
+import { CLIENT_TOOL_TIMEOUT, forClients, hasSessionServers } from "../serve/serve.ts";
 import type { UpCommand } from "./command.ts";
 
 export async function runUp(command: UpCommand, context: CliContext): Promise<number> {
@@ -63,12 +66,25 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
       clock,
       idleMs: settings.idleTimeout,
       most: settings.limits.sessions,
+      isGone: (caller) => caller.startsWith("token:") && !tokens.isValid(caller.slice(6)),
+    });
+    const pending = new FilePendingApprovals(stateDir, clock);
+    // Removes what a gateway that was killed has left.
+    await pending.list();
+    const desk = new ApprovalDesk({
+      pending,
+      clock,
+      logger,
+      random: randomBytes,
+      waitMs: settings.approvalWait,
     });
     const agents = new GatewayAgents({
       sealer,
       newId: randomUUID,
       clock,
       logger,
+      desk,
+      idleMs: settings.idleTimeout,
       open: (id) => openAgent(id, config, context),
     });
     const access = new Access({
@@ -107,6 +123,7 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     );
     await opening;
     await aborted(signal);
+    desk.close();
     agents.endStreams();
     await gateway.close();
     await access.close();
@@ -127,13 +144,6 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-async function readGateway(context: CliContext): Promise<GatewayConfig> {
-  const source = findSource(context);
-  const { cwd, homedir } = context.io;
-  if (source.kind !== "file") return { settings: gatewaySettings(), agentIds: ["default"] };
-  return loadGateway(source.path, { cwd, homedir });
-}
-
 function withOptions(settings: GatewaySettings, { host, port }: UpCommand): GatewaySettings {
   const chosen = { ...settings, ...(host && { host }), ...(port !== undefined && { port }) };
   const problem = bindingProblem(chosen);
@@ -145,10 +155,11 @@ async function openAgent(
   id: string,
   { agentIds }: GatewayConfig,
   context: CliContext,
-): Promise<OpenedAgent | undefined> {
+): Promise<AgentBoard | undefined> {
   if (!agentIds.includes(id)) return undefined;
   const { io, logger, clock, options } = context;
   const agent = forClients(await readAgent({ ...context, options: { ...options, agent: id } }));
+  const workspace = agent.workspace ?? io.cwd;
   const board = await openBoard(
     { ...agent, startupWait: 0 },
     {
@@ -157,14 +168,24 @@ async function openAgent(
       clock,
       logger,
       stateDir: plugboardHome(io.env, io.homedir),
-      workspaceDir: agent.workspace ?? io.cwd,
+      workspaceDir: workspace,
+      // Callers who are not the owner get a board of their own.
+      owner: true,
+      onlyInSessions: true,
       defaultToolTimeout: CLIENT_TOOL_TIMEOUT,
       showsApps: true,
       ...declineUnattributed(logger),
       serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
     },
   );
-  return { board, ...aboutBoard(agent, io) };
+  const { roots } = agent;
+  return {
+    board,
+    workspace,
+    hasSessionServers: hasSessionServers(agent),
+    roots,
+    ...aboutBoard(agent, io),
+  };
 }
 
 function admit(
