@@ -15,6 +15,7 @@ import type { UnmatchedRule } from "./model/guard-settings.ts";
 import type { JsonObject } from "./model/json.ts";
 import type { BoardPrompts } from "./model/prompt.ts";
 import type { BoardResources } from "./model/resource.ts";
+import type { ServerLogLevel } from "./model/server-log.ts";
 import type { ServerStatus } from "./model/server-status.ts";
 import type { CallOutcome, Tool } from "./model/tool.ts";
 import { checkStateDirectory } from "./state/state-directory.ts";
@@ -103,6 +104,10 @@ class LiveBoard implements Board {
 
   instructions(): ServerInstructions[] {
     return this.#core.instructions();
+  }
+
+  setLogLevel(level: ServerLogLevel | undefined): void {
+    this.#core.logLevel.set(level);
   }
 
   unmatchedRules(): UnmatchedRule[] {

@@ -47,6 +47,7 @@ export type {
   BoardEvents,
   CallEvent,
   CallStartEvent,
+  LogEvent,
   NoticeEvent,
   PromptsEvent,
   ResourcesEvent,
@@ -124,6 +125,7 @@ export type {
   ServerScope,
   StdioEndpoint,
 } from "./model/server-definition.ts";
+export type { ServerLogLevel, ServerLogMessage } from "./model/server-log.ts";
 export type { ServerState, ServerStateKind } from "./model/server-state.ts";
 export type { ServerStatus } from "./model/server-status.ts";
 export type {

@@ -123,7 +123,7 @@ export class Calls {
       if (confirmation !== undefined) await confirmation;
       requireShallow("the arguments are", call.args);
       if (call.request !== undefined) requireShallowRequest(call.request);
-      const options = callOptions(supervisor, call);
+      const options = callOptions(supervisor, call, this);
       const result = await connection.callTool(tool, call.args, options);
       const asked = options.input === undefined ? undefined : toInputRequired(result);
       outcome =
@@ -199,9 +199,11 @@ export function requireShallowRequest(request: NonNullable<GuardedCall["request"
 function callOptions(
   { definition }: Supervisor,
   { callId, signal, onUpdate, handlers, request }: GuardedCall,
+  board: object,
 ): CallOptions {
   return {
     callId,
+    board,
     timeout: definition.toolTimeout,
     ceiling: CALL_CEILING_MS,
     signal,

@@ -29,6 +29,7 @@ import { Resources } from "./content/resources.ts";
 import { findByFullName, findTool, unknownTool } from "./find-tool.ts";
 import { BoardGuard, type SessionGuard } from "./guard.ts";
 import type { RecentFailures } from "./recent-failures.ts";
+import { BoardLogLevel } from "./log-level.ts";
 import { BoardRoots } from "./roots.ts";
 import { BoardRules } from "./rules.ts";
 import { savedResultTool } from "./saved-results.ts";
@@ -66,6 +67,7 @@ export class BoardCore {
   readonly resources: Resources;
   readonly prompts: Prompts;
   readonly roots: BoardRoots;
+  readonly logLevel: BoardLogLevel;
   /** Only of an agent's board, which speaks of them for all sessions. */
   readonly rules: BoardRules | undefined;
   readonly on: BoardBase["on"] = (event, listener) => this.#events.on(event, listener);
@@ -99,6 +101,7 @@ export class BoardCore {
       workspace: over?.directories ?? [workspaceDir ?? process.cwd()],
       base: base?.roots,
     });
+    this.logLevel = new BoardLogLevel(options.serverLogLevel, base?.logLevel);
     const reader = savedResultTool(() => this.#guard.saved);
     const given = [
       ...(options.native ?? []),
@@ -139,6 +142,7 @@ export class BoardCore {
     this.servers = new ServerSet({
       ...common,
       roots: this.roots,
+      logLevel: this.logLevel,
       questions: new QuestionQueue(),
       catalog: new Catalog(naming, native.keys()),
       guard: this.#guard,
@@ -173,7 +177,12 @@ export class BoardCore {
     });
     const content = {
       caches: this.#caches,
-      requests: new ContentRequests(this.#guard, this.clock, over === undefined ? {} : options),
+      requests: new ContentRequests({
+        guard: this.#guard,
+        clock: this.clock,
+        board: this.#calls,
+        handlers: over && options,
+      }),
       guard: this.#guard,
       redact: <Value>(value: Value): Value => this.#redactor.value(value),
     };
@@ -256,6 +265,7 @@ export class BoardCore {
   /** Resolves when no process of its own servers is left. The guard closes after `others`, which use it. */
   async close(others?: Promise<void>): Promise<void> {
     for (const off of this.#offBase) off();
+    this.logLevel.close();
     this.#caches.close();
     await Promise.all([this.servers.close(), others]);
     // Calls end when their servers close, except those that wait for a person, so this wait has a limit.
@@ -284,6 +294,11 @@ export class BoardCore {
       if (this.#isOpen) this.rules?.warn();
       const change = this.tools.listedChange(event);
       if (this.#isOpen && change !== undefined) this.#events.emit("tools", change);
+    });
+    this.servers.events.on("log", ({ board, data, ...message }) => {
+      // What is about a call is for the board that made it.
+      if (board !== undefined && board !== this.#calls) return;
+      this.#events.emit("log", { ...message, data: this.#redactor.value(data) });
     });
     this.servers.events.on("state", ({ entry, state, previous }) => {
       this.#events.emit("server", {

@@ -6,10 +6,12 @@ import type { AgentConfig } from "../model/agent-config.ts";
 import type { BoardOptions } from "../model/board-options.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Logger } from "../model/logger.ts";
+import type { LogLevelSource } from "../model/server-log.ts";
 import type { RemoteEndpoint, ServerDefinition } from "../model/server-definition.ts";
 import { withProxy } from "../net/proxy-env.ts";
 import type { Redactor } from "../secrets/redactor.ts";
 import type { Connect, ConnectOptions } from "../server/connect.ts";
+import type { LoggedMessage } from "../server/log/server-log.ts";
 import { SamplingLimits } from "../server/requests/sampling-limits.ts";
 import { capabilitiesOf, type HostAnswers } from "../server/requests/host-answers.ts";
 import { Supervisor, type SupervisorOptions } from "../server/supervisor/supervisor.ts";
@@ -34,6 +36,8 @@ export interface CreateServerContext extends Pick<
   redactor: Redactor;
   secrets: ServerSecrets;
   roots: BoardRoots;
+  logLevel: LogLevelSource;
+  onLog: (message: LoggedMessage) => void;
   questions: QuestionQueue;
 }
 
@@ -73,6 +77,7 @@ export function createServer(
     logger,
     redact: (text, isCut) => redactor.text(text, isCut),
     answers: answersFor(definition, roots, context),
+    onLog: context.onLog,
     path: programPath,
     authorize: signIn && ((endpoint) => signIn.authorizer(endpoint)),
     era: reached?.isEraDoubtful ? undefined : reached?.era,
@@ -109,7 +114,10 @@ function lazyConnector(options: ConnectOptions): Connect {
   };
 }
 
-type AnswersContext = Pick<CreateServerContext, "options" | "roots" | "questions" | "clock">;
+type AnswersContext = Pick<
+  CreateServerContext,
+  "options" | "roots" | "questions" | "clock" | "logLevel"
+>;
 
 /** What would be advertised to the server now. */
 export function advertisedTo(definition: ServerDefinition, context: AnswersContext): JsonObject {
@@ -121,13 +129,13 @@ export function advertisedTo(definition: ServerDefinition, context: AnswersConte
 function answersFor(
   { sampling }: ServerDefinition,
   roots: ServerRoots,
-  { options, questions, clock }: AnswersContext,
+  { options, questions, clock, logLevel }: AnswersContext,
 ): HostAnswers {
-  const { onElicitation, onSampling, serverLogLevel = "warn" } = options;
+  const { onElicitation, onSampling } = options;
   return {
     roots,
     questions,
-    logLevel: serverLogLevel,
+    logLevel,
     onElicitation,
     maySample: sampling !== undefined,
     sampling:

@@ -12,6 +12,7 @@ import type { ToolSubject } from "../model/guard.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import type { ServerState } from "../model/server-state.ts";
 import { toolWithoutSecrets } from "../model/without-secrets.ts";
+import type { LoggedMessage } from "../server/log/server-log.ts";
 import { within } from "../util/clock.ts";
 import { closest } from "../util/closest.ts";
 import { Emitter } from "../util/emitter.ts";
@@ -27,7 +28,10 @@ import type { ServerEntry } from "./server-entry.ts";
 
 const DISABLED: ServerState = { kind: "disabled" };
 
-export interface ServerSetOptions extends Omit<CreateServerContext, "onState" | "onTools"> {
+export interface ServerSetOptions extends Omit<
+  CreateServerContext,
+  "onState" | "onTools" | "onLog"
+> {
   catalog: Catalog;
   guard: Pick<BoardGuard, "open" | "inspect" | "check" | "offer">;
   /** Keeps tool lists between runs. */
@@ -48,6 +52,7 @@ export interface ServerSetEvents {
   /** A server has listed its tools, or its tools are gone. Also emitted if that changes nothing. */
   tools: ToolsEvent & { server: string };
   state: { entry: ServerEntry; state: ServerState; previous: ServerState };
+  log: LoggedMessage & { server: string };
   removed: ServerEntry;
 }
 
@@ -289,6 +294,9 @@ export class ServerSet {
         if (this.isOwn(entry)) this.events.emit("state", { entry, state, previous });
       },
       onTools: (list, identity) => this.#onTools(entry, list, identity),
+      onLog: (message) => {
+        if (this.isOwn(entry)) this.events.emit("log", { server: entry.name, ...message });
+      },
     });
     // A server that replaces another keeps its place: prompt caches depend on the order of tools.
     this.#own.set(definition.name, entry);
@@ -412,6 +420,9 @@ export class ServerSet {
       base.events.on("tools", ({ server }) => this.#updateShared(server)),
       base.events.on("state", (event) => {
         if (this.#shared(event.entry.name) === event.entry) this.events.emit("state", event);
+      }),
+      base.events.on("log", (event) => {
+        if (this.#shared(event.server) !== undefined) this.events.emit("log", event);
       }),
     ];
     for (const { name } of base.own()) this.#updateShared(name);

@@ -8,6 +8,7 @@ import type { JsonObject } from "./json.ts";
 import type { BoardPrompts } from "./prompt.ts";
 import type { BoardResources } from "./resource.ts";
 import type { ServerConfig } from "./server-config.ts";
+import type { ServerLogLevel } from "./server-log.ts";
 import type { ServerStatus } from "./server-status.ts";
 import type { CallOutcome, Tool, UpdateListener } from "./tool.ts";
 
@@ -47,6 +48,11 @@ export interface BoardBase extends AsyncDisposable {
    * invisible characters. Leaves out words that have changed since they were pinned, if the pins block that.
    */
   instructions(): ServerInstructions[];
+  /**
+   * Tells the servers the lowest level of log messages that you want as the event "log", in addition to what
+   * `serverLogLevel` asks for. Shared servers send what any session wants. Without a level, you want none.
+   */
+  setLogLevel(level: ServerLogLevel | undefined): void;
   /** Returns a function that removes the listener. */
   on<Name extends keyof BoardEvents>(
     event: Name,

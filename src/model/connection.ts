@@ -20,6 +20,8 @@ export interface CallerRequest extends Pick<
 > {
   /** Passed on with the questions that the server asks because of the request. */
   callId?: string | undefined;
+  /** Identifies the board that the request is made on: what a server logs about the request is for that board. */
+  board?: object | undefined;
   /** The caller's handlers for what the server asks because of the request. */
   handlers?: RequestHandlers | undefined;
 }

@@ -1,5 +1,6 @@
 // The events of a board.
 
+import type { ServerLogMessage } from "./server-log.ts";
 import type { ServerState } from "./server-state.ts";
 import type { CallFailure, ToolSource } from "./tool.ts";
 
@@ -48,6 +49,11 @@ export interface CallEvent {
   failure?: CallFailure;
 }
 
+/** A server has sent a log message. A flood of them is cut: about a hundred in a second are reported. */
+export interface LogEvent extends ServerLogMessage {
+  server: string;
+}
+
 /** Something the user should know, such as a limit that was reached. The same text comes once. */
 export interface NoticeEvent {
   text: string;
@@ -60,5 +66,6 @@ export interface BoardEvents {
   server: ServerEvent;
   callStart: CallStartEvent;
   call: CallEvent;
+  log: LogEvent;
   notice: NoticeEvent;
 }

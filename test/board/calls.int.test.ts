@@ -2,14 +2,18 @@
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import type { ApprovalRequest } from "../../src/model/approval.ts";
 import type { Board, BoardCallOptions } from "../../src/model/board.ts";
 import type { CallerOptions, InputRequired } from "../../src/model/caller-options.ts";
+import type { LogEvent } from "../../src/model/events.ts";
 import type { JsonObject } from "../../src/model/json.ts";
 import { cleanUp, directory, openWith } from "../guard/boards.ts";
+import { closeAll, serve } from "../fixtures/http/client.ts";
 import { fixture, textOf } from "../support/boards.ts";
 
+afterEach(closeAll);
+// Last, so that it is done first.
 cleanUp();
 
 const ERAS = ["legacy", "modern"] as const;
@@ -255,6 +259,79 @@ describe("instructions", () => {
     ]);
     const session = await board.openSession({ cwd: "/", servers: { own: faithful("legacy") } });
     expect(session.instructions().map(({ server }) => server)).toEqual(["one", "two", "own"]);
+  });
+});
+
+describe("a server's log", () => {
+  const messages = [
+    { level: "info", logger: "db", data: { rows: 3 } },
+    { level: "error", data: "The key is s3cr3t-value-of-the-key." },
+  ];
+
+  it.each(ERAS)("is an event of the board, without secrets: %s", async (era) => {
+    const env = { KEY: "s3cr3t-value-of-the-key" };
+    const server = { ...faithful(era), env: { KEY: "${KEY}" } };
+    const board = await openWith({ servers: { one: server } }, { env: { ...process.env, ...env } });
+    const logged: LogEvent[] = [];
+    board.on("log", (event) => void logged.push(event));
+    await board.call("one/log", { messages });
+    // The messages come before the answer to the next call.
+    await board.call("one/level");
+    expect(logged).toEqual([
+      { server: "one", level: "info", logger: "db", data: { rows: 3 } },
+      {
+        server: "one",
+        level: "error",
+        data: expect.stringMatching(/^The key is \[.*\]\.$/) as string,
+      },
+    ]);
+  });
+
+  it.each(ERAS)("begins at the level that anybody wants: %s", async (era) => {
+    const board = await openWith({ servers: { one: faithful(era) } });
+    const level = async (): Promise<string> => textOf(await board.call("one/level"));
+    expect(await level()).toBe("warning");
+    board.setLogLevel("debug");
+    expect(await level()).toBe("debug");
+    const session = await board.openSession({ cwd: "/" });
+    board.setLogLevel("critical");
+    session.setLogLevel("notice");
+    expect(await level()).toBe("notice");
+    await session.close();
+    expect(await level()).toBe("warning");
+    board.setLogLevel("info");
+    await board.restart("one");
+    expect(await level()).toBe("info");
+  });
+
+  it("names its call where the message comes with the answer, and is for the board that made it", async () => {
+    const server = await serve({ era: "modern", answer: "sse", raw: true });
+    const board = await openWith({ servers: { one: { url: server.url } } });
+    const session = await board.openSession({ cwd: "/" });
+    const heard: string[] = [];
+    board.on("log", ({ callId, data }) => heard.push(`board ${callId} ${String(data)}`));
+    session.on("log", ({ callId, data }) => heard.push(`session ${callId} ${String(data)}`));
+    const say = (data: string): JsonObject => {
+      const params = JSON.stringify({ level: "error", data });
+      const note = `{"jsonrpc":"2.0","method":"notifications/message","params":${params}}`;
+      return { line: `[${note},{"jsonrpc":"2.0","id":$ID,"result":{"content":[]}}]` };
+    };
+    await Promise.all([
+      board.call("one/raw", say("a"), { callId: "call_a" }),
+      session.call("one/raw", say("b"), { callId: "call_b" }),
+    ]);
+    expect(heard.toSorted()).toEqual(["board call_a a", "session call_b b"]);
+  });
+
+  it("reaches every board that shares the server, where its call is not known", async () => {
+    const board = await openWith({ servers: { one: faithful("legacy") } });
+    const session = await board.openSession({ cwd: "/" });
+    const heard: string[] = [];
+    board.on("log", ({ server, data }) => heard.push(`board ${server} ${String(data)}`));
+    session.on("log", ({ server, data }) => heard.push(`session ${server} ${String(data)}`));
+    await session.call("one/log", { messages: [{ level: "error", data: "x" }] });
+    await session.call("one/level");
+    expect(heard).toEqual(["board one x", "session one x"]);
   });
 });
 

@@ -50,19 +50,25 @@ export interface ContentOptions {
   redact: <Value>(value: Value) => Value;
 }
 
+export interface ContentRequestsOptions {
+  guard: Pick<BoardGuard, "aroundContent">;
+  clock: Clock;
+  /** Identifies the board to its servers. */
+  board: object;
+  /** A session's: a shared server would ask those of the agent. */
+  handlers?: RequestHandlers | undefined;
+}
+
 export class ContentRequests {
   readonly #guard: Pick<BoardGuard, "aroundContent">;
   readonly #clock: Clock;
+  readonly #board: object;
   readonly #handlers: RequestHandlers;
 
-  /** `handlers` are a session's: a shared server would ask those of the agent. */
-  constructor(
-    guard: Pick<BoardGuard, "aroundContent">,
-    clock: Clock,
-    handlers: RequestHandlers = {},
-  ) {
+  constructor({ guard, clock, board, handlers = {} }: ContentRequestsOptions) {
     this.#guard = guard;
     this.#clock = clock;
+    this.#board = board;
     this.#handlers = handlers;
   }
 
@@ -124,6 +130,7 @@ export class ContentRequests {
       const outcome = await ask(connection.content, {
         timeout: Math.min(definition.toolTimeout, timeout ?? Infinity),
         callId,
+        board: this.#board,
         signal,
         handlers: this.#handlersOf(given),
         meta,

@@ -24,6 +24,7 @@ import type { BoardPrompts } from "../../model/prompt.ts";
 import type { BoardResources } from "../../model/resource.ts";
 import type { ServerConfig } from "../../model/server-config.ts";
 import type { ServerDefinition } from "../../model/server-definition.ts";
+import type { ServerLogLevel } from "../../model/server-log.ts";
 import type { ServerStatus } from "../../model/server-status.ts";
 import type { CallOutcome, Tool } from "../../model/tool.ts";
 import { oneLine } from "../../util/text.ts";
@@ -232,6 +233,10 @@ export class LiveSession implements SessionBoard {
 
   instructions(): ServerInstructions[] {
     return this.#core.instructions();
+  }
+
+  setLogLevel(level: ServerLogLevel | undefined): void {
+    this.#core.logLevel.set(level);
   }
 
   async restart(server: string): Promise<ServerStatus> {

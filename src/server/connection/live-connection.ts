@@ -21,6 +21,7 @@ import { packageVersion } from "../../util/version.ts";
 import { listPages } from "../lists/list-pages.ts";
 import { TOOL_LIST } from "../lists/list-tools.ts";
 import { withCause } from "../log/find-cause.ts";
+import type { LoggedMessage } from "../log/server-log.ts";
 import type { RedactText } from "../log/stderr-log.ts";
 import { RequestRouter } from "../requests/request-router.ts";
 import type { HostAnswers } from "../requests/host-answers.ts";
@@ -41,6 +42,8 @@ export interface ConnectionOptions {
   answers?: HostAnswers;
   /** Removes secrets from stderr and from what the server says about itself and its tools. */
   redact?: RedactText;
+  /** Gets the server's log messages, cleaned and in bounded number. */
+  onLog?: (message: LoggedMessage) => void;
   /** What a person should know of how the server was reached; a diagnostic of every list. */
   remark?: string;
 }
@@ -124,9 +127,11 @@ class LiveConnection implements Connection {
   #handshake: Handshake | undefined;
   #content: LiveContent | undefined;
   #closing: Promise<void> | undefined;
+  #offLogLevel: (() => void) | undefined;
 
   constructor(options: ConnectionOptions & { carrier: Carrier }) {
     const { definition, carrier, clock, logger, answers = {}, redact = (text) => text } = options;
+    const { onLog } = options;
     this.#options = options;
     this.#redact = redact;
     const { wire } = carrier;
@@ -137,8 +142,10 @@ class LiveConnection implements Connection {
       clock,
       logger,
       redact,
+      onLog,
     });
     void carrier.broken.then((reason) => {
+      this.#offLogLevel?.();
       this.#router.end(reason);
       wire.end(reason);
       this.#closed.resolve(reason);
@@ -187,10 +194,11 @@ class LiveConnection implements Connection {
     const { era } = handshake;
     const stated = handshake.statement.capabilities;
     const hasLogging = isJsonObject(stated) && isJsonObject(stated.logging);
-    if (era === "modern") {
+    const adoptMeta = (): void => {
       const level = hasLogging ? this.#router.logLevel : undefined;
       wire.adoptMeta(requestMeta(this.#host, capabilities, level));
-    }
+    };
+    if (era === "modern") adoptMeta();
     const onToolsChanged = (): void => {
       for (const listener of this.#toolsChanged) listener();
     };
@@ -214,6 +222,9 @@ class LiveConnection implements Connection {
     };
     if (era === "legacy") this.#router.watchRoots(client);
     setLogLevel();
+    this.#offLogLevel = this.#options.answers?.logLevel?.onChange(
+      era === "modern" ? adoptMeta : setLogLevel,
+    );
     const onRenewed = (): void => {
       setLogLevel();
       onToolsChanged();
@@ -328,6 +339,7 @@ class LiveConnection implements Connection {
 
   async #close(): Promise<void> {
     this.#closed.resolve(undefined);
+    this.#offLogLevel?.();
     this.#toolsChanged.clear();
     this.#content?.end();
     const stopped = new PlugboardError(

@@ -32,6 +32,7 @@ export async function attachClient(sdk: Sdk, options: AttachOptions): Promise<Cl
     if (router.requests.supports(method)) passOnRequests(method, sdk, client, router);
   }
   client.setNotificationHandler("notifications/message", ({ params }) => router.log.write(params));
+  transport.onlog = (params, request) => router.log.write(params, request);
   client.setNotificationHandler("notifications/elicitation/complete", ({ params }) =>
     router.requests.completed(params),
   );

@@ -1,10 +1,14 @@
 // Writes a server's log messages (`notifications/message`) to the log: as plain text, short and in bounded
 // number.
 
+import type { CallerRequest } from "../../model/connection.ts";
 import { isJsonObject } from "../../model/json.ts";
 import type { Logger, LogLevel } from "../../model/logger.ts";
+import { SERVER_LOG_LEVELS, type ServerLogMessage } from "../../model/server-log.ts";
 import type { Clock } from "../../util/clock.ts";
+import { isTooDeep } from "../../util/json-depth.ts";
 import { asText, oneLine, plainText, plural } from "../../util/text.ts";
+import { mapStrings } from "../../util/value-strings.ts";
 import { LogLimit } from "./log-limit.ts";
 import type { RedactText } from "./stderr-log.ts";
 
@@ -25,37 +29,70 @@ const LEVELS: ReadonlyMap<unknown, LogLevel> = new Map<unknown, LogLevel>([
   ["emergency", "error"],
 ]);
 
-/** The protocol's word for a level of ours. */
-export function protocolLevel(level: LogLevel): string {
-  return level === "warn" ? "warning" : level;
+/** A message, and the board that the request is made on which it belongs to. */
+export interface LoggedMessage extends ServerLogMessage {
+  board?: object;
+}
+
+export interface ServerLogOptions {
+  logger: Logger;
+  clock: Clock;
+  redact?: RedactText;
+  onLog?: ((message: LoggedMessage) => void) | undefined;
 }
 
 export class ServerLog {
   readonly #logger: Logger;
   readonly #redact: RedactText;
+  readonly #onLog: ServerLogOptions["onLog"];
   readonly #limit: LogLimit;
 
-  constructor(logger: Logger, clock: Clock, redact: RedactText = (text) => text) {
+  constructor({ logger, clock, redact = (text) => text, onLog }: ServerLogOptions) {
     this.#logger = logger;
     this.#redact = redact;
+    this.#onLog = onLog;
     const onLeftOut = (count: number): void =>
       logger.warn(`(${plural(count, "message")} left out)`, { stream: "log" });
     this.#limit = new LogLimit({ ...LIMIT, clock, onLeftOut });
   }
 
-  write(params: unknown): void {
+  /** `request` is the one that the message certainly belongs to. */
+  write(params: unknown, request?: Pick<CallerRequest, "callId" | "board">): void {
     if (!isJsonObject(params) || !this.#limit.take()) return;
     const level = LEVELS.get(params.level) ?? "info";
     const name = typeof params.logger === "string" ? this.#clean(params.logger, MAX_NAME) : "";
-    this.#logger[level](this.#clean(asText(params.data), MAX_LINE), {
+    const text = asText(params.data);
+    this.#logger[level](this.#clean(text, MAX_LINE), {
       stream: "log",
       ...(name !== "" && { logger: name }),
+    });
+    this.#onLog?.({
+      level: SERVER_LOG_LEVELS.find((each) => each === params.level) ?? "info",
+      ...(name !== "" && { logger: name }),
+      data: this.#data(params.data, text),
+      ...(request?.callId !== undefined && { callId: request.callId }),
+      ...(request?.board !== undefined && { board: request.board }),
     });
   }
 
   /** Redacts after plainText, because an escape inside a secret would hide it, and before the text is cut. */
   #clean(text: string, max: number): string {
+    return oneLine(this.#plain(text), max);
+  }
+
+  /** JSON stays JSON if it is small. */
+  #data(data: unknown, text: string): unknown {
+    if (typeof data !== "object" || data === null) {
+      return typeof data === "string" ? this.#plain(text) : (data ?? null);
+    }
+    if (text.length > MAX_READ || isTooDeep(data)) return this.#plain(text);
+    // A secret may go over several strings, which the whole text shows.
+    const plain = this.#plain(text);
+    return plain === text ? data : mapStrings(data, (each) => this.#plain(each));
+  }
+
+  #plain(text: string): string {
     const isCut = text.length > MAX_READ;
-    return oneLine(this.#redact(plainText(text.slice(0, MAX_READ)), isCut), max);
+    return this.#redact(plainText(text.slice(0, MAX_READ)), isCut);
   }
 }

@@ -2,9 +2,9 @@
 
 import type { OnElicitation } from "../../model/elicitation.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
-import type { LogLevel } from "../../model/logger.ts";
 import type { RootsSource } from "../../model/roots.ts";
 import type { OnSampling } from "../../model/sampling.ts";
+import type { LogLevelSource } from "../../model/server-log.ts";
 import type { QuestionQueue } from "../../util/question-queue.ts";
 import type { SamplingLimits } from "./sampling-limits.ts";
 
@@ -17,8 +17,8 @@ export interface HostAnswers {
   roots?: RootsSource;
   /** The board's queue, so that its callback gets one question at a time, whichever server asks. */
   questions?: QuestionQueue;
-  /** The lowest level that servers should log. Default `warn`. */
-  logLevel?: LogLevel;
+  /** The lowest level that the server should log. Default `warning`. */
+  logLevel?: LogLevelSource;
 }
 
 /** What a connection that is opened now advertises. A server may list other tools for other capabilities. */

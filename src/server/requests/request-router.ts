@@ -6,10 +6,11 @@ import type { InputResponses } from "../../model/caller-options.ts";
 import type { CallerRequest, CallOptions, ProtocolEra } from "../../model/connection.ts";
 import { cancelled, PlugboardError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
+import type { ServerLogLevel } from "../../model/server-log.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { pause, within } from "../../util/clock.ts";
 import { deferred } from "../../util/deferred.ts";
-import { protocolLevel, ServerLog } from "../log/server-log.ts";
+import { type LoggedMessage, ServerLog } from "../log/server-log.ts";
 import type { Wire } from "../transport/carrier.ts";
 import type { RequestOptions } from "../transport/pending-calls.ts";
 import { CallsInFlight, type CausingCall, type RequestOrigin } from "./calls-in-flight.ts";
@@ -20,6 +21,7 @@ import { type RequestsContext, ServerRequests } from "./server-requests.ts";
 export interface RequestRouterOptions extends RequestsContext {
   wire: Wire;
   answers: HostAnswers;
+  onLog?: ((message: LoggedMessage) => void) | undefined;
 }
 
 /** How long we wait for a server to ask for its roots, and for it to take them. */
@@ -38,12 +40,12 @@ export class RequestRouter {
   constructor(options: RequestRouterOptions) {
     this.#options = options;
     this.requests = new ServerRequests(options.answers, options);
-    this.log = new ServerLog(options.logger, options.clock, options.redact);
+    this.log = new ServerLog(options);
   }
 
   /** The lowest level that the server should log, in the protocol's words. */
-  get logLevel(): string {
-    return protocolLevel(this.#options.answers.logLevel ?? "warn");
+  get logLevel(): ServerLogLevel {
+    return this.#options.answers.logLevel?.current() ?? "warning";
   }
 
   /** Up to 2025-11-25, tells the server when the roots change. Later servers ask when they need them. */

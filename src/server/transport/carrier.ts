@@ -11,6 +11,8 @@ import type { RequestOptions } from "./pending-calls.ts";
 
 /** An SDK transport that also makes requests of the host's own. */
 export interface Wire extends Transport {
+  /** Gets the log messages of which the wire knows the request that they belong to. The SDK gets the others. */
+  onlog?: (params: unknown, request: RequestOptions) => void;
   /** Rejects with a PlugboardError only. */
   request(method: string, params: JsonObject, options: RequestOptions): Promise<unknown>;
   callTool(name: string, args: JsonObject, options: RequestOptions): Promise<unknown>;

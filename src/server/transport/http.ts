@@ -53,7 +53,7 @@ export class HttpTransport extends RemoteTransport {
     const response = await this.session.post(outgoing);
     let stray: { message: unknown } | undefined;
     const take = (data: string): void => {
-      for (const message of this.receive(data)) {
+      for (const message of this.receive(data, id)) {
         // The response is to this request alone, so an error without an id is about it.
         if (isErrorWithoutId(message)) this.calls.fail(id, serverError(method, message.error));
         stray = { message };

@@ -19,6 +19,9 @@ export interface RequestOptions extends CallerMeta {
   ceiling?: number;
   signal?: AbortSignal;
   onProgress?: (progress: Progress) => void;
+  /** The caller's id, and the board that the request is made on: log messages carry them. */
+  callId?: string | undefined;
+  board?: object | undefined;
   /** More parameters of a call, besides its name and arguments. */
   extra?: JsonObject;
   /** The server need not know this request: an outage is not waited out, and no answer ends the conversation. */

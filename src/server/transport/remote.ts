@@ -17,10 +17,11 @@ export abstract class RemoteTransport implements Wire {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: NonNullable<Wire["onmessage"]>;
+  onlog?: NonNullable<Wire["onlog"]>;
 
   protected readonly calls: PendingCalls;
   protected meta: JsonObject | undefined;
-  readonly #streams = new Map<number, { ended: AbortController; isProbe: boolean }>();
+  readonly #streams = new Map<number, { ended: AbortController; options: RequestOptions }>();
   readonly #end = new AbortController();
   readonly #onFatal: (error: PlugboardError) => void;
   readonly #quote: Quote;
@@ -103,9 +104,9 @@ export abstract class RemoteTransport implements Wire {
 
   /**
    * Takes one message, or a batch, as text. Throws if it is not JSON. Returns what is neither a request nor a
-   * notification nor an answer to something that was asked.
+   * notification nor an answer to something that was asked. `id` is the request whose own stream this is.
    */
-  receive(text: string): unknown[] {
+  receive(text: string, id?: number): unknown[] {
     let parsed: unknown;
     try {
       parsed = JSON.parse(text);
@@ -116,7 +117,7 @@ export abstract class RemoteTransport implements Wire {
       throw new PlugboardError("PROTOCOL", message, { cause: error, quote });
     }
     const messages: unknown[] = Array.isArray(parsed) ? parsed : [parsed];
-    return messages.filter((message) => !this.#dispatch(message));
+    return messages.filter((message) => !this.#dispatch(message, id));
   }
 
   /** `receive` for a stream that carries the answers to all requests: what is not JSON fails its own call alone. */
@@ -152,7 +153,7 @@ export abstract class RemoteTransport implements Wire {
       const body = JSON.stringify({ jsonrpc: "2.0", id, method, params: full });
       const { isProbe = false } = options;
       const ended = new AbortController();
-      this.#streams.set(id, { ended, isProbe });
+      this.#streams.set(id, { ended, options });
       this.#held += body.length;
       const hold: Hold = (wait) => this.calls.hold(id, wait);
       const timeLeft = (): number => this.calls.timeLeft(id);
@@ -180,7 +181,7 @@ export abstract class RemoteTransport implements Wire {
   }
 
   /** False if the message makes no sense here. */
-  #dispatch(message: unknown): boolean {
+  #dispatch(message: unknown, streamOf: number | undefined): boolean {
     if (!isJsonObject(message)) return false;
     const { id, method, params } = message;
     let isKnown = method !== undefined;
@@ -190,6 +191,9 @@ export abstract class RemoteTransport implements Wire {
       isKnown = this.answered(id);
     } else if (method === "notifications/progress" && isJsonObject(params)) {
       if (this.calls.progress(params.progressToken, params)) return true;
+    } else if (method === "notifications/message" && streamOf !== undefined && this.onlog) {
+      this.onlog(params, this.#streams.get(streamOf)?.options ?? { timeout: 0 });
+      return true;
     }
     try {
       // oxlint-disable-next-line no-unsafe-type-assertion -- the SDK checks every message against its schema
@@ -208,7 +212,7 @@ export abstract class RemoteTransport implements Wire {
     const stream = this.#streams.get(id);
     stream?.ended.abort();
     // In 2026-07-28, closing the stream cancels the request. A server that does not know it has nothing to cancel.
-    if (this.meta !== undefined || this.ended.aborted || stream?.isProbe) return undefined;
+    if (this.meta !== undefined || this.ended.aborted || stream?.options.isProbe) return undefined;
     const params = { requestId: id, reason };
     this.notify({ jsonrpc: "2.0", method: "notifications/cancelled", params }).catch(() => {});
     return undefined;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { protocolLevel, ServerLog } from "../../../src/server/log/server-log.ts";
+import type { JsonObject } from "../../../src/model/json.ts";
+import { type LoggedMessage, ServerLog } from "../../../src/server/log/server-log.ts";
 import { recordingLogger } from "../../support/logger.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
@@ -7,7 +8,7 @@ function serverLog() {
   const logger = recordingLogger();
   const clock = new ManualClock();
   const redact = (text: string): string => text.replaceAll("hunter2", "***");
-  return { logger, clock, log: new ServerLog(logger, clock, redact) };
+  return { logger, clock, log: new ServerLog({ logger, clock, redact }) };
 }
 
 describe("a server's log message", () => {
@@ -68,16 +69,60 @@ describe("a server's log message", () => {
 
   it("is logged as it is without a redactor", () => {
     const logger = recordingLogger();
-    new ServerLog(logger, new ManualClock()).write({ data: "x" });
+    new ServerLog({ logger, clock: new ManualClock() }).write({ data: "x" });
     expect(logger.lines).toHaveLength(1);
   });
 });
 
-it.each([
-  ["debug", "debug"],
-  ["info", "info"],
-  ["warn", "warning"],
-  ["error", "error"],
-] as const)("the host's %s is the protocol's %s", (level, expected) => {
-  expect(protocolLevel(level)).toBe(expected);
+describe("what is told of it", () => {
+  function told(params: JsonObject, request?: { callId?: string; board?: object }) {
+    const messages: LoggedMessage[] = [];
+    const redact = (text: string): string => text.replaceAll("hunter2", "***");
+    const log = new ServerLog({
+      logger: recordingLogger(),
+      clock: new ManualClock(),
+      redact,
+      onLog: (message) => void messages.push(message),
+    });
+    log.write(params, request);
+    return messages[0];
+  }
+
+  it.each<[string, JsonObject, object]>([
+    ["its level as it is", { level: "alert", data: "x" }, { level: "alert", data: "x" }],
+    ["info for another level", { level: "odd", data: "x" }, { level: "info", data: "x" }],
+    [
+      "its logger",
+      { level: "info", logger: "db", data: 1 },
+      { level: "info", logger: "db", data: 1 },
+    ],
+    ["several lines", { level: "info", data: "a\nb" }, { level: "info", data: "a\nb" }],
+    ["no data", { level: "info" }, { level: "info", data: null }],
+    ["JSON", { level: "info", data: { a: [1] } }, { level: "info", data: { a: [1] } }],
+    [
+      "without secrets and invisible characters",
+      { level: "info", data: { "a\u202e": ["hunter2", { b: "hun\u200bter2" }] } },
+      { level: "info", data: { a: ["***", { b: "***" }] } },
+    ],
+    [
+      "the beginning of what is large",
+      { level: "info", data: { a: "x".repeat(1 << 20) } },
+      { level: "info", data: `{"a":"${"x".repeat(7994)}` },
+    ],
+  ])("%s", (_, params, expected) => {
+    expect(told(params)).toEqual(expected);
+  });
+
+  it("is the call that it belongs to", () => {
+    const board = {};
+    const message = told({ level: "info", data: "x" }, { callId: "call_1", board });
+    expect(message).toEqual({ level: "info", data: "x", callId: "call_1", board });
+    expect(message?.board).toBe(board);
+  });
+
+  it("is bounded, however deep the data is nested", () => {
+    let data: unknown = "x";
+    for (let depth = 0; depth < 2000; depth += 1) data = [data];
+    expect(told({ level: "info", data })?.data).toBe("[".repeat(2000) + '"x"' + "]".repeat(2000));
+  });
 });
