@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isJsonObject } from "../../model/json.ts";
 import type { Caller } from "../../model/caller.ts";
-import { Client } from "../client.ts";
+import { Client, type ClientProfile } from "../client.ts";
 import type { Endpoint } from "../endpoint.ts";
 import {
   type Answer,
@@ -17,7 +17,7 @@ import {
   RPC,
   type RpcRequest,
 } from "../message.ts";
-import { readProfile } from "../methods/lifecycle.ts";
+import { readClientInfo, readProfile } from "../methods/lifecycle.ts";
 import { LEGACY_VERSIONS, META, MODERN_VERSIONS } from "../protocol.ts";
 import { readBody } from "./body.ts";
 import { type Headers, Reply } from "./reply.ts";
@@ -29,6 +29,8 @@ export const SESSION_HEADER = "Mcp-Session-Id";
 export interface McpEntryOptions {
   sessions: Sessions;
   maxBodyBytes: number;
+  /** Hears of every request, and what the client calls itself, as far as it says so. */
+  onRequest?: (visitor: Owner, client: ClientProfile["info"], isInSession: boolean) => void;
 }
 
 /** Of a client that has not said what it can do. */
@@ -38,10 +40,12 @@ const MOST_IN_BATCH = 100;
 export class McpEntry {
   readonly #sessions: Sessions;
   readonly #maxBodyBytes: number;
+  readonly #onRequest: McpEntryOptions["onRequest"];
 
-  constructor({ sessions, maxBodyBytes }: McpEntryOptions) {
+  constructor({ sessions, maxBodyBytes, onRequest }: McpEntryOptions) {
     this.#sessions = sessions;
     this.#maxBodyBytes = maxBodyBytes;
+    this.#onRequest = onRequest;
   }
 
   /** Answers one request. Rejects only because of a bug. */
@@ -107,6 +111,7 @@ export class McpEntry {
     const { request: asked } = message;
     const fault = modernFault(asked, request) ?? headerFault(asked, request.headers);
     if (fault !== undefined) return end(reply, 400, fault, {}, asked.id);
+    this.#onRequest?.(visitor, clientInfoIn(asked), false);
     const { endpoint, release } = await visitor.endpointFor();
     const paramFault = paramFaultOf(asked, endpoint, request);
     if (paramFault !== undefined) {
@@ -142,6 +147,7 @@ export class McpEntry {
     const found = await this.#findSession(request, visitor);
     if (found.kind === "unknown") return end(reply, 404, UNKNOWN_SESSION, {}, idOf(message));
     const session = found.kind === "session" ? found.session : undefined;
+    this.#onRequest?.(visitor, session?.client.profile.info, session !== undefined);
     const { endpoint, release } = session ?? (await visitor.endpointFor());
     const client = session?.client ?? sessionless(visitor.caller);
     if (message.kind !== "request") {
@@ -164,6 +170,7 @@ export class McpEntry {
     if (profile === undefined) {
       return end(reply, 200, invalidParams("protocolVersion is not a text"), {}, asked.id);
     }
+    this.#onRequest?.(visitor, profile.info, true);
     const { id, session } = await this.#sessions.begin(visitor, profile);
     const stream = new Reply(reply, { canStream, headers: { [SESSION_HEADER]: id } });
     const { endpoint, client } = session;
@@ -194,6 +201,7 @@ export class McpEntry {
     const found = await this.#findSession(request, visitor);
     if (found.kind === "unknown") return end(reply, 404, UNKNOWN_SESSION);
     const session = found.kind === "session" ? found.session : undefined;
+    this.#onRequest?.(visitor, session?.client.profile.info, session !== undefined);
     const { endpoint, release } = session ?? (await visitor.endpointFor());
     const client = session?.client ?? sessionless(visitor.caller);
     const answers = await Promise.all(
@@ -339,6 +347,12 @@ function modernFault({ params }: RpcRequest, request: IncomingMessage): Answer |
     supported: [...MODERN_VERSIONS],
     requested: said,
   });
+}
+
+/** What a client of 2026-07-28 calls itself. */
+function clientInfoIn({ params }: RpcRequest): ClientProfile["info"] {
+  const meta = params["_meta"];
+  return isJsonObject(meta) ? readClientInfo(meta[META.clientInfo]) : undefined;
 }
 
 function versionFault(request: IncomingMessage): Answer | undefined {

@@ -1,10 +1,9 @@
 // `plugboard up`: the gateway, until a signal stops it.
 
-import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import { openBoard } from "../../../board.ts";
 import { declineUnattributed } from "../../../board/decline-unattributed.ts";
 import { type GatewayConfig, gatewaySettings, loadGateway } from "../../../config/gateway.ts";
@@ -19,41 +18,62 @@ import { bindingProblem } from "../../../net/binding.ts";
 import { GatewayTokens } from "../../../state/gateway-tokens.ts";
 import { tryLock } from "../../../state/lock.ts";
 import { SealKeys } from "../../../state/seal-keys.ts";
+import { gatewayFile, noteGateway } from "../../../state/running-gateway.ts";
 import { FileSessionStore } from "../../../state/session-store.ts";
+import { packageVersion } from "../../../util/version.ts";
 import { Access, type Admission, type Refusal } from "../../gateway/access/access.ts";
 import { GatewayAgents, type Visitor } from "../../gateway/agents.ts";
 import { Gateway } from "../../gateway/gateway.ts";
+import { Seeing } from "../../gateway/seeing/seeing.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSource } from "../open.ts";
 import { readAgent } from "../read-agent.ts";
 import { CLIENT_TOOL_TIMEOUT, forClients } from "../serve/serve.ts";
 import type { UpCommand } from "./command.ts";
+import { liveView } from "./live-view.ts";
+
+/** How often the view on a terminal is drawn anew. */
+const VIEW_MS = 1000;
 
 export async function runUp(command: UpCommand, context: CliContext): Promise<number> {
   const { io, logger, clock, signal, screen, options } = context;
   const stateDir = plugboardHome(io.env, io.homedir);
   const source = findSource(context);
+  const file = source.kind === "file" ? source.path : undefined;
   const config = await readGateway(context);
   const settings = withOptions(config.settings, command);
-  const unlock = await tryLock(join(stateDir, "gateway", `${lockName(source)}.lock`));
-  if (unlock === undefined) throw alreadyRuns(source);
-  const tokens = new GatewayTokens({ stateDir, clock, random: randomBytes });
-  const onProblem = (message: string): void => logger.warn(message);
-  const keys = await SealKeys.open({
-    stateDir,
-    clock,
-    random: randomBytes,
-    keepFor: SESSION_MS,
-    onProblem,
-  });
-  const store = new FileSessionStore({
-    stateDir,
-    clock,
-    onWriteError: (error) => logger.warn(`a session could not be saved: ${String(error)}`),
-  });
+  const unlock = await tryLock(gatewayFile(stateDir, file, "lock"));
+  if (unlock === undefined) throw alreadyRuns(file);
+  /** What has to be undone at the end, the last first. */
+  const undo = [unlock];
   try {
+    const tokens = new GatewayTokens({ stateDir, clock, random: randomBytes });
+    const onProblem = (message: string): void => logger.warn(message);
+    const keys = await SealKeys.open({
+      stateDir,
+      clock,
+      random: randomBytes,
+      keepFor: SESSION_MS,
+      onProblem,
+    });
+    undo.push(async () => keys.close());
+    const store = new FileSessionStore({
+      stateDir,
+      clock,
+      onWriteError: (error) => logger.warn(`a session could not be saved: ${String(error)}`),
+    });
+    undo.push(() => store.close());
     await tokens.ensureDefault();
+    const seeing = new Seeing({
+      version: packageVersion(),
+      pid: process.pid,
+      ...(file !== undefined && { config: file }),
+      agentIds: config.agentIds,
+      clock,
+      logger,
+    });
+    undo.push(async () => seeing.close());
     const sealer = new Sealer(keys, randomBytes);
     const sessions = new Sessions({
       sealer,
@@ -62,14 +82,20 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
       clock,
       idleMs: settings.idleTimeout,
       most: settings.limits.sessions,
+      onChange: (change, session) => seeing.session(change, session),
     });
     const agents = new GatewayAgents({
       sealer,
       newId: randomUUID,
       clock,
       logger,
-      open: (id) => openAgent(id, config, context),
+      open: async (id) => {
+        const board = await openAgent(id, config, context);
+        if (board !== undefined) seeing.watch(id, board);
+        return board;
+      },
     });
+    undo.push(() => agents.close());
     const access = new Access({ settings, tokens, clock });
     const gateway = new Gateway({
       host: settings.host,
@@ -77,30 +103,46 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
       ...(settings.tls && { tls: await readTls(settings.tls) }),
       maxHeaderBytes: settings.limits.headerBytes,
       maxConnections: settings.limits.connections,
-      entry: new McpEntry({ sessions, maxBodyBytes: settings.limits.bodyBytes }),
+      entry: new McpEntry({
+        sessions,
+        maxBodyBytes: settings.limits.bodyBytes,
+        onRequest: ({ caller, agent }, client, isInSession) =>
+          seeing.asked(caller, agent, client, isInSession),
+      }),
       sessions,
       agents,
       defaultAgent: options.agent ?? "default",
-      admit: (request, reply, agent) => admit(access, request, reply, agent),
-      isWelcome: (request, reply) => isWelcome(access, request, reply),
+      admit: (request, reply, agent) => admit(access, request, reply, agent, seeing),
+      isWelcome: (request, reply) => isWelcome(access, request, reply, seeing),
+      routes: seeing.routes,
+      watcher: seeing,
       clock,
       logger,
     });
+    seeing.show(gateway, sessions);
     const address = await gateway.listen();
-    const opening = agents.find(options.agent ?? "default");
-    screen.note(
-      `The gateway listens on ${urlOf(address, settings)}/mcp. The token is in ${tokens.defaultFile}`,
+    undo.push(() => gateway.close());
+    undo.push(
+      await noteGateway(stateDir, {
+        pid: process.pid,
+        url: localUrl(address, settings),
+        since: seeing.since,
+        ...(file !== undefined && { config: file }),
+        ...(settings.tls && { certificate: settings.tls.cert }),
+      }),
     );
-    await opening;
+    const url = `${urlOf(address, settings)}/mcp`;
+    screen.note(`The gateway listens on ${url}. The token is in ${tokens.defaultFile}`);
+    const view = screen.live(liveView(seeing, url, context), { everyMs: VIEW_MS, isWhole: true });
+    // It stays until everything has stopped.
+    undo.unshift(async () => view.stop());
+    await agents.find(options.agent ?? "default");
     await aborted(signal);
+    seeing.events.close();
     agents.endStreams();
-    await gateway.close();
-    await agents.close();
     return EXIT.ok;
   } finally {
-    await store.close();
-    keys.close();
-    await unlock();
+    for (const each of undo.toReversed()) await each();
   }
 }
 
@@ -164,9 +206,11 @@ function admit(
   request: IncomingMessage,
   reply: ServerResponse,
   agent: string | undefined,
+  seeing: Seeing,
 ): Visitor | undefined | Promise<Visitor | undefined> {
   const decide = (admission: Admission): Visitor | undefined => {
     if (admission.isAdmitted) return admission;
+    seeing.refused(request, admission, "caller");
     turnAway(reply, admission);
     return undefined;
   };
@@ -174,10 +218,17 @@ function admit(
   return admission instanceof Promise ? admission.then(decide) : decide(admission);
 }
 
-function isWelcome(access: Access, request: IncomingMessage, reply: ServerResponse): boolean {
+function isWelcome(
+  access: Access,
+  request: IncomingMessage,
+  reply: ServerResponse,
+  seeing: Seeing,
+): boolean {
   const refusal = access.check(request);
-  if (refusal !== undefined) turnAway(reply, refusal);
-  return refusal === undefined;
+  if (refusal === undefined) return true;
+  seeing.refused(request, refusal, "source");
+  turnAway(reply, refusal);
+  return false;
 }
 
 function turnAway(reply: ServerResponse, { status, headers, message }: Refusal): void {
@@ -186,23 +237,26 @@ function turnAway(reply: ServerResponse, { status, headers, message }: Refusal):
   reply.writeHead(status, { ...headers, "Content-Type": "application/json" }).end(body);
 }
 
-function urlOf(
-  { address, port, family }: AddressInfo,
-  { tls, publicUrl }: GatewaySettings,
-): string {
-  if (publicUrl !== undefined) return publicUrl;
-  const host = family === "IPv6" ? `[${address}]` : address;
-  return `${tls === undefined ? "http" : "https"}://${host}:${port}`;
+function urlOf(address: AddressInfo, { tls, publicUrl }: GatewaySettings): string {
+  return publicUrl ?? addressUrl(address.address, address.port, tls !== undefined);
 }
 
-/** One for each configuration: two gateways would each start its servers. */
-function lockName(source: ReturnType<typeof findSource>): string {
-  const what = source.kind === "file" ? source.path : "none";
-  return createHash("sha256").update(what).digest("hex").slice(0, 16);
+/** Where this machine reaches it: one that listens on every address does so on loopback too. */
+function localUrl({ address, port }: AddressInfo, { tls }: GatewaySettings): string {
+  const local = new Map([
+    ["0.0.0.0", "127.0.0.1"],
+    ["::", "::1"],
+  ]).get(address);
+  return addressUrl(local ?? address, port, tls !== undefined);
 }
 
-function alreadyRuns(source: ReturnType<typeof findSource>): PlugboardError {
-  const which = source.kind === "file" ? ` for ${source.path}` : "";
+function addressUrl(address: string, port: number, isTls: boolean): string {
+  const host = address.includes(":") ? `[${address}]` : address;
+  return `${isTls ? "https" : "http"}://${host}:${port}`;
+}
+
+function alreadyRuns(file: string | undefined): PlugboardError {
+  const which = file === undefined ? "" : ` for ${file}`;
   return new PlugboardError("SYSTEM_ERROR", `a gateway${which} is already running`, {
     hint: "stop it first; to see it: plugboard status",
   });
