@@ -14,9 +14,10 @@ import { type Answer, refuse, RPC, type RpcNotification, type RpcRequest } from 
 import { ServedContent } from "./methods/content.ts";
 import { discover, initialize, listen } from "./methods/lifecycle.ts";
 import { callTool, ServedTools } from "./methods/tools.ts";
-import { inEra } from "./protocol.ts";
+import { inEra, MODERN_VERSIONS } from "./protocol.ts";
 import { HeldCalls } from "./questions/held-calls.ts";
 import type { Sealer } from "./sealed.ts";
+import { joinTrace, type Spans, type TraceContext, traceInMeta } from "./trace.ts";
 
 /** What an endpoint needs of a board: an agent's, a session's, or one in another process. */
 export type EndpointBoard = Pick<
@@ -34,6 +35,8 @@ export interface EndpointOptions {
   logger: Logger;
   /** Decides about calls that need approval where the client cannot ask its user. Absent: they are refused. */
   onApproval?: AskApproval;
+  /** Makes a span of each call. */
+  spans?: Spans;
 }
 
 /** What the methods share. */
@@ -119,19 +122,47 @@ export class Endpoint {
     client.subscriptions.clear();
   }
 
-  /** Answers one request. Never rejects. `send` takes what belongs to this request. */
-  async answer(client: Client, request: RpcRequest, send: Send): Promise<Answer> {
+  /**
+   * Answers one request. Never rejects. `send` takes what belongs to this request; `inHeaders` is the trace context of
+   * the HTTP request that it came with.
+   */
+  async answer(
+    client: Client,
+    request: RpcRequest,
+    send: Send,
+    inHeaders?: TraceContext,
+  ): Promise<Answer> {
     const { era } = client;
     const method = this.#methods[era].get(request.method);
     if (method === undefined)
       return refuse(RPC.methodNotFound, `Method not found: ${request.method}`);
-    const exchange = client.begin(request, send);
+    const inMeta = traceInMeta(request.params);
+    const exchange = client.begin(request, send, joinTrace(inMeta, inHeaders));
     if (exchange === undefined) {
       return refuse(RPC.invalidRequest, "Invalid Request: a request with this id is under way");
     }
+    const span = this.#context.spans?.begin(
+      request,
+      { inMeta, inHeaders },
+      {
+        protocolVersion: era === "modern" ? MODERN_VERSIONS[0] : client.profile.protocolVersion,
+        server: this.#tools.serverOf(request.params["name"]),
+      },
+    );
+    if (span === undefined) return this.#run(method, exchange);
+    exchange.trace = span.carried;
+    const answer = await span.run(() => this.#run(method, exchange));
+    span.end(answer, exchange.failure);
+    return answer;
+  }
+
+  async #run(method: Method, exchange: Exchange): Promise<Answer> {
+    const { client, request } = exchange;
     try {
       const answer = await method(exchange);
-      return "result" in answer ? { result: inEra(era, request.method, answer.result) } : answer;
+      return "result" in answer
+        ? { result: inEra(client.era, request.method, answer.result) }
+        : answer;
     } catch (error) {
       const { message } = toPlugboardError(error, "PROTOCOL");
       this.#context.logger.error("a request failed", { method: request.method, reason: message });

@@ -19,6 +19,7 @@ import {
 } from "../message.ts";
 import { readClientInfo, readProfile } from "../methods/lifecycle.ts";
 import { LEGACY_VERSIONS, META, MODERN_VERSIONS } from "../protocol.ts";
+import { traceInHeaders } from "../trace.ts";
 import { readBody } from "./body.ts";
 import { type Headers, Reply } from "./reply.ts";
 import { type Owner, type Session, Sessions } from "./sessions.ts";
@@ -130,7 +131,8 @@ export class McpEntry {
     reply.once("close", () => {
       if (!reply.writableFinished) client.gone();
     });
-    const answer = await endpoint.answer(client, asked, (each) => stream.send(each));
+    const trace = traceInHeaders(request.headers);
+    const answer = await endpoint.answer(client, asked, (each) => stream.send(each), trace);
     stream.end(modernStatus(answer), response(asked.id, answer));
     release();
   }
@@ -159,7 +161,8 @@ export class McpEntry {
     }
     const { request: asked } = message;
     const stream = new Reply(reply, { canStream: post.canStream });
-    const answer = await endpoint.answer(client, asked, (each) => stream.send(each));
+    const trace = traceInHeaders(request.headers);
+    const answer = await endpoint.answer(client, asked, (each) => stream.send(each), trace);
     if (session !== undefined && NOTED.has(asked.method)) await this.#sessions.note(session);
     stream.end(200, response(asked.id, answer));
     if (session === undefined) release();
@@ -204,6 +207,7 @@ export class McpEntry {
     this.#onRequest?.(visitor, session?.client.profile.info, session !== undefined);
     const { endpoint, release } = session ?? (await visitor.endpointFor());
     const client = session?.client ?? sessionless(visitor.caller);
+    const trace = traceInHeaders(request.headers);
     const answers = await Promise.all(
       messages.flatMap((each) => {
         if (each.kind === "response") client.answered(each.response.id, each.response.answer);
@@ -211,7 +215,9 @@ export class McpEntry {
         if (each.kind !== "request") return [];
         const { id } = each.request;
         return [
-          endpoint.answer(client, each.request, () => {}).then((answer) => response(id, answer)),
+          endpoint
+            .answer(client, each.request, () => {}, trace)
+            .then((answer) => response(id, answer)),
         ];
       }),
     );

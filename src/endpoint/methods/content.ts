@@ -128,7 +128,7 @@ export class ServedContent {
     bound: ReturnType<typeof boundTo>,
   ): CallerOptions | { error: RpcError } {
     const { client, callId, request, capabilities, signal } = exchange;
-    const common = { callId, caller: client.caller.label, signal };
+    const common = { callId, caller: client.caller.label, signal, meta: exchange.trace };
     const { onApproval } = this.#context;
     if (client.era === "legacy") {
       return {

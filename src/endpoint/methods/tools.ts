@@ -24,6 +24,7 @@ interface ToolLists {
   /** Without those that only an app may call. */
   forModels: JsonObject[];
   schemas: ReadonlyMap<string, JsonObject>;
+  servers: ReadonlyMap<string, string>;
 }
 
 /** The tools as clients list them, made once per change. */
@@ -45,6 +46,11 @@ export class ServedTools {
     return this.#lists.schemas.get(name);
   }
 
+  serverOf(name: unknown): string | undefined {
+    this.#lists ??= this.#make();
+    return typeof name === "string" ? this.#lists.servers.get(name) : undefined;
+  }
+
   list({ request, capabilities }: Exchange): Answer {
     this.#lists ??= this.#make();
     const { all, forModels } = this.#lists;
@@ -63,6 +69,11 @@ export class ServedTools {
       all: listed.map(toItem),
       forModels: listed.filter(({ include }) => include === undefined).map(toItem),
       schemas: new Map(listed.map(({ name, parameters }) => [name, parameters])),
+      servers: new Map(
+        listed.flatMap(({ name, source }) =>
+          source.kind === "mcp" ? [[name, source.server]] : [],
+        ),
+      ),
     };
   }
 }
@@ -117,7 +128,7 @@ export function callTool(exchange: Exchange, context: EndpointContext): Answer |
     callId: exchange.callId,
     caller: exchange.client.caller.label,
     onUpdate: progress?.onUpdate,
-    meta: passedOn(params["_meta"]),
+    meta: exchange.trace,
   };
   const answer =
     exchange.client.era === "legacy"
@@ -217,18 +228,10 @@ function lostCall(name: string): CallOutcome {
   return { content: [{ type: "text", text }], isError: true };
 }
 
-/** Only W3C trace context goes on to the server; the rest of `_meta` is between the client and us. */
-function passedOn(meta: unknown): JsonObject | undefined {
-  if (!isJsonObject(meta)) return undefined;
-  let passed: JsonObject | undefined;
-  for (const key of ["traceparent", "tracestate", "baggage"]) {
-    if (typeof meta[key] === "string") (passed ??= {})[key] = meta[key];
-  }
-  return passed;
-}
-
-function toAnswer(outcome: CallOutcome, { client }: Pick<Exchange, "client">): Answer {
+function toAnswer(outcome: CallOutcome, exchange: Exchange): Answer {
   const { content, structuredContent, isError, _meta, failure } = outcome;
+  const { client } = exchange;
+  exchange.failure = failure;
   if (failure?.code === "UNKNOWN_TOOL") return refuse(RPC.invalidParams, failure.message);
   const { serverError } = failure ?? {};
   // Only the client can do something about it.

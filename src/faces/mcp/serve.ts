@@ -5,6 +5,7 @@ import type { Readable, Writable } from "node:stream";
 import { Endpoint, type EndpointBoard, type EndpointOptions } from "../../endpoint/endpoint.ts";
 import { Sealer } from "../../endpoint/sealed.ts";
 import { serveOnStdio } from "../../endpoint/stdio.ts";
+import { openSpans } from "../../endpoint/trace.ts";
 import { silentLogger } from "../../model/logger.ts";
 import { systemClock } from "../../util/clock.ts";
 
@@ -40,7 +41,16 @@ export async function serveMcp(board: EndpointBoard, options: ServeMcpOptions = 
     { current: key, find: (id) => (id === key.id ? key : undefined) },
     randomBytes,
   );
-  const endpoint = new Endpoint({ board, sealer, newId: randomUUID, clock, logger, onApproval });
+  const spans = await openSpans();
+  const endpoint = new Endpoint({
+    board,
+    sealer,
+    newId: randomUUID,
+    clock,
+    logger,
+    onApproval,
+    ...(spans && { spans }),
+  });
   try {
     await serveOnStdio({ endpoint, input, output, signal });
   } finally {

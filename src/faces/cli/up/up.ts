@@ -11,6 +11,7 @@ import { plugboardHome } from "../../../config/home.ts";
 import { McpEntry } from "../../../endpoint/http/entry.ts";
 import { SESSION_MS, Sessions } from "../../../endpoint/http/sessions.ts";
 import { Sealer } from "../../../endpoint/sealed.ts";
+import { openSpans } from "../../../endpoint/trace.ts";
 import type { Board } from "../../../model/board.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
@@ -84,8 +85,10 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
       most: settings.limits.sessions,
       onChange: (change, session) => seeing.session(change, session),
     });
+    const spans = await openSpans();
     const agents = new GatewayAgents({
       sealer,
+      ...(spans && { spans }),
       newId: randomUUID,
       clock,
       logger,

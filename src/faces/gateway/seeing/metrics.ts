@@ -134,7 +134,9 @@ export class Metrics {
         };
       }
     }
-    new Durations({ name: "plugboard_call_duration_seconds", help: "-", registers });
+    registry.registerMetric(
+      new Durations({ name: "plugboard_call_duration_seconds", help: "-", registers: [] }),
+    );
 
     const ofServers = (
       read: (status: ServerStatus) => number,
