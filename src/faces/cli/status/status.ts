@@ -62,16 +62,22 @@ function showGateway(
     screen.lines(servers.flatMap((each) => serverPage(each, screen.terminal, now, options)));
     return true;
   }
-  if (servers.length > 0) screen.lines(serverTable(servers, context));
+  // Nobody has waited for those that are starting.
+  const explains = ({ state }: ServerStatus): boolean => state.kind !== "starting";
+  if (servers.length > 0) screen.lines(serverTable(servers, context, explains));
   else if (isOpen) screen.lines(["no servers are configured"]);
   else screen.lines([`nobody has asked for the agent '${id}' yet; its servers start then`]);
   screen.lines(clientLines(gateway, now, out));
   return true;
 }
 
-function serverTable(servers: readonly ServerStatus[], context: CliContext): string[] {
+function serverTable(
+  servers: readonly ServerStatus[],
+  context: CliContext,
+  explains: (server: ServerStatus) => boolean = () => true,
+): string[] {
   const { width, paint } = context.screen.terminal.out;
-  const rows = servers.map((each) => statusRow(each, context));
+  const rows = servers.map((each) => statusRow(each, context, explains(each)));
   return renderTable(COLUMNS, rows, { width, paint });
 }
 
@@ -120,9 +126,13 @@ function statusFor(
   }));
 }
 
-function statusRow(server: ServerStatus, { screen, options }: CliContext): Row {
+function statusRow(
+  server: ServerStatus,
+  { screen, options }: CliContext,
+  explainsState: boolean,
+): Row {
   const { state, restarts, calls, diagnostics, lastError } = server;
-  const notes = stateNotes(state, options);
+  const notes = explainsState ? stateNotes(state, options) : [];
   if (notes.length === 0 && lastError !== undefined) notes.push(`last error: ${lastError}`);
   for (const { subject, message } of diagnostics) {
     const text = subject === undefined ? message : `${subject}: ${message}`;

@@ -135,10 +135,10 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
       }),
     );
     const url = `${urlOf(address, settings)}/mcp`;
-    screen.note(`The gateway listens on ${url}. The token is in ${tokens.defaultFile}`);
     const view = screen.live(liveView(seeing, url, context), { everyMs: VIEW_MS, isWhole: true });
     // It stays until everything has stopped.
     undo.unshift(async () => view.stop());
+    screen.note(`The gateway listens on ${url}. The token is in ${tokens.defaultFile}`);
     await agents.find(options.agent ?? "default");
     await aborted(signal);
     seeing.events.close();
