@@ -80,7 +80,11 @@ describe("a client on pipes", () => {
     const client = await pipe("echo");
     const call: any = legacy("tools/call", { name: "mcp__echo__sleep", arguments: { ms: 60_000 } });
     client.say(call);
-    client.say({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: call.id } });
+    client.say({
+      jsonrpc: "2.0",
+      method: "notifications/cancelled",
+      params: { requestId: call.id },
+    });
     const { result } = await client.hear(answering(call));
     expect(result.isError).toBe(true);
     await client.end();
