@@ -53,6 +53,11 @@ export async function openSpans(): Promise<Spans | undefined> {
   return new Spans(await import("@opentelemetry/api"));
 }
 
+interface GivenTrace {
+  inMeta: TraceContext | undefined;
+  inHeaders: TraceContext | undefined;
+}
+
 export class Spans {
   readonly #api: typeof import("@opentelemetry/api");
   readonly #tracer;
@@ -65,7 +70,7 @@ export class Spans {
   /** Undefined for requests that are no calls. `server` is the one that the call goes to, if that is known. */
   begin(
     request: RpcRequest,
-    given: { inMeta: TraceContext | undefined; inHeaders: TraceContext | undefined },
+    { inMeta, inHeaders }: GivenTrace,
     facts: { protocolVersion: string; server: string | undefined },
   ): CallSpan | undefined {
     if (!TRACED.has(request.method)) return undefined;
@@ -75,13 +80,32 @@ export class Spans {
       // A URI would make a name of its own for every resource.
       name === undefined ? request.method : `${request.method} ${name}`,
       { kind: api.SpanKind.SERVER, attributes: attributesOf(request, name, facts) },
-      this.#parent(given),
+      this.#parent({ inMeta, inHeaders }),
     );
     const context = api.trace.setSpan(api.context.active(), span);
-    return new CallSpan(api, span, context, given.inMeta);
+    const carried: Record<string, string> = {};
+    api.propagation.inject(context, carried);
+    const given = joinTrace(inMeta, inHeaders);
+    // An SDK may pass nothing on. Then the client's own context still reaches the server.
+    const isPassedOn = carried["traceparent"] !== undefined;
+    const baggage = inMeta?.["baggage"];
+    return new CallSpan(
+      api,
+      span,
+      context,
+      isPassedOn ? { ...(typeof baggage === "string" && { baggage }), ...carried } : given,
+    );
   }
 
-  #parent({ inMeta, inHeaders }: Parameters<Spans["begin"]>[1]): Context {
+  /** Sends what the SDK still holds back. Never rejects. */
+  async flush(): Promise<void> {
+    const provider: unknown = this.#api.trace.getTracerProvider();
+    const { getDelegate } = provider as { getDelegate?: () => unknown };
+    const sdk = (getDelegate?.call(provider) ?? provider) as { forceFlush?: () => Promise<void> };
+    await sdk.forceFlush?.().catch(() => {});
+  }
+
+  #parent({ inMeta, inHeaders }: GivenTrace): Context {
     const { context, propagation, trace } = this.#api;
     const active = context.active();
     if (inMeta?.["traceparent"] !== undefined) return propagation.extract(active, inMeta);
@@ -93,7 +117,7 @@ export class Spans {
 
 export class CallSpan {
   /** What goes to the server: this span is the parent of its own. */
-  readonly carried: TraceContext;
+  readonly carried: TraceContext | undefined;
   readonly #api: typeof import("@opentelemetry/api");
   readonly #span: Span;
   readonly #context: Context;
@@ -102,14 +126,11 @@ export class CallSpan {
     api: typeof import("@opentelemetry/api"),
     span: Span,
     context: Context,
-    inMeta: TraceContext | undefined,
+    carried: TraceContext | undefined,
   ) {
     this.#api = api;
     this.#span = span;
     this.#context = context;
-    const { baggage } = inMeta ?? {};
-    const carried: Record<string, string> = typeof baggage === "string" ? { baggage } : {};
-    api.propagation.inject(context, carried);
     this.carried = carried;
   }
 

@@ -185,6 +185,14 @@ describe("with an SDK", () => {
     expect(spans[2]).toMatchObject({ parent: undefined, ended: true });
   });
 
+  it("that passes nothing on, the client's own context still reaches the server", async () => {
+    const spans = registerSdk();
+    propagation.disable();
+    const { told } = await served();
+    expect(await told({}, { traceparent: IN_HEADER })).toEqual({ traceparent: IN_HEADER });
+    expect(spans).toMatchObject([{ ended: true }]);
+  });
+
   it.each<[string, object, string, object]>([
     ["an error of the tool itself", { name: "mcp__echo__fail" }, "tool_error", {}],
     ["a server that goes away", { name: "mcp__echo__crash" }, "CONNECTION_CLOSED", {}],

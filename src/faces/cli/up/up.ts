@@ -21,6 +21,7 @@ import { tryLock } from "../../../state/lock.ts";
 import { SealKeys } from "../../../state/seal-keys.ts";
 import { gatewayFile, noteGateway } from "../../../state/running-gateway.ts";
 import { FileSessionStore } from "../../../state/session-store.ts";
+import { within } from "../../../util/clock.ts";
 import { packageVersion } from "../../../util/version.ts";
 import { Access, type Admission, type Refusal } from "../../gateway/access/access.ts";
 import { GatewayAgents, type Visitor } from "../../gateway/agents.ts";
@@ -36,6 +37,8 @@ import { liveView } from "./live-view.ts";
 
 /** How often the view on a terminal is drawn anew. */
 const VIEW_MS = 1000;
+/** How long sending the last spans may take. */
+const FLUSH_MS = 2000;
 
 export async function runUp(command: UpCommand, context: CliContext): Promise<number> {
   const { io, logger, clock, signal, screen, options } = context;
@@ -47,7 +50,7 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
   const unlock = await tryLock(gatewayFile(stateDir, file, "lock"));
   if (unlock === undefined) throw alreadyRuns(file);
   /** What has to be undone at the end, the last first. */
-  const undo = [unlock];
+  const undo: (() => Promise<void>)[] = [unlock];
   try {
     const tokens = new GatewayTokens({ stateDir, clock, random: randomBytes });
     const onProblem = (message: string): void => logger.warn(message);
@@ -86,6 +89,7 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
       onChange: (change, session) => seeing.session(change, session),
     });
     const spans = await openSpans();
+    undo.push(async () => within(clock, FLUSH_MS, Promise.resolve(spans?.flush())));
     const agents = new GatewayAgents({
       sealer,
       ...(spans && { spans }),
