@@ -11,9 +11,25 @@ export const contenders = [
   peer("ai-sdk", "@ai-sdk/mcp", "@ai-sdk/mcp"),
   peer("mcporter", "mcporter", "mcporter"),
   peer("langchain", "LangChain adapters", "@langchain/mcp-adapters"),
+  gateway("bare", "limit", "bare node:http + pipe"),
+  gateway("plugboard", "own", "plugboard up", { manifest: "../package.json" }),
+  gateway("plugboard-2026", "own", "plugboard up, 2026-07-28", {
+    manifest: "../package.json",
+    // Without sessions.
+    measures: ["sequential", "concurrent"],
+  }),
+  // It starts a server process for every session: a thousand would not fit.
+  gateway("supergateway", "peer", "supergateway", { ...from("supergateway"), maxSessions: 20 }),
+  gateway("mcp-proxy", "peer", "mcp-proxy", from("mcp-proxy")),
+  // It has no sessions.
+  gateway("mcporter", "peer", "mcporter serve", {
+    ...from("mcporter"),
+    measures: ["sequential", "concurrent"],
+  }),
 ];
 
 export function takesPart(contender, scenario) {
+  if ((contender.face ?? "client") !== (scenario.face ?? "client")) return false;
   return contender.measures?.includes(scenario.measure) ?? true;
 }
 
@@ -26,5 +42,13 @@ export function installed(contender) {
 }
 
 function peer(name, label, packageName) {
-  return { name, kind: "peer", label, manifest: `node_modules/${packageName}/package.json` };
+  return { name, kind: "peer", label, ...from(packageName) };
+}
+
+function gateway(name, kind, label, rest = {}) {
+  return { name: `gateway-${name}`, kind, label, face: "gateway", ...rest };
+}
+
+function from(packageName) {
+  return { manifest: `node_modules/${packageName}/package.json` };
 }

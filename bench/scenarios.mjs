@@ -4,7 +4,7 @@
 // contender that marks what the machine allows. With `together` the contenders' processes live side
 // by side and take turns in short rounds, so that a moment of noise hits all of them alike; without
 // it every round starts them anew, one at a time. A step that takes longer than `timeLimit` seconds
-// ends that contender.
+// ends that contender. `face` says who takes part: clients by default.
 
 const MILLION = 1_000_000;
 
@@ -53,6 +53,55 @@ export const scenarios = [
     rounds: 3,
     servers: 10,
     stepMs: 200,
+    quick: { rounds: 1 },
+  },
+  {
+    name: "gateway-sequential",
+    title: "tools/call echo over HTTP through a gateway, one after another",
+    face: "gateway",
+    measure: "sequential",
+    metric: "p50",
+    better: "lower",
+    limit: "gateway-bare",
+    together: true,
+    oneCpu: true,
+    timeLimit: 60,
+    warmUp: 2_000,
+    rounds: 50,
+    callsPerRound: 200,
+    quick: { rounds: 15 },
+  },
+  {
+    name: "gateway-concurrent",
+    title: "tools/call echo over HTTP through a gateway, 32 in flight",
+    face: "gateway",
+    measure: "concurrent",
+    metric: "callsPerSecond",
+    better: "higher",
+    limit: "gateway-bare",
+    together: true,
+    timeLimit: 60,
+    inFlight: 32,
+    // The slowest takes fifty times as long as the fastest.
+    warmUp: 20_000,
+    warmUpMs: 10_000,
+    rounds: 30,
+    callsPerRound: 10_000,
+    roundMs: 500,
+    quick: { rounds: 10 },
+  },
+  {
+    name: "gateway-sessions",
+    title: "1000 idle sessions at a gateway",
+    face: "gateway",
+    measure: "sessions",
+    metric: "kbPerSession",
+    better: "lower",
+    limit: "gateway-bare",
+    timeLimit: 120,
+    warmUp: 500,
+    rounds: 3,
+    sessions: 1_000,
     quick: { rounds: 1 },
   },
   {

@@ -29,7 +29,7 @@ async function prepare() {
   const { prepare: prepareMeasure } = await import(`./measure/${scenario.measure}.mjs`);
   const { open, openAll } = await import(`./clients/${contender.name}.mjs`);
   const serve = (options = []) => [process.execPath, [SERVER, ...options]];
-  return await prepareMeasure({ open, openAll, serve, scenario });
+  return await prepareMeasure({ open, openAll, serve, scenario, contender });
 }
 
 async function runAlone() {

@@ -1,5 +1,6 @@
-// `npm run conformance:client`: every client scenario of the official suite, and whether each ended as
-// expected-failures.json says. Fails on a scenario that should pass, and on an entry that no longer fails.
+// `npm run conformance:client` and `npm run conformance:server`: every scenario of the official suite for that
+// role, and whether each ended as expected-failures.json says. Fails on a scenario that should pass, and on an
+// entry that no longer fails.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -9,7 +10,8 @@ import { parseOptions, USAGE } from "./lib/options.mjs";
 import { pickRuns, planRuns } from "./lib/plan.mjs";
 import { prepare } from "./lib/prepare.mjs";
 import { page, textTable, totals } from "./lib/report.mjs";
-import { listClientScenarios, listRequired, REVISIONS, suiteVersion } from "./lib/suite.mjs";
+import { listRequired, listScenarios, REVISIONS, suiteVersion } from "./lib/suite.mjs";
+import { endTargets, startTarget } from "./lib/target.mjs";
 import { compare, judge } from "./lib/verdict.mjs";
 
 const AT_ONCE = 2;
@@ -17,19 +19,21 @@ const PAGE = new URL("../docs/conformance.md", import.meta.url);
 
 const options = readOptions();
 try {
-  if (options !== undefined) process.exitCode = await testClient();
+  if (options !== undefined) process.exitCode = await test(options);
 } catch (error) {
   process.stderr.write(`conformance: ${error.message}\n`);
   process.exitCode = 2;
 }
 
 /** Resolves to the exit code. */
-async function testClient() {
+async function test({ role, isDirect, upstream, write }) {
   prepare(options);
-  const expected = readJson("./expected-failures.json").client;
-  const required = Object.fromEntries(REVISIONS.map((one) => [one, listRequired(one)]));
-  const allRuns = planRuns(listClientScenarios(), REVISIONS);
-  const outcomes = await runAll(pickRuns(allRuns, options));
+  const expected = readJson("./expected-failures.json")[role];
+  const required = Object.fromEntries(REVISIONS.map((one) => [one, listRequired(role, one)]));
+  const allRuns = planRuns(listScenarios(role), REVISIONS);
+  const runs = pickRuns(allRuns, options);
+  const openLanes = role === "client" ? clientLanes : serverLanes({ isDirect, upstream });
+  const { outcomes, problems } = await runAll(runs, openLanes);
 
   process.stdout.write(`\n${textTable(outcomes, expected)}\n`);
   if (outcomes.length === allRuns.length) {
@@ -37,21 +41,43 @@ async function testClient() {
       process.stdout.write(`${what}: ${passed} of ${total}\n`);
     }
   }
-  if (options.write) {
-    writeFileSync(PAGE, page({ outcomes, expected, required, facts: gatherFacts() }));
+  if (write) {
+    const report = { outcomes, expected, required, facts: gatherFacts() };
+    writeFileSync(PAGE, page(readFileSync(PAGE, "utf8"), role, report));
   }
   const { unexpected, stale, unknown } = compare(outcomes, expected, allRuns);
   tell("should pass and does not", unexpected);
   tell("passes: remove it from expected-failures.json, which may only shrink", stale);
   tell("is in expected-failures.json and not in the suite", unknown);
-  return unexpected.length + stale.length + unknown.length === 0 ? 0 : 1;
+  for (const problem of problems) process.stderr.write(`conformance: ${problem}\n`);
+  return unexpected.length + stale.length + unknown.length + problems.length === 0 ? 0 : 1;
 }
 
-/** Results come in the order of `runs`, whatever order they end in. */
-async function runAll(runs) {
+/** As many lanes as run at a time, all on the same runs: clients share nothing. */
+async function clientLanes(runs) {
+  return Array.from({ length: AT_ONCE }, () => ({ runs, close: () => {} }));
+}
+
+/** A server for each version: a scenario that changes its lists must not disturb another. */
+function serverLanes(how) {
+  return (runs, dir) =>
+    Promise.all(
+      [...new Set(runs.map(([, { version }]) => version))].map(async (version) => ({
+        runs: runs.filter(([, run]) => run.version === version),
+        ...(await startTarget({ version, dir, ...how })),
+      })),
+    );
+}
+
+/**
+ * Resolves to `{ outcomes, problems }`: the results in the order of `runs`, whatever order they end in, and what went
+ * wrong when the tested servers were stopped.
+ */
+async function runAll(runs, openLanes) {
   const dir = mkdtempSync(join(tmpdir(), "plugboard-conformance-"));
   const clean = () => {
     endAll();
+    endTargets();
     rmSync(dir, { recursive: true, force: true });
   };
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
@@ -63,23 +89,29 @@ async function runAll(runs) {
   for (const one of signals) process.once(one, onSignal);
 
   const outcomes = [];
-  const waiting = [...runs.entries()];
-  const work = async () => {
+  const problems = [];
+  const work = async ({ runs: waiting, url }) => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const [index, run] = next;
-      outcomes[index] = { ...run, ...judge(await execute(run, dir)) };
+      outcomes[index] = { ...run, ...judge(await execute(run, { dir, url })) };
       process.stderr.write(
         `conformance: ${run.scenario} at ${run.version}: ${outcomes[index].state}\n`,
       );
     }
   };
   try {
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    const lanes = await openLanes([...runs.entries()], dir);
+    try {
+      await Promise.all(lanes.map(work));
+    } finally {
+      const ends = await Promise.allSettled(lanes.map(({ close }) => close()));
+      problems.push(...ends.flatMap(({ reason }) => reason?.message ?? []));
+    }
   } finally {
     clean();
     for (const one of signals) process.removeListener(one, onSignal);
   }
-  return outcomes;
+  return { outcomes, problems };
 }
 
 function gatherFacts() {

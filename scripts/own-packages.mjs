@@ -1,4 +1,4 @@
-// For folders with a lockfile of their own (acpx, bench, conformance): whether what it says is installed, and
+// For folders with a lockfile of their own (acpx, bench, clients, conformance): whether what it says is installed, and
 // steps that say what they do.
 
 import { spawnSync } from "node:child_process";

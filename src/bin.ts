@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The command. Loads as little as it can before it knows what is wanted.
 
-import { systemProblem } from "./util/system-problem.ts";
+import { outputProblem, systemProblem } from "./util/system-problem.ts";
 import { packageVersion } from "./util/version.ts";
 
 /** As in `faces/cli/exit-code.ts`, which may be what cannot be loaded. */
@@ -14,9 +14,9 @@ process.stderr.on("error", () => {});
 process.stdout.on("error", () => {});
 
 if (["--version", "-v", "-V"].includes(argv[0] ?? "")) {
-  process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
-    if (code === "EPIPE") return;
-    process.stderr.write(`plugboard: the output could not be written: ${message}\n`);
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") return;
+    process.stderr.write(`plugboard: the output could not be written: ${outputProblem(error)}\n`);
     process.exitCode = 1;
   });
   process.stdout.write(`${packageVersion()}\n`);

@@ -3,9 +3,7 @@
 
 import { BoardCore } from "./board/core.ts";
 import { loadReapOrphans } from "./board/lazy.ts";
-import { RecentFailures } from "./board/recent-failures.ts";
 import { SessionBoards } from "./board/session/session-boards.ts";
-import { CatalogCache } from "./catalog/catalog-cache.ts";
 import { type BoardConfig, parseAgentConfig } from "./config/parse.ts";
 import { formatProblem } from "./config/issue.ts";
 import type { AgentConfig } from "./model/agent-config.ts";
@@ -19,7 +17,6 @@ import type { ServerLogLevel } from "./model/server-log.ts";
 import type { ServerStatus } from "./model/server-status.ts";
 import type { CallOutcome, Tool } from "./model/tool.ts";
 import { checkStateDirectory } from "./state/state-directory.ts";
-import { systemClock } from "./util/clock.ts";
 
 /**
  * Opens a board with the given servers. Resolves when the tools of every server that starts with it are known,
@@ -50,12 +47,10 @@ class LiveBoard implements Board {
   #closing: Promise<void> | undefined;
 
   constructor(agent: AgentConfig, options: BoardOptions) {
-    const { stateDir, onToolsChanged, clock = systemClock } = options;
+    const { onToolsChanged } = options;
     this.#core = new BoardCore({
       agent,
       options,
-      cache: stateDir === undefined ? undefined : new CatalogCache(stateDir),
-      failures: stateDir === undefined ? undefined : new RecentFailures(stateDir, clock),
       call: (name, args, call) => this.call(name, args, call),
     });
     this.#sessions = new SessionBoards(this.#core);
@@ -68,9 +63,8 @@ class LiveBoard implements Board {
     for (const warning of agent.warnings) {
       logger.warn(formatProblem(warning));
     }
-    const { signal } = options;
+    const { signal, stateDir, env = process.env } = options;
     signal?.throwIfAborted();
-    const { stateDir, env = process.env } = options;
     if (stateDir !== undefined) await checkStateDirectory(stateDir, env);
     signal?.addEventListener("abort", this.#onAbort, { once: true });
     await servers.open(agent.servers, options.workspaceDir ?? agent.workspace ?? process.cwd());

@@ -110,6 +110,7 @@ describe("faults that end the connection, with their cause named", () => {
       message:
         "server 'bad' went away during 'crash': the server exited with code 7; the call may have taken effect",
       quote: "",
+      mayHaveRun: true,
     });
     // The next call waits for the restart.
     expect(textOf(await board.call("bad/echo", { text: "back" }))).toBe("back");
@@ -128,7 +129,7 @@ describe("faults that end the connection, with their cause named", () => {
   });
 });
 
-describe("answers that are none", () => {
+describe("answers that cannot be read", () => {
   const message = (rest: string): string => `{"jsonrpc":"2.0","id":$ID${rest}}`;
   const result = (value: string): string => message(`,"result":${value}`);
   const TO_CALL = "the server's answer to tools/call";
@@ -197,7 +198,7 @@ describe("answers that are none", () => {
     }
   });
 
-  it("and are no messages at all are shown when the call times out", async () => {
+  it("that are not messages are shown when the call times out", async () => {
     const { board } = await besideHealthy({ ...fixture("raw-answers"), toolTimeout: 300 });
     const answer = (id: string): string => `{"jsonrpc":"2.0","id":${id},"result":{"content":[]}}`;
     const cases: [line: string, encoding: string, shown: string][] = [
@@ -237,6 +238,7 @@ describe("answers that are none", () => {
         code: "PROTOCOL",
         quote: '{"nonsense":true}',
         message: `server 'remote': the server answered tools/call with something else: {"nonsense":true}; 'raw' may have taken effect`,
+        mayHaveRun: true,
       });
     },
   );
@@ -356,7 +358,7 @@ describe("servers that do not start", () => {
     await expectHealthy(board);
   });
 
-  it("exits at once, six times: failed, visible, with its last words", async () => {
+  it("that exits at once six times is failed, and its status quotes its last words", async () => {
     // Real time would be 31 s: a clock that hurries makes the same supervisor quick.
     const { systemClock } = await import("../src/util/clock.ts");
     const hurried = {
@@ -399,7 +401,7 @@ describe("servers that stop answering", () => {
     await expectHealthy(board);
   });
 
-  it("one that reads nothing: what was sent times out, and what was not says that it has not run", async () => {
+  it("one that reads nothing: a sent call times out, an unsent one says that it has not run", async () => {
     const server = { ...fixture("not-reading", "--after=tools/list"), toolTimeout: 1000 };
     const { board } = await besideHealthy(server);
     const text = "x".repeat(250_000);

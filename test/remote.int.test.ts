@@ -299,7 +299,7 @@ describe("the transport", () => {
     ]);
   });
 
-  it("of which neither answers: the first one's refusal is told, with a hint at the path", async () => {
+  it("of which neither answers report the first refusal, with a hint about the path", async () => {
     const server = await serve({});
     const url = server.url.replace("/mcp", "/elsewhere");
     for (const transport of [undefined, "http", "sse"] as const) {

@@ -217,7 +217,7 @@ describe("many sessions", () => {
     expect(processesWith("TEST_MARK=shared-ten")).toHaveLength(10);
   });
 
-  it("do not feel what becomes of another one's servers", async () => {
+  it("are not affected by what happens to another session's servers", async () => {
     const board = await openWith({ servers: { shared: fixture("echo") } });
     const calm = await board.openSession({ cwd, servers: { mine: fixture("echo") } });
     const heard: string[] = [];

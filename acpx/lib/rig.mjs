@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { startModel } from "../../test/support/model/start.mjs";
 import { runAcpx } from "./acpx.mjs";
 import { startHttpServer } from "./http-server.mjs";
-import { endAll, leftAfter } from "./processes.mjs";
+import { endAll, leftAfter } from "../../scripts/processes.mjs";
 import { scriptedTurn } from "./script.mjs";
 
 const BIN = fileURLToPath(new URL("../../dist/bin.js", import.meta.url));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { page, reasonOf } from "../lib/report.mjs";
+import { page } from "../lib/report.mjs";
 
 const facts = {
   date: "2026-11-15",
@@ -21,10 +21,5 @@ describe("a report", () => {
     );
     assert.match(text, /^\| one \\\| two \| passed \|$/m);
     assert.match(text, /^\| three {6}\| failed \|$/m);
-  });
-
-  it("gives a reason in lines of its own", () => {
-    assert.equal(reasonOf(new Error("a\nb\n")), "    a\n    b");
-    assert.equal(reasonOf("why"), "    why");
   });
 });

@@ -18,6 +18,11 @@ const COLUMNS = {
     ["middle half", ({ spread }) => spread.map((value) => value.toFixed(1)).join("–")],
     ["peak MB", ({ figures }) => figures.peakRss.toFixed(0)],
   ],
+  sessions: [
+    ["KB per session", ({ figures }) => figures.kbPerSession.toFixed(1)],
+    ["middle half", ({ spread }) => spread.map((value) => value.toFixed(1)).join("–")],
+    ["sessions", ({ figures }) => figures.sessions.toFixed(0)],
+  ],
   start: [
     ["10 servers ms", ({ figures }) => figures.all.toFixed(0)],
     ["slowest alone ms", ({ figures }) => figures.alone.toFixed(0)],

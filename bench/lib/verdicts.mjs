@@ -26,6 +26,31 @@ const RULES = [
     holds: (ratio) => ratio <= 1.3,
   },
   {
+    scenario: "gateway-sequential",
+    claim: "p50 through the gateway is no worse than the best peer's",
+    value: ({ rows }) => own(rows)?.toBestPeer,
+    holds: (ratio) => ratio <= 1,
+  },
+  {
+    scenario: "gateway-concurrent",
+    claim: "throughput at 32 in flight is at least 1.5 x the best peer gateway's",
+    value: ({ rows }) => own(rows)?.toBestPeer,
+    holds: (ratio) => ratio >= 1.5,
+  },
+  {
+    scenario: "gateway-concurrent",
+    claim: "throughput at 32 in flight is at least 0.7 x the bare pipe's",
+    value: ({ rows }) => own(rows)?.toLimit,
+    holds: (ratio) => ratio >= 0.7,
+  },
+  {
+    scenario: "gateway-sessions",
+    claim: "a session beside the first takes at most 100 KB",
+    value: ({ rows }) => own(rows)?.figures?.kbPerSession,
+    holds: (kb) => kb <= 100,
+    format: (kb) => `${kb.toFixed(1)} KB`,
+  },
+  {
     scenario: "cli",
     claim: "tools of a 5 s server come from a warm cache in under half a second",
     value: ({ figures }) => figures?.tools,

@@ -1,35 +1,44 @@
-// A fixed number of calls in flight: throughput, and the CPU time the client spends on a call.
+// A fixed number of calls in flight: throughput, and the CPU time that the client spends on a call; behind a
+// gateway, the CPU time that the gateway spends.
 
 import { echo } from "./echo.mjs";
 
 export async function prepare({ open, serve, scenario }) {
-  const { warmUp, callsPerRound, inFlight } = scenario;
+  const { warmUp, warmUpMs, callsPerRound, roundMs, inFlight } = scenario;
   const client = await open(...serve());
-  await keepInFlight(client, warmUp, inFlight);
+  await keepInFlight(client, { calls: warmUp, ms: warmUpMs, inFlight });
+  const { cpuMicros = ownCpuMicros } = client;
 
   return {
     async sample() {
-      const cpuBefore = process.cpuUsage();
+      const cpuBefore = cpuMicros();
       const before = performance.now();
-      await keepInFlight(client, callsPerRound, inFlight);
+      const calls = await keepInFlight(client, { calls: callsPerRound, ms: roundMs, inFlight });
       const seconds = (performance.now() - before) / 1_000;
-      const cpu = process.cpuUsage(cpuBefore);
       return {
-        callsPerSecond: callsPerRound / seconds,
-        cpuPerCall: (cpu.user + cpu.system) / callsPerRound,
+        callsPerSecond: calls / seconds,
+        cpuPerCall: (cpuMicros() - cpuBefore) / calls,
       };
     },
     close: () => client.close(),
   };
 }
 
-async function keepInFlight(client, calls, inFlight) {
+function ownCpuMicros() {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}
+
+/** Until so many calls were made, or so much time has passed. Resolves to the number of calls. */
+async function keepInFlight(client, { calls, ms = Infinity, inFlight }) {
+  const end = performance.now() + ms;
   let next = 0;
   const lane = async () => {
-    while (next < calls) {
+    while (next < calls && performance.now() < end) {
       next += 1;
       await echo(client, next);
     }
   };
   await Promise.all(Array.from({ length: inFlight }, lane));
+  return next;
 }

@@ -10,8 +10,8 @@ describe("options", () => {
     assert.equal(options.node, "both");
     assert.equal(options.quick, false);
     assert.equal(options.pin, true);
-    assert.equal(options.scenarios.length, 7);
-    assert.equal(options.contenders.length, 8);
+    assert.equal(options.scenarios.length, 10);
+    assert.equal(options.contenders.length, 14);
   });
 
   it("pick scenarios and contenders by name, in the bench's order", () => {

@@ -13,12 +13,16 @@ const KILL_MS = TIMEOUT_MS + 15_000;
 
 const running = new Set();
 
-/** Resolves to `{ exitCode, checks, clientErrors, log }`; `checks` is undefined without a result. */
-export async function execute({ scenario, version }, dir) {
+/**
+ * Resolves to `{ exitCode, checks, clientErrors, log }`; `checks` is undefined without a result. A server under
+ * test has a `url`; without one the suite tests the client.
+ */
+export async function execute({ scenario, version }, { dir, url }) {
   const output = join(dir, `${scenario.replaceAll("/", "-")}-${version}`);
   mkdirSync(output);
-  const args = ["client", "--scenario", scenario, "--command", clientCommand(), "-o", output];
-  args.push("--timeout", String(TIMEOUT_MS));
+  const tested =
+    url === undefined ? ["client", "--command", clientCommand()] : ["server", "--url", url];
+  const args = [...tested, "--scenario", scenario, "-o", output, "--timeout", String(TIMEOUT_MS)];
   if (version !== "extension") args.push("--spec-version", version);
   const { exitCode, log } = await runSuite(args);
   const checks = readResult(output, "checks.json");

@@ -24,8 +24,39 @@ export function totals(outcomes, required) {
   return [...lines, { what: "all runs", passed: passed.length, total: outcomes.length }];
 }
 
+const INTRODUCTION = `# Conformance
+
+This page shows how Plugboard does in the official suite of the Model Context Protocol, as a client and as a server.
+\`npm run conformance:client\` and \`npm run conformance:server\` run the suite and fail if a scenario has another result
+than expected; see [conformance/README.md](../conformance/README.md). With \`-- --write\` they write their part of this page.
+
+\`n/n\` counts the suite's checks. **Bold** scenarios are required of that revision; the others are optional or were added
+to the suite later. "Other" is an older revision that the scenario is written for, or an extension. "untested" means that
+the suite found no fault because the feature was never used.
+`;
+
+const HEADINGS = { client: "## As a client", server: "## As a server, through the gateway" };
+
+/** The page with the part about `role` replaced; `before` is the page as it was, and may be empty. */
+export function page(before, role, report) {
+  const parts = Object.entries(HEADINGS).map(([name, heading]) =>
+    name === role ? `${heading}\n\n${part(report)}` : partOf(before, heading),
+  );
+  return [INTRODUCTION, ...parts].filter((one) => one !== "").join("\n");
+}
+
+/** The part with its heading, up to the next one; empty where the page has none. */
+function partOf(text, heading) {
+  const start = text.indexOf(`${heading}\n`);
+  if (start === -1) return "";
+  const rest = text.slice(start + heading.length);
+  const end = rest.search(/^## /m);
+  const body = end === -1 ? rest : rest.slice(0, end);
+  return `${heading}${body.trimEnd()}\n`;
+}
+
 /** `facts` are `{ date, suite, plugboard, node, cores }`. */
-export function page({ outcomes, expected, required, facts }) {
+function part({ outcomes, expected, required, facts }) {
   const revisions = Object.keys(required);
   const sums = totals(outcomes, required).map(({ what, passed, total }) => [
     what,
@@ -39,29 +70,16 @@ export function page({ outcomes, expected, required, facts }) {
       state,
       expected[scenario]?.[version] ?? `unexpected: ${reason.join("; ")}`,
     ]);
-  return `# Conformance
-
-This page shows how Plugboard, as a client, does in the official suite of the Model Context Protocol.
-\`npm run conformance:client\` runs the suite and fails if a scenario has another result than expected; see
-[conformance/README.md](../conformance/README.md). \`npm run conformance:client -- --write\` writes this page.
-
-Last run: ${facts.date}, suite \`@modelcontextprotocol/conformance\` ${facts.suite}, Plugboard ${facts.plugboard} on
+  return `Last run: ${facts.date}, suite \`@modelcontextprotocol/conformance\` ${facts.suite}, Plugboard ${facts.plugboard} on
 Node ${facts.node}, ${facts.cores} cores.
 
 ${table(["", "passed"], sums)}
 
-## Scenarios
-
-\`n/n\` counts the suite's checks. **Bold** scenarios are required of a client of that revision; the others are optional or
-were added to the suite later. "Other" is an older revision that the scenario is written for, or an extension.
-
 ${table(["scenario", ...revisions, "other"], scenarioRows(outcomes, required))}
 
-## What does not pass
+What does not pass:
 
 ${failures.length === 0 ? "Nothing." : table(["scenario", "version", "", "why"], failures)}
-
-"untested" means that the suite found no fault because the client never used the feature.
 `;
 }
 

@@ -19,13 +19,13 @@ export function suiteVersion() {
 }
 
 /** `[{ name, versions }]`; the one version of an extension is "extension". */
-export function listClientScenarios() {
-  return readScenarios(ask(["list", "--client"]));
+export function listScenarios(role) {
+  return readScenarios(ask(["list", `--${role}`]));
 }
 
-/** Names of the client scenarios that a client of that revision must pass. */
-export function listRequired(revision) {
-  return readRequired(ask(["list", "--requirements", revision]));
+/** Names of the scenarios that a client or a server of that revision must pass. */
+export function listRequired(role, revision) {
+  return readRequired(role, ask(["list", "--requirements", revision]));
 }
 
 export function readScenarios(text) {
@@ -35,9 +35,10 @@ export function readScenarios(text) {
   }));
 }
 
-/** The block under "Client scenarios": the server's are above it, what is not scored below. */
-export function readRequired(text) {
-  const block = text.split(/^Client scenarios.*$/m)[1]?.split(/\n\n/)[0] ?? "";
+/** The block under "Client scenarios" or "Server scenarios"; what is not scored is below both. */
+export function readRequired(role, text) {
+  const heading = { client: /^Client scenarios.*$/m, server: /^Server scenarios.*$/m }[role];
+  const block = text.split(heading)[1]?.split(/\n\n/)[0] ?? "";
   return [...block.matchAll(/^ {2}- (\S+)$/gm)].map(([, name]) => name);
 }
 

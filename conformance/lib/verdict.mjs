@@ -3,8 +3,8 @@
 const COUNTED = new Set(["SUCCESS", "FAILURE", "WARNING"]);
 
 /**
- * `passed`; `failed`; or `untested` where the suite is content only because the client never came near
- * what the scenario is about. `reason` says why it is not the first, in lines.
+ * `passed`; `failed`; or `untested` where the suite is content only because the client or server never
+ * came near what the scenario is about. `reason` says why it is not the first, in lines.
  */
 export function judge({ exitCode, checks, clientErrors, log }) {
   if (checks === undefined) {
@@ -16,7 +16,7 @@ export function judge({ exitCode, checks, clientErrors, log }) {
   // An error of the client's is no failure by itself: some scenarios want it to refuse.
   const said = clientErrors.trim() === "" ? [] : [`the client said: ${lastLine(clientErrors)}`];
   if (bad.length > 0) return { state: "failed", ...counts, reason: [...describe(bad), ...said] };
-  if (exitCode !== 0) return { state: "failed", ...counts, reason: ["the client failed", ...said] };
+  if (exitCode !== 0) return { state: "failed", ...counts, reason: ["the run failed", ...said] };
   // Every scenario has the check of the messages' form beside its own.
   if (counted.every(({ id }) => id.startsWith("wire-schema-"))) {
     const skipped = checks.filter(({ status }) => status === "SKIPPED");

@@ -5,6 +5,9 @@ import { parseOptions } from "../lib/options.mjs";
 describe("options", () => {
   it("test everything, freshly built, and write nothing unless told otherwise", () => {
     assert.deepEqual(parseOptions(["client"]), {
+      role: "client",
+      isDirect: false,
+      upstream: undefined,
       scenario: undefined,
       version: undefined,
       build: true,
@@ -28,7 +31,13 @@ describe("options", () => {
 
   for (const { argv, message } of [
     { argv: [], message: /say what to test/ },
-    { argv: ["server"], message: /say what to test/ },
+    { argv: ["proxy"], message: /say what to test/ },
+    { argv: ["client", "server"], message: /say what to test/ },
+    { argv: ["client", "--upstream", "2025"], message: /for the server alone/ },
+    { argv: ["server", "--upstream", "2027"], message: /2025 or 2026/ },
+    { argv: ["server", "--upstream", "2026", "--write"], message: /for a look/ },
+    { argv: ["client", "--direct"], message: /for the server alone/ },
+    { argv: ["server", "--direct", "--write"], message: /nothing to --write/ },
     { argv: ["client", "--fast"], message: /--fast/ },
     { argv: ["client", "--write", "--version", "2026-07-28"], message: /a whole run/ },
   ]) {

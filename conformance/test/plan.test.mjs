@@ -17,12 +17,13 @@ describe("what the suite lists", () => {
     ]);
   });
 
-  it("is required where it is a client's and scored", () => {
+  it("is required where it is scored, for each role apart", () => {
     const text =
       "Server scenarios (test against a server):\n  - tools-list\n\n" +
       "Client scenarios (test against a client):\n  - tools_call\n  - auth/basic-cimd\n\n" +
       "Run and reported, but never scored:\n  extension (1):\n    - auth/dpop [client]\n";
-    assert.deepEqual(readRequired(text), ["tools_call", "auth/basic-cimd"]);
+    assert.deepEqual(readRequired("client", text), ["tools_call", "auth/basic-cimd"]);
+    assert.deepEqual(readRequired("server", text), ["tools-list"]);
   });
 });
 

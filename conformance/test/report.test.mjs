@@ -46,7 +46,7 @@ describe("a report", () => {
   });
 
   it("gives the docs a page", () => {
-    const text = page({ outcomes, expected, required, facts });
+    const text = page("", "client", { outcomes, expected, required, facts });
     const lines = new Set(text.split("\n").map((line) => line.replace(/ {2,}/g, " ")));
     for (const line of [
       "| required for 2026-07-28 | 1 of 2 |",
@@ -65,7 +65,7 @@ describe("a report", () => {
   });
 
   it("aligns the tables", () => {
-    const text = page({ outcomes, expected, required, facts });
+    const text = page("", "client", { outcomes, expected, required, facts });
     assert.ok(
       text.includes(
         "|                         | passed |\n" +
@@ -76,7 +76,22 @@ describe("a report", () => {
   });
 
   it("says so when nothing is left to pass", () => {
-    const text = page({ outcomes: outcomes.slice(0, 2), expected, required, facts });
-    assert.match(text, /## What does not pass\n\nNothing\./);
+    const text = page("", "client", { outcomes: outcomes.slice(0, 2), expected, required, facts });
+    assert.match(text, /What does not pass:\n\nNothing\./);
+  });
+
+  it("replaces the part of one role and keeps the other's", () => {
+    const report = { outcomes, expected, required, facts };
+    const later = { ...report, facts: { ...facts, date: "2026-12-24" } };
+    const both = page(page("", "server", report), "client", report);
+    assert.equal(both, page(page("", "client", report), "server", report));
+    const newer = page(both, "server", later);
+    assert.deepEqual(newer.match(/^(?:## .*|Last run: \S+)/gm), [
+      "## As a client",
+      "Last run: 2026-11-15,",
+      "## As a server, through the gateway",
+      "Last run: 2026-12-24,",
+    ]);
+    assert.equal(page(newer, "server", report), both);
   });
 });

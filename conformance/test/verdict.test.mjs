@@ -33,7 +33,7 @@ describe("a run", () => {
       title: "fails when the suite objects to nothing but the client's end",
       given: result([check("a", "SUCCESS")], { exitCode: 1, clientErrors: "one\ntwo\n" }),
       state: "failed 1/1",
-      reason: ["the client failed", "the client said: two"],
+      reason: ["the run failed", "the client said: two"],
     },
     {
       title: "passes with an error of the client's that the suite allows",

@@ -5,6 +5,7 @@ import { PlugboardError } from "../model/errors.ts";
 import { isJsonObject } from "../model/json.ts";
 import { pause } from "../util/clock.ts";
 import { retryAfterMs } from "../util/retry-after.ts";
+import { systemProblem } from "../util/system-problem.ts";
 import { duration, oneLine } from "../util/text.ts";
 import type { AgentModel } from "./model.ts";
 import { runStep, type StepEnd, type StepEvent, type StepOptions } from "./step.ts";
@@ -148,6 +149,8 @@ function networkErrorIn(error: unknown): PlugboardError | undefined {
 }
 
 function reasonOf(error: unknown): string {
+  // A package that reads the answer may overflow the stack.
+  if (error instanceof RangeError) return systemProblem(error)?.message ?? error.message;
   if (error instanceof Error) return error.message;
   if (typeof error === "string") return error;
   const message = isJsonObject(error) ? error["message"] : undefined;

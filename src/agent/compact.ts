@@ -145,7 +145,8 @@ function textOf(output: ResultOutput): string {
     .join("\n");
 }
 
-function mapResults(
+/** Changes the result of each call in the message. */
+export function mapResults(
   message: ToolModelMessage,
   change: (output: ResultOutput, name: string) => ResultOutput,
 ): ToolModelMessage {

@@ -1,7 +1,6 @@
 // Opens a model by its id, `provider/model`: finds the provider, reads the key and loads the AI SDK. The SDK's
 // packages are optional dependencies, so this is the one place that imports them.
 
-import type { LanguageModel } from "ai";
 import type { Environment } from "../util/environment.ts";
 import { expandValue } from "../config/resolve.ts";
 import { type ErrorDetails, PlugboardError } from "../model/errors.ts";
@@ -22,6 +21,7 @@ import {
 } from "./provider.ts";
 
 type AiSdk = typeof import("ai");
+type LanguageModel = Parameters<AiSdk["wrapLanguageModel"]>[0]["model"];
 type ImportPackage = (name: string) => Promise<object>;
 
 interface FactorySettings {
@@ -191,7 +191,7 @@ async function loadPackage(name: string, importPackage: ImportPackage): Promise<
     if (!hasErrorCode(cause, "ERR_MODULE_NOT_FOUND")) throw cause;
     throw noModel(`the package ${name} is not installed`, {
       cause,
-      hint: `with -g if Plugboard was installed so: npm install ${name === SDK ? SDK : `${name} ${SDK}`}`,
+      hint: `install it (with -g if Plugboard was installed with -g): npm install ${name === SDK ? SDK : `${name} ${SDK}`}`,
     });
   }
 }

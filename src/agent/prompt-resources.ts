@@ -5,7 +5,7 @@ import type { BoardResources, ResourceBlock } from "../model/resource.ts";
 import { byteSize, oneLine, plural } from "../util/text.ts";
 import type { AgentModel } from "./model.ts";
 
-/** Of the model's context window. */
+/** The share of the model's context window that resources may take. */
 const SHARE = 0.1;
 /** English has four, but other scripts take three bytes for a character, which is often a token of its own. */
 const BYTES_PER_TOKEN = 3;

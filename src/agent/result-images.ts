@@ -2,6 +2,7 @@
 // own. Not every model behind such an API sees images, so they can also be taken out.
 
 import type { ModelMessage, ToolModelMessage, ToolResultPart, UserModelMessage } from "ai";
+import { mapResults } from "./compact.ts";
 
 type Output = ToolResultPart["output"];
 type ContentPart = Extract<Output, { type: "content" }>["value"][number];
@@ -12,7 +13,7 @@ export function imagesAfterResults(messages: readonly ModelMessage[]): ModelMess
   return messages.flatMap((message): ModelMessage[] => {
     if (message.role !== "tool" || !hasImages(message)) return [message];
     const said: Exclude<UserModelMessage["content"], string> = [];
-    const results = mapOutputs(message, (output, tool) => {
+    const results = mapResults(message, (output, tool) => {
       const images = imagesIn(output);
       if (images.length === 0) return output;
       // The markers around a server's words do not reach this message.
@@ -32,7 +33,7 @@ export function hasResultImages(messages: readonly ModelMessage[]): boolean {
 export function withoutResultImages(messages: readonly ModelMessage[]): ModelMessage[] {
   return messages.map((message) =>
     message.role === "tool" && hasImages(message)
-      ? mapOutputs(message, (output) => inWords(output, "[an image that this model cannot see]"))
+      ? mapResults(message, (output) => inWords(output, "[an image that this model cannot see]"))
       : message,
   );
 }
@@ -58,14 +59,4 @@ function inWords(output: Output, image: string): Output {
 
 function toPromptPart({ data, mediaType }: ImagePart) {
   return { type: "image" as const, image: data, mediaType };
-}
-
-function mapOutputs(
-  message: ToolModelMessage,
-  change: (output: Output, tool: string) => Output,
-): ToolModelMessage {
-  const content = message.content.map((part) =>
-    part.type === "tool-result" ? { ...part, output: change(part.output, part.toolName) } : part,
-  );
-  return { ...message, content };
 }

@@ -176,14 +176,14 @@ function textOf({ content }: ModelMessage): string {
 }
 
 function toToolUse(
-  { id, name, input }: ModelCall,
+  { id, name, input, problem }: ModelCall,
   tools: ReadonlyMap<string, ModelSamplingTool>,
 ): SamplingContent {
   const tool = tools.get(name);
   if (tool === undefined) {
     throw invalidAnswer(`calls '${oneLine(name, 100)}', which is not one of its tools`);
   }
-  const args = readArguments(input);
+  const args = problem ?? readArguments(input);
   if (typeof args === "string")
     throw invalidAnswer(`calls '${tool.originalName}': its arguments ${args}`);
   return { type: "tool_use", id, name: tool.originalName, input: tool.toOriginal(args) };

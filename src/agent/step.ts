@@ -1,10 +1,12 @@
 // One request to the model and its streamed answer.
 
 import type { AssistantModelMessage, ModelMessage, ToolSet } from "ai";
-import type { ModelCall } from "../bridge/model-call.ts";
+import { type ModelCall, NESTED_TOO_DEEPLY } from "../bridge/model-call.ts";
 import type { ModelTool } from "../bridge/model-tools.ts";
 import { safeName } from "../bridge/provider-name.ts";
+import { tryParseJson } from "../model/json.ts";
 import type { Clock, Timer } from "../util/clock.ts";
+import { isDeeperThan, REFUSED_DEPTH } from "../util/json-depth.ts";
 import { duration } from "../util/text.ts";
 import type { AgentModel } from "./model.ts";
 import { imagesAfterResults } from "./result-images.ts";
@@ -142,8 +144,10 @@ async function stream(
   for (const { name, description, schema } of tools.values()) {
     toolSet[name] = { description, inputSchema: jsonSchema(schema) };
   }
+  /** Ids of calls whose arguments were left out. */
+  const tooDeep = new Set<string>();
   const result = streamText({
-    model: model.languageModel,
+    model: withoutDeepArguments(model, (id) => tooDeep.add(id)),
     ...(system && { system }),
     messages: withBreakpoint(model.media.imagesFollow ? imagesAfterResults(messages) : messages),
     ...(tools.size > 0 && { tools: toolSet }),
@@ -169,7 +173,12 @@ async function stream(
         break;
       case "tool-call":
         if (part.providerExecuted) break;
-        calls.push({ id: part.toolCallId, name: part.toolName, input: part.input });
+        calls.push({
+          id: part.toolCallId,
+          name: part.toolName,
+          input: part.input,
+          ...(tooDeep.has(part.toolCallId) && { problem: NESTED_TOO_DEEPLY }),
+        });
         break;
       case "finish-step":
         finish = toFinish(part.finishReason, part.rawFinishReason);
@@ -191,6 +200,39 @@ async function stream(
     message.role === "assistant" ? withSafeNames(message) : [],
   );
   return { kind: "answered", messages: answer, calls, finish, usage };
+}
+
+/**
+ * The SDK, the next request, the events and the history all write the arguments of a call as JSON, which overflows the
+ * stack if they are nested thousands of levels deep. So they are left out before the SDK reads them.
+ */
+function withoutDeepArguments(
+  { sdk, languageModel }: Pick<AgentModel, "sdk" | "languageModel">,
+  onLeftOut: (toolCallId: string) => void,
+): AgentModel["languageModel"] {
+  return sdk.wrapLanguageModel({
+    model: languageModel,
+    middleware: {
+      specificationVersion: "v3",
+      async wrapStream({ doStream }) {
+        const { stream: parts, ...rest } = await doStream();
+        type Part = typeof parts extends ReadableStream<infer Each> ? Each : never;
+        const flatten = new TransformStream<Part, Part>({
+          transform(part, controller) {
+            if (part.type !== "tool-call" || !isTooDeepText(part.input))
+              return controller.enqueue(part);
+            onLeftOut(part.toolCallId);
+            controller.enqueue({ ...part, input: "{}" });
+          },
+        });
+        return { ...rest, stream: parts.pipeThrough(flatten) };
+      },
+    },
+  });
+}
+
+function isTooDeepText(json: string): boolean {
+  return json.length > 2 * REFUSED_DEPTH && isDeeperThan(REFUSED_DEPTH, tryParseJson(json));
 }
 
 function toFinish(

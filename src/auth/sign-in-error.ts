@@ -3,6 +3,7 @@
 import { OAuthError } from "@modelcontextprotocol/client";
 import { PlugboardError } from "../model/errors.ts";
 import { signInHint } from "../model/authorization.ts";
+import { errorMessage } from "../util/error-message.ts";
 import { oneLine } from "../util/text.ts";
 
 /**
@@ -29,6 +30,6 @@ export function signInError(
 /** The server's own words, without the rest of its response. */
 function reason(error: unknown): string {
   if (error instanceof OAuthError) return oneLine(`${error.message} (${error.code})`, 300);
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   return oneLine(message.replace(/:\s*$/, ""), 300);
 }

@@ -12,6 +12,7 @@ import type { OAuthSettings, OnAuthorization } from "../model/authorization.ts";
 import { PlugboardError } from "../model/errors.ts";
 import { untilAborted } from "../util/abort.ts";
 import type { Clock } from "../util/clock.ts";
+import { errorMessage } from "../util/error-message.ts";
 import { oneLine } from "../util/text.ts";
 import { lastRedirectUri, signInClient } from "./client.ts";
 import { listenForRedirect, type RedirectListener } from "./redirect-listener.ts";
@@ -91,7 +92,7 @@ function checkAuthorizationUrl({ server, checkUrl }: SignInOptions, url: URL): v
     checkUrl(url);
   } catch (error) {
     const what = `its sign-in page ${oneLine(url.href, 100)} must not be opened`;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorMessage(error);
     throw signInError(server, `${what} (${message})`);
   }
 }

@@ -27,13 +27,13 @@ export interface Discovery {
   metadata?: AuthorizationServerMetadata;
 }
 
-interface KnownServer {
+interface DiscoveredServer {
   discovery: Discovery;
   /** The scope that the server has required since the last sign-in. */
   wantedScope?: string;
 }
 
-interface KnownClient {
+interface RegisteredClient {
   redirectUri: string;
   client: OAuthClientInformationMixed;
 }
@@ -47,8 +47,8 @@ export interface Grant {
 }
 
 interface AuthDocuments {
-  server: KnownServer;
-  client: KnownClient;
+  server: DiscoveredServer;
+  client: RegisteredClient;
   grant: Grant;
 }
 
@@ -95,7 +95,10 @@ export function openAuthStore(
   };
 }
 
-function secretsOf({ tokens, client }: Partial<Grant & KnownClient & KnownServer>): string[] {
+function secretsOf({
+  tokens,
+  client,
+}: Partial<Grant & RegisteredClient & DiscoveredServer>): string[] {
   const found = [tokens?.access_token, tokens?.refresh_token, client?.client_secret];
   // The file may have been edited.
   return found.filter((secret) => typeof secret === "string");

@@ -20,6 +20,7 @@ import type { Next, StageFor, ToolSubject } from "../model/guard.ts";
 import type { Logger } from "../model/logger.ts";
 import type { Clock } from "../util/clock.ts";
 import type { BoardGuardOptions, SessionGuard } from "./guard.ts";
+import { reasonOf } from "../util/system-problem.ts";
 
 const MAX_RESULT_BYTES = 256 * 1024;
 
@@ -67,7 +68,7 @@ export class CallStages {
       stateDir,
       clock,
       onWriteError: (error) =>
-        logger.warn("an approval could not be saved", { reason: String(error) }),
+        logger.warn("an approval could not be saved", { reason: reasonOf(error) }),
     });
     const redact = redactStage(redactor);
     const audited =
@@ -84,7 +85,7 @@ export class CallStages {
     this.concurrency = concurrencyStage(servers);
     const sharedStages = (subject: ToolSubject): CallStages | undefined =>
       session?.isShared(subject) ? shared : undefined;
-    this.#ruleStages = [() => audited?.whole, () => redact, ...first];
+    this.#ruleStages = [(subject) => audited?.whole(subject), () => redact, ...first];
     // The outermost stage comes first. Approval comes before concurrency, so that a call does not keep others
     // waiting while a person decides.
     this.#stages = [

@@ -19,6 +19,7 @@ import type {
   UpdateListener,
 } from "../model/tool.ts";
 import type { Supervisor } from "../server/supervisor/supervisor.ts";
+import { allowManyListeners } from "../util/abort.ts";
 import type { Clock } from "../util/clock.ts";
 import type { Emitter } from "../util/emitter.ts";
 import { isDeeperThan, REFUSED_DEPTH } from "../util/json-depth.ts";
@@ -49,7 +50,7 @@ export class Calls {
   #running = 0;
   #onIdle: (() => void) | undefined;
 
-  /** `redact` removes the board's secrets from a text, of which `isCut` says that it went on. */
+  /** `redact` removes the board's secrets from a text; `isCut` says that the text was cut off. */
   constructor(
     clock: Clock,
     logger: Logger,
@@ -68,12 +69,13 @@ export class Calls {
     options: BoardCallOptions,
   ): Promise<CallOutcome> {
     const { callId = this.#newCallId(), signal, onUpdate, onElicitation, onSampling } = options;
-    const started = this.#clock.monotonic();
     const { source } = subject;
+    if (signal !== undefined) allowManyListeners(signal);
     const call: GuardedCall = {
       callId,
       subject,
       args,
+      started: this.#clock.monotonic(),
       signal,
       onUpdate: onUpdate && ((update) => this.#update(onUpdate, update)),
       handlers: onElicitation || onSampling ? { onElicitation, onSampling } : undefined,
@@ -93,7 +95,7 @@ export class Calls {
     }
     this.#running -= 1;
     if (this.#running === 0) this.#onIdle?.();
-    this.#report(call, this.#clock.monotonic() - started, outcome);
+    this.#report(call, outcome);
     return outcome;
   }
 
@@ -114,6 +116,7 @@ export class Calls {
   ): Promise<CallOutcome> {
     const started = this.#clock.monotonic();
     let outcome: CallOutcome;
+    let isSent = false;
     this.#reportStart(call);
     supervisor.enter();
     try {
@@ -124,6 +127,7 @@ export class Calls {
       requireShallow("the arguments are", call.args);
       if (call.request !== undefined) requireShallowRequest(call.request);
       const options = callOptions(supervisor, call, this);
+      isSent = true;
       const result = await connection.callTool(tool, call.args, options);
       const asked = options.input === undefined ? undefined : toInputRequired(result);
       outcome =
@@ -131,7 +135,7 @@ export class Calls {
           ? toOutcome(result, this.#quote)
           : { content: [], inputRequired: asked };
     } catch (error) {
-      outcome = toFailure(error, { server: supervisor.definition.name, tool });
+      outcome = toFailure(error, { server: supervisor.definition.name, tool, isSent });
     }
     supervisor.leave(this.#clock.monotonic() - started, outcome.failure !== undefined);
     return outcome;
@@ -160,13 +164,15 @@ export class Calls {
     this.#events.emit("callStart", { callId, tool, source });
   }
 
-  #report({ callId, subject }: GuardedCall, durationMs: number, outcome: CallOutcome): void {
+  #report({ callId, subject, started }: GuardedCall, outcome: CallOutcome): void {
+    const isLogged = this.#logger !== silentLogger;
+    const isHeard = this.#events.has("call");
+    if (!isLogged && !isHeard) return;
     const { publicName: tool, source } = subject;
     const { failure, isError = false } = outcome;
-    if (this.#logger !== silentLogger) {
-      this.#logger.debug("call", { tool, ms: durationMs, ...(isError && { isError }) });
-    }
-    if (!this.#events.has("call")) return;
+    const durationMs = this.#clock.monotonic() - started;
+    if (isLogged) this.#logger.debug("call", { tool, ms: durationMs, ...(isError && { isError }) });
+    if (!isHeard) return;
     this.#events.emit("call", { callId, tool, source, durationMs, isError, failure });
   }
 
@@ -180,7 +186,7 @@ export class Calls {
 }
 
 /** Throws for what no JSON writer survives. `what` begins the sentence about it. */
-export function requireShallow(what: string, value: unknown): void {
+function requireShallow(what: string, value: unknown): void {
   if (!isDeeperThan(REFUSED_DEPTH, value)) return;
   const message = `${what} nested more than ${REFUSED_DEPTH} levels deep`;
   throw new PlugboardError("INVALID_ARGUMENTS", `${message}; the tool was not called`);

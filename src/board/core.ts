@@ -4,7 +4,6 @@
 import { toFailure } from "../bridge/failure.ts";
 import { collectNative } from "../bridge/native.ts";
 import { Catalog } from "../catalog/catalog.ts";
-import type { CatalogCache } from "../catalog/catalog-cache.ts";
 import { namingFor } from "../catalog/public-name.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { BoardBase, BoardCallOptions, ServerInstructions } from "../model/board.ts";
@@ -26,9 +25,9 @@ import { ContentRequests } from "./content/content-requests.ts";
 import { Prompts } from "./content/prompts.ts";
 import { RESOURCE_TOOLS, resourceTools } from "./content/resource-tools.ts";
 import { Resources } from "./content/resources.ts";
+import { EarlierRuns } from "./earlier-runs.ts";
 import { findByFullName, findTool, unknownTool } from "./find-tool.ts";
 import { BoardGuard, type SessionGuard } from "./guard.ts";
-import type { RecentFailures } from "./recent-failures.ts";
 import { BoardLogLevel } from "./log-level.ts";
 import { BoardRoots } from "./roots.ts";
 import { BoardRules } from "./rules.ts";
@@ -44,8 +43,6 @@ const CLOSE_WAIT_MS = 1000;
 export interface BoardCoreOptions {
   agent: AgentConfig;
   options: BoardOptions;
-  cache: CatalogCache | undefined;
-  failures?: RecentFailures;
   /** Runs the calls that are made through a tool's `execute`. */
   call: (name: string, args: JsonObject, options: BoardCallOptions) => Promise<CallOutcome>;
   /** For a session's board: the agent's board, and the session. */
@@ -68,7 +65,7 @@ export class BoardCore {
   readonly prompts: Prompts;
   readonly roots: BoardRoots;
   readonly logLevel: BoardLogLevel;
-  /** Only of an agent's board, which speaks of them for all sessions. */
+  /** Only on an agent's board, which reports them for all sessions. */
   readonly rules: BoardRules | undefined;
   readonly on: BoardBase["on"] = (event, listener) => this.#events.on(event, listener);
   readonly #redactor: Redactor;
@@ -78,11 +75,9 @@ export class BoardCore {
   readonly #calls: Calls;
   readonly #caches: ContentCaches;
   readonly #offBase: (() => void)[] = [];
-  /** The board's own tools that listeners know of, as far as they come and go. */
-  #offered: readonly string[] = [];
   #isOpen = false;
 
-  constructor({ agent, options, cache, failures, call, over }: BoardCoreOptions) {
+  constructor({ agent, options, call, over }: BoardCoreOptions) {
     const base = over?.base;
     this.agent = agent;
     this.options = options;
@@ -94,7 +89,7 @@ export class BoardCore {
     this.#events = new Emitter((error) =>
       this.logger.error("a listener threw", { reason: String(error) }),
     );
-    const { workspaceDir = agent.workspace } = options;
+    const { stateDir, workspaceDir = agent.workspace } = options;
     this.roots = new BoardRoots({
       given: options.roots,
       configured: agent.roots,
@@ -106,7 +101,7 @@ export class BoardCore {
     const given = [
       ...(options.native ?? []),
       ...this.#resourceTools(),
-      ...(options.stateDir === undefined ? [] : [unlessTaken(reader)]),
+      ...(stateDir === undefined ? [] : [unlessTaken(reader)]),
     ];
     const native = collectNative(given, workspaceDir ? { workspaceDir } : {});
     const common = {
@@ -146,8 +141,8 @@ export class BoardCore {
       questions: new QuestionQueue(),
       catalog: new Catalog(naming, native.keys()),
       guard: this.#guard,
-      cache,
-      failures,
+      // Nothing about a session's own servers is kept after it.
+      earlier: over || stateDir === undefined ? undefined : new EarlierRuns(stateDir, common),
       base: base?.servers,
     });
     this.#calls = new Calls(this.clock, this.logger, this.#events, (text, isCut) =>
@@ -166,14 +161,13 @@ export class BoardCore {
       guard: this.#guard,
       base: base && base.#caches,
       onResources: (event) => {
-        const { server } = event;
-        this.#events.emit("resources", { ...this.#redactor.value(event), server });
+        const { server, change } = event;
+        if (change === "list") return this.#events.emit("resources", event);
+        const uris = this.#redactor.value(this.resources.nameable(server, event.uris));
+        if (uris.length > 0) this.#events.emit("resources", { server, change, uris });
       },
       onPrompts: (event) => this.#events.emit("prompts", event),
-      onListed: () => {
-        this.rules?.changed();
-        if (this.#isOpen) this.rules?.warn();
-      },
+      onListed: () => this.rules?.changed(),
     });
     const content = {
       caches: this.#caches,
@@ -189,15 +183,7 @@ export class BoardCore {
     if (over === undefined) {
       const { tools, servers, logger } = this;
       const { caches, redact } = content;
-      this.rules = new BoardRules({
-        agent,
-        known,
-        tools,
-        servers,
-        logger,
-        redact,
-        content: caches,
-      });
+      this.rules = new BoardRules({ agent, known, tools, servers, caches, logger, redact });
     }
     this.resources = new Resources({
       ...content,
@@ -209,11 +195,11 @@ export class BoardCore {
     if (base !== undefined) this.#forwardContentEvents(base);
   }
 
-  /** From now on changed tools are reported. Before the board is open, nobody has a list that they could change. */
+  /** Call this when the board is open. Changed tools are reported only from then on. */
   opened(): void {
-    this.#offered = this.tools.offered();
     this.#isOpen = true;
-    this.rules?.warn();
+    this.tools.offeredChange();
+    this.rules?.opened();
   }
 
   /** Not async, so that a call to a known tool does not pay for a second promise. */
@@ -245,7 +231,7 @@ export class BoardCore {
   instructions(): ServerInstructions[] {
     return [...this.servers.shared(), ...this.servers.own()].flatMap(({ name, supervisor }) => {
       const text = supervisor.live?.identity.instructions;
-      if (!text?.trim() || this.#guard.withholdsInstructions(name)) return [];
+      if (!text?.trim() || !this.#guard.offersInstructions(name)) return [];
       // The board may have learnt more secrets since the handshake.
       return [{ server: name, text: this.#redactor.text(text) }];
     });
@@ -291,7 +277,6 @@ export class BoardCore {
   #emitServerEvents(): void {
     this.servers.events.on("tools", (event) => {
       this.rules?.changed();
-      if (this.#isOpen) this.rules?.warn();
       const change = this.tools.listedChange(event);
       if (this.#isOpen && change !== undefined) this.#events.emit("tools", change);
     });
@@ -317,19 +302,15 @@ export class BoardCore {
     const wanted = given === "auto" ? (configured ?? given) : given;
     if (wanted === false) return [];
     const tools = resourceTools(() => this.resources);
-    if (wanted === true) return tools;
-    return tools.map((tool) => ({ ...tool, isOffered: () => this.resources.isThereAny }));
+    return wanted === true
+      ? tools
+      : tools.map((tool) => ({ ...tool, isOffered: () => this.resources.hasAny }));
   }
 
   /** Reports the board's own tools that have joined or left the list. */
   #reportOffered(): void {
-    if (!this.#isOpen) return;
-    const before = this.#offered;
-    this.#offered = this.tools.offered();
-    const added = this.#offered.filter((name) => !before.includes(name));
-    const removed = before.filter((name) => !this.#offered.includes(name));
-    if (added.length + removed.length === 0) return;
-    this.#events.emit("tools", { added, removed, changed: [] });
+    const change = this.#isOpen ? this.tools.offeredChange() : undefined;
+    if (change !== undefined) this.#events.emit("tools", change);
   }
 
   /** The agent's board reports what changes on shared servers; this board repeats it. */
@@ -343,7 +324,9 @@ export class BoardCore {
       if (!isShared(event.server)) return;
       if (event.change === "list") return this.#events.emit("resources", event);
       // Another session may have subscribed to the other URIs.
-      const uris = event.uris.filter((uri) => this.resources.isSubscribed(event.server, uri));
+      const uris = this.resources
+        .nameable(event.server, event.uris)
+        .filter((uri) => this.resources.isSubscribed(event.server, uri));
       if (uris.length > 0) this.#events.emit("resources", { ...event, uris });
     });
     this.#offBase.push(onPrompts, onResources);

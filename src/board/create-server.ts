@@ -1,6 +1,6 @@
 // Creates a server from its definition: the function that connects to it, its sign-in, and its supervisor.
 
-import { type CachedTools, definitionHash, type Reached } from "../catalog/catalog-cache.ts";
+import { definitionHash } from "../catalog/catalog-cache.ts";
 import type { Environment } from "../util/environment.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { BoardOptions } from "../model/board-options.ts";
@@ -18,6 +18,7 @@ import { Supervisor, type SupervisorOptions } from "../server/supervisor/supervi
 import type { Clock } from "../util/clock.ts";
 import type { QuestionQueue } from "../util/question-queue.ts";
 import { approvalKey } from "./approval-key.ts";
+import type { RememberedServer } from "./earlier-runs.ts";
 import { loadConnect } from "./lazy.ts";
 import { sessionAuthHint } from "./matching-server.ts";
 import type { BoardRoots, ServerRoots } from "./roots.ts";
@@ -25,10 +26,7 @@ import { ServerEntry } from "./server-entry.ts";
 import type { ServerSecrets } from "./server-secrets.ts";
 import { ServerSignIn } from "./sign-in.ts";
 
-export interface CreateServerContext extends Pick<
-  SupervisorOptions,
-  "failed" | "onState" | "onTools"
-> {
+export interface CreateServerContext extends Pick<SupervisorOptions, "onState" | "onTools"> {
   agent: AgentConfig;
   options: BoardOptions;
   clock: Clock;
@@ -41,19 +39,14 @@ export interface CreateServerContext extends Pick<
   questions: QuestionQueue;
 }
 
-/** What an earlier run left about a server. */
-export interface KnownServer {
-  tools?: CachedTools;
-  reached?: Reached;
-}
-
 export function createServer(
-  definition: ServerDefinition,
+  configured: ServerDefinition,
   cwd: string,
-  { tools: cached, reached }: KnownServer,
+  { tools: cached, reached, failed }: RememberedServer,
   context: CreateServerContext,
 ): ServerEntry {
-  const { agent, options, clock, logger, redactor, secrets, failed, onState, onTools } = context;
+  const definition = withDefaults(configured, context.options);
+  const { agent, options, clock, logger, redactor, secrets, onState, onTools } = context;
   const { env = process.env, random = Math.random, programPath } = options;
   const { networkAllow = [] } = agent;
   const networkEnv = withProxy(env, agent.networkProxy);
@@ -63,26 +56,29 @@ export function createServer(
     const server = definition.name;
     logger.info("sampling is not available: the board has no onSampling", { server });
   }
-  const connect = lazyConnector({
-    definition,
-    resolve: () => {
-      roots.resolve();
-      return secrets.resolve(definition);
+  const connect = lazyConnector(
+    {
+      definition,
+      resolve: () => {
+        roots.resolve();
+        return secrets.resolve(definition);
+      },
+      cwd,
+      env,
+      networkEnv,
+      networkAllow,
+      clock,
+      logger,
+      redact: (text, isCut) => redactor.text(text, isCut),
+      answers: answersFor(definition, roots, context),
+      onLog: context.onLog,
+      path: programPath,
+      authorize: signIn && ((endpoint) => signIn.authorizer(endpoint)),
+      era: reached?.isEraDoubtful ? undefined : reached?.era,
+      transport: reached?.transport,
     },
-    cwd,
-    env,
-    networkEnv,
-    networkAllow,
-    clock,
-    logger,
-    redact: (text, isCut) => redactor.text(text, isCut),
-    answers: answersFor(definition, roots, context),
-    onLog: context.onLog,
-    path: programPath,
-    authorize: signIn && ((endpoint) => signIn.authorizer(endpoint)),
-    era: reached?.isEraDoubtful ? undefined : reached?.era,
-    transport: reached?.transport,
-  });
+    redactor,
+  );
   return new ServerEntry({
     definition,
     supervisor: new Supervisor({
@@ -105,12 +101,27 @@ export function createServer(
   });
 }
 
+function withDefaults(
+  definition: ServerDefinition,
+  { defaultToolTimeout }: BoardOptions,
+): ServerDefinition {
+  if (definition.hasToolTimeout || defaultToolTimeout === undefined) return definition;
+  return { ...definition, toolTimeout: defaultToolTimeout };
+}
+
 /** Loads the code that starts servers with the first start. Listing tools from the cache does not need it. */
-function lazyConnector(options: ConnectOptions): Connect {
+function lazyConnector(options: ConnectOptions, redactor: Redactor): Connect {
   let connector: Promise<Connect> | undefined;
   return async (signal, onRemains) => {
     connector ??= loadConnect().then(({ createConnector }) => createConnector(options));
-    return (await connector)(signal, onRemains);
+    try {
+      return await (
+        await connector
+      )(signal, onRemains);
+    } catch (error) {
+      // Whatever is asked of the server from now on fails with this error, also where no call is made.
+      throw redactor.value(error);
+    }
   };
 }
 

@@ -1,7 +1,7 @@
 // Finds a tool by name, and suggests similar names if there is none. What is known answers at once; only if that
 // has no such tool, servers whose tools are not known are started.
 
-import { cancelled, PlugboardError, quoteIn } from "../model/errors.ts";
+import { cancelled, PlugboardError, quoteIn, unknownServer } from "../model/errors.ts";
 import { isCallable } from "../model/server-state.ts";
 import { unavailable } from "../server/supervisor/unavailable.ts";
 import { untilAborted } from "../util/abort.ts";
@@ -146,13 +146,7 @@ function unknownServerOf(
     name,
     tools.all().filter(({ isAllowed }) => isAllowed),
   );
-  const meant = tool ?? closest(server, names);
-  const known =
-    names.length === 0 ? "there are no servers" : `the servers are: ${names.join(", ")}`;
-  return new PlugboardError("UNKNOWN_SERVER", `there is no server named '${server}'`, {
-    server,
-    hint: meant === undefined ? known : `did you mean '${meant}'?`,
-  });
+  return unknownServer(server, names, tool);
 }
 
 /** Returns public names if the given name resembles one, else names in the form `server/tool`. */

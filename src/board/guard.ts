@@ -14,8 +14,9 @@ import type { ToolList } from "../model/connection.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { PlugboardError } from "../model/errors.ts";
 import type { GuardedCall, Next, ToolSubject } from "../model/guard.ts";
-import type { FramingMode } from "../model/guard-settings.ts";
+import type { FramingMode, PinMode } from "../model/guard-settings.ts";
 import type { Logger } from "../model/logger.ts";
+import type { PinnedServer } from "../model/pin.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import type { ToolDefinition } from "../model/tool.ts";
 import type { KnownNames } from "../model/tool-pattern.ts";
@@ -73,14 +74,9 @@ export class BoardGuard {
       known: given.known,
       owner,
     });
-    const store = new PinStore({
-      stateDir,
-      clock,
-      logger,
-      redact: (text) => redactor.text(text),
-    });
+    const redact = <Value>(value: Value): Value => redactor.value(value);
+    const store = new PinStore({ stateDir, clock, logger, redact });
     this.#pins = new Pins({ store, clock, logger });
-    const redact = <Value>(value: Value): Value => given.redactor.value(value);
     this.#contentPins = new ContentPins({ store, clock, logger, redact });
   }
 
@@ -94,12 +90,8 @@ export class BoardGuard {
   ): Promise<void> {
     await Promise.all(
       entries.map((entry) => {
-        const { definition, pinKey, supervisor } = entry;
-        const mode = definition.guard?.pins ?? this.#options.agent.guard?.pins ?? "warn";
-        const isOfSession = definition.origin === "session";
-        const id = { server: definition.name, key: pinKey };
-        // Nothing about a session's own servers is kept after it, so their tools cannot be pinned.
-        return this.#pins.open(id, isOfSession ? "off" : mode, {
+        const { definition, supervisor } = entry;
+        return this.#pins.open(pinId(entry), this.#pinMode(entry), {
           relist: () => within(this.#options.clock, definition.timeout, supervisor.refresh()),
           onOffer: () => onOffer(entry),
         });
@@ -129,16 +121,17 @@ export class BoardGuard {
     return { tools, found };
   }
 
-  /** Reports which tools have changed since they were pinned. */
+  /** Checks which tools have changed since they were pinned. `offer` reports it. */
   check(
     server: string,
     { tools, capabilities }: Pick<ToolList, "tools" | "capabilities">,
     instructions: string | undefined,
-  ): Diagnostic[] {
-    return this.#pins.check(server, tools, instructions, capabilities);
+    from: "server" | "cache" = "server",
+  ): void {
+    this.#pins.check(server, tools, instructions, capabilities, from);
   }
 
-  /** These tools of the server as a model may see them, and what `check` reports about them now. */
+  /** These tools of the server as a model may see them, and how they differ from their pins now. */
   offer(
     server: string,
     tools: readonly ToolDefinition[],
@@ -149,38 +142,39 @@ export class BoardGuard {
     };
   }
 
-  /** Whether the tool is kept from a model until it is approved. */
-  isWithheld(subject: ToolSubject): boolean {
-    const { source } = subject;
-    if (source.kind !== "mcp") return false;
-    return this.#pinsOf(subject).isWithheld(source.server, source.tool);
-  }
-
-  /** Whether the server's instructions are kept from a model until they are approved. */
-  withholdsInstructions(server: string): boolean {
+  /** Whether a model is told the server's instructions; not while they wait for approval. */
+  offersInstructions(server: string): boolean {
     const { session } = this.#options;
     return (
-      this.#pins.withholdsInstructions(server) ||
-      (session?.guard.withholdsInstructions(server) ?? false)
+      this.#pins.offersInstructions(server) && (session?.guard.offersInstructions(server) ?? true)
     );
   }
 
-  /** The same for what else the server lists. Await it before anybody is told of the list. */
+  /** `check` for a list of resources or prompts. Await it before anybody is told of the list. */
   async checkContent(
-    { definition, pinKey }: ServerEntry,
+    entry: ServerEntry,
     listing: Listing,
     contents: readonly ListedContent[],
   ): Promise<Diagnostic[]> {
-    const isOfSession = definition.origin === "session";
-    const mode = definition.guard?.pins ?? this.#options.agent.guard?.pins ?? "warn";
-    const id = { server: definition.name, key: pinKey };
     await this.#pins.flush();
-    return this.#contentPins.check(id, isOfSession ? "off" : mode, listing, contents);
+    return this.#contentPins.check(pinId(entry), this.#pinMode(entry), listing, contents);
   }
 
-  /** Whether the resource, template or prompt is kept back until somebody approves what has changed. */
-  isContentWithheld(subject: ToolSubject): boolean {
-    return this.#contentPinsOf(subject).isWithheld(subject);
+  /** Whether nothing of the server may be read before its list was compared with the pins. */
+  needsList(entry: ServerEntry): boolean {
+    return this.#pinMode(entry) === "block";
+  }
+
+  /** Like `recheck`, for a request for a resource or prompt whose server has listed by now. */
+  recheckContent(call: GuardedCall): Promise<void> | undefined {
+    return this.#contentPinsOf(call.subject).recheck(call);
+  }
+
+  /** False for a tool, resource or prompt that the pins keep back until somebody approves it. */
+  offers(subject: ToolSubject): boolean {
+    const { source, content } = subject;
+    if (content !== undefined) return this.#contentPinsOf(subject).offers(subject);
+    return source.kind !== "mcp" || this.#pinsOf(subject).offers(source.server, source.tool);
   }
 
   /** The results that were too long for a model: none without a `stateDir`, and none before the first call. */
@@ -196,6 +190,11 @@ export class BoardGuard {
   /** Whether the rules allow calls of the tool, or reads of the resource or prompt. Others are not listed. */
   allows(subject: ToolSubject): boolean {
     return this.#policy.judge(subject).kind === "allowed";
+  }
+
+  /** Whether the server's own words about the tool are believed. */
+  isTrusted(subject: ToolSubject): boolean {
+    return this.#servers.own(subject).trusted === true;
   }
 
   /**
@@ -252,6 +251,12 @@ export class BoardGuard {
     await (await this.#loading)?.close();
   }
 
+  /** Nothing about a session's own servers is kept after it, so their tools cannot be pinned. */
+  #pinMode({ definition }: ServerEntry): PinMode {
+    if (definition.origin === "session") return "off";
+    return definition.guard?.pins ?? this.#options.agent.guard?.pins ?? "warn";
+  }
+
   /** Tools of shared servers are pinned on the agent's board, once for all sessions. */
   #pinsOf(subject: ToolSubject): Pins {
     const { session } = this.#options;
@@ -290,4 +295,8 @@ export class BoardGuard {
     });
     return this.#loaded;
   }
+}
+
+function pinId({ name, pinKey }: ServerEntry): PinnedServer {
+  return { server: name, key: pinKey };
 }

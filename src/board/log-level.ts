@@ -8,6 +8,7 @@ import {
   SERVER_LOG_LEVELS,
   type ServerLogLevel,
 } from "../model/server-log.ts";
+import { asText, oneLine } from "../util/text.ts";
 
 export class BoardLogLevel implements LogLevelSource {
   readonly #base: BoardLogLevel | undefined;
@@ -23,14 +24,14 @@ export class BoardLogLevel implements LogLevelSource {
   }
 
   current(): ServerLogLevel {
-    const wanted = [this.#least, ...this.#wanted.values()];
-    return SERVER_LOG_LEVELS.find((level) => wanted.includes(level)) ?? this.#least;
+    const wanted = new Set([this.#least, ...this.#wanted.values()]);
+    return SERVER_LOG_LEVELS.find((level) => wanted.has(level)) ?? this.#least;
   }
 
   /** Throws INVALID_ARGUMENTS. Without a level, only the board's own counts. */
   set(level: ServerLogLevel | undefined): void {
     if (level !== undefined && !SERVER_LOG_LEVELS.includes(level)) {
-      const message = `there is no log level '${String(level).slice(0, 40)}'; expected ${SERVER_LOG_LEVELS.join(", ")}`;
+      const message = `there is no log level '${oneLine(asText(level), 40)}'; expected ${SERVER_LOG_LEVELS.join(", ")}`;
       throw new PlugboardError("INVALID_ARGUMENTS", message);
     }
     this.#want(this, level);

@@ -20,7 +20,9 @@ export { lostReason, lostRemedy } from "../guard/pins/report.ts";
 const EXCERPT = 2000;
 
 /** Its keys are in the order in which a diff lists them. */
-const NO_TOOL: PinnedTool = { name: "", title: undefined, description: undefined, inputSchema: {} };
+function nothing(name: string): PinnedTool {
+  return { name, title: undefined, description: undefined, inputSchema: {} };
+}
 
 export class PinReview {
   readonly #store: PinStore;
@@ -73,9 +75,8 @@ export function changesOf(entry: PinEntry): { changes: FieldChange[]; isCut: boo
     const [before, after] = sidesOf(entry.pin, "");
     return { changes: [diffText("instructions", before, after, EXCERPT)], isCut: false };
   }
-  const [before, after] = sidesOf(entry.pin, NO_TOOL);
-  const { changes, isCut } = diffTools(before, after, { excerpt: EXCERPT });
-  return { changes: changes.filter(({ path }) => path !== "name"), isCut };
+  const [before, after] = sidesOf(entry.pin, nothing(entry.tool));
+  return diffTools(before, after, { excerpt: EXCERPT });
 }
 
 /** The whole definition as it was last seen, part by part. */
@@ -98,14 +99,14 @@ export function pendingParts(entry: PinEntry): string[] {
   return pin.kind === "changed" ? changedParts(pin.approved.value, pin.pending.value) : ["new"];
 }
 
-function sidesOf<Value>(pin: Pin<Value>, nothing: Value): [before: Value, after: Value] {
+function sidesOf<Value>(pin: Pin<Value>, none: Value): [before: Value, after: Value] {
   switch (pin.kind) {
     case "pinned":
-      return [nothing, pin.approved.value];
+      return [none, pin.approved.value];
     case "changed":
       return [pin.approved.value, pin.pending.value];
     case "new":
-      return [nothing, pin.pending.value];
+      return [none, pin.pending.value];
   }
 }
 

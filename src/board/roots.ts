@@ -25,7 +25,7 @@ export class BoardRoots {
   readonly #workspace: readonly Root[];
   readonly #given: boolean | readonly Root[] | undefined;
   readonly #configured: RootsSetting | undefined;
-  /** With the roots that each listener is told of. */
+  /** Each listener, with the roots that it listens to. */
   readonly #listeners = new Map<() => void, RootsSource["list"]>();
   #replaced: readonly Root[] | undefined;
 

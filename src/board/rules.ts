@@ -17,7 +17,7 @@ export interface BoardRulesOptions {
   known: KnownNames;
   tools: BoardTools;
   servers: Pick<ServerSet, "get">;
-  content: Pick<ContentCaches, "knownNames" | "isListed">;
+  caches: Pick<ContentCaches, "knownNames" | "isListed">;
   logger: Logger;
   /** Removes secrets: a URI that may have been meant can have one in it. */
   redact: <Value>(value: Value) => Value;
@@ -27,6 +27,7 @@ export class BoardRules {
   readonly #options: BoardRulesOptions;
   readonly #rules: UnmatchedRules;
   readonly #told = new Set<string>();
+  #isOpen = false;
   /** Kept until tools change, since the status is asked for often. */
   #unmatched: UnmatchedRule[] | undefined;
 
@@ -42,12 +43,12 @@ export class BoardRules {
 
   unmatched(): UnmatchedRule[] {
     if (this.#rules.isEmpty) return [];
-    const { tools, servers, content, redact } = this.#options;
+    const { tools, servers, caches, redact } = this.#options;
     this.#unmatched ??= redact(
       this.#rules.find({
-        tools: [...tools.all().map(({ subject }) => toolName(subject)), ...content.knownNames()],
+        tools: [...tools.all().map(({ subject }) => toolName(subject)), ...caches.knownNames()],
         isListed: (name, kind) =>
-          kind === "tool" ? servers.get(name)?.isKnown === true : content.isListed(name, kind),
+          kind === "tool" ? servers.get(name)?.isKnown === true : caches.isListed(name, kind),
       }),
     );
     return this.#unmatched;
@@ -66,16 +67,28 @@ export class BoardRules {
   /** Call this when tools, or the known lists of resources or prompts, have changed. */
   changed(): void {
     this.#unmatched = undefined;
+    if (this.#isOpen) this.#warn();
+  }
+
+  /** Call this when the board is open. Nothing is logged before, because most tools are not known yet. */
+  opened(): void {
+    this.#isOpen = true;
+    this.#warn();
   }
 
   /** Logs each rule once. What may be a precaution is only in the status. */
-  warn(): void {
+  #warn(): void {
     for (const unmatched of this.unmatched()) {
-      const { rule, setting, problem } = unmatched;
+      const { rule, setting, problem, servers } = unmatched;
+      const [server, ...others] = servers ?? [];
       const key = `${setting} ${rule}`;
       if (isPrecaution(unmatched) || this.#told.has(key)) continue;
       this.#told.add(key);
-      this.#options.logger.warn(`the rule ${quoted(rule)} ${problem}`, { setting });
+      this.#options.logger.warn(`the rule ${quoted(rule)} ${problem}`, {
+        // A command that is about another server leaves it out.
+        ...(others.length === 0 && { server }),
+        setting,
+      });
     }
   }
 }

@@ -78,8 +78,8 @@ export class ServerEntry {
   }
 
   /**
-   * Logs only new diagnostics, since a server has the same ones after every restart, and none of those that somebody
-   * has `reported` already.
+   * Logs only new diagnostics, since a server has the same ones after every restart. Those in `reported` have been
+   * logged.
    */
   diagnose(diagnostics: Diagnostic[], logger: Logger, reported: readonly Diagnostic[] = []): void {
     const known = new Set(this.#diagnostics.map((each) => JSON.stringify(each)));

@@ -2,28 +2,21 @@
 // agent's servers (the base's), except those that one of its own replaces or that the session has disabled.
 
 import type { Catalog, CatalogChange, CatalogEntry } from "../catalog/catalog.ts";
-import { type CachedTools, type CatalogCache, definitionHash } from "../catalog/catalog-cache.ts";
+import type { CachedTools } from "../catalog/catalog-cache.ts";
 import type { BoardOptions } from "../model/board-options.ts";
 import type { ServerIdentity, ToolList } from "../model/connection.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { PlugboardError } from "../model/errors.ts";
+import { unknownServer } from "../model/errors.ts";
 import type { ToolsEvent } from "../model/events.ts";
 import type { ToolSubject } from "../model/guard.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import type { ServerState } from "../model/server-state.ts";
-import { toolWithoutSecrets } from "../model/without-secrets.ts";
 import type { LoggedMessage } from "../server/log/server-log.ts";
 import { within } from "../util/clock.ts";
-import { closest } from "../util/closest.ts";
 import { Emitter } from "../util/emitter.ts";
-import {
-  advertisedTo,
-  createServer,
-  type CreateServerContext,
-  type KnownServer,
-} from "./create-server.ts";
+import { advertisedTo, createServer, type CreateServerContext } from "./create-server.ts";
+import type { EarlierRuns, RememberedServer } from "./earlier-runs.ts";
 import type { BoardGuard } from "./guard.ts";
-import { failureKey, type RecentFailures } from "./recent-failures.ts";
 import type { ServerEntry } from "./server-entry.ts";
 
 const DISABLED: ServerState = { kind: "disabled" };
@@ -34,10 +27,8 @@ export interface ServerSetOptions extends Omit<
 > {
   catalog: Catalog;
   guard: Pick<BoardGuard, "open" | "inspect" | "check" | "offer">;
-  /** Keeps tool lists between runs. */
-  cache: CatalogCache | undefined;
-  /** Keeps failed starts between runs. */
-  failures?: RecentFailures;
+  /** Only for an agent's set, and only with a state directory. */
+  earlier?: EarlierRuns;
   /** For a session's set: the agent's. */
   base?: ServerSet;
 }
@@ -159,37 +150,16 @@ export class ServerSet {
   async open(definitions: readonly ServerDefinition[], cwd: string): Promise<void> {
     // Before anything is read or listed: a server may repeat the credentials of another.
     this.#options.secrets.learn(definitions);
-    const known = await Promise.all(definitions.map((each) => this.#readCache(each, cwd)));
-    const failed = await Promise.all(definitions.map((each) => this.#failureOf(each, cwd)));
-    const entries = definitions.map((each, index) =>
-      this.#create(each, cwd, known[index], failed[index]),
-    );
+    const known = await Promise.all(definitions.map((each) => this.#readEarlier(each, cwd)));
+    const entries = definitions.map((each, index) => this.#create(each, cwd, known[index]));
     this.#followBase();
     await this.#options.guard.open(entries, this.#offerAgain);
     entries.forEach((entry, index) => this.#addCachedTools(entry, known[index]?.tools));
   }
 
-  async #readCache(definition: ServerDefinition, cwd: string): Promise<KnownServer> {
-    const { cache } = this.#options;
-    if (cache === undefined) return {};
-    const hash = definitionHash(definition, cwd);
-    const cached = await cache.read(hash, advertisedTo(definition, this.#options));
-    const tools = cached && this.#withoutSecrets(cached);
-    return { tools, reached: tools?.identity ?? (await cache.lastReached(hash)) };
-  }
-
-  /** What was not known as a secret when the list was saved may be one now. */
-  #withoutSecrets({ tools, identity, ...rest }: CachedTools): CachedTools {
-    const { redactor } = this.#options;
-    const redact = (text: string): string => redactor.text(text);
-    return {
-      ...rest,
-      identity: redactor.value(identity),
-      tools: tools.flatMap((tool) => {
-        const clean = toolWithoutSecrets(tool, redact);
-        return typeof clean === "string" ? [] : clean;
-      }),
-    };
+  async #readEarlier(definition: ServerDefinition, cwd: string): Promise<RememberedServer> {
+    const { earlier } = this.#options;
+    return earlier?.read(definition, cwd, advertisedTo(definition, this.#options)) ?? {};
   }
 
   /**
@@ -279,17 +249,14 @@ export class ServerSet {
     this.events.clear();
   }
 
-  #create(
-    definition: ServerDefinition,
-    cwd: string,
-    known: KnownServer = {},
-    failed?: PlugboardError,
-  ): ServerEntry {
+  #create(definition: ServerDefinition, cwd: string, known: RememberedServer = {}): ServerEntry {
+    const { earlier } = this.#options;
     const entry = createServer(definition, cwd, known, {
       ...this.#options,
-      failed,
       onState: (state, previous) => {
-        if (previous.kind === "starting") this.#rememberStart(definition, cwd, state);
+        if (earlier !== undefined && previous.kind === "starting") {
+          this.inBackground(earlier.saveStart(definition, cwd, state));
+        }
         // A removed server is not reported: another server may have its name by now.
         if (this.isOwn(entry)) this.events.emit("state", { entry, state, previous });
       },
@@ -304,7 +271,7 @@ export class ServerSet {
     return entry;
   }
 
-  /** Cached tools are checked against the pins like any other list. */
+  /** Cached tools are checked against the pins like any other list, but never become the pins of a server. */
   #addCachedTools(entry: ServerEntry, cached: CachedTools | undefined): void {
     if (cached === undefined) return;
     const { guard } = this.#options;
@@ -312,13 +279,13 @@ export class ServerSet {
     const { tools, found } = cached.found
       ? { tools: cached.tools, found: cached.found }
       : guard.inspect(entry.name, cached.tools, []);
-    guard.check(entry.name, { ...cached, tools }, cached.identity.instructions);
+    guard.check(entry.name, { ...cached, tools }, cached.identity.instructions, "cache");
     this.#listed.set(entry, { tools, diagnostics: [], found });
     this.#offer(entry);
   }
 
   #onTools(entry: ServerEntry, list: ToolList, identity: ServerIdentity): void {
-    const { guard } = this.#options;
+    const { guard, earlier } = this.#options;
     const { name } = entry;
     // A removed server may still complete its start.
     if (!this.isOwn(entry)) return;
@@ -327,7 +294,10 @@ export class ServerSet {
     guard.check(name, { ...list, tools }, identity.instructions);
     this.#listed.set(entry, { tools, diagnostics: list.diagnostics, found });
     entry.toolsListed(identity);
-    this.#saveTools(entry, { ...list, tools }, identity, found);
+    const { capabilities } = list;
+    if (earlier !== undefined) {
+      this.inBackground(earlier.saveTools(entry.hash, { identity, capabilities, tools, found }));
+    }
     this.#offer(entry);
   }
 
@@ -347,58 +317,6 @@ export class ServerSet {
   readonly #offerAgain = (entry: ServerEntry): void => {
     if (this.isOwn(entry)) this.#offer(entry);
   };
-
-  /** Nobody waits for it: without the cache, only the next start takes longer. */
-  #saveTools(
-    entry: ServerEntry,
-    list: ToolList,
-    identity: ServerIdentity,
-    found: Diagnostic[],
-  ): void {
-    const { cache, clock, logger } = this.#options;
-    if (cache === undefined) return;
-    const { tools, capabilities } = list;
-    const cached = { savedAt: clock.now(), identity, capabilities, tools, found };
-    this.inBackground(
-      cache
-        .write(entry.hash, cached)
-        .catch((error: unknown) =>
-          logger.warn("the catalog could not be saved", { reason: String(error) }),
-        ),
-    );
-  }
-
-  async #failureOf(definition: ServerDefinition, cwd: string): Promise<PlugboardError | undefined> {
-    const { failures, options } = this.#options;
-    if (failures === undefined || !options.skipFailed) return undefined;
-    const key = failureKey(definition, cwd, options.env ?? process.env);
-    return key === undefined ? undefined : failures.read(key);
-  }
-
-  /** An error that comes at once and stays (a missing command) is not remembered: nobody waits for it. */
-  #rememberStart(definition: ServerDefinition, cwd: string, state: ServerState): void {
-    const { failures, options, redactor, logger } = this.#options;
-    if (failures === undefined) return;
-    const error = "error" in state && !state.error.permanent ? state.error : undefined;
-    if (error === undefined && state.kind !== "ready") return;
-    const key = failureKey(definition, cwd, options.env ?? process.env);
-    if (key === undefined) return;
-    const task =
-      error === undefined
-        ? failures.forget(key)
-        : failures.record(key, {
-            code: error.code,
-            message: redactor.text(error.message),
-            hint: error.hint && redactor.text(error.hint),
-            quote: error.quote && redactor.text(error.quote),
-            isHintQuoted: error.isHintQuoted,
-          });
-    this.inBackground(
-      task.catch((reason: unknown) =>
-        logger.warn("a failed start could not be saved", { reason: String(reason) }),
-      ),
-    );
-  }
 
   #emitTools(server: string, change: Partial<CatalogChange>): void {
     const { added = [], removed = [], changed = [] } = change;
@@ -460,12 +378,4 @@ export class ServerSet {
 
 function isShareable({ definition }: ServerEntry): boolean {
   return definition.scope !== "session";
-}
-
-function unknownServer(name: string, names: Iterable<string>): PlugboardError {
-  const meant = closest(name, names);
-  return new PlugboardError("UNKNOWN_SERVER", `there is no server named '${name}'`, {
-    server: name,
-    hint: meant === undefined ? undefined : `did you mean '${meant}'?`,
-  });
 }

@@ -50,6 +50,8 @@ export class BoardTools {
   readonly #ofServers = new WeakMap<CatalogEntry, BoardTool>();
   /** Public names of tools that are not listed. Changes of these are not reported. */
   readonly #hidden = new Set<string>();
+  /** Names of the board's own tools that come and go and were listed last time. */
+  #offered: readonly string[] = [];
 
   constructor(options: BoardToolsOptions) {
     this.#options = options;
@@ -60,13 +62,6 @@ export class BoardTools {
   list({ all = false }: { all?: boolean } = {}): Tool[] {
     return this.all().flatMap(({ isAllowed, isListed, tool }) =>
       isListed || (all && isAllowed && tool.include === "app") ? [tool] : [],
-    );
-  }
-
-  /** The names of the board's own tools that are listed at times, and are now. */
-  offered(): string[] {
-    return [...this.#options.native.values()].flatMap(({ name, isOffered }) =>
-      isOffered !== undefined && this.#native.get(name)?.isListed === true ? [name] : [],
     );
   }
 
@@ -92,8 +87,8 @@ export class BoardTools {
   }
 
   /**
-   * A change without tools that are not listed; undefined if nothing is left. A tool that changes between the two is
-   * added or removed. Must be called with every change.
+   * Leaves tools that are not listed out of a change; undefined if nothing remains. A tool that becomes listed counts
+   * as added, one that stops being listed as removed. Must be called with every change.
    */
   listedChange({ added, removed, changed }: ToolsEvent): ToolsEvent | undefined {
     const listed: ToolsEvent = {
@@ -111,6 +106,17 @@ export class BoardTools {
       else if (wasListed) listed.removed.push(name);
     }
     return Object.values(listed).some(({ length }) => length > 0) ? listed : undefined;
+  }
+
+  /** Which of the board's own tools were added to the list or removed since the last call of this function. */
+  offeredChange(): ToolsEvent | undefined {
+    const before = this.#offered;
+    this.#offered = [...this.#options.native.values()].flatMap(({ name, isOffered }) =>
+      isOffered !== undefined && this.#native.get(name)?.isListed === true ? [name] : [],
+    );
+    const added = this.#offered.filter((name) => !before.includes(name));
+    const removed = before.filter((name) => !this.#offered.includes(name));
+    return added.length + removed.length === 0 ? undefined : { added, removed, changed: [] };
   }
 
   #at(entry: CatalogEntry): BoardTool {
@@ -134,10 +140,11 @@ export class BoardTools {
 
   #make(entry: CatalogEntry, { definition, approvalKey }: ServerEntry, last: Next): BoardTool {
     const { guard, execute } = this.#options;
-    const { publicName, server, tool } = entry;
+    const { publicName, fullName, server, tool } = entry;
     const subject = new Subject(tool, {
       canonical: `${server}/${tool.name}`,
       publicName,
+      fullName,
       toolPrefix: definition.toolPrefix,
       source: { kind: "mcp", server, tool: tool.name },
       origin: definition.origin,
@@ -152,11 +159,12 @@ export class BoardTools {
       guarded: guard.around(subject, last),
       tool: {
         ...toTool(entry, execute, guard.presenter(subject)),
+        ...(guard.isTrusted(subject) && { trusted: true }),
         ...(isHidden && { include: isApp ? "app" : "manual" }),
       },
       isAllowed,
       get isListed() {
-        return isAllowed && !isApp && !guard.isWithheld(subject);
+        return isAllowed && !isApp && guard.offers(subject);
       },
     };
   }
@@ -196,7 +204,14 @@ export class BoardTools {
 
 interface SubjectIdentity extends Pick<
   ToolSubject,
-  "canonical" | "publicName" | "toolPrefix" | "source" | "origin" | "ownerOnly" | "neverAsks"
+  | "canonical"
+  | "publicName"
+  | "fullName"
+  | "toolPrefix"
+  | "source"
+  | "origin"
+  | "ownerOnly"
+  | "neverAsks"
 > {
   /** Hash of the server's definition and of what it means here. */
   key: string;
@@ -205,6 +220,7 @@ interface SubjectIdentity extends Pick<
 class Subject implements ToolSubject {
   readonly canonical: string;
   readonly publicName: string;
+  readonly fullName: string | undefined;
   readonly toolPrefix: string | undefined;
   readonly source: ToolSubject["source"];
   readonly origin: ToolSubject["origin"];
@@ -221,6 +237,7 @@ class Subject implements ToolSubject {
   constructor(tool: ToolDefinition, identity: SubjectIdentity) {
     this.canonical = identity.canonical;
     this.publicName = identity.publicName;
+    this.fullName = identity.fullName;
     this.toolPrefix = identity.toolPrefix;
     this.source = identity.source;
     this.origin = identity.origin;

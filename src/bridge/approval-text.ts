@@ -31,7 +31,7 @@ const DEEPEST = 20;
 
 /** With `full`, nothing is left out, however long it is. */
 export function approvalText(
-  { tool, title, description, args, reason, hints, trusted }: ApprovalRequest,
+  { tool, title, description, args, reason, hints, trusted, content }: ApprovalRequest,
   full = false,
 ): ApprovalText {
   const writer = new ArgumentWriter(full);
@@ -43,7 +43,8 @@ export function approvalText(
   return {
     question: `${visible(tool)}${title === undefined ? "" : ` ("${visible(truncate(title, LONGEST_TITLE)).replaceAll('"', '\\"')}")`} needs your approval: ${visible(reason)}`,
     described: shown === "" ? [] : shown.split("\n").map((line) => visible(line.trimEnd())),
-    about: [claim({ hints, trusted })],
+    // A resource or prompt claims nothing: that reads only read is what MCP says of all of them.
+    about: content === undefined ? [claim({ hints, trusted })] : [],
     args: writer.lines,
     ...(leftOut.length > 0 && { leftOut: leftOut.join(" and ") }),
   };

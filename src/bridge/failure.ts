@@ -1,6 +1,6 @@
 // Turns the error of a call that got no answer into an outcome, worded so that a model can act on it.
 
-import { type PlugboardError, toPlugboardError } from "../model/errors.ts";
+import { type ErrorCode, type PlugboardError, toPlugboardError } from "../model/errors.ts";
 import { isJsonObject } from "../model/json.ts";
 import type { CallFailure, CallOutcome } from "../model/tool.ts";
 import { isPlainName, plainText, truncate } from "../util/text.ts";
@@ -10,12 +10,28 @@ const LONGEST_WORDS = 2000;
 export interface FailedCall {
   server: string;
   tool: string;
+  /** It was handed to the server's connection. */
+  isSent?: boolean;
 }
+
+/** What can happen to a call that the server has got. The other codes are its own answer, or come before. */
+const AFTER_SENDING: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "TIMEOUT",
+  "CONNECTION_CLOSED",
+  "NETWORK",
+  "HTTP_STATUS",
+  "MESSAGE_TOO_LARGE",
+  "CANCELLED",
+  // An answer that makes no sense is an answer: the tool has most likely run.
+  "PROTOCOL",
+  "INVALID_RESULT",
+]);
 
 export function toFailure(error: unknown, call?: FailedCall): CallOutcome {
   const reason = toPlugboardError(error, "PROTOCOL");
-  const message = `${sentence(reason, call)}${hintText(reason)}`;
-  // With the server's words in the hint as well, all of it counts as the server's.
+  const mayHaveRun = call?.isSent === true && !reason.hasNotRun && AFTER_SENDING.has(reason.code);
+  const message = `${sentence(reason, call, mayHaveRun)}${hintText(reason)}`;
+  // If the hint has the server's words too, the whole message counts as the server's.
   const quote = reason.isHintQuoted ? message : reason.quote;
   return {
     content: [{ type: "text", text: withLines(message, reason) }],
@@ -25,6 +41,7 @@ export function toFailure(error: unknown, call?: FailedCall): CallOutcome {
       message,
       ...(quote !== undefined && { quote }),
       ...(reason.code === "SERVER_ERROR" && answeredWith(reason)),
+      ...(mayHaveRun && { mayHaveRun }),
     },
   };
 }
@@ -53,27 +70,33 @@ function hintText({ code, hint }: PlugboardError): string {
   return code === "NEEDS_AUTH" || code === "CHANGED_TOOL" ? `; ${hint}` : ` (${hint})`;
 }
 
-function sentence(error: PlugboardError, call: FailedCall | undefined): string {
+function sentence(
+  error: PlugboardError,
+  call: FailedCall | undefined,
+  mayHaveRun: boolean,
+): string {
   if (call === undefined) return error.message;
   const server = `server '${call.server}'`;
   // The model knows which tool it called, so a name that could hold a sentence need not be repeated.
   const tool = isPlainName(call.tool) ? `'${call.tool}'` : "the tool";
+  const effect = mayHaveRun ? `; ${tool} may have taken effect` : "";
   switch (error.code) {
     case "SERVER_UNAVAILABLE":
       return error.server === undefined ? `${server}: ${error.message}` : error.message;
     case "TIMEOUT":
-      return `${server}: ${error.message}; ${tool} was cancelled but may have taken effect`;
+      return mayHaveRun
+        ? `${server}: ${error.message}; ${tool} was cancelled but may have taken effect`
+        : `${server}: ${error.message}`;
     case "CONNECTION_CLOSED":
-      return `${server} went away during ${tool}: ${error.message}; the call may have taken effect`;
-    case "NETWORK":
-    // An answer that makes no sense is an answer: the tool has most likely run.
-    case "PROTOCOL":
-      return `${server}: ${error.message}; ${tool} may have taken effect`;
+      return mayHaveRun
+        ? `${server} went away during ${tool}: ${error.message}; the call may have taken effect`
+        : `${server} went away before ${tool} was sent: ${error.message}`;
     case "MESSAGE_TOO_LARGE":
-      return `${server} was stopped during ${tool}: ${error.message}`;
+      return `${server} was stopped during ${tool}: ${error.message}${effect}`;
     case "SERVER_ERROR":
       return `${server} refused ${tool}: ${error.message}`;
     case "CANCELLED":
+      return `${error.message}${effect}`;
     // The guard's messages, which already name the tool.
     case "REFUSED_BY_POLICY":
     case "NOT_APPROVED":
@@ -82,6 +105,6 @@ function sentence(error: PlugboardError, call: FailedCall | undefined): string {
     case "UNTRUSTED":
       return error.message;
     default:
-      return `${server}: ${error.message}`;
+      return `${server}: ${error.message}${effect}`;
   }
 }

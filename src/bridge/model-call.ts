@@ -15,7 +15,11 @@ export interface ModelCall {
   name: string;
   /** The arguments as the model gave them: JSON text, or parsed. */
   input: unknown;
+  /** What is wrong with the arguments, if that is known already. The tool is not called. */
+  problem?: string;
 }
+
+export const NESTED_TOO_DEEPLY = "are nested too deeply";
 
 export interface ModelCallOptions {
   /** Cancels the calls at their servers. */
@@ -33,13 +37,13 @@ interface ModelToolLookup {
 /** Does not reject. */
 export async function runModelCall(
   tools: ModelToolLookup,
-  { id, name, input }: ModelCall,
+  { id, name, input, problem }: ModelCall,
   { signal, onUpdate }: ModelCallOptions = {},
 ): Promise<ToolResult> {
   try {
     const found = tools.get(name);
     if (found === undefined) throw unknownTool(name, tools.keys());
-    const args = readArguments(input);
+    const args = problem ?? readArguments(input);
     if (typeof args === "string") throw invalidArguments(name, args);
     const listener = onUpdate && ((update: ToolUpdate) => onUpdate(update, id));
     return await found.tool.execute(id, found.toOriginal(args), signal, listener);
@@ -65,7 +69,7 @@ export function readArguments(input: unknown): JsonObject | string {
     }
   }
   if (!isJsonObject(value)) return "must be one JSON object";
-  return isDeeperThan(REFUSED_DEPTH, value) ? "are nested too deeply" : value;
+  return isDeeperThan(REFUSED_DEPTH, value) ? NESTED_TOO_DEEPLY : value;
 }
 
 function invalidArguments(name: string, problem: string): PlugboardError {

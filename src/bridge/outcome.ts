@@ -7,7 +7,7 @@ import { PlugboardError } from "../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
 import type { CallOutcome } from "../model/tool.ts";
 import { isDeeperThan, REFUSED_DEPTH } from "../util/json-depth.ts";
-import { asText, oneLine } from "../util/text.ts";
+import { asText, isPlainName } from "../util/text.ts";
 
 /** Throws if the answer is not a result, and shows it as `quote` does. */
 export function toOutcome(result: unknown, quote: (received: unknown) => string): CallOutcome {
@@ -70,7 +70,7 @@ export function toBlock(block: unknown): ContentBlock {
   const what =
     type === undefined
       ? "content without a type"
-      : `content of type '${oneLine(type, 40)}' that is unknown or malformed`;
+      : `content of ${isPlainName(type) ? `type '${type}'` : "a type"} that is unknown or malformed`;
   return { type: "text", text: `[${what}] ${asText(block)}` };
 }
 

@@ -4,10 +4,12 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import type { ToolsEvent } from "../model/events.ts";
 import type { ToolDefinition } from "../model/tool.ts";
 import { oneLine } from "../util/text.ts";
-import { type Naming, ownName, publicName } from "./public-name.ts";
+import { fullName, type Naming, ownName, publicName } from "./public-name.ts";
 
 export interface CatalogEntry {
   publicName: string;
+  /** What the template gives, if the public name is another: it may be cut and end in a hash. */
+  fullName?: string;
   server: string;
   tool: ToolDefinition;
 }
@@ -97,10 +99,12 @@ export class Catalog {
     known: CatalogEntry | undefined,
   ): CatalogEntry {
     if (known === undefined) {
-      return { publicName: this.#publicName(server, prefix, tool.name), server, tool };
+      const name = this.#publicName(server, prefix, tool.name);
+      const full = fullName(this.#naming.template, prefix, tool.name);
+      return { publicName: name, ...(full !== name && { fullName: full }), server, tool };
     }
     if (JSON.stringify(known.tool) === JSON.stringify(tool)) return known;
-    return { publicName: known.publicName, server, tool };
+    return { ...known, tool };
   }
 
   #publicName(server: string, prefix: string, tool: string): string {

@@ -76,6 +76,11 @@ function hashed(name: string, server: string, tool: string, maxLength: number): 
   return `${kept}_${hash}`;
 }
 
+/** What the template gives before anything is replaced, cut or added. People write it in rules. */
+export function fullName(template: string, server: string, tool: string): string {
+  return fill(template, server, tool);
+}
+
 function fits(name: string, maxLength: number): boolean {
   return name.length <= maxLength && /^[A-Za-z]/.test(name);
 }

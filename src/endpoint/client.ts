@@ -53,9 +53,18 @@ export interface Exchange {
   trace: TraceContext | undefined;
   /** Why the call failed, if the tool itself did not say so. */
   failure: CallFailure | undefined;
+  /** Foreign code had the signal, and may keep it for longer than the request. */
+  keepsSignal?: boolean;
 }
 
 let clients = 0;
+
+/**
+ * A signal costs as much as the rest of a request's bookkeeping. One that was never aborted has no listeners left, so
+ * the next request takes it over.
+ */
+const unused: AbortController[] = [];
+const MOST_UNUSED = 256;
 
 export class Client {
   readonly era: ProtocolEra;
@@ -93,7 +102,7 @@ export class Client {
   /** Undefined if a request with this id is already under way. */
   begin(request: RpcRequest, send: Send, trace?: TraceContext): Exchange | undefined {
     if (this.#inFlight.has(request.id)) return undefined;
-    const controller = new AbortController();
+    const controller = unused.pop() ?? new AbortController();
     const { signal } = controller;
     const capabilities =
       this.era === "legacy" ? this.profile.capabilities : capabilitiesIn(request.params);
@@ -113,8 +122,12 @@ export class Client {
     return exchange;
   }
 
-  end(id: RequestId): void {
+  /** `keepsSignal`: somebody may still listen to its signal. */
+  end(id: RequestId, keepsSignal: boolean): void {
+    const controller = this.#inFlight.get(id)?.controller;
     this.#inFlight.delete(id);
+    if (controller === undefined || keepsSignal || controller.signal.aborted) return;
+    if (unused.length < MOST_UNUSED) unused.push(controller);
   }
 
   /** The client no longer wants the answer to one of its requests. */

@@ -1,14 +1,13 @@
 // A board served as MCP: answers the requests of any number of clients, in both eras of the protocol. How messages
 // travel is the matter of stdio.ts and http/. Read this file first.
 
-import type { AskApproval } from "../model/approval.ts";
-import type { BoardBase } from "../model/board.ts";
 import type { JsonObject } from "../model/json.ts";
-import type { Logger } from "../model/logger.ts";
 import { toPlugboardError } from "../model/errors.ts";
-import type { Clock } from "../util/clock.ts";
+import { type Clock, within } from "../util/clock.ts";
+import { deferred } from "../util/deferred.ts";
 import { Changes } from "./changes.ts";
 import { Client, type ClientOptions, type Exchange, type Send } from "./client.ts";
+import type { EndpointBoard, EndpointContext, EndpointOptions } from "./context.ts";
 import { LogMessages } from "./log-messages.ts";
 import { type Answer, refuse, RPC, type RpcNotification, type RpcRequest } from "./message.ts";
 import { ServedContent } from "./methods/content.ts";
@@ -16,39 +15,7 @@ import { discover, initialize, listen } from "./methods/lifecycle.ts";
 import { callTool, ServedTools } from "./methods/tools.ts";
 import { inEra, MODERN_VERSIONS } from "./protocol.ts";
 import { HeldCalls } from "./questions/held-calls.ts";
-import type { Sealer } from "./sealed.ts";
-import { joinTrace, type Spans, type TraceContext, traceInMeta } from "./trace.ts";
-
-/** What an endpoint needs of a board: an agent's, a session's, or one in another process. */
-export type EndpointBoard = Pick<
-  BoardBase,
-  "tools" | "call" | "resources" | "prompts" | "status" | "instructions" | "setLogLevel" | "on"
->;
-
-export interface EndpointOptions {
-  board: EndpointBoard;
-  /** Seals what a client has to bring back. */
-  sealer: Sealer;
-  /** Makes ids that nobody can guess. */
-  newId: () => string;
-  clock: Clock;
-  logger: Logger;
-  /** Decides about calls that need approval where the client cannot ask its user. Absent: they are refused. */
-  onApproval?: AskApproval;
-  /** Makes a span of each call. */
-  spans?: Spans;
-}
-
-/** What the methods share. */
-export interface EndpointContext extends EndpointOptions {
-  readonly changes: Changes;
-  readonly content: ServedContent;
-  readonly held: HeldCalls;
-  /** Whether people must be told which server says something: not where there is only one. */
-  readonly namesServer: () => boolean;
-  /** Calls `end` when the endpoint closes. Returns a function that forgets it. */
-  readonly listening: (end: () => void) => () => void;
-}
+import { joinTrace, type TraceContext, traceInMeta } from "./trace.ts";
 
 /** Asked with every call, so the answer is kept until a server comes or goes. */
 function severalServers(board: Pick<EndpointBoard, "status" | "on">): () => boolean {
@@ -59,6 +26,34 @@ function severalServers(board: Pick<EndpointBoard, "status" | "on">): () => bool
   return () => (known ??= board.status().length > 1);
 }
 
+/** How long a client's list waits for servers of which nothing is known yet. Clients give up after ten seconds. */
+const START_WAIT_MS = 8000;
+
+/** Some clients list once, when they connect: an empty list would be all they ever see. */
+function untilStarted(
+  board: Pick<EndpointBoard, "status" | "on">,
+  clock: Clock,
+): Promise<void> | undefined {
+  const isStarting = (): boolean =>
+    board.status().some(({ state, tools }) => state.kind === "starting" && tools === 0);
+  if (!isStarting()) return undefined;
+  const started = deferred();
+  const off = board.on("server", () => {
+    if (!isStarting()) started.resolve();
+  });
+  return within(clock, START_WAIT_MS, started.promise).then(off);
+}
+
+/** Their answers depend on servers that may just be starting. */
+const NEEDS_SERVERS: ReadonlySet<string> = new Set([
+  "initialize",
+  "server/discover",
+  "tools/list",
+  "resources/list",
+  "resources/templates/list",
+  "prompts/list",
+]);
+
 type Method = (exchange: Exchange) => Answer | Promise<Answer>;
 
 export class Endpoint {
@@ -66,29 +61,35 @@ export class Endpoint {
   readonly #methods: Record<"legacy" | "modern", ReadonlyMap<string, Method>>;
   readonly #logs: LogMessages;
   readonly #tools: ServedTools;
+  readonly #content: ServedContent;
   readonly #clients = new Map<Client, () => void>();
   readonly #listening = new Set<() => void>();
+  #starting: Promise<void> | undefined;
 
   constructor(options: EndpointOptions) {
     const { board, clock, newId } = options;
-    const changes = new Changes(board, (server, uri) =>
-      this.#context.content.servedUri(server, uri),
-    );
-    this.#logs = new LogMessages(board);
-    const context = {
+    const namesServer = severalServers(board);
+    const content = new ServedContent({ ...options, namesServer });
+    this.#content = content;
+    this.#logs = new LogMessages(board, namesServer);
+    this.#context = {
       ...options,
-      changes,
+      changes: new Changes(board, (server, uri) => content.servedUri(server, uri)),
+      subscriptions: {
+        add: (uri) => content.addSubscription(uri),
+        remove: (uri) => content.removeSubscription(uri),
+      },
       held: new HeldCalls(clock, newId),
-      namesServer: severalServers(board),
-      listening: (end: () => void) => {
+      namesServer,
+      listening: (end) => {
         this.#listening.add(end);
         return () => this.#listening.delete(end);
       },
     };
-    // The content is a part of the context that it needs itself.
-    this.#context = Object.assign(context, { content: undefined as unknown as ServedContent });
-    Object.assign(context, { content: new ServedContent(this.#context) });
-    this.#tools = new ServedTools(context);
+    this.#tools = new ServedTools(this.#context);
+    this.#starting = untilStarted(board, clock)?.then(() => {
+      this.#starting = undefined;
+    });
     this.#methods = this.#describeMethods();
   }
 
@@ -118,7 +119,7 @@ export class Endpoint {
     this.#clients.get(client)?.();
     this.#clients.delete(client);
     client.gone();
-    for (const uri of client.subscriptions) void this.#context.content.removeSubscription(uri);
+    for (const uri of client.subscriptions) void this.#content.removeSubscription(uri);
     client.subscriptions.clear();
   }
 
@@ -158,7 +159,9 @@ export class Endpoint {
 
   async #run(method: Method, exchange: Exchange): Promise<Answer> {
     const { client, request } = exchange;
+    const stopLogs = this.#logs.watch(exchange);
     try {
+      if (this.#starting !== undefined && NEEDS_SERVERS.has(request.method)) await this.#starting;
       const answer = await method(exchange);
       return "result" in answer
         ? { result: inEra(client.era, request.method, answer.result) }
@@ -168,7 +171,8 @@ export class Endpoint {
       this.#context.logger.error("a request failed", { method: request.method, reason: message });
       return refuse(RPC.internalError, "Internal error");
     } finally {
-      client.end(request.id);
+      stopLogs?.();
+      client.end(request.id, exchange.keepsSignal ?? false);
     }
   }
 
@@ -185,7 +189,7 @@ export class Endpoint {
   ): Promise<void> {
     if (logLevel !== undefined) this.#logs.restore(client, logLevel);
     for (const uri of uris) {
-      const isThere = await this.#context.content.addSubscription(uri).then(
+      const isThere = await this.#content.addSubscription(uri).then(
         () => true,
         () => false,
       );
@@ -208,10 +212,10 @@ export class Endpoint {
 
   #describeMethods(): Record<"legacy" | "modern", ReadonlyMap<string, Method>> {
     const context = this.#context;
-    const { content } = context;
+    const content = this.#content;
     const common: [string, Method][] = [
       ["tools/list", (exchange) => this.#tools.list(exchange)],
-      ["tools/call", (exchange) => callTool(exchange, context)],
+      ["tools/call", (exchange) => callTool(exchange, context, this.#tools)],
       ["resources/list", (exchange) => content.listResources(exchange)],
       ["resources/templates/list", (exchange) => content.listTemplates(exchange)],
       ["resources/read", (exchange) => content.read(exchange)],

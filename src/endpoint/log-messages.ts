@@ -1,36 +1,28 @@
 // What servers log, passed on to the clients that want it, from the level that each of them has set.
 
 import type { BoardBase } from "../model/board.ts";
-import { isJsonObject } from "../model/json.ts";
+import type { LogEvent } from "../model/events.ts";
+import { isJsonObject, type JsonObject } from "../model/json.ts";
+import { SERVER_LOG_LEVELS, type ServerLogLevel } from "../model/server-log.ts";
 import type { Client, Exchange } from "./client.ts";
 import { type Answer, invalidParams, notification } from "./message.ts";
 import { META } from "./protocol.ts";
 
-const LEVELS = [
-  "debug",
-  "info",
-  "notice",
-  "warning",
-  "error",
-  "critical",
-  "alert",
-  "emergency",
-] as const;
+type LogBoard = Pick<BoardBase, "on" | "setLogLevel">;
 
 export class LogMessages {
-  readonly #board: Pick<BoardBase, "on" | "setLogLevel">;
+  readonly #board: LogBoard;
   readonly #clients = new Set<Client>();
+  /** Requests of 2026-07-28 that want to hear what servers log because of them, by call id. */
+  readonly #exchanges = new Map<string, { exchange: Exchange; level: ServerLogLevel }>();
   readonly #off: () => void;
+  readonly #namesServer: () => boolean;
 
-  constructor(board: Pick<BoardBase, "on" | "setLogLevel">) {
+  /** `namesServer` tells whether clients must know which server logs: not where there is only one. */
+  constructor(board: LogBoard, namesServer: () => boolean) {
     this.#board = board;
-    this.#off = board.on("log", ({ server, level, logger = server, data }) => {
-      const message = notification("notifications/message", { level, logger, data });
-      for (const client of this.#clients) {
-        if (client.logLevel !== undefined && rank(level) >= rank(client.logLevel))
-          client.send(message);
-      }
-    });
+    this.#namesServer = namesServer;
+    this.#off = board.on("log", (event) => this.#logged(event));
   }
 
   add(client: Client): () => void {
@@ -41,17 +33,29 @@ export class LogMessages {
     };
   }
 
+  /** Listens for one request, if it asks for that. Returns a function that ends it. */
+  watch(exchange: Exchange): (() => void) | undefined {
+    const level =
+      exchange.client.era === "modern" ? wantedLevel(exchange.request.params) : undefined;
+    if (level === undefined) return undefined;
+    this.#exchanges.set(exchange.callId, { exchange, level });
+    this.#tellServers();
+    return () => {
+      this.#exchanges.delete(exchange.callId);
+      this.#tellServers();
+    };
+  }
+
   setLevel({ client, request }: Exchange): Answer {
     const { level } = request.params;
-    if (typeof level !== "string" || rank(level) === -1) {
-      return invalidParams(`level is not one of ${LEVELS.join(", ")}`);
-    }
-    client.logLevel = level;
-    this.#tellServers();
+    if (!isLevel(level))
+      return invalidParams(`level is not one of ${SERVER_LOG_LEVELS.join(", ")}`);
+    this.restore(client, level);
     return { result: {} };
   }
 
   restore(client: Client, level: string): void {
+    if (!isLevel(level)) return;
     client.logLevel = level;
     this.#tellServers();
   }
@@ -59,24 +63,52 @@ export class LogMessages {
   close(): void {
     this.#off();
     this.#clients.clear();
+    this.#exchanges.clear();
+  }
+
+  #logged({ server, level, logger, data, callId }: LogEvent): void {
+    const message = notification("notifications/message", {
+      level,
+      ...loggerName(server, logger, this.#namesServer()),
+      data,
+    });
+    for (const client of this.#clients) {
+      if (isLevel(client.logLevel) && rank(level) >= rank(client.logLevel)) client.send(message);
+    }
+    // A message that may belong to somebody else's call is told to nobody in 2026-07-28.
+    const wanted = callId === undefined ? undefined : this.#exchanges.get(callId);
+    if (wanted !== undefined && rank(level) >= rank(wanted.level)) wanted.exchange.send(message);
   }
 
   /** Servers are asked for the lowest level that any client wants. */
   #tellServers(): void {
-    const wanted = [...this.#clients].flatMap(({ logLevel }) =>
-      logLevel === undefined ? [] : [rank(logLevel)],
-    );
-    if (wanted.length > 0) this.#board.setLogLevel(LEVELS[Math.min(...wanted)] ?? "warning");
+    const wanted = [
+      ...[...this.#clients].flatMap(({ logLevel }) => (isLevel(logLevel) ? [rank(logLevel)] : [])),
+      ...[...this.#exchanges.values()].map(({ level }) => rank(level)),
+    ];
+    this.#board.setLogLevel(SERVER_LOG_LEVELS[Math.min(...wanted)]);
   }
 }
 
-function rank(level: string): number {
-  return (LEVELS as readonly string[]).indexOf(level);
+function loggerName(
+  server: string,
+  logger: string | undefined,
+  named: boolean,
+): { logger?: string } {
+  if (!named) return logger === undefined ? {} : { logger };
+  return { logger: logger === undefined ? server : `${server}/${logger}` };
+}
+
+function isLevel(level: unknown): level is ServerLogLevel {
+  return (SERVER_LOG_LEVELS as readonly unknown[]).includes(level);
+}
+
+function rank(level: ServerLogLevel): number {
+  return SERVER_LOG_LEVELS.indexOf(level);
 }
 
 /** In 2026-07-28 every request says from which level on it wants to hear what servers log. */
-export function wantedLevel({ request }: Exchange): string | undefined {
-  const { _meta } = request.params;
+function wantedLevel({ _meta }: JsonObject): ServerLogLevel | undefined {
   const level = isJsonObject(_meta) ? _meta[META.logLevel] : undefined;
-  return typeof level === "string" && rank(level) !== -1 ? level : undefined;
+  return isLevel(level) ? level : undefined;
 }

@@ -1,6 +1,6 @@
 // MCP on stdio: one client, in whichever era it speaks. A message is a line; only messages go to the output.
 
-import type { Readable, Writable } from "node:stream";
+import type { Readable } from "node:stream";
 import type { JsonObject } from "../model/json.ts";
 import { jsonOfAnyDepth } from "../util/canonical-json.ts";
 import { deferred } from "../util/deferred.ts";
@@ -13,12 +13,14 @@ import { readMessage, refuse, response, RPC } from "./message.ts";
 import { claimsModern } from "./protocol.ts";
 
 const MAX_BYTES = 64 * 1024 * 1024;
+/** How much may wait for a client that does not read. */
+const MOST_UNREAD = 16 * 1024 * 1024;
 const LOCAL = { id: "local", label: "stdio" } as const;
 
 export interface ServeStdioOptions {
   endpoint: Endpoint;
   input: Readable;
-  output: Pick<Writable, "write">;
+  output: { write: (text: string, done: () => void) => unknown };
   /** Aborting it ends the serving. */
   signal: AbortSignal;
 }
@@ -31,7 +33,17 @@ export async function serveOnStdio({
   signal,
 }: ServeStdioOptions): Promise<void> {
   const over = deferred();
-  const write = (message: JsonObject): void => void output.write(`${jsonOfAnyDepth(message)}\n`);
+  let unread = 0;
+  const write = (message: JsonObject): void => {
+    const line = `${jsonOfAnyDepth(message)}\n`;
+    unread += line.length;
+    // A client that does not read is not read from either.
+    if (unread > MOST_UNREAD) input.pause();
+    output.write(line, () => {
+      unread -= line.length;
+      if (unread <= MOST_UNREAD && input.isPaused()) input.resume();
+    });
+  };
   const clients = new Map<"legacy" | "modern", Client>();
   const clientOf = (era: "legacy" | "modern"): Client => {
     const known = clients.get(era);

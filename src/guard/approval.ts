@@ -8,6 +8,7 @@ import type { GuardedCall, StageFor, ToolSubject } from "../model/guard.ts";
 import { exceptionFor } from "../model/per-tool.ts";
 import { toolName } from "../model/tool-pattern.ts";
 import { untilAborted } from "../util/abort.ts";
+import { errorMessage } from "../util/error-message.ts";
 import { oneLine, sayTool } from "../util/text.ts";
 import type { ApprovalStore } from "./approval-store.ts";
 import { Semaphore } from "./concurrency.ts";
@@ -106,7 +107,7 @@ async function askOrRefuse(
   } catch (cause) {
     // The handler may find that there is nothing to ask, and says why in such an error.
     if (cause instanceof PlugboardError) throw cause;
-    const why = oneLine(cause instanceof Error ? cause.message : String(cause), 300);
+    const why = oneLine(errorMessage(cause), 300);
     throw refusal(subject, `was not approved: asking failed: ${why}`, { cause });
   }
 }
@@ -116,12 +117,13 @@ function toRequest(
   reason: string,
   trusted: boolean,
 ): Omit<ApprovalRequest, "always"> {
-  const { canonical, publicName, source, title, description } = call.subject;
+  const { canonical, publicName, source, title, description, content } = call.subject;
   return {
     callId: call.callId,
     ...(call.caller !== undefined && { caller: call.caller }),
     tool: canonical,
     publicName,
+    ...(content !== undefined && { content: content.kind }),
     server: source.kind === "mcp" ? source.server : undefined,
     title,
     description,

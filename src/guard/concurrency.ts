@@ -26,27 +26,25 @@ export function concurrencyStage(servers: ServerGuards): StageFor {
     const { concurrency } = servers.own(subject);
     const exception = namedExceptionFor(concurrency, toolName(subject), LIMIT_STRICTNESS);
     const counted = exceptionCountedAs(subject, exception?.text);
-    // The tool's comes first: a call that waits for it must not hold a permit of the server meanwhile.
-    const needed = [
+    const stages = [
       ...limit(subject, counted, exception?.value),
       ...(subject.content ? [] : limit(subject, subject.source.server, concurrency?.default)),
-    ];
-    return needed.length === 0 ? undefined : withPermits(needed);
+    ].map(withPermit);
+    const [outer, inner] = stages;
+    if (outer === undefined || inner === undefined) return outer;
+    // The tool's is the outer one: a call that waits for it must not hold a permit of the server meanwhile.
+    return (call, next) => outer(call, (permitted) => inner(permitted, next));
   };
 }
 
-function withPermits(needed: readonly Semaphore[]): Stage {
+function withPermit(permits: Semaphore): Stage {
   return async (call, next) => {
-    const acquired: Semaphore[] = [];
+    const wait = permits.acquire(call.signal);
+    if (wait !== undefined) await wait;
     try {
-      for (const each of needed) {
-        const wait = each.acquire(call.signal);
-        if (wait !== undefined) await wait;
-        acquired.push(each);
-      }
       return await next(call);
     } finally {
-      for (const each of acquired) each.release();
+      permits.release();
     }
   };
 }
@@ -89,11 +87,12 @@ export class Semaphore {
 
   /** Passes the permit on to the next in line. */
   release(): void {
-    const [next] = this.#waiting;
-    if (next === undefined) {
+    if (this.#waiting.size === 0) {
       this.#free += 1;
       return;
     }
+    const [next] = this.#waiting;
+    if (next === undefined) return;
     this.#waiting.delete(next);
     next.grant();
   }

@@ -1,6 +1,6 @@
-// Searches what a server says about its tools: all of it stands in the prompt, where no frame is around it. Forged
-// markers are taken out, or the tool is left out where that would change what it takes. What looks like an attempt
-// to steer a model is only reported.
+// Searches what a server says about its tools, because all of it goes into the prompt without a frame. Takes out
+// forged markers; where that would change what a tool takes, the tool is left out. What looks like an attempt to steer
+// a model is only reported.
 
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
@@ -13,7 +13,7 @@ export interface ToolFinding {
   tool: string;
   /** The names of what was found. */
   patterns: string[];
-  /** A marker stands where it could not be taken out. */
+  /** The tool is left out, because a marker could not be taken out. */
   isLeftOut: boolean;
 }
 
@@ -70,7 +70,7 @@ function inspect(tool: ToolDefinition): {
   });
   const patterns = new Set([
     ...suspiciousPatterns(prose.join("\n")),
-    // Names and values stand in one line, because `user:read` is no turn of a conversation.
+    // Names and values go on one line, so that `user:read` is not taken for a turn of a conversation.
     ...suspiciousPatterns(`- ${data.join(", ")}`),
   ]);
   const { pieces, removed } = neutralise([...prose, ...data]);

@@ -12,7 +12,7 @@ import {
   type ToolName,
   type ToolPattern,
 } from "../model/tool-pattern.ts";
-import { closest } from "../util/closest.ts";
+import { closest, nearness } from "../util/closest.ts";
 import { oneLine } from "../util/text.ts";
 
 export interface UnmatchedRulesOptions {
@@ -91,21 +91,21 @@ export class UnmatchedRules {
 }
 
 function agentRules({ place, allow, deny, ownerOnly }: PlacedRules, known: KnownNames): Rule[] {
-  const serversIn = (text: string): string[] | undefined =>
-    serversNamedBy(text, known)?.map(({ name }) => name);
+  const serversIn = (text: string, restricts: boolean): string[] | undefined =>
+    serversNamedBy(text, known, restricts)?.map(({ name }) => name);
   const restricting = (setting: string, texts: readonly string[]): Rule[] =>
     texts.map((text) => ({
       ...restrictingPattern(text, "agent"),
       setting: `${place}.${setting}`,
       restricts: true,
-      servers: serversIn(text),
+      servers: serversIn(text, true),
     }));
   return [
     ...(allow ?? []).map((text) => ({
       ...permittingPattern(text, known),
       setting: `${place}.allow`,
       restricts: false,
-      servers: serversIn(text),
+      servers: serversIn(text, false),
     })),
     ...restricting("deny", deny ?? []),
     ...restricting("ownerOnly", Array.isArray(ownerOnly) ? ownerOnly : []),
@@ -161,7 +161,7 @@ function describe(
     const problem = `allows nothing, because it could mean ${meanings}; write the one you mean`;
     return { ...common, problem };
   }
-  const nearest = nearestServer(rule, serverNames) ?? nearestTool(rule, tools);
+  const nearest = nearestServer(rule, serverNames) ?? nearestKind(rule) ?? nearestTool(rule, tools);
   const why = servers?.length === 0 ? ": there is no such server" : "";
   const question = nearest === undefined ? "" : `; did you mean ${oneLine(nearest, 200)}?`;
   return {
@@ -191,6 +191,19 @@ function nearestServer(
   if (servers?.length !== 0) return undefined;
   const meant = closest(text.slice(0, slash), names);
   return meant === undefined ? undefined : `${meant}${text.slice(slash)}`;
+}
+
+/** How many letters may be wrong in `resource:` or `prompt:`. */
+const MOST_TYPOS = 2;
+
+/** `resources:*`, and a URI alone, are about tools, and so restrict no resource. */
+function nearestKind({ text, kind }: Rule): string | undefined {
+  const [, server = "", word = "", rest = ""] =
+    /^((?:[^/]+\/)?)([a-z][a-z0-9+.-]*):(.*)$/is.exec(text) ?? [];
+  if (kind !== "tool" || word === "") return undefined;
+  if (rest.startsWith("//")) return `${server}resource:${word}:${rest}`;
+  const meant = ["resource", "prompt"].find((each) => nearness(word, each) <= MOST_TYPOS);
+  return meant && `${server}${meant}:${rest}`;
 }
 
 /** As it would be written in the same place: `server/tool`, or the tool's own name in the settings of its server. */

@@ -1,5 +1,6 @@
 // The question whether a tool may be called: what the person who answers sees, and the possible answers.
 
+import type { ContentKind } from "./content-pattern.ts";
 import type { JsonObject } from "./json.ts";
 
 /** What the tool's server says about the tool. Only believe it if `trusted` is set. */
@@ -28,6 +29,8 @@ export interface ApprovalRequest {
   /** The canonical name, `server/tool` or `native/tool`. */
   tool: string;
   publicName: string;
+  /** What is to be read, if it is not a tool that is to be called. */
+  content?: ContentKind;
   /** Absent for native tools. */
   server?: string;
   title?: string;
@@ -53,7 +56,7 @@ export interface StoredApproval {
   config?: string;
   /** The canonical name. */
   tool: string;
-  /** Of the definitions of the tool and its server. */
+  /** Hash of the definitions of the tool and its server. */
   hash: string;
   /** Milliseconds since the epoch. */
   at: number;

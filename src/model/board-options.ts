@@ -54,6 +54,8 @@ export interface BoardOptions extends RequestHandlers {
    * directories in their arguments.
    */
   roots?: boolean | readonly string[];
+  /** Milliseconds that a call may take without progress, for servers whose configuration does not say. Default 60 000. */
+  defaultToolTimeout?: number;
   /** The lowest level at which servers are asked to send log messages. Default `warn`. */
   serverLogLevel?: LogLevel;
   /** Called with the whole list whenever it changes. */

@@ -1,6 +1,9 @@
 // The one error class and its table of codes. Callers branch on `code`, never on the text.
 
+import { closest } from "../util/closest.ts";
+import { errorMessage } from "../util/error-message.ts";
 import { systemProblem } from "../util/system-problem.ts";
+import { oneLine } from "../util/text.ts";
 
 export type ErrorCode =
   /** The configuration is invalid; nothing was started. */
@@ -121,6 +124,8 @@ export interface ErrorDetails {
   isHintQuoted?: boolean;
   /** Trying again without a change cannot help. */
   permanent?: boolean;
+  /** The request has certainly not run: it was never sent, or refused before. */
+  hasNotRun?: boolean;
   /** The HTTP status, with HTTP_STATUS and NEEDS_AUTH. */
   status?: number;
   /** With CONFIG_INVALID: everything that is wrong. */
@@ -135,6 +140,7 @@ export class PlugboardError extends Error {
   readonly quote: string | undefined;
   readonly isHintQuoted: boolean;
   readonly permanent: boolean;
+  readonly hasNotRun: boolean;
   readonly status: number | undefined;
   readonly problems: readonly ConfigProblem[];
 
@@ -146,6 +152,7 @@ export class PlugboardError extends Error {
     this.quote = details.quote;
     this.isHintQuoted = details.isHintQuoted ?? false;
     this.permanent = details.permanent ?? false;
+    this.hasNotRun = details.hasNotRun ?? false;
     this.status = details.status;
     this.problems = details.problems ?? [];
   }
@@ -162,15 +169,30 @@ export function toPlugboardError(
     const { message, hint } = problem;
     return new PlugboardError(code, message, { cause: error, hint, quote: "", ...details });
   }
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   return new PlugboardError(code, message, { cause: error, ...details });
 }
 
 /** The same error, of which `quote` is now known. */
 export function quoting(error: PlugboardError, quote: string): PlugboardError {
-  const { code, message, cause, server, hint, permanent, status, problems } = error;
-  const details = { cause, server, hint, permanent, status, problems, quote };
-  return new PlugboardError(code, message, details);
+  return copyOf(error, { quote });
+}
+
+/** The same error, about a request that has certainly not run. */
+export function withoutEffect(error: PlugboardError): PlugboardError {
+  return error.hasNotRun ? error : copyOf(error, { hasNotRun: true });
+}
+
+/** The same error, about a request that was sent before the failure, whatever the failure itself was about. */
+export function withPossibleEffect(error: PlugboardError): PlugboardError {
+  return error.hasNotRun ? copyOf(error, { hasNotRun: false }) : error;
+}
+
+function copyOf(error: PlugboardError, changes: ErrorDetails): PlugboardError {
+  const { code, message, cause, server, hint, permanent, status, problems, hasNotRun } = error;
+  const { quote, isHintQuoted } = error;
+  const details = { cause, server, hint, permanent, status, problems, hasNotRun };
+  return new PlugboardError(code, message, { ...details, quote, isHintQuoted, ...changes });
 }
 
 /** The message and the hint in one line, for a person. */
@@ -180,4 +202,18 @@ export function withHint({ message, hint }: Pick<PlugboardError, "message" | "hi
 
 export function cancelled(): PlugboardError {
   return new PlugboardError("CANCELLED", "the call was cancelled");
+}
+
+/** Suggests `meant`, or else names the servers that there are. */
+export function unknownServer(
+  name: string,
+  names: readonly string[],
+  meant = closest(name, names),
+): PlugboardError {
+  const known =
+    names.length === 0 ? "no servers are configured" : `the servers are: ${names.join(", ")}`;
+  return new PlugboardError("UNKNOWN_SERVER", `there is no server named '${oneLine(name, 100)}'`, {
+    server: name,
+    hint: meant === undefined ? known : `did you mean '${meant}'?`,
+  });
 }

@@ -33,7 +33,7 @@ export interface JwtIssuer {
   algorithms: readonly string[];
 }
 
-export interface GatewayLimits {
+interface GatewayLimits {
   bodyBytes: number;
   headerBytes: number;
   /** For each caller. */

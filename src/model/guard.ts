@@ -21,6 +21,8 @@ export interface ToolSubject {
   publicName: string;
   /** Stands for the server's name in public names. */
   toolPrefix?: string | undefined;
+  /** What the template of public names gives, if the public name is another: it may be cut and end in a hash. */
+  fullName?: string | undefined;
   source: ToolSource;
   content?: ContentName | undefined;
   /** The layer its server was configured in. */
@@ -49,6 +51,8 @@ export interface GuardedCall {
   readonly callId: string;
   readonly subject: ToolSubject;
   readonly args: JsonObject;
+  /** When the call was made, in the clock's monotonic time. */
+  readonly started: number;
   readonly signal: AbortSignal | undefined;
   readonly onUpdate: UpdateListener | undefined;
   /** Answer what the server asks during the call, instead of the board's handlers. */

@@ -27,6 +27,8 @@ export type Pin<Value> =
   | { kind: "new"; firstSeen: number; pending: SeenValue<Value> };
 
 export interface ServerPins extends PinnedServer {
+  /** An earlier version saved them, and no board with the server has removed its secrets from them yet. */
+  mayHoldSecrets?: true;
   /** What the host had advertised when the tools were listed, as canonical JSON. Absent in older files. */
   seenWith?: readonly string[];
   /** The text is empty if the server gives none. */
@@ -34,7 +36,7 @@ export interface ServerPins extends PinnedServer {
   tools: ReadonlyMap<string, Pin<PinnedTool>>;
 }
 
-/** Pins that were kept and cannot be had any more, so that nobody can tell what has changed since. */
+/** Pins that were saved and are missing or unreadable now, so that nobody can tell what has changed. */
 export interface LostPins extends PinnedServer {
   file: string;
   why: "missing" | "unreadable";

@@ -57,10 +57,14 @@ export interface ServerDefinition {
   origin: ServerScope;
   enabled: boolean;
   endpoint: Endpoint;
+  /** The header of the endpoint that comes from `auth`, and not from `headers`. */
+  authHeader?: string | undefined;
   /** Milliseconds a start may take. */
   timeout: number;
   /** Milliseconds a call may take without progress. */
   toolTimeout: number;
+  /** `toolTimeout` is from the configuration. Absent: it is the default. */
+  hasToolTimeout?: true;
   restartOnCrash: boolean;
   /** How often in a row the server is started again; after that it is `failed`. */
   maxRestarts: number;

@@ -11,7 +11,7 @@ export type ServerState =
   /** `of` is the number of attempts in all; absent for remote servers, which are retried forever. */
   | { kind: "backoff"; attempt: number; of?: number; retryAt: number; error: PlugboardError }
   | { kind: "needs-auth"; remedy: string }
-  /** With `earlier`: it failed a few minutes ago, in another run, and has not been tried since. */
+  /** `earlier` means that it failed a few minutes ago, in another run, and has not been tried since. */
   | { kind: "failed"; error: PlugboardError; earlier?: true }
   | { kind: "stopping" }
   | { kind: "stopped" };

@@ -15,6 +15,14 @@ import {
   restrictsContent,
 } from "./content-pattern.ts";
 import type { ToolSource } from "./tool.ts";
+import {
+  PREFIXES,
+  type Reading,
+  everyReadingOf,
+  readingsOf,
+  restrictingReadings,
+  withoutRuns,
+} from "./tool-readings.ts";
 
 /** A tool as patterns see it; or a resource or prompt, which only patterns for these match. */
 export interface ToolName {
@@ -23,7 +31,14 @@ export interface ToolName {
   /** The server's own name of the tool. */
   tool: string;
   publicName: string;
-  folded: { servers: readonly string[]; tool: string; publicName: string };
+  /** What the template of public names gives, if the public name is another. */
+  fullName?: string | undefined;
+  folded: {
+    servers: readonly string[];
+    tool: string;
+    publicName: string;
+    fullName?: string | undefined;
+  };
   /** Absent for a tool. */
   content?: ContentName | undefined;
 }
@@ -63,51 +78,16 @@ export interface KnownNames {
   native?: ReadonlySet<string>;
 }
 
-/** How a name is put together. */
-interface Form {
-  kind: Reading["kind"];
-  prefix: string;
-  separator: string;
-  suffix: string;
-  isToolFirst: boolean;
-}
-
-/** One way to read a pattern: as a pattern for servers and a pattern for their tools. */
-interface Reading {
-  server: string;
-  tool: string;
-  /** `canonical` is `server/tool`; a `prefixed` one begins with `mcp` or with what public names begin with. */
-  kind: "canonical" | "prefixed" | "plain";
-  /** It takes a star for the separator too: `mcp_fi*` as `fi*` and `*`. */
-  isSpanning: boolean;
-}
-
 const NATIVE = "native";
-
-const CANONICAL = form("canonical", "", "/");
-
-const FORMS: readonly Form[] = [
-  form("prefixed", "mcp__", "__"),
-  form("prefixed", "mcp_", "_"),
-  form("prefixed", "mcp:", ":"),
-  form("plain", "", "__"),
-  form("plain", "", "."),
-  form("plain", "", ":"),
-];
-
-/** Only for what restricts: most names of tools have an underscore in them. */
-const LOOSE = form("plain", "", "_");
-
-/** Twice the 64 characters of a server's name, which may be pairs, and a star around each of them. */
-const LONGEST_SERVER_PART = 200;
 
 export function toolName(of: {
   source: ToolSource;
   publicName: string;
+  fullName?: string | undefined;
   toolPrefix?: string | undefined;
   content?: ContentName | undefined;
 }): ToolName {
-  const { source, publicName, toolPrefix, content } = of;
+  const { source, publicName, fullName, toolPrefix, content } = of;
   const isNative = source.kind === "native";
   const server = isNative ? NATIVE : source.server;
   const tool = content ? contentText(content) : isNative ? publicName : source.tool;
@@ -116,7 +96,13 @@ export function toolName(of: {
     server,
     tool,
     publicName,
-    folded: { servers, tool: fold(tool), publicName: fold(publicName) },
+    fullName,
+    folded: {
+      servers,
+      tool: fold(tool),
+      publicName: fold(publicName),
+      fullName: fullName && fold(fullName),
+    },
     ...(content !== undefined && { content }),
   };
 }
@@ -250,13 +236,13 @@ function permittingToolPattern(text: string, known: KnownNames): PermittingPatte
     name.server === NATIVE && isNative(name.publicName);
   if (known.native?.has(pattern)) return { ...nothing, matches: matchesNative };
   // Without a prefix, `read*` would permit all tools of a server that happens to be called `reader`.
-  const readings = [
-    ...ownNameReading(pattern, known),
-    ...readingsOf(pattern, [...FORMS, templateForm(known.template)]).filter(
-      ({ kind, isSpanning }) => kind !== "plain" || !isSpanning,
-    ),
-  ];
-  const { reading, couldMean } = choose(liveReadings(readings, known.servers));
+  const readings = readingsOf(pattern, known.template).filter(
+    ({ kind, isSpanning }) => kind !== "plain" || !isSpanning,
+  );
+  const live = liveReadings(readings, known.servers);
+  const { reading, couldMean } = choose(
+    live.length > 0 ? live : liveReadings(ownNameReading(pattern, known), known.servers),
+  );
   if (reading === undefined) return { ...nothing, couldMean, matches: matchesNative };
   const names = new Set(reading.servers.map(({ name }) => name));
   const isServer = compileGlob(reading.server);
@@ -272,7 +258,7 @@ function permittingToolPattern(text: string, known: KnownNames): PermittingPatte
   };
 }
 
-/** Where the tools of the only server keep their own names, such a name means a tool of that server. */
+/** Where the tools of the only server keep their own names, a name that means nothing else is that of a tool of it. */
 function ownNameReading(pattern: string, { ownNamesOf }: KnownNames): Reading[] {
   if (ownNamesOf === undefined || pattern.includes("/")) return [];
   return [{ server: ownNamesOf, tool: pattern, kind: "canonical", isSpanning: false }];
@@ -292,7 +278,7 @@ export function permittingPatternOfServer(text: string): ToolPattern {
     };
   }
   const own = compileGlob(text);
-  const readings = readingsOf(text, FORMS)
+  const readings = readingsOf(text)
     .filter(({ isSpanning }) => !isSpanning)
     .map(({ server, tool }) => ({
       tool,
@@ -314,11 +300,12 @@ export function permittingPatternOfServer(text: string): ToolPattern {
 
 /**
  * The servers that a pattern in the rules of an agent names, which may be none of these. Undefined for a pattern that
- * is about the tools of any server.
+ * is about the tools of any server. What `restricts` has more readings than what permits.
  */
 export function serversNamedBy(
   text: string,
   { servers, template }: KnownNames,
+  restricts: boolean,
 ): KnownServer[] | undefined {
   const content = contentNamedBy(text);
   if (content !== undefined && content.form !== "other") {
@@ -326,7 +313,9 @@ export function serversNamedBy(
       ? undefined
       : serversOf({ server: content.server, kind: "canonical" }, servers);
   }
-  const readings = readingsOf(text, [...FORMS, templateForm(template)]);
+  const readings = restricts
+    ? everyReadingOf(text.replace(/^mcp(?=[_:])/i, "mcp"), template)
+    : readingsOf(text, template);
   const naming = readings.filter(({ kind, isSpanning }) => kind !== "plain" || !isSpanning);
   const isForAny = naming.some(({ server }) => server === "*" || server === NATIVE);
   if (isForAny || withoutRuns(text) === "*") return undefined;
@@ -415,97 +404,30 @@ function reach({ server, servers }: LiveReading): string {
   return server === "*" ? server : JSON.stringify(servers.map(({ name }) => name));
 }
 
-function readingsOf(text: string, forms: readonly Form[]): Reading[] {
-  const canonical = canonicalReading(text);
-  return canonical ?? readingsIn(text, forms);
-}
-
-/** Only the first slash separates: the name of a server has none, the name of a tool may have some. */
-function canonicalReading(text: string): Reading[] | undefined {
-  const pattern = withoutRuns(text);
-  const slash = pattern.indexOf("/");
-  return slash === -1 ? undefined : readingAt(pattern, slash, CANONICAL, false);
-}
-
-function readingsIn(text: string, forms: readonly Form[]): Reading[] {
-  const pattern = withoutRuns(text);
-  return forms.flatMap((each) => {
-    const { prefix, separator, suffix } = each;
-    if (pattern.length <= prefix.length + suffix.length) return [];
-    if (!pattern.startsWith(prefix) || !pattern.endsWith(suffix)) return [];
-    const parts = pattern.slice(prefix.length, pattern.length - suffix.length);
-    return [
-      ...placesOf(separator, parts, each).flatMap((at) => readingAt(parts, at, each, false)),
-      ...placesOf("*", parts, each).flatMap((at) => readingAt(parts, at, each, true)),
-    ];
-  });
-}
-
-function readingAt(parts: string, at: number, of: Form, isSpanning: boolean): Reading[] {
-  const before = parts.slice(0, isSpanning ? at + 1 : at);
-  const after = parts.slice(isSpanning ? at : at + of.separator.length);
-  const [server, tool] = of.isToolFirst ? [after, before] : [before, after];
-  return server === "" || tool === "" ? [] : [{ server, tool, kind: of.kind, isSpanning }];
-}
-
-/** Only where the part for the server is short enough for one, so that a long text has few readings. */
-function placesOf(separator: string, parts: string, { isToolFirst }: Form): number[] {
-  if (separator === "") return [];
-  const first = isToolFirst ? Math.max(0, parts.length - LONGEST_SERVER_PART) : 0;
-  const last = isToolFirst ? parts.length : LONGEST_SERVER_PART;
-  const places: number[] = [];
-  let at = parts.indexOf(separator, first);
-  while (at !== -1 && at <= last) {
-    places.push(at);
-    at = parts.indexOf(separator, at + 1);
-  }
-  return places;
-}
-
-function restrictingReadings(text: string, isOfAgent: boolean): Reading[] {
-  // A tool may have a slash in its name, so that a slash does not rule out the other forms.
-  const others = readingsIn(text, isOfAgent ? [...FORMS, LOOSE] : FORMS);
-  const readings = [
-    ...(canonicalReading(text) ?? []),
-    ...others.filter(({ server }) => !server.includes("/")),
-  ];
-  // In the settings of the server `git`, the pattern `git_*` is about its tools with such a name.
-  if (!isOfAgent)
-    return readings.filter(({ kind, isSpanning }) => !isSpanning || kind === "prefixed");
-  return readings;
-}
-
 /** The text as the name of a tool: the server's own, or the public one. */
 function wholeName(text: string, isOfAgent: boolean): (name: ToolName) => boolean {
   // The slash of `server/tool` must not count as an underscore in the name of another tool.
   if (text.includes("/")) {
     const isTool = compileGlob(text);
-    return ({ tool }) => isTool(tool);
+    return ({ tool, fullName = tool }) => isTool(tool) || isTool(fullName);
   }
   const isName = compileGlob(foldPattern(text));
-  if (isOfAgent) return ({ folded }) => isName(folded.tool) || isName(folded.publicName);
+  if (isOfAgent) {
+    return ({ folded: { tool, publicName, fullName = publicName } }) =>
+      isName(tool) || isName(publicName) || isName(fullName);
+  }
   // All public names of a server begin alike, so that `m*` would match all of its tools.
-  return ({ publicName, folded }) => isName(folded.tool) || text === publicName;
+  const literal = fold(text);
+  return ({ publicName, folded }) =>
+    isName(folded.tool) || text === publicName || literal === folded.fullName;
 }
 
 /** The name of a server alone, with or without `mcp` in front. */
 function wholeServersOf(text: string): Matcher[] {
-  const prefixes = ["", ...new Set(FORMS.map(({ prefix }) => prefix))];
-  const names = prefixes.flatMap((each) =>
+  const names = PREFIXES.flatMap((each) =>
     text.startsWith(each) ? [text.slice(each.length)] : [],
   );
   return names.map((name) => compileGlob(foldPattern(name)));
-}
-
-function form(kind: Form["kind"], prefix: string, separator: string): Form {
-  return { kind, prefix, separator, suffix: "", isToolFirst: false };
-}
-
-function templateForm(template: string): Form {
-  const [prefix = "", separator = "", suffix = ""] = template.split(/\{(?:server|tool)\}/);
-  const isToolFirst = template.indexOf("{tool}") < template.indexOf("{server}");
-  const kind = prefix === "" ? "plain" : "prefixed";
-  return { kind, prefix, separator, suffix, isToolFirst };
 }
 
 /** The folded names under which a server is known. */
@@ -513,8 +435,10 @@ function aliases({ name, toolPrefix }: KnownServer): string[] {
   return toolPrefix === undefined ? [fold(name)] : [fold(name), fold(toolPrefix)];
 }
 
-/** Programs replace the characters of a name that they cannot use, so these and the letters' case do not count. */
-/** Nobody sees the characters that are dropped first, so a name with them must not pass for another one. */
+/**
+ * Programs replace the characters of a name that they cannot use, so these and the letters' case do not count. Nobody
+ * sees the characters that are dropped first, so a name with them must not pass for another one.
+ */
 function fold(name: string): string {
   return name
     .replace(/[\p{C}\p{M}\p{Default_Ignorable_Code_Point}]/gu, "")
@@ -525,10 +449,6 @@ function fold(name: string): string {
 
 function foldPattern(text: string): string {
   return text.replace(/[^A-Za-z0-9*]/g, "_").toLowerCase();
-}
-
-function withoutRuns(text: string): string {
-  return text.replace(/\*+/g, "*");
 }
 
 /** Public names that could be mistaken for another tool's end in a hash. */

@@ -44,6 +44,11 @@ export interface CallFailure {
   quote?: string;
   /** With SERVER_ERROR: the JSON-RPC error that the server answered with. */
   serverError?: { code: number; data?: unknown };
+  /**
+   * The call was sent, and nobody knows whether it had an effect. Such a call is never sent again by Plugboard. Absent: it
+   * has not run, or the server itself reported the failure.
+   */
+  mayHaveRun?: true;
 }
 
 /**
@@ -87,6 +92,8 @@ export interface Tool<Details = unknown> {
   /** The server's own metadata, unchecked. */
   _meta?: JsonObject;
   ownerOnly?: boolean;
+  /** The server is configured as `trusted`: you can believe the annotations. A native tool is yours, and needs no mark. */
+  trusted?: true;
   /**
    * Do not show this tool to a model. `manual`: the configuration keeps it for people and programs. `app`: the
    * server keeps it for its own app.

@@ -1,6 +1,7 @@
 // Explains why a connection failed, by the code of the underlying error.
 
 import { type ErrorCode, PlugboardError } from "../model/errors.ts";
+import { errorCode } from "../util/error-code.ts";
 
 interface Explanation {
   /** Follows the host's name in a sentence. */
@@ -100,7 +101,7 @@ const BY_CODE: Readonly<Record<string, Explanation>> = {
  */
 export function networkFailure(error: unknown, host: string, proxy?: string): PlugboardError {
   if (error instanceof PlugboardError) return error;
-  const code = codeOf(error);
+  const code = errorCode(error);
   const { text, hint, ...facts } = isParserError(error) ? NOT_HTTP : explain(code);
   const viaProxy = proxy !== undefined && facts.connecting === true;
   const who = viaProxy ? `${host} cannot be reached: the proxy ${proxy}` : host;
@@ -108,7 +109,22 @@ export function networkFailure(error: unknown, host: string, proxy?: string): Pl
   return new PlugboardError(facts.code ?? "NETWORK", `${who} ${text}${known}`, {
     cause: error,
     hint: viaProxy && hint !== undefined ? PROXY_HINT : hint,
+    hasNotRun: isBeforeRequest(error, code),
   });
+}
+
+/** Nothing of a request is sent before there is a connection. */
+const BEFORE_REQUEST =
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_TLS_CERT)/;
+
+/** The other codes also mean connections that broke later; `syscall` says when it was the connecting. */
+function isBeforeRequest(error: unknown, code = ""): boolean {
+  if (BEFORE_REQUEST.test(code)) return true;
+  const parts: unknown[] = error instanceof AggregateError ? error.errors : [error];
+  return (
+    parts.length > 0 &&
+    parts.every((each) => each instanceof Error && "syscall" in each && each.syscall === "connect")
+  );
 }
 
 function explain(code = ""): Explanation {
@@ -122,9 +138,4 @@ function explain(code = ""): Explanation {
 /** The HTTP client's error for a response that is not HTTP; it often has no code. */
 function isParserError(error: unknown): boolean {
   return error instanceof Error && error.name === "HTTPParserError";
-}
-
-function codeOf(error: unknown): string | undefined {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return typeof code === "string" ? code : undefined;
 }

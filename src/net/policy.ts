@@ -14,7 +14,7 @@ export interface NetworkPolicy {
   allowPrivate: boolean;
   /** Hosts (exact or *.suffix) and CIDR ranges the operator allows; `http://` before one allows plain http to it. */
   allow: readonly string[];
-  /** A session brought the server: nobody can set the two flags for it, so that no hint names them. */
+  /** A session brought the server. The two flags cannot be set for it, so hints do not name them. */
   isOfSession?: boolean;
 }
 

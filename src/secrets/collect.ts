@@ -24,7 +24,7 @@ export interface Credential {
   value: string;
   /** Where it is configured: `env.DB_PASS`, `args`, `url`. */
   place: string;
-  /** The value with what stands around it, as in `:value@`. Such a phrase is no ordinary text, however short it is. */
+  /** The value with what stands around it, as in `:value@`. Such a phrase is not ordinary text, however short it is. */
   phrases: string[];
 }
 

@@ -14,6 +14,12 @@ const INSIDE_TABLE = 1 << 18;
 
 const NONE: readonly number[] = [];
 
+/** Stands where a text was cut: see `truncate`. */
+const CUT = "\u2026";
+const CUT_UNIT = CUT.charCodeAt(0);
+/** Where a text was cut inside a word, fewer of its characters than this reveal nothing. */
+export const SHORTEST_PREFIX = 4;
+
 export class SecretMatcher {
   /** The length of the shortest word. */
   readonly shortest: number;
@@ -65,12 +71,32 @@ export class SecretMatcher {
     this.#skips = this.#skipTable(list);
   }
 
+  /** Passes over short texts at once. */
+  canBeIn(text: string): boolean {
+    return text.length >= this.shortest || text.endsWith(CUT);
+  }
+
   /** Where the words are, as start, end, start, end …; words that overlap make one span. */
   spans(text: string): readonly number[] {
-    const written = this.#written(text);
+    const written = text.includes(CUT)
+      ? union(this.#written(text), this.#cut(text))
+      : this.#written(text);
     const hidden = this.#hidden(text);
     if (hidden.length === 0) return written;
     return written.length === 0 ? hidden : union(written, hidden);
+  }
+
+  /** The beginnings of words that were cut off. A text may have been cut before anybody looked for words in it. */
+  #cut(text: string): readonly number[] {
+    const found: number[] = [];
+    let state = 0;
+    for (let at = 0; at < text.length; at += 1) {
+      const unit = text.charCodeAt(at);
+      const length = this.#depth[state] ?? 0;
+      if (unit === CUT_UNIT && length >= SHORTEST_PREFIX) addSpan(found, at - length, at);
+      state = this.#step(state, unit);
+    }
+    return found;
   }
 
   /**

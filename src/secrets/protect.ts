@@ -13,7 +13,7 @@ export function protect(
   resolved: Endpoint,
   env: Environment,
 ): Credential[] {
-  // Only of this server: its names must not take the protection from the credentials of another.
+  // Only this server's names: they must not end the protection of another server's credentials.
   const names = new Set(namesIn(unresolved, resolved).map((name) => name.toLowerCase()));
   const found = collectSecrets(unresolved, resolved, env);
   const isName = (value: string): boolean => names.has(value.toLowerCase());

@@ -1,7 +1,7 @@
 // Knows the secrets of this process and removes them from everything that leaves it.
 
 import { type LogFields, type Logger, silentLogger } from "../model/logger.ts";
-import { SecretMatcher } from "./matcher.ts";
+import { SecretMatcher, SHORTEST_PREFIX } from "./matcher.ts";
 import { mapStrings, someString } from "../util/value-strings.ts";
 import { variantsOf } from "./variants.ts";
 
@@ -22,8 +22,6 @@ const ORDINARY = new Set(
 );
 /** A file of megabytes is not a credential, and every variant of it would be kept in memory. */
 const LONGEST = 32 * 1024;
-/** Where a text was cut inside a secret, fewer characters of the secret than this reveal nothing. */
-const SHORTEST_PREFIX = 4;
 
 export interface RedactingStream {
   /** Returns the redacted text so far, without an end that may be the beginning of a secret. */
@@ -84,7 +82,7 @@ export class Redactor {
   text(text: string, isCut = false): string {
     const matcher = this.#current();
     if (matcher === undefined) return text;
-    let spans = text.length < matcher.shortest ? [] : matcher.spans(text);
+    let spans = matcher.canBeIn(text) ? matcher.spans(text) : [];
     if (isCut) {
       const { start, length } = matcher.opening(text);
       if (length >= SHORTEST_PREFIX) spans = [...spans, start, text.length];
@@ -123,7 +121,7 @@ export class Redactor {
     const matcher = this.#current();
     if (matcher === undefined) return value;
     const isSecret = (text: string): boolean =>
-      text.length >= matcher.shortest && matcher.spans(text).length > 0;
+      matcher.canBeIn(text) && matcher.spans(text).length > 0;
     return someString(value, isSecret) ? mapStrings(value, (text) => this.text(text)) : value;
   }
 

@@ -33,23 +33,78 @@ const SEQUENCE =
 /** What follows the character that stands for `ESC [`. */
 const CSI = /[0-?]*[ -/]*[@-~]?/y;
 
-const ENTITIES: readonly [name: string, unit: number][] = [
-  ["amp;", AMPERSAND],
-  ["lt;", 0x3c],
-  ["gt;", 0x3e],
-  ["quot;", 0x22],
-  ["apos;", 0x27],
-];
+/** The names of characters that a secret may have, and of some that nobody sees. Their units, or 0 for the latter. */
+const ENTITIES: ReadonlyMap<string, number> = new Map([
+  ...Object.entries({
+    amp: "&",
+    lt: "<",
+    gt: ">",
+    quot: '"',
+    apos: "'",
+    lowbar: "_",
+    UnderBar: "_",
+    sol: "/",
+    bsol: "\\",
+    plus: "+",
+    equals: "=",
+    period: ".",
+    comma: ",",
+    colon: ":",
+    semi: ";",
+    excl: "!",
+    quest: "?",
+    num: "#",
+    dollar: "$",
+    percnt: "%",
+    commat: "@",
+    ast: "*",
+    midast: "*",
+    lpar: "(",
+    rpar: ")",
+    lsqb: "[",
+    lbrack: "[",
+    rsqb: "]",
+    rbrack: "]",
+    lcub: "{",
+    lbrace: "{",
+    rcub: "}",
+    rbrace: "}",
+    verbar: "|",
+    vert: "|",
+    VerticalLine: "|",
+    Hat: "^",
+    grave: "`",
+    DiacriticalGrave: "`",
+  }).map(([name, character]) => [name, character.charCodeAt(0)] as const),
+  ...["shy", "zwj", "zwnj", "lrm", "rlm", "ZeroWidthSpace", "NoBreak", "NewLine"].map(
+    (name) => [name, 0] as const,
+  ),
+]);
+const LONGEST_ENTITY = 16;
+
+/** The name of the character whose code begins with `&` before `from`; "" if there is none. */
+function entityAt(text: string, from: number): string {
+  for (let at = from; at <= from + LONGEST_ENTITY; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit === SEMICOLON) {
+      const name = text.slice(from, at);
+      return ENTITIES.has(name) ? name : "";
+    }
+    const letter = unit | 0x20;
+    if (!(letter >= 0x61 && letter <= 0x7a)) return "";
+  }
+  return "";
+}
 
 /** A code that has begun at the end of a text. */
 const UNFINISHED =
   // oxlint-disable-next-line no-control-regex
-  /(?:%(?:25)*[0-9a-f]?|\\+(?:u\{?[0-9a-f]{0,5}|x[0-9a-f]?)?|&(?:amp;)*#?[0-9a-z]{0,8}|\u001b\[?[0-?]*)$/i;
+  /(?:%(?:25)*[0-9a-f]?|\\+(?:u\{?[0-9a-f]{0,5}|x[0-9a-f]?)?|&(?:amp;)*#?[0-9a-z]{0,16}|\u001b\[?[0-?]*)$/i;
 const LONGEST_UNFINISHED = 32;
 
 /** A long text is first searched for the few characters without which it cannot have a code. */
 const LONG = 4096;
-const BEGINNINGS = ["%", "&#", "&amp;", "&lt;", "&gt;", "&quot;", "&apos;", "\\u", "\\x"];
+const BEGINNINGS = ["%", "&", "\\u", "\\x"];
 const CONTROLS = Array.from({ length: 0x20 }, (_, code) => String.fromCharCode(code))
   .filter((each) => !"\t\n\r".includes(each))
   .concat("\u007f");
@@ -96,7 +151,7 @@ function isCode(text: string, at: number, unit: number): boolean {
     case BACKSLASH:
       return next === SMALL_U || next === SMALL_X;
     case AMPERSAND:
-      return next === HASH || ENTITIES.some(([name]) => text.startsWith(name, at + 1));
+      return next === HASH || entityAt(text, at + 1) !== "";
     case CARRIAGE_RETURN:
       return next !== LINE_FEED;
     default:
@@ -250,10 +305,10 @@ export class TextReader {
     // Encoded again and again: `&amp;amp;lt;`.
     while (text.startsWith("amp;", this.end)) this.end += 4;
     if (text.charCodeAt(this.end) !== HASH) {
-      const [name = "", unit = AMPERSAND] =
-        ENTITIES.find(([each]) => text.startsWith(each, this.end)) ?? [];
-      this.end += name.length;
-      return unit;
+      const name = entityAt(text, this.end);
+      if (name === "") return AMPERSAND;
+      this.end += name.length + 1;
+      return ENTITIES.get(name) ?? AMPERSAND;
     }
     const isHex = (text.charCodeAt(this.end + 1) | 0x20) === SMALL_X;
     const first = this.end + (isHex ? 2 : 1);

@@ -16,6 +16,7 @@ import {
 } from "./connection/live-connection.ts";
 import type { Carrier } from "./transport/carrier.ts";
 import type { StreamPosition } from "./transport/event-stream.ts";
+import type { Quote } from "./transport/errors.ts";
 import { HttpTransport } from "./transport/http.ts";
 import type { RemoteOptions } from "./transport/http-session.ts";
 import { SseTransport } from "./transport/sse.ts";
@@ -67,9 +68,9 @@ export function remoteConnector(options: RemoteConnectOptions): ConnectTo<Remote
       const { url, headers } = endpoint;
       const fetch = await endpointFetch(endpoint, { networkAllow, isOfSession, env, clock });
       const authorizer = await authorize?.(endpoint);
-      const { maxMessageBytes } = definition;
-      const quote = (received: unknown): string => excerpt(received, redact);
-      const remote = { url, headers, fetch, authorizer, clock, maxMessageBytes, quote };
+      const { maxMessageBytes, authHeader } = definition;
+      const quote: Quote = (received, max) => excerpt(received, redact, max);
+      const remote = { url, headers, authHeader, fetch, authorizer, clock, maxMessageBytes, quote };
       const carrier = transport === "http" ? httpCarrier(remote) : sseCarrier(remote);
       const expected = expectedEra[transport];
       const remark = remarkOn(transport, configured);

@@ -21,6 +21,7 @@ import { containerEngine, reapContainers } from "./process/containers.ts";
 import { type ServerProcess, startProcess } from "./process/start-process.ts";
 import type { ExitStatus } from "./process/stop-process-tree.ts";
 import type { Carrier } from "./transport/carrier.ts";
+import type { Quote } from "./transport/errors.ts";
 import { StdioTransport } from "./transport/stdio.ts";
 
 export interface StdioConnectOptions extends ConnectionOptions {
@@ -100,7 +101,7 @@ function stdioCarrier(
     ]);
     broken.resolve(exitReason(status, cause(), seen));
   };
-  const quote = (received: unknown): string => excerpt(received, redact);
+  const quote: Quote = (received, max) => excerpt(received, redact, max);
   const wire = new StdioTransport({
     stdin: child.stdin,
     stdout: child.stdout,

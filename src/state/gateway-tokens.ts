@@ -1,17 +1,17 @@
 // The bearer tokens of the gateway. The default token is a file that its owner can read; of the named ones only the
 // hash is kept. Files are read again when they change, so that a running gateway knows what the command line did.
 
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash as hashOnce, timingSafeEqual } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
-import { open, readFile, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { TokenPolicy } from "../model/caller.ts";
 import { PlugboardError } from "../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
 import type { Clock } from "../util/clock.ts";
 import { hasErrorCode } from "../util/error-code.ts";
-import { makeDirectory } from "../util/make-directory.ts";
 import { parseJson } from "../util/parse-json.ts";
+import { readRegularFile } from "../util/regular-file.ts";
 import { oneLine } from "../util/text.ts";
 import { readJsonFile, writeJsonFile } from "./json-file.ts";
 import { withLock } from "./lock.ts";
@@ -94,23 +94,20 @@ export class GatewayTokens implements TokenStore {
   /** The default token, made if there is none. Rejects if its file cannot be written or holds something else. */
   async ensureDefault(): Promise<string> {
     const { token: file } = this.#files;
-    await makeDirectory(dirname(file));
-    const made = newTokenText(this.#options.random);
-    try {
-      const handle = await open(file, "wx", FILE_MODE);
+    // Two gateways may start at once, and the other may not have written its token yet.
+    return withLock(`${file}.lock`, this.#options.clock, async () => {
+      const made = newTokenText(this.#options.random);
       try {
-        await handle.writeFile(`${made}\n`);
-      } finally {
-        await handle.close();
+        await writeFile(file, `${made}\n`, { flag: "wx", mode: FILE_MODE });
+        return made;
+      } catch (error) {
+        if (!hasErrorCode(error, "EEXIST")) throw error;
       }
-      return made;
-    } catch (error) {
-      if (!hasErrorCode(error, "EEXIST")) throw error;
-    }
-    const kept = (await readFile(file, "utf8")).trim();
-    if (TOKEN.test(kept)) return kept;
-    throw new PlugboardError("CONFIG_INVALID", `${file} does not hold a token`, {
-      hint: "remove the file; the gateway then makes a new token when it starts",
+      const kept = (await readRegularFile(file)).trim();
+      if (TOKEN.test(kept)) return kept;
+      throw new PlugboardError("CONFIG_INVALID", `${file} does not hold a token`, {
+        hint: "remove the file; the gateway then makes a new token when it starts",
+      });
     });
   }
 
@@ -244,7 +241,7 @@ function newTokenText(random: (bytes: number) => Buffer): string {
 
 /** A token has 256 random bits, so that nobody can try them out: a slow hash would only slow down requests. */
 function hashOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return hashOnce("sha256", text);
 }
 
 function isSameHash(a: string, b: string): boolean {
@@ -337,7 +334,7 @@ function isPolicy(value: unknown): value is TokenPolicy {
   return (
     isJsonObject(tools) &&
     isToolPolicy(tools) &&
-    (rateLimit === undefined || rateLimit === false || typeof rateLimit === "number") &&
+    (rateLimit === undefined || rateLimit === false || isRate(rateLimit)) &&
     (owner === undefined || typeof owner === "boolean")
   );
 }
@@ -350,4 +347,8 @@ function isToolPolicy({ allow = [], deny = [], approval = "never" }: JsonObject)
 
 function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((each) => typeof each === "string");
+}
+
+function isRate(value: unknown): boolean {
+  return typeof value === "number" && value >= 1;
 }

@@ -1,23 +1,20 @@
-// A lock between processes: a file that only one of them can create, with the holder's name in it. A holder on
-// this machine is looked up in the process table. The clock decides only for holders that cannot be looked up.
+// A lock between processes: a file that only one of them can create, with the holder's name in it. The holder is
+// looked up. The clock decides only about holders that cannot be looked up, such as those on another machine.
 
 import { randomBytes } from "node:crypto";
-import { open, rm, stat, utimes } from "node:fs/promises";
+import { lstat, open, rm, utimes } from "node:fs/promises";
 import { dirname } from "node:path";
 import { PlugboardError } from "../model/errors.ts";
 import { type Clock, pause } from "../util/clock.ts";
 import { hasErrorCode } from "../util/error-code.ts";
-import { signalProcess } from "../util/signal.ts";
 import { makeDirectory } from "../util/make-directory.ts";
 import { readRegularFile } from "../util/regular-file.ts";
-import { startOf, thisMachine } from "./process-owner.ts";
+import { ownerName, ownerState } from "./process-owner.ts";
 
 interface Holder {
   token: string;
-  pid: number;
-  /** When the process started, where the system tells. It tells a holder from a later process with its pid. */
-  start: string | undefined;
-  machine: string;
+  /** The process, as process-owner.ts names it. */
+  owner: string;
 }
 
 /** The holder touches the file this often, for processes that cannot look it up. */
@@ -81,8 +78,7 @@ async function create(path: string, token: string): Promise<boolean> {
     throw error;
   });
   if (file === undefined) return false;
-  const { pid } = process;
-  const holder: Holder = { token, pid, start: startOf(pid), machine: thisMachine() };
+  const holder: Holder = { token, owner: ownerName() };
   try {
     await file.writeFile(JSON.stringify(holder));
   } catch (error) {
@@ -98,12 +94,10 @@ async function create(path: string, token: string): Promise<boolean> {
 async function isStale(path: string): Promise<boolean> {
   try {
     const holder = await readHolder(path);
-    if (holder?.machine === thisMachine()) {
-      if (signalProcess(holder.pid, 0) === "gone") return true;
-      if (holder.start !== undefined) return startOf(holder.pid) !== holder.start;
-    }
+    const state = ownerState(holder?.owner ?? "");
+    if (state !== "unknown") return state === "gone";
     // A clock that was set back leaves files from the future; those are not touched any more either.
-    return Math.abs(Date.now() - (await stat(path)).mtimeMs) > STALE_MS;
+    return Math.abs(Date.now() - (await lstat(path)).mtimeMs) > STALE_MS;
   } catch {
     return false;
   }
@@ -131,8 +125,8 @@ async function removeStale(path: string): Promise<boolean> {
 /** Undefined while its creator has not written it yet, and for a file of something else. */
 async function readHolder(path: string): Promise<Holder | undefined> {
   try {
-    const { token, pid, start, machine } = JSON.parse(await readRegularFile(path));
-    return { token, pid, start, machine };
+    const { token, owner } = JSON.parse(await readRegularFile(path));
+    return { token, owner };
   } catch {
     return undefined;
   }

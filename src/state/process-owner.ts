@@ -3,33 +3,9 @@
 import { createHash } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
+import { hasErrorCode } from "../util/error-code.ts";
 import { readStat } from "../util/proc-stat.ts";
 import { signalProcess } from "../util/signal.ts";
-
-/** Undefined for a process that has ended, and where the system does not tell. */
-export function startOf(pid: number): string | undefined {
-  if (process.platform !== "linux") return undefined;
-  const found = readStat("/proc", pid);
-  return found?.zombie ? undefined : found?.start;
-}
-
-let machine: string | undefined;
-
-/** Process ids mean something only here: containers may share a directory, and a restart gives them anew. */
-export function thisMachine(): string {
-  machine ??= [
-    hostname(),
-    ...(process.platform === "linux"
-      ? [
-          readlinkSync("/proc/self/ns/pid"),
-          readFileSync("/proc/sys/kernel/random/boot_id", "latin1"),
-        ]
-      : []),
-  ]
-    .join(" ")
-    .trim();
-  return machine;
-}
 
 const OWNER = /^([0-9a-f]{8})-([0-9a-f]{8})-([0-9a-f]{8})-(\d{1,10})-(\d{1,20})$/;
 
@@ -39,20 +15,30 @@ export function ownerName(): string {
   return [host, boot, space, process.pid, startOf(process.pid) ?? 0].join("-");
 }
 
-/** True only if the process surely has ended: false for one that cannot be looked up from here. */
-export function isOwnerGone(name: string): boolean {
+/** Unknown for a process that cannot be looked up from here. */
+export function ownerState(name: string): "running" | "gone" | "unknown" {
   const [, host, boot, space, pid, start] = OWNER.exec(name) ?? [];
-  const now = here();
-  if (host !== now.host) return false;
-  // No process outlives a restart of its machine.
-  if (boot !== now.boot) return true;
-  if (space !== now.space) return false;
-  if (signalProcess(Number(pid), 0) === "gone") return true;
   try {
-    return start !== "0" && startOf(Number(pid)) !== start;
+    const now = here();
+    if (host !== now.host) return "unknown";
+    // No process outlives a restart of its machine.
+    if (boot !== now.boot) return "gone";
+    if (space !== now.space) return "unknown";
+    if (signalProcess(Number(pid), 0) === "gone") return "gone";
+    // It may be a later process with the same id.
+    if (start === "0") return "unknown";
+    return startOf(Number(pid)) === start ? "running" : "gone";
   } catch {
-    return false;
+    // Nothing proves that it is gone. This process may have run out of files.
+    return "running";
   }
+}
+
+/** Undefined for a process that has ended, and where the system does not tell. */
+function startOf(pid: number): string | undefined {
+  if (process.platform !== "linux") return undefined;
+  const found = readStat("/proc", pid);
+  return found?.zombie ? undefined : found?.start;
 }
 
 interface Place {
@@ -74,10 +60,12 @@ function here(): Place {
   return place;
 }
 
+/** Throws when this process has run out of files: under a wrong name, others would take it for gone. */
 function orEmpty(read: () => string): string {
   try {
     return read();
-  } catch {
+  } catch (error) {
+    if (hasErrorCode(error, "EMFILE", "ENFILE")) throw error;
     return "";
   }
 }

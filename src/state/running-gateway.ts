@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readJsonFile, writeJsonFile } from "./json-file.ts";
-import { isOwnerGone, ownerName } from "./process-owner.ts";
+import { ownerName, ownerState } from "./process-owner.ts";
 
 export interface RunningGateway {
   pid: number;
@@ -52,7 +52,7 @@ export async function findGateway(
   const found = readNote(await readJsonFile(file, MOST_BYTES));
   if (found === undefined) return undefined;
   const { owner, ...gateway } = found;
-  if (!isOwnerGone(owner)) return gateway;
+  if (ownerState(owner) !== "gone") return gateway;
   await rm(file, { force: true });
   return undefined;
 }

@@ -1,8 +1,10 @@
 // Checks that nobody else can write where Plugboard keeps what it relies on: trust, approvals, pins and tokens.
 
-import { stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { PlugboardError } from "../model/errors.ts";
 import type { Environment } from "../util/environment.ts";
+import { shellQuoted } from "../util/text.ts";
 
 const GROUP_WRITE = 0o020;
 const WORLD_WRITE = 0o002;
@@ -10,41 +12,90 @@ const WORLD_WRITE = 0o002;
 /** Set it to 1 where an orchestrator gives a volume its owner and group, such as `fsGroup` in Kubernetes. */
 const SHARED = "PLUGBOARD_SHARED_HOME";
 
+/** The files and directories in it that decide what may run, and as whom. */
+const DECIDING_FILES = ["trust.json", "approvals.json"];
+const DECIDING_DIRECTORIES = ["pins", "pinned", "auth"];
+
 /**
- * Throws CONFIG_INVALID if somebody else owns the directory or can write to it. A directory that is not there yet
- * passes: it is made with mode 0700.
+ * Throws CONFIG_INVALID if somebody else owns the directory or a file in it that decides what may run, or can write to
+ * it. What is not there yet passes: it is made for its owner alone.
  */
-export async function checkStateDirectory(path: string, env: Environment): Promise<void> {
+export async function checkStateDirectory(directory: string, env: Environment): Promise<void> {
+  await check(directory, directory, env);
+  const inside = DECIDING_DIRECTORIES.map((name) => join(directory, name));
+  const files = await Promise.all(
+    inside.map(async (each) => {
+      const names = await readdir(each).catch(() => []);
+      return names.filter((name) => name.endsWith(".json")).map((name) => join(each, name));
+    }),
+  );
+  const named = DECIDING_FILES.map((name) => join(directory, name));
+  await Promise.all(
+    [...named, ...inside, ...files.flat()].map((path) => check(path, directory, env)),
+  );
+}
+
+async function check(path: string, directory: string, env: Environment): Promise<void> {
   const writers = await otherWriters(path, env);
   if (writers === undefined) return;
-  const remedy =
-    writers.kind === "owner" ? `chown -R ${process.geteuid?.()} ${path}` : `chmod go-w ${path}`;
-  const override = `if an orchestrator gives the volume its owner and group, set ${SHARED}=1`;
+  const isInside = path !== directory;
+  const remedy = isInside ? wholeRemedy(writers, directory) : writers.remedy;
+  const override =
+    writers.kind !== "world"
+      ? `\nif an orchestrator gives the volume its owner and group, set ${SHARED}=1`
+      : env[SHARED] === "1"
+        ? `\n${SHARED}=1 only accepts that its owner and its group can write to it`
+        : "";
   throw new PlugboardError(
     "CONFIG_INVALID",
     writers.kind === "owner"
       ? `${path} belongs to another user (uid ${writers.uid}), who could change what Plugboard trusts`
       : `other users can write to ${path}, and so change what Plugboard trusts`,
-    { hint: writers.kind === "world" ? `run: ${remedy}` : `run: ${remedy}\n${override}` },
+    { hint: `run: ${remedy}${override}` },
   );
 }
 
-/** Whether somebody else may have written the file. */
-export async function isWritableByOthers(file: string, env: Environment): Promise<boolean> {
-  return (await otherWriters(file, env)) !== undefined;
+/** Where one file in it is wrong, others may be too. */
+function wholeRemedy({ kind }: OtherWriters, directory: string): string {
+  const where = shellQuoted(directory);
+  return kind === "owner" ? `chown -R ${process.geteuid?.()} ${where}` : `chmod -R go-w ${where}`;
 }
 
-type OtherWriters = { kind: "owner"; uid: number } | { kind: "group" } | { kind: "world" };
+/** For commands, which keep everything there: like `checkStateDirectory`, and it must be a directory if it exists. */
+export async function checkHome(path: string, env: Environment): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (found !== undefined && !found.isDirectory()) {
+    throw new PlugboardError("CONFIG_INVALID", `${path} is not a directory`, {
+      hint: "Plugboard keeps its files there: set PLUGBOARD_HOME to a directory",
+    });
+  }
+  await checkStateDirectory(path, env);
+}
 
-async function otherWriters(path: string, env: Environment): Promise<OtherWriters | undefined> {
+/** Who else may write a file or directory, and the command that ends it. */
+export type OtherWriters = { remedy: string } & (
+  | { kind: "owner"; uid: number }
+  | { kind: "group" }
+  | { kind: "world" }
+);
+
+/** Undefined if nobody else may write it. */
+export async function otherWriters(
+  path: string,
+  env: Environment,
+): Promise<OtherWriters | undefined> {
   const own = process.geteuid?.();
   const found = await stat(path).catch(() => undefined);
   // Windows has neither owners nor modes of this kind.
   if (found === undefined || own === undefined) return undefined;
   const { uid, mode } = found;
-  if ((mode & WORLD_WRITE) !== 0) return { kind: "world" };
-  if (env[SHARED] === "1") return undefined;
+  const isShared = env[SHARED] === "1";
+  const file = shellQuoted(path);
+  if ((mode & WORLD_WRITE) !== 0) {
+    return { kind: "world", remedy: `chmod ${isShared ? "o-w" : "go-w"} ${file}` };
+  }
+  if (isShared) return undefined;
   // Root can write everything anyway.
-  if (uid !== own && uid !== 0) return { kind: "owner", uid };
-  return (mode & GROUP_WRITE) === 0 ? undefined : { kind: "group" };
+  if (uid !== own && uid !== 0) return { kind: "owner", uid, remedy: `chown -R ${own} ${file}` };
+  return (mode & GROUP_WRITE) === 0 ? undefined : { kind: "group", remedy: `chmod go-w ${file}` };
 }

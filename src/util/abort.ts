@@ -1,5 +1,16 @@
 // Waiting that an AbortSignal can end.
 
+import { setMaxListeners } from "node:events";
+
+const MANY = new WeakSet<AbortSignal>();
+
+/** An agent may make any number of calls with one signal: that is not a leak, so Node must not warn of one. */
+export function allowManyListeners(signal: AbortSignal): void {
+  if (MANY.has(signal)) return;
+  MANY.add(signal);
+  setMaxListeners(0, signal);
+}
+
 /** Settles like the promise, or rejects with `reason()` as soon as the signal aborts. Leaves no listener behind. */
 export async function untilAborted<T>(
   promise: Promise<T>,

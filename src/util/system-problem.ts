@@ -10,12 +10,17 @@ export interface SystemProblem {
 const FREE_SPACE = "free some space, or set PLUGBOARD_HOME to a directory on another disk";
 const OTHER_HOME = "check its owner and its mode, or set PLUGBOARD_HOME to another directory";
 
+const IN_THE_WAY: SystemProblem = {
+  message: "% is a directory, but a file belongs there",
+  hint: "move it away",
+};
+
 /** `%` stands for the file, if the system names one. */
 const PROBLEMS: ReadonlyMap<unknown, SystemProblem> = new Map([
   [
     "EMFILE",
     {
-      message: "this process may not open as many files as it needs",
+      message: "Plugboard may not open as many files as it needs",
       hint: "raise the limit, such as with: ulimit -n 1024",
     },
   ],
@@ -32,13 +37,15 @@ const PROBLEMS: ReadonlyMap<unknown, SystemProblem> = new Map([
   [
     "EFBIG",
     {
-      message: "% may not become as large as it must: a limit of this shell forbids it",
+      message: "% would become larger than this shell allows",
       hint: "raise the limit, such as with: ulimit -f unlimited",
     },
   ],
   ["EROFS", { message: "% cannot be written: the disk is read-only", hint: OTHER_HOME }],
-  ["EACCES", { message: "% may not be read or written by you", hint: OTHER_HOME }],
-  ["EPERM", { message: "% may not be read or written by you", hint: OTHER_HOME }],
+  ["EACCES", { message: "you may not read or write %", hint: OTHER_HOME }],
+  ["EPERM", { message: "you may not read or write %", hint: OTHER_HOME }],
+  ["EISDIR", IN_THE_WAY],
+  ["ERR_FS_EISDIR", IN_THE_WAY],
   ["EIO", { message: "% cannot be read or written: the disk has a fault", hint: "check the disk" }],
 ]);
 
@@ -55,10 +62,24 @@ const TOO_DEEP: SystemProblem = {
 export function systemProblem(error: unknown): SystemProblem | undefined {
   if (!(error instanceof Error)) return undefined;
   if (error instanceof RangeError && /call stack/i.test(error.message)) return TOO_DEEP;
-  const { code, syscall, path } = error as NodeJS.ErrnoException;
+  const { code, syscall, path, dest } = error as NodeJS.ErrnoException & { dest?: unknown };
   if (code === "ENOENT" && syscall === "uv_cwd") return GONE;
   const problem = typeof syscall === "string" ? PROBLEMS.get(code) : undefined;
   if (problem === undefined) return undefined;
-  const file = typeof path === "string" ? path : "a file";
-  return { ...problem, message: problem.message.replace("%", () => file) };
+  // A file is written under another name first, and renamed.
+  const file = [code === "EISDIR" ? dest : undefined, path].find(
+    (each) => typeof each === "string",
+  );
+  return { ...problem, message: problem.message.replace("%", () => file ?? "a file") };
+}
+
+/** For a log line or a message that says what failed already: only why. */
+export function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return systemProblem(error)?.message ?? message;
+}
+
+/** Why a text could not be written to stdout: `no space left on device (ENOSPC)`. */
+export function outputProblem({ message }: Error): string {
+  return message.replace(/^(E[A-Z0-9]+): (.*), write$/s, "$2 ($1)");
 }

@@ -33,17 +33,21 @@ export function oneLine(text: string, max = Infinity): string {
 }
 
 const EXCERPT = 200;
-/** How many characters are read for an excerpt: some of them are removed. */
-const READ_FOR_EXCERPT = 1000;
+/** So many times the characters of an excerpt are read for it: some of them are removed. */
+const READ_FOR_EXCERPT = 5;
 
 /**
- * The beginning of any value, on one line, to be quoted in a message. `redact` runs before the text is cut, and
- * learns in `isCut` that the text it gets goes on.
+ * The beginning of any value, on one line, to be quoted in a message. `redact` runs before the text is cut and its
+ * lines are joined, and learns in `isCut` that the text it gets goes on.
  */
-export function excerpt(value: unknown, redact: (text: string, isCut: boolean) => string): string {
+export function excerpt(
+  value: unknown,
+  redact: (text: string, isCut: boolean) => string,
+  max = EXCERPT,
+): string {
   const text = asText(value);
-  const isCut = text.length > READ_FOR_EXCERPT;
-  return oneLine(redact(plainText(text.slice(0, READ_FOR_EXCERPT)), isCut), EXCERPT);
+  const most = max * READ_FOR_EXCERPT;
+  return oneLine(redact(plainText(text.slice(0, most)), text.length > most), max);
 }
 
 /** Cuts at a character boundary and adds an ellipsis. */
@@ -56,14 +60,14 @@ export function truncate(text: string, max: number): string {
   return `${text.slice(0, end)}…`;
 }
 
-/** A name that holds no sentence: the public name, which a model reads in the list of its tools, says the same. */
+/** Whether a name cannot be a sentence, so that a message which a model reads may repeat it. */
 export function isPlainName(name: string): boolean {
   return /^[A-Za-z0-9_.-]{1,64}$/.test(name);
 }
 
 /**
- * A tool in a message of the host that a model may read, by its canonical name. A name that could hold a server's
- * words is left out.
+ * Names a tool, resource or prompt in a message that a model may read. Leaves out a name that could be a sentence,
+ * because a model would take it for the host's.
  */
 export function sayTool(canonical: string): string {
   const slash = canonical.indexOf("/");
@@ -74,12 +78,12 @@ export function sayTool(canonical: string): string {
   return isPlain ? oneLine(canonical) : `a ${kind} of '${server}'`;
 }
 
-/** With a capital first letter, to begin a sentence. */
+/** Begins with a capital letter. */
 export function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Without the name of a server in front, for a sentence that has named the server already. */
+/** Removes the name of a server from the front, for a sentence that has named the server already. */
 export function withoutName(text: string, name: string): string {
   const prefix = [`${name}: `, `'${name}': `, `server '${name}': `].find((each) =>
     text.startsWith(each),

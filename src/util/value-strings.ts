@@ -23,25 +23,26 @@ export function someString(value: unknown, isFound: (text: string) => boolean): 
     const source = toJson(next);
     if (typeof source === "string") {
       if (isFound(source)) return true;
-      continue;
-    }
-    if (Array.isArray(source)) {
-      for (const child of source) {
-        if (typeof child === "string") {
-          if (isFound(child)) return true;
-        } else if (isContainer(child)) queue.push(child);
+    } else if (Array.isArray(source)) {
+      for (const child of source as unknown[]) if (isFoundIn(child, isFound, queue)) return true;
+    } else if (source instanceof Error) {
+      for (const key of keysOf(source)) {
+        if (isFound(key) || isFoundIn(Reflect.get(source, key), isFound, queue)) return true;
       }
-      continue;
-    }
-    const fields = source as Fields;
-    for (const key of keysOf(source)) {
-      if (isFound(key)) return true;
-      const child = fields[key];
-      if (typeof child === "string") {
-        if (isFound(child)) return true;
-      } else if (isContainer(child)) queue.push(child);
+    } else {
+      // Every result is searched. This loop makes no list of the keys, and may see inherited ones, which does no harm.
+      for (const key in source) {
+        if (isFound(key) || isFoundIn((source as Fields)[key], isFound, queue)) return true;
+      }
     }
   }
+  return false;
+}
+
+/** Objects are left for later. */
+function isFoundIn(child: unknown, isFound: (text: string) => boolean, queue: object[]): boolean {
+  if (typeof child === "string") return isFound(child);
+  if (isContainer(child)) queue.push(child);
   return false;
 }
 

@@ -1,6 +1,8 @@
 // Text that a person decides about: characters that a terminal would obey or hide are written out, so that
 // nobody approves something they could not see.
 
+import { jsonOfAnyDepth } from "./canonical-json.ts";
+
 /** Control and format characters, whatever has no glyph of its own, separators other than a space, lone surrogates. */
 const UNSEEN =
   // oxlint-disable-next-line no-control-regex
@@ -13,9 +15,9 @@ export function visible(text: string): string {
   });
 }
 
-/** JSON on several lines, as `escapedJson` otherwise. */
+/** JSON on several lines, or on one if it is nested deeply, as `escapedJson` otherwise. */
 export function escapedJsonLines(value: unknown): string {
-  return JSON.stringify(value, undefined, 2).split("\n").map(escaped).join("\n");
+  return jsonOfAnyDepth(value, 2).split("\n").map(escaped).join("\n");
 }
 
 /** JSON on one line with such characters written as escapes: the same value, with nothing hidden in it. */

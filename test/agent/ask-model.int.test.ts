@@ -204,6 +204,40 @@ describe("a model that says nothing", () => {
   });
 });
 
+describe("an answer that is nested too deep to be read", () => {
+  it("is a failure that says so", async () => {
+    const args = `{"x":${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
+    const parts = `[{"functionCall":{"name":"echo","args":${args}}}]`;
+    const server = createServer((_, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.end(
+        `data: {"candidates":[{"content":{"parts":${parts}},"finishReason":"STOP"}]}\n\n`,
+      );
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    try {
+      const { port } = server.address() as AddressInfo;
+      const baseUrl = `http://127.0.0.1:${port}/v1`;
+      const model = await openModel("deep/model", {
+        env: {},
+        providers: { deep: { type: "google", baseUrl, apiKey: KEY } },
+      });
+      const { run } = await rig([]);
+      expect((await run({ model })).end).toMatchObject({
+        reason: "failed",
+        error: {
+          code: "PROTOCOL",
+          message: expect.stringContaining("a value is nested too deep to be processed"),
+        },
+      });
+      await model.close();
+    } finally {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    }
+  });
+});
+
 describe("a conversation that cannot be put to a model", () => {
   it("is not tried again", async () => {
     const { run, model } = await rig([{ text: "never" }]);
@@ -215,7 +249,7 @@ describe("a conversation that cannot be put to a model", () => {
 });
 
 describe("a model that cannot be reached", () => {
-  it("is told from one that answers", async () => {
+  it("is reported differently from one that refuses", async () => {
     const { run } = await rig([]);
     const model = await openModel("gone/model", {
       env: {},

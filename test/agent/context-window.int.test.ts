@@ -43,7 +43,7 @@ describe("a conversation that outgrows the window", () => {
     expect(result.history).toHaveLength(11);
   });
 
-  it("before all that loses its context, as far as that makes room", async () => {
+  it("first loses its context, if that makes room", async () => {
     const said = { role: "user" as const, content: "x".repeat(28_000) };
     const { run, model } = await rig([{ text: "ok" }], "anthropic", WINDOW);
     const history = [said, { role: "assistant" as const, content: "noted" }];

@@ -53,9 +53,12 @@ describe("without a configured model", () => {
     },
   );
 
-  it.each(["ftp://", "http://127.0.0.1:9/v1", "${"])("%j is no Ollama", async (url) => {
-    expect(await find({ OLLAMA_BASE_URL: url })).toBeUndefined();
-  });
+  it.each(["ftp://", "http://127.0.0.1:9/v1", "${"])(
+    "%j is not taken for an Ollama",
+    async (url) => {
+      expect(await find({ OLLAMA_BASE_URL: url })).toBeUndefined();
+    },
+  );
 
   it("a port that never answers is not waited for", async () => {
     const server = createServer(() => {});

@@ -271,6 +271,28 @@ describe("tools", () => {
     },
   );
 
+  // The scripted model cannot write deeper ones for google.
+  it.each(ALL_TYPES.map((type) => [type, type === "google" ? 3000 : 20_000] as const))(
+    "whose arguments are nested too deeply are told so, and the turn goes on: %s",
+    async (type, levels) => {
+      const deep = `{"text":${"[".repeat(levels)}${"]".repeat(levels)}}`;
+      const { run, model } = await rig(
+        [{ toolCalls: [{ name: "echo", arguments: deep }] }, { text: "sorry" }],
+        type,
+      );
+      const { end, events, history } = await run({ tools: () => [echo] });
+      expect(end).toEqual({ reason: "end_turn" });
+      expect(only(events, "tool_result").map(({ outcome }) => outcome.failure?.code)).toEqual([
+        "INVALID_ARGUMENTS",
+      ]);
+      const told = model.requests[1]?.toolResults[0]?.text;
+      expect(told).toContain("the arguments for 'echo' are nested too deeply");
+      // Whoever shows the events or keeps the history writes them as JSON.
+      expect(only(events, "tool_call")).toMatchObject([{ name: "echo", input: {} }]);
+      expect(JSON.parse(JSON.stringify(history))).toEqual(history);
+    },
+  );
+
   it("that throw are results like others", async () => {
     const broken = tool("broken", () => {
       throw new Error("out of order");

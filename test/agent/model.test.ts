@@ -116,12 +116,12 @@ describe("a package", () => {
       expect(await failure("ollama/x", { importPackage })).toMatchObject({
         code: "NO_MODEL",
         message: `the package ${name} is not installed`,
-        hint: `with -g if Plugboard was installed so: npm install ${name === "ai" ? "ai" : `${name} ai`}`,
+        hint: `install it (with -g if Plugboard was installed with -g): npm install ${name === "ai" ? "ai" : `${name} ai`}`,
       });
     },
   );
 
-  it("that is not what it should be is told from one that is missing", async () => {
+  it("that does not work is reported differently from one that is missing", async () => {
     expect(await failure("ollama/x", { importPackage: async () => ({}) })).toMatchObject({
       code: "NO_MODEL",
       message: "the installed version of @ai-sdk/openai-compatible does not work with Plugboard",

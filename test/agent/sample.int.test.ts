@@ -143,6 +143,11 @@ describe("an answer", () => {
       { name: "weather", arguments: "{oops" },
       "its arguments are not JSON",
     ],
+    [
+      "arguments that are nested too deeply",
+      { name: "weather", arguments: `{"x":${"[".repeat(20_000)}${"]".repeat(20_000)}}` },
+      "its arguments are nested too deeply",
+    ],
   ])("that calls with %s is none", async (_, call, reason) => {
     const tools = [{ ...WEATHER, name: "weather" }];
     const { answer } = await sample([{ toolCalls: [call] }], { tools });

@@ -36,7 +36,7 @@ describe("rateLimit", () => {
     return { board, call, clock };
   }
 
-  it("is shared by the tools of a server; who would wait too long is told when to come back", async () => {
+  it("is shared by the tools of a server; a call that would wait too long is told when to try again", async () => {
     const { board, call, clock } = await calling(1);
     const told: string[] = [];
     board.on("notice", ({ text }) => told.push(text));
@@ -162,7 +162,7 @@ describe("concurrency", () => {
     expect((await Promise.all([...held, kept])).map(textOf)).toEqual(["a", "b", "c", "d"]);
   });
 
-  it("the wait is no part of toolTimeout", async () => {
+  it("the wait does not count towards toolTimeout", async () => {
     const servers = { echo: { ...fixture("echo"), concurrency: 1, toolTimeout: 1200 } };
     const board = await openWith({ servers });
     const calls = await Promise.all([1, 2, 3].map(() => board.call("echo/sleep", { ms: 500 })));

@@ -148,14 +148,17 @@ describe("a token from a variable", () => {
     expectHidden(JSON.stringify([refused, told, updates, shown, all()]));
   });
 
-  it("is not in the reason why a server does not start", async () => {
-    const servers = {
-      bad: { ...fixture("stderr-then-exit", "--reason=${SOME_TOKEN}"), maxRestarts: 0 },
-    };
-    const { board, all } = await overheard({ servers });
+  it.each([
+    ["on stderr", fixture("stderr-then-exit", "--reason=${SOME_TOKEN}")],
+    ["in its answer", fixture("wrong-version", "--version=${SOME_TOKEN}")],
+  ])("is not in the reason why a server does not start: %s", async (_, bad) => {
+    const { board, all } = await overheard({ servers: { bad: { ...bad, maxRestarts: 0 } } });
     const outcome = await board.call("bad/x");
+    expect(outcome.failure?.message).toContain(MARK);
     expect(statusOf(board, "bad").state.kind).toBe("failed");
-    expectHidden(JSON.stringify([outcome, all()]));
+    const found = await board.find("bad/x").catch(String);
+    const listed = await board.resources.list("bad").catch(String);
+    expectHidden(JSON.stringify([outcome, found, listed, all()]));
   });
 
   it("is known before its server was ever started, for calls that are refused", async () => {

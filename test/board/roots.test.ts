@@ -115,7 +115,7 @@ describe("roots that are set later", () => {
     expect(given(roots, own)).toEqual(expected);
   });
 
-  it("are told to servers for which they are a change", () => {
+  it("are announced to the servers whose roots change", () => {
     const roots = board({ given: ["/a"] });
     const [general, own] = [vi.fn<() => void>(), vi.fn<() => void>()];
     const off = roots.of({ name: "general" }, ENV).onChange(general);

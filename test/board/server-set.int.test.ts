@@ -34,7 +34,6 @@ async function openCore(
   const core: BoardCore = new BoardCore({
     agent,
     options: {},
-    cache: undefined,
     call: (name, args, options) => core.call(name, args, options),
     over: base && { base, directories: [cwd], session: { id: "s", servers: serverGuards([]) } },
   });
@@ -96,7 +95,7 @@ it("a server that is added to or removed from the agent's board comes and goes i
   ]);
 });
 
-it("a session's own server shadows the agent's, whatever becomes of that one, until it is removed", async () => {
+it("a session's own server shadows the agent's until it is removed, whatever happens to the agent's", async () => {
   const board = await openCore([one("a"), one("b")]);
   const session = await openCore([], board);
   await replace(session, other("a"));

@@ -36,6 +36,11 @@ describe("the text before an approval", () => {
     ]);
   });
 
+  it("claims nothing about what a resource does", () => {
+    const { about } = approvalText(request({ content: "resource", hints: { readOnly: true } }));
+    expect(about).toEqual([]);
+  });
+
   it.each([
     [{}, undefined],
     [{ readOnly: true, idempotent: true }, "only reads"],

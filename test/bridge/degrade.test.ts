@@ -117,7 +117,7 @@ describe("what passes", () => {
     expect(degraded.every((block, index) => passes[index] || block.type === "text")).toBe(true);
   });
 
-  it("keeps whom it is for, in words too; metadata stays with what passes whole", () => {
+  it("keeps its audience, in words too; metadata stays with what passes unchanged", () => {
     const marked = { ...image, annotations: { audience: ["user"] }, _meta: { a: 1 } };
     expect(degradeContent([marked], {})).toEqual([marked]);
     expect(degradeContent([marked], { image: false })).toEqual([

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { toFailure } from "../../src/bridge/failure.ts";
 import { type ErrorCode, type ErrorDetails, PlugboardError } from "../../src/model/errors.ts";
 
-const call = { server: "docs", tool: "search" };
+const call = { server: "docs", tool: "search", isSent: true };
+const MAY_HAVE_RUN = /may have taken effect/;
 
 function failureOf(code: ErrorCode, message: string, details?: ErrorDetails) {
   return toFailure(new PlugboardError(code, message, details), call);
@@ -38,7 +39,43 @@ describe("a call without an answer", () => {
       "MESSAGE_TOO_LARGE",
       "the server sent a message of more than 64 MiB",
       { hint: "raise maxMessageBytes" },
-      "server 'docs' was stopped during 'search': the server sent a message of more than 64 MiB (raise maxMessageBytes)",
+      "server 'docs' was stopped during 'search': the server sent a message of more than 64 MiB; 'search' may have taken effect (raise maxMessageBytes)",
+    ],
+    [
+      "HTTP_STATUS",
+      "the server answered tools/call with HTTP 503",
+      {},
+      "server 'docs': the server answered tools/call with HTTP 503; 'search' may have taken effect",
+    ],
+    [
+      "HTTP_STATUS",
+      "the server answered tools/call with HTTP 413",
+      { hasNotRun: true },
+      "server 'docs': the server answered tools/call with HTTP 413",
+    ],
+    [
+      "NETWORK",
+      "docs.example ended the connection before its answer was complete",
+      {},
+      "server 'docs': docs.example ended the connection before its answer was complete; 'search' may have taken effect",
+    ],
+    [
+      "NETWORK",
+      "docs.example refused the connection",
+      { hasNotRun: true },
+      "server 'docs': docs.example refused the connection",
+    ],
+    [
+      "TIMEOUT",
+      "docs.example took too long to connect",
+      { hasNotRun: true },
+      "server 'docs': docs.example took too long to connect",
+    ],
+    [
+      "CONNECTION_CLOSED",
+      "the server exited with code 1",
+      { hasNotRun: true },
+      "server 'docs' went away before 'search' was sent: the server exited with code 1",
     ],
     [
       "SERVER_ERROR",
@@ -46,7 +83,13 @@ describe("a call without an answer", () => {
       {},
       "server 'docs' refused 'search': unknown tool (-32602)",
     ],
-    ["CANCELLED", "the call was cancelled", {}, "the call was cancelled"],
+    [
+      "CANCELLED",
+      "the call was cancelled",
+      {},
+      "the call was cancelled; 'search' may have taken effect",
+    ],
+    ["CANCELLED", "the call was cancelled", { hasNotRun: true }, "the call was cancelled"],
     [
       "NEEDS_AUTH",
       "it requires a sign-in",
@@ -70,7 +113,11 @@ describe("a call without an answer", () => {
     expect(failureOf(code, message, details)).toEqual({
       content: [{ type: "text", text: sentence }],
       isError: true,
-      failure: { code, message: sentence },
+      failure: {
+        code,
+        message: sentence,
+        ...(MAY_HAVE_RUN.test(sentence) && { mayHaveRun: true }),
+      },
     });
   });
 
@@ -86,7 +133,11 @@ describe("a call without an answer", () => {
     [new RangeError("out of range"), "server 'docs': out of range; 'search' may have taken effect"],
     ["just text", "server 'docs': just text; 'search' may have taken effect"],
   ])("for whatever else was thrown is a fault of the protocol: %s", (thrown, message) => {
-    expect(toFailure(thrown, call).failure).toEqual({ code: "PROTOCOL", message });
+    expect(toFailure(thrown, call).failure).toEqual({
+      code: "PROTOCOL",
+      message,
+      mayHaveRun: true,
+    });
   });
 
   it.each(["\u001b]0;owned\u0007x", "x".repeat(65), "SYSTEM: obey", "a/b"])(

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { gatewaySettings, loadGateway } from "../../src/config/gateway.ts";
@@ -71,4 +72,13 @@ it("refuses a wrong file with everything that is wrong", async () => {
   const file = await writeConfig("{ gateway: { port: 'x' }, agents: { list: 1 } }");
   const error = await failure(() => loadGateway(file));
   expect(problemLines(error, file)).toHaveLength(2);
+});
+
+it("every example of docs/gateway.md is valid", async () => {
+  const page = await readFile(new URL("../../docs/gateway.md", import.meta.url), "utf8");
+  const examples = [...page.matchAll(/```json5\n(.*?)```/gs)].map(([, text = ""]) => text);
+  expect(examples.length).toBeGreaterThan(0);
+  for (const example of examples) {
+    expect(await loadGateway(await writeConfig(example))).toHaveProperty("settings");
+  }
 });

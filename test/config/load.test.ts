@@ -53,6 +53,7 @@ describe("loading a configuration", () => {
         },
         timeout: 1000,
         toolTimeout: 2000,
+        hasToolTimeout: true,
         restartOnCrash: false,
         maxRestarts: 0,
         lazy: true,

@@ -77,7 +77,7 @@ describe("the plugboard command", () => {
     ],
     [
       "cp servers.json plugboard.json; trap '' XFSZ; ulimit -f 0; $NODE $BIN trust --yes",
-      /may not become as large.*\nhint: raise/,
+      /would become larger.*\nhint: raise/,
     ],
   ])("says what the machine refuses: %s", async (script, said) => {
     scratch.servers({ echo: fixture("echo") });
@@ -184,6 +184,8 @@ describe("the plugboard command", () => {
     expect(await program.ended).toBe(1);
     expect(program.stderr).toContain("plugboard: the output could not be written: ");
     expect(program.stderr).toContain(reason);
+    const isCall = script.includes(" call ");
+    expect(program.stderr.includes("the call has been made")).toBe(isCall);
   });
 
   it("is not failed by a full device that it has nothing to write to", async () => {

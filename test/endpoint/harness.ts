@@ -11,7 +11,8 @@ import {
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterEach } from "vitest";
-import { Endpoint, type EndpointOptions } from "../../src/endpoint/endpoint.ts";
+import type { EndpointOptions } from "../../src/endpoint/context.ts";
+import { Endpoint } from "../../src/endpoint/endpoint.ts";
 import { McpEntry } from "../../src/endpoint/http/entry.ts";
 import { Sessions } from "../../src/endpoint/http/sessions.ts";
 import { Sealer } from "../../src/endpoint/sealed.ts";
@@ -76,10 +77,6 @@ export async function serve(
     port = 0,
     ...rest
   } = options;
-  Object.assign(board, {
-    instructions: (board as any).instructions ?? (() => []),
-    setLogLevel: (board as any).setLogLevel ?? (() => {}),
-  });
   const common = { newId: randomUUID, clock: systemClock, logger: silentLogger, ...rest };
   const endpoint = new Endpoint({ board, sealer: kept.sealer, ...common });
   const sessions = new Sessions({ ...kept, ...common, idleMs, most: 1000 });
@@ -140,11 +137,15 @@ export async function connectOld(
   return client;
 }
 
+/** As a test reads it. */
+// oxlint-disable-next-line typescript/no-explicit-any
+export type JsonRpc = Record<string, any>;
+
 export interface RawAnswer {
   status: number;
   headers: Headers;
   /** The last message of the response, or undefined if it has none. */
-  message: Record<string, any> | undefined;
+  message: JsonRpc | undefined;
 }
 
 /** A request by hand. */
@@ -181,7 +182,7 @@ export async function post(
 let ids = 0;
 
 /** Of 2025-11-25. */
-export function legacy(method: string, params: object = {}): object {
+export function legacy(method: string, params: object = {}): JsonRpc {
   ids += 1;
   return { jsonrpc: "2.0", id: ids, method, params };
 }
@@ -197,7 +198,7 @@ export function modern(
   method: string,
   params: Record<string, unknown> = {},
   capabilities: object = {},
-): { body: object; headers: Record<string, string> } {
+): { body: JsonRpc; headers: Record<string, string> } {
   ids += 1;
   const name = params["name"] ?? params["uri"];
   return {

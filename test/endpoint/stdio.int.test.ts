@@ -4,23 +4,23 @@ import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { serveMcp } from "../../src/faces/mcp/serve.ts";
 import { closeBoards, fixture, open } from "../support/boards.ts";
-import { INITIALIZE, legacy, modern } from "./harness.ts";
+import { INITIALIZE, type JsonRpc, legacy, modern } from "./harness.ts";
 
 closeBoards();
 
 interface Pipe {
   say(message: unknown): void;
   /** The next message that the predicate wants. */
-  hear(wanted: (message: any) => boolean): Promise<any>;
+  hear(wanted: (message: JsonRpc) => boolean): Promise<JsonRpc>;
   end(): Promise<void>;
-  all: any[];
+  all: JsonRpc[];
 }
 
 async function pipe(...servers: string[]): Promise<Pipe> {
   const board = await open(Object.fromEntries(servers.map((name) => [name, fixture(name)])));
   const [input, output] = [new PassThrough(), new PassThrough()];
   const over = serveMcp(board, { input, output });
-  const all: any[] = [];
+  const all: JsonRpc[] = [];
   const waiting = new Set<() => void>();
   let rest = "";
   output.on("data", (chunk: Buffer) => {
@@ -51,12 +51,15 @@ async function pipe(...servers: string[]): Promise<Pipe> {
   };
 }
 
-const answering = (request: any) => (message: any) => message.id === request.id;
+const answering = (request: JsonRpc) => (message: JsonRpc) => message.id === request.id;
 
 describe("a client on pipes", () => {
   it.each([
     ["2025-11-25", legacy],
-    ["2026-07-28", (method: string, params: any) => modern(method, params).body],
+    [
+      "2026-07-28",
+      (method: string, params: Record<string, unknown>) => modern(method, params).body,
+    ],
   ])("of %s calls tools", async (version, make) => {
     const client = await pipe("echo");
     if (version === "2025-11-25") {
@@ -78,7 +81,7 @@ describe("a client on pipes", () => {
 
   it("cancels a call, and hears nothing of it any more but its end", async () => {
     const client = await pipe("echo");
-    const call: any = legacy("tools/call", { name: "mcp__echo__sleep", arguments: { ms: 60_000 } });
+    const call = legacy("tools/call", { name: "mcp__echo__sleep", arguments: { ms: 60_000 } });
     client.say(call);
     client.say({
       jsonrpc: "2.0",
@@ -92,7 +95,7 @@ describe("a client on pipes", () => {
 
   it("hears the progress it asked for, growing", async () => {
     const client = await pipe("echo");
-    const call: any = legacy("tools/call", {
+    const call = legacy("tools/call", {
       name: "mcp__echo__progress",
       arguments: { steps: 3, ms: 1 },
       _meta: { progressToken: "p" },
@@ -127,7 +130,7 @@ describe("a client on pipes", () => {
 
   it("cannot use an id twice at a time", async () => {
     const client = await pipe("echo");
-    const call: any = legacy("tools/call", { name: "mcp__echo__sleep", arguments: { ms: 60_000 } });
+    const call = legacy("tools/call", { name: "mcp__echo__sleep", arguments: { ms: 60_000 } });
     client.say(call);
     client.say(call);
     expect((await client.hear(({ error }) => error !== undefined)).error.code).toBe(-32600);

@@ -420,6 +420,7 @@ describe("a resource or prompt is asked about", () => {
     const reasons: string[] = [];
     const ask: AskApproval = (request) => {
       reasons.push(request.reason);
+      expect(request.content).toBe("resource");
       return "once";
     };
     await pass(stageOf({ ...setting, ask }), callOf(of));

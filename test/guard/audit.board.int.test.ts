@@ -97,7 +97,7 @@ describe("the audit", () => {
     expect(ends.map(({ start }) => start)).toEqual(started.map(({ id }) => id));
     expect(started[0]).toEqual({
       type: "start",
-      id: expect.stringMatching(/^[0-9a-f]{8}-1$/) as string,
+      id: expect.stringMatching(/^[0-9a-f]{8}-0000000001$/) as string,
       time: lines[0]?.["time"],
       agent: "default",
       server: "echo",

@@ -54,6 +54,19 @@ describe("rules of a board", () => {
     expect(statusOf(board, "echo").tools).toBe(listed.length);
   });
 
+  it("deny a tool as the template of names spells it, although its public name got a hash", async () => {
+    const board = await openWith({
+      toolNames: "t_{tool}_{server}",
+      tools: { deny: ["t_rpc_error_echo"] },
+      servers: { echo: { ...fixture("echo"), toolPrefix: "echo" } },
+    });
+    expect(namesOf(board)).toHaveLength(ALL.length);
+    expect(namesOf(board).join()).not.toContain("rpc");
+    expect(await board.call("echo/rpc_error")).toMatchObject({
+      failure: { code: "REFUSED_BY_POLICY" },
+    });
+  });
+
   it.each(["echo/crash", "mcp__echo__crash"])("a call of %s says which rule", async (name) => {
     const board = await openWith({
       tools: { deny: ["echo/cr*"] },
@@ -201,6 +214,8 @@ describe("what is refused is no news", () => {
     await board.refresh();
     expect(unmatched()).toEqual(["live/befroe"]);
     const told = logger.lines.filter(({ fields }) => fields?.["setting"] !== undefined);
+    // So that a command about another server can leave them out.
+    expect(told.map(({ fields }) => fields?.["server"])).toEqual(["live", "live"]);
     expect(told.map(({ message }) => message)).toEqual([
       `the rule "live/after" matches no tool`,
       `the rule "live/befroe" matches no tool; did you mean live/before?`,

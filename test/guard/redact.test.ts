@@ -23,6 +23,7 @@ function call(onUpdate?: UpdateListener): GuardedCall {
       hash: "0",
     },
     args: { query: SECRET },
+    started: 0,
     signal: undefined,
     onUpdate,
     decision: { verdict: "allowed" },

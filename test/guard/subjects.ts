@@ -35,6 +35,7 @@ export function callOf(of: ToolSubject, overrides: Partial<GuardedCall> = {}): G
     callId: "call_1",
     subject: of,
     args: {},
+    started: 0,
     signal: undefined,
     onUpdate: undefined,
     decision: { verdict: "allowed" },

@@ -55,6 +55,9 @@ function unmatched(board: Board) {
 describe("a rule that matches no tool", () => {
   it.each<[string, string]>([
     ["files/wirte_file", "matches no tool; did you mean files/write_file?"],
+    ["files/resources:*", "matches no tool; did you mean files/resource:*?"],
+    ["files/promt:review", "matches no tool; did you mean files/prompt:review?"],
+    ["files/file:///etc/*", "matches no tool; did you mean files/resource:file:///etc/*?"],
     ["mcp_files_wirte_file", "matches no tool; did you mean files/write_file?"],
     ["mcp__files__wirte_file", "matches no tool; did you mean files/write_file?"],
     ["files.wirte_file", "matches no tool; did you mean files/write_file?"],

@@ -45,16 +45,38 @@ describe("what restricts", () => {
     "file:///%65tc/passwd",
     "file:///%2565tc/passwd",
     "file:///../../etc/passwd",
+    "file://localhost/etc/passwd",
+    "file:etc/passwd",
+    "file:///e\ttc/passwd",
+    "file:///docs/.\n./etc/passwd",
+    "file:///docs/.%09./etc/passwd",
+    " file:///etc/passwd\u0001",
   ])("matches every way to write a URI: %s", (uri) => {
     expect(restricts("resource:file:///etc/*", resource(uri))).toBe(true);
   });
 
-  it.each(["file:///etc/passwd?x=1", "file:///etc/passwd#top"])(
-    "matches with whatever follows the path: %s",
-    (uri) => {
-      expect(restricts("resource:file:///etc/passwd", resource(uri))).toBe(true);
+  it.each(["?x=1", "#top", "/", "/.", " ", "%00", "%00.txt"])(
+    "matches with whatever follows the path: %j",
+    (end) => {
+      const uri = resource(`file:///etc/passwd${end}`);
+      expect(restricts("resource:file:///etc/passwd", uri)).toBe(true);
     },
   );
+
+  it.each<[string, string]>([
+    ["https://in.example/*", "https://in.example:443/x"],
+    ["https://in.example:443/*", "https://in.example/x"],
+    ["https://in.example/*", "https://you:word@in.example/x"],
+    ["https://in.example/*", "https://in.example./x"],
+    ["https://in.example/*", "https://\uff49n.example/x"],
+    ["https://in.example/*", "https:in.example/x"],
+    ["docs://a/secret/*", "docs://a/../secret/x"],
+    ["docs://a/secret/*", "docs://a/b%2f..%2f..%2fsecret/x"],
+    ["docs://a/secret/*", "docs://b/../a/secret/x"],
+    ["docs://a/caf\u00e9", "docs://a/cafe\u0301"],
+  ])("%s matches what the standard for URLs reads as the same: %j", (pattern, uri) => {
+    expect(restricts(`resource:${pattern}`, resource(uri))).toBe(true);
+  });
 
   it.each(["file:///docs/etc", "file:///etcetera", "http://etc/x", "file:///etc/../docs/%zz"])(
     "does not match another URI: %s",
@@ -85,11 +107,26 @@ describe("what permits", () => {
     ["file:///docs/%252e%252e/etc/passwd", false],
     ["file:///docs/..\\..\\etc", false],
     ["file:///docs", false],
+    ["file:///docs/a b.txt", true],
+    ["file:///docs/\t../etc/passwd", false],
+    ["file:///docs/.\t./etc/passwd", false],
+    ["file:///docs/.%0a./etc/passwd", false],
   ])("must match what is written and what is meant: %s %s", (uri, expected) => {
     expect(permits("resource:file:///docs/*", resource(uri))).toBe(expected);
   });
 
-  it("matches the very same text, whatever is in it", () => {
+  it.each<[string, string, boolean]>([
+    ["https://in.example/*", "https://in.example/x", true],
+    ["https://in.example:443/*", "https://in.example:443/x", true],
+    ["*.example", "https://in.example", true],
+    ["https://in.example*", "https://in.example@out.example/", false],
+    ["docs://a/*", "docs://a/b/../c", true],
+    ["docs://a/b/*", "docs://a/b/../c", false],
+  ])("%s: %s %s", (pattern, uri, expected) => {
+    expect(permits(`resource:${pattern}`, resource(uri))).toBe(expected);
+  });
+
+  it("matches exactly the same text, whatever is in it", () => {
     const uri = "file:///a/../b%2f";
     expect(permits(`resource:${uri}`, resource(uri))).toBe(true);
   });

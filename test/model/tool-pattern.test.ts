@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { publicName } from "../../src/catalog/public-name.ts";
+import { fullName, publicName } from "../../src/catalog/public-name.ts";
 import {
   type KnownNames,
   type KnownServer,
@@ -24,6 +24,7 @@ function named(name: string, toolPrefix?: string, template = TEMPLATE): ToolName
     source,
     toolPrefix,
     publicName: publicName(template, toolPrefix ?? server, tool),
+    fullName: fullName(template, toolPrefix ?? server, tool),
   });
 }
 
@@ -304,6 +305,29 @@ describe("a pattern that permits", () => {
   });
 });
 
+describe("a tool whose public name got a hash", () => {
+  const TOOL_FIRST = "t_{tool}_{server}";
+  const long = "x".repeat(60);
+  it.each<[template: string, name: string, text: string]>([
+    [TOOL_FIRST, "my files/read", "t_read_my files"],
+    [TOOL_FIRST, "my files/read", "t_read_my_files"],
+    [TOOL_FIRST, "files/a.b", "t_a.b_*"],
+    [TOOL_FIRST, "files/dir/read", "t_dir/read_files"],
+    [TOOL_FIRST, `files/${long}`, `t_${long}_files`],
+    [TOOL_FIRST, `files/${long}`, "t_*_files"],
+    ["{server}{tool}", "files/read", "filesread"],
+  ])("of the template %s is restricted without the hash: %s by %s", (template, name, text) => {
+    const tool = named(name, undefined, template);
+    expect(tool.publicName).toMatch(/_[0-9a-f]{8}$/);
+    expect(restrictingPattern(text, "agent").matches(tool)).toBe(true);
+    expect(
+      restrictingPattern(text, "agent").matches(named("docs/other", undefined, template)),
+    ).toBe(false);
+    if (text.includes("*")) return;
+    expect(restrictingPattern(text, "server").matches(tool)).toBe(true);
+  });
+});
+
 describe("the servers that a pattern names", () => {
   it.each<[text: string, expected: string[] | undefined]>([
     ["docs/read", ["docs"]],
@@ -319,8 +343,23 @@ describe("the servers that a pattern names", () => {
     ["read", undefined],
     ["*", undefined],
   ])("%s: %j", (text, expected) => {
-    const found = serversNamedBy(text, known(["docs", "files"]));
-    expect(found?.map(({ name }) => name)).toEqual(expected);
+    for (const restricts of [true, false]) {
+      const found = serversNamedBy(text, known(["docs", "files"]), restricts);
+      expect(found?.map(({ name }) => name)).toEqual(expected);
+    }
+  });
+
+  it.each<[text: string, restricting: string[], permitting: string[]]>([
+    ["mcp_docs_dir/read", ["docs"], []],
+    ["MCP__docs__dir/read", ["docs"], []],
+    ["docs.dir/read", ["docs"], []],
+    ["docs/dir/read", ["docs"], ["docs"]],
+    ["nope/docs.read", [], []],
+  ])("with a slash in the tool's name: %s", (text, restricting, permitting) => {
+    const namesIn = (restricts: boolean) =>
+      serversNamedBy(text, known(["docs", "files"]), restricts)?.map(({ name }) => name);
+    expect(namesIn(true)).toEqual(restricting);
+    expect(namesIn(false)).toEqual(permitting);
   });
 });
 
@@ -342,5 +381,23 @@ describe("a hostile name", () => {
     expect(permittingPattern(long, known(["a"], "{tool}_{server}")).matches(named("a/b"))).toBe(
       false,
     );
+  });
+});
+
+describe("where the tools of the only server keep their own names", () => {
+  const names = { ...known(["docs", "elsewhere"], "{server}__{tool}"), ownNamesOf: "docs" };
+
+  it.each([
+    ["search", "docs/search", true],
+    ["se*", "docs/search", true],
+    ["docs/search", "docs/search", true],
+    ["docs__search", "docs/search", true],
+    ["mcp__docs__search", "docs/search", true],
+    ["search", "docs/other", false],
+    ["search", "elsewhere/search", false],
+    // A name that has another meaning keeps it.
+    ["elsewhere__search", "docs/elsewhere__search", false],
+  ])("the permission %s is for %s: %s", (text, tool, isPermitted) => {
+    expect(permittingPattern(text, names).matches(named(tool))).toBe(isPermitted);
   });
 });

@@ -18,6 +18,32 @@ describe("networkFailure", () => {
     expect(failure.message).toMatch(message);
   });
 
+  const failed = (code: string, more: object = {}): Error =>
+    Object.assign(new Error("low level"), { code, ...more });
+
+  it.each<[string, Error, boolean]>([
+    ["a refused connection", failed("ECONNREFUSED"), true],
+    ["an unknown name", failed("ENOTFOUND"), true],
+    ["a connection that takes too long", failed("UND_ERR_CONNECT_TIMEOUT"), true],
+    ["a certificate that is not valid", failed("CERT_HAS_EXPIRED"), true],
+    ["a host that cannot be reached", failed("EHOSTUNREACH", { syscall: "connect" }), true],
+    [
+      "several addresses that cannot be reached",
+      Object.assign(
+        new AggregateError([failed("ETIMEDOUT", { syscall: "connect" })], "all of them"),
+        { code: "ETIMEDOUT" },
+      ),
+      true,
+    ],
+    ["a host that is lost later", failed("EHOSTUNREACH", { syscall: "read" }), false],
+    ["a connection that is given up later", failed("ETIMEDOUT"), false],
+    ["a reset", failed("ECONNRESET", { syscall: "read" }), false],
+    ["an end before the answer", failed("UND_ERR_SOCKET"), false],
+    ["anything else", failed("EWHATEVER"), false],
+  ])("knows whether the request can have been sent: %s", (_, error, hasNotRun) => {
+    expect(networkFailure(error, "example.com").hasNotRun).toBe(hasNotRun);
+  });
+
   it.each([["text"], [new Error("no code")], [Object.assign(new Error("x"), { code: 7 })]])(
     "says no more than it knows about %s",
     (thrown) => {

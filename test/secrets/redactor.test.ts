@@ -123,6 +123,15 @@ describe("a secret", () => {
     expect(knowing(secret).text(`<${encode(secret)}> ok`)).toBe("<[REDACTED]> ok");
   });
 
+  it.each([
+    ["all punctuation", "ghp&lowbar;Zx81&sol;&plus;Qw&quest;9~kL"],
+    ["punctuation twice", "ghp&amp;lowbar;Zx81&amp;sol;&amp;plus;Qw&amp;quest;9~kL"],
+    ["what nobody sees", "ghp_&shy;Zx81/&ZeroWidthSpace;+Qw?&zwnj;9~&NewLine;kL"],
+  ])("is redacted with names of characters in HTML: %s", (_, text) => {
+    expect(knowing(TOKEN).text(`<p>${text}</p>`)).toBe("<p>[REDACTED]</p>");
+    expect(knowing(TOKEN).text("ghp&low;Zx81 &sol &;")).toBe("ghp&low;Zx81 &sol &;");
+  });
+
   it("is redacted if only its special characters are escaped for HTML", () => {
     const secret = `a<b>c&d"e'f`;
     const redactor = knowing(secret);
@@ -252,6 +261,19 @@ describe("a text", () => {
     expect(new Redactor().text(TOKEN, true)).toBe(TOKEN);
   });
 
+  it.each([
+    ["no: ghp_Zx81…", "no: [REDACTED]…"],
+    ["ghp_…", "[REDACTED]…"],
+    ["ghp_Zx… and ghp_Zx81/+Qw… (-32000)", "[REDACTED]… and [REDACTED]… (-32000)"],
+    [`${base64(TOKEN).slice(0, 12)}…`, "[REDACTED]…"],
+    ["ghp…", "ghp…"],
+    ["ghp_Zx81", "ghp_Zx81"],
+    ["x…", "x…"],
+  ])("that was cut within a secret before loses the beginning of it: %s", (text, told) => {
+    expect(knowing(TOKEN).text(text)).toBe(told);
+    expect(knowing(TOKEN).value([text])).toEqual([told]);
+  });
+
   it("loses two secrets that overlap", () => {
     expect(knowing("abcdefgh", "efghijkl").text("-abcdefghijkl-")).toBe("-[REDACTED]-");
   });
@@ -337,6 +359,8 @@ describe("a hostile text of a megabyte", () => {
     "&amp;",
     "&#",
     "&#0",
+    "&lowba",
+    "&lowbar;",
     "\\",
     "\\u",
     "\\n",
@@ -346,6 +370,8 @@ describe("a hostile text of a megabyte", () => {
     " \n",
     "\udb40",
     "ghp_Zx81/+Qw?9~k\u200b",
+    "…",
+    "ghp_Zx81/+Qw?9~k…",
   ])("of %j is read once, and the secret at its end is found", (text) => {
     const redactor = knowing(TOKEN, "a-second-token");
     const told = redactor.text(`${many(text)} ${inside("\u200b")(TOKEN)}`);

@@ -36,8 +36,9 @@ describe("the default token", () => {
   });
 
   it("is made once when several gateways start at once", async () => {
-    const texts = await Promise.all([open().ensureDefault(), open().ensureDefault()]);
-    expect(texts[0]).toBe(texts[1]);
+    const gateways = Array.from({ length: 5 }, () => open(systemClock));
+    const texts = await Promise.all(gateways.map((gateway) => gateway.ensureDefault()));
+    expect(new Set(texts).size).toBe(1);
   });
 
   it("is refused where its file holds something else", async () => {
@@ -155,6 +156,8 @@ describe("named tokens", () => {
     ["a policy that is not an object", { policy: "all" }],
     ["a deny that is not a list", { policy: { tools: { deny: "x" } } }],
     ["an approval of no kind", { policy: { tools: { approval: "maybe" } } }],
+    ["a rate of 0", { policy: { rateLimit: 0 } }],
+    ["a rate that is not a number", { policy: { rateLimit: "5" } }],
     ["an owner that is not true or false", { policy: { owner: "yes" } }],
   ])("open nothing with %s in their file", async (_, change) => {
     const { text } = await open().add({ name: "ci" });

@@ -1,5 +1,15 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import {
+  lutimes,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -114,11 +124,15 @@ describe("a stale lock", () => {
     expect(await readdir(join(path, ".."))).toEqual([]);
   });
 
-  it("is removed if its pid belongs to a later process now", async () => {
+  it.each<[string, RegExp, string]>([
+    ["its pid belongs to a later process now", /\d+$/, "1"],
+    ["its holder ran before the machine was restarted", /(?<=^\w+-)\w+/, "00000000"],
+  ])("is removed at once if %s", async (_, part, other) => {
     const path = await freshPath();
     await withLock(path, systemClock, async () => {
       const holder = JSON.parse(await readFile(path, "utf8"));
-      await writeFile(path, JSON.stringify({ ...holder, token: "other", start: "1" }));
+      const owner = holder.owner.replace(part, other);
+      await writeFile(path, JSON.stringify({ token: "other", owner }));
       expect(await withLock(path, systemClock, async () => "free")).toBe("free");
     });
   });
@@ -126,7 +140,7 @@ describe("a stale lock", () => {
   it.each<[string, string, number]>([
     ["nobody wrote to it, and it is old", "", -60_000],
     ["nobody wrote to it, and it is from the future", "", 3_600_000],
-    ["its holder is on another machine and has not touched it", '{"machine":"other"}', -60_000],
+    ["its holder is on another machine and has not touched it", '{"owner":"other"}', -60_000],
   ])("is removed by its time if %s", async (_, content, ms) => {
     const path = await freshPath();
     await withLock(path, systemClock, nothing);
@@ -134,6 +148,15 @@ describe("a stale lock", () => {
     await age(path, -ms);
     expect(await withLock(path, systemClock, async () => "free")).toBe("free");
     expect(await readdir(join(path, ".."))).toEqual([]);
+  });
+
+  it("is removed if it is an old link that leads nowhere", async () => {
+    const path = await freshPath();
+    await withLock(path, systemClock, nothing);
+    await symlink("nowhere", path);
+    const then = new Date(Date.now() - 60_000);
+    await lutimes(path, then, then);
+    expect(await withLock(path, systemClock, async () => "free", 1000)).toBe("free");
   });
 
   it("is removed by one process at a time, also after one that died while removing it", async () => {

@@ -3,7 +3,7 @@ import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/prom
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { FileSessionStore } from "../../src/state/session-store.ts";
+import { FileSessionStore, type SessionStore } from "../../src/state/session-store.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 
 let stateDir: string;
@@ -22,7 +22,7 @@ afterEach(async () => {
   await rm(stateDir, { recursive: true, force: true });
 });
 
-function open(): FileSessionStore {
+function open(): SessionStore {
   const onWriteError = (error: unknown): void => void errors.push(error);
   return new FileSessionStore({ stateDir, clock, onWriteError });
 }

@@ -1,8 +1,8 @@
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { checkStateDirectory, isWritableByOthers } from "../../src/state/state-directory.ts";
+import { checkHome, checkStateDirectory, otherWriters } from "../../src/state/state-directory.ts";
 
 let directory: string;
 
@@ -28,7 +28,7 @@ describe("the state directory", () => {
     ["writable by its group", 0o770, {}, "chmod go-w"],
     ["writable by everybody", 0o777, {}, "chmod go-w"],
     ["a volume of an orchestrator", 0o2770, shared, undefined],
-    ["a volume that everybody can write to", 0o777, shared, "chmod go-w"],
+    ["a volume that everybody can write to", 0o777, shared, "chmod o-w"],
   ])("that is %s: %o", async (_, mode, env, remedy) => {
     await chmod(directory, mode);
     const checked = checkStateDirectory(directory, env);
@@ -40,6 +40,66 @@ describe("the state directory", () => {
         hint: expect.stringContaining(`${remedy} ${directory}`),
       });
     }
+  });
+
+  it("of a command must be a directory, and nobody else's", async () => {
+    const file = join(directory, "file");
+    await writeFile(file, "");
+    await expect(checkHome(file, {})).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: `${file} is not a directory`,
+      hint: expect.stringContaining("set PLUGBOARD_HOME to a directory"),
+    });
+    await expect(checkHome(join(directory, "none"), {})).resolves.toBeUndefined();
+    await chmod(directory, 0o777);
+    await expect(checkHome(directory, {})).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+  });
+
+  it("with a space in its path has a command that can be pasted", async () => {
+    const path = join(directory, "my home");
+    await mkdir(path);
+    await chmod(path, 0o777);
+    await expect(checkStateDirectory(path, {})).rejects.toMatchObject({
+      hint: `run: chmod go-w '${path}'`,
+    });
+    await expect(checkStateDirectory(path, shared)).rejects.toMatchObject({
+      hint: `run: chmod o-w '${path}'\nPLUGBOARD_SHARED_HOME=1 only accepts that its owner and its group can write to it`,
+    });
+  });
+
+  it.each<[string, number, Record<string, string>, boolean]>([
+    ["trust.json", 0o600, {}, false],
+    ["trust.json", 0o644, {}, false],
+    ["trust.json", 0o660, {}, true],
+    ["approvals.json", 0o606, {}, true],
+    ["pins/docs-1.json", 0o666, {}, true],
+    ["pinned/docs-1.json", 0o620, {}, true],
+    ["auth/grant-1.json", 0o620, {}, true],
+    ["auth/grant-1.json", 0o620, shared, false],
+    ["auth/grant-1.json", 0o602, shared, true],
+    ["audit.jsonl", 0o666, {}, false],
+  ])("with %s of mode %o and %j is refused: %s", async (name, mode, env, isRefused) => {
+    const file = join(directory, name);
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await writeFile(file, "{}");
+    await chmod(file, mode);
+    const checked = checkStateDirectory(directory, env);
+    if (!isRefused) await expect(checked).resolves.toBeUndefined();
+    else {
+      await expect(checked).rejects.toMatchObject({
+        code: "CONFIG_INVALID",
+        message: `other users can write to ${file}, and so change what Plugboard trusts`,
+        hint: expect.stringContaining(`run: chmod -R go-w ${directory}`),
+      });
+    }
+  });
+
+  it("in which others can add pins is refused", async () => {
+    await mkdir(join(directory, "pins"));
+    await chmod(join(directory, "pins"), 0o777);
+    await expect(checkStateDirectory(directory, {})).rejects.toMatchObject({
+      message: expect.stringContaining(`can write to ${join(directory, "pins")},`),
+    });
   });
 
   it("of another user is refused, unless it is a shared volume", async () => {
@@ -65,6 +125,6 @@ describe("the state directory", () => {
     const file = join(directory, "plugboard.json");
     await writeFile(file, "{}");
     await chmod(file, mode);
-    expect(await isWritableByOthers(file, {})).toBe(expected);
+    expect((await otherWriters(file, {})) !== undefined).toBe(expected);
   });
 });

@@ -4,6 +4,7 @@ import { PassThrough, Writable } from "node:stream";
 import type { PlugboardError } from "../../src/model/errors.ts";
 import type { JsonObject } from "../../src/model/json.ts";
 import { StdioTransport } from "../../src/server/transport/stdio.ts";
+import { excerpt } from "../../src/util/text.ts";
 import { ManualClock, settle } from "./manual-clock.ts";
 
 export const TIMEOUT = { timeout: 1000 };
@@ -48,7 +49,9 @@ export function openTransport(maxMessageBytes = 1 << 20) {
     stdin,
     stdout,
     maxMessageBytes,
-    quote: JSON.stringify,
+    // What a server says in an error has a limit of its own.
+    quote: (received, max) =>
+      max === undefined ? JSON.stringify(received) : excerpt(received, (text) => text, max),
     clock,
     onJunk: (line) => junk.push(line),
     onFatal: (error) => fatal.push(error),

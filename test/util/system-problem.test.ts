@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { systemProblem } from "../../src/util/system-problem.ts";
+import { outputProblem, reasonOf, systemProblem } from "../../src/util/system-problem.ts";
 
 function failed(code: string, syscall: string, path?: string): Error {
   return Object.assign(new Error(`${code}: …, ${syscall}`), { code, syscall, path });
@@ -17,7 +17,7 @@ it.each<[string, unknown, message: string, hint: string]>([
   [
     "too few open files",
     failed("EMFILE", "open", "/a"),
-    "this process may not open as many files as it needs",
+    "Plugboard may not open as many files as it needs",
     "ulimit -n",
   ],
   [
@@ -27,9 +27,16 @@ it.each<[string, unknown, message: string, hint: string]>([
     "free",
   ],
   ["a full disk, somewhere", failed("ENOSPC", "write"), "a file cannot be written", "free"],
-  ["a limit on sizes", failed("EFBIG", "write"), "a file may not become as large", "ulimit -f"],
+  ["a limit on sizes", failed("EFBIG", "write"), "a file would become larger", "ulimit -f"],
   ["a read-only disk", failed("EROFS", "open", "/$&"), "/$& cannot be written", "PLUGBOARD_HOME"],
-  ["no permission", failed("EACCES", "open", "/a"), "/a may not be read or written", "owner"],
+  ["no permission", failed("EACCES", "open", "/a"), "you may not read or write /a", "owner"],
+  ["a directory in the way", failed("ERR_FS_EISDIR", "rm", "/a"), "/a is a directory", "move"],
+  [
+    "a directory in the way of a new file",
+    Object.assign(failed("EISDIR", "rename", "/a.tmp"), { dest: "/a" }),
+    "/a is a directory",
+    "move",
+  ],
   ["no working directory", failed("ENOENT", "uv_cwd"), "the working directory does not", "change"],
   ["a deep value", overflow(), "a value is nested too deep to be processed", "flatter"],
 ])("%s is said in words, with what to do", (_, error, message, hint) => {
@@ -47,4 +54,18 @@ it.each([
   ["no error", "EMFILE"],
 ])("%s is none", (_, error) => {
   expect(systemProblem(error)).toBeUndefined();
+});
+
+it.each<[unknown, string]>([
+  [failed("ENOSPC", "write", "/a"), "the disk is full: /a cannot be written"],
+  [new TypeError("x is not a function"), "x is not a function"],
+  ["broken", "broken"],
+])("the reason of %s", (error, reason) => {
+  expect(reasonOf(error)).toBe(reason);
+});
+
+it("output that is lost has the words of the system, and its code", () => {
+  const full = new Error("ENOSPC: no space left on device, write");
+  expect(outputProblem(full)).toBe("no space left on device (ENOSPC)");
+  expect(outputProblem(new Error("write after end"))).toBe("write after end");
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { escapedJson, visible, visibleCommand } from "../../src/util/visible.ts";
+import { escapedJson, escapedJsonLines, visible, visibleCommand } from "../../src/util/visible.ts";
 
 describe("visible text", () => {
   it.each([
@@ -27,5 +27,11 @@ describe("visible text", () => {
     const value = { a: "b\n\u001b\u200b\u{e0041}", "\u00a0": [1] };
     expect(escapedJson(value)).toBe('{"a":"b\\n\\u001b\\u200b\\udb40\\udc41","\\u00a0":[1]}');
     expect(JSON.parse(escapedJson(value))).toEqual(value);
+  });
+
+  it("of JSON on several lines is on one line if it is nested deeply", () => {
+    expect(escapedJsonLines({ a: ["\u200b"] })).toBe('{\n  "a": [\n    "\\u200b"\n  ]\n}');
+    const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
+    expect(escapedJsonLines(JSON.parse(deep))).toBe(deep);
   });
 });

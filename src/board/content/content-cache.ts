@@ -190,10 +190,15 @@ export class ContentCache {
     if (this.#drop(uri, subscriber)) await this.entry.supervisor.live?.content.unsubscribe(uri);
   }
 
+  /** What somebody has subscribed to: the resource, or those that it is a part of. */
+  subscribedWholes(uri: string): string[] {
+    return [...this.#subscribers.keys()].filter((whole) => uri.startsWith(whole));
+  }
+
   /** Whether one of them has subscribed to the resource, or to one that it is a part of. */
   isSubscribed(subscribers: readonly Subscriber[], uri: string): boolean {
-    return [...this.#subscribers].some(
-      ([whole, those]) => uri.startsWith(whole) && subscribers.some((each) => those.has(each)),
+    return this.subscribedWholes(uri).some((whole) =>
+      subscribers.some((each) => this.#subscribers.get(whole)?.has(each)),
     );
   }
 
@@ -251,9 +256,7 @@ export class ContentCache {
   #update(uri: string): void {
     this.#version += 1;
     // A resource has changed if a part of it has.
-    for (const whole of this.#subscribers.keys()) {
-      if (uri.startsWith(whole)) this.#versions.set(whole, this.#version);
-    }
+    for (const whole of this.subscribedWholes(uri)) this.#versions.set(whole, this.#version);
     if (this.#updated.size >= MAX_UPDATES) return;
     this.#updated.add(uri);
     this.#gathering ??= this.#options.clock.later(GATHER_MS, () => {

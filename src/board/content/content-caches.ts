@@ -143,7 +143,7 @@ export class ContentCaches {
     for (const cache of this.#caches.values()) cache.close();
   }
 
-  /** Servers that have failed stay down: listing everything is no reason to try them again. */
+  /** Does not start servers that have failed: somebody who lists everything did not ask for them. */
   async #startIfIdle({ supervisor, definition }: ServerEntry): Promise<void> {
     const { kind } = supervisor.state;
     if (kind !== "starting" && kind !== "idle") return;

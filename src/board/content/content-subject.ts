@@ -11,7 +11,7 @@ import type { ServerEntry } from "../server-entry.ts";
 export type Listed = Pick<PromptDefinition, "title" | "description" | "arguments">;
 
 export interface ContentSubjectOptions {
-  /** What is done with it, for the audit: `read:file:///notes.txt`. */
+  /** What is asked for, for the audit: `resource:file:///notes.txt`, as in rules and pins, or `subscribe:…`. */
   what: string;
   /** Its name without secrets. */
   shown: string;

@@ -43,7 +43,7 @@ export class Prompts implements BoardPrompts {
     const { from, prompt } = await this.#locate(name, given.signal);
     let roles: PromptMessage["role"][] = [];
     const { content, structuredContent, _meta, inputRequired } = await this.#options.requests.run({
-      entry: from.entry,
+      from,
       content: { kind: "prompt", name: prompt },
       what: `prompt:${prompt}`,
       listed: from.prompts.known?.prompts.find((each) => each.name === prompt),
@@ -93,13 +93,13 @@ export class Prompts implements BoardPrompts {
   ): Promise<Completion> {
     const { from, prompt } = await this.#locate(name, signal);
     const of = { type: "ref/prompt", name: prompt } as const;
-    return this.#options.requests.complete(from.entry, { of, argument, value, known }, signal);
+    return this.#options.requests.complete(from, { of, argument, value, known }, signal);
   }
 
   #permits({ entry }: ContentCache, name: string): boolean {
     const { guard } = this.#options;
     const subject = contentSubject(entry, { kind: "prompt", name });
-    return guard.allows(subject) && !guard.isContentWithheld(subject);
+    return guard.allows(subject) && guard.offers(subject);
   }
 
   #lists(server?: string, signal?: AbortSignal): Promise<ListFrom<PromptList>[]> {

@@ -16,11 +16,11 @@ import type { ResourcesOptions } from "./resources.ts";
 
 const MAX_RESOURCES = 20;
 const MAX_NAMES = 100;
-/** Of the whole block, in UTF-8, however large the model is. */
+/** The largest block, in UTF-8, whatever the model's context window is. */
 const MAX_BLOCK_BYTES = 64 * 1024;
 /** The share of the block that is for text; the names of the others need room too. */
 const TEXT_SHARE = 0.75;
-/** Of the room for text, so that one resource does not take all of it. */
+/** The share of the text that one resource may take. */
 const LARGEST_SHARE = 0.5;
 const MAX_RESOURCE_BYTES = MAX_BLOCK_BYTES * TEXT_SHARE * LARGEST_SHARE;
 /** What the frame around a resource takes, besides the lines about it. */
@@ -142,7 +142,7 @@ export class ResourceContext {
       const text = headOf(whole, MAX_RESOURCE_BYTES);
       shown.set(uri, { readAt, version, text, bytes: Buffer.byteLength(whole) });
       const { name: server } = from.entry.definition;
-      const tool = `read:${this.#options.redact(uri)}`;
+      const tool = `resource:${this.#options.redact(uri)}`;
       await this.#options.guard.reportSuspicious({ server, tool }, suspects(text));
     } catch (error) {
       // Keeps the old text, if there is one. The resource is read again when that is too old.
@@ -171,7 +171,7 @@ export class ResourceContext {
     this.#texts = kept;
   }
 
-  /** With a subscription, a change is in the next prompt. Without, the text is read again when it is too old. */
+  /** With a subscription, the next prompt has the change. Without one, a text is read again when it is too old. */
   #subscribe(chosen: readonly ChosenResource[]): void {
     for (const { from, resource } of chosen) {
       const content = from.entry.supervisor.live?.content;

@@ -1,5 +1,6 @@
 // Which resources of a server the configuration shows: the entries of its `resourceFilter`.
 
+import { decoded } from "../../model/content-pattern.ts";
 import type { ResourceList } from "../../model/server-content.ts";
 import { compileGlob, type Matcher } from "../../util/glob.ts";
 
@@ -35,7 +36,7 @@ export class ResourceFilter {
 
 /** `..` in a path, also encoded, names another place than the one that the URI begins with. */
 export function hasDotSegments(uri: string): boolean {
-  return /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:$|[/\\?#]|%2f|%5c)/i.test(uri);
+  return /(?:^|[/\\])\.{1,2}(?:$|[/\\?#])/.test(decoded(uri));
 }
 
 function couldGive(uriTemplate: string, entry: string): boolean {

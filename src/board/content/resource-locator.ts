@@ -49,7 +49,7 @@ export class ResourceLocator {
   /** Within the rules, and not changed under `pins: block`. */
   #isOffered({ entry }: ContentCache, content: ContentName): boolean {
     const subject = contentSubject(entry, content);
-    return this.#guard.allows(subject) && !this.#guard.isContentWithheld(subject);
+    return this.#guard.allows(subject) && this.#guard.offers(subject);
   }
 
   async lists(server: string | undefined, signal?: AbortSignal): Promise<ListFrom<ResourceList>[]> {
@@ -138,7 +138,7 @@ export class ResourceLocator {
       .filter((each) => each.fit >= 0)
       .filter(({ from, template }) => {
         const subject = contentSubject(from.entry, templateName(template));
-        return !this.#guard.isContentWithheld(subject);
+        return this.#guard.offers(subject);
       })
       .sort((a, b) => b.fit - a.fit);
     const best = fitting.find(({ from }) => this.permits(from, uri)) ?? fitting[0];

@@ -72,7 +72,7 @@ export class Resources implements BoardResources {
   }
 
   /** Whether some server is known to have resources. */
-  get isThereAny(): boolean {
+  get hasAny(): boolean {
     return this.#options.caches.all().some((from) => {
       const { live } = from.entry.supervisor;
       const isKnown = (from.resources.known?.resources.length ?? 0) > 0;
@@ -87,9 +87,9 @@ export class Resources implements BoardResources {
   ): Promise<ResourceReading> {
     const shown = this.#options.redact(uri);
     const { content, _meta, inputRequired } = await this.#options.requests.run({
-      entry: from.entry,
+      from,
       content: { kind: "resource", name: uri },
-      what: `read:${shown}`,
+      what: `resource:${shown}`,
       listed: from.resources.known?.resources.find((each) => each.uri === uri),
       args: { uri: shown },
       given,
@@ -118,7 +118,7 @@ export class Resources implements BoardResources {
   async subscribe(uri: string, options: ResourceOptions = {}): Promise<void> {
     const located = await this.#locator.locate(uri, options);
     await this.#options.requests.run({
-      entry: located.from.entry,
+      from: located.from,
       content: { kind: "resource", name: located.uri },
       what: `subscribe:${this.#options.redact(located.uri)}`,
       args: { uri: this.#options.redact(located.uri) },
@@ -149,7 +149,7 @@ export class Resources implements BoardResources {
     const { signal, known = {} } = options;
     const from = await this.#locator.locateTemplate(uriTemplate, options);
     const of = { type: "ref/resource", uri: uriTemplate } as const;
-    return this.#options.requests.complete(from.entry, { of, argument, value, known }, signal);
+    return this.#options.requests.complete(from, { of, argument, value, known }, signal);
   }
 
   async context(options: ResourceBlockOptions = {}): Promise<string> {
@@ -168,6 +168,19 @@ export class Resources implements BoardResources {
         }),
     );
     return (await this.#context).build(maxBytes);
+  }
+
+  /**
+   * Of resources that have changed, those that may be named. If one may not be read, the subscribed resource that it is a
+   * part of takes its place.
+   */
+  nameable(server: string, uris: readonly string[]): string[] {
+    const from = this.#options.caches.of(server);
+    const permits = (uri: string): boolean => this.#locator.permits(from, uri);
+    const named = uris.flatMap((uri) =>
+      permits(uri) ? uri : from.subscribedWholes(uri).filter(permits),
+    );
+    return [...new Set(named)];
   }
 
   isSubscribed(server: string, uri: string): boolean {

@@ -27,6 +27,7 @@ import type { ServerDefinition } from "../../model/server-definition.ts";
 import type { ServerLogLevel } from "../../model/server-log.ts";
 import type { ServerStatus } from "../../model/server-status.ts";
 import type { CallOutcome, Tool } from "../../model/tool.ts";
+import { allowManyListeners } from "../../util/abort.ts";
 import { oneLine } from "../../util/text.ts";
 import { BoardCore } from "../core.ts";
 import { withMatchingServer } from "../matching-server.ts";
@@ -151,7 +152,6 @@ export class LiveSession implements SessionBoard {
     this.#core = new BoardCore({
       agent: { ...agent, servers: [...shared.filter(isFree), ...this.#definitions] },
       options,
-      cache: undefined,
       call: (name, args, call) => this.call(name, args, call),
       over: {
         base,
@@ -318,6 +318,7 @@ export class LiveSession implements SessionBoard {
     const ending = new AbortController();
     const onAbort = (): void => ending.abort(given?.reason);
     if (given?.aborted) onAbort();
+    if (given !== undefined) allowManyListeners(given);
     given?.addEventListener("abort", onAbort, { once: true });
     this.#running.add(ending);
     try {

@@ -8,7 +8,7 @@ import { assembleArguments } from "./assemble.ts";
 import { invalidArguments } from "./invalid.ts";
 import { parseArguments } from "./parse.ts";
 import { textForPattern } from "./pattern-text.ts";
-import { choicesOf, parts, SchemaView, typesOf } from "./schema-view.ts";
+import { choicesOf, isOfType, parts, SchemaView, typesOf } from "./schema-view.ts";
 
 const WORD = "example";
 const DEEPEST = 8;
@@ -44,7 +44,7 @@ type Manner = (typeof MANNERS)[number];
 
 /** Several tries, the best first. None where the schema cannot be satisfied, or only by something very large. */
 export function exampleArguments(schema: JsonObject): JsonObject[] {
-  const tries = MANNERS.map((manner) => new Sampler(schema, manner).sample());
+  const tries = MANNERS.map((manner) => new ExampleMaker(schema, manner).make());
   return tries.filter(isJsonObject);
 }
 
@@ -98,7 +98,7 @@ async function readBack(words: readonly string[], schema: JsonObject): Promise<u
   }
 }
 
-class Sampler {
+class ExampleMaker {
   readonly #root: JsonObject;
   readonly #view: SchemaView;
   readonly #manner: Manner;
@@ -110,7 +110,7 @@ class Sampler {
     this.#manner = manner;
   }
 
-  sample(): unknown {
+  make(): unknown {
     return this.#value({ type: "object", ...this.#root }, 0)?.value;
   }
 
@@ -154,12 +154,12 @@ class Sampler {
 
   #plain(schema: JsonObject, depth: number, variant: number): { value: unknown } | undefined {
     const choices = choicesOf(schema);
-    const usable = choices?.filter((each) => isOfType(each, schema));
+    const usable = choices?.filter((each) => fitsType(each, schema));
     if (usable !== undefined) {
       return usable.length === 0 ? undefined : { value: usable[variant % usable.length] };
     }
     const preset = this.#manner.presets ? presetOf(schema) : undefined;
-    if (preset !== undefined && variant === 0 && isOfType(preset.value, schema)) return preset;
+    if (preset !== undefined && variant === 0 && fitsType(preset.value, schema)) return preset;
     const types = typesOf(schema);
     const type = types.find((each) => each !== "null") ?? types[0] ?? "string";
     switch (type) {
@@ -303,16 +303,9 @@ function finite(value: unknown, otherwise: number): number {
   return typeof value === "number" && Number.isFinite(value) ? value : otherwise;
 }
 
-function isOfType(value: unknown, schema: JsonObject): boolean {
+function fitsType(value: unknown, schema: JsonObject): boolean {
   const types = typesOf(schema);
-  if (types.length === 0) return true;
-  return types.some((type) => {
-    if (type === "null") return value === null;
-    if (type === "array") return Array.isArray(value);
-    if (type === "object") return isJsonObject(value);
-    if (type === "integer") return Number.isInteger(value);
-    return typeof value === type;
-  });
+  return types.length === 0 || types.some((type) => isOfType(type, value));
 }
 
 /** A schema that asks for what both ask for. Undefined where nothing fits both. */

@@ -2,6 +2,7 @@
 // or `-`. The types come later, from the tool's schema.
 
 import type { JsonObject } from "../../model/json.ts";
+import { shellQuoted } from "../../util/text.ts";
 import { invalidArguments } from "./invalid.ts";
 import { parseJson, parseJsonObject } from "./json-text.ts";
 
@@ -55,7 +56,10 @@ class Reader {
     }
     const [, key, raw, text] = /^([^=]*?)(:?)=(.*)$/su.exec(word) ?? [];
     if (!key || text === undefined) {
-      throw invalidArguments([`unexpected argument '${word}'`], this.#sources.forms);
+      // As in YAML, and on the command lines of other programs.
+      const [, name, value] = /^([\p{L}\p{N}_.-]+):(?!\/\/)(.+)$/su.exec(word) ?? [];
+      const meant = name && value ? `; did you mean ${shellQuoted(`${name}=${value}`)}?` : "";
+      throw invalidArguments([`unexpected argument '${word}'${meant}`], this.#sources.forms);
     }
     this.given.pairs.push({ key, value: await this.#value(key, text, raw === ":") });
   }

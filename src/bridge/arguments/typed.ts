@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../model/json.ts";
 import { oneLine } from "../../util/text.ts";
-import { choicesOf, listChoices, type SchemaView, typesOf } from "./schema-view.ts";
+import { choicesOf, isOfType, listChoices, type SchemaView, typesOf } from "./schema-view.ts";
 
 export type Typed =
   /** `odd` says what is wrong with the schema, where the value could not be read by it alone. */
@@ -46,7 +46,7 @@ function allows(schema: JsonObject, value: unknown): boolean {
   const choices = choicesOf(schema);
   if (choices !== undefined) return choices.some((each) => isDeepStrictEqual(each, value));
   const types = typesOf(schema);
-  return types.length === 0 || types.some((type) => isOf(type, value));
+  return types.length === 0 || types.some((type) => isOfType(type, value));
 }
 
 interface Read {
@@ -104,27 +104,12 @@ function oddityOf(schema: JsonObject): string | undefined {
   const choices = choicesOf(schema);
   if (choices === undefined) return undefined;
   if (choices.length === 0) return "its list of choices is empty";
-  if (types.length > 0 && !choices.some((choice) => types.some((type) => isOf(type, choice)))) {
+  if (types.length > 0 && !choices.some((choice) => types.some((type) => isOfType(type, choice)))) {
     return `none of its choices is of its type, ${types.join(" or ")}`;
   }
   const isComplete =
     preset === undefined || choices.some((each) => isDeepStrictEqual(each, preset));
   return isComplete ? undefined : `its default, ${word(preset)}, is not one of its choices`;
-}
-
-function isOf(type: string, value: unknown): boolean {
-  switch (type) {
-    case "null":
-      return value === null;
-    case "integer":
-      return Number.isInteger(value);
-    case "array":
-      return Array.isArray(value);
-    case "object":
-      return isJsonObject(value);
-    default:
-      return typeof value === type;
-  }
 }
 
 function word(value: unknown): string {

@@ -23,14 +23,14 @@ export interface AgentLayer {
   /** Empty where the schema refused it. */
   settings: AgentSettings;
   servers: ServerLayer;
-  /** Of the settings and of the servers. */
+  /** What is wrong with the settings and the servers. */
   issues: Issue[];
 }
 
 export interface AgentLayers {
   defaults: AgentLayer;
   list: AgentLayer[];
-  /** What its type says only where there are no issues. */
+  /** Has its type only if there are no issues. */
   root: RootSettings;
   issues: Issue[];
 }

@@ -46,7 +46,7 @@ const ALGORITHMS = [
 const jwt = object({
   issuers: atLeastOne(
     object({
-      issuer: verified(urlProblem),
+      issuer: verified(issuerProblem),
       jwksUri: verified(urlProblem).optional(),
       algorithms: atLeastOne(oneOf(ALGORITHMS)),
     }),
@@ -130,11 +130,17 @@ function atLeastOne<Item>(item: Schema<Item>): Schema<Item[]> {
   );
 }
 
+function issuerProblem(url: string): string | undefined {
+  const isLonger = /[?#]/.test(url);
+  return (
+    urlProblem(url) ?? (isLonger ? "has a query or a fragment; expected a URL without" : undefined)
+  );
+}
+
 function publicUrlProblem(url: string): string | undefined {
-  const problem = urlProblem(url);
+  const problem = issuerProblem(url);
   if (problem !== undefined) return problem;
-  const { protocol, hostname, search, hash } = new URL(url);
-  if (search !== "" || hash !== "") return "has a query or a fragment; expected a URL without";
+  const { protocol, hostname } = new URL(url);
   return protocol === "https:" || isLocal(plainHost(hostname))
     ? undefined
     : "is plain http; expected https, since clients send their tokens to it";

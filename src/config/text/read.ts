@@ -3,6 +3,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { PlugboardError } from "../../model/errors.ts";
 import { configInvalid } from "../issue.ts";
+import { errorCode } from "../../util/error-code.ts";
 import { type ConfigDocument, parseText } from "./document.ts";
 
 const LARGEST = 4 * 1024 * 1024;
@@ -51,7 +52,7 @@ async function readBytes(file: string): Promise<Uint8Array> {
 }
 
 function reason(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+  const code = errorCode(error) ?? "unknown error";
   switch (code) {
     case "ENOENT":
     case "ENOTDIR":

@@ -22,7 +22,7 @@ import { LEGACY_VERSIONS, META, MODERN_VERSIONS } from "../protocol.ts";
 import { traceInHeaders } from "../trace.ts";
 import { readBody } from "./body.ts";
 import { type Headers, Reply } from "./reply.ts";
-import { type Owner, type Session, Sessions } from "./sessions.ts";
+import type { Owner, Session, Sessions } from "./sessions.ts";
 import { headerFault, paramHeaderFault } from "./standard-headers.ts";
 
 export const SESSION_HEADER = "Mcp-Session-Id";

@@ -4,7 +4,7 @@ import type { CallerOptions } from "../../model/caller-options.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import type { Exchange } from "../client.ts";
-import type { EndpointContext } from "../endpoint.ts";
+import type { EndpointContext } from "../context.ts";
 import { type Answer, invalidParams, refuse, RPC, type RpcError } from "../message.ts";
 import {
   namePrompts,
@@ -21,8 +21,13 @@ import { askedByServer, boundTo, INVALID_STATE, openState } from "../questions/r
 import type { Prompt } from "../../model/prompt.ts";
 import type { Resource, ResourceTemplate } from "../../model/resource.ts";
 
+type ContentContext = Pick<
+  EndpointContext,
+  "board" | "sealer" | "clock" | "namesServer" | "onApproval"
+>;
+
 export class ServedContent {
-  readonly #context: EndpointContext;
+  readonly #context: ContentContext;
   #resources: ServedNames<Resource> = nameResources([]);
   #templates: ServedNames<ResourceTemplate> = nameTemplates([]);
   #prompts: ServedNames<Prompt> = namePrompts([]);
@@ -30,7 +35,7 @@ export class ServedContent {
   /** How many clients have subscribed to a URI of a server. */
   readonly #subscribed = new Map<string, number>();
 
-  constructor(context: EndpointContext) {
+  constructor(context: ContentContext) {
     this.#context = context;
     const changed = (): void => {
       this.#revision += 1;

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { deferred } from "../../util/deferred.ts";
 import { forSubscription } from "../changes.ts";
 import type { ClientProfile, Exchange } from "../client.ts";
-import type { EndpointContext } from "../endpoint.ts";
+import type { EndpointContext } from "../context.ts";
 import { type Answer, invalidParams, notification } from "../message.ts";
 import { LEGACY_VERSIONS, META, MODERN_VERSIONS, SERVER_INFO } from "../protocol.ts";
 
@@ -128,19 +128,19 @@ export async function listen(exchange: Exchange, context: EndpointContext): Prom
   await ended.promise;
   off();
   leave();
-  for (const uri of honoured) await context.content.removeSubscription(uri);
+  for (const uri of honoured) await context.subscriptions.remove(uri);
   return { result: { _meta: { [META.subscriptionId]: request.id } } };
 }
 
 /** What cannot be subscribed to is left out of the acknowledgement. */
 async function subscribeTo(
   uris: ReadonlySet<string>,
-  { content }: EndpointContext,
+  { subscriptions }: EndpointContext,
 ): Promise<Set<string>> {
   const honoured = new Set<string>();
   for (const uri of uris) {
     try {
-      await content.addSubscription(uri);
+      await subscriptions.add(uri);
       honoured.add(uri);
     } catch {
       // The client learns it from the acknowledgement.

@@ -4,15 +4,24 @@ import type { BoardCallOptions } from "../../model/board.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { CallOutcome, Tool } from "../../model/tool.ts";
 import { type Exchange, showsApps } from "../client.ts";
-import type { EndpointContext } from "../endpoint.ts";
+import type { EndpointContext } from "../context.ts";
 import { type Answer, invalidParams, refuse, RPC } from "../message.ts";
 import { servedAppUri } from "../names.ts";
 import { pageOf } from "../pages.ts";
 import { reportProgress } from "../progress.ts";
-import { approvalFrom, askable, askClient, asker, handlersOf } from "../questions/ask-client.ts";
+import {
+  approvalFrom,
+  askable,
+  askClient,
+  asker,
+  handlersOf,
+  NOBODY,
+  takesQuestions,
+} from "../questions/ask-client.ts";
 import { HeldCall, type Next } from "../questions/held-calls.ts";
 import {
   askedByServer,
+  type Bound,
   boundTo,
   INVALID_STATE,
   openState,
@@ -25,6 +34,8 @@ interface ToolLists {
   forModels: JsonObject[];
   schemas: ReadonlyMap<string, JsonObject>;
   servers: ReadonlyMap<string, string>;
+  /** The names of the host's own tools. */
+  native: ReadonlySet<string>;
 }
 
 /** The tools as clients list them, made once per change. */
@@ -44,6 +55,11 @@ export class ServedTools {
   inputSchema(name: string): JsonObject | undefined {
     this.#lists ??= this.#make();
     return this.#lists.schemas.get(name);
+  }
+
+  isNative(name: string): boolean {
+    this.#lists ??= this.#make();
+    return this.#lists.native.has(name);
   }
 
   serverOf(name: unknown): string | undefined {
@@ -69,6 +85,9 @@ export class ServedTools {
       all: listed.map(toItem),
       forModels: listed.filter(({ include }) => include === undefined).map(toItem),
       schemas: new Map(listed.map(({ name, parameters }) => [name, parameters])),
+      native: new Set(
+        listed.flatMap(({ name, source }) => (source.kind === "native" ? [name] : [])),
+      ),
       servers: new Map(
         listed.flatMap(({ name, source }) =>
           source.kind === "mcp" ? [[name, source.server]] : [],
@@ -118,11 +137,16 @@ function withServedApp(server: string, meta: JsonObject): JsonObject {
   };
 }
 
-export function callTool(exchange: Exchange, context: EndpointContext): Answer | Promise<Answer> {
+export function callTool(
+  exchange: Exchange,
+  context: EndpointContext,
+  tools: Pick<ServedTools, "isNative">,
+): Answer | Promise<Answer> {
   const { params } = exchange.request;
   const { name, arguments: args = {} } = params;
   if (typeof name !== "string") return invalidParams("name is not a text");
   if (!isJsonObject(args)) return invalidParams("arguments is not an object");
+  exchange.keepsSignal = tools.isNative(name);
   const progress = reportProgress(exchange, context.clock);
   const options: BoardCallOptions = {
     callId: exchange.callId,
@@ -170,34 +194,39 @@ async function callForModern(
   if (inputResponses !== undefined && !isJsonObject(inputResponses)) {
     return invalidParams("inputResponses is not an object");
   }
-  const bound = boundTo(exchange, call.name, call.args);
-  const state = openState(requestState, bound, context);
+  // Most calls need none.
+  const bound = (): Bound => boundTo(exchange, call.name, call.args);
+  const state = requestState === undefined ? undefined : openState(requestState, bound(), context);
   if (state === "invalid") return invalidParams(INVALID_STATE);
-  let held: HeldCall;
   if (state?.held !== undefined) {
-    const waiting = context.held.take(state.held, client.caller.id);
-    if (waiting === undefined) return toAnswer(lostCall(call.name), exchange);
-    waiting.respond(inputResponses ?? {});
-    held = waiting;
-  } else {
-    const upstream = state?.upstream;
-    held = new HeldCall(async (ask, until) => {
-      const outcome = await context.board.call(call.name, call.args, {
-        ...call.options,
-        ...askClient({ capabilities, ask, namesServer: context.namesServer }),
-        onApproval: approvalFrom(capabilities, ask, context.onApproval, call.waiting),
-        clientCapabilities: capabilities,
-        input:
-          inputResponses === undefined && upstream === undefined
-            ? "return"
-            : { responses: inputResponses ?? {}, requestState: upstream },
-        signal: until,
-      });
-      return outcome.inputRequired === undefined
-        ? toAnswer(outcome, exchange)
-        : { result: askedByServer(outcome.inputRequired, bound, context) };
-    });
+    const held = context.held.take(state.held, client.caller.id);
+    if (held === undefined) return toAnswer(lostCall(call.name), exchange);
+    held.respond(inputResponses ?? {});
+    return settle(await held.next(signal), held, bound, context);
   }
+  const input =
+    inputResponses === undefined && state === undefined
+      ? ("return" as const)
+      : { responses: inputResponses ?? {}, requestState: state?.upstream };
+  const make = async (more: BoardCallOptions): Promise<Answer> => {
+    const { board } = context;
+    const common = { ...call.options, clientCapabilities: capabilities, input };
+    const outcome = await board.call(call.name, call.args, { ...common, ...more });
+    return outcome.inputRequired === undefined
+      ? toAnswer(outcome, exchange)
+      : { result: askedByServer(outcome.inputRequired, bound(), context) };
+  };
+  if (!takesQuestions(capabilities)) {
+    const onApproval = approvalFrom(capabilities, NOBODY, context.onApproval, call.waiting);
+    return make({ onApproval, signal });
+  }
+  const held = new HeldCall((ask, until) =>
+    make({
+      ...askClient({ capabilities, ask, namesServer: context.namesServer }),
+      onApproval: approvalFrom(capabilities, ask, context.onApproval, call.waiting),
+      signal: until,
+    }),
+  );
   return settle(await held.next(signal), held, bound, context);
 }
 
@@ -205,10 +234,11 @@ async function callForModern(
 function settle(
   next: Next,
   held: HeldCall,
-  bound: ReturnType<typeof boundTo>,
+  boundOf: () => Bound,
   context: EndpointContext,
 ): Answer {
   if (next.kind === "ended") return next.answer;
+  const bound = boundOf();
   const id = context.held.hold(held, bound.caller);
   if (id === undefined) {
     held.cancel();

@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { RequestHandlers } from "../../model/request-handlers.ts";
 import type { SampledMessage, SamplingContent, SamplingRequest } from "../../model/sampling.ts";
 import type { Client } from "../client.ts";
-import type { Answer } from "../message.ts";
+import { type Answer, refuse, RPC } from "../message.ts";
 
 /**
  * Asks one thing and waits for the answer. Never rejects; an error means that there is none. `callId` is the call it is
@@ -34,6 +34,14 @@ function supportsForms({ elicitation }: JsonObject): boolean {
   if (!isJsonObject(elicitation)) return false;
   return Object.keys(elicitation).length === 0 || isJsonObject(elicitation["form"]);
 }
+
+/** Whether anything can be asked of the client at all. */
+export function takesQuestions({ elicitation, sampling }: JsonObject): boolean {
+  return isJsonObject(elicitation) || isJsonObject(sampling);
+}
+
+/** For a client that can show nothing. */
+export const NOBODY: Ask = async () => refuse(RPC.internalError, "the client cannot be asked");
 
 function supportsPages({ elicitation }: JsonObject): boolean {
   return isJsonObject(elicitation) && isJsonObject(elicitation["url"]);

@@ -5,14 +5,20 @@ import { createHash } from "node:crypto";
 import type { InputRequired } from "../../model/caller-options.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
+import type { Clock } from "../../util/clock.ts";
 import type { Exchange } from "../client.ts";
-import type { EndpointContext } from "../endpoint.ts";
+import type { Sealer } from "../sealed.ts";
 import { HOLD_MS } from "./held-calls.ts";
 
 const PURPOSE = "requestState";
 
+interface Sealing {
+  sealer: Sealer;
+  clock: Clock;
+}
+
 /** The part that says what the state is good for. */
-interface Bound {
+export interface Bound {
   caller: string;
   method: string;
   /** The tool, the prompt or the URI. */
@@ -33,11 +39,7 @@ export function boundTo({ client, request }: Exchange, name: string, args: JsonO
   return { caller: client.caller.id, method: request.method, name, args: hash };
 }
 
-export function sealState(
-  state: RequestState,
-  bound: Bound,
-  { sealer, clock }: EndpointContext,
-): string {
+export function sealState(state: RequestState, bound: Bound, { sealer, clock }: Sealing): string {
   return sealer.seal(PURPOSE, { ...bound, ...state, expiresAt: clock.now() + HOLD_MS });
 }
 
@@ -45,7 +47,7 @@ export function sealState(
 export function openState(
   sealed: unknown,
   bound: Bound,
-  { sealer, clock }: EndpointContext,
+  { sealer, clock }: Sealing,
 ): RequestState | undefined | "invalid" {
   if (sealed === undefined) return undefined;
   const state = typeof sealed === "string" ? sealer.open(PURPOSE, sealed) : undefined;
@@ -66,7 +68,7 @@ export const INVALID_STATE =
 export function askedByServer(
   { inputRequests, requestState }: InputRequired,
   bound: Bound,
-  context: EndpointContext,
+  context: Sealing,
 ): JsonObject {
   return {
     resultType: "input_required",

@@ -12,6 +12,7 @@ import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { OnSampling } from "../../model/sampling.ts";
 import type { ServerStateKind } from "../../model/server-state.ts";
 import type { ToolResult } from "../../model/tool.ts";
+import { errorMessage } from "../../util/error-message.ts";
 import {
   type AgentToolErrors,
   type AgentToolResult,
@@ -218,7 +219,7 @@ class RegistrySync {
     try {
       change();
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorMessage(error);
       const message = `the registry did not take the change (${reason})`;
       this.#options.onDiagnostic?.({ server, subject: tool.name, message });
     }

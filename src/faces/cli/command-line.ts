@@ -19,6 +19,7 @@ import { describePins } from "./pins/command.ts";
 import { describeServe } from "./serve/command.ts";
 import { describeStatus } from "./status/command.ts";
 import { LOG_LEVELS, type LogThreshold } from "./terminal/log.ts";
+import { describeTokens } from "./tokens/command.ts";
 import { describeTools } from "./tools/command.ts";
 import { describeTrust } from "./trust/command.ts";
 import { describeUp } from "./up/command.ts";
@@ -106,6 +107,10 @@ function describeProgram(output: ProgramOutput, choose: (command: CliCommand) =>
   addCommands(program, choose);
   describeHelp(program);
   program.commands.forEach((each) => hintAtHelp(each, `plugboard ${each.name()}`));
+  const call = program.commands.find((each) => each.name() === "call");
+  call?.showHelpAfterError(
+    "hint: arguments of a tool are written key=value; to see how: plugboard call --help",
+  );
   return program
     .allowExcessArguments()
     .addHelpText("after", HELP)
@@ -117,10 +122,11 @@ function describeProgram(output: ProgramOutput, choose: (command: CliCommand) =>
 }
 
 function addGlobalOptions(program: Parser): void {
+  const agent = new Option("--agent <id>", "use this agent from the configuration");
   const level = new Option("--log-level <level>", "what to log on stderr, by default warn");
   program
     .option("--config <file>", "use this configuration file")
-    .option("--agent <id>", "use this agent from the configuration")
+    .addOption(agent.argParser((id, earlier: string[] | undefined) => [...(earlier ?? []), id]))
     .option("--json", "print JSON on stdout")
     .addOption(level.choices(LOG_LEVELS))
     .option("--verbose", "the same as --log-level info")
@@ -142,6 +148,7 @@ function addCommands(program: Parser, choose: (command: CliCommand) => void): vo
   describeApprovals(program, choose, refuseCommand);
   describeAudit(program, choose);
   describeTrust(program, choose);
+  describeTokens(program, choose, refuseCommand);
   describeLogin(program, choose);
   describeServe(program, choose);
   describeUp(program, choose);
@@ -173,15 +180,21 @@ function hintAtHelp(command: Parser, name: string): void {
 }
 
 function globalOptions(given: Record<string, unknown>): GlobalOptions {
-  const { config, agent, logLevel, verbose } = given as {
+  const {
+    config,
+    agent: agents = [],
+    logLevel,
+    verbose,
+  } = given as {
     config?: string;
-    agent?: string;
+    agent?: string[];
     logLevel?: LogThreshold;
     verbose?: true;
   };
   return {
     config,
-    agent,
+    agent: agents.at(-1),
+    agents,
     json: given["json"] === true,
     color: given["color"] !== false,
     logLevel: logLevel ?? (verbose ? "info" : "warn"),
@@ -190,11 +203,21 @@ function globalOptions(given: Record<string, unknown>): GlobalOptions {
   };
 }
 
+/** What other programs for MCP servers call a command of ours. */
+const CALLED_ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ["list", "tools"],
+  ["ls", "tools"],
+  ["auth", "login"],
+  ["servers", "status"],
+  ["logs", "status"],
+  ["doctor", "status"],
+]);
+
 function refuseCommand(program: Parser, word: string): never {
-  const meant = closest(
-    word,
-    program.commands.map((each) => each.name()),
-  );
+  const names = program.commands.map((each) => each.name());
+  const elsewhere = CALLED_ELSEWHERE.get(word);
+  const meant =
+    elsewhere !== undefined && names.includes(elsewhere) ? elsewhere : closest(word, names);
   const hint = meant === undefined ? "" : `\n(Did you mean ${meant}?)`;
   program.error(`error: unknown command '${word}'${hint}`, { exitCode: EXIT.usage });
 }

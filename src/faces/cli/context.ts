@@ -9,6 +9,8 @@ import type { Screen } from "./terminal/screen.ts";
 export interface GlobalOptions {
   config?: string;
   agent?: string;
+  /** Every --agent, for commands that take several. `agent` is the last one. */
+  agents: readonly string[];
   json: boolean;
   color: boolean;
   logLevel: LogThreshold;

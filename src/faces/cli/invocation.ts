@@ -11,6 +11,7 @@ import type { LoginCommand, LogoutCommand } from "./login/command.ts";
 import type { PinsCommand } from "./pins/command.ts";
 import type { ServeCommand } from "./serve/command.ts";
 import type { StatusCommand } from "./status/command.ts";
+import type { TokensCommand } from "./tokens/command.ts";
 import type { ToolsCommand } from "./tools/command.ts";
 import type { TrustCommand } from "./trust/command.ts";
 import type { UpCommand } from "./up/command.ts";
@@ -26,6 +27,7 @@ export type CliCommand =
   | LoginCommand
   | LogoutCommand
   | TrustCommand
+  | TokensCommand
   | PinsCommand
   | ApprovalsCommand
   | AuditCommand

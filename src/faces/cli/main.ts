@@ -2,8 +2,9 @@
 
 import { plugboardHome } from "../../config/home.ts";
 import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
-import { checkStateDirectory } from "../../state/state-directory.ts";
-import { systemProblem } from "../../util/system-problem.ts";
+import { checkHome } from "../../state/state-directory.ts";
+import { errorMessage } from "../../util/error-message.ts";
+import { outputProblem, systemProblem } from "../../util/system-problem.ts";
 import { plainText } from "../../util/text.ts";
 import { readCommandLine } from "./command-line.ts";
 import type { CliContext, GlobalOptions } from "./context.ts";
@@ -38,7 +39,7 @@ export async function runCli(argv: readonly string[], io: CliIo = processIo()): 
   const lifetime = new Lifetime(io, {
     onFault: (error) => report(error),
     onSlowStop: () => print(["plugboard: stopping the servers; press Ctrl-C again to quit now"]),
-    onOutputLost: (error) => print(outputLostLines(error, paint)),
+    onOutputLost: (error) => print(outputLostLines(error, invocation, paint)),
   });
   const code =
     invocation.kind === "answered"
@@ -80,7 +81,7 @@ async function runWithin(
     if (command.kind === "up") lifetime.runAsService();
     const { clock, env, homedir } = io;
     // The ACP agent checks it too, and tells the editor.
-    if (command.kind !== "acp") await checkStateDirectory(plugboardHome(env, homedir), env);
+    if (command.kind !== "acp") await checkHome(plugboardHome(env, homedir), env);
     const logger = createLog({
       level: options.logLevel,
       format: env["PLUGBOARD_LOG_FORMAT"] === "json" ? "json" : "text",
@@ -136,6 +137,8 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
       return (await import("./audit/audit.ts")).runAudit(command, context);
     case "trust":
       return (await import("./trust/trust.ts")).runTrust(command, context);
+    case "tokens":
+      return (await import("./tokens/tokens.ts")).runTokens(command, context);
     case "acp":
       return (await import("./acp/acp.ts")).runAcp(command, context);
     case "serve":
@@ -180,7 +183,7 @@ function printJson(error: unknown, { kind }: CliCommand, screen: Screen): void {
 
 function errorJson(error: unknown): object {
   if (!(error instanceof PlugboardError)) {
-    return { code: "INTERNAL", message: error instanceof Error ? error.message : String(error) };
+    return { code: "INTERNAL", message: errorMessage(error) };
   }
   const { code, message, hint, server, problems } = error;
   return { code, message, hint, server, ...(problems.length > 0 && { problems }) };
@@ -196,15 +199,20 @@ function errorLines(
   return lines;
 }
 
-function outputLostLines({ message }: Error, paint: Paint): string[] {
+function outputLostLines(error: Error, invocation: Invocation, paint: Paint): string[] {
+  const isCall = invocation.kind === "run" && invocation.command.kind === "call";
   return [
-    `${paint("red", "plugboard:")} the output could not be written: ${plainText(message)}`,
+    `${paint("red", "plugboard:")} the output could not be written: ${plainText(outputProblem(error))}`,
+    // A person who reads only that something failed would make the call again.
+    ...(isCall
+      ? ["the call has been made, and may have taken effect; only its result is lost"]
+      : []),
     "hint: what is in the file or device is incomplete; make room, or write elsewhere",
   ];
 }
 
 function faultLines(error: unknown, paint: Paint, withStack: boolean): string[] {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   const stack = withStack && error instanceof Error ? error.stack : undefined;
   return [
     `${paint("red", "plugboard:")} internal error: ${plainText(message)}`,

@@ -9,9 +9,8 @@ import { parseAgentConfig } from "../../config/parse.ts";
 import type { AgentConfig } from "../../model/agent-config.ts";
 import type { Board } from "../../model/board.ts";
 import type { BoardOptions } from "../../model/board-options.ts";
-import { PlugboardError } from "../../model/errors.ts";
+import { PlugboardError, unknownServer } from "../../model/errors.ts";
 import type { Logger } from "../../model/logger.ts";
-import { closest } from "../../util/closest.ts";
 import type { CliContext } from "./context.ts";
 import { approvalPrompt } from "./questions/approve.ts";
 import { elicitationPrompt } from "./questions/elicit.ts";
@@ -26,13 +25,11 @@ export interface OpenOptions extends Pick<
   /** Use the demo, whatever is configured. */
   demo?: boolean;
   /** Use only this server. Throws UNKNOWN_SERVER where it is not configured. */
-  server?: string;
+  server?: string | undefined;
   /** The command shows the rules that match nothing, so they are not logged too. */
   showsRules?: boolean;
-  /** Use only the server that a name such as `files/read_file` begins with. Throws UNKNOWN_SERVER as well. */
-  serverIn?: string;
-  /** What the command names, as in `call files/read_file`: the warnings about other servers are left out. */
-  about?: string;
+  /** The server that the command is about: warnings about other servers are left out. Default: `server`. */
+  about?: string | undefined;
   /** Start servers again that crash, because the command runs for long. */
   restarts?: boolean;
   /** Changes the configuration for this command. */
@@ -52,14 +49,13 @@ export async function withBoard<Result>(
 ): Promise<Result> {
   const { io, options, logger, clock } = context;
   const { env, cwd, homedir } = io;
-  const { start, showsRules = false, adjust = (agent) => agent } = open;
+  const { start, showsRules, adjust = (agent) => agent } = open;
   const source = open.demo ? ({ kind: "demo" } as const) : findSource(context);
   const loaded = await loadAgent(source, context, demoConfig);
   if (source.kind === "file" && (await needsTrust(source, io))) {
-    await requireTrust(source.path, loaded, context);
+    await requireTrust(source, loaded, context);
   }
-  const server = open.server ?? serverIn(open.serverIn);
-  const about = server ?? /^([^/]+)\//.exec(open.about ?? "")?.[1];
+  const { server, about = server } = open;
   const agent = withoutOtherWarnings(
     about,
     await adjust(server === undefined ? loaded : onlyServer(server, loaded)),
@@ -73,7 +69,7 @@ export async function withBoard<Result>(
       skipFailed: server === undefined && start !== "eager",
       env,
       clock,
-      logger: warningsAbout(about, showsRules ? withoutRules(logger) : logger),
+      logger: withoutWarnings(logger, { about, showsRules }),
       stateDir: plugboardHome(env, homedir),
       workspaceDir: agent.workspace ?? cwd,
       owner: options.owner,
@@ -94,23 +90,18 @@ export async function withBoard<Result>(
   }
 }
 
-function withoutRules(logger: Logger): Logger {
+/** Leaves out warnings about rules that the command shows itself, and about other servers: `status` shows those. */
+function withoutWarnings(
+  logger: Logger,
+  { about, showsRules }: Pick<OpenOptions, "about" | "showsRules">,
+): Logger {
   return {
     ...logger,
     warn(message, fields) {
-      if (fields?.["setting"] === undefined) logger.warn(message, fields);
-    },
-  };
-}
-
-/** Leaves out what is warned of other servers than the one that a command names: `status` shows it. */
-function warningsAbout(about: string | undefined, logger: Logger): Logger {
-  if (about === undefined) return logger;
-  return {
-    ...logger,
-    warn(message, fields) {
-      const { server = about } = fields ?? {};
-      if (server === about) logger.warn(message, fields);
+      const { server, setting } = fields ?? {};
+      const isOfOther = about !== undefined && server !== undefined && server !== about;
+      const isShown = showsRules === true && setting !== undefined;
+      if (!isOfOther && !isShown) logger.warn(message, fields);
     },
   };
 }
@@ -151,7 +142,8 @@ function startedOnce({ servers }: AgentConfig): AgentConfig["servers"] {
   return servers.map((each) => ({ ...each, restartOnCrash: false }));
 }
 
-function serverIn(name = ""): string | undefined {
+/** The server that a name such as `files/read_file` begins with. */
+export function serverIn(name = ""): string | undefined {
   const slash = name.indexOf("/");
   return slash <= 0 || name.startsWith("native/") ? undefined : name.slice(0, slash);
 }
@@ -161,14 +153,10 @@ function onlyServer(name: string, agent: AgentConfig): AgentConfig {
   const others = agent.servers.filter((server) => server.name !== name);
   const leftOut = [...others, ...(agent.leftOut ?? [])];
   if (servers.length > 0) return { ...agent, servers, leftOut };
-  const names = agent.servers.map((server) => server.name);
-  const meant = closest(name, names);
-  const known =
-    names.length === 0 ? "no servers are configured" : `the servers are: ${names.join(", ")}`;
-  throw new PlugboardError("UNKNOWN_SERVER", `there is no server named '${name}'`, {
-    server: name,
-    hint: meant === undefined ? known : `did you mean '${meant}'?`,
-  });
+  throw unknownServer(
+    name,
+    agent.servers.map((server) => server.name),
+  );
 }
 
 /** Without a configuration: the demo server that comes with the package. */

@@ -5,7 +5,7 @@ import { plugboardHome } from "../../config/home.ts";
 import { parseAgentConfig } from "../../config/parse.ts";
 import type { AgentConfig } from "../../model/agent-config.ts";
 import { PlugboardError } from "../../model/errors.ts";
-import { checkStateDirectory } from "../../state/state-directory.ts";
+import { checkHome } from "../../state/state-directory.ts";
 import type { CliContext } from "./context.ts";
 import { findSource, loadAgent } from "./open.ts";
 import { needsTrust, requireTrust } from "./trust/require-trust.ts";
@@ -13,12 +13,12 @@ import { needsTrust, requireTrust } from "./trust/require-trust.ts";
 /** Without a configuration there are no servers: the demo is only for people at a terminal. */
 export async function readAgent(context: CliContext): Promise<AgentConfig> {
   const { env, homedir } = context.io;
-  await checkStateDirectory(plugboardHome(env, homedir), env);
+  await checkHome(plugboardHome(env, homedir), env);
   const source = findSource(context);
   const agent = await loadAgent(source, context, () => parseAgentConfig({ servers: {} }));
   if (source.kind !== "file" || !(await needsTrust(source, context.io))) return agent;
   try {
-    await requireTrust(source.path, agent, context);
+    await requireTrust(source, agent, context);
     return agent;
   } catch (error) {
     if (!(error instanceof PlugboardError) || error.code !== "UNTRUSTED") throw error;

@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { invalidArguments } from "../../bridge/arguments/invalid.ts";
 import { type GivenArguments, literalAt, parseArguments } from "../../bridge/arguments/parse.ts";
+import { errorCode } from "../../util/error-code.ts";
 import type { CliIo } from "./io.ts";
 import { readStdin, type StdinSource } from "./terminal/input.ts";
 
@@ -31,7 +32,7 @@ async function readValue(path: string, key: string | undefined, cwd: string): Pr
   try {
     return await readFile(resolve(cwd, path), "utf8");
   } catch (cause) {
-    const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown error";
+    const code = errorCode(cause) ?? "unknown error";
     const problem =
       code === "ENOENT" ? `there is no file ${path}` : `cannot read ${path} (${code})`;
     throw invalidArguments([problem], key === undefined ? undefined : literalAt(key));

@@ -2,7 +2,8 @@
 // a caller.
 
 import type { Lease, Owner } from "../../endpoint/http/sessions.ts";
-import { Endpoint, type EndpointOptions } from "../../endpoint/endpoint.ts";
+import type { EndpointOptions } from "../../endpoint/context.ts";
+import { Endpoint } from "../../endpoint/endpoint.ts";
 import type { Board } from "../../model/board.ts";
 import type { Caller, TokenPolicy } from "../../model/caller.ts";
 
@@ -44,7 +45,7 @@ export class GatewayAgents {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#opening.values()]);
+    await Promise.all(this.#opening.values());
     await Promise.all(this.list().map(({ board }) => board.close()));
   }
 

@@ -3,23 +3,29 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo, Socket } from "node:net";
+import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import type { McpEntry } from "../../endpoint/http/entry.ts";
 import type { Owner, Sessions } from "../../endpoint/http/sessions.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import type { Logger } from "../../model/logger.ts";
-import { type Clock, within } from "../../util/clock.ts";
+import { type Clock, pause, within } from "../../util/clock.ts";
 import { deferred } from "../../util/deferred.ts";
 import { hasErrorCode } from "../../util/error-code.ts";
 import type { GatewayAgents, Visitor } from "./agents.ts";
 
 /** How long calls may still take once the gateway is told to stop. */
 const DRAIN_MS = 10_000;
+/** How long a connection stays open on which a client may just be sending its next request. */
+const LAST_REQUEST_MS = 1000;
+/** How long a client may take to read its last answer. */
+const LAST_ANSWER_MS = 500;
 /** How long a request may take to arrive. */
 const HEADERS_MS = 20_000;
 const REQUEST_MS = 120_000;
 /** Longer than the load balancers in front of us, so that it is they who close an idle connection. */
 const KEEP_ALIVE_MS = 75_000;
+
+const NEVER = new AbortController().signal;
 
 /** Answers one path. */
 export type Route = (request: IncomingMessage, reply: ServerResponse) => void | Promise<void>;
@@ -57,7 +63,7 @@ export interface GatewayOptions {
 
 export interface GatewayWatcher {
   answered(route: RouteKind, status: number): void;
-  turnedAway(kind: "malformed" | "connections" | "stopping"): void;
+  turnedAway(kind: "malformed" | "connections"): void;
 }
 
 /** What a request asked for, roughly. */
@@ -65,7 +71,7 @@ type RouteKind = "mcp" | "health" | "seeing" | "open" | "none";
 
 type GatewayState =
   | { kind: "serving" }
-  /** New requests are refused, calls in flight go on. */
+  /** No new connections. A request on an old one is answered, and is the last one there. */
   | { kind: "draining" };
 
 export class Gateway {
@@ -144,12 +150,14 @@ export class Gateway {
   async close(): Promise<void> {
     const { clock, sessions, logger } = this.#options;
     this.#state = { kind: "draining" };
-    const closed = new Promise((resolve) => this.#server.close(resolve));
+    // Not the HTTP server's own `close`: it would cut connections on which a request is just arriving.
+    const closed = new Promise((resolve) => NetServer.prototype.close.call(this.#server, resolve));
     sessions.closeStreams();
+    await pause(clock, LAST_REQUEST_MS, NEVER);
     this.#server.closeIdleConnections();
     if (this.#inFlight > 0) {
       logger.info(`waiting for ${this.#inFlight} calls in flight`);
-      await within(clock, DRAIN_MS, this.#idle.promise);
+      await within(clock, DRAIN_MS - LAST_REQUEST_MS, this.#idle.promise);
     }
     if (this.#inFlight > 0) {
       logger.warn(`${this.#inFlight} calls did not end in time; they may have run`);
@@ -158,12 +166,9 @@ export class Gateway {
     // What was answered last may still be on its way.
     await new Promise((resolve) => setImmediate(resolve));
     this.#server.closeIdleConnections();
-    const gone = await within(
-      clock,
-      500,
-      closed.then(() => true),
-    );
-    if (gone === undefined) this.#server.closeAllConnections();
+    const gone = closed.then(() => true);
+    if ((await within(clock, LAST_ANSWER_MS, gone)) === undefined)
+      this.#server.closeAllConnections();
     await closed;
   }
 
@@ -173,6 +178,7 @@ export class Gateway {
     reply.on("error", () => {});
     const path = pathOf(request);
     const kind = this.#kindOf(path);
+    if (!this.isReady) reply.setHeader("Connection", "close");
     try {
       await this.#route(kind, path, request, reply);
     } catch (error) {
@@ -206,7 +212,6 @@ export class Gateway {
     if (path === "/readyz") {
       return this.isReady ? plain(reply, 200, "ready") : plain(reply, 503, "stopping");
     }
-    if (!this.isReady) return this.#refuseWhileStopping(reply);
     const open = openRoutes && findRoute(openRoutes, path);
     if (open !== undefined) return open(request, reply);
     const agent = path === "/mcp" ? defaultAgent : agentIn(path);
@@ -228,16 +233,9 @@ export class Gateway {
     const endpointFor: Owner["endpointFor"] = (session) => agent.endpointFor(visitor, session);
     await entry.handle(request, reply, { caller: visitor.caller, agent: id, endpointFor });
   }
-
-  #refuseWhileStopping(reply: ServerResponse): void {
-    this.#options.watcher?.turnedAway("stopping");
-    reply.setHeader("Connection", "close");
-    reply.setHeader("Retry-After", "1");
-    plain(reply, 503, "the gateway is stopping; nothing of this request has run");
-  }
 }
 
-function pathOf({ url = "/" }: IncomingMessage): string {
+export function pathOf({ url = "/" }: IncomingMessage): string {
   const end = url.indexOf("?");
   return end === -1 ? url : url.slice(0, end);
 }

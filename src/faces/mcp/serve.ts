@@ -2,7 +2,8 @@
 
 import { createSecretKey, randomBytes, randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
-import { Endpoint, type EndpointBoard, type EndpointOptions } from "../../endpoint/endpoint.ts";
+import type { EndpointBoard, EndpointOptions } from "../../endpoint/context.ts";
+import { Endpoint } from "../../endpoint/endpoint.ts";
 import { Sealer } from "../../endpoint/sealed.ts";
 import { serveOnStdio } from "../../endpoint/stdio.ts";
 import { openSpans } from "../../endpoint/trace.ts";
@@ -15,7 +16,7 @@ export interface ServeMcpOptions extends Partial<
   /** Default: stdin. */
   input?: Readable;
   /** Default: stdout. Nothing else may be written to it. */
-  output?: Pick<Writable, "write" | "once">;
+  output?: Pick<Writable, "write">;
   /** Aborting it ends the serving. */
   signal?: AbortSignal;
 }

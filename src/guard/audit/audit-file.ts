@@ -26,6 +26,7 @@ const KEEP = 5;
 
 interface OpenFile {
   handle: FileHandle;
+  fd: number;
   inode: number;
   /** It ends in the middle of a line: a process was killed, or the disk was full. */
   isTorn: boolean;
@@ -59,14 +60,15 @@ export class AuditFile {
   }
 
   /**
-   * Like `append` to the file that is open, and blocks until it is done. It may have been renamed since: the next
+   * Appends the first `length` bytes to the file that is open, and blocks until it is done. The file may have been renamed since: the next
    * `append` notices that, and whoever reads the audit reads the renamed file too.
    */
-  appendNow(lines: string): void {
-    const file = this.#open?.handle.fd;
+  appendNow(bytes: Buffer, length: number): void {
+    const file = this.#open?.fd;
     if (file === undefined) throw new Error("the audit is not open");
     try {
-      writeNow(file, this.#isTorn ? `\n${lines}` : lines);
+      if (this.#isTorn) writeNow(file, NEWLINE, NEWLINE.length);
+      writeNow(file, bytes, length);
       this.#isTorn = false;
     } catch (error) {
       this.#isTorn = true;
@@ -117,7 +119,8 @@ async function openFile(path: string): Promise<OpenFile> {
   await makeDirectory(dirname(path));
   const handle = await open(path, APPEND, 0o600);
   try {
-    return { handle, inode: (await handle.stat()).ino, isTorn: !endsInLine(handle.fd) };
+    const { fd } = handle;
+    return { handle, fd, inode: (await handle.stat()).ino, isTorn: !endsInLine(fd) };
   } catch (error) {
     await handle.close();
     throw error;
@@ -132,14 +135,8 @@ function endsInLine(file: number): boolean {
   return readSync(file, last, 0, 1, size - 1) === 1 && last.equals(NEWLINE);
 }
 
-/** Used again and again: most texts are one short line. */
-const buffer = Buffer.allocUnsafeSlow(4096);
-
-function writeNow(file: number, text: string): void {
-  const isShort = text.length * 3 <= buffer.length;
-  const bytes = isShort ? buffer : Buffer.from(text);
-  const end = isShort ? buffer.write(text) : bytes.length;
-  for (let at = 0; at < end;) at += writeSync(file, bytes, at, end - at);
+function writeNow(file: number, bytes: Buffer, length: number): void {
+  for (let at = 0; at < length;) at += writeSync(file, bytes, at, length - at);
 }
 
 async function look(path: string): Promise<Stats | undefined> {
@@ -152,7 +149,8 @@ async function look(path: string): Promise<Stats | undefined> {
   // Opening a named pipe would wait for a reader, perhaps forever; a link could lead to a file of somebody else.
   if (found.isFile()) return found;
   const kind = found.isSymbolicLink() ? "a symbolic link" : "not a regular file";
-  throw new PlugboardError("CONFIG_INVALID", `${path} is ${kind}`);
+  const message = `${path} is ${kind}; remove it, or name another file in audit.file`;
+  throw new PlugboardError("CONFIG_INVALID", message);
 }
 
 /** `audit.1.jsonl` … for `audit.jsonl`, the newest first. */

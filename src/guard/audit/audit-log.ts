@@ -6,7 +6,9 @@ import type { SuspiciousResult } from "../../model/audit-entry.ts";
 import { type Logger, silentLogger } from "../../model/logger.ts";
 import { type Clock, systemClock, type Timer, within } from "../../util/clock.ts";
 import { AuditFile } from "./audit-file.ts";
-import { type AuditRecord, lostLine, suspiciousLine, toLine, toStartLine } from "./record.ts";
+import { type AuditRecord, lostLine, suspiciousLine, toLine } from "./record.ts";
+import { StartLines } from "./start-lines.ts";
+import { reasonOf } from "../../util/system-problem.ts";
 
 export interface AuditLogOptions {
   file: string;
@@ -52,12 +54,10 @@ export class AuditLog {
   #isFlushing = false;
   #isClosed = false;
   #hasWarnedOfRotation = false;
-  /** Tells the starts of this process from those of others in the same file. */
-  readonly #idPrefix = randomBytes(4).toString("hex");
-  #started = 0;
+  /** About calls that have started; waiting for the end of the turn. */
+  readonly #starts = new StartLines(randomBytes(4).toString("hex"));
   /** Calls that have started and not ended. */
   #running = 0;
-  #starting = "";
   #startsWritten: Promise<void> | undefined;
 
   constructor({
@@ -77,7 +77,7 @@ export class AuditLog {
 
   /** Returns at once and never throws. */
   record(record: AuditRecord): void {
-    if (record.startId !== undefined) this.#running -= 1;
+    if (record.startNumber !== undefined) this.#running -= 1;
     if (this.#records.length + this.#lines >= this.#maxQueued) {
       this.#lost += 1;
       return;
@@ -90,37 +90,41 @@ export class AuditLog {
 
   /** Undefined, or a promise that resolves, when the line about the start is written or could not be. */
   start(record: AuditRecord): undefined | Promise<void> {
-    this.#started += 1;
-    const line = toStartLine(record, `${this.#idPrefix}-${this.#started}`);
+    this.#starts.add(record);
     this.#running += 1;
     if (!this.#file.isOpen) {
-      this.#keep(line);
+      this.#keepStarts();
       return this.flush();
     }
     // Waiting for a tick would cost a single call more than the write itself.
-    if (this.#running === 1) return this.#writeNow(line);
-    this.#starting += line;
+    if (this.#running === 1) return this.#writeStarts();
     this.#startsWritten ??= new Promise((resolve) => {
       // A tick comes after everything that this turn of the event loop still has to do.
       process.nextTick(() => {
-        const lines = this.#starting;
-        this.#starting = "";
         this.#startsWritten = undefined;
-        resolve(this.#writeNow(lines));
+        resolve(this.#writeStarts());
       });
     });
     return this.#startsWritten;
   }
 
   /** Waits for the disk: a queued write takes far longer, and the call must not be sent before. */
-  #writeNow(lines: string): undefined {
+  #writeStarts(): undefined {
+    const starts = this.#starts;
     try {
-      this.#file.appendNow(lines);
+      this.#file.appendNow(starts.bytes, starts.length);
+      starts.clear();
     } catch (error) {
-      this.#keep(lines);
+      this.#keepStarts();
       this.#onFailed(error);
     }
     return undefined;
+  }
+
+  #keepStarts(): void {
+    const { bytes, length } = this.#starts;
+    this.#keep(bytes.toString("utf8", 0, length));
+    this.#starts.clear();
   }
 
   /** Like `record`, for something suspicious in a result. */
@@ -169,7 +173,11 @@ export class AuditLog {
 
   /** Makes lines even if the disk does not keep up, so that the arguments can be freed. */
   #format(most: number): void {
-    for (const record of this.#records.splice(0, most)) this.#keep(toLine(record));
+    for (const record of this.#records.splice(0, most)) {
+      const { startNumber } = record;
+      const startId = startNumber === undefined ? undefined : this.#starts.idOf(startNumber);
+      this.#keep(toLine(record, startId));
+    }
   }
 
   #keep(line: string): void {
@@ -276,7 +284,3 @@ function newBatch(line: string): Batch {
 }
 
 const NOTHING = Buffer.alloc(0);
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

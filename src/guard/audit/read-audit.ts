@@ -1,5 +1,5 @@
-// Reads an audit, its oldest file first, and can follow it: then it goes on with what is written later. A line about a
-// call that started is left out once there is one about its end.
+// Reads an audit, its oldest file first, and can follow it: then it goes on with what is written later. Of the lines
+// that are there already, one about a call that started is left out if there is one about its end.
 
 import { type FileHandle, stat } from "node:fs/promises";
 import type {
@@ -20,7 +20,7 @@ export interface ReadAuditOptions {
   /** Go on after the end, until the signal aborts. */
   follow?: boolean;
   filter?: (line: AuditLine) => boolean;
-  /** Of the lines that are there already, only the last so many. */
+  /** Reads only this many of the last lines that are there already. */
   last?: number;
   signal?: AbortSignal;
   clock?: Clock;
@@ -34,10 +34,7 @@ const CHUNK = 64 * 1024;
 const LONGEST_LINE = 1024 * 1024;
 const NEWLINE = 0x0a;
 
-/**
- * Calls that have started and not ended are among the lines that are there already; of those that start while the audit
- * is followed only the end is given. Rejects if a file cannot be read.
- */
+/** A call that starts while the audit is followed is given twice: when it starts and when it ends. Rejects if a file cannot be read. */
 export async function* readAudit(options: ReadAuditOptions): AsyncGenerator<AuditLine> {
   const { file, follow = false, last = Infinity } = options;
   const { signal = new AbortController().signal, clock = systemClock } = options;
@@ -54,13 +51,13 @@ export async function* readAudit(options: ReadAuditOptions): AsyncGenerator<Audi
     while (!signal.aborted) {
       await pause(clock, POLL_MS, signal);
       const isRotated = tails.length === 0 || (await inodeOf(file)) !== tails.at(-1)?.inode;
-      yield* withoutStarts(read(tails, options));
+      yield* read(tails, options);
       // A process that had not noticed the rotation may have written to the renamed file until now.
       for (const done of tails.splice(0, tails.length - 1)) await done.close();
       if (!isRotated) continue;
       const fresh = await openNew(file, tails);
       tails = [...tails, ...fresh];
-      yield* withoutStarts(read(fresh, options));
+      yield* read(fresh, options);
     }
   } finally {
     for (const tail of tails) await tail.close();
@@ -130,10 +127,6 @@ async function* lastOf(lines: AsyncIterable<AuditLine>, last: number): AsyncGene
   yield* kept;
 }
 
-async function* withoutStarts(lines: AsyncIterable<AuditLine>): AsyncGenerator<AuditLine> {
-  for await (const line of lines) if (line.type !== "start") yield line;
-}
-
 async function inodeOf(file: string): Promise<number | undefined> {
   return stat(file).then(
     ({ ino }) => ino,
@@ -187,7 +180,9 @@ class Tail {
     let handle: FileHandle;
     try {
       if (!(await stat(path)).isFile()) {
-        throw new PlugboardError("CONFIG_INVALID", `${path} is not a regular file`);
+        throw new PlugboardError("CONFIG_INVALID", `${path} is not a regular file`, {
+          hint: "no calls can be recorded there: remove it, or name another file in audit.file",
+        });
       }
       handle = await openRegularFile(path);
     } catch (error) {

@@ -8,19 +8,39 @@ import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import type { ValueRedactor } from "../redact.ts";
 
-export interface AuditRecord {
-  /** Milliseconds since the epoch. */
-  time: number;
+/** Whose calls are recorded. It is the same for all calls of a tool by one caller, so what lines say about it is made once. */
+export class AuditedTool {
+  /** The members of a line that name it, as JSON. */
+  readonly json: string;
+  /** The same as the end of a line about a start. */
+  readonly startEnd: Buffer;
+  /** If present, the arguments themselves are written, passed through it. */
+  readonly redact: ValueRedactor | undefined;
+
+  constructor(names: AuditedNames, redact?: ValueRedactor) {
+    const { agent, session, caller, server, tool } = names;
+    this.json = JSON.stringify({ agent, session, caller, server, tool }).slice(1, -1);
+    this.startEnd = Buffer.from(`${this.json}}\n`);
+    this.redact = redact;
+  }
+}
+
+export interface AuditedNames {
   agent: string;
   session: string | undefined;
   caller: string | undefined;
   server: string;
   tool: string;
+}
+
+/** Many of them wait to be written, so it has few fields. */
+export interface AuditRecord {
+  /** Milliseconds since the epoch. */
+  time: number;
+  of: AuditedTool;
   args: KeptArguments | undefined;
-  /** If present, the arguments themselves are written, passed through it. */
-  redact: ValueRedactor | undefined;
-  /** Once a line was made about its start. */
-  startId: string | undefined;
+  /** The number of the line about its start, once there is one. */
+  startNumber: number | undefined;
   decision: Decision;
   durationMs: number;
   bytes: number;
@@ -28,71 +48,39 @@ export interface AuditRecord {
 }
 
 /**
- * Ends in a newline. Every call pays for this, so the JSON is put together by hand: JSON.stringify quotes
- * whatever comes from outside, and the rest is known to be plain.
+ * Ends in a newline. Refers to the line about its start, if there is one. Every call pays for this, so the JSON is put
+ * together by hand: JSON.stringify quotes whatever comes from outside, and the rest is known to be plain.
  */
-export function toLine(record: AuditRecord): string {
-  const { startId, decision, durationMs } = record;
-  const { argumentsHash, arguments: args } = describeArguments(record.args, record.redact);
+export function toLine(record: AuditRecord, startId?: string): string {
+  const { of, time, decision, durationMs } = record;
   return (
     `{"type":"call",` +
     (startId === undefined ? "" : `"start":"${startId}",`) +
-    aboutCall(record) +
-    (argumentsHash === undefined ? "" : `,"argumentsHash":"${argumentsHash}"`) +
-    (args === undefined ? "" : `,"arguments":${JSON.stringify(args)}`) +
+    `"time":"${isoTime(time)}",${of.json}${shownArguments(record)}` +
     `,"decision":"${decision.verdict}"` +
-    (decision.rule === undefined ? "" : `,"rule":${quoted(decision.rule)}`) +
+    (decision.rule === undefined ? "" : `,"rule":${JSON.stringify(decision.rule)}`) +
     `,"durationMs":${Math.round(durationMs * 100) / 100},"bytes":${record.bytes}` +
     `,"outcome":"${record.outcome}"}\n`
   );
 }
 
-/**
- * The line for a call that is about to be sent. Ends in a newline. The line for its end will refer to it. The call waits
- * for it, so it has the arguments only where the configuration asks for them: hashing takes as long as all the rest.
- */
-export function toStartLine(record: AuditRecord, id: string): string {
-  record.startId = id;
-  const { redact } = record;
-  const args = redact === undefined ? undefined : describeArguments(record.args, redact).arguments;
-  const shown = args === undefined ? "" : `,"arguments":${JSON.stringify(args)}`;
-  return `{"type":"start","id":"${id}",${aboutCall(record)}${shown}}\n`;
+/** The arguments or their hash as a member of a line, after a comma; empty if there is neither. */
+function shownArguments({ args: kept, of }: AuditRecord): string {
+  const { argumentsHash, arguments: args } = describeArguments(kept, of.redact);
+  if (args !== undefined) return `,"arguments":${JSON.stringify(args)}`;
+  return argumentsHash === undefined ? "" : `,"argumentsHash":"${argumentsHash}"`;
 }
 
-/** What is known of a call before it is sent. */
-function aboutCall({ time, agent, session, caller, server, tool }: AuditRecord): string {
-  return (
-    `"time":"${isoTime(time)}","agent":${quoted(agent)}` +
-    (session === undefined ? "" : `,"session":${quoted(session)}`) +
-    (caller === undefined ? "" : `,"caller":${quoted(caller)}`) +
-    `,"server":${quoted(server)},"tool":${quoted(tool)}`
-  );
-}
+let lastTime = Number.NaN;
+let lastText = "";
 
-/** The same few names are in every line. */
-const QUOTED = new Map<string, string>();
-const MOST_QUOTED = 2000;
-
-function quoted(text: string): string {
-  const known = QUOTED.get(text);
-  if (known !== undefined) return known;
-  const json = JSON.stringify(text);
-  if (QUOTED.size >= MOST_QUOTED) QUOTED.clear();
-  if (text.length <= 256) QUOTED.set(text, json);
-  return json;
-}
-
-let second = Number.NaN;
-let prefix = "";
-
-/** Like `toISOString`, which would take as long as the whole rest of the line. Most calls share their second with the one before. */
-function isoTime(ms: number): string {
-  const at = Math.floor(ms / 1000);
-  if (at !== second) {
-    prefix = new Date(at * 1000).toISOString().slice(0, -4);
-    second = at;
+/** `toISOString` would take as long as the whole rest of the line, and most calls share their millisecond with the one before. */
+export function isoTime(ms: number): string {
+  if (ms !== lastTime) {
+    lastText = new Date(ms).toISOString();
+    lastTime = ms;
   }
-  return `${prefix}${String(Math.floor(ms) - at * 1000).padStart(3, "0")}Z`;
+  return lastText;
 }
 
 export function suspiciousLine(

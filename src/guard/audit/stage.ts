@@ -4,12 +4,12 @@
 import type { AuditEntry } from "../../model/audit-entry.ts";
 import type { ContentBlock } from "../../model/content.ts";
 import { PlugboardError } from "../../model/errors.ts";
-import type { Stage, StageFor, ToolSubject } from "../../model/guard.ts";
+import type { GuardedCall, Next, Stage, StageFor, ToolSubject } from "../../model/guard.ts";
 import type { CallOutcome } from "../../model/tool.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import type { ValueRedactor } from "../redact.ts";
 import type { AuditLog } from "./audit-log.ts";
-import { type AuditRecord, keepArguments } from "./record.ts";
+import { AuditedTool, type AuditRecord, keepArguments } from "./record.ts";
 
 export interface AuditStageOptions {
   agent: string;
@@ -21,8 +21,11 @@ export interface AuditStageOptions {
   clock?: Clock;
 }
 
+/** Of which a tool remembers what its lines say. */
+const MOST_CALLERS = 100;
+
 export interface AuditStages {
-  whole: Stage;
+  whole: (subject: ToolSubject) => Stage;
   start: StageFor;
 }
 
@@ -30,49 +33,79 @@ export function auditStages(
   log: Pick<AuditLog, "record" | "start">,
   options: AuditStageOptions,
 ): AuditStages {
-  const { agent, session, clock = systemClock } = options;
-  const redact = options.arguments === true ? options.redact : undefined;
+  const { clock = systemClock } = options;
   const start: Stage = (call, next) => {
     const writing = call.audit && log.start(call.audit as AuditRecord);
-    if (writing === undefined) return next(call);
-    // Not async: a call without a start line must not pay for another promise.
-    // oxlint-disable-next-line promise/no-callback-in-promise -- `next` is the next stage, not a callback
-    return writing.then(() => next(call));
+    // Not async: a call whose line is written at once must not pay for another promise.
+    return writing === undefined ? next(call) : sendAfter(writing, call, next);
   };
-  const whole: Stage = async (call, next) => {
-    const started = clock.monotonic();
-    const { source, canonical } = call.subject;
-    const record: AuditRecord = {
-      time: clock.now(),
-      agent,
-      session,
-      caller: call.caller,
-      server: source.kind === "mcp" ? source.server : "native",
-      tool: source.kind === "mcp" ? source.tool : canonical.slice("native/".length),
-      args: keepArguments(call.args),
-      redact,
-      startId: undefined,
-      decision: call.decision,
-      durationMs: 0,
-      bytes: 0,
-      outcome: "error",
+  const whole = (subject: ToolSubject): Stage => {
+    const audited = byCaller((caller) => auditedTool(subject, caller, options));
+    return async (call, next) => {
+      const record: AuditRecord = {
+        time: clock.now(),
+        of: audited(call.caller),
+        args: keepArguments(call.args),
+        startNumber: undefined,
+        decision: call.decision,
+        durationMs: 0,
+        bytes: 0,
+        outcome: "error",
+      };
+      call.audit = record;
+      try {
+        const outcome = await next(call);
+        record.outcome = wordFor(outcome);
+        record.bytes = sizeOf(outcome);
+        return outcome;
+      } catch (error) {
+        if (error instanceof PlugboardError) record.outcome = error.code;
+        throw error;
+      } finally {
+        record.decision = call.decision;
+        record.durationMs = clock.monotonic() - call.started;
+        log.record(record);
+      }
     };
-    call.audit = record;
-    try {
-      const outcome = await next(call);
-      record.outcome = wordFor(outcome);
-      record.bytes = sizeOf(outcome);
-      return outcome;
-    } catch (error) {
-      if (error instanceof PlugboardError) record.outcome = error.code;
-      throw error;
-    } finally {
-      record.decision = call.decision;
-      record.durationMs = clock.monotonic() - started;
-      log.record(record);
-    }
   };
   return { whole, start: (subject) => (mayChange(subject) ? start : undefined) };
+}
+
+/** With two awaits: to return a promise from an async function or from `then` costs twice as much. */
+async function sendAfter(
+  writing: Promise<void>,
+  call: GuardedCall,
+  next: Next,
+): Promise<CallOutcome> {
+  await writing;
+  return await next(call);
+}
+
+/** Few callers make most of the calls. */
+function byCaller(make: (caller: string | undefined) => AuditedTool) {
+  const made = new Map<string | undefined, AuditedTool>();
+  return (caller: string | undefined): AuditedTool => {
+    let known = made.get(caller);
+    if (known === undefined) {
+      if (made.size >= MOST_CALLERS) made.clear();
+      known = make(caller);
+      made.set(caller, known);
+    }
+    return known;
+  };
+}
+
+function auditedTool(
+  { source, canonical }: ToolSubject,
+  caller: string | undefined,
+  { agent, session, redact, arguments: hasArguments }: AuditStageOptions,
+): AuditedTool {
+  const server = source.kind === "mcp" ? source.server : "native";
+  const tool = source.kind === "mcp" ? source.tool : canonical.slice("native/".length);
+  return new AuditedTool(
+    { agent, session, caller, server, tool },
+    hasArguments === true ? redact : undefined,
+  );
 }
 
 /**

@@ -8,6 +8,7 @@ import { Ajv } from "ajv/dist/ajv.js";
 import type { ErrorObject } from "ajv/dist/core.js";
 import { isDate } from "../../model/form.ts";
 import type { JsonObject } from "../../model/json.ts";
+import { errorMessage } from "../../util/error-message.ts";
 import { oneLine } from "../../util/text.ts";
 import { createBudget, meter, uniqueItems } from "./meter.ts";
 
@@ -46,7 +47,7 @@ export async function compileSchema(schema: JsonObject): Promise<CompiledSchema>
   } catch (error) {
     // The stack overflowed: references form a loop, or a very long chain.
     if (error instanceof RangeError) return { kind: "unusable", reason: "it is too intricate" };
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     return { kind: "unusable", reason: oneLine(reason, 200) };
   }
 }
@@ -141,7 +142,7 @@ function faultLine(errors: readonly ErrorObject[]): string {
   const error = last?.keyword === "if" ? (errors.at(-2) ?? last) : last;
   if (error === undefined) return "is not valid";
   const reason = oneLine(`${error.message ?? "is not valid"}${propertyOf(error)}`, LONGEST_REASON);
-  const path = oneLine(error.instancePath, LONGEST_PATH);
+  const path = oneLine(error.instancePath.replace(/\s*[\r\n]\s*/g, ""), LONGEST_PATH);
   return path === "" ? reason : `${path} ${reason}`;
 }
 
@@ -149,7 +150,8 @@ function faultLine(errors: readonly ErrorObject[]): string {
 function propertyOf({ params }: ErrorObject): string {
   const { additionalProperty, unevaluatedProperty, propertyName } = params;
   const name: unknown = additionalProperty ?? unevaluatedProperty ?? propertyName;
-  return typeof name === "string" ? ` ('${name}')` : "";
+  // A space for the end of a line would hide a secret from whoever redacts the message.
+  return typeof name === "string" ? ` ('${name.replace(/\s*[\r\n]\s*/g, "")}')` : "";
 }
 
 type FormatCheck = (text: string) => boolean;

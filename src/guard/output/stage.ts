@@ -79,6 +79,6 @@ function refuse(message: string): CallOutcome {
   return {
     content: [{ type: "text", text: message }],
     isError: true,
-    failure: { code: "INVALID_RESULT", message },
+    failure: { code: "INVALID_RESULT", message, mayHaveRun: true },
   };
 }

@@ -8,13 +8,14 @@ import type { PinMode } from "../../model/guard-settings.ts";
 import type { GuardedCall, StageFor, ToolSubject } from "../../model/guard.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { type Logger, silentLogger } from "../../model/logger.ts";
-import type { PinnedServer, PinnedTool, SeenValue, ServerPins } from "../../model/pin.ts";
+import type { LostPins, PinnedServer, PinnedTool, SeenValue, ServerPins } from "../../model/pin.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { oneLine, shellWord } from "../../util/text.ts";
 import { toolHash } from "./hash.ts";
 import { type PinChange, see, trust } from "./pin.ts";
 import type { PinStore } from "./pin-store.ts";
-import { refusal, toDiagnostics } from "./report.ts";
+import { lostReason, lostRemedy, refusal, toDiagnostics } from "./report.ts";
+import { reasonOf } from "../../util/system-problem.ts";
 
 /** One entry of a list. */
 export interface ListedContent extends ContentName {
@@ -35,7 +36,7 @@ export interface ContentPinsOptions {
   redact: <Value>(value: Value) => Value;
 }
 
-type ContentChange = Extract<PinChange, { kind: "changed" | "new" }>;
+type ContentChange = Extract<PinChange, { kind: "changed" | "new" | "lost" }>;
 
 type Sights = ReadonlyMap<string, SeenValue<PinnedTool>>;
 
@@ -65,7 +66,7 @@ export class ContentPins {
   }
 
   /**
-   * Reports what differs from the pins. From now on that decides what is withheld. The server's tools must have been
+   * Reports what differs from the pins. From now on that decides what is offered. The server's tools must have been
    * pinned before.
    */
   async check(
@@ -89,18 +90,27 @@ export class ContentPins {
     return this.#diagnostics(watch, listing);
   }
 
-  /** Whether it is kept from everybody until it is approved. */
-  isWithheld(subject: ToolSubject): boolean {
-    return this.#blocking(subject) !== undefined;
+  /** False for what is kept from everybody until it is approved. */
+  offers(subject: ToolSubject): boolean {
+    return this.#blocking(subject) === undefined;
   }
 
   readonly stage: StageFor = (subject) => {
-    if (!this.isWithheld(subject)) return undefined;
+    if (this.offers(subject)) return undefined;
     return async (call, rest) => {
       await this.#throwIfBlocked(subject, call);
       return rest(call);
     };
   };
+
+  /**
+   * Rejects with CHANGED_TOOL if it is kept back by now; undefined at once if it is not. Its server may have been
+   * started for the request, and have listed only since.
+   */
+  recheck(call: GuardedCall): Promise<void> | undefined {
+    const { subject } = call;
+    return this.offers(subject) ? undefined : this.#throwIfBlocked(subject, call);
+  }
 
   #blocking({ source, content }: ToolSubject): ContentChange | undefined {
     if (source.kind !== "mcp" || content === undefined) return undefined;
@@ -144,8 +154,10 @@ export class ContentPins {
   /** Adds what was listed to what is stored by now, and compares the two. Never rejects. */
   async #compare(watch: Watch): Promise<void> {
     let after: ServerPins | undefined;
+    let lost: LostPins | undefined;
     try {
-      after = await this.#options.store.update(watch.id, (pins) => {
+      after = await this.#options.store.update(watch.id, (pins, missing) => {
+        lost = missing;
         // The pins of its tools are kept first. If they are lost, these are not made anew.
         if (pins === undefined) throw new NotPinned();
         return [...watch.sights].reduce((each, [listing, sights]) => {
@@ -156,25 +168,29 @@ export class ContentPins {
       if (!(error instanceof NotPinned)) {
         this.#logger.warn("pins could not be saved", {
           server: watch.id.server,
-          reason: String(error),
+          reason: reasonOf(error),
         });
         return;
       }
     }
     const sighted = after === undefined && watch.mode !== "block" ? [] : watch.sights.values();
-    const changes = [...sighted].flatMap((sights) =>
-      compareContent(watch.id.server, after, sights),
+    watch.changes = new Map(
+      [...sighted].flatMap((sights) => compareContent(watch.id.server, after ?? lost, sights)),
     );
-    watch.changes = new Map(changes.map((each) => [each.tool, each]));
   }
 
   #diagnostics({ id, mode, sights, changes }: Watch, listing: Listing): Diagnostic[] {
     const { server } = id;
     const names = sights.get(listing) ?? new Map();
-    const found = [...changes.values()].filter(({ tool }) => names.has(tool));
+    const found = [...changes].flatMap(([name, change]) => (names.has(name) ? [change] : []));
+    const [first] = found;
+    if (first?.kind === "lost") {
+      const effect = `its ${listing} are neither listed nor read`;
+      return [{ server, message: `${lostReason(first)}; ${effect}; ${lostRemedy(first)}` }];
+    }
     const shown = found.slice(0, MOST_DIAGNOSTICS).flatMap((each): Diagnostic[] => {
       const { isPersistent } = this.#options.store;
-      if (each.kind === "changed") return toDiagnostics([each], mode, isPersistent);
+      if (each.kind !== "new") return toDiagnostics([each], mode, isPersistent);
       const effect = mode === "block" ? "; not offered and refused until it is approved" : "";
       const name = shellWord(`${server}/${each.tool}`);
       const remedy = isPersistent ? `; to accept it: plugboard pins approve ${name}` : "";
@@ -230,18 +246,19 @@ function isOf(listing: Listing, name: string): boolean {
   return name.startsWith(listing === "prompts" ? "prompt:" : "resource:");
 }
 
-/** Without pins nobody can tell what has changed, so everything counts as new. Only `block` asks then. */
+/** What differs, by name. Without pins nobody can tell, so nothing is as it was. Only `block` asks then. */
 function compareContent(
   server: string,
-  pins: ServerPins | undefined,
+  pins: ServerPins | LostPins | undefined,
   sights: Sights,
-): ContentChange[] {
-  return [...sights].flatMap(([tool, sight]): ContentChange[] => {
+): [string, ContentChange][] {
+  return [...sights].flatMap(([tool, sight]): [string, ContentChange][] => {
+    if (pins !== undefined && "why" in pins) return [[tool, { kind: "lost", ...pins }]];
     const pin = pins?.tools.get(tool);
-    if (pin === undefined || pin.kind === "new") return [{ kind: "new", server, tool }];
+    if (pin === undefined || pin.kind === "new") return [[tool, { kind: "new", server, tool }]];
     const { value: before, hash } = pin.approved;
     return hash === sight.hash
       ? []
-      : [{ kind: "changed", server, tool, before, after: sight.value }];
+      : [[tool, { kind: "changed", server, tool, before, after: sight.value }]];
   });
 }

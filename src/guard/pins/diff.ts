@@ -30,6 +30,8 @@ const LEAD = 40;
 
 interface Pair {
   path: string;
+  /** Of a resource or prompt. */
+  isContent?: boolean;
   before: unknown;
   after: unknown;
 }
@@ -40,6 +42,7 @@ export function diffTools(
   { excerpt: max = EXCERPT, changes: most = MOST_CHANGES }: DiffLimits = {},
 ): Diff {
   const changes: FieldChange[] = [];
+  const isContent = /^(?:resource|prompt):/.test(after.name);
   // Not recursive: a definition may be nested as deep as the list of tools allows.
   const pairs: Pair[] = [{ path: "", before, after }];
   for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
@@ -49,7 +52,7 @@ export function diffTools(
       continue;
     }
     if (changes.length === most) return { changes, isCut: true };
-    changes.push(toChange(pair, max));
+    changes.push(toChange({ ...pair, isContent }, max));
   }
   return { changes, isCut: false };
 }
@@ -87,7 +90,12 @@ function childPath(path: string, key: string, isList: boolean): string {
   return path === "" ? name : `${path}.${name}`;
 }
 
-function toChange({ path, before, after }: Pair, max: number): FieldChange {
+/** What is listed about a resource or prompt is pinned in the place of a schema. No other key may lose its place. */
+const LISTED = /^inputSchema\.(?=(?:name|mimeType|arguments)(?![^.[]))/;
+
+function toChange(pair: Pair, max: number): FieldChange {
+  const { before, after } = pair;
+  const path = pair.isContent === true ? pair.path.replace(LISTED, "") : pair.path;
   if (typeof before === "string" && typeof after === "string") {
     return { path, ...excerpt(before, after, max) };
   }

@@ -20,6 +20,7 @@ import { type Clock, systemClock } from "../../util/clock.ts";
 import { hasErrorCode } from "../../util/error-code.ts";
 import { makeDirectory } from "../../util/make-directory.ts";
 import { textHash, toolHash } from "./hash.ts";
+import { reasonOf } from "../../util/system-problem.ts";
 
 const FORMAT = 1;
 /** Holds the longest list of tools twice, with every character escaped. */
@@ -51,7 +52,7 @@ export type StoredPins =
 export interface PinStoreOptions {
   /** Without it, pins live as long as the store. */
   stateDir?: string;
-  /** Removes secrets from pins that an earlier version kept with them. */
+  /** Removes secrets from pins that an earlier version kept with them. Without it, such pins stay as they are. */
   redact?: Redact;
   clock?: Clock;
   logger?: Logger;
@@ -61,14 +62,14 @@ export class PinStore {
   readonly #directory: string | undefined;
   /** One file for each definition that was pinned. It is not in the directory of the pins: that may be deleted whole. */
   readonly #known: string;
-  readonly #redact: Redact;
+  readonly #redact: Redact | undefined;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #memory = new Map<string, ServerPins>();
 
   constructor({
     stateDir,
-    redact = (text) => text,
+    redact,
     clock = systemClock,
     logger = silentLogger,
   }: PinStoreOptions = {}) {
@@ -92,7 +93,7 @@ export class PinStore {
     // Older versions did not keep a record of what was pinned.
     if ((await this.#record(name)) === "absent") {
       await this.#writeRecord(name, id).catch((error: unknown) =>
-        this.#logger.warn("pins could not be recorded", { reason: String(error) }),
+        this.#logger.warn("pins could not be recorded", { reason: reasonOf(error) }),
       );
     }
     const clean = withoutSecrets(stored.pins, this.#redact);
@@ -227,8 +228,10 @@ function compareText(a: string, b: string): number {
 }
 
 /** The same pins if they have no secrets. A tool that is left out when it is listed has no pin either. */
-function withoutSecrets(pins: ServerPins, redact: Redact): ServerPins {
-  let isChanged = false;
+function withoutSecrets(given: ServerPins, redact: Redact | undefined): ServerPins {
+  if (redact === undefined) return given;
+  const { mayHoldSecrets = false, ...pins } = given;
+  let isChanged = mayHoldSecrets;
   const clean = <Value>(
     pin: Pin<Value>,
     cleanValue: (value: Value) => Value,
@@ -262,14 +265,23 @@ function withoutSecrets(pins: ServerPins, redact: Redact): ServerPins {
     if (!leftOut.has(name)) tools.set(name, cleaned);
   }
   const instructions = clean(pins.instructions, redact, textHash);
-  return isChanged || leftOut.size > 0 ? { ...pins, instructions, tools } : pins;
+  return isChanged || leftOut.size > 0 ? { ...pins, instructions, tools } : given;
 }
 
 type Check<Value> = (value: unknown) => value is Value;
 
-function toFile({ server, key, seenWith, instructions, tools }: ServerPins): object {
-  // A list: the server chooses the names, and an object could not hold a tool called __proto__.
-  return { format: FORMAT, server, key, seenWith, instructions, tools: [...tools] };
+function toFile(pins: ServerPins): object {
+  const { server, key, seenWith, instructions, tools, mayHoldSecrets = false } = pins;
+  return {
+    format: FORMAT,
+    server,
+    key,
+    redacted: !mayHoldSecrets,
+    seenWith,
+    instructions,
+    // A list: the server chooses the names, and an object could not hold a tool called __proto__.
+    tools: [...tools],
+  };
 }
 
 function fromFile(content: unknown): ServerPins | undefined {
@@ -282,6 +294,7 @@ function fromFile(content: unknown): ServerPins | undefined {
   return {
     server,
     key,
+    ...(content["redacted"] !== true && { mayHoldSecrets: true }),
     ...(Array.isArray(seenWith) && { seenWith: seenWith.filter(isText) }),
     instructions,
     tools: new Map(tools),

@@ -13,7 +13,8 @@ import { untilAborted } from "../../util/abort.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { compare, isFirstFor, observe, type PinChange, type Sighting, toSighting } from "./pin.ts";
 import { type PinStore, UNCHANGED } from "./pin-store.ts";
-import { lostReason, refusal, toDiagnostics, withheldTool } from "./report.ts";
+import { lostReason, refusal, toDiagnostics, nameOnly } from "./report.ts";
+import { reasonOf } from "../../util/system-problem.ts";
 
 export interface PinsOptions {
   store: PinStore;
@@ -24,7 +25,7 @@ export interface PinsOptions {
 export interface PinnedServerHooks {
   /** Asks the server for its tools again, and starts it if it does not run. Must not reject. */
   relist?: () => Promise<void>;
-  /** What is offered of the server's tools is not what it was, although the server has not listed them again. */
+  /** Called when other tools of the server are offered than before, although it has not listed them again. */
   onOffer?: () => void;
 }
 
@@ -38,6 +39,8 @@ interface Watch extends PinnedServerHooks {
   /** With `block`: nobody can tell what has changed, so everything is refused. */
   lost: LostPins | undefined;
   sighting: Sighting | undefined;
+  /** The sighting is from an earlier run. It is compared with the pins, but nothing is pinned for the first time by it. */
+  isFromCache: boolean;
   blocked: ReadonlyMap<string, PinChange>;
   instructions: PinChange | undefined;
 }
@@ -79,6 +82,7 @@ export class Pins {
       isStored: stored.kind === "pinned",
       lost: mode === "block" ? lost : undefined,
       sighting: undefined,
+      isFromCache: false,
       blocked: new Map(),
       instructions: undefined,
     });
@@ -94,16 +98,20 @@ export class Pins {
     instructions: string | undefined,
     /** What the host had advertised to the server. */
     capabilities: JsonObject = {},
+    from: "server" | "cache" = "server",
   ): Diagnostic[] {
     const watch = this.#watches.get(server);
     if (watch === undefined) return [];
     watch.sighting = toSighting(tools, instructions, this.#clock.now(), capabilities);
+    watch.isFromCache = from === "cache";
     if (watch.lost !== undefined) {
       // They may have been restored or forgotten since.
       void this.#save(watch);
       return this.report(server);
     }
     if (watch.pins === undefined) {
+      // Its pins were forgotten. The list that is known may be the very one that the user does not want.
+      if (watch.isFromCache) return [];
       this.#logger.info("seen for the first time: pinned", { server, tools: tools.length });
     } else if (isFirstFor(watch.pins, watch.sighting)) {
       const advertised = watch.sighting.capabilities;
@@ -141,39 +149,39 @@ export class Pins {
     return tools.map((tool) => {
       const change = this.#changeOf(server, tool.name);
       if (change === undefined || change.kind === "instructions") return tool;
-      if (change.kind !== "changed") return withheldTool(change, tool.name);
+      if (change.kind !== "changed") return nameOnly(change, tool.name);
       const { _meta, execution } = tool;
       return { ...change.before, ...(_meta && { _meta }), ...(execution && { execution }) };
     });
   }
 
-  /** Whether the tool is not offered at all. */
-  isWithheld(server: string, tool: string): boolean {
+  /** False for a tool of which `offered` leaves nothing but its name. */
+  offers(server: string, tool: string): boolean {
     const kind = this.#changeOf(server, tool)?.kind;
-    return kind === "new" || kind === "lost";
+    return kind !== "new" && kind !== "lost";
   }
 
-  /** Whether the server's instructions have changed and nobody has approved that, or nobody can tell. */
-  withholdsInstructions(server: string): boolean {
+  /** False while the server's instructions have changed and nobody has approved that, or nobody can tell. */
+  offersInstructions(server: string): boolean {
     const watch = this.#watches.get(server);
-    return watch?.mode === "block" && (watch.lost ?? watch.instructions) !== undefined;
+    return watch?.mode !== "block" || (watch.lost ?? watch.instructions) === undefined;
   }
 
   readonly stage: StageFor = ({ source }) => {
     if (source.kind !== "mcp") return undefined;
     if (this.#watches.get(source.server)?.mode !== "block") return undefined;
     return (call, rest) => {
-      const doubt = this.#doubt(call, true);
-      return doubt === undefined ? rest(call) : doubt.then(() => rest(call));
+      const check = this.#checkIfBlocked(call, true);
+      return check === undefined ? rest(call) : check.then(() => rest(call));
     };
   };
 
   /**
-   * Rejects with CHANGED_TOOL if the tool is blocked by now; undefined at once if nothing suggests it. A server
-   * that is started for the call may turn out to have other tools than were known.
+   * Rejects with CHANGED_TOOL if the tool is blocked by now; undefined if there is nothing to await. A server that
+   * is started for the call may turn out to have other tools than were known.
    */
   recheck(call: GuardedCall): Promise<void> | undefined {
-    return this.#doubt(call, false);
+    return this.#checkIfBlocked(call, false);
   }
 
   /** Resolves when all sightings are saved, or could not be. */
@@ -181,7 +189,8 @@ export class Pins {
     await this.#saving;
   }
 
-  #doubt(call: GuardedCall, mayRelist: boolean): Promise<void> | undefined {
+  /** Undefined at once if nothing suggests that the tool is blocked. */
+  #checkIfBlocked(call: GuardedCall, mayRelist: boolean): Promise<void> | undefined {
     const { source } = call.subject;
     if (source.kind !== "mcp") return undefined;
     const { server, tool } = source;
@@ -234,10 +243,11 @@ export class Pins {
         // Pins that this process still knows take the place of those that are lost.
         const isForgotten = watch.isStored && missing === undefined;
         const known = pins ?? (isForgotten ? undefined : watch.pins);
-        if (known !== undefined || missing === undefined || watch.mode !== "block") {
+        const isLost = missing !== undefined && watch.mode === "block";
+        if (known !== undefined || !(isLost || watch.isFromCache)) {
           return observe(known, id, sighting);
         }
-        lost = missing;
+        if (isLost) lost = missing;
         return UNCHANGED;
       });
       const before = watch.sighting && offerOf(watch);
@@ -250,7 +260,7 @@ export class Pins {
     } catch (error) {
       if (this.#hasWarned) return;
       this.#hasWarned = true;
-      this.#logger.warn("pins could not be saved", { server: id.server, reason: String(error) });
+      this.#logger.warn("pins could not be saved", { server: id.server, reason: reasonOf(error) });
     }
   }
 }

@@ -68,8 +68,8 @@ function personalRemedy(change: PinChange): string {
   return `review and approve it; to see what changed: plugboard pins show ${sayPin(change)}`;
 }
 
-/** What is left of a tool that must not be offered, for whoever asks for it by its name. */
-export function withheldTool(change: PinChange, name: string): ToolDefinition {
+/** A tool that must not be offered, without its definition. Whoever asks for it by name gets this. */
+export function nameOnly(change: PinChange, name: string): ToolDefinition {
   const description = `(not offered: ${summary(change)}; a person has to approve it)`;
   return { name, description, inputSchema: { type: "object" } };
 }
@@ -137,6 +137,6 @@ function pinName(change: PinChange): string {
 
 /** The same in a message that a model reads. */
 function sayPin(change: PinChange): string {
-  const isPlain = "tool" in change && isPlainName(change.tool);
+  const isPlain = "tool" in change && isPlainName(change.tool.replace(/^prompt:/, ""));
   return isPlain ? pinName(change) : shellWord(change.server);
 }

@@ -8,7 +8,8 @@ import { basename, join } from "node:path";
 import type { ContentBlock } from "../../model/content.ts";
 import type { ToolSubject } from "../../model/guard.ts";
 import type { FramingMode } from "../../model/guard-settings.ts";
-import { isOwnerGone, ownerName } from "../../state/process-owner.ts";
+import { ownerName, ownerState } from "../../state/process-owner.ts";
+import { errorCode, hasErrorCode } from "../../util/error-code.ts";
 import { byteSize, oneLine } from "../../util/text.ts";
 import { makeDirectory } from "../../util/make-directory.ts";
 import { type CutText, type Fitted, type OversizedMedia, wholeText } from "./fit.ts";
@@ -141,8 +142,8 @@ export class SpillDirectory {
       await writeFile(path, bytes, { flag: "wx", mode: 0o600 });
     } catch (error) {
       // Half a file is useless. A file that was there before must stay.
-      if (path !== undefined && codeOf(error) !== "EEXIST") await tryDelete(path);
-      return { kind: "failed", reason: codeOf(error) };
+      if (path !== undefined && !hasErrorCode(error, "EEXIST")) await tryDelete(path);
+      return { kind: "failed", reason: errorCode(error) ?? String(error) };
     }
     this.#files.push({ path, bytes: bytes.length, ...about });
     this.#total += bytes.length;
@@ -196,7 +197,7 @@ export async function removeLeftBehind(parent: string): Promise<void> {
   for (const name of await readdir(parent).catch(() => [])) {
     const end = name.lastIndexOf(".");
     if (!name.startsWith(PREFIX) || end === -1) continue;
-    if (isOwnerGone(name.slice(PREFIX.length, end))) await tryDelete(join(parent, name));
+    if (ownerState(name.slice(PREFIX.length, end)) === "gone") await tryDelete(join(parent, name));
   }
 }
 
@@ -207,10 +208,6 @@ async function tryDelete(path: string): Promise<void> {
 
 function stemOf(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]+/g, "-").slice(0, LONGEST_STEM) || "result";
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : String(error);
 }
 
 interface SaveOptions {

@@ -230,7 +230,7 @@ async function discover(
 const SERVER_INFO = "io.modelcontextprotocol/serverInfo";
 const CAPABILITIES = ["tools", "resources", "prompts", "logging", "completions"] as const;
 
-/** A capability is an object, empty or with switches. The rest of it is no concern of ours, however deep it goes. */
+/** A capability is an object, empty or with switches. Nothing else in it is read, however deep it goes. */
 function readCapabilities(stated: unknown): { capabilities: JsonObject; odd: string[] } {
   const capabilities: JsonObject = {};
   const odd: string[] = [];
@@ -265,7 +265,8 @@ function unsupported(
   protocol: ProtocolChoice,
 ): PlugboardError {
   const versions = offered.slice(0, 10).map((each) => String(each).slice(0, 100));
-  const shown = versions.map((each) => oneLine(each, 40));
+  // A space for the end of a line would hide a secret from whoever redacts the message.
+  const shown = versions.map((each) => oneLine(each.replace(/\s*[\r\n]\s*/g, ""), 40));
   const known = shown.find((each) => each === MODERN_VERSION || LEGACY_VERSIONS.includes(each));
   const details = { permanent: true };
   if (known === undefined) {

@@ -20,8 +20,8 @@ export function readIdentity(
     protocolVersion: handshake.protocolVersion,
     ...(handshake.isEraDoubtful && { isEraDoubtful: true }),
     ...(info !== undefined && {
-      name: oneLine(redact(oneLine(info.name)), 100),
-      version: oneLine(redact(oneLine(info.version)), 50),
+      name: oneLine(redact(plainText(info.name)), 100),
+      version: oneLine(redact(plainText(info.version)), 50),
     }),
     ...(instructions !== undefined && {
       instructions: truncate(

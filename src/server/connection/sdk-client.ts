@@ -4,6 +4,7 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { type ErrorCode, PlugboardError } from "../../model/errors.ts";
 import type { ContentChange } from "../../model/server-content.ts";
+import { errorMessage } from "../../util/error-message.ts";
 import { oneLine } from "../../util/text.ts";
 import type { RequestRouter } from "../requests/request-router.ts";
 import { REQUEST_METHODS, type RequestMethod } from "../requests/server-requests.ts";
@@ -57,7 +58,7 @@ export async function attachClient(sdk: Sdk, options: AttachOptions): Promise<Cl
     }
   } catch (error) {
     if (error instanceof PlugboardError) throw error;
-    const message = oneLine(error instanceof Error ? error.message : String(error), 2000);
+    const message = oneLine(errorMessage(error), 2000);
     throw new PlugboardError("HANDSHAKE_FAILED", message, { cause: error });
   }
   return client;

@@ -6,7 +6,7 @@ import { PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { Redact } from "../../model/without-secrets.ts";
 import { isTooDeep } from "../../util/json-depth.ts";
-import { byteSize, oneLine, plural } from "../../util/text.ts";
+import { byteSize, oneLine, plainText, plural } from "../../util/text.ts";
 import type { Wire } from "../transport/carrier.ts";
 import { TextCleaner } from "./text-cleaner.ts";
 
@@ -134,8 +134,8 @@ class Diagnostics {
     this.#diagnostics.push(
       subject === undefined
         ? { server, message }
-        : // A part of a secret would not be recognised, so it is cut after that.
-          { server, message, subject: oneLine(this.#redact(oneLine(subject)), 80) },
+        : // A part of a secret would not be recognised, nor one with a space for the end of a line.
+          { server, message, subject: oneLine(this.#redact(plainText(subject)), 80) },
     );
   }
 

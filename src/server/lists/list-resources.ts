@@ -3,7 +3,7 @@
 import type { JsonObject } from "../../model/json.ts";
 import type { ResourceDefinition, ResourceTemplateDefinition } from "../../model/resource.ts";
 import { dataWithoutSecrets } from "../../model/without-secrets.ts";
-import { oneLine } from "../../util/text.ts";
+import { oneLine, plainText } from "../../util/text.ts";
 import { dropSecretIcons, readIcons } from "./icons.ts";
 import { copyMembers, type ListKind } from "./list-pages.ts";
 import type { TextCleaner } from "./text-cleaner.ts";
@@ -90,6 +90,6 @@ function clean<Item extends ItemDetails>(item: Item, uri: string, cleaner: TextC
   };
   dropSecretIcons(cleaned, cleaner.redact);
   if (mimeType !== undefined)
-    cleaned.mimeType = oneLine(cleaner.redact(oneLine(mimeType)), MAX_TYPE);
+    cleaned.mimeType = oneLine(cleaner.redact(plainText(mimeType)), MAX_TYPE);
   return cleaned;
 }

@@ -1,5 +1,6 @@
 // How a server's tools are listed: what makes one valid, and what is cleaned.
 
+import { contentPattern } from "../../model/content-pattern.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { ToolDefinition } from "../../model/tool.ts";
 import { toolWithoutSecrets } from "../../model/without-secrets.ts";
@@ -30,6 +31,10 @@ export const TOOL_LIST: ListKind<ToolDefinition> = {
 function readTool(item: JsonObject): ToolDefinition | string {
   const { name, inputSchema, outputSchema } = item;
   if (typeof name !== "string" || name === "") return "it has no name";
+  // Rules, pins and approvals go by this name. A server could pass a tool off as a resource that is permitted.
+  const content = contentPattern(name);
+  if (content !== undefined)
+    return `its name begins with "${content.kind}:" and would name a ${content.kind}`;
   if (!isJsonObject(inputSchema)) return "its inputSchema is not an object";
   const fault = schemaFault(inputSchema);
   if (fault !== undefined) return `its inputSchema ${fault}`;

@@ -5,6 +5,7 @@ import { type ErrorCode, type ErrorDetails, PlugboardError } from "../../model/e
 import { isJsonObject } from "../../model/json.ts";
 import { parseJson } from "../../util/parse-json.ts";
 import { oneLine } from "../../util/text.ts";
+import { CAUSES, INSTALL_QUESTION, setVariables, WRONG_ARGS } from "./known-causes.ts";
 
 /** Lines as plain text and without secrets. */
 export interface ServerOutput {
@@ -23,7 +24,7 @@ export interface FailureCause {
   remedy?: string;
   /** The remedy repeats a part of what the server wrote. */
   isRemedyQuoted?: boolean;
-  /** What spoils the line, if it would be a message; follows "a line that". */
+  /** What is wrong with a line that was meant as a message; follows "a line that". */
   fault?: string;
 }
 
@@ -98,7 +99,6 @@ const LISTENS =
 const SPEAKS_HTTP =
   'it speaks HTTP, not stdio: give its address as "url" instead of "command", or add its option for stdio to "args"';
 
-const INSTALL_QUESTION = 'npx asks before it installs: put "-y" first in "args"';
 const ANSWER_BEFORE =
   'a server on stdio cannot ask: give it the answer in "args" or "env", or run its command once by hand';
 
@@ -164,230 +164,6 @@ function unknownIn(lines: readonly string[]): Reason | undefined {
   return undefined;
 }
 
-interface KnownCause {
-  pattern: RegExp;
-  /** Undefined if it is another cause after all. `next` is the line and the two that follow. */
-  remedy: (found: RegExpExecArray, next: readonly string[]) => string | undefined;
-  /** The remedy holds nothing of what the server wrote. */
-  isFixed?: boolean;
-}
-
-const is = (pattern: RegExp, remedy: string): KnownCause => ({
-  pattern,
-  remedy: () => remedy,
-  isFixed: true,
-});
-
-const WRONG_ARGS = 'correct "args"';
-const WRONG_PATH = 'correct the path in "args"; a relative one is taken from "cwd"';
-
-/** The most frequent causes. Those that could be mistaken for another one come first. */
-const START_IT =
-  "start what it connects to, such as its database, or correct the address that it is given";
-
-const CAUSES: readonly KnownCause[] = [
-  is(/\bok to proceed\? \(y\)|npx canceled due to missing packages/i, INSTALL_QUESTION),
-  is(
-    /^npm err(?:or|!) (?:404 )?.*(?:is not in this registry|could not be found or you do not have)/i,
-    'there is no such package: correct its name in "args"; a private one needs npm to be signed in',
-  ),
-  is(/No matching version found for/, 'there is no such version: correct it in "args"'),
-  is(
-    /^npm err(?:or|!) could not determine executable to run/i,
-    "the package has no program: check that it is an MCP server, and its name",
-  ),
-  is(
-    /^npm err(?:or|!).*(?:E401|E403|Unauthorized|Forbidden)/i,
-    "npm is not signed in to the registry of this package: run npm login, or check your .npmrc",
-  ),
-  is(
-    /^npm err(?:or|!).*(?:EACCES|EPERM|root-owned files)/i,
-    "npm cannot write to its cache: give yourself its files back, or set npm_config_cache in env to another directory",
-  ),
-  is(
-    /^npm err(?:or|!).*(?:ENOTFOUND|ECONNREFUSED|ETIMEDOUT|ECONNRESET|EAI_AGAIN)\b.* |^npm err(?:or|!) network request/i,
-    "npm cannot reach its registry: check your network, proxy and .npmrc; or install the package, and give its program as command",
-  ),
-  is(/\bENOSPC\b|No space left on device/i, "the disk is full: free some space"),
-  is(
-    /(?:heap out of memory|MemoryError|Cannot allocate memory|OutOfMemoryError)/,
-    'it ran out of memory: close other programs, or raise its limit, for Node with NODE_OPTIONS=--max-old-space-size=4096 in "env"',
-  ),
-  {
-    pattern: /Cannot find (?:module|package) '([^']{1,400})'(?: imported from (.{1,400}))?/,
-    remedy: ([, name = "", importer]) => missingModule(name, importer),
-  },
-  {
-    pattern: /No module named '?([\w.]{1,200})'?/,
-    remedy: ([, name = ""]) =>
-      `install the Python package of ${name} for this Python, or give the Python that has it as command`,
-  },
-  is(/can't open file '|Unable to access jarfile/, WRONG_PATH),
-  is(
-    /Could not find or load main class/,
-    'check the class and the class path in "args"; a jar is started with "-jar"',
-  ),
-  is(
-    /UnsupportedClassVersionError|has been compiled by a more recent version/,
-    "install a newer Java, or give its path as command",
-  ),
-  is(
-    /ERR_UNKNOWN_BUILTIN_MODULE|requires? node(?:\.js)? ?(?:version )?[v>=^~\d]|Unsupported engine|EBADENGINE|Unsupported Node/i,
-    "it needs a newer Node.js: install one, or give the path of its npx or node as command",
-  ),
-  is(
-    /was compiled against a different Node\.js version|NODE_MODULE_VERSION|ERR_DLOPEN_FAILED|invalid ELF header/,
-    "its native parts were built for another Node.js: install it again with this one",
-  ),
-  is(
-    /version `?GLIBC_[\d.]+'? not found/,
-    "the program was built for a newer system: use another build of it, or run it in a container",
-  ),
-  is(
-    /Cannot use import statement outside a module|Unexpected token 'export'/,
-    'start the built server instead of its source, or set "type": "module" in its package.json',
-  ),
-  is(
-    /Unknown file extension "\.tsx?"|ERR_UNKNOWN_FILE_EXTENSION/,
-    "this is TypeScript: build it and start the result, or start it with tsx",
-  ),
-  is(
-    /Cannot connect to the Docker daemon|docker daemon is not running|dockerDesktopLinuxEngine|permission denied.*docker\.sock/i,
-    "start Docker, and check that you may use it: docker ps",
-  ),
-  is(
-    /pull access denied for|manifest (?:for .{1,200} not found|unknown)|repository does not exist/i,
-    'there is no such image, or it needs a login: correct its name in "args", or run docker login',
-  ),
-  {
-    pattern: /Executable doesn't exist at|distribution '[\w-]{1,40}' is not found at/,
-    remedy: (_, next) => {
-      const [, command] = /(npx playwright install[\w -]{0,40})/.exec(next.join(" ")) ?? [];
-      return `install the browser: run ${command?.trim() ?? "npx playwright install"}`;
-    },
-  },
-  is(
-    /Could not find Chrom(?:e|ium)|Failed to launch the browser process/i,
-    "install the browser that it drives, or give it the browser's path",
-  ),
-  {
-    pattern: /EADDRINUSE.*?:(\d{1,5})\b|address already in use.*?(\d{1,5})?$/i,
-    remedy: ([, port, otherPort]) =>
-      `another program uses port ${port ?? otherPort ?? "it wants"}: stop it, or give the server another port`,
-  },
-  {
-    // The address is looked for in what follows the first of these words: a line may repeat them without end.
-    pattern: /(?:\bECONNREFUSED\b|connection refused|connection to the server)(.{0,120})/i,
-    remedy: ([, behind = ""]) => {
-      const [, host, port] = /(?<![\w.:-])([\w.:-]{1,60}):(\d{1,5})\b/.exec(behind) ?? [];
-      return host === undefined || port === undefined ? START_IT : startIt(host, port);
-    },
-  },
-  {
-    pattern: /Connect call failed \('([\w.:-]{1,255})', (\d{1,5})/,
-    remedy: ([, host = "", port = ""]) => startIt(host, port),
-  },
-  is(/\bECONNREFUSED\b|connection refused|ConnectionRefusedError|Connect call failed/i, START_IT),
-  {
-    pattern: /(?:ENOTFOUND|EAI_AGAIN)[ :]+([\w.-]{1,255})/,
-    remedy: ([, host = ""]) =>
-      `the host ${host} is not known: correct it in its settings, or check your network`,
-  },
-  is(
-    /getaddrinfo failed|Name or service not known|Temporary failure in name resolution|nodename nor servname/i,
-    "a host name is not known: correct it in its settings, or check your network",
-  ),
-  is(
-    /self[- ]signed certificate|unable to (?:verify the first|get (?:local )?issuer) certificate|UNABLE_TO_VERIFY|CERTIFICATE_VERIFY_FAILED|certificate has expired|CERT_HAS_EXPIRED/i,
-    'the certificate is not trusted: give the server your authority\'s, for Node with NODE_EXTRA_CA_CERTS in "env"',
-  ),
-  is(
-    /password authentication failed|Access denied for user|Authentication failed|WRONGPASS|NOAUTH|SASL/i,
-    "the user or the password is refused: correct them in its settings",
-  ),
-  is(
-    /database "[^"]{1,200}" does not exist|Unknown database/,
-    "there is no such database: create it, or correct its name",
-  ),
-  is(
-    /\bunauthori[sz]ed\b|bad credentials|invalid[ _](?:api[ _-]?key|token|x-api-key|auth|grant)|(?:status(?: code)?:? ?|HTTP (?:error )?)401\b/i,
-    "the service refuses the credential: check the token or key that the server is given",
-  ),
-  {
-    pattern:
-      /\b(?:required|missing|not set|unset|not provided|not found|not defined|undefined|not configured|must be|must set|must provide|please (?:set|provide|specify|add|configure)|need(?:s|ed)?|empty|environment variable|env var|export|KeyError)\b/i,
-    remedy: (_, [line = ""]) => setVariables(line, /variable|env\b|KeyError/i.test(line)),
-  },
-  {
-    pattern: /ENOENT: no such file or directory, \w+ '([^']{1,400})'/,
-    remedy: ([, path = ""]) => `${path} does not exist: create it, or correct the path`,
-  },
-  is(
-    /\b(?:EACCES|EPERM)\b|Permission denied/i,
-    "the server may not use that file: check its rights",
-  ),
-  {
-    pattern: /^(?:[\w./-]{1,40}: )?(?:line )?(?:\d+: )?([\w./@-]{1,100}): (?:command )?not found$/,
-    remedy: ([, name = ""]) => `install ${name}, or give its absolute path`,
-  },
-  is(
-    /arguments? (?:is|are) required|as a command[- ]line argument|missing (?:required )?argument/i,
-    'add what is missing to "args"',
-  ),
-  is(
-    /bad option|(?:unknown|unrecogni[sz]ed|unexpected|invalid) (?:option|argument|flag)s?\b/i,
-    WRONG_ARGS,
-  ),
-  is(
-    /No such file or directory|unable to open database file|\b(?:director(?:y|ies)|folder|path|file)\b.{0,60}\b(?:accessible|not exist|not found)\b/i,
-    WRONG_PATH,
-  ),
-];
-
-const SERVICES: ReadonlyMap<string, string> = new Map([
-  ["1433", "SQL Server"],
-  ["3306", "MySQL"],
-  ["5432", "PostgreSQL"],
-  ["6333", "Qdrant"],
-  ["6379", "Redis"],
-  ["7687", "Neo4j"],
-  ["8123", "ClickHouse"],
-  ["9200", "Elasticsearch"],
-  ["9222", "Chrome with --remote-debugging-port"],
-  ["11434", "Ollama"],
-  ["27017", "MongoDB"],
-]);
-
-function startIt(host: string, port: string): string {
-  const what = SERVICES.get(port) ?? "what it connects to";
-  return `nothing answers at ${host}:${port}: start ${what}, or correct the address`;
-}
-
-function missingModule(name: string, importer: string | undefined): string {
-  const isFile = /^(?:[./~]|[A-Za-z]:[\\/]|file:)/.test(name);
-  if (!isFile) {
-    return "its dependencies are not installed: run npm install (or npm ci) in its directory";
-  }
-  const isBuilt = /[\\/](?:dist|build|lib|out)[\\/]/.test(name);
-  const build = "build the server (npm run build)";
-  if (importer !== undefined) return isBuilt ? build : "install the server again";
-  return isBuilt ? `${build}, or correct the path in "args"` : WRONG_PATH;
-}
-
-/** Names of errors look like names of variables. */
-const NO_VARIABLE = /^(?:ERR|E|UV|CERT|UNABLE|DEPTH|SELF|MODULE|NODE_MODULE|HTTP|JSON|GLIBC)_/;
-
-/** Undefined if the text names no variable. `isShort` says that a single word is one too, such as TOKEN. */
-function setVariables(text: string, isShort = false): string | undefined {
-  const long = text.match(/\b[A-Z][A-Z0-9]{0,60}(?:_[A-Z0-9]{1,60}){1,12}\b/g) ?? [];
-  const short = isShort && long.length === 0 ? (text.match(/\b[A-Z][A-Z0-9]{3,60}\b/g) ?? []) : [];
-  const found = [...long, ...short].filter((name) => !NO_VARIABLE.test(name));
-  const names = [...new Set(found)].slice(0, 4);
-  if (names.length === 0) return undefined;
-  const list = names.join(/\bor\b/.test(text) ? " or " : " and ");
-  return `set ${list} in its "env"; the variables of your shell are not passed on by themselves`;
-}
-
 /** Without stack frames and echoed source, whose words say nothing about this failure. */
 function tellingLines(all: readonly string[]): Line[] {
   const lines = withIssues(all.slice(-MAX_LINES).map((line) => line.slice(0, MAX_LINE)));
@@ -451,7 +227,7 @@ function issuesIn(lines: readonly string[]): string | undefined {
   return issues.includes(undefined) ? undefined : issues.join("; ");
 }
 
-/** Without the full stop: the quote stands in a sentence of ours. */
+/** Drops the full stop, because the quote goes into a sentence of ours. */
 function quote(line: string): string {
   return oneLine(line.replace(/^\s*\[cause\]: /, ""), MAX_QUOTE).replace(/[.;:]$/, "");
 }

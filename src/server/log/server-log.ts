@@ -60,37 +60,32 @@ export class ServerLog {
   write(params: unknown, request?: Pick<CallerRequest, "callId" | "board">): void {
     if (!isJsonObject(params) || !this.#limit.take()) return;
     const level = LEVELS.get(params.level) ?? "info";
-    const name = typeof params.logger === "string" ? this.#clean(params.logger, MAX_NAME) : "";
+    const { logger } = params;
+    const name = typeof logger === "string" ? oneLine(this.#plain(logger), MAX_NAME) : "";
     const text = asText(params.data);
-    this.#logger[level](this.#clean(text, MAX_LINE), {
+    const plain = this.#plain(text);
+    this.#logger[level](oneLine(plain, MAX_LINE), {
       stream: "log",
       ...(name !== "" && { logger: name }),
     });
     this.#onLog?.({
       level: SERVER_LOG_LEVELS.find((each) => each === params.level) ?? "info",
       ...(name !== "" && { logger: name }),
-      data: this.#data(params.data, text),
+      data: this.#data(params.data, text, plain),
       ...(request?.callId !== undefined && { callId: request.callId }),
       ...(request?.board !== undefined && { board: request.board }),
     });
   }
 
-  /** Redacts after plainText, because an escape inside a secret would hide it, and before the text is cut. */
-  #clean(text: string, max: number): string {
-    return oneLine(this.#plain(text), max);
-  }
-
-  /** JSON stays JSON if it is small. */
-  #data(data: unknown, text: string): unknown {
-    if (typeof data !== "object" || data === null) {
-      return typeof data === "string" ? this.#plain(text) : (data ?? null);
-    }
-    if (text.length > MAX_READ || isTooDeep(data)) return this.#plain(text);
-    // A secret may go over several strings, which the whole text shows.
-    const plain = this.#plain(text);
+  /** JSON stays JSON if it is small. `text` is the whole of it, and `plain` what may be shown of that. */
+  #data(data: unknown, text: string, plain: string): unknown {
+    if (typeof data === "string") return plain;
+    if (typeof data !== "object" || data === null) return data ?? null;
+    if (text.length > MAX_READ || isTooDeep(data)) return plain;
     return plain === text ? data : mapStrings(data, (each) => this.#plain(each));
   }
 
+  /** Redacts after plainText, because an escape inside a secret would hide it, and before the text is cut further. */
   #plain(text: string): string {
     const isCut = text.length > MAX_READ;
     return this.#redact(plainText(text.slice(0, MAX_READ)), isCut);

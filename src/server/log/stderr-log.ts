@@ -13,6 +13,8 @@ const TAIL_LINES = 40;
 /** The reason for a failure may be far above the end: some errors print a page of details. */
 const KEPT_LINES = 200;
 const KEPT_CHARACTERS = 128 * 1024;
+/** Of the lines before, so many characters are searched for the beginning of a secret. */
+const MAX_BEFORE = 2048;
 const LIMIT = { maxLines: 200, windowMs: 10_000 };
 
 /** Removes secrets from a text; `isCut` says that the text went on, so that a part of a secret counts too. */
@@ -27,6 +29,8 @@ export class StderrLog {
   #keptCharacters = 0;
   #count = 0;
   #partial = "";
+  /** The end of what was written before the line that is read now: a secret may go over several lines. */
+  #before = "";
   #overlong = false;
 
   constructor(
@@ -40,9 +44,8 @@ export class StderrLog {
     this.#redact = redact;
     this.#onLine = onLine;
     stderr.on("data", (chunk: Buffer) => this.#push(this.#decoder.write(chunk)));
-    // A line without an end may be one that the server could not write to its end.
-    stderr.on("end", () => this.#flush(true));
-    stderr.on("error", () => this.#flush(true));
+    stderr.on("end", () => this.#flush());
+    stderr.on("error", () => this.#flush());
   }
 
   /** The last lines, for a person. */
@@ -57,7 +60,7 @@ export class StderrLog {
 
   /** What is kept, without the first `skip` lines that there ever were. */
   lines(skip = 0): string[] {
-    const rest = this.#clean(this.#partial, true);
+    const rest = this.#clean(plainLine(this.#partial));
     const gone = this.#count - this.#kept.length;
     const lines = this.#kept.slice(Math.max(0, skip - gone));
     return rest === "" ? lines : [...lines, rest];
@@ -82,10 +85,12 @@ export class StderrLog {
     this.#overlong = true;
   }
 
-  #flush(isCut = this.#overlong): void {
-    const line = this.#clean(this.#partial, isCut);
+  #flush(): void {
+    const plain = plainLine(this.#partial);
+    const line = this.#clean(plain);
     this.#partial = "";
     this.#overlong = false;
+    if (plain !== "") this.#before = `${this.#before}\n${plain}`.slice(-MAX_BEFORE);
     if (line === "") return;
     this.#keep(line);
     if (this.#limit.take()) this.#onLine(line);
@@ -100,8 +105,21 @@ export class StderrLog {
     }
   }
 
-  /** Redacts after plainText, because an escape inside a secret would hide it, and before the line is cut. */
-  #clean(line: string, isCut: boolean): string {
-    return truncate(this.#redact(plainText(line).trimEnd(), isCut), MAX_LINE);
+  /**
+   * Redacts before the line is cut. Every line counts as one that goes on, since a secret that begins at its end may
+   * end in the next. A line within a secret becomes one with the line where the secret begins, and is told once.
+   */
+  #clean(plain: string): string {
+    if (plain === "") return "";
+    const told = this.#redact(`${this.#before}\n${plain}`, true);
+    const line = told.slice(told.lastIndexOf("\n") + 1);
+    const shown = truncate(line, MAX_LINE);
+    const isContinued = shown === this.#kept.at(-1) && line !== this.#redact(plain, true);
+    return isContinued ? "" : shown;
   }
+}
+
+/** Without escapes, since one inside a secret would hide it. */
+function plainLine(line: string): string {
+  return plainText(line).trimEnd();
 }

@@ -22,6 +22,7 @@ import {
   type ProcessEntry,
   type ProcessRef,
   type ProcessTable,
+  programName,
   relativesOf,
 } from "./process-table.ts";
 
@@ -134,7 +135,9 @@ export class ProcTable implements ProcessTable {
       const buffer = Buffer.allocUnsafe(ENVIRON_BYTES);
       for (const entry of queue) {
         const cookie = await this.#cookie(entry.pid, buffer);
-        if (cookie !== undefined) entry.cookie = cookie;
+        if (cookie === undefined) continue;
+        entry.cookie = cookie;
+        entry.name = await this.#name(entry.pid, buffer);
       }
     };
     await Promise.all(Array.from({ length: READERS }, reader));
@@ -145,6 +148,17 @@ export class ProcTable implements ProcessTable {
       return findCookie(buffer, await readStart(`${this.#proc}/${pid}/environ`, buffer));
     } catch {
       // It ended in the meantime, or changed its user.
+      return undefined;
+    }
+  }
+
+  /** From its arguments: the name in /proc/<pid>/stat is that of its main thread. */
+  async #name(pid: number, buffer: Buffer): Promise<string | undefined> {
+    try {
+      const length = await readStart(`${this.#proc}/${pid}/cmdline`, buffer);
+      const [program = ""] = buffer.toString("utf8", 0, length).split("\0", 1);
+      return programName(program);
+    } catch {
       return undefined;
     }
   }

@@ -16,6 +16,8 @@ export interface ProcessEntry extends ProcessRef {
   zombie: boolean;
   /** Absent where there is none and where we may not read it. */
   cookie?: string;
+  /** The program, without its directory. Known at least where there is a cookie. */
+  name?: string;
 }
 
 export interface ProcessTable {
@@ -30,6 +32,11 @@ export interface ProcessTable {
   descendants(pid: number): Promise<ProcessRef[]>;
   /** Those of `refs` that are still the same process, and alive. */
   living<Ref extends ProcessRef>(refs: readonly Ref[]): Promise<Ref[]>;
+}
+
+/** `/usr/bin/node` is `node`. */
+export function programName(path: string): string | undefined {
+  return path.slice(path.lastIndexOf("/") + 1) || undefined;
 }
 
 /** `roots`, their descendants, and the groups that any of these lead; each process once. */

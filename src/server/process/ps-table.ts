@@ -7,6 +7,7 @@ import {
   type ProcessEntry,
   type ProcessRef,
   type ProcessTable,
+  programName,
   relativesOf,
 } from "./process-table.ts";
 
@@ -170,7 +171,8 @@ export function parseLine(line: string, now: number): PsLine | undefined {
   const match = LINE.exec(line);
   const start = parseStart(match?.[6] ?? "");
   if (!match || !start) return undefined;
-  const entry = {
+  const command = match[7] ?? "";
+  const entry: ProcessEntry = {
     pid: Number(match[1]),
     ppid: Number(match[2]),
     pgid: Number(match[3]),
@@ -179,7 +181,9 @@ export function parseLine(line: string, now: number): PsLine | undefined {
     start,
     ageMs: Math.max(0, now - Number(start) * 1000),
   };
-  return { entry, command: match[7] ?? "" };
+  const name = programName(/^\S*/.exec(command)?.[0] ?? "");
+  if (name !== undefined) entry.name = name;
+  return { entry, command };
 }
 
 /** Reads a line of SHORT_COLUMNS. */

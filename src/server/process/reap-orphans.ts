@@ -13,7 +13,11 @@ import {
   withAncestors,
   withRelatives,
 } from "./process-table.ts";
+import { oneLine } from "../../util/text.ts";
 import { terminateProcesses } from "./terminate-processes.ts";
+
+const LONGEST_NAME = 40;
+const MOST_NAMES = 10;
 
 export interface ReapOptions {
   platform?: NodeJS.Platform;
@@ -29,10 +33,7 @@ let reaped: Promise<void> | undefined;
 
 /** Reaps once in the life of this process. Never rejects. */
 export function reapOrphansOnce(clock: Clock, logger: Logger): Promise<void> {
-  reaped ??= reapOrphans({ clock, logger }).then((ended) => {
-    if (ended.length === 0) return;
-    logger.warn("ended processes that an earlier run left behind", { pids: pidsOf(ended) });
-  });
+  reaped ??= reapOrphans({ clock, logger }).then(() => {});
   return reaped;
 }
 
@@ -55,14 +56,30 @@ export async function reapOrphans(options: ReapOptions = {}): Promise<ProcessEnt
       sigtermRounds: 3,
     });
     if (survivors.length > 0) {
-      const pids = pidsOf(survivors);
-      logger.warn("processes that an earlier run left behind cannot be ended", { pids });
+      const text = `processes that an earlier run left behind cannot be ended: ${namesOf(survivors)}`;
+      logger.warn(text, { pids: pidsOf(survivors) });
+    }
+    if (ended.length > 0) {
+      const text = `ended processes that an earlier run left behind: ${namesOf(ended)}`;
+      logger.warn(text, { pids: pidsOf(ended) });
     }
     return ended;
   } catch (error) {
     logger.warn("cannot look for servers that an earlier run left behind", { error });
     return [];
   }
+}
+
+/** `node, sh (2)` */
+function namesOf(entries: readonly ProcessEntry[]): string {
+  const counts = new Map<string, number>();
+  for (const { name = "unknown" } of entries) {
+    const shown = oneLine(name, LONGEST_NAME);
+    counts.set(shown, (counts.get(shown) ?? 0) + 1);
+  }
+  const names = [...counts].map(([name, count]) => (count === 1 ? name : `${name} (${count})`));
+  const rest = names.length > MOST_NAMES ? [`${names.length - MOST_NAMES} more`] : [];
+  return [...names.slice(0, MOST_NAMES), ...rest].join(", ");
 }
 
 /**

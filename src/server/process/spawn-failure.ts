@@ -5,6 +5,8 @@ import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { PlugboardError } from "../../model/errors.ts";
+import { errorCode } from "../../util/error-code.ts";
+import { errorMessage } from "../../util/error-message.ts";
 import { type ChildEnvironment, readVariable } from "./environment.ts";
 
 export interface FailedSpawn {
@@ -44,7 +46,7 @@ export async function explainSpawnFailure(
   error: unknown,
   spawn: FailedSpawn,
 ): Promise<PlugboardError> {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const code = errorCode(error);
   const shortage = SHORTAGES.get(code);
   const { message, hint } =
     shortage === undefined
@@ -121,7 +123,7 @@ async function commandProblem(
           hint: `correct the path${isAbsolute(command) ? "" : `; it is taken from ${resolve(cwd ?? ".")}`}`,
         };
   }
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = errorMessage(error);
   return {
     message: `cannot start '${command}': ${reason}`,
     hint: "check 'command', 'args', 'env' and 'cwd'",

@@ -11,6 +11,7 @@ import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { Logger } from "../../model/logger.ts";
 import { schemaWithoutSecrets } from "../../model/without-secrets.ts";
 import { type Deferred, deferred } from "../../util/deferred.ts";
+import { errorMessage } from "../../util/error-message.ts";
 import { isTooDeep } from "../../util/json-depth.ts";
 import type { QuestionQueue } from "../../util/question-queue.ts";
 import { asText, oneLine, plainText, truncate } from "../../util/text.ts";
@@ -70,7 +71,7 @@ export class Elicitor {
       return answer ?? this.#declined("too many questions are waiting already");
     } catch (error) {
       if (origin.signal.aborted) return { action: "cancel" };
-      const reason = oneLine(error instanceof Error ? error.message : String(error), 300);
+      const reason = oneLine(errorMessage(error), 300);
       logger.warn("a question from the server was declined: the callback failed", { reason });
       return DECLINE;
     }

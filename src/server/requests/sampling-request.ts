@@ -9,6 +9,7 @@ import type {
   SamplingRequest,
   SamplingTool,
 } from "../../model/sampling.ts";
+import { isTooDeep } from "../../util/json-depth.ts";
 import { asText, byteSize } from "../../util/text.ts";
 
 const MAX_MESSAGES = 200;
@@ -31,6 +32,8 @@ export function readSampling(
   { maxTokens, tools: takesTools }: { maxTokens: number; tools: boolean },
 ): SamplingContents | string {
   if (!isJsonObject(params)) return "the request has no parameters";
+  // It could not be measured, nor be sent to a model.
+  if (isTooDeep(params)) return "the request has too many levels";
   const { messages: given, systemPrompt, temperature, stopSequences } = params;
   if (!Array.isArray(given) || given.length === 0) return "the request has no messages";
   if (given.length > MAX_MESSAGES) return `the request has more than ${MAX_MESSAGES} messages`;

@@ -15,6 +15,7 @@ import type {
 import { dataWithoutSecrets } from "../../model/without-secrets.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { type Clock, within } from "../../util/clock.ts";
+import { errorMessage } from "../../util/error-message.ts";
 import { duration, oneLine } from "../../util/text.ts";
 import type { RequestOrigin } from "./calls-in-flight.ts";
 import type { SamplingLimits } from "./sampling-limits.ts";
@@ -101,7 +102,7 @@ async function ask(
     answer = await within(clock, LONGEST_MS, untilAborted(asked, request.signal, cancelled));
   } catch (error) {
     if (request.signal.aborted) throw cancelled();
-    const reason = oneLine(error instanceof Error ? error.message : String(error), 300);
+    const reason = oneLine(errorMessage(error), 300);
     logger.warn("refused the server's request for the model: the callback failed", { reason });
     // The server does not learn the reason: it may be about the host.
     throw new PlugboardError("NOT_APPROVED", "the model could not be asked", { cause: error });

@@ -31,6 +31,8 @@ export class Backlog {
 
   /** Call it when there may be room again. */
   advance(): void {
+    // Every write ends here, and almost none finds something waiting.
+    if (this.#waiting.size === 0) return;
     for (const [id, send] of this.#waiting) {
       if (!this.#hasRoom()) return;
       this.#waiting.delete(id);
@@ -43,7 +45,10 @@ export class Backlog {
     return this.#waiting.delete(id);
   }
 
-  clear(): void {
+  /** Returns the requests that were waiting. */
+  clear(): number[] {
+    const ids = [...this.#waiting.keys()];
     this.#waiting.clear();
+    return ids;
   }
 }

@@ -25,13 +25,13 @@ export function faultOfText(line: string): string | undefined {
   return number === undefined ? undefined : `${NOT_JSON} it has ${number}`;
 }
 
-/** What spoils an answer whose id is nobody's. */
+/** What is wrong with an answer whose id belongs to no request. */
 export function faultOfId(id: unknown): string {
   if (id === undefined || id === null) return "answers no request, because it has no id";
   return `answers no request, because its id is ${typeof id === "string" ? "another text" : "not a number"}`;
 }
 
-/** What spoils the line that has not ended. */
+/** What is wrong with a line that has not ended. */
 export function faultOfUnfinished(bytes: number, text: string): string {
   const isCr = /^\s*[{[]/.test(text) && text.includes("\r");
   return isCr

@@ -2,7 +2,7 @@
 
 import { type ErrorDetails, PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
-import { byteSize, oneLine } from "../../util/text.ts";
+import { byteSize } from "../../util/text.ts";
 
 const METHOD_NOT_FOUND = -32601;
 
@@ -10,22 +10,25 @@ const METHOD_NOT_FOUND = -32601;
 export function serverError(
   method: string,
   error: unknown,
+  quote: Quote,
   details: Pick<ErrorDetails, "status" | "hint"> = {},
 ): PlugboardError {
   const code = isJsonObject(error) && typeof error.code === "number" ? ` (${error.code})` : "";
-  const quote = wireMessage(error);
-  return new PlugboardError("SERVER_ERROR", `${quote}${code}`, {
+  const said = wireMessage(error, quote);
+  return new PlugboardError("SERVER_ERROR", `${said}${code}`, {
     cause: { method, error },
-    quote,
+    quote: said,
     ...details,
   });
 }
 
-export function wireMessage(error: unknown): string {
+const LONGEST_MESSAGE = 2000;
+
+export function wireMessage(error: unknown, quote: Quote): string {
   const message = isJsonObject(error) ? error.message : error;
   if (typeof message !== "string") return "no message";
   // The official SDKs put the code in front of the message, and `serverError` adds it at the end.
-  return oneLine(message.replace(/^MCP error -?\d+: /, ""), 2000);
+  return quote(message.replace(/^MCP error -?\d+: /, ""), LONGEST_MESSAGE);
 }
 
 /** The JSON-RPC error that `serverError` was made from; undefined for any other error. */
@@ -40,7 +43,7 @@ export function isMethodNotFound(error: unknown): boolean {
 }
 
 /** Shows what a server sent, in an error: bounded, on one line, without secrets. */
-export type Quote = (received: unknown) => string;
+export type Quote = (received: unknown, max?: number) => string;
 
 /** `fault` follows "the server's answer to tools/call" in a sentence. */
 export function malformed(method: string, fault: string, shown: string): PlugboardError {

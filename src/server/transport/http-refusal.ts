@@ -1,6 +1,6 @@
 // Decides what an HTTP answer other than a success means for the conversation.
 
-import { PlugboardError } from "../../model/errors.ts";
+import { PlugboardError, withoutEffect } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { parseJson } from "../../util/parse-json.ts";
 import { retryAfterMs } from "../../util/retry-after.ts";
@@ -28,21 +28,30 @@ export interface RefusedAnswer {
   inSession: boolean;
   /** The configured headers of the request. */
   sent: Readonly<Record<string, string>>;
+  /** The one of them that is configured as `auth`. */
+  authHeader?: string | undefined;
   now: number;
   quote: Quote;
 }
 
 export function readRefusal(answer: RefusedAnswer): Refusal {
-  const { status, body, inSession } = answer;
-  const wire = errorIn(body);
+  const { status, body, inSession, method } = answer;
+  const parsed = parseJson(body);
+  const wire = isJsonObject(parsed) && isJsonObject(parsed.error) ? parsed.error : undefined;
   if (status === 401 || status === 403) return { kind: "error", error: needsAuth(answer) };
   const error =
     wire && status < 500
-      ? serverError(answer.method, wire, { status, hint: pathHint(answer) })
+      ? serverError(answer.method, wire, answer.quote, { status, hint: pathHint(answer) })
       : httpError(answer);
-  const said = (wire && wireMessage(wire)) || body;
-  if (inSession && (status === 404 || (status === 400 && /session/i.test(said)))) {
-    return { kind: "session-lost", error };
+  const said = (wire && wireMessage(wire, answer.quote)) || body;
+  // With the id of a call, the error may be the tool's own, which may well speak of sessions or of what is not found.
+  const isOfCall = method === "tools/call" && isJsonObject(parsed) && typeof parsed.id === "number";
+  const isLost =
+    status === 404
+      ? !isOfCall || /session/i.test(said)
+      : status === 400 && (isOfCall ? /session[ -]?id\b/i : /session/i).test(said);
+  if (inSession && isLost) {
+    return { kind: "session-lost", error: withoutEffect(error) };
   }
   if (status !== 429) return { kind: "error", error };
   const told = retryAfterMs(answer.headers["retry-after"], answer.now);
@@ -62,6 +71,7 @@ function notRun(
     cause: error.cause,
     quote: error.quote,
     status,
+    hasNotRun: true,
     hint:
       told === undefined
         ? "the server takes no more requests for now: try again later"
@@ -91,8 +101,13 @@ function httpError(answer: RefusedAnswer): PlugboardError {
   return new PlugboardError(
     "HTTP_STATUS",
     `the server answered ${method} with HTTP ${status}${what}${shown}`,
-    { status, quote: said || kind, hint: pathHint(answer) },
+    { status, quote: said || kind, hint: pathHint(answer), hasNotRun: isRefused(status) },
   );
+}
+
+/** Anybody may answer 5xx or 408 while the server works on the request. */
+function isRefused(status: number): boolean {
+  return status < 500 && status !== 408;
 }
 
 /** The body, where a person can read it: a page of HTML says little in one line. */
@@ -110,11 +125,13 @@ function pathHint({ status, method }: RefusedAnswer): string | undefined {
   return 'check the path in "url": most servers answer at /mcp, older ones at /sse';
 }
 
-function needsAuth({ status, headers, body, sent, quote }: RefusedAnswer): PlugboardError {
-  const isSent = Object.keys(sent).some((name) => /auth|token|key|cookie/i.test(name));
-  const what = isSent
-    ? "the server refuses the configured credentials"
-    : "the server requires authentication";
+function needsAuth(answer: RefusedAnswer): PlugboardError {
+  const { status, headers, body, quote } = answer;
+  const places = credentialPlaces(answer);
+  const what =
+    places.length > 0
+      ? "the server refuses the configured credentials"
+      : "the server requires authentication";
   const words = ownWords(body, headers);
   const said = words === undefined ? "" : quote(words);
   const shown = said === "" ? "" : `: ${said}`;
@@ -122,13 +139,20 @@ function needsAuth({ status, headers, body, sent, quote }: RefusedAnswer): Plugb
     status,
     quote: said,
     permanent: true,
-    hint: isSent
-      ? 'check the value in "auth" or "headers": it may be wrong, expired, or not meant for this server'
-      : 'give it a token in headers, such as { Authorization: "Bearer ${TOKEN}" }',
+    hint:
+      places.length > 0
+        ? `check the value in ${places.join(" and ")}: it may be wrong, expired, or not meant for this server`
+        : 'give it a token in headers, such as { Authorization: "Bearer ${TOKEN}" }',
   });
 }
 
-const MAX_WORDS = 200;
+/** Where the credentials that were sent are configured. */
+function credentialPlaces({ sent, authHeader }: RefusedAnswer): string[] {
+  const names = Object.keys(sent).filter(
+    (name) => name === authHeader || /auth|token|key|cookie/i.test(name),
+  );
+  return names.map((name) => (name === authHeader ? '"auth"' : `"headers" (${oneLine(name, 60)})`));
+}
 
 /** What the server says about its refusal, in one of the forms that servers use. A page of HTML says nothing. */
 function ownWords(body: string, headers: Readonly<Record<string, string>>): string | undefined {
@@ -137,7 +161,7 @@ function ownWords(body: string, headers: Readonly<Record<string, string>>): stri
   const words = [...(isJsonObject(parsed) ? messagesIn(parsed) : []), described?.[1]];
   const isText = parsed === undefined && !/^\s*</.test(body);
   if (isText) words.unshift(body);
-  return words.map((each) => oneLine(each ?? "", MAX_WORDS)).find((each) => each !== "");
+  return words.find((each) => each !== undefined && each.trim() !== "");
 }
 
 function messagesIn(answer: JsonObject): string[] {

@@ -2,7 +2,7 @@
 // again once for all requests that noticed; what was refused for it has not run, and is sent again.
 
 import type { Authorizer } from "../../model/authorization.ts";
-import { cancelled, PlugboardError } from "../../model/errors.ts";
+import { cancelled, PlugboardError, toPlugboardError, withoutEffect } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { GuardedFetch, GuardedResponse } from "../../net/fetch.ts";
 import { type Clock, pause } from "../../util/clock.ts";
@@ -30,6 +30,8 @@ export interface RemoteOptions {
   url: string;
   /** The configured headers, which are sent to the server's own origin only. */
   headers: Record<string, string>;
+  /** The one of them that comes from `auth`. */
+  authHeader?: string | undefined;
   fetch: GuardedFetch;
   /** Absent where the configured headers authenticate us. */
   authorizer?: Authorizer;
@@ -91,6 +93,7 @@ export class HttpSession {
         method: outgoing.method,
         inSession: session !== undefined,
         sent: this.#options.headers,
+        authHeader: this.#options.authHeader,
         now: this.#options.clock.now(),
         quote: this.#options.quote,
       });
@@ -98,7 +101,9 @@ export class HttpSession {
         // It says the same with a new session, so the session is not the problem.
         if (renewed) throw refusal.error;
         renewed = true;
-        await this.#renew(session, outgoing.signal);
+        await this.#renew(session, outgoing.signal).catch((error: unknown) => {
+          throw withoutEffect(toPlugboardError(error, "PROTOCOL"));
+        });
       } else if (refusal.kind === "later" && patience > 0) {
         // Whoever waits longer than the caller does cannot succeed, and the caller would not learn why.
         const left = outgoing.timeLeft?.() ?? LONGEST_WAIT_MS;

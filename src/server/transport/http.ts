@@ -1,7 +1,7 @@
 // MCP over Streamable HTTP, in both eras: every message is a POST, and answers come as JSON or as a stream of
 // events. An answer that is cut short fails its call at once.
 
-import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
+import { PlugboardError, toPlugboardError, withPossibleEffect } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { GuardedResponse } from "../../net/fetch.ts";
 import { oneLine } from "../../util/text.ts";
@@ -55,7 +55,9 @@ export class HttpTransport extends RemoteTransport {
     const take = (data: string): void => {
       for (const message of this.receive(data, id)) {
         // The response is to this request alone, so an error without an id is about it.
-        if (isErrorWithoutId(message)) this.calls.fail(id, serverError(method, message.error));
+        if (isErrorWithoutId(message)) {
+          this.calls.fail(id, serverError(method, message.error, this.#options.quote));
+        }
         stray = { message };
       }
     };
@@ -117,7 +119,7 @@ export class HttpTransport extends RemoteTransport {
       const outcome = await this.session
         .listen(position, signal, (data) => this.receiveAny(data))
         .catch((error: unknown) => {
-          throw this.#noted(error);
+          throw withPossibleEffect(this.#noted(error));
         });
       if (outcome === "unsupported") return;
     }

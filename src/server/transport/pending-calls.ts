@@ -2,10 +2,16 @@
 // of them, and an abort listener exists only where a signal was given: at 100 000 calls a second, a timer or a
 // controller per call would cost more than everything else.
 
-import { setMaxListeners } from "node:events";
-import { cancelled, PlugboardError, toPlugboardError } from "../../model/errors.ts";
+import {
+  cancelled,
+  PlugboardError,
+  toPlugboardError,
+  withoutEffect,
+  withPossibleEffect,
+} from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { Progress } from "../../model/tool.ts";
+import { allowManyListeners } from "../../util/abort.ts";
 import type { Clock, Timer } from "../../util/clock.ts";
 import { duration } from "../../util/text.ts";
 import { describeDropped, type DroppedLine, faultOfText } from "./dropped-line.ts";
@@ -118,9 +124,9 @@ export class PendingCalls {
   /** `send` is called with the id, synchronously; the promise rejects with a PlugboardError only. */
   request(method: string, options: RequestOptions, send: (id: number) => void): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      if (this.#failure !== undefined) return reject(this.#failure);
+      if (this.#failure !== undefined) return reject(withoutEffect(this.#failure));
       const { signal } = options;
-      if (signal?.aborted) return reject(cancelled());
+      if (signal?.aborted) return reject(withoutEffect(cancelled()));
       const id = this.#nextId;
       this.#nextId = id + 1 === LAST_ID ? FIRST_ID : id + 1;
       const now = this.#clock.monotonic();
@@ -143,10 +149,10 @@ export class PendingCalls {
       if (signal !== undefined) {
         call.onAbort = () => {
           if (this.#take(id) === undefined) return;
-          this.#abandon(id, "cancelled by the caller");
-          reject(cancelled());
+          const unsent = this.#abandon(id, "cancelled by the caller");
+          reject(unsent === undefined ? cancelled() : withoutEffect(cancelled()));
         };
-        allowMany(signal);
+        allowManyListeners(signal);
         signal.addEventListener("abort", call.onAbort, { once: true });
       }
       this.#calls.set(id, call);
@@ -161,7 +167,7 @@ export class PendingCalls {
       send(id);
     } catch (error) {
       // A program's arguments may be more than JSON can express: cycles, BigInts.
-      this.fail(id, toPlugboardError(error, "INVALID_ARGUMENTS"));
+      this.fail(id, withoutEffect(toPlugboardError(error, "INVALID_ARGUMENTS")));
     }
   }
 
@@ -171,7 +177,7 @@ export class PendingCalls {
     if (call === undefined) return false;
     // Some servers send `"error": null` beside a result.
     if (message.error !== undefined && message.error !== null) {
-      call.reject(serverError(call.method, message.error));
+      call.reject(serverError(call.method, message.error, this.#quote));
     } else if (message.result === undefined) {
       const fault = "has neither a result nor an error";
       call.reject(malformed(call.method, fault, this.#quote(message)));
@@ -181,7 +187,7 @@ export class PendingCalls {
     return true;
   }
 
-  /** Fails the call whose answer is not JSON, if its id can be read; false if this is no such answer. */
+  /** Fails the call whose answer is not JSON, if its id can be read; false for any other text. */
   failUnreadable(text: string): boolean {
     const ends = `${text.slice(0, ENVELOPE)} ${text.slice(ENVELOPE).slice(-ENVELOPE)}`;
     // A log line may repeat our own request.
@@ -205,7 +211,7 @@ export class PendingCalls {
   failOnly(error: unknown): boolean {
     const [only, ...others] = this.#calls.keys();
     if (only === undefined || others.length > 0 || this.#hasAbandoned) return false;
-    const failure = serverError(this.#calls.get(only)?.method ?? "", error);
+    const failure = serverError(this.#calls.get(only)?.method ?? "", error, this.#quote);
     if (isMethodNotFound(failure)) return false;
     this.fail(only, failure);
     return true;
@@ -264,12 +270,14 @@ export class PendingCalls {
     this.#take(id)?.reject(error);
   }
 
-  /** Fails everything pending, and every request from now on. */
-  failAll(error: PlugboardError): void {
+  /** Fails everything pending, and every request from now on. `unsent` are the requests that were never sent. */
+  failAll(error: PlugboardError, unsent: Iterable<number> = []): void {
     this.#failure ??= error;
     this.#timer?.cancel();
     this.#timer = undefined;
-    for (const id of this.#calls.keys()) this.fail(id, error);
+    for (const id of unsent) this.fail(id, withoutEffect(error));
+    const ofSent = withPossibleEffect(error);
+    for (const id of this.#calls.keys()) this.fail(id, ofSent);
   }
 
   #take(id: number): PendingCall | undefined {
@@ -309,18 +317,9 @@ export class PendingCalls {
   }
 }
 
-const MANY = new WeakSet<AbortSignal>();
-
-/** An agent may make any number of calls with one signal: that is not a leak, so Node must not warn of one. */
-function allowMany(signal: AbortSignal): void {
-  if (MANY.has(signal)) return;
-  MANY.add(signal);
-  setMaxListeners(0, signal);
-}
-
 function neverSent({ method, timeout }: PendingCall, why: PlugboardError): PlugboardError {
   const message = `${why.message}: ${method} could not be sent within ${duration(timeout)}, and has not run`;
-  return new PlugboardError(why.code, message, { cause: why, quote: why.quote });
+  return new PlugboardError(why.code, message, { cause: why, quote: why.quote, hasNotRun: true });
 }
 
 /** `dropped` may be the answer, or say why there is none. */

@@ -85,8 +85,7 @@ export abstract class RemoteTransport implements Wire {
 
   end(error: PlugboardError): void {
     if (this.ended.aborted) return;
-    this.#backlog.clear();
-    this.calls.failAll(error);
+    this.calls.failAll(error, this.#backlog.clear());
     this.#end.abort();
     for (const { ended } of this.#streams.values()) ended.abort();
     this.onclose?.();

@@ -4,7 +4,6 @@
 import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
 import type { GuardedFetch, GuardedResponse } from "../../net/fetch.ts";
 import { deferred } from "../../util/deferred.ts";
-import { oneLine } from "../../util/text.ts";
 import { readEvents } from "./event-stream.ts";
 import { firstBytes, isEventStream, type Outgoing, type RemoteOptions } from "./http-session.ts";
 import { readRefusal } from "./http-refusal.ts";
@@ -48,9 +47,10 @@ export class SseTransport extends RemoteTransport {
   }
 
   #refusal({ status, headers }: GuardedResponse, method: string, body: string): PlugboardError {
-    const { clock, headers: sent, quote } = this.#options;
+    const { clock, headers: sent, authHeader, quote } = this.#options;
     const now = clock.now();
-    return readRefusal({ status, headers, body, method, inSession: false, sent, now, quote }).error;
+    const request = { method, inSession: false, sent, authHeader };
+    return readRefusal({ status, headers, body, ...request, now, quote }).error;
   }
 
   /** The stream is the session: when it ends, the conversation ends. */
@@ -106,7 +106,7 @@ export class SseTransport extends RemoteTransport {
     const base = new URL(this.#options.url);
     const address = URL.canParse(data, base.href) ? new URL(data, base) : undefined;
     if (address?.origin === base.origin) return this.#address.resolve(address.href);
-    const quote = oneLine(data, 200);
+    const quote = this.#options.quote(data);
     const message = `the server sends its client to another origin (${quote})`;
     throw new PlugboardError("REFUSED_ADDRESS", message, { quote, permanent: true });
   }

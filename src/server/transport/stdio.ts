@@ -115,17 +115,19 @@ export class StdioTransport implements Wire {
   }
 
   request(method: string, params: JsonObject, options: RequestOptions): Promise<unknown> {
-    return this.#request(method, options, (id) =>
-      JSON.stringify({ jsonrpc: "2.0", id, method, params: this.#withMeta(params, options) }),
-    );
+    return this.#calls.request(method, options, (id) => {
+      const toText = (): string =>
+        `${JSON.stringify({ jsonrpc: "2.0", id, method, params: this.#withMeta(params, options) })}\n`;
+      if (this.#backlog.isOpen) this.#post(toText());
+      else this.#postLater(id, toText);
+    });
   }
 
   /** `request("tools/call", …)` with the message built by hand: this is the hot path. */
   callTool(name: string, args: JsonObject, options: RequestOptions): Promise<unknown> {
-    return this.#request("tools/call", options, (id) => {
-      const extra =
-        options.extra === undefined ? "" : `${JSON.stringify(options.extra).slice(1, -1)},`;
-      return `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{${extra}"name":${JSON.stringify(name)},"arguments":${JSON.stringify(args)},"_meta":{"progressToken":${id}${this.#metaMembersFor(options)}}}}`;
+    return this.#calls.request("tools/call", options, (id) => {
+      if (this.#backlog.isOpen) this.#post(this.#toolCall(id, name, args, options));
+      else this.#postLater(id, () => this.#toolCall(id, name, args, options));
     });
   }
 
@@ -151,8 +153,7 @@ export class StdioTransport implements Wire {
     // A cancellation from this turn of the event loop must still reach the server.
     this.#flush();
     this.#closed = true;
-    this.#backlog.clear();
-    this.#calls.failAll(error);
+    this.#calls.failAll(error, this.#backlog.clear());
     this.onclose?.();
   }
 
@@ -160,16 +161,15 @@ export class StdioTransport implements Wire {
     this.end(new PlugboardError("CONNECTION_CLOSED", "the connection was closed"));
   }
 
+  #toolCall(id: number, name: string, args: JsonObject, options: RequestOptions): string {
+    const { extra } = options;
+    const more = extra === undefined ? "" : `${JSON.stringify(extra).slice(1, -1)},`;
+    return `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{${more}"name":${JSON.stringify(name)},"arguments":${JSON.stringify(args)},"_meta":{"progressToken":${id}${this.#metaMembersFor(options)}}}}\n`;
+  }
+
   /** `toText` is called when there is room to send the request. */
-  #request(
-    method: string,
-    options: RequestOptions,
-    toText: (id: number) => string,
-  ): Promise<unknown> {
-    return this.#calls.request(method, options, (id) => {
-      if (this.#backlog.isOpen) return this.#post(`${toText(id)}\n`);
-      this.#backlog.add(id, () => this.#calls.attempt(id, () => this.#post(`${toText(id)}\n`)));
-    });
+  #postLater(id: number, toText: () => string): void {
+    this.#backlog.add(id, () => this.#calls.attempt(id, () => this.#post(toText())));
   }
 
   /** What the server has not taken yet, in characters: most of them are a byte. */

@@ -35,6 +35,25 @@ const WELCOME = "lib:///welcome";
 const SHELF = "lib:///shelf/a";
 
 describe("a denied resource", () => {
+  it("is not named by updates of the one that it is a part of", async () => {
+    await using board = await withRules({ deny: ["lib/resource:lib:///rules/secret*"] });
+    await using session = await board.openSession({ cwd: tmpdir() });
+    const heard: [string, string[]][] = [];
+    board.on("resources", (event) => heard.push(["board", event.uris]));
+    session.on("resources", (event) => heard.push(["session", event.uris]));
+    await session.resources.subscribe(RULES);
+    await tell(board, "touch", { uri: RULES, part: `${RULES}/secret-plan` });
+    await expect.poll(() => heard).toHaveLength(2);
+    await tell(board, "touch", { uri: RULES, part: `${RULES}/open` });
+    await expect.poll(() => heard).toHaveLength(4);
+    expect(heard).toEqual([
+      ["session", [RULES]],
+      ["board", [RULES]],
+      ["session", [`${RULES}/open`]],
+      ["board", [`${RULES}/open`]],
+    ]);
+  });
+
   it("is neither listed nor read, by whatever asks for it, and the audit has each refusal", async () => {
     const stateDir = await mkdtemp(join(tmpdir(), "plugboard-reads-"));
     try {
@@ -75,12 +94,12 @@ describe("a denied resource", () => {
         .map((line) => JSON.parse(line))
         .filter(({ decision }) => decision === "refused");
       expect(refusals.map(({ server, tool }) => `${server} ${tool}`)).toEqual([
-        "lib read:lib:///rules",
-        "lib read:lib:///rules",
-        "lib read:lib:///shelf/a",
+        "lib resource:lib:///rules",
+        "lib resource:lib:///rules",
+        "lib resource:lib:///shelf/a",
         "lib subscribe:lib:///rules",
         "lib complete:lib:///shelf/{shelf}",
-        "lib read:lib:///rules",
+        "lib resource:lib:///rules",
       ]);
       expect(refusals[0]).toMatchObject({
         outcome: "REFUSED_BY_POLICY",

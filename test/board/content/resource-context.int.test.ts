@@ -254,7 +254,7 @@ describe("hostile resources in a block", () => {
     // What is for people alone is not there.
     expect(block).not.toContain("__proto__");
     const steering = logger.lines.filter(({ message }) => message.includes("steer the model"));
-    expect(steering.map(({ fields }) => fields["tool"])).toContain("evil/read:evil:///forged");
+    expect(steering.map(({ fields }) => fields["tool"])).toContain("evil/resource:evil:///forged");
     // A subscription that is refused is not asked for again, and is no news.
     expect(await board.resources.context()).toBe(block);
     expect(logger.lines.filter(({ message }) => message.includes("subscription"))).toEqual([]);

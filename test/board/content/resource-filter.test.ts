@@ -46,6 +46,9 @@ it.each([
   ["file:///docs/%2e%2E/etc/passwd", false],
   ["file:///docs/x%2f..%2fy", false],
   ["file:///docs/..", false],
+  ["file:///docs/.\t./etc/passwd", false],
+  ["file:///docs/\n../etc/passwd", false],
+  ["file:///docs/%252e%252e/etc/passwd", false],
 ])("does not let a URI lead out of what an entry names: %s %s", (uri, isAllowed) => {
   expect(new ResourceFilter(["file:///docs/*"]).allows(uri)).toBe(isAllowed);
 });

@@ -106,11 +106,11 @@ describe("a resource that was read", () => {
         {
           type: "call",
           server: "lib",
-          tool: "read:lib:///rules",
+          tool: "resource:lib:///rules",
           decision: "allowed",
           outcome: "ok",
         },
-        { type: "call", server: "lib", tool: "read:lib:///nothing", outcome: "SERVER_ERROR" },
+        { type: "call", server: "lib", tool: "resource:lib:///nothing", outcome: "SERVER_ERROR" },
         { type: "call", server: "lib", tool: "prompt:greet", outcome: "ok", bytes: 27 },
         { type: "call", server: "lib", tool: "subscribe:lib:///[REDACTED]/list" },
       ]);

@@ -1,10 +1,11 @@
 // The guard of a session: which rules, limits, approvals and audit lines belong to it.
 
+import { getEventListeners } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { SessionBoard } from "../../../src/model/board.ts";
 import type { ModelDetails, ToolResult } from "../../../src/model/tool.ts";
 import type { JsonObject } from "../../../src/model/json.ts";
@@ -139,6 +140,22 @@ describe("limits", () => {
       "2 tools of the session are left out, the limit is 2: many/tool_1, many/tool_2; raise it with limits.sessionTools or PLUGBOARD_MAX_SESSION_TOOLS",
       "3 tools of the session are left out, the limit is 2: many/tool_1, many/tool_2, more/echo; raise it with limits.sessionTools or PLUGBOARD_MAX_SESSION_TOOLS",
     ]);
+  });
+
+  it("let any number of calls share a signal, without a warning and without a listener left", async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error): void => void warnings.push(warning);
+    process.on("warning", onWarning);
+    onTestFinished(() => void process.off("warning", onWarning));
+    const board = await openWith({ servers: { shared: { ...fixture("echo"), concurrency: 1 } } });
+    const session = await board.openSession({ cwd });
+    for (const from of [board, session]) {
+      const { signal } = new AbortController();
+      const all = Array.from({ length: 15 }, () => from.call("shared/echo", hi, { signal }));
+      expect((await Promise.all(all)).filter(({ isError }) => isError)).toEqual([]);
+      expect(getEventListeners(signal, "abort")).toEqual([]);
+    }
+    expect(warnings).toEqual([]);
   });
 
   it("let a session make 100 calls a minute to a server that has no limit of its own", async () => {

@@ -124,7 +124,7 @@ describe("arguments on their way back", () => {
     expect(back(schema, "google", { t: "?" })).toEqual({ t: "?" });
   });
 
-  it("get a value back that there is no choice about", () => {
+  it("get back a value that the schema fixes", () => {
     const schema = object(
       { kind: { const: "file" }, version: { const: { major: 1 } }, maybe: { const: 1 } },
       ["kind", "version"],

@@ -18,8 +18,6 @@ import {
 closeBoards();
 closeServed();
 
-const NAMES = { toolNames: "{server}__{tool}" };
-
 describe("clients at one endpoint", () => {
   it("of both eras and both SDKs see the same tools and call them at once", async () => {
     const board = await open({ echo: fixture("echo") });
@@ -146,5 +144,3 @@ describe("a request that is wrong", () => {
     expect(answer.status).toBe(413);
   });
 });
-
-void NAMES;

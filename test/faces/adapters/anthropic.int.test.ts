@@ -220,7 +220,11 @@ describe("toAnthropicTools", () => {
     await eventually(() => board.status()[0]?.calls.inFlight === 2);
     giveUp.abort();
     expect(await results).toMatchObject([
-      { tool_use_id: "toolu_1", is_error: true, content: [{ text: "the call was cancelled" }] },
+      {
+        tool_use_id: "toolu_1",
+        is_error: true,
+        content: [{ text: "the call was cancelled; 'sleep' may have taken effect" }],
+      },
       { tool_use_id: "toolu_2", is_error: true },
     ]);
   });

@@ -16,6 +16,7 @@ function read(...argv: string[]) {
 }
 
 const globals: GlobalOptions = {
+  agents: [],
   json: false,
   color: true,
   logLevel: "warn",
@@ -79,6 +80,10 @@ describe("a command line asks for", () => {
     [["pins", "approve", "a"], { kind: "pins", action: { kind: "approve", target: "a" } }],
     [["pins", "forget", "a/b"], { kind: "pins", action: { kind: "forget", target: "a/b" } }],
     [["approvals"], { kind: "approvals", action: { kind: "list" } }],
+    [["tokens"], { kind: "tokens", action: { kind: "list" } }],
+    [["tokens", "list"], { kind: "tokens", action: { kind: "list" } }],
+    [["tokens", "add", "ci"], { kind: "tokens", action: { kind: "add", name: "ci" } }],
+    [["tokens", "revoke", "ci"], { kind: "tokens", action: { kind: "revoke", token: "ci" } }],
     [["approvals", "list"], { kind: "approvals", action: { kind: "list" } }],
     [
       ["approvals", "forget", "a/*"],
@@ -105,7 +110,8 @@ describe("a command line asks for", () => {
   it.each<[string[], Partial<GlobalOptions>]>([
     [["--json"], { json: true }],
     [["--config", "f"], { config: "f" }],
-    [["--agent", "a"], { agent: "a" }],
+    [["--agent", "a"], { agent: "a", agents: ["a"] }],
+    [["--agent", "a", "--agent", "b"], { agent: "b", agents: ["a", "b"] }],
     [["--verbose"], { logLevel: "info" }],
     [["--log-level", "debug"], { logLevel: "debug" }],
     [["--verbose", "--log-level", "error"], { logLevel: "error" }],
@@ -160,6 +166,8 @@ describe("a command line asks for", () => {
     ["pins", "approve"],
     ["audit"],
     ["trust"],
+    ["tokens"],
+    ["tokens", "add"],
     ["login"],
     ["logout"],
     ["acp"],
@@ -172,6 +180,9 @@ describe("a command line asks for", () => {
 describe("a command line is refused", () => {
   it.each([
     [["tols"], "plugboard: unknown command 'tols'; did you mean tools?"],
+    [["list"], "plugboard: unknown command 'list'; did you mean tools?"],
+    [["auth", "docs"], "plugboard: unknown command 'auth'; did you mean login?"],
+    [["pins", "ls"], "plugboard: unknown command 'ls'"],
     [["zzzzzzz"], "plugboard: unknown command 'zzzzzzz'"],
     [["help", "tols"], "plugboard: unknown command 'tols'; did you mean tools?"],
     [["help", "pins", "shw"], "plugboard: unknown command 'shw'; did you mean show?"],

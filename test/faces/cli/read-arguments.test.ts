@@ -100,6 +100,8 @@ describe("arguments on the command line", () => {
 
   it.each([
     [["word"], "unexpected argument 'word'"],
+    [["path:a b.txt"], "unexpected argument 'path:a b.txt'; did you mean path='a b.txt'?"],
+    [["https://a.example"], "unexpected argument 'https://a.example'"],
     [["=x"], "unexpected argument '=x'"],
     [["@nope.json"], "there is no file nope.json"],
     [["a=@nope.txt"], "there is no file nope.txt"],

@@ -5,9 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { AuditLog } from "../../../src/guard/audit/audit-log.ts";
 import type { AuditLine } from "../../../src/model/audit-entry.ts";
 import { readAudit, type ReadAuditOptions } from "../../../src/guard/audit/read-audit.ts";
-import { toLine, toStartLine } from "../../../src/guard/audit/record.ts";
+import { toLine } from "../../../src/guard/audit/record.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
-import { record } from "./records.ts";
+import { record, Starts } from "./records.ts";
 
 let directory: string;
 let file: string;
@@ -69,8 +69,9 @@ describe("readAudit", () => {
   });
 
   it("gives calls that started and never ended, in their place", async () => {
-    const start = (tool: string) => toStartLine(record({ tool }), tool);
-    const end = (tool: string) => toLine(record({ tool: `${tool} ended`, startId: tool }));
+    const starts = new Starts();
+    const start = (tool: string) => starts.start({ tool });
+    const end = (tool: string) => toLine(record({ tool: `${tool} ended` }), starts.idOf(tool));
     await writeFile(rotated(1), start("a") + start("b") + line("c") + end("b") + start("d"));
     await writeFile(file, end("d") + start("e") + end("gone"));
     expect(await read()).toEqual(["a", "c", "b ended", "d ended", "e", "gone ended"]);
@@ -138,6 +139,20 @@ describe("following", () => {
     await appendFile(file, whole.slice(20) + line("d"));
     await following.until("d");
     expect(await following.stop()).toEqual(["b", "c", "d"]);
+  });
+
+  it("gives a call when it starts and when it ends", async () => {
+    const starts = new Starts();
+    const start = (tool: string) => starts.start({ tool });
+    const end = (tool: string) => toLine(record({ tool: `${tool} ended` }), starts.idOf(tool));
+    await writeFile(file, start("a") + start("b") + end("b"));
+    const following = follow();
+    await following.until("b ended");
+    await appendFile(file, start("c") + end("a"));
+    await following.until("a ended");
+    await appendFile(file, end("c"));
+    await following.until("c ended");
+    expect(await following.stop()).toEqual(["a", "b ended", "c", "a ended", "c ended"]);
   });
 
   it("waits for a file that is not there yet", async () => {

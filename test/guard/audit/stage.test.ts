@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { AuditRecord } from "../../../src/guard/audit/record.ts";
+import { AuditedTool, type AuditRecord } from "../../../src/guard/audit/record.ts";
 import { auditStages, type AuditStageOptions } from "../../../src/guard/audit/stage.ts";
 import { PlugboardError } from "../../../src/model/errors.ts";
 import type { GuardedCall, Next, ToolSubject } from "../../../src/model/guard.ts";
@@ -21,6 +21,7 @@ function guarded(subject: Partial<ToolSubject> = {}): GuardedCall {
       ...subject,
     },
     args: { path: "a" },
+    started: new ManualClock().monotonic(),
     signal: undefined,
     onUpdate: undefined,
     decision: { verdict: "allowed" },
@@ -38,7 +39,7 @@ async function run(
     { record: (each) => void records.push(each), start: async () => {} },
     { agent: "default", redact, ...options },
   );
-  const ended = await whole(call, next).catch((error: unknown) => error);
+  const ended = await whole(call.subject)(call, next).catch((error: unknown) => error);
   expect(records).toHaveLength(1);
   return { record: records[0], ended };
 }
@@ -64,7 +65,7 @@ describe("the stage at the start of a call", () => {
     const { whole, start } = auditStages(
       {
         record: ({ outcome }) => void events.push(outcome),
-        start: async ({ tool }) => void events.push(`start ${tool}`),
+        start: async ({ of }) => void events.push(`start ${of.json}`),
       },
       { agent: "default", redact },
     );
@@ -74,7 +75,7 @@ describe("the stage at the start of a call", () => {
       return { content: [] };
     };
     const inner = start(call.subject);
-    await whole(call, inner === undefined ? send : (each) => inner(each, send));
+    await whole(call.subject)(call, inner === undefined ? send : (each) => inner(each, send));
     expect(events).toEqual(
       isWritten ? [expect.stringMatching(/^start /), "sent", "ok"] : ["sent", "ok"],
     );
@@ -94,13 +95,15 @@ describe("the stage around a call", () => {
     expect(ended).toBe(outcome);
     expect(record).toEqual({
       time: 1_000_000,
-      agent: "default",
-      session: "s1",
-      server: "docs",
-      tool: "read",
+      of: new AuditedTool({
+        agent: "default",
+        session: "s1",
+        caller: undefined,
+        server: "docs",
+        tool: "read",
+      }),
       args: { kind: "flat", args: { path: "a" } },
-      redact: undefined,
-      startId: undefined,
+      startNumber: undefined,
       decision: { verdict: "approved", rule: "ask" },
       durationMs: 250,
       bytes: 5,
@@ -110,13 +113,13 @@ describe("the stage around a call", () => {
 
   it("hands the arguments on where they are to be written", async () => {
     const { record } = await run(async () => ({ content: [] }), { arguments: true });
-    expect(record?.redact).toBe(redact);
+    expect(record?.of.redact).toBe(redact);
   });
 
   it("names a native tool as one", async () => {
     const native = guarded({ canonical: "native/clock", source: { kind: "native" } });
     const { record } = await run(async () => ({ content: [] }), {}, native);
-    expect(record).toMatchObject({ server: "native", tool: "clock" });
+    expect(record?.of.json).toBe('"agent":"default","server":"native","tool":"clock"');
   });
 
   it.each<[string, CallOutcome, string]>([

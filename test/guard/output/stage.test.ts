@@ -37,6 +37,7 @@ async function pass(
     callId: "call_1",
     subject: tool,
     args: {},
+    started: 0,
     signal: undefined,
     onUpdate: undefined,
     decision: { verdict: "allowed" },
@@ -49,7 +50,7 @@ function refused(message: string): CallOutcome {
   return {
     content: [{ type: "text", text: message }],
     isError: true,
-    failure: { code: "INVALID_RESULT", message },
+    failure: { code: "INVALID_RESULT", message, mayHaveRun: true },
   };
 }
 

@@ -1,6 +1,6 @@
 // Pins for the lists of resources and prompts.
 
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -11,8 +11,6 @@ import type { PinEntry } from "../../../src/model/pin.ts";
 import { library, next, tell } from "../../board/content/content-servers.ts";
 import { closeBoards, open, statusOf, textOf } from "../../support/boards.ts";
 
-closeBoards();
-
 let stateDir: string;
 
 beforeEach(async () => {
@@ -20,6 +18,9 @@ beforeEach(async () => {
 });
 
 afterEach(() => rm(stateDir, { recursive: true }));
+
+// Registered last, so that it runs first.
+closeBoards();
 
 async function pinned(pins: PinMode, settings: object = {}): Promise<Board> {
   const lib = { ...library(), pins, ...settings };
@@ -96,6 +97,20 @@ describe("with block, what has changed", () => {
     expect(audit).toContain('"rule":"pins: block"');
   });
 
+  it("is not read either where nobody has listed it before", async () => {
+    await (await pinned("block")).close();
+    const board = await open({ lib: { ...library(), pins: "block" } }, { stateDir });
+    await tell(board, "describe", { text: OBEY });
+    const refused = { code: "CHANGED_TOOL" };
+    await expect(board.resources.read(RULES, { server: "lib" })).rejects.toMatchObject(refused);
+    await expect(board.prompts.get("lib/greet")).rejects.toMatchObject({
+      ...refused,
+      message:
+        "lib/prompt:greet is refused, since it changed after it was pinned (description) and nobody has approved that",
+      hint: expect.stringContaining("plugboard pins show 'lib/prompt:greet'"),
+    });
+  });
+
   it("is not a new resource, but a new prompt", async () => {
     const board = await pinned("block");
     const lists = [next(board, "resources"), next(board, "prompts")];
@@ -119,12 +134,61 @@ describe("with block, what has changed", () => {
     expect((await board.resources.read(RULES)).contents[0]?.text).toBe("Shout.");
   });
 
+  it("is noticed by a board that names it and has listed nothing yet", async () => {
+    await (await pinned("block")).close();
+    const asks: ((board: Board) => Promise<unknown>)[] = [
+      (board) => board.prompts.get("lib/greet", { who: "Ada" }),
+      (board) => board.resources.read(RULES, { server: "lib" }),
+    ];
+    for (const ask of asks) {
+      await using board = await open({ lib: { ...library(), pins: "block" } }, { stateDir });
+      await tell(board, "describe", { text: OBEY });
+      await expect(ask(board)).rejects.toMatchObject({
+        code: "CHANGED_TOOL",
+        server: "lib",
+        message: expect.stringMatching(/^(?:lib\/prompt:greet|a resource of 'lib') is refused/),
+      });
+    }
+    const audit = await readFile(join(stateDir, "audit.jsonl"), "utf8");
+    expect(audit.split('"rule":"pins: block"')).toHaveLength(asks.length + 1);
+  });
+
   it("counts as changed in sessions too", async () => {
     const board = await pinned("block");
     await using session = await board.openSession({ cwd: tmpdir(), startupWait: 10_000 });
     await describeAs(board, OBEY);
     expect(await session.prompts.list()).toEqual([]);
     await expect(session.prompts.get("lib/greet")).rejects.toMatchObject({ code: "CHANGED_TOOL" });
+  });
+});
+
+describe("with block, lost pins", () => {
+  it("are named as lost, and nothing is listed or read until they are restored or forgotten", async () => {
+    await (await pinned("block")).close();
+    const [name = ""] = await readdir(join(stateDir, "pins"));
+    const file = join(stateDir, "pins", name);
+    const kept = await readFile(file, "utf8");
+    await rm(file);
+    const board = await pinned("block");
+    expect(await board.resources.list()).toEqual([]);
+    expect(await board.resources.templates()).toEqual([]);
+    expect(await board.prompts.list()).toEqual([]);
+    const reason = "its pins are missing, although it was pinned before";
+    const remedy = `restore ${file}, or pin the tools as they are now: plugboard pins forget lib`;
+    expect(statusOf(board, "lib").diagnostics.map(({ message }) => message)).toEqual([
+      `${reason}; its tools are refused; ${remedy}`,
+      `${reason}; its resources are neither listed nor read; ${remedy}`,
+      `${reason}; its prompts are neither listed nor read; ${remedy}`,
+    ]);
+    for (const asked of [board.resources.read(RULES), board.prompts.get("greet")]) {
+      await expect(asked).rejects.toMatchObject({
+        code: "CHANGED_TOOL",
+        message: expect.stringContaining(`the pins of its server are lost (${reason})`),
+        hint: `a person can ${remedy}`,
+      });
+    }
+    await writeFile(file, kept);
+    expect((await board.resources.read(RULES)).contents[0]?.text).toBe("Be quiet.");
   });
 });
 

@@ -48,6 +48,21 @@ describe("diffTools", () => {
     expect(changedParts(tool, after)).toEqual(["description", "inputSchema", "title"]);
   });
 
+  it("names the parts of a resource or prompt as they are listed", () => {
+    const prompt = (inputSchema: PinnedTool["inputSchema"]) => ({
+      name: "prompt:review",
+      inputSchema,
+    });
+    const before = prompt({ arguments: [{ name: "a" }], mimeType: "x", nameless: 1 });
+    const after = prompt({ arguments: [{ name: "b" }], mimeType: "y", nameless: 2 });
+    expect(diffTools(before, after).changes.map(({ path }) => path)).toEqual([
+      "arguments[0].name",
+      "mimeType",
+      "inputSchema.nameless",
+    ]);
+    expect(changedParts(before, after)).toEqual(["arguments", "mimeType", "inputSchema"]);
+  });
+
   it("tells a list from an object, and a number from its text", () => {
     const { changes } = diffTools(withSchema({ a: [], b: 1 }), withSchema({ a: {}, b: "1" }));
     expect(changes).toEqual([

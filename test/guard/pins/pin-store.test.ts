@@ -74,6 +74,19 @@ describe("pins that an earlier version kept with secrets", () => {
     });
   });
 
+  it("are marked until a board has removed them, whatever else happens to the pins", async () => {
+    const marked = async () => (await new PinStore({ stateDir }).list())[0]?.mayHoldSecrets;
+    await new PinStore({ stateDir }).update(id, () => secretive("nothing"));
+    expect(await marked()).toBe(undefined);
+    const { redacted: _, ...older } = JSON.parse(await readFile(await onlyFile(), "utf8"));
+    await writeFile(await onlyFile(), JSON.stringify(older));
+    expect(await marked()).toBe(true);
+    await new PinStore({ stateDir }).update(id, (before) => before && { ...before, seenWith: [] });
+    expect(await marked()).toBe(true);
+    await new PinStore({ stateDir, redact }).read(id);
+    expect(await marked()).toBe(undefined);
+  });
+
   it("lose them when they change", async () => {
     await new PinStore({ stateDir }).update(id, () => secretive("hunter2"));
     const store = new PinStore({ stateDir, redact });

@@ -41,7 +41,7 @@ const THEIRS = /system|approved[- ]this|delete_all|tell nobody/i;
 
 const about = { server: "docs", tool: NAME };
 const poisoned = subject(`docs/${NAME}`);
-const quote = (received: unknown): string => excerpt(received, (text) => text);
+const quote = (received: unknown, max?: number): string => excerpt(received, (text) => text, max);
 const said = findCause({ stderr: [`Error: ${HOSTILE}`], stdout: [] });
 const docs = { name: "docs", timeout: 1000 } as ServerDefinition;
 const guards = (guard: object) => serverGuards([{ name: "docs", origin: "agent", guard }]);
@@ -73,9 +73,11 @@ type Made = PlugboardError | Promise<PlugboardError>;
 
 /** Codes that no server has a part in have one error, for the sake of the tool's name. */
 const FAILURES: Record<ErrorCode, Record<string, () => Made>> = {
-  SERVER_ERROR: { answer: () => serverError("tools/call", { code: -32000, message: HOSTILE }) },
+  SERVER_ERROR: {
+    answer: () => serverError("tools/call", { code: -32000, message: HOSTILE }, quote),
+  },
   SERVER_UNAVAILABLE: {
-    "after an answer": () => failed(serverError("initialize", { message: HOSTILE })),
+    "after an answer": () => failed(serverError("initialize", { message: HOSTILE }, quote)),
     "after an exit": () => failed(exitReason({ code: 1, signal: null }, said)),
     "after a redirect": async () => failed(await moved(`https://${HOST}${PATH}`)),
     "after a sign-in": () =>

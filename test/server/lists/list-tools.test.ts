@@ -33,6 +33,27 @@ async function list(...items: unknown[]) {
   return listPages([items]);
 }
 
+it.each(["resource", "prompt"])(
+  "a tool that is named like a %s is left out: rules and pins could not tell them apart",
+  async (kind) => {
+    const { names, diagnostics } = await list(tool(`${kind}:x`), tool(kind), tool(`${kind}_x`));
+    expect(names).toEqual([kind, `${kind}_x`]);
+    expect(diagnostics).toMatchObject([
+      {
+        subject: `${kind}:x`,
+        message: `tool left out: its name begins with "${kind}:" and would name a ${kind}`,
+      },
+    ]);
+  },
+);
+
+it("a name is redacted before its lines are joined and it is cut", async () => {
+  const redact = (text: string): string => text.replace(/pass\n?word!/g, "[R]");
+  const item = { name: "read pass\nword!" };
+  const { diagnostics } = await listTools(async () => ({ tools: [item] }), redact);
+  expect(diagnostics).toMatchObject([{ subject: "read [R]" }]);
+});
+
 describe("the pages", () => {
   it("are read to the last, each with the cursor of the one before", async () => {
     const { names, cursors, diagnostics } = await listPages([[tool("a")], [], [tool("b")]]);

@@ -300,6 +300,12 @@ describe("the cause of a failure", () => {
       undefined,
     ],
     [
+      "a limit on open files",
+      ["Error: EMFILE: too many open files, open '/srv/a.js'"],
+      "Error: EMFILE: too many open files, open '/srv/a.js'",
+      "it may not open as many files as it needs: raise the limit, such as with ulimit -n 1024",
+    ],
+    [
       "a warning, if there is nothing else",
       ["Warning: ACME_TOKEN is not set", "bye"],
       "Warning: ACME_TOKEN is not set",

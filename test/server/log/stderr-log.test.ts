@@ -38,6 +38,23 @@ describe("stderr", () => {
     expect(log.tail()).toEqual(lines);
   });
 
+  it.each<[string, string[], string[]]>([
+    ["two lines", ["the key is hunter2-", "hunter2, ok"], ["the key is [R]", "the key is [R], ok"]],
+    [
+      "three lines, in base64",
+      ["key:", "aHVudGVy", "Mi1odW50", "ZXIy", "next"],
+      ["key:", "[R]", "next"],
+    ],
+    ["lines with others before them", ["one", "two hunt", "er2-hunter2"], ["one", "two [R]"]],
+    ["none: a line of its own stays", ["hunter", "next"], ["[R]", "next"]],
+  ])("loses a secret that goes over %s", async (_, lines, told) => {
+    const { log, logged, write } = setUp("hunter2-hunter2");
+    await write(lines.map((line) => `${line}\n`).join(""));
+    const shown = told.map((line) => line.replaceAll("[R]", "[REDACTED]"));
+    expect(logged).toEqual(shown);
+    expect(log.tail()).toEqual(shown);
+  });
+
   it("has long lines cut, and the next one whole", async () => {
     const { logged, write } = setUp();
     await write("x".repeat(50_000), "x".repeat(50_000), "\nnext\n");

@@ -29,6 +29,7 @@ describe("the output of ps", () => {
       zombie: false,
       start: String(start / 1000),
       ageMs: 5000,
+      name: "node",
     });
     expect(command).toBe("node  a.js X=1");
   });

@@ -16,6 +16,7 @@ import {
   isAlive,
   processesWith,
 } from "../../support/processes.ts";
+import { recordingLogger } from "../../support/logger.ts";
 import { type Compiled, compileModules } from "./compile.ts";
 import { fixture, introduction, pidOf } from "./fixtures.ts";
 import { type Host, hostArgs, killHost, type ServerList, startHost, testHost } from "./hosts.ts";
@@ -94,7 +95,16 @@ describe("a host that is killed", () => {
     expect(pidsIn(victim).every(isAlive)).toBe(true);
 
     await killHost(victim);
-    const reaped = await reap();
+    const logger = recordingLogger();
+    const reaped = await reap({ logger });
+    expect(logger.lines).toMatchObject([
+      {
+        level: "warn",
+        message: expect.stringMatching(
+          /^ended processes that an earlier run left behind: node \(\d\)$/,
+        ),
+      },
+    ]);
 
     // The one with the daemon may have ended with stdin by itself.
     const polite = pidOf(victim.servers[2]?.said ?? {}, "pid");

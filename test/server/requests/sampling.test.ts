@@ -149,6 +149,16 @@ describe("a request", () => {
       },
       "the request has more than 8 MiB of media",
     ],
+    [
+      "a schema that is nested too deeply to be measured",
+      {
+        ...REQUEST,
+        tools: [
+          { ...TOOL, inputSchema: JSON.parse(`{"x":${"[".repeat(9000)}${"]".repeat(9000)}}`) },
+        ],
+      },
+      "the request has too many levels",
+    ],
   ])("with %s is refused before anyone sees it", async (_, params, message) => {
     const handler = vi.fn<SamplingHandler>();
     const { ask, logger } = host({ handler, tools: true });

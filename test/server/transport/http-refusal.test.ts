@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { excerpt } from "../../../src/util/text.ts";
 import type { ErrorCode, PlugboardError } from "../../../src/model/errors.ts";
 import {
   readRefusal,
@@ -17,7 +18,7 @@ function read(answer: Partial<RefusedAnswer>): Refusal {
     inSession: false,
     sent: {},
     now,
-    quote: String,
+    quote: (received, max) => excerpt(received, (text) => text, max),
     ...answer,
   });
 }
@@ -34,7 +35,20 @@ describe("a lost session", () => {
   it.each<[string, Partial<RefusedAnswer>]>([
     ["404", { status: 404 }],
     ["404, whatever it says", { status: 404, body: rpc("no such page") }],
+    [
+      "404 with the id of the call that speaks of the session",
+      { status: 404, body: JSON.stringify({ id: 7, error: { code: 1, message: "Session gone" } }) },
+    ],
     ["400 that speaks of the session", { body: rpc("Bad Request: No valid session ID provided") }],
+    [
+      "400 with the id of the call that speaks of the session's id",
+      {
+        body: JSON.stringify({
+          id: 7,
+          error: { code: -32000, message: "Bad Request: No valid session ID provided" },
+        }),
+      },
+    ],
     ["400 that does so without JSON", { body: "Unknown Session" }],
   ])("is %s, in a session", (_, answer) => {
     expect(read({ ...answer, inSession: true })).toMatchObject({ kind: "session-lost" });
@@ -52,10 +66,42 @@ describe("a lost session", () => {
       },
       "SERVER_ERROR",
     ],
+    [
+      "400 with the id of the call, whose tool speaks of a session of its own",
+      {
+        inSession: true,
+        body: JSON.stringify({ id: 1_000_000_001, error: { code: 1, message: "session busy" } }),
+      },
+      "SERVER_ERROR",
+    ],
+    [
+      "404 with the id of the call, whose tool has not found something",
+      {
+        status: 404,
+        inSession: true,
+        body: JSON.stringify({ id: 1_000_000_001, error: { code: 1, message: "no such file" } }),
+      },
+      "SERVER_ERROR",
+    ],
     ["400 that says nothing", { inSession: true }, "HTTP_STATUS"],
     ["500 that speaks of it", { status: 500, inSession: true, body: "session" }, "HTTP_STATUS"],
   ])("is not %s", (_, answer, code) => {
     expect(read(answer)).toMatchObject({ kind: "error", error: { code } });
+  });
+});
+
+describe("whether the request can have run", () => {
+  it.each<[string, Partial<RefusedAnswer>, boolean]>([
+    ["a lost session", { status: 404, inSession: true }, true],
+    ["429", { status: 429 }, true],
+    ["400", { status: 400 }, true],
+    ["413", { status: 413 }, true],
+    ["408, which a proxy says while the server works", { status: 408 }, false],
+    ["500", { status: 500 }, false],
+    ["503", { status: 503 }, false],
+    ["504", { status: 504, body: rpc("late") }, false],
+  ])("%s", (_, answer, hasNotRun) => {
+    expect(errorOf(read(answer))?.hasNotRun).toBe(hasNotRun);
   });
 });
 
@@ -109,8 +155,18 @@ describe("401 and 403", () => {
     expect(errorOf(read({ status: 401, body, headers, sent }))).toMatchObject({
       code: "NEEDS_AUTH",
       message: `the server refuses the configured credentials (HTTP 401)${said}`,
-      hint: expect.stringContaining('check the value in "auth" or "headers"'),
+      hint: expect.stringContaining('check the value in "headers" (Authorization): it may be'),
     });
+  });
+
+  it.each<[Record<string, string>, string | undefined, string]>([
+    [{ Authorization: "Bearer x" }, "Authorization", 'check the value in "auth": it may be wrong'],
+    [{ "X-Odd": "x" }, "X-Odd", 'check the value in "auth": it may be wrong'],
+    [{ "X-API-Key": "x", Accept: "y" }, undefined, 'the value in "headers" (X-API-Key): it may be'],
+    [{ Cookie: "x", Authorization: "y" }, "Authorization", 'in "headers" (Cookie) and "auth": it'],
+    [{ Accept: "y" }, undefined, "give it a token in headers"],
+  ])("names the place of the refused credentials: %j with auth %s", (sent, authHeader, hint) => {
+    expect(errorOf(read({ status: 401, sent, authHeader }))?.hint).toContain(hint);
   });
 });
 

@@ -1,9 +1,10 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
-import { PlugboardError } from "../../../src/model/errors.ts";
+import { PlugboardError, withoutEffect } from "../../../src/model/errors.ts";
 import type { Progress } from "../../../src/model/tool.ts";
 import { PendingCalls, type RequestOptions } from "../../../src/server/transport/pending-calls.ts";
 import { deferred } from "../../../src/util/deferred.ts";
+import { excerpt } from "../../../src/util/text.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
 function setUp() {
@@ -16,7 +17,9 @@ function setUp() {
       abandoned.push([id, reason]);
       return unsent.get(id);
     },
-    JSON.stringify,
+    // What a server says in an error has a limit of its own.
+    (received, max) =>
+      max === undefined ? JSON.stringify(received) : excerpt(received, (text) => text, max),
   );
   /** Starts a request; an error comes as the value. */
   function ask(options: Partial<RequestOptions> = {}, method = "tools/call") {
@@ -345,6 +348,16 @@ describe("cancellation", () => {
 });
 
 describe("the end", () => {
+  it("says of the calls that were never sent that they have not run", async () => {
+    const { calls, ask } = setUp();
+    const [sent, unsent] = [ask(), ask()];
+    // What was refused is another request, such as one for the server's own messages.
+    const refused = new PlugboardError("NETWORK", "refused", { hasNotRun: true });
+    calls.failAll(refused, [unsent.id]);
+    expect(await sent.answer).toMatchObject({ code: "NETWORK", hasNotRun: false });
+    expect(await unsent.answer).toMatchObject({ code: "NETWORK", hasNotRun: true });
+  });
+
   it("fails pending and later calls, with the first reason", async () => {
     const { clock, calls, abandoned, ask } = setUp();
     const waiting = [ask(), ask()];
@@ -353,7 +366,8 @@ describe("the end", () => {
     calls.failAll(new PlugboardError("CONNECTION_CLOSED", "another reason"));
     expect(await Promise.all(waiting.map(({ answer }) => answer))).toEqual([over, over]);
     const { id, answer } = ask();
-    expect(await answer).toBe(over);
+    // It was never sent.
+    expect(await answer).toEqual(withoutEffect(over));
     expect(id).toBe(0);
     expect(calls.size).toBe(0);
     expect(clock.next()).toBeUndefined();

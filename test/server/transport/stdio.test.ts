@@ -1,6 +1,6 @@
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { describe, expect, it } from "vitest";
-import { PlugboardError } from "../../../src/model/errors.ts";
+import { PlugboardError, withoutEffect } from "../../../src/model/errors.ts";
 import { settle } from "../../support/manual-clock.ts";
 import { openTransport, TIMEOUT } from "../../support/stdio-peer.ts";
 
@@ -188,7 +188,7 @@ describe("the conversation ends", () => {
     expect(await Promise.all([outcome, after, (await call()).outcome])).toEqual([
       reason,
       reason,
-      reason,
+      withoutEffect(reason),
     ]);
   });
 
@@ -202,7 +202,7 @@ describe("the conversation ends", () => {
     transport.end(new PlugboardError("PROTOCOL", "another reason"));
     await transport.close();
     expect(await outcome).toBe(reason);
-    await expect(transport.callTool("add", {}, TIMEOUT)).rejects.toBe(reason);
+    await expect(transport.callTool("add", {}, TIMEOUT)).rejects.toEqual(withoutEffect(reason));
     const note = messageOf("notifications/initialized");
     await expect(transport.send(note)).rejects.toMatchObject({ code: "CONNECTION_CLOSED" });
     await answer({ id, result: RESULT }, note);

@@ -36,6 +36,7 @@ export interface CallPreview {
 }
 
 type Titled = Pick<Tool, "source" | "name" | "annotations">;
+type Rated = Pick<Tool, "source" | "name" | "annotations" | "trusted">;
 
 /** `filesystem: read file README.md` */
 export function toolTitle(tool: Titled, args: JsonObject, cwd: string): string {
@@ -45,8 +46,12 @@ export function toolTitle(tool: Titled, args: JsonObject, cwd: string): string {
   return `${who}${name}${what === undefined ? "" : ` ${what}`}`;
 }
 
-/** From the tool's own hints. It picks an icon; a permission must not depend on it unless the server is trusted. */
-export function toolKind(tool: Titled): ToolKind {
+/**
+ * From the tool's own hints and its name. Clients such as acpx allow reads by the kind, and others edits, so a server that
+ * is not trusted has no say in it.
+ */
+export function toolKind(tool: Rated): ToolKind {
+  if (tool.source.kind === "mcp" && !tool.trusted) return "other";
   const { readOnlyHint, destructiveHint, openWorldHint } = tool.annotations ?? {};
   const name = tool.source.kind === "mcp" ? tool.source.tool : tool.name;
   if (readOnlyHint === true) {

@@ -11,7 +11,7 @@ import { runInTerminal, type TerminalResult } from "./terminal.ts";
 
 const DEFAULT_SECONDS = 120;
 const MOST_SECONDS = 3600;
-/** Of a longer output the end is kept, because that is where the errors are. */
+/** Only the end of a longer output is kept, because that is where the errors are. */
 const OUTPUT_BYTES = 64 * 1024;
 const LONGEST_TITLE = 80;
 

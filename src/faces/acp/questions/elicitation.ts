@@ -16,6 +16,7 @@ import type {
 } from "../../../model/elicitation.ts";
 import { readForm } from "../../../model/form.ts";
 import { isJsonObject } from "../../../model/json.ts";
+import { errorMessage } from "../../../util/error-message.ts";
 import { oneLine } from "../../../util/text.ts";
 import { toAcpForm } from "./form.ts";
 import type { QuestionContext } from "./question-context.ts";
@@ -44,7 +45,7 @@ export function elicitationPrompt(context: QuestionContext): OnElicitation {
       return await fillIn(request, signal, context);
     } catch (error) {
       if (signal.aborted) return { action: "cancel" };
-      const reason = oneLine(error instanceof Error ? error.message : String(error), LONGEST_QUOTE);
+      const reason = oneLine(errorMessage(error), LONGEST_QUOTE);
       return decline(request, `but the editor did not show it (${reason})`);
     }
   };

@@ -77,7 +77,8 @@ function toParams(
   const { tool, args, reason } = request;
   const { title = titleOf(request, context.cwd), locations, always } = preview ?? {};
   const kind = preview?.kind ?? kindOf(request);
-  const does = request.server === undefined ? [] : [textContent(claim(request))];
+  const isClaiming = request.server !== undefined && request.content === undefined;
+  const does = isClaiming ? [textContent(claim(request))] : [];
   const why = `${capitalised(oneLine(reason, LONGEST_REASON))} (${oneLine(tool, LONGEST_REASON)}).`;
   return {
     sessionId: context.sessionId,
@@ -105,7 +106,7 @@ function toParams(
 function alwaysName(request: ApprovalRequest, always: CallPreview["always"]): string {
   if (always !== undefined) return always.name;
   return request.always === "until-changed"
-    ? "Always allow, until the tool changes"
+    ? `Always allow, until ${request.content === undefined ? "the tool" : "its description"} changes`
     : "Always allow in this session";
 }
 
@@ -120,19 +121,20 @@ function titleOf(request: ApprovalRequest, cwd: string): string {
   return toolTitle({ source: sourceOf(request), name: request.publicName }, args, cwd);
 }
 
-/**
- * Clients such as acpx allow reads by the kind, and guess it from the title if there is none. So the hints of a server
- * that is not trusted must not decide here, nor its name.
- */
+/** Always has one: clients such as acpx guess it from the title if there is none. */
 function kindOf(request: ApprovalRequest): ToolKind {
-  if (!request.trusted) return "other";
   const { readOnly, destructive, openWorld } = request.hints;
   const annotations = {
     readOnlyHint: readOnly,
     destructiveHint: destructive,
     openWorldHint: openWorld,
   };
-  return toolKind({ source: sourceOf(request), name: request.publicName, annotations });
+  return toolKind({
+    source: sourceOf(request),
+    name: request.publicName,
+    annotations,
+    ...(request.trusted && { trusted: true }),
+  });
 }
 
 function sourceOf({ tool, server }: ApprovalRequest): ToolSource {

@@ -10,6 +10,7 @@ import {
 } from "@agentclientprotocol/sdk";
 import { sampledText, samplingText } from "../../../agent/sampling-text.ts";
 import type { SampledMessage, SamplingOptions, SamplingRequest } from "../../../model/sampling.ts";
+import { errorMessage } from "../../../util/error-message.ts";
 import { QuestionQueue } from "../../../util/question-queue.ts";
 import { oneLine } from "../../../util/text.ts";
 import { textContent } from "../wire/content.ts";
@@ -120,7 +121,7 @@ class SamplingView {
   }
 
   fail(error: unknown): void {
-    const reason = oneLine(error instanceof Error ? error.message : String(error), LONGEST_REASON);
+    const reason = oneLine(errorMessage(error), LONGEST_REASON);
     this.#update({ status: "failed", content: this.#with(reason) });
   }
 

@@ -6,6 +6,7 @@ import { userInfo } from "node:os";
 import { delimiter, posix } from "node:path";
 import { type Logger, silentLogger } from "../../../model/logger.ts";
 import { type Clock, systemClock } from "../../../util/clock.ts";
+import { errorMessage } from "../../../util/error-message.ts";
 import { exitGuard } from "../../../util/exit-guard.ts";
 import { signalGroup } from "../../../util/signal.ts";
 
@@ -161,7 +162,7 @@ function hangUp(pid: number, sent = 1): void {
 }
 
 function noAnswer(error: unknown): Answer {
-  return { kind: "none", reason: error instanceof Error ? error.message : String(error) };
+  return { kind: "none", reason: errorMessage(error) };
 }
 
 /** `undefined` while the answer is not complete. */

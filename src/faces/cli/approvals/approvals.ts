@@ -47,7 +47,7 @@ function listApprovals(all: readonly StoredApproval[], { screen, options }: CliC
   }));
   const { width, paint } = screen.terminal.out;
   if (rows.length > 0) screen.lines(renderTable(COLUMNS, rows, { width, paint }));
-  else screen.note("no tools are always allowed");
+  else screen.note('you have not answered "always" for any tool');
 }
 
 /** A pattern without a slash is a server, or a native tool. */

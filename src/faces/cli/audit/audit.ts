@@ -1,5 +1,6 @@
 // `plugboard audit`: shows which calls were made, and their results.
 
+import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { queryAudit } from "../../../board/audit.ts";
 import { plugboardHome } from "../../../config/home.ts";
@@ -15,6 +16,9 @@ import { auditRow, auditTable } from "./view.ts";
 
 const LAST = 50;
 const LAST_BEFORE_FOLLOWING = 10;
+
+const NO_END =
+  'a call with "no end" still runs, or its host was killed in the middle of it; it may have taken effect';
 
 export async function runAudit(command: AuditCommand, context: CliContext): Promise<number> {
   const { screen, options, clock, signal } = context;
@@ -38,6 +42,7 @@ export async function runAudit(command: AuditCommand, context: CliContext): Prom
       for await (const line of lines) all.push(line);
       screen.lines(auditTable(all, out));
       if (all.length === 0) screen.note(`no matching calls in ${file}`);
+      if (all.some(({ type }) => type === "start")) screen.note(NO_END);
     }
   } catch (cause) {
     if (cause instanceof PlugboardError || !(cause instanceof Error && "code" in cause))
@@ -46,6 +51,10 @@ export async function runAudit(command: AuditCommand, context: CliContext): Prom
       cause,
       hint: "check its permissions, or audit.file in the configuration",
     });
+  }
+  if ((await lstat(file).catch(() => undefined))?.isSymbolicLink()) {
+    screen.note(`${file} is a symbolic link, so new calls are not recorded in it`);
+    screen.note("hint: remove the link, or name the file that it leads to in audit.file");
   }
   if (damaged === 0) return EXIT.ok;
   screen.note(

@@ -1,6 +1,7 @@
 // `plugboard audit` on the command line.
 
 import { type Command as Parser, InvalidArgumentError } from "commander";
+import { readDuration } from "../read-duration.ts";
 
 export interface AuditCommand {
   kind: "audit";
@@ -17,19 +18,13 @@ export type Since = { kind: "ago"; ms: number } | { kind: "at"; ms: number };
 
 const HELP = `
 With --json every call is one line of JSON, as in the audit file. A call that
-has started and not ended still runs, or its host was killed.
+has started and not ended still runs, or its host was killed. With --follow, a
+call that may change something is printed when it starts and when it ends. Reads
+and prompts are named as in rules: docs/resource:<uri>, docs/prompt:<name>.
 
 Examples:
   plugboard audit --since 1h --tool 'files/write_*'
   plugboard audit --follow --json --server docs`;
-
-const UNITS: Readonly<Record<string, number>> = {
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
-};
 
 export function describeAudit(program: Parser, choose: (command: AuditCommand) => void): void {
   program
@@ -54,9 +49,8 @@ function since(text: string): Since {
 
 /** `90s`, `15m`, `1h`, `2d`, `1w`, or a date with its year; undefined for anything else. */
 export function readSince(text: string): Since | undefined {
-  const [, number, unit = ""] = /^(\d{1,6})\s*([smhdw])$/.exec(text) ?? [];
-  const ms = UNITS[unit];
-  if (number !== undefined && ms !== undefined) return { kind: "ago", ms: Number(number) * ms };
+  const ms = readDuration(text);
+  if (ms !== undefined) return { kind: "ago", ms };
   const at = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(localDate(text)) : Number.NaN;
   return Number.isNaN(at) ? undefined : { kind: "at", ms: at };
 }

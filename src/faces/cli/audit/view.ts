@@ -1,13 +1,16 @@
 // Lines of the audit as a table.
 
 import type { AuditEntry, AuditLine } from "../../../model/audit-entry.ts";
-import { byteSize, duration, oneLine, plural } from "../../../util/text.ts";
+import { asText, byteSize, duration, oneLine, plural } from "../../../util/text.ts";
 import { localTime } from "../terminal/local-time.ts";
 import { type Cell, type Column, renderTable, type Row } from "../terminal/table.ts";
 import type { OutputView, Tone } from "../terminal/terminal.ts";
 
 /** The width of the tool column when lines come one by one, so that they line up. */
 const NAME_WIDTH = 28;
+
+/** Begins the names of what was found in a tool's definition. */
+const DEFINITION = "definition/";
 
 const COLUMNS: readonly Column[] = [
   { title: "TIME", min: 8 },
@@ -21,12 +24,16 @@ const COLUMNS: readonly Column[] = [
 ];
 
 export function auditTable(lines: readonly AuditLine[], { width, paint }: OutputView): string[] {
-  return renderTable(COLUMNS, lines.map(toRow), { width, paint });
+  return renderTable(
+    COLUMNS,
+    lines.map((line) => toRow(line, "no end")),
+    { width, paint },
+  );
 }
 
-/** A line that is printed as it arrives. */
+/** A line that is printed as it arrives: a call that has started may still end. */
 export function auditRow(line: AuditLine, { paint }: OutputView): string {
-  const cells = toRow(line).cells.map((cell): Cell =>
+  const cells = toRow(line, "started").cells.map((cell): Cell =>
     typeof cell === "string" ? { text: oneLine(cell) } : { ...cell, text: oneLine(cell.text) },
   );
   return cells
@@ -38,23 +45,28 @@ export function auditRow(line: AuditLine, { paint }: OutputView): string {
     .join("  ");
 }
 
-function toRow(line: AuditLine): Row {
+/** `started` is the outcome of a call whose end is not known. */
+function toRow(line: AuditLine, started: "started" | "no end"): Row {
   const time = localTime(Date.parse(line.time));
   if (line.type === "lost") {
     return { cells: [time, { text: `${plural(line.count, "call")} not recorded`, tone: "red" }] };
   }
   if (line.type === "suspicious") {
     const tool = `${line.server}/${line.tool}`;
-    const outcome = { text: "suspicious result", tone: "yellow" } as const;
-    return { cells: [time, tool, outcome, "", "", line.patterns.join(", "), "", line.agent] };
+    const { patterns } = line;
+    const what = patterns.every((each) => each.startsWith(DEFINITION)) ? "definition" : "result";
+    const outcome = { text: `suspicious ${what}`, tone: "yellow" } as const;
+    const found = patterns.map((each) => each.replace(DEFINITION, "")).join(", ");
+    return { cells: [time, tool, outcome, "", "", found, "", line.agent] };
   }
   const { server, tool, agent, session, caller } = line;
   const name = `${server}/${tool}`;
   const hash = (line.type === "call" && line.argumentsHash) || "";
-  const args = line.arguments === undefined ? hash : JSON.stringify(line.arguments);
+  const args = line.arguments === undefined ? hash : asText(line.arguments);
   const who = [agent, session, caller].filter((each) => each !== undefined).join(" ");
   if (line.type === "start") {
-    return { cells: [time, name, { text: "no end", tone: "red" }, "", "", "", args, who] };
+    const tone = started === "started" ? "cyan" : "red";
+    return { cells: [time, name, { text: started, tone }, "", "", "", args, who] };
   }
   return {
     cells: [

@@ -14,7 +14,7 @@ import { EXIT, exitCodeOf } from "../exit-code.ts";
 import { findTool } from "../find-tool.ts";
 import type { CallCommand } from "./command.ts";
 import { commandsApart } from "../offered-command.ts";
-import { withBoard } from "../open.ts";
+import { serverIn, withBoard } from "../open.ts";
 import { resultText } from "./result.ts";
 import { ensureDirectory, saveBinary } from "./save.ts";
 
@@ -24,7 +24,7 @@ export async function runCall(command: CallCommand, context: CliContext): Promis
   await ensureDirectory(command.output, context.io.cwd);
   const open = {
     start: "none",
-    about: command.tool,
+    about: serverIn(command.tool),
     adjust: withTimeout(command.timeout),
     onElicitation: elicitationPrompt(context),
     onApproval: command.yes ? () => "once" as const : undefined,

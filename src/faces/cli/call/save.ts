@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import type { ContentBlock } from "../../../model/content.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import type { CallOutcome } from "../../../model/tool.ts";
+import { errorCode, hasErrorCode } from "../../../util/error-code.ts";
 import { binaryOf } from "./result.ts";
 
 const EXTENSIONS: Readonly<Record<string, string>> = {
@@ -68,19 +69,19 @@ async function writeNew(path: string, bytes: Buffer): Promise<boolean> {
     await writeFile(path, bytes, { flag: "wx" });
     return true;
   } catch (cause) {
-    if (codeOf(cause) === "EEXIST") return false;
+    if (hasErrorCode(cause, "EEXIST")) return false;
     throw cannotSave(path, cause);
   }
 }
 
 function cannotSave(path: string, cause: unknown): PlugboardError {
-  return new PlugboardError("INVALID_ARGUMENTS", `cannot save to ${path} (${codeOf(cause)})`, {
-    cause,
-  });
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+  return new PlugboardError(
+    "INVALID_ARGUMENTS",
+    `cannot save to ${path} (${errorCode(cause) ?? "unknown error"})`,
+    {
+      cause,
+    },
+  );
 }
 
 function extensionOf(mimeType: string): string {

@@ -18,7 +18,7 @@ import { ensureDirectory, saveBinary } from "../call/save.ts";
 import type { GetPromptCommand, ListContentCommand, ReadCommand } from "./command.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import { withBoard } from "../open.ts";
+import { serverIn, withBoard } from "../open.ts";
 import { unavailableNotes } from "../status/server-state.ts";
 import { whileStarting } from "../status/starting.ts";
 import { hasWords, listByServer, type ListLine } from "../terminal/list.ts";
@@ -40,7 +40,8 @@ export async function runResources(
     const byServer = board
       .status()
       .flatMap(({ name }) => lines.filter((line) => line.server === name));
-    printList("resource", query, byServer, { resources, templates }, board, context);
+    const json = { resources, templates };
+    printList({ noun: "resource", query, lines: byServer, json }, board, context);
     return EXIT.ok;
   });
 }
@@ -54,17 +55,23 @@ export async function runPrompts(
     const prompts = listed.filter(({ server: from, name, title, description }) =>
       hasWords([`${from}/${name}`, title, description], query),
     );
-    printList("prompt", query, prompts.map(promptLine), { prompts }, board, context);
+    const lines = prompts.map(promptLine);
+    printList({ noun: "prompt", query, lines, json: { prompts } }, board, context);
     return EXIT.ok;
   });
 }
 
-/** Prints `json` instead of the lines with --json. Names the servers that could not be asked. */
+interface ContentList {
+  noun: "resource" | "prompt";
+  query: readonly string[];
+  lines: readonly ListLine[];
+  /** Printed instead of the lines with --json. */
+  json: object;
+}
+
+/** Names the servers that could not be asked. */
 function printList(
-  noun: string,
-  query: readonly string[],
-  lines: readonly ListLine[],
-  json: object,
+  { noun, query, lines, json }: ContentList,
   board: Pick<Board, "status">,
   { screen, options }: CliContext,
 ): void {
@@ -149,7 +156,7 @@ export async function runPrompt(
   const values = toStrings(await readArguments(args, context));
   return withBoard(
     context,
-    { start: "none", serverIn: name, ...approving(yes) },
+    { start: "none", server: serverIn(name), ...approving(yes) },
     async ({ board }) => {
       const { prompt, all } = await whileStarting(board, context, findPrompt(name, board));
       if (prompt !== undefined) checkArguments(prompt, values, context);

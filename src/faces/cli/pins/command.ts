@@ -15,7 +15,8 @@ const HELP = `
 A pin is a tool's definition as it was first seen. With "pins": "block", a tool
 that is new or has changed since is refused until you approve it, and a model
 does not see what is new. If a server's pins are lost, all its tools are refused
-until you restore or forget them.
+until you restore or forget them. What servers list of their resources and
+prompts is pinned too, under names such as docs/prompt:review.
 
 After you forget a server, its tools are pinned again when they are next seen;
 after you forget a tool, it counts as new.`;

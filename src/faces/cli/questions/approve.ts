@@ -18,12 +18,14 @@ export function approvalPrompt(context: CliContext): AskApproval {
       if (!isAttended(context) || !io.stdin.readable) return refuseUnasked(request, context);
       const until = gone === undefined ? signal : AbortSignal.any([signal, gone]);
       const isCut = show(request, context, false);
-      const always = `[a]lways ${request.always === "until-changed" ? "until the tool changes" : "in this session"}`;
+      const { content, always: term } = request;
+      const what = content === undefined ? "call" : "read";
+      const always = `[a]lways ${term === "until-changed" ? `until ${content === undefined ? "the tool" : "its description"} changes` : "in this session"}`;
       const more = isCut ? "[s]how everything, " : "";
-      const answer = await askLine(`Allow this call? [y]es, ${always}, ${more}[N]o `, io, until);
+      const answer = await askLine(`Allow this ${what}? [y]es, ${always}, ${more}[N]o `, io, until);
       if (!isCut || !/^s(?:how)?$/i.test(answer.trim())) return answerOf(answer);
       show(request, context, true);
-      return answerOf(await askLine(`Allow this call? [y]es, ${always}, [N]o `, io, until));
+      return answerOf(await askLine(`Allow this ${what}? [y]es, ${always}, [N]o `, io, until));
     } finally {
       resume();
     }

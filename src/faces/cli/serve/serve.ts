@@ -42,7 +42,7 @@ export async function runServe(context: CliContext): Promise<number> {
     );
     await serveMcp(board, {
       input,
-      output: { write, once: io.stdout.once.bind(io.stdout) },
+      output: { write },
       signal,
       clock,
       logger,

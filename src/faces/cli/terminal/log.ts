@@ -3,7 +3,7 @@
 import { createRequire } from "node:module";
 import type { Logger as Pino } from "pino";
 import type { LogFields, Logger, LogLevel } from "../../../model/logger.ts";
-import { oneLine, plainText } from "../../../util/text.ts";
+import { asText, oneLine, plainText } from "../../../util/text.ts";
 import type { Paint, Tone } from "./terminal.ts";
 
 export type LogThreshold = LogLevel | "silent";
@@ -57,7 +57,7 @@ function openPino(write: (line: string) => void): Pino {
   );
 }
 
-/** `warn  github/tool: message key=value`; what a server writes to stderr becomes `github | text`. */
+/** `warn  github/tool: message key=value`, also for a `subject` that is no tool; what a server writes to stderr becomes `github | text`. */
 function logLine(
   level: LogLevel,
   message: string,
@@ -68,9 +68,10 @@ function logLine(
   if (typeof server === "string" && stream === "stderr") {
     return `${paint("dim", `${oneLine(server)} |`)} ${plainText(message).replaceAll("\n", " ")}`;
   }
-  const { tool, ...others } = rest;
-  const isOfTool = typeof server === "string" && typeof tool === "string";
-  const name = isOfTool ? `${server}/${tool}` : server;
+  // A resource or prompt is named like a tool: `docs/prompt:review`.
+  const { ["tool" in rest ? "tool" : "subject"]: about, ...others } = rest;
+  const isOfTool = typeof server === "string" && typeof about === "string";
+  const name = isOfTool ? `${server}/${about}` : server;
   const from = typeof name === "string" ? `${oneLine(name)}: ` : "";
   // Fields without a value are left out, as in the JSON format.
   const pairs = Object.entries(isOfTool ? others : rest)
@@ -82,7 +83,6 @@ function logLine(
 }
 
 function fieldText(value: unknown): string {
-  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
-  const line = oneLine(text, 300);
+  const line = oneLine(asText(value), 300);
   return typeof value === "string" && /[\s"=]/.test(line) ? JSON.stringify(line) : line;
 }

@@ -8,9 +8,9 @@ export interface ToolsCommand {
   query: string[];
   server?: string;
   refresh: boolean;
-  /** With parameters. */
+  /** List the parameters too. */
   long: boolean;
-  /** With the tools that servers keep for their own apps. */
+  /** List the tools too that servers keep for their own apps. */
   all: boolean;
 }
 

@@ -12,7 +12,7 @@ import { EXIT } from "../exit-code.ts";
 import type { ToolHelpCommand } from "../call/command.ts";
 import { findTool } from "../find-tool.ts";
 import { offeredCommand } from "../offered-command.ts";
-import { withBoard } from "../open.ts";
+import { serverIn, withBoard } from "../open.ts";
 import { unavailableNotes } from "../status/server-state.ts";
 import { untilStarted, whileStarting } from "../status/starting.ts";
 import { hasWords } from "../terminal/list.ts";
@@ -24,10 +24,10 @@ const loadPages = () => import("./tool-page.ts");
 
 export async function runTools(command: ToolsCommand, context: CliContext): Promise<number> {
   const { screen, options } = context;
-  const { server, refresh, long, query } = command;
+  const { refresh, long, query } = command;
   const start = refresh ? "none" : "unknown";
-  const serverIn = query.length === 1 ? query[0] : undefined;
-  return withBoard(context, { start, server, serverIn }, async ({ board, agent }) => {
+  const server = command.server ?? (query.length === 1 ? serverIn(query[0]) : undefined);
+  return withBoard(context, { start, server }, async ({ board, agent }) => {
     const { out } = screen.terminal;
     const find = (): Found => findTools(board, command);
     const show = async (tools: readonly Tool[]): Promise<void> =>
@@ -44,8 +44,8 @@ export async function runTools(command: ToolsCommand, context: CliContext): Prom
         await untilStarted(board, context, agent.startupWait);
       }
     }
-    const { all, found, named, tools } = find();
-    const hidden = named === undefined ? found.length - tools.length : 0;
+    const found = find();
+    const { named, tools, hidden } = found;
     const servers = board.status();
     if (options.json) {
       screen.json({
@@ -62,21 +62,30 @@ export async function runTools(command: ToolsCommand, context: CliContext): Prom
       if (early.length > 0 && rest.length > 0 && (long || out.isTerminal)) screen.lines([""]);
       await show(rest);
     }
-    const { isTerminal, paint } = screen.terminal.err;
-    // Whoever names a tool does not ask about the other servers.
-    if (named === undefined) {
-      for (const note of unavailableNotes(servers, options)) screen.note(note);
-    }
-    for (const note of suspiciousNotes(servers, tools)) screen.note(note);
-    if (hidden > 0) screen.note(hiddenNote(hidden, found.length));
-    else if (tools.length === 0)
-      emptyNotes(query, all, servers, options).forEach((note) => screen.note(note));
-    if (tools.length > 0 && isTerminal) {
-      const now = context.clock.now();
-      for (const note of cacheNotes(tools, servers, now)) screen.note(paint("dim", note));
-    }
+    for (const note of notesOn(found, servers, query, context)) screen.note(note);
     return EXIT.ok;
   });
+}
+
+/** What a person should know about the list, below it. */
+function notesOn(
+  { all, named, tools, hidden }: Found,
+  servers: readonly ServerStatus[],
+  query: readonly string[],
+  { screen, options, clock }: CliContext,
+): string[] {
+  const { isTerminal, paint } = screen.terminal.err;
+  const isEmpty = tools.length === 0;
+  return [
+    // Whoever names a tool does not ask about the other servers.
+    ...(named === undefined ? unavailableNotes(servers, options) : []),
+    ...suspiciousNotes(servers, tools),
+    ...(hidden > 0 ? [hiddenNote(hidden, isEmpty)] : []),
+    ...(hidden === 0 && isEmpty ? emptyNotes(query, all, servers, options) : []),
+    ...(isTerminal ? cacheNotes(tools, servers, clock.now()) : []).map((note) =>
+      paint("dim", note),
+    ),
+  ];
 }
 
 /** What was found in the definitions of these tools, and of tools that were left out for it. */
@@ -94,12 +103,12 @@ function suspiciousNotes(servers: readonly ServerStatus[], tools: readonly Tool[
 
 interface Found {
   all: readonly Tool[];
-  /** Those with the words of the query, also those that only apps may use. */
-  found: readonly Tool[];
   /** The tool whose full name the query is. */
   named?: Tool;
   /** Those to show. */
   tools: readonly Tool[];
+  /** How many more have the words of the query, but are only for apps. */
+  hidden: number;
 }
 
 function findTools(board: Pick<Board, "tools">, { query, all: showAll }: ToolsCommand): Found {
@@ -108,16 +117,17 @@ function findTools(board: Pick<Board, "tools">, { query, all: showAll }: ToolsCo
     hasWords([name, label, description], query),
   );
   const named = all.filter((tool) => isNamed(tool, query));
-  if (named[0] !== undefined) return { all, found, named: named[0], tools: named };
-  return { all, found, tools: showAll ? found : found.filter(({ include }) => include !== "app") };
+  if (named[0] !== undefined) return { all, named: named[0], tools: named, hidden: 0 };
+  const tools = showAll ? found : found.filter(({ include }) => include !== "app");
+  return { all, tools, hidden: found.length - tools.length };
 }
 
 function isAnyStarting(board: Pick<Board, "status">): boolean {
   return board.status().some(({ state }) => state.kind === "starting");
 }
 
-function hiddenNote(hidden: number, found: number): string {
-  const what = plural(hidden, hidden === found ? "tool" : "more tool");
+function hiddenNote(hidden: number, isAll: boolean): string {
+  const what = plural(hidden, isAll ? "tool" : "more tool");
   const are = hidden === 1 ? "is" : "are";
   return `${what} ${are} for the apps of the servers, not for models; --all lists ${hidden === 1 ? "it" : "them"}`;
 }
@@ -128,7 +138,7 @@ export async function runToolHelp(
   context: CliContext,
 ): Promise<number> {
   const { screen, options, signal } = context;
-  return withBoard(context, { start: "none", about: name }, async ({ board }) => {
+  return withBoard(context, { start: "none", about: serverIn(name) }, async ({ board }) => {
     const tool = await whileStarting(board, context, findTool(board, name, signal));
     const { toolHelp } = await loadPages();
     if (options.json) screen.json(toolJson(tool));

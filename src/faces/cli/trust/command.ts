@@ -13,7 +13,8 @@ const HELP = `
 A plugboard.json in the working directory starts nothing until you trust it.
 Trust covers the programs it starts, the servers it connects to and what it
 passes to them; when any of that changes, you are asked again. A file named with
---config or $PLUGBOARD_CONFIG needs no trust.`;
+--config or $PLUGBOARD_CONFIG needs no trust. One in Plugboard's home needs it
+only if other users can write to it.`;
 
 export function describeTrust(program: Parser, choose: (command: TrustCommand) => void): void {
   const list = new Option("--list", "list the trusted files");

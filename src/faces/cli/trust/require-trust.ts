@@ -12,12 +12,14 @@ import {
 import { TrustStore } from "../../../config/trust/trust-store.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import { PlugboardError } from "../../../model/errors.ts";
-import { isWritableByOthers } from "../../../state/state-directory.ts";
+import { otherWriters } from "../../../state/state-directory.ts";
 import type { CliContext } from "../context.ts";
 import type { CliIo } from "../io.ts";
 import { changeLines, launchLines } from "./view.ts";
 import { shellQuoted } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
+
+type FoundFile = Pick<Extract<ConfigSource, { kind: "file" }>, "path" | "from">;
 
 export interface Judgement {
   store: TrustStore;
@@ -46,7 +48,7 @@ export async function needsTrust(
 ): Promise<boolean> {
   if (source.kind !== "file") return false;
   if (source.from === "directory") return true;
-  return source.from === "home" && (await isWritableByOthers(source.path, env));
+  return source.from === "home" && (await otherWriters(source.path, env)) !== undefined;
 }
 
 /**
@@ -54,7 +56,7 @@ export async function needsTrust(
  * the command line, which is offered again.
  */
 export async function requireTrust(
-  file: string,
+  { path: file, from }: FoundFile,
   agent: AgentConfig,
   { io, argv }: Pick<CliContext, "io" | "argv">,
 ): Promise<void> {
@@ -65,14 +67,16 @@ export async function requireTrust(
     });
   }
   if (trust.kind === "trusted") return;
+  const writers = from === "home" ? await otherWriters(file, io.env) : undefined;
   const lines = [
     `${headline(file, trust)}, so nothing was started.`,
+    ...(writers ? ["It needs your trust, because other users can write to it."] : []),
     ...trustDetails(launches, trust),
   ];
   const path = dirname(file) === io.cwd ? basename(file) : file;
   const once = ["--config", path, ...argv].map(shellQuoted);
   throw new PlugboardError("UNTRUSTED", lines.join("\n"), {
-    hint: `if you trust it:\n  plugboard trust\nto use it just once:\n  plugboard ${once.join(" ")}`,
+    hint: `${writers ? `to make it yours alone:\n  ${writers.remedy}\n` : ""}if you trust it:\n  plugboard trust\nto use it just once:\n  plugboard ${once.join(" ")}`,
   });
 }
 

@@ -1,4 +1,4 @@
-// `plugboard trust`: shows what the configuration in this directory would start, asks, and remembers the answer.
+// `plugboard trust`: shows what the configuration in this directory, or one that others can write, would start, asks, and remembers the answer.
 
 import { resolve } from "node:path";
 import { findConfig } from "../../../config/find.ts";
@@ -11,7 +11,7 @@ import { askLine } from "../terminal/input.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import type { TrustCommand } from "./command.ts";
-import { headline, judgeFile, trustDetails } from "./require-trust.ts";
+import { headline, judgeFile, needsTrust, trustDetails } from "./require-trust.ts";
 import { visible } from "../../../util/visible.ts";
 
 const FILE_NAME = "plugboard.json";
@@ -29,7 +29,7 @@ export async function runTrust(command: TrustCommand, context: CliContext): Prom
 
 async function approve(yes: boolean, context: CliContext): Promise<number> {
   const { io, clock, screen, options } = context;
-  const file = fileToTrust(context);
+  const file = await fileToTrust(context);
   await loadConfig(file, undefined, { cwd: io.cwd, homedir: io.homedir });
   const { store, launches, trust } = await judgeFile(file, io);
   const report = (text: string): number => {
@@ -49,17 +49,19 @@ async function approve(yes: boolean, context: CliContext): Promise<number> {
   );
 }
 
-/** The file given with --config, or the one that other commands would find in this directory. */
-function fileToTrust({ io, options }: CliContext): string {
+/** The file given with --config, or the one that other commands would find and refuse. */
+async function fileToTrust({ io, options }: CliContext): Promise<string> {
   const { cwd, homedir } = io;
   const env = { ...io.env, PLUGBOARD_CONFIG: undefined };
   const source = findConfig({ flag: options.config, env, cwd, homedir });
-  if (source.kind === "file" && source.from !== "home") return source.path;
+  if (source.kind === "file" && (source.from === "flag" || (await needsTrust(source, io)))) {
+    return source.path;
+  }
   throw new PlugboardError(
     "CONFIG_INVALID",
     `there is no ${FILE_NAME} to trust in ${visible(cwd)}`,
     {
-      hint: "only a file in the working directory needs to be trusted",
+      hint: "only a file in the working directory, or one in Plugboard's home that others can write to, needs to be trusted",
     },
   );
 }

@@ -1,7 +1,6 @@
 // `plugboard up`: the gateway, until a signal stops it.
 
 import { randomBytes, randomUUID } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { openBoard } from "../../../board.ts";
@@ -16,6 +15,7 @@ import type { Board } from "../../../model/board.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
 import { bindingProblem } from "../../../net/binding.ts";
+import { withProxy } from "../../../net/proxy-env.ts";
 import { GatewayTokens } from "../../../state/gateway-tokens.ts";
 import { tryLock } from "../../../state/lock.ts";
 import { SealKeys } from "../../../state/seal-keys.ts";
@@ -25,7 +25,8 @@ import { within } from "../../../util/clock.ts";
 import { packageVersion } from "../../../util/version.ts";
 import { Access, type Admission, type Refusal } from "../../gateway/access/access.ts";
 import { GatewayAgents, type Visitor } from "../../gateway/agents.ts";
-import { Gateway } from "../../gateway/gateway.ts";
+import { readTls } from "../../gateway/access/tls.ts";
+import { Gateway, pathOf } from "../../gateway/gateway.ts";
 import { Seeing } from "../../gateway/seeing/seeing.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -103,11 +104,19 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
       },
     });
     undo.push(() => agents.close());
-    const access = new Access({ settings, tokens, clock });
+    const access = new Access({
+      settings,
+      tokens,
+      clock,
+      network: { allow: config.networkAllow ?? [], env: withProxy(io.env, config.networkProxy) },
+      onProblem,
+    });
+    undo.push(() => tokens.close());
+    undo.push(() => access.close());
     const gateway = new Gateway({
       host: settings.host,
       port: settings.port,
-      ...(settings.tls && { tls: await readTls(settings.tls) }),
+      ...(settings.tls && { tls: await readTls(settings.tls, clock) }),
       maxHeaderBytes: settings.limits.headerBytes,
       maxConnections: settings.limits.connections,
       entry: new McpEntry({
@@ -123,6 +132,13 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
       isWelcome: (request, reply) => isWelcome(access, request, reply, seeing),
       routes: seeing.routes,
       watcher: seeing,
+      openRoutes: new Map([
+        [
+          "/.well-known/oauth-protected-resource/",
+          (request, reply) =>
+            showMetadata(access.metadata(pathOf(request), config.agentIds), reply),
+        ],
+      ]),
       clock,
       logger,
     });
@@ -198,16 +214,6 @@ async function openAgent(
   );
 }
 
-async function readTls({
-  cert,
-  key,
-}: {
-  cert: string;
-  key: string;
-}): Promise<{ cert: string; key: string }> {
-  return { cert: await readFile(cert, "utf8"), key: await readFile(key, "utf8") };
-}
-
 function admit(
   access: Access,
   request: IncomingMessage,
@@ -232,10 +238,22 @@ function isWelcome(
   seeing: Seeing,
 ): boolean {
   const refusal = access.check(request);
-  if (refusal === undefined) return true;
-  seeing.refused(request, refusal, "source");
-  turnAway(reply, refusal);
+  if (refusal !== undefined) {
+    seeing.refused(request, refusal, "source");
+    turnAway(reply, refusal);
+    return false;
+  }
+  const headers = access.cors(request);
+  for (const [name, value] of Object.entries(headers ?? {})) reply.setHeader(name, value);
+  if (headers === undefined || request.method !== "OPTIONS") return true;
+  reply.writeHead(204).end();
   return false;
+}
+
+/** RFC 9728: where a client signs in for an endpoint. */
+function showMetadata(document: object | undefined, reply: ServerResponse): void {
+  if (document === undefined) return void reply.writeHead(404).end();
+  reply.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify(document));
 }
 
 function turnAway(reply: ServerResponse, { status, headers, message }: Refusal): void {

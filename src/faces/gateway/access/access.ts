@@ -3,8 +3,12 @@
 import type { IncomingMessage } from "node:http";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
 import type { GatewayToken, TokenStore } from "../../../state/gateway-tokens.ts";
+import type { ProxyEnv } from "../../../net/proxy-env.ts";
 import type { Clock } from "../../../util/clock.ts";
+import { oneLine } from "../../../util/text.ts";
 import { type Admission, type Refusal, refusal } from "./admission.ts";
+import type { JwtClaims } from "./jwt-verifier.ts";
+import { Jwts } from "./jwts.ts";
 import { ProtectedResource } from "./protected-resource.ts";
 import { RequestRate } from "./request-rate.ts";
 import { RequestSource } from "./request-source.ts";
@@ -15,6 +19,10 @@ export interface AccessOptions {
   settings: GatewaySettings;
   tokens: TokenStore;
   clock: Clock;
+  /** For the keys of issuers: `network.allow`, and the environment with the proxy variables. */
+  network: { allow: readonly string[]; env: ProxyEnv };
+  /** For the log: why the keys of an issuer cannot be fetched. Callers are only told that it cannot be reached. */
+  onProblem: (message: string) => void;
 }
 
 type Credentials = { kind: "none" } | { kind: "unusable" } | { kind: "bearer"; text: string };
@@ -23,10 +31,12 @@ type Credentials = { kind: "none" } | { kind: "unusable" } | { kind: "bearer"; t
 const MOST_FAILURES = 30;
 
 const LONGEST_TOKEN = 16 * 1024;
+const LONGEST_LABEL = 100;
 const BEARER = /^bearer +([\w.~+/-]+=*)$/i;
 
 const NO_TOKEN =
   "this gateway needs a token; send it as Authorization: Bearer <token>, and make one with: plugboard tokens add <name>";
+const TOO_MANY_FAILURES = "too many requests with a token that is not valid";
 const WRONG_TOKEN = "this token is not valid: it is wrong, has expired or was revoked";
 
 export class Access {
@@ -36,16 +46,20 @@ export class Access {
   readonly #resource: ProtectedResource;
   readonly #rate: RequestRate;
   readonly #failures: RequestRate;
+  readonly #jwts: Jwts | undefined;
   /** Made once for each token as it was read. */
   readonly #admissions = new WeakMap<GatewayToken, Admission & { isAdmitted: true }>();
 
-  constructor({ settings, tokens, clock }: AccessOptions) {
+  constructor({ settings, tokens, clock, network, onProblem }: AccessOptions) {
     this.#settings = settings;
     this.#tokens = tokens;
     this.#source = new RequestSource(settings);
     this.#resource = new ProtectedResource(settings);
     this.#rate = new RequestRate(clock);
     this.#failures = new RequestRate(clock);
+    const { allow: networkAllow, env } = network;
+    const issuers = settings.jwt?.issuers;
+    this.#jwts = issuers && new Jwts({ issuers, networkAllow, env, clock, onProblem });
   }
 
   /** For routes that need no token. `admit` checks the same. */
@@ -69,14 +83,18 @@ export class Access {
     if (misplaced !== undefined) return misplaced;
     const credentials = credentialsIn(request);
     if (credentials.kind === "none") return this.#refuse(401, NO_TOKEN, { agentId });
-    if (credentials.kind === "bearer") {
-      const token = this.#tokens.find(credentials.text);
-      if (token !== undefined) return this.#admitToken(token, agentId);
+    if (credentials.kind === "unusable") return this.#fail(request, agentId);
+    const { text } = credentials;
+    if (this.#jwts !== undefined && isJwt(text)) {
+      return this.#admitJwt(this.#jwts, text, request, agentId);
     }
-    return this.#fail(request, agentId);
+    const token = this.#tokens.find(text);
+    return token === undefined ? this.#fail(request, agentId) : this.#admitToken(token, agentId);
   }
 
-  async close(): Promise<void> {}
+  async close(): Promise<void> {
+    await this.#jwts?.close();
+  }
 
   #admitToken(token: GatewayToken, agentId: string | undefined): Admission {
     let admission = this.#admissions.get(token);
@@ -87,6 +105,66 @@ export class Access {
       this.#admissions.set(token, admission);
     }
     return this.#restrict(admission, agentId);
+  }
+
+  #admitJwt(
+    jwts: Jwts,
+    text: string,
+    request: IncomingMessage,
+    agentId: string | undefined,
+  ): Admission | Promise<Admission> {
+    const known = jwts.known(text);
+    if (known !== undefined) return this.#admitClaims(known, request, agentId);
+    // A signature costs more than a hash, so that whoever sent many wrong tokens does not get there.
+    const wait = this.#failures.wait(this.#addressOf(request), MOST_FAILURES);
+    if (wait > 0) return tooMany(wait, TOO_MANY_FAILURES);
+    return this.#verifyJwt(jwts, text, request, agentId);
+  }
+
+  async #verifyJwt(
+    jwts: Jwts,
+    text: string,
+    request: IncomingMessage,
+    agentId: string | undefined,
+  ): Promise<Admission> {
+    const verdict = await jwts.verify(text);
+    switch (verdict.kind) {
+      case "valid":
+        return this.#admitClaims(verdict.claims, request, agentId);
+      case "invalid":
+        return this.#fail(request, agentId, `this token is not valid: it ${verdict.reason}`);
+      case "unavailable":
+        return refusal(503, "this token cannot be checked now: its issuer cannot be reached", {
+          "Retry-After": "5",
+        });
+    }
+  }
+
+  /** The audience is for one endpoint, or for the gateway; then the scopes may say for which agents. */
+  #admitClaims(
+    claims: JwtClaims,
+    request: IncomingMessage,
+    agentId: string | undefined,
+  ): Admission {
+    const { issuer, subject, audiences } = claims;
+    const expected = this.#resource.audiences(agentId);
+    const isForGateway = audiences.some((each) => expected.ofGateway.includes(each));
+    if (!isForGateway && !audiences.some((each) => expected.ofEndpoint.includes(each))) {
+      return this.#fail(request, agentId, "this token is not valid: it is for another audience");
+    }
+    const ofScopes = this.#agentsOf(claims);
+    const agents = isForGateway
+      ? ofScopes
+      : [agentId ?? ""].filter((id) => ofScopes?.includes(id) ?? true);
+    const caller = { id: `jwt:${issuer}#${subject}`, label: oneLine(subject, LONGEST_LABEL) };
+    return this.#restrict({ isAdmitted: true, caller, agents }, agentId);
+  }
+
+  #agentsOf({ scopes }: JwtClaims): string[] | undefined {
+    const map = this.#settings.jwt?.scopes;
+    if (map === undefined) return undefined;
+    const agents = scopes.flatMap((scope) => (Object.hasOwn(map, scope) ? (map[scope] ?? []) : []));
+    return [...new Set(agents)];
   }
 
   /** To the agents of the caller, and to its rate. */
@@ -112,10 +190,10 @@ export class Access {
     return refusal(status, message, { "WWW-Authenticate": this.#resource.challenge(challenge) });
   }
 
-  #fail(request: IncomingMessage, agentId: string | undefined): Refusal {
+  #fail(request: IncomingMessage, agentId: string | undefined, message = WRONG_TOKEN): Refusal {
     const wait = this.#failures.take(this.#addressOf(request), MOST_FAILURES);
-    if (wait > 0) return tooMany(wait, "too many requests with a token that is not valid");
-    return this.#refuse(401, WRONG_TOKEN, { agentId, error: "invalid_token" });
+    if (wait > 0) return tooMany(wait, TOO_MANY_FAILURES);
+    return this.#refuse(401, message, { agentId, error: "invalid_token" });
   }
 
   /** A proxy adds the address of its own client at the end. */
@@ -135,6 +213,11 @@ function credentialsIn({ headers: { authorization } }: IncomingMessage): Credent
   if (authorization.length > LONGEST_TOKEN) return { kind: "unusable" };
   const [, text] = BEARER.exec(authorization) ?? [];
   return text === undefined ? { kind: "unusable" } : { kind: "bearer", text };
+}
+
+/** The tokens of the gateway have no dots. */
+function isJwt(text: string): boolean {
+  return text.split(".", 4).length === 3;
 }
 
 function tooMany(wait: number, message: string): Refusal {

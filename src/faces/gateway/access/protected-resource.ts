@@ -14,13 +14,18 @@ export function endpointPaths(agentId: string): [string, ...string[]] {
   return agentId === DEFAULT_AGENT ? ["/mcp", path] : [path];
 }
 
-export type ErrorCode = "invalid_token" | "insufficient_scope";
+type ErrorCode = "invalid_token" | "insufficient_scope";
 
 export interface Challenge {
   /** The agent that was asked for. Absent: the gateway as a whole. */
   agentId?: string;
   /** Absent where no token came. */
   error?: ErrorCode;
+}
+
+export interface Audiences {
+  ofGateway: string[];
+  ofEndpoint: string[];
 }
 
 export class ProtectedResource {
@@ -31,10 +36,13 @@ export class ProtectedResource {
   }
 
   /** What may stand in a token's `aud`: the endpoint's URL, or the gateway's for all its endpoints. */
-  audiences(agentId: string | undefined): string[] {
+  audiences(agentId: string | undefined): Audiences {
     const { publicUrl = "" } = this.#settings;
     const paths = agentId === undefined ? [] : endpointPaths(agentId);
-    return [publicUrl, `${publicUrl}/`, ...paths.map((path) => `${publicUrl}${path}`)];
+    return {
+      ofGateway: [publicUrl, `${publicUrl}/`],
+      ofEndpoint: paths.map((path) => `${publicUrl}${path}`),
+    };
   }
 
   /** The scopes that lead to an agent. */

@@ -45,9 +45,9 @@ type RequestRefusal =
   | "no-token"
   | "wrong-token"
   | "not-allowed"
+  | "issuer"
   | "rate"
-  | "connections"
-  | "stopping";
+  | "connections";
 
 /** Why a request or a call was refused. */
 type RefusalKind = RequestRefusal | "policy" | "approval" | "pins" | "call-rate";
@@ -77,9 +77,9 @@ const REFUSAL_LINES: Readonly<Record<RequestRefusal, string>> = {
   "no-token": "it has no token",
   "wrong-token": "its token is not valid",
   "not-allowed": "its token is for something else",
+  issuer: "the issuer of its token cannot be reached",
   rate: "too many requests",
   connections: "too many connections",
-  stopping: "the gateway is stopping",
 };
 
 export class Seeing {
@@ -217,7 +217,7 @@ export class Seeing {
   }
 
   /** The gateway has turned somebody away for a reason of its own. */
-  turnedAway(kind: "malformed" | "connections" | "stopping"): void {
+  turnedAway(kind: "malformed" | "connections"): void {
     this.#refuse(kind);
     this.#lines.say("refusal", `refused: ${REFUSAL_LINES[kind]}`, {});
   }
@@ -276,6 +276,7 @@ function refusalKind(
 ): RequestRefusal {
   if (stage === "source") return status === 400 ? "malformed" : "foreign";
   if (status === 429) return "rate";
+  if (status === 503) return "issuer";
   if (status !== 401) return "not-allowed";
   return headers["WWW-Authenticate"]?.includes("invalid_token") ? "wrong-token" : "no-token";
 }

@@ -57,6 +57,14 @@ describe("toolKind", () => {
     ["write", { readOnlyHint: "yes" }, "other"],
     ["write", undefined, "other"],
   ])("%s with %o is %s", (name, annotations, kind) => {
-    expect(toolKind(toolOf(name, annotations))).toBe(kind);
+    expect(toolKind({ ...toolOf(name, annotations), trusted: true })).toBe(kind);
+  });
+
+  it.each<[string, JsonObject | undefined]>([
+    ["search_files", { readOnlyHint: true }],
+    ["write", { destructiveHint: true }],
+    ["exec", undefined],
+  ])("%s with %o of a server that is not trusted is other", (name, annotations) => {
+    expect(toolKind(toolOf(name, annotations))).toBe("other");
   });
 });

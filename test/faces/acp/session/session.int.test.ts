@@ -169,11 +169,21 @@ describe("a call", () => {
     const editor = await desk.open();
     const sessionId = await editor.newSession([echo()]);
     await editor.prompt(sessionId, '/call echo/add {"a": 1, "b": 2}');
-    expect(editor.of(sessionId, "tool_call")[0]).toMatchObject({ kind: "read" });
     expect(editor.of(sessionId, "tool_call_update").at(-1)).toMatchObject({
       content: [{ type: "content", content: { type: "text", text: "3" } }],
       rawOutput: { sum: 3 },
     });
+  });
+
+  it.each([
+    ["a server that is not trusted", {}, "other"],
+    ["a trusted server", { trusted: true }, "read"],
+  ])("of %s has one kind, wherever it is shown", async (_, settings, kind) => {
+    const editor = await desk.open({ servers: { own: { ...fixture("echo"), ...settings } } });
+    const sessionId = await editor.newSession();
+    await editor.prompt(sessionId, '/call own/add {"a": 1, "b": 2}');
+    expect(editor.of(sessionId, "tool_call")[0]).toMatchObject({ kind });
+    expect(editor.questions.map(({ toolCall }) => toolCall.kind)).toEqual([kind]);
   });
 
   it("that fails says why", async () => {
@@ -380,7 +390,7 @@ describe("cancelling", () => {
 });
 
 describe("limits of a session", () => {
-  it("are said when they first bite, with the setting", async () => {
+  it("are reported when they first apply, with the setting", async () => {
     const editor = await desk.open({
       config: { limits: { sessionTools: 3 }, session: { rateLimit: 1 } },
     });

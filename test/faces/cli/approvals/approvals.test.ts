@@ -26,7 +26,7 @@ describe("plugboard approvals", () => {
     expect(await scratch.run(["approvals"])).toEqual({
       code: 0,
       stdout: "",
-      stderr: "no tools are always allowed\n",
+      stderr: 'you have not answered "always" for any tool\n',
     });
     expect(await left()).toEqual([]);
   });

@@ -1,9 +1,9 @@
-import { appendFile, mkdir, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, rename, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { localTime } from "../../../../src/faces/cli/terminal/local-time.ts";
-import { type AuditRecord, lostLine, toLine } from "../../../../src/guard/audit/record.ts";
-import { record } from "../../../guard/audit/records.ts";
+import { lostLine, suspiciousLine, toLine } from "../../../../src/guard/audit/record.ts";
+import { record, type RecordOverrides, Starts } from "../../../guard/audit/records.ts";
 import { Sink, useScratch } from "../harness.ts";
 
 const scratch = useScratch();
@@ -12,7 +12,7 @@ const NOW = Date.now();
 const home = () => join(scratch.directory, "home");
 const file = () => join(home(), "audit.jsonl");
 
-const line = (overrides: Partial<AuditRecord> = {}) => toLine(record({ time: NOW, ...overrides }));
+const line = (overrides: RecordOverrides = {}) => toLine(record({ time: NOW, ...overrides }));
 
 async function write(text: string): Promise<void> {
   await mkdir(home(), { recursive: true });
@@ -56,6 +56,35 @@ describe("plugboard audit", () => {
     const redact = { value: <T>(value: T): T => value };
     await write(line({ args: { kind: "copy", json: '{"path":"a\\u202eb"}' }, redact }));
     expect((await scratch.run(["audit"])).stdout).toContain('{"path":"ab"}');
+    const flat = line({ args: { kind: "copy", json: '{"x":0}' }, redact });
+    const [before = "", after = ""] = flat.split('"x":0');
+    await write(`${before}"x":${"[".repeat(20_000)}${"]".repeat(20_000)}${after}`);
+    expect((await scratch.run(["audit"])).stdout).toContain("(nested too deep to show)");
+  });
+
+  it("says what a call without an end means, and what looked suspicious", async () => {
+    const suspect = { agent: "default", server: "docs", tool: "read" };
+    await write(
+      new Starts().start({ time: NOW, tool: "write" }) +
+        suspiciousLine(NOW, { ...suspect, patterns: ["definition/exfiltration"] }) +
+        suspiciousLine(NOW, { ...suspect, patterns: ["definition/exfiltration", "override"] }),
+    );
+    const { stdout, stderr } = await scratch.run(["audit"]);
+    expect(stdout).toMatch(/docs\/write +no end/);
+    expect(stdout).toMatch(/suspicious definition +exfiltration +default\n/);
+    expect(stdout).toMatch(/suspicious result +exfiltration, override +default\n/);
+    expect(stderr).toBe(
+      'a call with "no end" still runs, or its host was killed in the middle of it; it may have taken effect\n',
+    );
+  });
+
+  it("reads through a symbolic link, and says that nothing is recorded there", async () => {
+    await write("");
+    await rename(file(), join(home(), "calls.jsonl"));
+    await symlink("calls.jsonl", file());
+    const { code, stderr } = await scratch.run(["audit"]);
+    expect(code).toBe(0);
+    expect(stderr).toContain("is a symbolic link, so new calls are not recorded in it\nhint: ");
   });
 
   it("prints the lines of the file with --json, safe to look at", async () => {
@@ -112,14 +141,25 @@ describe("plugboard audit", () => {
   });
 
   it.each([
-    [["--follow"], /docs\/first +ok .*\n.* docs\/second +ok .*\n.*1 call not recorded/],
-    [["--follow", "--json"], /"first".*\n.*"second".*\n.*"count":1/],
+    [
+      ["--follow"],
+      /docs\/first +ok .*\n.* docs\/second +started +default\n.* docs\/second +ok .*\n.*1 call not recorded/,
+    ],
+    [
+      ["--follow", "--json"],
+      /"first".*\n\{"type":"start","id":"p-0000000001".*"second".*\n\{"type":"call","start":"p-0000000001".*"second".*\n.*"count":1/,
+    ],
   ])("follows with %j until it is interrupted", async (argv, expected) => {
     await write(line({ tool: "first" }));
     const stdout = new Sink();
     const { done, events } = scratch.start(["audit", ...argv], { stdout });
     await stdout.until("first");
-    await appendFile(file(), line({ tool: "second" }) + lostLine(NOW, 1));
+    const second = record({ time: NOW, tool: "second" });
+    const starts = new Starts();
+    await appendFile(file(), starts.start({ time: NOW, tool: "second" }));
+    // It is shown while the call runs.
+    await stdout.until("second");
+    await appendFile(file(), toLine(second, starts.idOf("second")) + lostLine(NOW, 1));
     await stdout.until(argv.includes("--json") ? '"count":1' : "1 call not recorded");
     events.emit("SIGINT");
     const { code, stdout: text, stderr } = await done;

@@ -33,7 +33,8 @@ describe("plugboard call", () => {
     scratch.servers({ evil: fixture("hostile-calls"), echo: fixture("echo") });
     const answered = await call("evil/deep", "--json");
     expect(answered).toMatchObject({ code: 1, stderr: "" });
-    const message = "server 'evil': its answer is nested more than 1000 levels deep";
+    const message =
+      "server 'evil': its answer is nested more than 1000 levels deep; 'deep' may have taken effect";
     expect(JSON.parse(answered.stdout)).toMatchObject({
       failure: { code: "INVALID_RESULT", message },
     });

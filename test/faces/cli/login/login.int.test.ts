@@ -201,15 +201,23 @@ describe("plugboard login", () => {
     expect(result).toEqual({ code: 3, stdout: "", stderr: message.replace("{url}", url) });
   });
 
-  it("is no remedy for a wrong token: the server's own words are shown, without the token", async () => {
-    const url = await answering("/mcp", 401, '{"message":"no such key: abcdefghijk"}');
-    scratch.servers({ docs: { url, headers: { Authorization: "Bearer abcdefghijk" } } });
-    const { stdout } = await scratch.run(["status"]);
-    expect(stdout).toContain(
-      "the server refuses the configured credentials (HTTP 401): no such key: [REDACTED]; check the value",
-    );
-    expect(stdout).not.toContain("abcdefghijk");
-  });
+  it.each<[string, object]>([
+    ['"headers" (Authorization)', { headers: { Authorization: "Bearer abcdefghijk" } }],
+    ['"auth"', { auth: { type: "bearer", token: "abcdefghijk" } }],
+  ])(
+    "is no remedy for a wrong token in %s: the server's own words are shown",
+    async (place, settings) => {
+      const url = await answering("/mcp", 401, '{"message":"no such key: abcdefghijk"}');
+      scratch.servers({ docs: { url, ...settings } });
+      const { stdout } = await scratch.run(["status"]);
+      expect(stdout).toContain(
+        "the server refuses the configured credentials (HTTP 401): no such key: [REDACTED]; check the value",
+      );
+      expect(stdout.replace(/\s+/g, " ")).toContain(`check the value in ${place}: it may be wrong`);
+      expect(stdout).not.toContain('"auth" or "headers"');
+      expect(stdout).not.toContain("abcdefghijk");
+    },
+  );
 
   it("refuses a server that does not require a sign-in", async () => {
     const server = await serve({ era: "modern" });

@@ -63,6 +63,21 @@ describe("a call that must be approved", () => {
     expect(stderr).toContain("plugboard: echo/add was not approved\n");
   });
 
+  it("may be a read, and is then called one", async () => {
+    const approval = { tools: { "resource:*": "ask" } } as const;
+    configure({ lib: { ...fixture("library", "--era=legacy"), approval } });
+    const { stderr } = await answering("n\n", "read", "--server", "lib", "lib:///rules");
+    expect(stderr).toContain(
+      [
+        "lib/resource:lib:///rules needs your approval: every read of this resource",
+        "  needs approval",
+        "  arguments:",
+        '    uri: "lib:///rules"',
+        "Allow this read? [y]es, [a]lways until its description changes, [N]o ",
+      ].join("\n"),
+    );
+  });
+
   it("is not asked about again after an always, with or without a terminal", async () => {
     expect((await answering("a\n", "call", "echo", "text=hi")).stdout).toBe("hi\n");
     expect(await run("call", "echo", "text=again")).toEqual({

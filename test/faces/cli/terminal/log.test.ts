@@ -46,8 +46,15 @@ describe("the log", () => {
     ["its fields", "ready", { ms: 12, reason: "a b" }, 'warn  ready ms=12 reason="a b"'],
     ["nested fields", "left", { pids: [1, 2] }, "warn  left pids=[1,2]"],
     ["fields that JSON cannot say", "left", { what: Symbol("x") }, "warn  left what=Symbol(x)"],
+    [
+      "fields that are nested too deep",
+      "left",
+      { what: JSON.parse(`${"[".repeat(20_000)}${"]".repeat(20_000)}`) },
+      "warn  left what=(nested too deep to show)",
+    ],
     ["no fields without a value", "left", { server: "a", tool: undefined }, "warn  a: left"],
     ["its tool", "left out", { server: "a", tool: "b" }, "warn  a/b: left out"],
+    ["its prompt", "new", { server: "a", subject: "prompt:b" }, "warn  a/prompt:b: new"],
     ["a tool without a server", "odd", { tool: "a/b" }, "warn  odd tool=a/b"],
     ["a server's own words", "  hi there", { server: "a", stream: "stderr" }, "a |   hi there"],
     [

@@ -12,17 +12,18 @@ const config = (command: string) => ({
 describe("trust in a file", () => {
   it("does not cover content that was read before or after a change", async () => {
     const file = scratch.file("plugboard.json", config("evil"));
+    const found = { path: file, from: "directory" } as const;
     const loaded = await loadConfig(file);
     scratch.file("plugboard.json", config("good"));
     const { io, done } = scratch.start(["--version"]);
     await done;
     const { store, launches } = await judgeFile(file, io);
     await store.approve(file, launches.all, 0);
-    await expect(requireTrust(file, loaded, { io, argv: [] })).rejects.toMatchObject({
+    await expect(requireTrust(found, loaded, { io, argv: [] })).rejects.toMatchObject({
       code: "UNTRUSTED",
       message: `${file} changed while it was being read`,
       hint: "try again",
     });
-    await requireTrust(file, await loadConfig(file), { io, argv: [] });
+    await requireTrust(found, await loadConfig(file), { io, argv: [] });
   });
 });

@@ -266,6 +266,14 @@ describe("Plugboard's home", () => {
       code: expected,
       isUntrusted: expected === 2,
     });
+    if (expected === 0) return;
+    expect(stderr).toContain("because other users can write to it");
+    expect(stderr).toContain(`\n  chmod go-w ${path}\n`);
+    expect(await scratch.run(["trust", "--yes"])).toMatchObject({
+      code: 0,
+      stdout: `${path} is now trusted; you are asked again when it changes what it starts\n`,
+    });
+    expect((await scratch.run(["status"])).code).toBe(0);
   });
 
   it("answers although its trust.json is a named pipe", async () => {

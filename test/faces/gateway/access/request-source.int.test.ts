@@ -1,4 +1,8 @@
+import { IncomingMessage } from "node:http";
+import { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
+import { gatewaySettings } from "../../../../src/config/gateway.ts";
+import { RequestSource } from "../../../../src/faces/gateway/access/request-source.ts";
 import type { GatewaySettings } from "../../../../src/model/gateway-settings.ts";
 import { openRig } from "./rig.ts";
 
@@ -67,6 +71,30 @@ describe("Host", () => {
   it("cannot be bypassed by an absolute address", async () => {
     const { send } = await openRig();
     expect((await send(["Host: localhost"], "http://evil.example/open")).status).toBe(400);
+  });
+});
+
+describe("Host as an address that is not loopback", () => {
+  const source = new RequestSource(gatewaySettings());
+
+  /** Tests stay on loopback, so the address of the socket is set. */
+  function requestTo(localAddress: string, host: string): IncomingMessage {
+    const socket = Object.defineProperty(new Socket(), "localAddress", { value: localAddress });
+    return Object.assign(new IncomingMessage(socket), {
+      method: "GET",
+      url: "/",
+      headers: { host },
+    });
+  }
+
+  it.each([
+    ["192.168.1.5", "192.168.1.5:7584", undefined],
+    ["::ffff:10.1.2.3", "10.1.2.3", undefined],
+    ["2001:db8::1", "[2001:DB8:0::1]:7584", undefined],
+    ["192.168.1.5", "192.168.1.6", 403],
+    ["2001:db8::1", "[2001:db8::2]", 403],
+  ])("is known if it is the one that was called: %s called as %s", (address, host, status) => {
+    expect(source.check(requestTo(address, host))?.status).toBe(status);
   });
 });
 

@@ -11,10 +11,9 @@ import { gatewaySettings } from "../../../../src/config/gateway.ts";
 import { Access } from "../../../../src/faces/gateway/access/access.ts";
 import type { GatewaySettings } from "../../../../src/model/gateway-settings.ts";
 import { GatewayTokens } from "../../../../src/state/gateway-tokens.ts";
-import type { Clock } from "../../../../src/util/clock.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
-export interface Reply {
+interface Reply {
   status: number;
   /** Lower-case names. */
   headers: Record<string, string>;
@@ -28,7 +27,8 @@ export interface Rig {
   port: number;
   /** The default token. */
   token: string;
-  settings: GatewaySettings;
+  /** What the operator was told. */
+  problems: string[];
   /** Sends the lines as they are; Host is added unless they have one. */
   send: (lines: readonly string[], path?: string) => Promise<Reply>;
   /** With the token as a bearer token. */
@@ -38,16 +38,21 @@ export interface Rig {
 /** `/mcp` asks for the default agent, `/agents/x/mcp` for x, `/open` only checks, `/all` is the whole gateway. */
 export async function openRig(
   given: Partial<GatewaySettings> = {},
-  make: (options: { settings: GatewaySettings; tokens: GatewayTokens; clock: Clock }) => Access = (
-    options,
-  ) => new Access(options),
+  networkAllow: string[] = [],
 ): Promise<Rig> {
   const stateDir = await mkdtemp(join(tmpdir(), "plugboard-access-"));
   const clock = new ManualClock();
   const tokens = new GatewayTokens({ stateDir, clock, random: randomBytes });
   const token = await tokens.ensureDefault();
   const settings = { ...gatewaySettings(), ...given };
-  const access = make({ settings, tokens, clock });
+  const problems: string[] = [];
+  const access = new Access({
+    settings,
+    tokens,
+    clock,
+    network: { allow: networkAllow, env: {} },
+    onProblem: (message) => problems.push(message),
+  });
   const server = createServer({ maxHeaderSize: 64 * 1024 }, (request, response) => {
     void answer(access, request).then(({ status, headers, body }) => {
       response.writeHead(status, headers).end(JSON.stringify(body));
@@ -70,7 +75,7 @@ export async function openRig(
     clock,
     port,
     token,
-    settings,
+    problems,
     send,
     sendWith: (text, path) => send([`Authorization: Bearer ${text}`], path),
   };

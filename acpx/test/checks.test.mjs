@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { parseOptions, pickChecks } from "../lib/options.mjs";
+import { parseOptions, pickChecks, reasonOf } from "../../scripts/checks.mjs";
 
 describe("the command line", () => {
   it("builds and runs everything without a word", () => {
@@ -28,5 +28,12 @@ describe("the choice of checks", () => {
 
   it("is never empty", () => {
     assert.throws(() => pickChecks(checks, "dance"), /no check has "dance" in its name/);
+  });
+});
+
+describe("the reason of a failure", () => {
+  it("has lines of its own", () => {
+    assert.equal(reasonOf(new Error("a\nb\n")), "    a\n    b");
+    assert.equal(reasonOf("why"), "    why");
   });
 });

@@ -1,0 +1,147 @@
+// The clients of the gateway: each lane makes one call at a time over its own keep-alive connection and says what
+// came of it. Nothing is ever sent twice.
+
+import { Agent, request } from "node:http";
+
+const LEGACY = "2025-11-25";
+const MODERN = "2026-07-28";
+const META = "io.modelcontextprotocol/";
+const INFO = { name: "soak", version: "1.0.0" };
+/** A call that was not answered by then never will be. */
+const ANSWER_MS = 60_000;
+
+/** A legacy session, made once. Resolves to the headers of all further requests. */
+export async function openSession({ port, token }) {
+  const agent = new Agent({ keepAlive: true });
+  const headers = { Authorization: `Bearer ${token}` };
+  const message = {
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: LEGACY, capabilities: {}, clientInfo: INFO },
+  };
+  const first = await post({ port, agent, headers }, message);
+  if (first.status !== 200) throw new Error(`initialize: HTTP ${first.status} ${first.body}`);
+  const session = {
+    ...headers,
+    "Mcp-Protocol-Version": LEGACY,
+    "Mcp-Session-Id": first.headers["mcp-session-id"],
+  };
+  await post({ port, agent, headers: session }, { method: "notifications/initialized" });
+  const listed = await post(
+    { port, agent, headers: session },
+    { id: 2, method: "tools/list", params: {} },
+  );
+  agent.destroy();
+  const { tools } = answerIn(listed, 2).result;
+  return { headers: session, tool: tools.find(({ name }) => name.endsWith("count")).name };
+}
+
+/** One lane. `session` is undefined for a client of 2026-07-28, which has none. */
+export function openLane({ port, token, session, tool }) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const headers = session ?? {
+    Authorization: `Bearer ${token}`,
+    "Mcp-Protocol-Version": MODERN,
+    "Mcp-Method": "tools/call",
+    "Mcp-Name": tool,
+  };
+  const meta = session === undefined && {
+    _meta: {
+      [`${META}protocolVersion`]: MODERN,
+      [`${META}clientCapabilities`]: {},
+      [`${META}clientInfo`]: INFO,
+    },
+  };
+  return {
+    /**
+     * `counted`; `error` with what it says; `unsent` where nobody listened; `broken` where the connection ended
+     * before the answer; `wrong` for anything else.
+     */
+    async call(number) {
+      const params = { name: tool, arguments: { number }, ...meta };
+      try {
+        const message = { id: number, method: "tools/call", params };
+        return judge(await post({ port, agent, headers }, message), number);
+      } catch (error) {
+        if (error.code === "ECONNREFUSED") return { kind: "unsent" };
+        return { kind: "broken", text: error.message };
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+export function judge(response, number) {
+  const answer = answerIn(response, number);
+  if (answer?.result?.content?.[0]?.text === `counted ${number}`) return { kind: "counted" };
+  const text = errorIn(answer) ?? refusalIn(response);
+  if (text !== undefined) return { kind: "error", text };
+  return { kind: "wrong", text: `HTTP ${response.status}: ${response.body.slice(0, 300)}` };
+}
+
+function errorIn(answer) {
+  const { error, result } = answer ?? {};
+  const text = error?.message ?? (result?.isError ? result.content?.[0]?.text : undefined);
+  return typeof text === "string" && text.trim() !== "" ? text : undefined;
+}
+
+/** A gateway that stops may refuse in words. A session that is gone is none of that. */
+function refusalIn({ status, body }) {
+  return status === 503 && body.trim() !== "" ? `HTTP 503: ${body.trim()}` : undefined;
+}
+
+/** The one answer to that request; undefined where there is none or more than one. */
+function answerIn({ headers, body }, id) {
+  const isStream = headers["content-type"]?.startsWith("text/event-stream");
+  const texts = isStream
+    ? body.split(/\r?\n/).flatMap((line) => (line.startsWith("data:") ? [line.slice(5)] : []))
+    : [body];
+  const messages = texts.flatMap((text) => {
+    try {
+      return [JSON.parse(text)];
+    } catch {
+      return [];
+    }
+  });
+  const own = messages.filter((message) => message.id === id);
+  return own.length === 1 ? own[0] : undefined;
+}
+
+function post({ port, agent, headers }, message) {
+  return new Promise((resolve, reject) => {
+    const body = JSON.stringify({ jsonrpc: "2.0", ...message });
+    const sent = request({
+      host: "127.0.0.1",
+      port,
+      path: "/mcp",
+      method: "POST",
+      agent,
+      headers: {
+        ...headers,
+        "Content-Type": "application/json",
+        "Content-Length": Buffer.byteLength(body),
+        Accept: "application/json, text/event-stream",
+      },
+    });
+    const timer = setTimeout(
+      () => sent.destroy(new Error(`no answer in ${ANSWER_MS / 1000} s`)),
+      ANSWER_MS,
+    );
+    sent.once("error", (error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
+    sent.once("response", (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (chunk) => {
+        text += chunk;
+      });
+      response.once("error", reject);
+      response.once("end", () => {
+        clearTimeout(timer);
+        resolve({ status: response.statusCode, headers: response.headers, body: text });
+      });
+    });
+    sent.end(body);
+  });
+}
