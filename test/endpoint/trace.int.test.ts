@@ -38,22 +38,16 @@ interface RecordedSpan {
   ended: boolean;
 }
 
-class LocalContexts implements ContextManager {
-  readonly #storage = new AsyncLocalStorage<Context>();
-  active = (): Context => this.#storage.getStore() ?? ROOT_CONTEXT;
-  with(current: Context, fn: (...args: any[]) => any, self?: unknown, ...args: any[]): any {
-    return this.#storage.run(current, () => fn.apply(self, args));
-  }
-  bind<Target>(_: Context, target: Target): Target {
-    return target;
-  }
-  enable(): this {
-    return this;
-  }
-  disable(): this {
-    return this;
-  }
-}
+const storage = new AsyncLocalStorage<Context>();
+
+const localContexts: ContextManager = {
+  active: () => storage.getStore() ?? ROOT_CONTEXT,
+  with: (current, task, self, ...args) =>
+    storage.run(current, () => task.call(self as ThisParameterType<typeof task>, ...args)),
+  bind: (_, target) => target,
+  enable: () => localContexts,
+  disable: () => localContexts,
+};
 
 function registerSdk(): RecordedSpan[] {
   const spans: RecordedSpan[] = [];
@@ -91,7 +85,7 @@ function registerSdk(): RecordedSpan[] {
     return span;
   };
   trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan }) as never });
-  context.setGlobalContextManager(new LocalContexts());
+  context.setGlobalContextManager(localContexts);
   propagation.setGlobalPropagator({
     fields: () => ["traceparent"],
     inject(current, carrier, setter) {

@@ -61,7 +61,7 @@ export interface GatewayOptions {
   logger: Logger;
 }
 
-export interface GatewayWatcher {
+interface GatewayWatcher {
   answered(route: RouteKind, status: number): void;
   turnedAway(kind: "malformed" | "connections"): void;
 }

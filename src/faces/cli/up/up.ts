@@ -165,7 +165,12 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     agents.endStreams();
     return EXIT.ok;
   } finally {
-    for (const each of undo.toReversed()) await each();
+    // What cannot be undone must not keep the rest from it.
+    for (const each of undo.toReversed()) {
+      await each().catch((error: unknown) =>
+        logger.error("stopping went wrong", { reason: String(error) }),
+      );
+    }
   }
 }
 

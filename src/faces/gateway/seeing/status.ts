@@ -24,7 +24,7 @@ export interface GatewayStatus {
   sessions: { total: number; list: SessionStatus[] };
 }
 
-export interface AgentStatus {
+interface AgentStatus {
   id: string;
   /** An agent's servers start when somebody asks for the agent for the first time. */
   isOpen: boolean;
@@ -32,7 +32,7 @@ export interface AgentStatus {
   servers: ServerStatus[];
 }
 
-export interface SessionStatus {
+interface SessionStatus {
   caller: string;
   agent: string;
   client: ClientName;

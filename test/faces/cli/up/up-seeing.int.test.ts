@@ -31,7 +31,7 @@ async function up(argv: readonly string[] = [], stderr = new Sink()) {
     method: string,
     params: object,
     session?: string | null,
-  ): Promise<{ result: Record<string, any>; session: string | null }> => {
+  ): Promise<{ result: Record<string, unknown>; session: string | null }> => {
     const response = await fetch(`${url}/mcp`, {
       method: "POST",
       headers: {
@@ -41,7 +41,7 @@ async function up(argv: readonly string[] = [], stderr = new Sink()) {
       },
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
     });
-    const { result } = (await response.json()) as { result: Record<string, any> };
+    const { result } = (await response.json()) as { result: Record<string, unknown> };
     return { result, session: response.headers.get("mcp-session-id") };
   };
   const call = (tool: string, args: object = {}): ReturnType<typeof post> =>
@@ -233,7 +233,7 @@ describe("plugboard up", () => {
     expect(stderr.text).toMatch(/server +state +calls\/s +p50 +errors +in flight +restarts +calls/);
     expect(await stop()).toBe(0);
     // The rows are erased, and nothing is drawn after that.
-    expect(stderr.text).toMatch(/\u001b\[\d+A\r\u001b\[J$/);
+    expect(stderr.text.endsWith("\u001b[3A\r\u001b[J")).toBe(true);
     expect(stderr.text).not.toContain("\u001b[?");
   });
 

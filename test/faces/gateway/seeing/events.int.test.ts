@@ -11,7 +11,7 @@ import { deferred } from "../../../../src/util/deferred.ts";
 interface Read {
   id?: string;
   event: string;
-  data: Record<string, any>;
+  data: Record<string, unknown>;
 }
 
 async function open(run = "run") {
