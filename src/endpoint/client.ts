@@ -5,6 +5,7 @@ import type { Caller } from "../model/caller.ts";
 import type { ProtocolEra } from "../model/connection.ts";
 import type { RequestHandlers } from "../model/request-handlers.ts";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
+import type { CallFailure } from "../model/tool.ts";
 import { deferred, type Deferred } from "../util/deferred.ts";
 import {
   type Answer,
@@ -15,6 +16,7 @@ import {
   type RpcRequest,
 } from "./message.ts";
 import { APPS_EXTENSION, META } from "./protocol.ts";
+import type { TraceContext } from "./trace.ts";
 
 export type Send = (message: JsonObject) => void;
 
@@ -47,6 +49,10 @@ export interface Exchange {
   readonly signal: AbortSignal;
   /** Sends what belongs to this request. */
   send: Send;
+  /** Goes to the server that answers. */
+  trace: TraceContext | undefined;
+  /** Why the call failed, if the tool itself did not say so. */
+  failure: CallFailure | undefined;
   /** Foreign code had the signal, and may keep it for longer than the request. */
   keepsSignal?: boolean;
 }
@@ -94,7 +100,7 @@ export class Client {
   }
 
   /** Undefined if a request with this id is already under way. */
-  begin(request: RpcRequest, send: Send): Exchange | undefined {
+  begin(request: RpcRequest, send: Send, trace?: TraceContext): Exchange | undefined {
     if (this.#inFlight.has(request.id)) return undefined;
     const controller = unused.pop() ?? new AbortController();
     const { signal } = controller;
@@ -102,7 +108,16 @@ export class Client {
       this.era === "legacy" ? this.profile.capabilities : capabilitiesIn(request.params);
     this.#calls += 1;
     const callId = `${this.#idPrefix}-${this.#calls}`;
-    const exchange = { client: this, callId, request, capabilities, signal, send };
+    const exchange: Exchange = {
+      client: this,
+      callId,
+      request,
+      capabilities,
+      signal,
+      send,
+      trace,
+      failure: undefined,
+    };
     this.#inFlight.set(request.id, { exchange, controller });
     return exchange;
   }

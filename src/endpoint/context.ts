@@ -8,6 +8,7 @@ import type { Changes } from "./changes.ts";
 import type { HeldCalls } from "./questions/held-calls.ts";
 import type { Sealer } from "./sealed.ts";
 import type { Subscriptions } from "./subscriptions.ts";
+import type { Spans } from "./trace.ts";
 
 /** What an endpoint needs of a board: an agent's, a session's, or one in another process. */
 export type EndpointBoard = Pick<
@@ -31,6 +32,8 @@ export interface EndpointOptions {
   about?: string;
   /** Leaves the URIs of apps as they are, because there is only one server. */
   keepsApps?: boolean;
+  /** Makes a span of each call. */
+  spans?: Spans;
 }
 
 export interface EndpointContext extends EndpointOptions {

@@ -11,10 +11,11 @@ import { type Answer, refuse, RPC, type RpcNotification, type RpcRequest } from 
 import { ServedContent } from "./methods/content.ts";
 import { discover, initialize, listen } from "./methods/lifecycle.ts";
 import { callTool, ServedTools } from "./methods/tools.ts";
-import { inEra } from "./protocol.ts";
+import { inEra, MODERN_VERSIONS } from "./protocol.ts";
 import { ClientRoots } from "./questions/client-roots.ts";
 import { HeldCalls } from "./questions/held-calls.ts";
 import { Startup } from "./startup.ts";
+import { joinTrace, type TraceContext, traceInMeta } from "./trace.ts";
 
 /** Asked with every call, so the names are kept until a server comes or goes. */
 function serverNames(board: Pick<EndpointBoard, "status" | "on">): () => ReadonlySet<string> {
@@ -97,23 +98,51 @@ export class Endpoint {
     client.subscriptions.clear();
   }
 
-  /** Answers one request. Never rejects. `send` takes what belongs to this request. */
-  async answer(client: Client, request: RpcRequest, send: Send): Promise<Answer> {
+  /**
+   * Answers one request. Never rejects. `send` takes what belongs to this request; `inHeaders` is the trace context of
+   * the HTTP request that it came with.
+   */
+  async answer(
+    client: Client,
+    request: RpcRequest,
+    send: Send,
+    inHeaders?: TraceContext,
+  ): Promise<Answer> {
     const { era } = client;
     const method = this.#methods[era].get(request.method);
     if (method === undefined)
       return refuse(RPC.methodNotFound, `Method not found: ${request.method}`);
-    const exchange = client.begin(request, send);
+    const inMeta = traceInMeta(request.params);
+    const exchange = client.begin(request, send, joinTrace(inMeta, inHeaders));
     if (exchange === undefined) {
       return refuse(RPC.invalidRequest, "Invalid Request: a request with this id is under way");
     }
+    const span = this.#context.spans?.begin(
+      request,
+      { inMeta, inHeaders },
+      {
+        protocolVersion: era === "modern" ? MODERN_VERSIONS[0] : client.profile.protocolVersion,
+        server: this.#tools.serverOf(request.params["name"]),
+      },
+    );
+    if (span === undefined) return this.#run(method, exchange);
+    exchange.trace = span.carried;
+    const answer = await span.run(() => this.#run(method, exchange));
+    span.end(answer, exchange.failure);
+    return answer;
+  }
+
+  async #run(method: Method, exchange: Exchange): Promise<Answer> {
+    const { client, request } = exchange;
     const stopLogs = this.#logs.watch(exchange);
     this.#roots?.askIfDue(client, exchange);
     try {
       const starting = this.#startup.before(request.method);
       if (starting !== undefined) await starting;
       const answer = await method(exchange);
-      return "result" in answer ? { result: inEra(era, request.method, answer.result) } : answer;
+      return "result" in answer
+        ? { result: inEra(client.era, request.method, answer.result) }
+        : answer;
     } catch (error) {
       const { message } = toPlugboardError(error, "PROTOCOL");
       this.#context.logger.error("a request failed", { method: request.method, reason: message });

@@ -24,3 +24,18 @@ const CALLABLE: ReadonlySet<ServerStateKind> = new Set(["idle", "starting", "rea
 export function isCallable({ kind }: ServerState): boolean {
   return CALLABLE.has(kind);
 }
+
+/** An Error inside the state would come out of JSON.stringify as an empty object. */
+export function stateToJson(state: ServerState): object {
+  switch (state.kind) {
+    case "backoff":
+    case "failed": {
+      const { code, message, hint } = state.error;
+      return { ...state, error: { code, message, hint } };
+    }
+    case "ready":
+      return { ...state, startMs: Math.round(state.startMs) };
+    default:
+      return state;
+  }
+}

@@ -60,6 +60,38 @@ afterEach(async () => {
   }
 });
 
+describe("plugboard up", () => {
+  it("finishes the calls in flight after SIGTERM, and exits with 0", async () => {
+    scratch.servers({ echo: fixture("echo") });
+    const gateway = plugboard("up", "--port", "0");
+    await gateway.says("listens on");
+    const [url] = /http:\/\/[\d.:]+\/mcp/.exec(gateway.stderr) ?? [];
+    const call = async (tool: string, args: object): Promise<string> => {
+      const response = await fetch(String(url), {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${scratch.read("home/gateway/token").trim()}`,
+          "content-type": "application/json",
+        },
+        body: JSON.stringify({
+          jsonrpc: "2.0",
+          id: 1,
+          method: "tools/call",
+          params: { name: `echo__${tool}`, arguments: args },
+        }),
+      });
+      return response.text();
+    };
+    await call("echo", { text: "ready" });
+    const slow = call("sleep", { ms: 500 });
+    await call("echo", { text: "behind it" });
+    gateway.child.kill("SIGTERM");
+    expect(await slow).toContain("slept 500 ms");
+    expect(await gateway.ended).toBe(0);
+    gateway.expectClean();
+  });
+});
+
 /** A call that would take a minute, under way. */
 async function underWay(...flags: string[]): Promise<Program> {
   scratch.servers({ echo: fixture("echo") });

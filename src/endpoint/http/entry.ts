@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isJsonObject } from "../../model/json.ts";
 import type { Caller } from "../../model/caller.ts";
-import { Client } from "../client.ts";
+import { Client, type ClientProfile } from "../client.ts";
 import type { Endpoint } from "../endpoint.ts";
 import {
   type Answer,
@@ -17,8 +17,9 @@ import {
   RPC,
   type RpcRequest,
 } from "../message.ts";
-import { readProfile } from "../methods/lifecycle.ts";
+import { readClientInfo, readProfile } from "../methods/lifecycle.ts";
 import { LEGACY_VERSIONS, META, MODERN_VERSIONS } from "../protocol.ts";
+import { traceInHeaders } from "../trace.ts";
 import { readBody } from "./body.ts";
 import { type Headers, Reply } from "./reply.ts";
 import type { Owner, Session, Sessions } from "./sessions.ts";
@@ -29,6 +30,8 @@ const SESSION_HEADER = "Mcp-Session-Id";
 export interface McpEntryOptions {
   sessions: Sessions;
   maxBodyBytes: number;
+  /** Hears of every request, and what the client calls itself, as far as it says so. */
+  onRequest?: (visitor: Owner, client: ClientProfile["info"], isInSession: boolean) => void;
 }
 
 /** Of a client that has not said what it can do. */
@@ -38,10 +41,12 @@ const MOST_IN_BATCH = 100;
 export class McpEntry {
   readonly #sessions: Sessions;
   readonly #maxBodyBytes: number;
+  readonly #onRequest: McpEntryOptions["onRequest"];
 
-  constructor({ sessions, maxBodyBytes }: McpEntryOptions) {
+  constructor({ sessions, maxBodyBytes, onRequest }: McpEntryOptions) {
     this.#sessions = sessions;
     this.#maxBodyBytes = maxBodyBytes;
+    this.#onRequest = onRequest;
   }
 
   /** Answers one request. Rejects only because of a bug. */
@@ -107,6 +112,7 @@ export class McpEntry {
     const { request: asked } = message;
     const fault = modernFault(asked, request) ?? headerFault(asked, request.headers);
     if (fault !== undefined) return end(reply, 400, fault, {}, asked.id);
+    this.#onRequest?.(visitor, clientInfoIn(asked), false);
     const { endpoint, release } = await visitor.endpointFor();
     const paramFault = paramFaultOf(asked, endpoint, request);
     if (paramFault !== undefined) {
@@ -125,7 +131,8 @@ export class McpEntry {
     reply.once("close", () => {
       if (!reply.writableFinished) client.gone();
     });
-    const answer = await endpoint.answer(client, asked, (each) => stream.send(each));
+    const trace = traceInHeaders(request.headers);
+    const answer = await endpoint.answer(client, asked, (each) => stream.send(each), trace);
     stream.end(modernStatus(answer), response(asked.id, answer));
     release();
   }
@@ -142,6 +149,7 @@ export class McpEntry {
     const found = await this.#findSession(request, visitor);
     if (found.kind === "unknown") return end(reply, 404, UNKNOWN_SESSION, {}, idOf(message));
     const session = found.kind === "session" ? found.session : undefined;
+    this.#onRequest?.(visitor, session?.client.profile.info, session !== undefined);
     const { endpoint, release } = session ?? (await visitor.endpointFor());
     const client = session?.client ?? sessionless(visitor.caller);
     if (message.kind !== "request") {
@@ -153,7 +161,8 @@ export class McpEntry {
     }
     const { request: asked } = message;
     const stream = new Reply(reply, { canStream: post.canStream });
-    const answer = await endpoint.answer(client, asked, (each) => stream.send(each));
+    const trace = traceInHeaders(request.headers);
+    const answer = await endpoint.answer(client, asked, (each) => stream.send(each), trace);
     if (session !== undefined && NOTED.has(asked.method)) await this.#sessions.note(session);
     stream.end(200, response(asked.id, answer));
     if (session === undefined) release();
@@ -164,6 +173,7 @@ export class McpEntry {
     if (profile === undefined) {
       return end(reply, 200, invalidParams("protocolVersion is not a text"), {}, asked.id);
     }
+    this.#onRequest?.(visitor, profile.info, true);
     const { id, session } = await this.#sessions.begin(visitor, profile);
     const stream = new Reply(reply, { canStream, headers: { [SESSION_HEADER]: id } });
     const { endpoint, client } = session;
@@ -194,8 +204,10 @@ export class McpEntry {
     const found = await this.#findSession(request, visitor);
     if (found.kind === "unknown") return end(reply, 404, UNKNOWN_SESSION);
     const session = found.kind === "session" ? found.session : undefined;
+    this.#onRequest?.(visitor, session?.client.profile.info, session !== undefined);
     const { endpoint, release } = session ?? (await visitor.endpointFor());
     const client = session?.client ?? sessionless(visitor.caller);
+    const trace = traceInHeaders(request.headers);
     const answers = await Promise.all(
       messages.flatMap((each) => {
         if (each.kind === "response") client.answered(each.response.id, each.response.answer);
@@ -203,7 +215,9 @@ export class McpEntry {
         if (each.kind !== "request") return [];
         const { id } = each.request;
         return [
-          endpoint.answer(client, each.request, () => {}).then((answer) => response(id, answer)),
+          endpoint
+            .answer(client, each.request, () => {}, trace)
+            .then((answer) => response(id, answer)),
         ];
       }),
     );
@@ -340,6 +354,12 @@ function modernFault({ params }: RpcRequest, request: IncomingMessage): Answer |
     supported: [...MODERN_VERSIONS],
     requested: said,
   });
+}
+
+/** What a client of 2026-07-28 calls itself. */
+function clientInfoIn({ params }: RpcRequest): ClientProfile["info"] {
+  const meta = params["_meta"];
+  return isJsonObject(meta) ? readClientInfo(meta[META.clientInfo]) : undefined;
 }
 
 function versionFault(request: IncomingMessage): Answer | undefined {

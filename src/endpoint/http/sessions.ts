@@ -28,7 +28,17 @@ export interface SessionsOptions {
   most: number;
   /** Whether a caller is no longer let in: its sessions, and their servers, end within a minute. */
   isGone?: (caller: string) => boolean;
+  /** Hears of every session that comes or goes. */
+  onChange?: (change: SessionChange, session: Session) => void;
 }
+
+export type SessionChange =
+  | "begun"
+  /** It is back, after a restart or after it was put away. */
+  | "resumed"
+  /** Nobody has used it for a while; it comes back when somebody does. */
+  | "idle"
+  | "ended";
 
 export interface Session {
   readonly nonce: string;
@@ -98,7 +108,9 @@ export class Sessions {
       nonce: newId(),
     };
     const id = sealer.seal(PURPOSE, { ...sealed });
-    return { id, session: await this.#open(id, sealed, owner) };
+    const session = await this.#open(id, sealed, owner);
+    this.#options.onChange?.("begun", session);
+    return { id, session };
   }
 
   /** Undefined if there is no such session for this owner: it has expired, was ended, or is not theirs. */
@@ -119,6 +131,7 @@ export class Sessions {
   /** Ends a session for good. */
   async end(id: string, session: Session): Promise<void> {
     this.#forget(id, session);
+    this.#options.onChange?.("ended", session);
     await this.#options.store.revoke(session.nonce, session.expiresAt);
   }
 
@@ -163,6 +176,7 @@ export class Sessions {
     const session = await this.#open(id, sealed, owner);
     const { logLevel, subscriptions = [] } = store.get(sealed.nonce) ?? {};
     await session.endpoint.restore(session.client, logLevel, subscriptions);
+    this.#options.onChange?.("resumed", session);
     return session;
   }
 
@@ -193,6 +207,11 @@ export class Sessions {
     return session;
   }
 
+  #putAway(id: string, session: Session): void {
+    this.#forget(id, session);
+    this.#options.onChange?.("idle", session);
+  }
+
   #forget(id: string, session: Session): void {
     this.#live.delete(id);
     session.stream?.close();
@@ -205,7 +224,7 @@ export class Sessions {
       const before = this.#options.clock.monotonic() - this.#options.idleMs;
       for (const [id, session] of this.#live) {
         const isUnused = isIdle(session) && session.lastUsed < before;
-        if (isUnused || this.#options.isGone?.(session.caller)) this.#forget(id, session);
+        if (isUnused || this.#options.isGone?.(session.caller)) this.#putAway(id, session);
       }
       this.#sweeper = this.#sweepLater();
     });
@@ -217,7 +236,7 @@ export class Sessions {
       .toSorted(([, a], [, b]) => a.lastUsed - b.lastUsed);
     // A tenth at once, so that a flood of new sessions does not sort the list for each of them.
     for (const [id, session] of idle.slice(0, Math.ceil(this.#options.most / 10))) {
-      this.#forget(id, session);
+      this.#putAway(id, session);
     }
   }
 }

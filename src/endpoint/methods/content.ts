@@ -143,7 +143,8 @@ export class ServedContent {
   ): CallerOptions | { error: RpcError } {
     const { client, callId, request, capabilities, signal } = exchange;
     const { caller } = client;
-    const common = { callId, caller: caller.label, approvalsOf: approvalsOf(caller), signal };
+    const whose = { caller: caller.label, approvalsOf: approvalsOf(caller) };
+    const common = { callId, ...whose, signal, meta: exchange.trace };
     if (client.era === "legacy") {
       return {
         ...common,

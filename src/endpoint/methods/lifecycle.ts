@@ -48,14 +48,19 @@ export function readProfile(params: JsonObject): ClientProfile | undefined {
   const { protocolVersion: asked, capabilities, clientInfo } = params;
   if (typeof asked !== "string") return undefined;
   const isSpoken = (LEGACY_VERSIONS as readonly string[]).includes(asked);
-  const { name, version } = isJsonObject(clientInfo) ? clientInfo : {};
   return {
     protocolVersion: isSpoken ? asked : LEGACY_VERSIONS[0],
     capabilities: knownCapabilities(isJsonObject(capabilities) ? capabilities : {}),
-    info: {
-      ...(typeof name === "string" && { name: name.slice(0, LONGEST_NAME) }),
-      ...(typeof version === "string" && { version: version.slice(0, LONGEST_NAME) }),
-    },
+    info: readClientInfo(clientInfo),
+  };
+}
+
+/** What a client calls itself, in either era. */
+export function readClientInfo(clientInfo: unknown): NonNullable<ClientProfile["info"]> {
+  const { name, version } = isJsonObject(clientInfo) ? clientInfo : {};
+  return {
+    ...(typeof name === "string" && { name: name.slice(0, LONGEST_NAME) }),
+    ...(typeof version === "string" && { version: version.slice(0, LONGEST_NAME) }),
   };
 }
 

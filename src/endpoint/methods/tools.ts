@@ -34,6 +34,7 @@ interface ToolLists {
   /** Without those that only an app may call. */
   forModels: JsonObject[];
   schemas: ReadonlyMap<string, JsonObject>;
+  servers: ReadonlyMap<string, string>;
   /** The names of the host's own tools. */
   native: ReadonlySet<string>;
   /** Every name of a tool that only an app may call. */
@@ -68,6 +69,11 @@ export class ServedTools {
   isNative(name: string): boolean {
     this.#lists ??= this.#make();
     return this.#lists.native.has(name);
+  }
+
+  serverOf(name: unknown): string | undefined {
+    this.#lists ??= this.#make();
+    return typeof name === "string" ? this.#lists.servers.get(name) : undefined;
   }
 
   list({ request, capabilities }: Exchange): Answer {
@@ -109,6 +115,11 @@ export class ServedTools {
         listed.flatMap(({ name, source }) => (source.kind === "native" ? [name] : [])),
       ),
       onlyForApps: new Set(forApps.flatMap((tool) => [tool.name, canonicalName(tool)])),
+      servers: new Map(
+        listed.flatMap(({ name, source }) =>
+          source.kind === "mcp" ? [[name, source.server]] : [],
+        ),
+      ),
     };
   }
 }
@@ -176,7 +187,7 @@ export function callTool(
     approvalsOf: approvalsOf(exchange.client.caller),
     onUpdate: progress?.onUpdate,
     framed: true,
-    meta: passedOn(params["_meta"]),
+    meta: exchange.trace,
     onElicitation: undefined,
     onSampling: undefined,
     onApproval: undefined,
@@ -289,18 +300,10 @@ function lostCall(name: string): CallOutcome {
   return { content: [{ type: "text", text }], isError: true };
 }
 
-/** Only W3C trace context goes on to the server; the rest of `_meta` is between the client and us. */
-function passedOn(meta: unknown): JsonObject | undefined {
-  if (!isJsonObject(meta)) return undefined;
-  let passed: JsonObject | undefined;
-  for (const key of ["traceparent", "tracestate", "baggage"]) {
-    if (typeof meta[key] === "string") (passed ??= {})[key] = meta[key];
-  }
-  return passed;
-}
-
-function toAnswer(outcome: CallOutcome, { client }: Pick<Exchange, "client">): Answer {
+function toAnswer(outcome: CallOutcome, exchange: Exchange): Answer {
   const { content, structuredContent, isError, _meta, failure } = outcome;
+  const { client } = exchange;
+  exchange.failure = failure;
   if (failure?.code === "UNKNOWN_TOOL") return refuse(RPC.invalidParams, failure.message);
   const { serverError } = failure ?? {};
   // Only the client can do something about it.

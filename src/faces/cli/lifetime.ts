@@ -24,6 +24,8 @@ const SIGNALS = Object.keys(SIGNAL_CODES) as StopSignal[];
 const PATIENCE_MS = 1000;
 /** Stopping cleanly may hang: the process ends after this long regardless. */
 const GRACE_MS = 10_000;
+/** The same for a service: calls in flight have 10 seconds to finish, and its servers some more to stop. */
+const SERVICE_GRACE_MS = 25_000;
 
 export interface LifetimeListener {
   /** An error that nobody caught, as it happens. Returns the exit code. */
@@ -48,6 +50,8 @@ export class Lifetime {
   readonly #controller = new AbortController();
   readonly #undo: (() => void)[] = [];
   #exitCode: number | undefined;
+  #isService = false;
+  #wasTold = false;
   #patience: Timer | undefined;
   #deadline: Timer | undefined;
 
@@ -67,9 +71,14 @@ export class Lifetime {
     return this.#controller.signal;
   }
 
-  /** Undefined while nothing has ended the command. */
+  /** Undefined while nothing has ended the command, and for a service that was told to stop: it says itself how it went. */
   get exitCode(): number | undefined {
-    return this.#exitCode;
+    return this.#isService && this.#wasTold ? undefined : this.#exitCode;
+  }
+
+  /** The command runs until a signal stops it, so that a signal is its regular end. A second one ends it at once. */
+  runAsService(): void {
+    this.#isService = true;
   }
 
   /** From here on stdin is read and thrown away, only to notice when it closes. */
@@ -112,10 +121,11 @@ export class Lifetime {
 
   #onSignal(signal: StopSignal): void {
     if (this.#exitCode === undefined) {
+      this.#wasTold = true;
       this.#end(SIGNAL_CODES[signal]);
       if (signal !== "SIGINT") return;
       this.#patience = this.#io.clock.later(PATIENCE_MS, () => this.#listener.onSlowStop());
-    } else if (signal === "SIGINT" || signal === "SIGQUIT") {
+    } else if (this.#isService || signal === "SIGINT" || signal === "SIGQUIT") {
       this.#io.exit(this.#exitCode);
     }
   }
@@ -134,7 +144,8 @@ export class Lifetime {
   #end(exitCode: number): void {
     this.#exitCode ??= exitCode;
     const io = this.#io;
-    this.#deadline ??= io.clock.later(GRACE_MS, () => io.exit(this.#exitCode ?? exitCode));
+    const grace = this.#isService ? SERVICE_GRACE_MS : GRACE_MS;
+    this.#deadline ??= io.clock.later(grace, () => io.exit(this.#exitCode ?? exitCode));
     this.#controller.abort();
   }
 }

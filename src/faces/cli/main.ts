@@ -78,6 +78,7 @@ async function runWithin(
     const isOnStdio = command.kind === "acp" || command.kind === "serve";
     // What speaks a protocol on stdin ends with it anyway.
     if (options.exitWithStdin && !isOnStdio) endWithStdin(lifetime, command);
+    if (command.kind === "up") lifetime.runAsService();
     const { clock, env, homedir } = io;
     // The ACP agent checks it too, and tells the editor.
     if (command.kind !== "acp") await checkHome(plugboardHome(env, homedir), env);
@@ -86,6 +87,7 @@ async function runWithin(
       format: env["PLUGBOARD_LOG_FORMAT"] === "json" ? "json" : "text",
       // Elsewhere the log is the only place where you see the state of the servers.
       isStateShown: !isOnStdio && command.kind !== "up",
+      showsVisits: command.kind === "up",
       apart: (text) => commandsApart(text, options),
       paint,
       write: (line) => screen.note(line),

@@ -36,6 +36,8 @@ export interface AgentBoard extends Partial<Pick<EndpointOptions, "about" | "kee
 export interface GatewayAgentsOptions extends Omit<EndpointOptions, "board" | "onApproval"> {
   /** Undefined if there is no such agent. */
   open: (id: string) => Promise<AgentBoard | undefined>;
+  /** Hears of every session board that is opened. Returns a function that is called when it closes. */
+  onSession?: (agent: string, board: SessionBoard) => () => void;
   /** Decides about calls where the client cannot ask its user. Absent: they are refused. */
   desk?: Pick<ApprovalDesk, "askFor">;
   /** Milliseconds until the board for a policy that nobody uses any more is closed. */
@@ -213,7 +215,8 @@ export class ServedAgent {
     });
     const onRoots = (roots: readonly string[]): void => board.setRoots(roots);
     const takesRoots = options.perSession !== false && this.#opened.roots !== false;
-    const served = { board, endpoint: this.#serve(board, takesRoots ? onRoots : undefined) };
+    const endpoint = this.#serve(board, takesRoots ? onRoots : undefined);
+    const served = { board, endpoint, unwatch: this.#options.onSession?.(this.id, board) };
     this.#sessionBoards.add(served);
     return served;
   }
@@ -221,15 +224,16 @@ export class ServedAgent {
   #close(served: ServedSession): void {
     this.#sessionBoards.delete(served);
     served.endpoint.close();
+    served.unwatch?.();
     const closing = served.board.close().finally(() => this.#closing.delete(closing));
     this.#closing.add(closing);
   }
 
   #serve(board: EndpointBoard, onRoots?: EndpointOptions["onRoots"]): Endpoint {
-    const { sealer, newId, clock, logger, desk } = this.#options;
+    const { sealer, newId, clock, logger, desk, spans } = this.#options;
     const { about, keepsApps } = this.#opened;
     const onApproval = desk?.askFor(this.id);
-    const given = { sealer, newId, clock, logger, onApproval, onRoots, about, keepsApps };
+    const given = { sealer, newId, clock, logger, onApproval, onRoots, about, keepsApps, spans };
     return new Endpoint({ board, ...given });
   }
 }
@@ -237,6 +241,8 @@ export class ServedAgent {
 interface ServedSession {
   board: SessionBoard;
   endpoint: Endpoint;
+  /** Ends what `onSession` began. */
+  unwatch: (() => void) | undefined;
 }
 
 interface PolicyBoard {

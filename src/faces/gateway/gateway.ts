@@ -3,7 +3,7 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import { type AddressInfo, Server as NetServer } from "node:net";
+import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import type { McpEntry } from "../../endpoint/http/entry.ts";
 import type { Owner, Sessions } from "../../endpoint/http/sessions.ts";
 import { PlugboardError } from "../../model/errors.ts";
@@ -55,9 +55,19 @@ export interface GatewayOptions {
   routes?: ReadonlyMap<string, Route>;
   /** Routes that anybody may ask for, by path or by the start of one that ends in `/`. */
   openRoutes?: ReadonlyMap<string, Route>;
+  /** Hears how requests were answered, and of those that came to nothing. */
+  watcher?: GatewayWatcher;
   clock: Clock;
   logger: Logger;
 }
+
+interface GatewayWatcher {
+  answered(route: RouteKind, status: number): void;
+  turnedAway(kind: "malformed" | "connections"): void;
+}
+
+/** What a request asked for, roughly. */
+type RouteKind = "mcp" | "health" | "seeing" | "open" | "none";
 
 type GatewayState =
   | { kind: "serving" }
@@ -70,6 +80,9 @@ export class Gateway {
   readonly #idle = deferred();
   #state: GatewayState = { kind: "serving" };
   #inFlight = 0;
+  readonly #sockets = new Set<Socket>();
+  /** Of connections that are closed. */
+  readonly #bytes = { in: 0, out: 0 };
 
   constructor(options: GatewayOptions) {
     this.#options = options;
@@ -88,10 +101,35 @@ export class Gateway {
         ? createServer(settings, listener)
         : createTlsServer({ ...settings, ...tls }, listener);
     this.#server.maxConnections = maxConnections;
+    this.#server.on("drop", () => options.watcher?.turnedAway("connections"));
+    this.#server.on("connection", (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once("close", () => {
+        this.#sockets.delete(socket);
+        this.#bytes.in += socket.bytesRead;
+        this.#bytes.out += socket.bytesWritten;
+      });
+    });
     // Bytes that are not HTTP, or a client that hangs up in the middle of a request.
     this.#server.on("clientError", (_error, socket) => {
+      options.watcher?.turnedAway("malformed");
       if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
     });
+  }
+
+  /** Requests that are being answered. */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** Open connections, and the bytes of all connections until now. */
+  get traffic(): { connections: number; bytesIn: number; bytesOut: number } {
+    let { in: bytesIn, out: bytesOut } = this.#bytes;
+    for (const { bytesRead, bytesWritten } of this.#sockets) {
+      bytesIn += bytesRead;
+      bytesOut += bytesWritten;
+    }
+    return { connections: this.#sockets.size, bytesIn, bytesOut };
   }
 
   /** Resolves to the address. Rejects with a PlugboardError if it cannot be had. */
@@ -138,9 +176,11 @@ export class Gateway {
     this.#inFlight += 1;
     // The socket may break at any time; whoever waits on it hears "close".
     reply.on("error", () => {});
+    const path = pathOf(request);
+    const kind = this.#kindOf(path);
     if (!this.isReady) reply.setHeader("Connection", "close");
     try {
-      await this.#route(request, reply);
+      await this.#route(kind, path, request, reply);
     } catch (error) {
       this.#options.logger.error("a request failed", { reason: String(error) });
       if (!reply.headersSent) reply.writeHead(500).end();
@@ -148,13 +188,26 @@ export class Gateway {
     } finally {
       this.#inFlight -= 1;
       if (this.#inFlight === 0 && !this.isReady) this.#idle.resolve();
+      this.#options.watcher?.answered(kind, reply.statusCode);
     }
   }
 
-  async #route(request: IncomingMessage, reply: ServerResponse): Promise<void> {
+  #kindOf(path: string): RouteKind {
+    if (path === "/mcp" || agentIn(path) !== undefined) return "mcp";
+    if (path === "/healthz" || path === "/readyz") return "health";
+    const { routes, openRoutes } = this.#options;
+    if (openRoutes && findRoute(openRoutes, path)) return "open";
+    return routes && findRoute(routes, path) ? "seeing" : "none";
+  }
+
+  async #route(
+    kind: RouteKind,
+    path: string,
+    request: IncomingMessage,
+    reply: ServerResponse,
+  ): Promise<void> {
     const { isWelcome, routes, openRoutes, defaultAgent } = this.#options;
     if (!isWelcome(request, reply)) return;
-    const path = pathOf(request);
     if (path === "/healthz") return plain(reply, 200, "ok");
     if (path === "/readyz") {
       return this.isReady ? plain(reply, 200, "ready") : plain(reply, 503, "stopping");

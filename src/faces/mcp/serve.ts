@@ -6,6 +6,7 @@ import type { EndpointBoard, EndpointOptions } from "../../endpoint/context.ts";
 import { Endpoint } from "../../endpoint/endpoint.ts";
 import { Sealer } from "../../endpoint/sealed.ts";
 import { serveOnStdio } from "../../endpoint/stdio.ts";
+import { openSpans } from "../../endpoint/trace.ts";
 import { silentLogger } from "../../model/logger.ts";
 import { systemClock } from "../../util/clock.ts";
 
@@ -44,8 +45,15 @@ export async function serveMcp(board: EndpointBoard, options: ServeMcpOptions = 
     { current: key, find: (id) => (id === key.id ? key : undefined) },
     randomBytes,
   );
+  const spans = await openSpans();
   const given = { clock, logger, onApproval, onRoots, about, keepsApps };
-  const endpoint = new Endpoint({ board, sealer, newId: randomUUID, ...given });
+  const endpoint = new Endpoint({
+    board,
+    sealer,
+    newId: randomUUID,
+    ...given,
+    ...(spans && { spans }),
+  });
   try {
     await serveOnStdio({ endpoint, input, output, signal });
   } finally {

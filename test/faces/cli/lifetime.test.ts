@@ -71,6 +71,37 @@ describe("a lifetime", () => {
     expect(exits).toEqual([130]);
   });
 
+  it.each(["SIGINT", "SIGTERM", "SIGHUP"])(
+    "of a service ends by %s with the exit code that the command says itself",
+    async (signal) => {
+      const { lifetime, events, exits, clock } = begin();
+      lifetime.runAsService();
+      events.emit(signal);
+      expect(lifetime.signal.aborted).toBe(true);
+      expect(lifetime.exitCode).toBeUndefined();
+      // Calls in flight have longer than a command has to end.
+      await clock.advance(24_999);
+      expect(exits).toEqual([]);
+      await clock.advance(1);
+      expect(exits).toHaveLength(1);
+    },
+  );
+
+  it("of a service does not wait after a second signal of any kind", () => {
+    const { lifetime, events, exits } = begin();
+    lifetime.runAsService();
+    events.emit("SIGTERM");
+    events.emit("SIGTERM");
+    expect(exits).toEqual([143]);
+  });
+
+  it("of a service that breaks ends with the code of its report", () => {
+    const { lifetime, events } = begin();
+    lifetime.runAsService();
+    events.emit("uncaughtException", new Error("a bug"));
+    expect(lifetime.exitCode).toBe(70);
+  });
+
   it("says after a while that it is still stopping", async () => {
     const { events, clock, slow } = begin();
     events.emit("SIGINT");

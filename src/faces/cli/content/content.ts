@@ -7,6 +7,7 @@ import { PlugboardError } from "../../../model/errors.ts";
 import type { Prompt, PromptArgument, PromptMessage } from "../../../model/prompt.ts";
 import type { Resource, ResourceReading, ResourceTemplate } from "../../../model/resource.ts";
 import type { CallOutcome } from "../../../model/tool.ts";
+import { stateToJson } from "../../../model/server-state.ts";
 import { closest } from "../../../util/closest.ts";
 import { byteSize, oneLine, plural, shellWord } from "../../../util/text.ts";
 import { invalidArguments } from "../../../bridge/arguments/invalid.ts";
@@ -18,7 +19,7 @@ import type { GetPromptCommand, ListContentCommand, ReadCommand } from "./comman
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { serverIn, withBoard } from "../open.ts";
-import { stateToJson, unavailableNotes } from "../status/server-state.ts";
+import { unavailableNotes } from "../status/server-state.ts";
 import { whileStarting } from "../status/starting.ts";
 import { hasWords, listByServer, type ListLine } from "../terminal/list.ts";
 

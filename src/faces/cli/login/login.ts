@@ -4,12 +4,12 @@ import { createInterface } from "node:readline";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import type { AuthorizationRequest } from "../../../model/authorization.ts";
 import { PlugboardError } from "../../../model/errors.ts";
+import { stateToJson } from "../../../model/server-state.ts";
 import { plural } from "../../../util/text.ts";
 import { openBrowser } from "../terminal/browser.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { withBoard } from "../open.ts";
-import { stateToJson } from "../status/server-state.ts";
 import type { LoginCommand } from "./command.ts";
 
 export async function runLogin(

@@ -10,7 +10,9 @@ export interface StatusCommand {
 export function describeStatus(program: Parser, choose: (command: StatusCommand) => void): void {
   program
     .command("status")
-    .description("start the servers and show their state in detail")
+    .description(
+      "start the servers and show their state in detail; or those of the gateway that runs",
+    )
     .argument("[server]", "show everything about this server")
     .action((server: string | undefined) => choose({ kind: "status", server }));
 }

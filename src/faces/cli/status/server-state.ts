@@ -1,5 +1,5 @@
-// A server's state for people and programs: a word with a sign that works without colour, why it is not ready
-// and what to do about it, and JSON.
+// A server's state for people: a word with a sign that works without colour, and why it is
+// not ready and what to do about it.
 
 import type { PlugboardError } from "../../../model/errors.ts";
 import type { ServerState, ServerStateKind } from "../../../model/server-state.ts";
@@ -75,19 +75,4 @@ export function unavailableNotes(
 
 function errorNotes({ message, hint }: PlugboardError, options: Given): string[] {
   return hint === undefined ? [message] : [message, ...commandsApart(`hint: ${hint}`, options)];
-}
-
-/** An Error inside the state would come out of JSON.stringify as an empty object. */
-export function stateToJson(state: ServerState): object {
-  switch (state.kind) {
-    case "backoff":
-    case "failed": {
-      const { code, message, hint } = state.error;
-      return { ...state, error: { code, message, hint } };
-    }
-    case "ready":
-      return { ...state, startMs: Math.round(state.startMs) };
-    default:
-      return state;
-  }
 }

@@ -1,17 +1,20 @@
-// `plugboard status`: a row for each server, or everything about one.
+// `plugboard status`: a row for each server, or everything about one; those of the gateway, if one runs.
 
 import { leftOutTools } from "../../../agent/offered-tools.ts";
 import { knownProviders, limitsOf } from "../../../agent/provider.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import type { Board } from "../../../model/board.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
+import { stateToJson } from "../../../model/server-state.ts";
 import { duration } from "../../../util/text.ts";
+import type { GatewayStatus } from "../../gateway/seeing/status.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { withBoard } from "../open.ts";
 import { commandsApart } from "../offered-command.ts";
+import { askGateway, clientLines, gatewayLine } from "./running-gateway.ts";
 import { serverPage } from "./server-page.ts";
-import { stateCell, stateNotes, stateToJson } from "./server-state.ts";
+import { stateCell, stateNotes } from "./server-state.ts";
 import { ruleLines } from "./rules.ts";
 import { untilStarted } from "./starting.ts";
 import { type Column, renderTable, type Row } from "../terminal/table.ts";
@@ -29,6 +32,56 @@ const COLUMNS: readonly Column[] = [
 ];
 
 export async function runStatus(server: string | undefined, context: CliContext): Promise<number> {
+  const gateway = await askGateway(context);
+  if (gateway !== undefined && showGateway(gateway, server, context)) return EXIT.ok;
+  return showOwnBoard(server, context);
+}
+
+/** False if the gateway does not know the server: then the configuration decides whether there is one. */
+function showGateway(
+  gateway: GatewayStatus,
+  server: string | undefined,
+  context: CliContext,
+): boolean {
+  const { screen, options, clock } = context;
+  const { out } = screen.terminal;
+  const { agent: id = "default" } = options;
+  const { servers: all = [], isOpen = false } = gateway.agents.find((each) => each.id === id) ?? {};
+  const servers = server === undefined ? all : all.filter(({ name }) => name === server);
+  if (server !== undefined && servers.length === 0) return false;
+  if (options.json) {
+    screen.json({
+      gateway: { ...gateway, agents: gateway.agents.map((each) => each.id) },
+      servers: servers.map((each) => ({ ...each, state: stateToJson(each.state) })),
+    });
+    return true;
+  }
+  const now = clock.now();
+  screen.lines([gatewayLine(gateway, now), ""]);
+  if (server !== undefined) {
+    screen.lines(servers.flatMap((each) => serverPage(each, screen.terminal, now, options)));
+    return true;
+  }
+  // Nobody has waited for those that are starting.
+  const explains = ({ state }: ServerStatus): boolean => state.kind !== "starting";
+  if (servers.length > 0) screen.lines(serverTable(servers, context, explains));
+  else if (isOpen) screen.lines(["no servers are configured"]);
+  else screen.lines([`nobody has asked for the agent '${id}' yet; its servers start then`]);
+  screen.lines(clientLines(gateway, now, out));
+  return true;
+}
+
+function serverTable(
+  servers: readonly ServerStatus[],
+  context: CliContext,
+  explains: (server: ServerStatus) => boolean = () => true,
+): string[] {
+  const { width, paint } = context.screen.terminal.out;
+  const rows = servers.map((each) => statusRow(each, context, explains(each)));
+  return renderTable(COLUMNS, rows, { width, paint });
+}
+
+async function showOwnBoard(server: string | undefined, context: CliContext): Promise<number> {
   const { screen, options, clock } = context;
   return withBoard(
     context,
@@ -36,7 +89,6 @@ export async function runStatus(server: string | undefined, context: CliContext)
     async ({ board, agent }) => {
       await untilStarted(board, context, agent.startupWait);
       const servers = statusFor(agent, board);
-      const { out } = screen.terminal;
       if (options.json) {
         screen.json(servers.map((each) => ({ ...each, state: stateToJson(each.state) })));
       } else if (server !== undefined) {
@@ -46,8 +98,7 @@ export async function runStatus(server: string | undefined, context: CliContext)
       } else if (servers.length === 0) {
         screen.lines(["no servers are configured"]);
       } else {
-        const rows = servers.map((each) => statusRow(each, context));
-        screen.lines(renderTable(COLUMNS, rows, { width: out.width, paint: out.paint }));
+        screen.lines(serverTable(servers, context));
         // The others are among the notes of the servers that they name.
         const rules = board
           .unmatchedRules()
@@ -75,9 +126,13 @@ function statusFor(
   }));
 }
 
-function statusRow(server: ServerStatus, { screen, options }: CliContext): Row {
+function statusRow(
+  server: ServerStatus,
+  { screen, options }: CliContext,
+  explainsState: boolean,
+): Row {
   const { state, restarts, calls, diagnostics, lastError } = server;
-  const notes = stateNotes(state, options);
+  const notes = explainsState ? stateNotes(state, options) : [];
   if (notes.length === 0 && lastError !== undefined) notes.push(`last error: ${lastError}`);
   for (const { subject, message } of diagnostics) {
     const text = subject === undefined ? message : `${subject}: ${message}`;

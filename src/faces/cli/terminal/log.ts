@@ -15,6 +15,8 @@ export interface LogOptions {
   format: "text" | "json";
   /** The command reports the state of its servers itself, so that the log need not repeat it by default. */
   isStateShown: boolean;
+  /** Lines about who comes and goes, which have the field `visit`, are shown by default. */
+  showsVisits?: boolean;
   /** Splits a text before a command that it offers for copying. */
   apart: (text: string) => string[];
   paint: Paint;
@@ -29,10 +31,11 @@ const TONES: Readonly<Record<LogLevel, Tone>> = {
 };
 
 export function createLog(options: LogOptions): Logger {
-  const { level: threshold, format, isStateShown, write } = options;
+  const { level: threshold, format, isStateShown, showsVisits = false, write } = options;
   let pino: Pino | undefined;
   const log = (level: LogLevel, message: string, fields: LogFields = {}): void => {
-    if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(threshold)) return;
+    const isVisit = showsVisits && threshold === "warn" && fields["visit"] !== undefined;
+    if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(threshold) && !isVisit) return;
     if (isStateShown && threshold === "warn" && fields["state"] !== undefined) return;
     if (format === "json") (pino ??= openPino(write))[level](fields, message);
     else write(logLine(level, message, fields, options));
@@ -61,7 +64,7 @@ function logLine(
   fields: LogFields,
   { paint, apart }: Pick<LogOptions, "paint" | "apart">,
 ): string {
-  const { server, stream, ...rest } = fields;
+  const { server, stream, visit: _, ...rest } = fields;
   if (typeof server === "string" && stream === "stderr") {
     return `${paint("dim", `${oneLine(server)} |`)} ${plainText(message).replaceAll("\n", " ")}`;
   }

@@ -20,6 +20,16 @@ export interface Frame {
 
 export type RenderRows = (frame: Frame) => string[];
 
+export interface LiveOptions {
+  /** How often the rows are drawn. */
+  everyMs?: number;
+  /**
+   * The rows stay for as long as the command runs, with the lines above them. When the window changes its size, both
+   * are drawn anew: nobody knows how the terminal has wrapped the old ones.
+   */
+  isWhole?: boolean;
+}
+
 export interface LiveRows {
   /** Removes the rows. Idempotent. */
   stop(): void;
@@ -28,6 +38,8 @@ export interface LiveRows {
 const REDRAW_MS = 80;
 /** Work that ends sooner shows no rows: they would only flicker. */
 const FIRST_DRAW_MS = 120;
+/** Lines that are drawn again when the window changes its size. */
+const KEPT_LINES = 200;
 const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const PLAIN_SPINNER = ["|", "/", "-", "\\"];
 
@@ -43,6 +55,11 @@ export class Screen {
   #timer: Timer | undefined;
   #drawn = 0;
   #frame = 0;
+  #everyMs = REDRAW_MS;
+  /** What was drawn last, to leave alone what has not changed. */
+  #shown = "";
+  /** The last lines, as they were given. Undefined where they need not be drawn again. */
+  #lines: string[] | undefined;
 
   constructor(stdout: CliOutput, stderr: CliOutput, terminal: Terminal, clock: Clock) {
     this.terminal = terminal;
@@ -79,20 +96,29 @@ export class Screen {
   note(line: string): void {
     const isDrawn = this.#drawn > 0;
     this.#erase();
-    const { width } = this.terminal.err;
-    const lines = line.split("\n").flatMap((each) => wrapLine(each, width));
-    this.#stderr.write(`${lines.join("\n")}\n`);
+    this.#stderr.write(`${this.#wrapped(line).join("\n")}\n`);
     if (isDrawn) this.#draw();
+    if (this.#lines === undefined) return;
+    this.#lines.push(line);
+    if (this.#lines.length > KEPT_LINES) this.#lines.shift();
   }
 
   /** Shows rows on stderr until they are stopped. Does nothing where stderr is not a terminal. */
-  live(render: RenderRows): LiveRows {
+  live(render: RenderRows, { everyMs = REDRAW_MS, isWhole = false }: LiveOptions = {}): LiveRows {
     if (!this.terminal.live) return { stop() {} };
     this.#render = render;
+    this.#everyMs = everyMs;
     this.#schedule(FIRST_DRAW_MS);
+    const onResize = (): void => this.#redrawWhole();
+    if (isWhole) {
+      this.#lines = [];
+      this.#stderr.on("resize", onResize);
+    }
     return {
       stop: () => {
         if (this.#render !== render) return;
+        this.#stderr.off("resize", onResize);
+        this.#lines = undefined;
         this.#render = undefined;
         this.#timer?.cancel();
         this.#erase();
@@ -113,8 +139,26 @@ export class Screen {
   #schedule(ms: number): void {
     this.#timer = this.#clock.later(ms, () => {
       this.#draw();
-      this.#schedule(REDRAW_MS);
+      this.#schedule(this.#everyMs);
     });
+  }
+
+  #wrapped(line: string): string[] {
+    // As wide as the window is now; what stdout is was decided at the start.
+    const { width } = this.terminal.err;
+    const current = width === undefined ? undefined : this.#stderr.columns || width;
+    return line.split("\n").flatMap((each) => wrapLine(each, current));
+  }
+
+  #redrawWhole(): void {
+    const rows = this.#stderr.rows || 24;
+    const lines = (this.#lines ?? []).flatMap((line) => this.#wrapped(line));
+    // The rows come below, and take the room that they need.
+    const above = lines.slice(-Math.max(0, rows - this.#drawn - 1));
+    this.#stderr.write(`\u001b[H\u001b[2J${above.map((line) => `${line}\n`).join("")}`);
+    const wasDrawn = this.#drawn > 0;
+    this.#drawn = 0;
+    if (wasDrawn) this.#draw();
   }
 
   #draw(): void {
@@ -125,6 +169,8 @@ export class Screen {
     const height = Math.max(1, (this.#stderr.rows || 24) - 1);
     const rows = fitHeight(this.#render?.({ spinner, width, height }) ?? [], height);
     const text = rows.map((row) => `\u001b[2K${row}\n`).join("");
+    if (this.#drawn > 0 && text === this.#shown) return;
+    this.#shown = text;
     this.#stderr.write(`${this.#toTop()}${text}\u001b[J`);
     this.#drawn = rows.length;
   }

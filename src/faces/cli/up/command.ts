@@ -17,8 +17,9 @@ Every request needs a token. The first start makes one and says where it is;
 plugboard tokens makes further ones, each with its own agents and rules.
 docs/gateway.md has the settings, and how to run it as a service.
 
-Stopped with SIGTERM or Ctrl-C, it lets calls in flight finish for 10 seconds.
-Clients go on with their sessions when it runs again.`;
+Stopped with SIGTERM or Ctrl-C, it lets calls in flight finish for 10 seconds and
+exits with 0; a second signal ends it at once. Clients go on with their sessions
+when it runs again. While it runs, plugboard status shows its servers and clients.`;
 
 export function describeUp(program: Parser, choose: (command: UpCommand) => void): void {
   program

@@ -1,9 +1,8 @@
 // `plugboard up`: the gateway, until a signal stops it.
 
-import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import { openBoard } from "../../../board.ts";
 import { declineUnattributed } from "../../../board/decline-unattributed.ts";
 import type { GatewayConfig } from "../../../config/gateway.ts";
@@ -12,6 +11,7 @@ import { McpEntry } from "../../../endpoint/http/entry.ts";
 import { SESSION_MS, Sessions } from "../../../endpoint/http/sessions.ts";
 import { ApprovalDesk } from "../../../endpoint/questions/approval-desk.ts";
 import { Sealer } from "../../../endpoint/sealed.ts";
+import { openSpans } from "../../../endpoint/trace.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
 import { bindingProblem } from "../../../net/binding.ts";
@@ -20,11 +20,15 @@ import { GatewayTokens } from "../../../state/gateway-tokens.ts";
 import { tryLock } from "../../../state/lock.ts";
 import { FilePendingApprovals } from "../../../state/pending-approvals.ts";
 import { SealKeys } from "../../../state/seal-keys.ts";
+import { gatewayFile, noteGateway } from "../../../state/running-gateway.ts";
 import { FileSessionStore } from "../../../state/session-store.ts";
+import { within } from "../../../util/clock.ts";
+import { packageVersion } from "../../../util/version.ts";
 import { Access, type Admission, type Refusal } from "../../gateway/access/access.ts";
 import { type AgentBoard, GatewayAgents, type Visitor } from "../../gateway/agents.ts";
 import { readTls } from "../../gateway/access/tls.ts";
 import { Gateway, pathOf } from "../../gateway/gateway.ts";
+import { Seeing } from "../../gateway/seeing/seeing.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSource } from "../open.ts";
@@ -33,31 +37,51 @@ import { readGateway } from "../read-gateway.ts";
 import { aboutBoard } from "../serve/about-board.ts";
 import { CLIENT_TOOL_TIMEOUT, forClients, hasSessionServers } from "../serve/serve.ts";
 import type { UpCommand } from "./command.ts";
+import { liveView } from "./live-view.ts";
+
+/** How often the view on a terminal is drawn anew. */
+const VIEW_MS = 1000;
+/** How long sending the last spans may take. */
+const FLUSH_MS = 2000;
 
 export async function runUp(command: UpCommand, context: CliContext): Promise<number> {
   const { io, logger, clock, signal, screen, options } = context;
   const stateDir = plugboardHome(io.env, io.homedir);
   const source = findSource(context);
+  const file = source.kind === "file" ? source.path : undefined;
   const config = await readGateway(context);
   const settings = withOptions(config.settings, command);
-  const unlock = await tryLock(join(stateDir, "gateway", `${lockName(source)}.lock`));
-  if (unlock === undefined) throw alreadyRuns(source);
-  const tokens = new GatewayTokens({ stateDir, clock, random: randomBytes });
-  const onProblem = (message: string): void => logger.warn(message);
-  const keys = await SealKeys.open({
-    stateDir,
-    clock,
-    random: randomBytes,
-    keepFor: SESSION_MS,
-    onProblem,
-  });
-  const store = new FileSessionStore({
-    stateDir,
-    clock,
-    onWriteError: (error) => logger.warn(`a session could not be saved: ${String(error)}`),
-  });
+  const unlock = await tryLock(gatewayFile(stateDir, file, "lock"));
+  if (unlock === undefined) throw alreadyRuns(file);
+  /** What has to be undone at the end, the last first. */
+  const undo: (() => Promise<void>)[] = [unlock];
   try {
+    const tokens = new GatewayTokens({ stateDir, clock, random: randomBytes });
+    const onProblem = (message: string): void => logger.warn(message);
+    const keys = await SealKeys.open({
+      stateDir,
+      clock,
+      random: randomBytes,
+      keepFor: SESSION_MS,
+      onProblem,
+    });
+    undo.push(async () => keys.close());
+    const store = new FileSessionStore({
+      stateDir,
+      clock,
+      onWriteError: (error) => logger.warn(`a session could not be saved: ${String(error)}`),
+    });
+    undo.push(() => store.close());
     await tokens.ensureDefault();
+    const seeing = new Seeing({
+      version: packageVersion(),
+      pid: process.pid,
+      ...(file !== undefined && { config: file }),
+      agentIds: config.agentIds,
+      clock,
+      logger,
+    });
+    undo.push(async () => seeing.close());
     const sealer = new Sealer(keys, randomBytes);
     const sessions = new Sessions({
       sealer,
@@ -67,6 +91,7 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
       idleMs: settings.idleTimeout,
       most: settings.limits.sessions,
       isGone: (caller) => caller.startsWith("token:") && !tokens.isValid(caller.slice(6)),
+      onChange: (change, session) => seeing.session(change, session),
     });
     const pending = new FilePendingApprovals(stateDir, clock);
     // Removes what a gateway that was killed has left.
@@ -78,15 +103,24 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
       random: randomBytes,
       waitMs: settings.approvalWait,
     });
+    const spans = await openSpans();
+    undo.push(async () => within(clock, FLUSH_MS, Promise.resolve(spans?.flush())));
     const agents = new GatewayAgents({
       sealer,
+      ...(spans && { spans }),
       newId: randomUUID,
       clock,
       logger,
       desk,
       idleMs: settings.idleTimeout,
-      open: (id) => openAgent(id, config, context),
+      onSession: (id, board) => seeing.watchSession(id, board),
+      open: async (id) => {
+        const opened = await openAgent(id, config, context);
+        if (opened !== undefined) seeing.watch(id, opened.board);
+        return opened;
+      },
     });
+    undo.push(() => agents.close());
     const access = new Access({
       settings,
       tokens,
@@ -94,18 +128,27 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
       network: { allow: config.networkAllow ?? [], env: withProxy(io.env, config.networkProxy) },
       onProblem,
     });
+    undo.push(() => tokens.close());
+    undo.push(() => access.close());
     const gateway = new Gateway({
       host: settings.host,
       port: settings.port,
       ...(settings.tls && { tls: await readTls(settings.tls, clock) }),
       maxHeaderBytes: settings.limits.headerBytes,
       maxConnections: settings.limits.connections,
-      entry: new McpEntry({ sessions, maxBodyBytes: settings.limits.bodyBytes }),
+      entry: new McpEntry({
+        sessions,
+        maxBodyBytes: settings.limits.bodyBytes,
+        onRequest: ({ caller, agent }, client, isInSession) =>
+          seeing.asked(caller, agent, client, isInSession),
+      }),
       sessions,
       agents,
       defaultAgent: options.agent ?? "default",
-      admit: (request, reply, agent) => admit(access, request, reply, agent),
-      isWelcome: (request, reply) => isWelcome(access, request, reply),
+      admit: (request, reply, agent) => admit(access, request, reply, agent, seeing),
+      isWelcome: (request, reply) => isWelcome(access, request, reply, seeing),
+      routes: seeing.routes,
+      watcher: seeing,
       openRoutes: new Map([
         [
           "/.well-known/oauth-protected-resource/",
@@ -116,24 +159,36 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
       clock,
       logger,
     });
+    seeing.show(gateway, sessions);
     const address = await gateway.listen();
-    const opening = agents.find(options.agent ?? "default");
-    screen.note(
-      `The gateway listens on ${urlOf(address, settings)}/mcp. The token is in ${tokens.defaultFile}`,
+    undo.push(() => gateway.close());
+    undo.push(
+      await noteGateway(stateDir, {
+        pid: process.pid,
+        url: localUrl(address, settings),
+        since: seeing.since,
+        ...(file !== undefined && { config: file }),
+        ...(settings.tls && { certificate: settings.tls.cert }),
+      }),
     );
-    await opening;
+    const url = `${urlOf(address, settings)}/mcp`;
+    const view = screen.live(liveView(seeing, url, context), { everyMs: VIEW_MS, isWhole: true });
+    // It stays until everything has stopped.
+    undo.unshift(async () => view.stop());
+    screen.note(`The gateway listens on ${url}. The token is in ${tokens.defaultFile}`);
+    await agents.find(options.agent ?? "default");
     await aborted(signal);
     desk.close();
+    seeing.events.close();
     agents.endStreams();
-    await gateway.close();
-    await access.close();
-    await tokens.close();
-    await agents.close();
     return EXIT.ok;
   } finally {
-    await store.close();
-    keys.close();
-    await unlock();
+    // What cannot be undone must not keep the rest from it.
+    for (const each of undo.toReversed()) {
+      await each().catch((error: unknown) =>
+        logger.error("stopping went wrong", { reason: String(error) }),
+      );
+    }
   }
 }
 
@@ -193,9 +248,11 @@ function admit(
   request: IncomingMessage,
   reply: ServerResponse,
   agent: string | undefined,
+  seeing: Seeing,
 ): Visitor | undefined | Promise<Visitor | undefined> {
   const decide = (admission: Admission): Visitor | undefined => {
     if (admission.isAdmitted) return admission;
+    seeing.refused(request, admission, "caller");
     turnAway(reply, admission);
     return undefined;
   };
@@ -203,9 +260,15 @@ function admit(
   return admission instanceof Promise ? admission.then(decide) : decide(admission);
 }
 
-function isWelcome(access: Access, request: IncomingMessage, reply: ServerResponse): boolean {
+function isWelcome(
+  access: Access,
+  request: IncomingMessage,
+  reply: ServerResponse,
+  seeing: Seeing,
+): boolean {
   const refusal = access.check(request);
   if (refusal !== undefined) {
+    seeing.refused(request, refusal, "source");
     turnAway(reply, refusal);
     return false;
   }
@@ -228,23 +291,26 @@ function turnAway(reply: ServerResponse, { status, headers, message }: Refusal):
   reply.writeHead(status, { ...headers, "Content-Type": "application/json" }).end(body);
 }
 
-function urlOf(
-  { address, port, family }: AddressInfo,
-  { tls, publicUrl }: GatewaySettings,
-): string {
-  if (publicUrl !== undefined) return publicUrl;
-  const host = family === "IPv6" ? `[${address}]` : address;
-  return `${tls === undefined ? "http" : "https"}://${host}:${port}`;
+function urlOf(address: AddressInfo, { tls, publicUrl }: GatewaySettings): string {
+  return publicUrl ?? addressUrl(address.address, address.port, tls !== undefined);
 }
 
-/** One for each configuration: two gateways would each start its servers. */
-function lockName(source: ReturnType<typeof findSource>): string {
-  const what = source.kind === "file" ? source.path : "none";
-  return createHash("sha256").update(what).digest("hex").slice(0, 16);
+/** Where this machine reaches it: one that listens on every address does so on loopback too. */
+function localUrl({ address, port }: AddressInfo, { tls }: GatewaySettings): string {
+  const local = new Map([
+    ["0.0.0.0", "127.0.0.1"],
+    ["::", "::1"],
+  ]).get(address);
+  return addressUrl(local ?? address, port, tls !== undefined);
 }
 
-function alreadyRuns(source: ReturnType<typeof findSource>): PlugboardError {
-  const which = source.kind === "file" ? ` for ${source.path}` : "";
+function addressUrl(address: string, port: number, isTls: boolean): string {
+  const host = address.includes(":") ? `[${address}]` : address;
+  return `${isTls ? "https" : "http"}://${host}:${port}`;
+}
+
+function alreadyRuns(file: string | undefined): PlugboardError {
+  const which = file === undefined ? "" : ` for ${file}`;
   return new PlugboardError("SYSTEM_ERROR", `a gateway${which} is already running`, {
     hint: "stop it first; to see it: plugboard status",
   });

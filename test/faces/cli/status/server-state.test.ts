@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import {
   stateCell,
   stateNotes,
-  stateToJson,
   unavailableNotes,
 } from "../../../../src/faces/cli/status/server-state.ts";
 import { PlugboardError } from "../../../../src/model/errors.ts";
@@ -73,18 +72,5 @@ describe("a state", () => {
     expect(stateCell(state, terminal(80)).text).toBe(sign);
     expect(stateCell(state, terminal(80, { TERM: "linux" })).text).toBe(plainSign);
     expect(stateNotes(state, { agent: "x" })).toEqual(notes);
-  });
-
-  it("is JSON that includes its error", () => {
-    const shown = { code: "SPAWN_FAILED", message: "not found", hint: "install it" };
-    expect(stateToJson({ kind: "failed", error })).toEqual({ kind: "failed", error: shown });
-    expect(stateToJson(backoff)).toEqual({ ...backoff, error: shown });
-    expect(stateToJson(ready)).toEqual({ ...ready, startMs: 250 });
-    expect(stateToJson({ kind: "idle" })).toEqual({ kind: "idle" });
-    const bare = new PlugboardError("TIMEOUT", "late");
-    expect(stateToJson({ kind: "failed", error: bare })).toEqual({
-      kind: "failed",
-      error: { code: "TIMEOUT", message: "late" },
-    });
   });
 });

@@ -94,4 +94,25 @@ describe("the log", () => {
       { level: "error", time: expect.any(Number), msg: "b" },
     ]);
   });
+
+  it.each<[LogThreshold, boolean, string[]]>([
+    ["warn", true, ["info  session begins caller=a"]],
+    ["warn", false, []],
+    ["error", true, []],
+    ["silent", true, []],
+  ])("at %s shows who comes and goes where that is wanted: %s", (level, showsVisits, shown) => {
+    const lines: string[] = [];
+    const log = createLog({
+      level,
+      format: "text",
+      isStateShown: false,
+      showsVisits,
+      apart: (text) => [text],
+      paint: painter(false),
+      write: (line) => lines.push(line),
+    });
+    log.info("session begins", { visit: "session", caller: "a" });
+    log.info("ready", {});
+    expect(lines).toEqual(shown);
+  });
 });

@@ -107,4 +107,34 @@ describe("the screen", () => {
     await clock.advance(120);
     expect(stderr.text).toContain("|");
   });
+
+  it("leaves rows alone that have not changed", async () => {
+    const { screen, stderr, clock } = open(person());
+    const rows = screen.live(() => ["row"], { everyMs: 1000 });
+    await clock.advance(120);
+    stderr.text = "";
+    await clock.advance(5000);
+    expect(stderr.text).toBe("");
+    rows.stop();
+    expect(stderr.text).toBe("\u001b[1A\r\u001b[J");
+  });
+
+  it("draws the last lines and the rows anew when the window changes its size", async () => {
+    const { screen, stderr, clock } = open(person());
+    const rows = screen.live(({ width }) => [`row of ${width}`], { isWhole: true });
+    screen.note("first");
+    screen.note("a line that is broken between words");
+    await clock.advance(120);
+    stderr.text = "";
+    Object.assign(stderr, { columns: 20, rows: 4 });
+    stderr.emit("resize");
+    // As many lines as fit above the rows.
+    expect(stderr.text).toBe(
+      "\u001b[H\u001b[2Ja line that is\nbroken between words\n\u001b[2Krow of 19\n\u001b[J",
+    );
+    rows.stop();
+    stderr.text = "";
+    stderr.emit("resize");
+    expect(stderr.text).toBe("");
+  });
 });

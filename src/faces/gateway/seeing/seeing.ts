@@ -1,0 +1,306 @@
+// What an operator sees of a running gateway: watches its boards, sessions and requests, and has the routes that show
+// them. Start here.
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Session, SessionChange } from "../../../endpoint/http/sessions.ts";
+import type { BoardBase } from "../../../model/board.ts";
+import type { Caller } from "../../../model/caller.ts";
+import type { CallEvent, ServerEvent } from "../../../model/events.ts";
+import type { Logger } from "../../../model/logger.ts";
+import { stateToJson } from "../../../model/server-state.ts";
+import type { ServerStatus } from "../../../model/server-status.ts";
+import type { Clock } from "../../../util/clock.ts";
+import { oneLine } from "../../../util/text.ts";
+import type { Route } from "../gateway.ts";
+import { type ClientName, Clients } from "./clients.ts";
+import { GatewayEvents } from "./events.ts";
+import { Metrics } from "./metrics.ts";
+import { type GatewayStatus, gatewayStatus } from "./status.ts";
+import { Tally } from "./tally.ts";
+import { VisitLines } from "./visit-lines.ts";
+
+/** What of the gateway itself is shown. */
+export interface ShownGateway {
+  readonly isReady: boolean;
+  readonly inFlight: number;
+  readonly traffic: { connections: number; bytesIn: number; bytesOut: number };
+}
+
+export interface SeeingOptions {
+  version: string;
+  pid: number;
+  /** The configuration file, if there is one. */
+  config?: string;
+  agentIds: readonly string[];
+  clock: Clock;
+  logger: Logger;
+}
+
+type WatchedBoard = Pick<BoardBase, "on" | "status">;
+
+/** Why a request was refused. */
+type RequestRefusal =
+  | "malformed"
+  | "foreign"
+  | "no-token"
+  | "wrong-token"
+  | "not-allowed"
+  | "issuer"
+  | "rate"
+  | "connections";
+
+/** Why a request or a call was refused. */
+type RefusalKind = RequestRefusal | "policy" | "approval" | "pins" | "call-rate";
+
+/** Calls that the guard refused, by the code of their failure. */
+const GUARD_REFUSALS: Readonly<Record<string, RefusalKind>> = {
+  REFUSED_BY_POLICY: "policy",
+  NOT_APPROVED: "approval",
+  CHANGED_TOOL: "pins",
+  RATE_LIMITED: "call-rate",
+};
+
+const LONGEST_PATH = 100;
+
+/** For the client, a session that was put away is still the same. */
+const SESSION_LINES: Readonly<Record<SessionChange, string | undefined>> = {
+  begun: "session begins",
+  resumed: "session goes on",
+  ended: "session ends",
+  idle: undefined,
+};
+
+/** What the log says; the client is told more. */
+const REFUSAL_LINES: Readonly<Record<RequestRefusal, string>> = {
+  malformed: "the request is malformed",
+  foreign: "its Host or Origin is not allowed",
+  "no-token": "it has no token",
+  "wrong-token": "its token is not valid",
+  "not-allowed": "its token is for something else",
+  issuer: "the issuer of its token cannot be reached",
+  rate: "too many requests",
+  connections: "too many connections",
+};
+
+export class Seeing {
+  readonly tally = new Tally();
+  readonly clients: Clients;
+  readonly events: GatewayEvents;
+  readonly routes: ReadonlyMap<string, Route>;
+  readonly since: number;
+  readonly #options: SeeingOptions;
+  readonly #lines: VisitLines;
+  readonly #metrics: Metrics;
+  /** The boards of agents, without those of sessions. */
+  readonly #boards = new Map<string, WatchedBoard>();
+  readonly #responses = new Map<string, { route: string; status: number; count: number }>();
+  readonly #refusals = new Map<string, number>();
+  #gateway: ShownGateway | undefined;
+  #sessions: { list(): readonly Session[]; readonly size: number } | undefined;
+
+  constructor(options: SeeingOptions) {
+    const { clock, logger, version } = options;
+    this.#options = options;
+    this.since = clock.now();
+    this.#lines = new VisitLines(clock, logger);
+    this.clients = new Clients(clock);
+    this.events = new GatewayEvents({
+      clock,
+      run: this.since.toString(36),
+      snapshot: () => this.status(),
+    });
+    this.#metrics = new Metrics(this.tally, () => ({
+      version,
+      startedAt: this.since / 1000,
+      servers: this.servers(),
+      sessions: this.#sessions?.size ?? 0,
+      clients: this.clients.present,
+      inFlight: this.#gateway?.inFlight ?? 0,
+      ...(this.#gateway?.traffic ?? { connections: 0, bytesIn: 0, bytesOut: 0 }),
+      responses: [...this.#responses.values()],
+      refusals: this.#refusals,
+    }));
+    this.routes = new Map<string, Route>([
+      ["/metrics", forReaders((_, reply) => this.#answerMetrics(reply))],
+      ["/api/status", forReaders((_, reply) => json(reply, this.status()))],
+      ["/api/events", forReaders((request, reply) => this.events.open(request, reply))],
+    ]);
+  }
+
+  /** What is shown, once it exists. */
+  show(
+    gateway: ShownGateway,
+    sessions: { list(): readonly Session[]; readonly size: number },
+  ): void {
+    this.#gateway = gateway;
+    this.#sessions = sessions;
+  }
+
+  /** Watches an agent's board. Returns a function that ends it. */
+  watch(agent: string, board: WatchedBoard): () => void {
+    this.#boards.set(agent, board);
+    const off = this.#watch(agent, board, () => true);
+    return () => {
+      this.#boards.delete(agent);
+      off();
+    };
+  }
+
+  /** Watches the board of a session, which tells of its agent's servers too. */
+  watchSession(agent: string, board: WatchedBoard): () => void {
+    return this.#watch(agent, board, (server) =>
+      board.status().some(({ name, origin }) => name === server && origin === "session"),
+    );
+  }
+
+  servers(): { agent: string; status: ServerStatus }[] {
+    return [...this.#boards].flatMap(([agent, board]) =>
+      board.status().map((status) => ({ agent, status })),
+    );
+  }
+
+  status(): GatewayStatus {
+    const { version, pid, config, agentIds, clock } = this.#options;
+    const ids = new Set([...agentIds, ...this.#boards.keys()]);
+    return gatewayStatus(
+      {
+        version,
+        pid,
+        since: this.since,
+        config,
+        isReady: this.#gateway?.isReady ?? true,
+        agents: [...ids].map((id) => ({ id, servers: this.#boards.get(id)?.status() })),
+        clients: this.clients.list(),
+        present: this.clients.present,
+        sessions: this.#sessions?.list() ?? [],
+      },
+      clock,
+    );
+  }
+
+  /** A client has asked for something. One with a session is known by that. */
+  asked(caller: Caller, agent: string, client: ClientName | undefined, isInSession: boolean): void {
+    const isNew = this.clients.seen(caller, agent, client);
+    if (!isNew || isInSession) return;
+    this.#lines.say("client", `new client: ${nameOf(client)}`, { caller: caller.label, agent });
+  }
+
+  session(change: SessionChange, { client, agent }: Session): void {
+    const { info = {} } = client.profile;
+    const caller = client.caller.label;
+    this.events.add("session", { change, caller, agent, client: info });
+    const said = SESSION_LINES[change];
+    if (said !== undefined)
+      this.#lines.say("session", `${said}: ${nameOf(info)}`, { caller, agent });
+  }
+
+  /** A request was answered. */
+  answered(route: string, status: number): void {
+    const key = `${route} ${status}`;
+    const known = this.#responses.get(key);
+    if (known === undefined) this.#responses.set(key, { route, status, count: 1 });
+    else known.count += 1;
+  }
+
+  /** A request was refused before anybody looked at what it wants; `stage` says by which check. */
+  refused(
+    { socket, url = "" }: IncomingMessage,
+    refusal: { status: number; headers: Record<string, string> },
+    stage: "source" | "caller",
+  ): void {
+    const kind = refusalKind(refusal, stage);
+    this.#refuse(kind);
+    const path = oneLine(url.split("?")[0] ?? "", LONGEST_PATH);
+    const from = socket.remoteAddress ?? "";
+    this.events.add("refusal", { kind, status: refusal.status, path, from });
+    this.#lines.say("refusal", `refused: ${REFUSAL_LINES[kind]}`, { path, from });
+  }
+
+  /** The gateway has turned somebody away for a reason of its own. */
+  turnedAway(kind: "malformed" | "connections"): void {
+    this.#refuse(kind);
+    this.#lines.say("refusal", `refused: ${REFUSAL_LINES[kind]}`, {});
+  }
+
+  /** Ends the streams of events, and says what has not been said yet. */
+  close(): void {
+    this.events.close();
+    this.#lines.close();
+  }
+
+  #refuse(kind: RefusalKind): void {
+    this.#refusals.set(kind, (this.#refusals.get(kind) ?? 0) + 1);
+  }
+
+  #watch(agent: string, board: WatchedBoard, isOwn: (server: string) => boolean): () => void {
+    const { events } = this;
+    const offs = [
+      this.tally.watch(agent, board, isOwn),
+      board.on("callStart", ({ callId, tool, source }) =>
+        events.add("callStart", { agent, callId, tool, source }),
+      ),
+      board.on("call", (event) => this.#called(agent, event)),
+      board.on("server", (event) => {
+        if (isOwn(event.server)) events.add("server", serverData(agent, event));
+      }),
+      board.on("tools", (event) => events.add("tools", { agent, ...event })),
+      board.on("notice", (event) => events.add("notice", { agent, ...event })),
+    ];
+    return () => offs.forEach((off) => off());
+  }
+
+  #called(agent: string, { callId, tool, source, durationMs, isError, failure }: CallEvent): void {
+    const refusal = failure && GUARD_REFUSALS[failure.code];
+    if (refusal !== undefined) this.#refuse(refusal);
+    this.events.add("call", {
+      agent,
+      callId,
+      tool,
+      source,
+      durationMs,
+      isError,
+      // Not what the server sent with it: that is the caller's.
+      ...(failure && { failure: { code: failure.code, message: failure.message } }),
+    });
+  }
+
+  async #answerMetrics(reply: ServerResponse): Promise<void> {
+    const { type, text } = await this.#metrics.text();
+    reply.writeHead(200, { "Content-Type": type }).end(text);
+  }
+}
+
+function refusalKind(
+  { status, headers }: { status: number; headers: Record<string, string> },
+  stage: "source" | "caller",
+): RequestRefusal {
+  if (stage === "source") return status === 400 ? "malformed" : "foreign";
+  if (status === 429) return "rate";
+  if (status === 503) return "issuer";
+  if (status !== 401) return "not-allowed";
+  return headers["WWW-Authenticate"]?.includes("invalid_token") ? "wrong-token" : "no-token";
+}
+
+function serverData(agent: string, { server, state, previous }: ServerEvent): object {
+  return { agent, server, state: stateToJson(state), previous: previous.kind };
+}
+
+/** `claude-code 2.1.0` */
+function nameOf({ name, version }: ClientName = {}): string {
+  const text = oneLine([name, version].filter(Boolean).join(" "), 100);
+  return text === "" ? "a client without a name" : text;
+}
+
+function forReaders(route: Route): Route {
+  return (request, reply) => {
+    if (request.method === "GET" || request.method === "HEAD") return route(request, reply);
+    reply.writeHead(405, { Allow: "GET, HEAD", "Content-Type": "text/plain" });
+    reply.end("this can only be read\n");
+  };
+}
+
+function json(reply: ServerResponse, value: object): void {
+  reply
+    .writeHead(200, { "Content-Type": "application/json", "Cache-Control": "no-store" })
+    .end(JSON.stringify(value));
+}
