@@ -2,6 +2,7 @@
 // a caller.
 
 import { createHash } from "node:crypto";
+import type { ClientBoard } from "../../endpoint/client-board.ts";
 import type { Lease, Owner } from "../../endpoint/http/sessions.ts";
 import type { EndpointBoard, EndpointOptions } from "../../endpoint/context.ts";
 import { Endpoint } from "../../endpoint/endpoint.ts";
@@ -11,7 +12,6 @@ import type { Board, SessionBoard } from "../../model/board.ts";
 import type { SessionOptions } from "../../model/board-options.ts";
 import { type Caller, DEFAULT_TOKEN_CALLER, type TokenPolicy } from "../../model/caller.ts";
 import { isJsonObject } from "../../model/json.ts";
-import type { RootsSetting } from "../../model/roots.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import type { Timer } from "../../util/clock.ts";
 
@@ -21,21 +21,9 @@ export interface Visitor {
   policy?: TokenPolicy;
 }
 
-/** An agent's board, what its clients are told about it, and what it takes to open sessions on it. */
-export interface AgentBoard extends Partial<Pick<EndpointOptions, "about" | "keepsApps">> {
-  /** Opened with `onlyInSessions`, for an owner. */
-  board: Board;
-  /** The working directory of the servers of a session. */
-  workspace: string;
-  /** Whether servers of `scope: "session"` are configured. */
-  hasSessionServers: boolean;
-  /** What the configuration says about roots. */
-  roots?: RootsSetting;
-}
-
 export interface GatewayAgentsOptions extends Omit<EndpointOptions, "board" | "onApproval"> {
   /** Undefined if there is no such agent. */
-  open: (id: string) => Promise<AgentBoard | undefined>;
+  open: (id: string) => Promise<ClientBoard | undefined>;
   /** Hears of every session board that is opened. Returns a function that is called when it closes. */
   onSession?: (agent: string, board: SessionBoard) => () => void;
   /** Decides about calls where the client cannot ask its user. Absent: they are refused. */
@@ -102,7 +90,7 @@ export class ServedAgent {
   /** Serves the board itself. */
   readonly endpoint: Endpoint;
   readonly #options: GatewayAgentsOptions;
-  readonly #opened: AgentBoard;
+  readonly #opened: ClientBoard;
   readonly #lease: Lease;
   /** Boards that several callers share, by their policy. */
   readonly #policyBoards = new Map<string, PolicyBoard>();
@@ -112,7 +100,7 @@ export class ServedAgent {
   readonly #sessionBoards = new Set<ServedSession>();
   readonly #closing = new Set<Promise<void>>();
 
-  constructor(id: string, opened: AgentBoard, options: GatewayAgentsOptions) {
+  constructor(id: string, opened: ClientBoard, options: GatewayAgentsOptions) {
     this.id = id;
     this.board = opened.board;
     this.#opened = opened;

@@ -2,14 +2,11 @@
 
 import { randomBytes } from "node:crypto";
 import type { Readable } from "node:stream";
-import { openBoard } from "../../../board.ts";
-import { declineUnattributed } from "../../../board/decline-unattributed.ts";
 import { plugboardHome } from "../../../config/home.ts";
+import { openClientBoard } from "../../../endpoint/client-board.ts";
 import { ApprovalDesk } from "../../../endpoint/questions/approval-desk.ts";
-import type { AgentConfig } from "../../../model/agent-config.ts";
 import { FilePendingApprovals } from "../../../state/pending-approvals.ts";
 import { serveMcp } from "../../mcp/serve.ts";
-import { aboutBoard } from "./about-board.ts";
 import { claimStdout } from "../claim-stdout.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -26,29 +23,18 @@ export async function runServe(context: CliContext): Promise<number> {
   const input = io.stdin as Readable;
   if (io.stdin.isTTY) screen.note(FOR_CLIENTS);
   try {
-    const agent = forClients(await readAgent(context));
+    const agent = await readAgent(context);
     const stateDir = plugboardHome(io.env, io.homedir);
-    const workspace = agent.workspace ?? io.cwd;
-    await using board = await openBoard(
-      // The client is answered at once; its first list waits for the servers.
-      { ...agent, startupWait: 0 },
-      {
-        start: "eager",
-        env: io.env,
-        clock,
-        logger,
-        stateDir,
-        workspaceDir: workspace,
-        onlyInSessions: true,
-        // The person who started the client is the owner.
-        owner: true,
-        defaultToolTimeout: CLIENT_TOOL_TIMEOUT,
-        showsApps: true,
-        // Questions caused by a client's calls go to that client instead.
-        ...declineUnattributed(logger),
-        serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
-      },
-    );
+    const opened = await openClientBoard(agent, {
+      stateDir,
+      cwd: io.cwd,
+      env: io.env,
+      serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
+      clock,
+      logger,
+    });
+    await using board = opened.board;
+    const { workspace, hasSessionServers, roots, about, keepsApps } = opened;
     const desk = new ApprovalDesk({
       pending: new FilePendingApprovals(stateDir, clock),
       clock,
@@ -57,12 +43,12 @@ export async function runServe(context: CliContext): Promise<number> {
       waitMs: (await readGateway(context)).settings.approvalWait,
     });
     // The one client has one session.
-    const session = hasSessionServers(agent)
+    const session = hasSessionServers
       ? await board.openSession({
           cwd: workspace,
           rateLimit: false,
           // Servers hear at once that there are roots; which ones, only the client knows.
-          ...(agent.roots === undefined && { roots: [] }),
+          ...(roots === undefined && { roots: [] }),
         })
       : undefined;
     await serveMcp(session ?? board, {
@@ -71,9 +57,10 @@ export async function runServe(context: CliContext): Promise<number> {
       signal,
       clock,
       logger,
-      ...aboutBoard(agent, io),
+      about,
+      keepsApps,
       onApproval: desk.askFor(agent.agentId),
-      onRoots: agent.roots === false ? undefined : session && ((roots) => session.setRoots(roots)),
+      onRoots: roots === false ? undefined : session && ((given) => session.setRoots(given)),
     });
     desk.close();
     return EXIT.ok;
@@ -81,21 +68,4 @@ export async function runServe(context: CliContext): Promise<number> {
     // A client that keeps the pipe open would otherwise keep the process alive.
     input.destroy();
   }
-}
-
-/** MCP clients have no way to say how long a call may take, and long ones are common. */
-export const CLIENT_TOOL_TIMEOUT = 600_000;
-
-/** Whether every session of a client has servers of its own. */
-export function hasSessionServers({ servers }: AgentConfig): boolean {
-  return servers.some(({ scope, enabled }) => scope === "session" && enabled);
-}
-
-/** MCP clients put a prefix of their own before every name. */
-export function forClients(agent: AgentConfig): AgentConfig {
-  return {
-    ...agent,
-    toolNames: agent.hasToolNames ? agent.toolNames : "{server}__{tool}",
-    toolNameLength: 48,
-  };
 }

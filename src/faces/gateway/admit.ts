@@ -1,0 +1,56 @@
+// Asks access/ about every request, and answers those that are refused.
+
+import type { ServerResponse } from "node:http";
+import type { Access, Admission, Refusal } from "./access/access.ts";
+import { type GatewayOptions, pathOf } from "./gateway.ts";
+import type { Seeing } from "./seeing/seeing.ts";
+
+export function admitRequests(
+  access: Access,
+  agentIds: readonly string[],
+  seeing: Pick<Seeing, "refused">,
+): Pick<GatewayOptions, "admit" | "isWelcome" | "openRoutes"> {
+  return {
+    admit(request, reply, agent) {
+      const decide = (admission: Admission): (Admission & { isAdmitted: true }) | undefined => {
+        if (admission.isAdmitted) return admission;
+        seeing.refused(request, admission, "caller");
+        refuse(reply, admission);
+        return undefined;
+      };
+      const admission = access.admit(request, agent);
+      return admission instanceof Promise ? admission.then(decide) : decide(admission);
+    },
+    isWelcome(request, reply) {
+      const refusal = access.check(request);
+      if (refusal !== undefined) {
+        seeing.refused(request, refusal, "source");
+        refuse(reply, refusal);
+        return false;
+      }
+      const headers = access.cors(request);
+      for (const [name, value] of Object.entries(headers ?? {})) reply.setHeader(name, value);
+      if (headers === undefined || request.method !== "OPTIONS") return true;
+      reply.writeHead(204).end();
+      return false;
+    },
+    openRoutes: new Map([
+      [
+        // RFC 9728: where a client signs in for an endpoint.
+        "/.well-known/oauth-protected-resource/",
+        (request, reply) => {
+          const document = access.metadata(pathOf(request), agentIds);
+          if (document === undefined) return void reply.writeHead(404).end();
+          reply.writeHead(200, { "Content-Type": "application/json" });
+          reply.end(JSON.stringify(document));
+        },
+      ],
+    ]),
+  };
+}
+
+function refuse(reply: ServerResponse, { status, headers, message }: Refusal): void {
+  const error = { code: -32_000, message };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: null, error });
+  reply.writeHead(status, { ...headers, "Content-Type": "application/json" }).end(body);
+}

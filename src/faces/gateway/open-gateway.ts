@@ -1,0 +1,217 @@
+// Puts a gateway together and starts it: what it keeps on disk, its agents, who may use it, and what an operator sees.
+// Start here.
+
+import { randomBytes, randomUUID } from "node:crypto";
+import type { AddressInfo } from "node:net";
+import { type ClientBoardOptions, openClientBoard } from "../../endpoint/client-board.ts";
+import { McpEntry } from "../../endpoint/http/entry.ts";
+import { SESSION_MS, Sessions } from "../../endpoint/http/sessions.ts";
+import { ApprovalDesk } from "../../endpoint/questions/approval-desk.ts";
+import { Sealer } from "../../endpoint/sealed.ts";
+import { openSpans } from "../../endpoint/trace.ts";
+import type { AgentConfig } from "../../model/agent-config.ts";
+import { PlugboardError } from "../../model/errors.ts";
+import type { GatewaySettings } from "../../model/gateway-settings.ts";
+import { GatewayTokens } from "../../state/gateway-tokens.ts";
+import { tryLock } from "../../state/lock.ts";
+import { FilePendingApprovals } from "../../state/pending-approvals.ts";
+import { gatewayFile, noteGateway } from "../../state/running-gateway.ts";
+import { SealKeys } from "../../state/seal-keys.ts";
+import { FileSessionStore } from "../../state/session-store.ts";
+import { type Clock, within } from "../../util/clock.ts";
+import { packageVersion } from "../../util/version.ts";
+import { Access, type AccessOptions } from "./access/access.ts";
+import { readTls } from "./access/tls.ts";
+import { admitRequests } from "./admit.ts";
+import { GatewayAgents } from "./agents.ts";
+import { Gateway } from "./gateway.ts";
+import { Seeing } from "./seeing/seeing.ts";
+
+/** How long sending the last spans may take. */
+const FLUSH_MS = 2000;
+
+export interface OpenGatewayOptions extends ClientBoardOptions {
+  settings: GatewaySettings;
+  agentIds: readonly string[];
+  /** Reads the configuration of one of `agentIds`. */
+  readAgent: (id: string) => Promise<AgentConfig>;
+  /** The agent behind `/mcp`. Its servers start with the gateway; those of other agents when they are first asked for. */
+  defaultAgent: string;
+  /** The configuration file, if there is one. Only one gateway runs for a file. */
+  configFile?: string;
+  network: AccessOptions["network"];
+  clock: Clock;
+}
+
+export interface OpenedGateway {
+  /** Where clients reach the default agent. */
+  url: string;
+  /** The file with the token of the owner. */
+  tokenFile: string;
+  seeing: Seeing;
+  /** Lets calls in flight finish, then stops every server. */
+  close(): Promise<void>;
+}
+
+/** Resolves when the gateway listens. Rejects with a PlugboardError if it cannot, and leaves nothing behind. */
+export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGateway> {
+  const { settings, agentIds, readAgent, defaultAgent, configFile, network } = options;
+  const { stateDir, clock, logger } = options;
+  const unlock = await tryLock(gatewayFile(stateDir, configFile, "lock"));
+  if (unlock === undefined) throw alreadyRuns(configFile);
+  /** What has to be undone at the end, the last first. */
+  const undo: (() => Promise<void>)[] = [unlock];
+  const undoAll = async (): Promise<void> => {
+    // One step that fails must not keep the others from running.
+    for (const step of undo.toReversed()) {
+      await step().catch((error: unknown) =>
+        logger.error("stopping went wrong", { reason: String(error) }),
+      );
+    }
+  };
+  try {
+    const onProblem = (message: string): void => logger.warn(message);
+    const tokens = new GatewayTokens({ stateDir, clock, random: randomBytes });
+    const keys = await SealKeys.open({
+      stateDir,
+      clock,
+      random: randomBytes,
+      keepFor: SESSION_MS,
+      onProblem,
+    });
+    undo.push(async () => keys.close());
+    const store = new FileSessionStore({
+      stateDir,
+      clock,
+      onWriteError: (error) => logger.warn(`a session could not be saved: ${String(error)}`),
+    });
+    undo.push(() => store.close());
+    await tokens.ensureDefault();
+    const seeing = new Seeing({
+      version: packageVersion(),
+      pid: process.pid,
+      ...(configFile !== undefined && { config: configFile }),
+      agentIds,
+      clock,
+      logger,
+    });
+    undo.push(async () => seeing.close());
+    const sealer = new Sealer(keys, randomBytes);
+    const sessions = new Sessions({
+      sealer,
+      store,
+      newId: randomUUID,
+      clock,
+      idleMs: settings.idleTimeout,
+      most: settings.limits.sessions,
+      isGone: (caller) => caller.startsWith("token:") && !tokens.isValid(caller.slice(6)),
+      onChange: (change, session) => seeing.session(change, session),
+    });
+    const pending = new FilePendingApprovals(stateDir, clock);
+    // Removes what a gateway that was killed has left.
+    await pending.list();
+    const desk = new ApprovalDesk({
+      pending,
+      clock,
+      logger,
+      random: randomBytes,
+      waitMs: settings.approvalWait,
+    });
+    const spans = await openSpans();
+    undo.push(async () => within(clock, FLUSH_MS, Promise.resolve(spans?.flush())));
+    const agents = new GatewayAgents({
+      sealer,
+      ...(spans && { spans }),
+      newId: randomUUID,
+      clock,
+      logger,
+      desk,
+      idleMs: settings.idleTimeout,
+      onSession: (id, board) => seeing.watchSession(id, board),
+      open: async (id) => {
+        if (!agentIds.includes(id)) return undefined;
+        const opened = await openClientBoard(await readAgent(id), options);
+        seeing.watch(id, opened.board);
+        return opened;
+      },
+    });
+    undo.push(() => agents.close());
+    const access = new Access({ settings, tokens, clock, network, onProblem });
+    undo.push(() => tokens.close());
+    undo.push(() => access.close());
+    const gateway = new Gateway({
+      host: settings.host,
+      port: settings.port,
+      ...(settings.tls && { tls: await readTls(settings.tls, clock) }),
+      maxHeaderBytes: settings.limits.headerBytes,
+      maxConnections: settings.limits.connections,
+      entry: new McpEntry({
+        sessions,
+        maxBodyBytes: settings.limits.bodyBytes,
+        onRequest: ({ caller, agent }, client, isInSession) =>
+          seeing.asked(caller, agent, client, isInSession),
+      }),
+      sessions,
+      agents,
+      defaultAgent,
+      ...admitRequests(access, agentIds, seeing),
+      routes: seeing.routes,
+      watcher: seeing,
+      clock,
+      logger,
+    });
+    seeing.show(gateway, sessions);
+    const address = await gateway.listen();
+    undo.push(() => gateway.close());
+    undo.push(
+      await noteGateway(stateDir, {
+        pid: process.pid,
+        url: localUrl(address, settings),
+        since: seeing.since,
+        ...(configFile !== undefined && { config: configFile }),
+        ...(settings.tls && { certificate: settings.tls.cert }),
+      }),
+    );
+    undo.push(async () => {
+      desk.close();
+      seeing.events.close();
+      agents.endStreams();
+    });
+    await agents.find(defaultAgent);
+    let closing: Promise<void> | undefined;
+    return {
+      url: `${urlOf(address, settings)}/mcp`,
+      tokenFile: tokens.defaultFile,
+      seeing,
+      close: () => (closing ??= undoAll()),
+    };
+  } catch (error) {
+    await undoAll();
+    throw error;
+  }
+}
+
+function urlOf({ address, port }: AddressInfo, { tls, publicUrl }: GatewaySettings): string {
+  return publicUrl ?? addressUrl(address, port, tls !== undefined);
+}
+
+/** Where this machine reaches it. A gateway that listens on every address does so on loopback too. */
+function localUrl({ address, port }: AddressInfo, { tls }: GatewaySettings): string {
+  const local = new Map([
+    ["0.0.0.0", "127.0.0.1"],
+    ["::", "::1"],
+  ]).get(address);
+  return addressUrl(local ?? address, port, tls !== undefined);
+}
+
+function addressUrl(address: string, port: number, isTls: boolean): string {
+  const host = address.includes(":") ? `[${address}]` : address;
+  return `${isTls ? "https" : "http"}://${host}:${port}`;
+}
+
+function alreadyRuns(file: string | undefined): PlugboardError {
+  const which = file === undefined ? "" : ` for ${file}`;
+  return new PlugboardError("SYSTEM_ERROR", `a gateway${which} is already running`, {
+    hint: "stop it first; to see it: plugboard status",
+  });
+}
