@@ -5,6 +5,8 @@ import { connect } from "node:net";
 
 const END_OF_HEAD = Buffer.from("\r\n\r\n");
 const NOTHING = Buffer.alloc(0);
+/** Servers close a connection that was idle for some seconds: one that could be closed by now is not used again. */
+const IDLE_MS = 2_000;
 
 /**
  * `request` resolves to `{ status, headers, body }`. As many sockets are open as requests were ever under way at
@@ -27,7 +29,7 @@ export function httpClient({ host = "127.0.0.1", port, path }) {
   };
   return {
     async request(method, headers, body) {
-      const socket = idle.pop() ?? open();
+      const socket = idle.pop()?.ifFresh() ?? open();
       const response = await socket.exchange(write(method, headers, body));
       if (response.isReusable) idle.push(socket);
       else socket.destroy();
@@ -46,6 +48,7 @@ export function httpClient({ host = "127.0.0.1", port, path }) {
 
 function openSocket(address) {
   const socket = connect({ ...address, noDelay: true });
+  let usedAt = performance.now();
   let waiting;
   let received = NOTHING;
 
@@ -69,11 +72,22 @@ function openSocket(address) {
     received = NOTHING;
     const { resolve } = waiting;
     waiting = undefined;
+    usedAt = performance.now();
     resolve(response);
   });
   return {
+    /** Undefined, and closed, where it was idle for too long. */
+    ifFresh() {
+      if (performance.now() - usedAt < IDLE_MS) return this;
+      socket.destroy();
+      return undefined;
+    },
     exchange: (request, { headOnly = false } = {}) =>
       new Promise((resolve, reject) => {
+        if (socket.destroyed) {
+          reject(new Error("the connection was closed between two requests"));
+          return;
+        }
         waiting = { resolve, reject, headOnly };
         socket.write(request);
       }),

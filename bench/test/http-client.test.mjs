@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { httpClient, parseResponse } from "../lib/http-client.mjs";
 import { resultIn } from "../lib/mcp-over-http.mjs";
 
@@ -62,6 +63,28 @@ describe("the client", () => {
       const bodies = (await Promise.all([1, 2, 3].map(ask))).map(({ body }) => body);
       assert.deepEqual(bodies, ["1", "2", "3"]);
       assert.equal(sockets, 3);
+    } finally {
+      client.close();
+      server.close();
+    }
+  });
+});
+
+describe("a connection", () => {
+  it("that the server closes while it is idle is an error for none but the next request", async () => {
+    const server = createServer((request, response) => {
+      request.resume().on("end", () => response.end("here"));
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const client = httpClient({ port: server.address().port, path: "/" });
+    try {
+      const ask = () => client.request("POST", {}, "{}");
+      assert.equal((await ask()).body, "here");
+      server.closeAllConnections();
+      await delay(50);
+      await assert.rejects(ask(), /closed between two requests/);
+      assert.equal((await ask()).body, "here");
     } finally {
       client.close();
       server.close();
