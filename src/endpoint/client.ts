@@ -15,7 +15,7 @@ import {
   RPC,
   type RpcRequest,
 } from "./message.ts";
-import { APPS_EXTENSION, META } from "./protocol.ts";
+import { APPS_EXTENSION, META, metaOf } from "./protocol.ts";
 import type { TraceContext } from "./trace.ts";
 
 export type Send = (message: JsonObject) => void;
@@ -184,8 +184,8 @@ export class Client {
   }
 }
 
-function capabilitiesIn({ _meta }: JsonObject): JsonObject {
-  const said = isJsonObject(_meta) ? _meta[META.clientCapabilities] : undefined;
+function capabilitiesIn(params: JsonObject): JsonObject {
+  const said = metaOf(params)[META.clientCapabilities];
   return isJsonObject(said) ? said : {};
 }
 

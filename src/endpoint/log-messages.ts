@@ -2,11 +2,11 @@
 
 import type { BoardBase } from "../model/board.ts";
 import type { LogEvent } from "../model/events.ts";
-import { isJsonObject, type JsonObject } from "../model/json.ts";
+import type { JsonObject } from "../model/json.ts";
 import { SERVER_LOG_LEVELS, type ServerLogLevel } from "../model/server-log.ts";
 import type { Client, Exchange } from "./client.ts";
 import { type Answer, invalidParams, notification } from "./message.ts";
-import { META } from "./protocol.ts";
+import { META, metaOf } from "./protocol.ts";
 
 type LogBoard = Pick<BoardBase, "on" | "setLogLevel">;
 
@@ -108,7 +108,7 @@ function rank(level: ServerLogLevel): number {
 }
 
 /** In 2026-07-28 every request says from which level on it wants to hear what servers log. */
-function wantedLevel({ _meta }: JsonObject): ServerLogLevel | undefined {
-  const level = isJsonObject(_meta) ? _meta[META.logLevel] : undefined;
+function wantedLevel(params: JsonObject): ServerLogLevel | undefined {
+  const level = metaOf(params)[META.logLevel];
   return isLevel(level) ? level : undefined;
 }

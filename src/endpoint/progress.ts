@@ -1,11 +1,11 @@
 // The progress of a call, as its client asked for it. While the tool itself says nothing, a heartbeat of ours keeps the
 // client from giving up on a long call.
 
-import { isJsonObject } from "../model/json.ts";
 import type { ToolUpdate, UpdateListener } from "../model/tool.ts";
 import type { Clock, Timer } from "../util/clock.ts";
 import type { Exchange } from "./client.ts";
 import { notification } from "./message.ts";
+import { metaOf } from "./protocol.ts";
 
 /** Half of the shortest timeout that common clients have. */
 const HEARTBEAT_MS = 15_000;
@@ -17,8 +17,7 @@ export function reportProgress(
   { request, send }: Exchange,
   clock: Clock,
 ): { onUpdate: UpdateListener; waiting: (message: string) => void; stop: () => void } | undefined {
-  const { _meta } = request.params;
-  const token = isJsonObject(_meta) ? _meta["progressToken"] : undefined;
+  const token = metaOf(request.params)["progressToken"];
   if (typeof token !== "string" && typeof token !== "number") return undefined;
   let last = 0;
   let waitsFor: string | undefined;

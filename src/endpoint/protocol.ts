@@ -27,10 +27,24 @@ export const SERVER_INFO = {
   version: packageVersion(),
 } as const;
 
+/** What a message says about itself, apart from what it asks for. */
+export function metaOf({ _meta }: JsonObject): JsonObject {
+  return isJsonObject(_meta) ? _meta : NO_META;
+}
+
+const NO_META: JsonObject = Object.freeze({});
+
 /** Whether the params of a request say that it is of 2026-07-28 or later. */
-export function claimsModern(params: unknown): boolean {
-  const meta = isJsonObject(params) ? params._meta : undefined;
-  return isJsonObject(meta) && META.protocolVersion in meta;
+export function claimsModern(params: JsonObject): boolean {
+  return Object.hasOwn(metaOf(params), META.protocolVersion);
+}
+
+export function isModernVersion(version: string): boolean {
+  return (MODERN_VERSIONS as readonly string[]).includes(version);
+}
+
+export function isLegacyVersion(version: string): boolean {
+  return (LEGACY_VERSIONS as readonly string[]).includes(version);
 }
 
 /** Results that a client may keep for a while, in 2026-07-28. */
@@ -46,13 +60,12 @@ const CACHEABLE: ReadonlySet<string> = new Set([
 /** Adds to a result what its era asks for. */
 export function inEra(era: ProtocolEra, method: string, result: JsonObject): JsonObject {
   if (era === "legacy") return result;
-  const { _meta } = result;
   return {
     resultType: "complete",
     // A list is the caller's own, and may change at any time.
     ...(CACHEABLE.has(method) &&
       result.resultType === undefined && { ttlMs: 0, cacheScope: "private" }),
     ...result,
-    _meta: { ...(isJsonObject(_meta) && _meta), [META.serverInfo]: SERVER_INFO },
+    _meta: { ...metaOf(result), [META.serverInfo]: SERVER_INFO },
   };
 }

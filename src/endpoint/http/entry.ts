@@ -18,11 +18,19 @@ import {
   type RpcRequest,
 } from "../message.ts";
 import { readClientInfo, readProfile } from "../methods/lifecycle.ts";
-import { LEGACY_VERSIONS, META, MODERN_VERSIONS } from "../protocol.ts";
+import {
+  claimsModern,
+  isLegacyVersion,
+  isModernVersion,
+  LEGACY_VERSIONS,
+  META,
+  metaOf,
+  MODERN_VERSIONS,
+} from "../protocol.ts";
 import { traceInHeaders } from "../trace.ts";
 import { readBody } from "./body.ts";
 import { type Headers, Reply } from "./reply.ts";
-import type { Owner, Session, Sessions } from "./sessions.ts";
+import type { Sender, Session, Sessions } from "./sessions.ts";
 import { headerFault, paramHeaderFault } from "./standard-headers.ts";
 
 const SESSION_HEADER = "Mcp-Session-Id";
@@ -31,7 +39,7 @@ export interface McpEntryOptions {
   sessions: Sessions;
   maxBodyBytes: number;
   /** Hears of every request, and what the client calls itself, as far as it says so. */
-  onRequest?: (visitor: Owner, client: ClientProfile["info"], isInSession: boolean) => void;
+  onRequest?: (sender: Sender, client: ClientProfile["info"], isInSession: boolean) => void;
 }
 
 /** Of a client that has not said what it can do. */
@@ -50,14 +58,14 @@ export class McpEntry {
   }
 
   /** Answers one request. Rejects only because of a bug. */
-  async handle(request: IncomingMessage, reply: ServerResponse, visitor: Owner): Promise<void> {
+  async handle(request: IncomingMessage, reply: ServerResponse, sender: Sender): Promise<void> {
     switch (request.method) {
       case "POST":
-        return this.#post(request, reply, visitor);
+        return this.#post(request, reply, sender);
       case "GET":
-        return this.#openStream(request, reply, visitor);
+        return this.#openStream(request, reply, sender);
       case "DELETE":
-        return this.#endSession(request, reply, visitor);
+        return this.#endSession(request, reply, sender);
       default:
         return end(reply, 405, refuse(RPC.invalidRequest, "Method not allowed"), {
           Allow: "GET, POST, DELETE",
@@ -65,7 +73,7 @@ export class McpEntry {
     }
   }
 
-  async #post(request: IncomingMessage, reply: ServerResponse, visitor: Owner): Promise<void> {
+  async #post(request: IncomingMessage, reply: ServerResponse, sender: Sender): Promise<void> {
     if (!isJson(request.headers["content-type"])) {
       return end(reply, 415, refuse(RPC.invalidRequest, "Content-Type must be application/json"));
     }
@@ -85,19 +93,19 @@ export class McpEntry {
       return end(reply, 400, refuse(RPC.parseError, "Parse error: the body is not JSON"));
     }
     const { value } = body;
-    if (Array.isArray(value)) return this.#batch(value, request, reply, visitor);
+    if (Array.isArray(value)) return this.#batch(value, request, reply, sender);
     const message = readMessage(value);
     if (message.kind === "invalid") return end(reply, 400, message, {}, message.id);
     const version = request.headers["mcp-protocol-version"];
     const isModern = isModernMessage(message, version);
-    const post = { request, reply, visitor, canStream: accepted.stream };
+    const post = { request, reply, sender, canStream: accepted.stream };
     return isModern ? this.#modern(message, post) : this.#legacy(message, post);
   }
 
   // ---- 2026-07-28: every request stands for itself.
 
   async #modern(message: Exclude<Incoming, { kind: "invalid" }>, post: Post): Promise<void> {
-    const { request, reply, visitor } = post;
+    const { request, reply, sender } = post;
     if (message.kind === "response") {
       return end(
         reply,
@@ -112,8 +120,8 @@ export class McpEntry {
     const { request: asked } = message;
     const fault = modernFault(asked, request) ?? headerFault(asked, request.headers);
     if (fault !== undefined) return end(reply, 400, fault, {}, asked.id);
-    this.#onRequest?.(visitor, clientInfoIn(asked), false);
-    const { endpoint, release } = await visitor.endpointFor();
+    this.#onRequest?.(sender, clientInfoIn(asked), false);
+    const { endpoint, release } = await sender.endpointFor();
     const paramFault = paramFaultOf(asked, endpoint, request);
     if (paramFault !== undefined) {
       release();
@@ -122,7 +130,7 @@ export class McpEntry {
     // A client object for each request: ids of different requests may be the same.
     const client = new Client({
       era: "modern",
-      caller: visitor.caller,
+      caller: sender.caller,
       profile: NO_PROFILE,
       send: () => {},
       canBeAsked: false,
@@ -140,18 +148,18 @@ export class McpEntry {
   // ---- Up to 2025-11-25: a session, or none.
 
   async #legacy(message: Exclude<Incoming, { kind: "invalid" }>, post: Post): Promise<void> {
-    const { request, reply, visitor } = post;
+    const { request, reply, sender } = post;
     if (message.kind === "request" && message.request.method === "initialize") {
       return this.#initialize(message.request, post);
     }
     const fault = versionFault(request);
     if (fault !== undefined) return end(reply, 400, fault, {}, idOf(message));
-    const found = await this.#findSession(request, visitor);
+    const found = await this.#findSession(request, sender);
     if (found.kind === "unknown") return end(reply, 404, UNKNOWN_SESSION, {}, idOf(message));
     const session = found.kind === "session" ? found.session : undefined;
-    this.#onRequest?.(visitor, session?.client.profile.info, session !== undefined);
-    const { endpoint, release } = session ?? (await visitor.endpointFor());
-    const client = session?.client ?? sessionless(visitor.caller);
+    this.#onRequest?.(sender, session?.client.profile.info, session !== undefined);
+    const { endpoint, release } = session ?? (await sender.endpointFor());
+    const client = session?.client ?? sessionless(sender.caller);
     if (message.kind !== "request") {
       if (message.kind === "response")
         client.answered(message.response.id, message.response.answer);
@@ -168,13 +176,13 @@ export class McpEntry {
     if (session === undefined) release();
   }
 
-  async #initialize(asked: RpcRequest, { reply, visitor, canStream }: Post): Promise<void> {
+  async #initialize(asked: RpcRequest, { reply, sender, canStream }: Post): Promise<void> {
     const profile = readProfile(asked.params);
     if (profile === undefined) {
       return end(reply, 200, invalidParams("protocolVersion is not a text"), {}, asked.id);
     }
-    this.#onRequest?.(visitor, profile.info, true);
-    const { id, session } = await this.#sessions.begin(visitor, profile);
+    this.#onRequest?.(sender, profile.info, true);
+    const { id, session } = await this.#sessions.begin(sender, profile);
     const stream = new Reply(reply, { canStream, headers: { [SESSION_HEADER]: id } });
     const { endpoint, client } = session;
     const answer = await endpoint.answer(client, asked, (each) => stream.send(each));
@@ -186,7 +194,7 @@ export class McpEntry {
     values: readonly unknown[],
     request: IncomingMessage,
     reply: ServerResponse,
-    visitor: Owner,
+    sender: Sender,
   ): Promise<void> {
     const messages = values.slice(0, MOST_IN_BATCH).map(readMessage);
     const isWrong =
@@ -201,12 +209,12 @@ export class McpEntry {
     if (isWrong) {
       return end(reply, 400, refuse(RPC.invalidRequest, "Invalid Request: the batch is not valid"));
     }
-    const found = await this.#findSession(request, visitor);
+    const found = await this.#findSession(request, sender);
     if (found.kind === "unknown") return end(reply, 404, UNKNOWN_SESSION);
     const session = found.kind === "session" ? found.session : undefined;
-    this.#onRequest?.(visitor, session?.client.profile.info, session !== undefined);
-    const { endpoint, release } = session ?? (await visitor.endpointFor());
-    const client = session?.client ?? sessionless(visitor.caller);
+    this.#onRequest?.(sender, session?.client.profile.info, session !== undefined);
+    const { endpoint, release } = session ?? (await sender.endpointFor());
+    const client = session?.client ?? sessionless(sender.caller);
     const trace = traceInHeaders(request.headers);
     const answers = await Promise.all(
       messages.flatMap((each) => {
@@ -230,7 +238,7 @@ export class McpEntry {
   async #openStream(
     request: IncomingMessage,
     reply: ServerResponse,
-    visitor: Owner,
+    sender: Sender,
   ): Promise<void> {
     if (!accepts(request.headers.accept).stream) {
       return end(
@@ -239,7 +247,7 @@ export class McpEntry {
         refuse(RPC.invalidRequest, "Not Acceptable: accept text/event-stream"),
       );
     }
-    const found = await this.#findSession(request, visitor);
+    const found = await this.#findSession(request, sender);
     if (found.kind === "unknown") return end(reply, 404, UNKNOWN_SESSION);
     if (found.kind === "none") {
       const message = "Method not allowed: a stream belongs to a session, which initialize begins";
@@ -260,9 +268,9 @@ export class McpEntry {
   async #endSession(
     request: IncomingMessage,
     reply: ServerResponse,
-    visitor: Owner,
+    sender: Sender,
   ): Promise<void> {
-    const found = await this.#findSession(request, visitor);
+    const found = await this.#findSession(request, sender);
     if (found.kind === "session") {
       await this.#sessions.end(headerOf(request, SESSION_HEADER) ?? "", found.session);
       return void reply.writeHead(204).end();
@@ -271,10 +279,10 @@ export class McpEntry {
     return end(reply, 400, refuse(RPC.invalidRequest, `Bad Request: ${SESSION_HEADER} is missing`));
   }
 
-  async #findSession(request: IncomingMessage, visitor: Owner): Promise<FoundSession> {
+  async #findSession(request: IncomingMessage, sender: Sender): Promise<FoundSession> {
     const id = headerOf(request, SESSION_HEADER);
     if (id === undefined) return { kind: "none" };
-    const session = await this.#sessions.find(id, visitor);
+    const session = await this.#sessions.find(id, sender);
     return session === undefined ? { kind: "unknown" } : { kind: "session", session };
   }
 }
@@ -282,7 +290,7 @@ export class McpEntry {
 interface Post {
   request: IncomingMessage;
   reply: ServerResponse;
-  visitor: Owner;
+  sender: Sender;
   canStream: boolean;
 }
 
@@ -326,19 +334,14 @@ function paramFaultOf(
 function isModernMessage(message: Incoming, header: string | string[] | undefined): boolean {
   if (message.kind === "invalid" || message.kind === "response") return false;
   const { method, params } = message.kind === "request" ? message.request : message.notification;
-  const meta = params["_meta"];
-  const claims = isJsonObject(meta) && Object.hasOwn(meta, META.protocolVersion);
+  const claims = claimsModern(params);
   if (method === "initialize" && !claims) return false;
   return claims || (typeof header === "string" && isModernVersion(header.trim()));
 }
 
-function isModernVersion(version: string): boolean {
-  return (MODERN_VERSIONS as readonly string[]).includes(version);
-}
-
 /** What is wrong with the version and the capabilities that every request of 2026-07-28 carries. */
 function modernFault({ params }: RpcRequest, request: IncomingMessage): Answer | undefined {
-  const meta = isJsonObject(params["_meta"]) ? params["_meta"] : {};
+  const meta = metaOf(params);
   const said = meta[META.protocolVersion];
   const header = headerOf(request, "MCP-Protocol-Version")?.trim();
   if (typeof said !== "string") return invalidParams(`_meta lacks ${META.protocolVersion}`);
@@ -358,14 +361,13 @@ function modernFault({ params }: RpcRequest, request: IncomingMessage): Answer |
 
 /** What a client of 2026-07-28 calls itself. */
 function clientInfoIn({ params }: RpcRequest): ClientProfile["info"] {
-  const meta = params["_meta"];
-  return isJsonObject(meta) ? readClientInfo(meta[META.clientInfo]) : undefined;
+  const info = metaOf(params)[META.clientInfo];
+  return info === undefined ? undefined : readClientInfo(info);
 }
 
 function versionFault(request: IncomingMessage): Answer | undefined {
   const version = headerOf(request, "MCP-Protocol-Version")?.trim();
-  if (version === undefined || (LEGACY_VERSIONS as readonly string[]).includes(version))
-    return undefined;
+  if (version === undefined || isLegacyVersion(version)) return undefined;
   const all = [...LEGACY_VERSIONS, ...MODERN_VERSIONS];
   const message = `Bad Request: Unsupported protocol version (supported versions: ${all.join(", ")})`;
   return refuse(RPC.invalidRequest, message);

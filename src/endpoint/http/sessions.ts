@@ -8,7 +8,7 @@ import type { Clock, Timer } from "../../util/clock.ts";
 import type { Caller } from "../../model/caller.ts";
 import type { Client, ClientProfile } from "../client.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { LEGACY_VERSIONS } from "../protocol.ts";
+import { isLegacyVersion } from "../protocol.ts";
 import type { Sealer } from "../sealed.ts";
 import type { Reply } from "./reply.ts";
 
@@ -68,10 +68,10 @@ export interface Lease {
   release: () => void;
 }
 
-/** Whose session it must be: somebody else's is treated like one that does not exist. */
-export interface Owner {
+/** Who sends a request, and to which agent. A session of another sender is treated like one that does not exist. */
+export interface Sender {
   caller: Caller;
-  /** The id of the agent whose board it is about. */
+  /** The agent's id. */
   agent: string;
   /** Gives the endpoint for a session, or for everybody who has none. */
   endpointFor: (session?: { nonce: string; profile: ClientProfile }) => Lease | Promise<Lease>;
@@ -98,27 +98,27 @@ export class Sessions {
   }
 
   /** Begins a session and returns the id that the client has to send. */
-  async begin(owner: Owner, profile: ClientProfile): Promise<{ id: string; session: Session }> {
+  async begin(sender: Sender, profile: ClientProfile): Promise<{ id: string; session: Session }> {
     const { sealer, newId, clock } = this.#options;
     const sealed: Sealed = {
-      agent: owner.agent,
-      caller: owner.caller.id,
+      agent: sender.agent,
+      caller: sender.caller.id,
       profile,
       expiresAt: clock.now() + SESSION_MS,
       nonce: newId(),
     };
     const id = sealer.seal(PURPOSE, { ...sealed });
-    const session = await this.#open(id, sealed, owner);
+    const session = await this.#open(id, sealed, sender);
     this.#options.onChange?.("begun", session);
     return { id, session };
   }
 
-  /** Undefined if there is no such session for this owner: it has expired, was ended, or is not theirs. */
-  find(id: string, owner: Owner): Session | undefined | Promise<Session | undefined> {
+  /** Undefined if there is no such session for this sender: it has expired, was ended, or is not theirs. */
+  find(id: string, sender: Sender): Session | undefined | Promise<Session | undefined> {
     const { store, clock } = this.#options;
     const session = this.#live.get(id);
-    if (session === undefined) return this.#restore(id, owner);
-    const isTheirs = session.caller === owner.caller.id && session.agent === owner.agent;
+    if (session === undefined) return this.#restore(id, sender);
+    const isTheirs = session.caller === sender.caller.id && session.agent === sender.agent;
     if (!isTheirs || session.expiresAt <= clock.now()) return undefined;
     if (store.isRevoked(session.nonce)) {
       this.#forget(id, session);
@@ -154,38 +154,38 @@ export class Sessions {
     for (const [id, session] of this.#live) this.#forget(id, session);
   }
 
-  async #restore(id: string, owner: Owner): Promise<Session | undefined> {
+  async #restore(id: string, sender: Sender): Promise<Session | undefined> {
     // Two requests of one session right after a restart must find the same client.
-    const opening = this.#opening.get(id) ?? this.#unseal(id, owner);
+    const opening = this.#opening.get(id) ?? this.#unseal(id, sender);
     this.#opening.set(id, opening);
     try {
       const session = await opening;
-      const isTheirs = session?.caller === owner.caller.id && session.agent === owner.agent;
+      const isTheirs = session?.caller === sender.caller.id && session.agent === sender.agent;
       return isTheirs ? session : undefined;
     } finally {
       this.#opening.delete(id);
     }
   }
 
-  async #unseal(id: string, owner: Owner): Promise<Session | undefined> {
+  async #unseal(id: string, sender: Sender): Promise<Session | undefined> {
     const { sealer, store, clock } = this.#options;
     const sealed = readSealed(sealer.open(PURPOSE, id));
     if (sealed === undefined || sealed.expiresAt <= clock.now()) return undefined;
-    if (sealed.caller !== owner.caller.id || sealed.agent !== owner.agent) return undefined;
+    if (sealed.caller !== sender.caller.id || sealed.agent !== sender.agent) return undefined;
     if (store.isRevoked(sealed.nonce)) return undefined;
-    const session = await this.#open(id, sealed, owner);
+    const session = await this.#open(id, sealed, sender);
     const { logLevel, subscriptions = [] } = store.get(sealed.nonce) ?? {};
     await session.endpoint.restore(session.client, logLevel, subscriptions);
     this.#options.onChange?.("resumed", session);
     return session;
   }
 
-  async #open(id: string, sealed: Sealed, owner: Owner): Promise<Session> {
+  async #open(id: string, sealed: Sealed, sender: Sender): Promise<Session> {
     const { profile, nonce, caller, agent, expiresAt } = sealed;
-    const { endpoint, release } = await owner.endpointFor({ nonce, profile });
+    const { endpoint, release } = await sender.endpointFor({ nonce, profile });
     const client = endpoint.connect({
       era: "legacy",
-      caller: owner.caller,
+      caller: sender.caller,
       profile,
       send: (message) => session.stream?.send(message),
       canBeAsked: true,
@@ -257,7 +257,7 @@ function readSealed(value: JsonObject | undefined): Sealed | undefined {
     typeof expiresAt === "number" &&
     typeof nonce === "string" &&
     typeof protocolVersion === "string" &&
-    (LEGACY_VERSIONS as readonly string[]).includes(protocolVersion) &&
+    isLegacyVersion(protocolVersion) &&
     isJsonObject(capabilities);
   return isWhole ? (value as unknown as Sealed) : undefined;
 }

@@ -9,6 +9,7 @@ import type { EndpointContext } from "../context.ts";
 import { type Answer, invalidParams, notification } from "../message.ts";
 import {
   APPS_EXTENSION,
+  isLegacyVersion,
   LEGACY_VERSIONS,
   META,
   MODERN_VERSIONS,
@@ -47,9 +48,8 @@ export function initialize(exchange: Exchange, context: EndpointContext): Answer
 export function readProfile(params: JsonObject): ClientProfile | undefined {
   const { protocolVersion: asked, capabilities, clientInfo } = params;
   if (typeof asked !== "string") return undefined;
-  const isSpoken = (LEGACY_VERSIONS as readonly string[]).includes(asked);
   return {
-    protocolVersion: isSpoken ? asked : LEGACY_VERSIONS[0],
+    protocolVersion: isLegacyVersion(asked) ? asked : LEGACY_VERSIONS[0],
     capabilities: knownCapabilities(isJsonObject(capabilities) ? capabilities : {}),
     info: readClientInfo(clientInfo),
   };

@@ -33,10 +33,7 @@ interface ToolLists {
   all: JsonObject[];
   /** Without those that only an app may call. */
   forModels: JsonObject[];
-  schemas: ReadonlyMap<string, JsonObject>;
-  servers: ReadonlyMap<string, string>;
-  /** The names of the host's own tools. */
-  native: ReadonlySet<string>;
+  byName: ReadonlyMap<string, Tool>;
   /** Every name of a tool that only an app may call. */
   onlyForApps: ReadonlySet<string>;
 }
@@ -63,17 +60,16 @@ export class ServedTools {
   }
 
   inputSchema(name: string): JsonObject | undefined {
-    return this.#current().schemas.get(name);
+    return this.#current().byName.get(name)?.parameters;
   }
 
   isNative(name: string): boolean {
-    this.#lists ??= this.#make();
-    return this.#lists.native.has(name);
+    return this.#current().byName.get(name)?.source.kind === "native";
   }
 
   serverOf(name: unknown): string | undefined {
-    this.#lists ??= this.#make();
-    return typeof name === "string" ? this.#lists.servers.get(name) : undefined;
+    const source = typeof name === "string" ? this.#current().byName.get(name)?.source : undefined;
+    return source?.kind === "mcp" ? source.server : undefined;
   }
 
   list({ request, capabilities }: Exchange): Answer {
@@ -110,16 +106,8 @@ export class ServedTools {
     return {
       all: listed.map(toItem),
       forModels: listed.filter(({ include }) => include === undefined).map(toItem),
-      schemas: new Map(listed.map(({ name, parameters }) => [name, parameters])),
-      native: new Set(
-        listed.flatMap(({ name, source }) => (source.kind === "native" ? [name] : [])),
-      ),
+      byName: new Map(listed.map((tool) => [tool.name, tool])),
       onlyForApps: new Set(forApps.flatMap((tool) => [tool.name, canonicalName(tool)])),
-      servers: new Map(
-        listed.flatMap(({ name, source }) =>
-          source.kind === "mcp" ? [[name, source.server]] : [],
-        ),
-      ),
     };
   }
 }

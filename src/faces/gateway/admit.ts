@@ -1,7 +1,8 @@
 // Asks access/ about every request, and answers those that are refused.
 
 import type { ServerResponse } from "node:http";
-import type { Access, Admission, Refusal } from "./access/access.ts";
+import type { Access } from "./access/access.ts";
+import type { Admission, Admitted, Refusal } from "./access/admission.ts";
 import { type GatewayOptions, pathOf } from "./gateway.ts";
 import type { Seeing } from "./seeing/seeing.ts";
 
@@ -9,10 +10,10 @@ export function admitRequests(
   access: Access,
   agentIds: readonly string[],
   seeing: Pick<Seeing, "refused">,
-): Pick<GatewayOptions, "admit" | "isWelcome" | "openRoutes"> {
+): Pick<GatewayOptions, "admit" | "checkSource" | "openRoutes"> {
   return {
     admit(request, reply, agent) {
-      const decide = (admission: Admission): (Admission & { isAdmitted: true }) | undefined => {
+      const decide = (admission: Admission): Admitted | undefined => {
         if (admission.isAdmitted) return admission;
         seeing.refused(request, admission, "caller");
         refuse(reply, admission);
@@ -21,7 +22,7 @@ export function admitRequests(
       const admission = access.admit(request, agent);
       return admission instanceof Promise ? admission.then(decide) : decide(admission);
     },
-    isWelcome(request, reply) {
+    checkSource(request, reply) {
       const refusal = access.check(request);
       if (refusal !== undefined) {
         seeing.refused(request, refusal, "source");

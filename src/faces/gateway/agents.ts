@@ -3,23 +3,18 @@
 
 import { createHash } from "node:crypto";
 import type { ClientBoard } from "../../endpoint/client-board.ts";
-import type { Lease, Owner } from "../../endpoint/http/sessions.ts";
+import type { Lease, Sender } from "../../endpoint/http/sessions.ts";
 import type { EndpointBoard, EndpointOptions } from "../../endpoint/context.ts";
 import { Endpoint } from "../../endpoint/endpoint.ts";
 import type { ApprovalDesk } from "../../endpoint/questions/approval-desk.ts";
 import { HOLD_MS } from "../../endpoint/questions/held-calls.ts";
 import type { Board, SessionBoard } from "../../model/board.ts";
 import type { SessionOptions } from "../../model/board-options.ts";
-import { type Caller, DEFAULT_TOKEN_CALLER, type TokenPolicy } from "../../model/caller.ts";
+import { DEFAULT_TOKEN_CALLER } from "../../model/caller.ts";
 import { isJsonObject } from "../../model/json.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import type { Timer } from "../../util/clock.ts";
-
-/** Who has come in, and what they may do beyond the rules of the agent. */
-export interface Visitor {
-  caller: Caller;
-  policy?: TokenPolicy;
-}
+import type { AdmittedCaller } from "./access/admission.ts";
 
 export interface GatewayAgentsOptions extends Omit<EndpointOptions, "board" | "onApproval"> {
   /** Undefined if there is no such agent. */
@@ -35,7 +30,7 @@ export interface GatewayAgentsOptions extends Omit<EndpointOptions, "board" | "o
 /** How many sessions of one agent may have servers of their own. */
 const MOST_SESSIONS = 200;
 
-type Session = Parameters<Owner["endpointFor"]>[0];
+type Session = Parameters<Sender["endpointFor"]>[0];
 
 export class GatewayAgents {
   readonly #options: GatewayAgentsOptions;
@@ -110,11 +105,11 @@ export class ServedAgent {
   }
 
   /** Without a session: for a request that stands for itself. */
-  endpointFor(visitor: Visitor, session: Session): Lease | Promise<Lease> {
+  endpointFor(admitted: AdmittedCaller, session: Session): Lease | Promise<Lease> {
     if (session !== undefined && this.#opened.hasSessionServers && this.#hasRoom()) {
-      return this.#leaseSession(visitor, session);
+      return this.#leaseSession(admitted, session);
     }
-    return isUnrestricted(visitor) ? this.#lease : this.#leasePolicy(visitor);
+    return isUnrestricted(admitted) ? this.#lease : this.#leasePolicy(admitted);
   }
 
   endStreams(): void {
@@ -139,10 +134,10 @@ export class ServedAgent {
     return false;
   }
 
-  async #leaseSession(visitor: Visitor, session: NonNullable<Session>): Promise<Lease> {
+  async #leaseSession(admitted: AdmittedCaller, session: NonNullable<Session>): Promise<Lease> {
     const offersRoots = isJsonObject(session.profile.capabilities["roots"]);
     this.#sessions += 1;
-    const served = await this.#open(visitor, {
+    const served = await this.#open(admitted, {
       id: session.nonce,
       // Servers hear at once that there are roots; which ones, only the client knows.
       ...(offersRoots && this.#opened.roots === undefined && { roots: [] }),
@@ -158,12 +153,12 @@ export class ServedAgent {
   }
 
   /** One board for all who may do the same, closed when nobody has used it for a while. */
-  async #leasePolicy(visitor: Visitor): Promise<Lease> {
-    const key = canonicalJson({ tools: visitor.policy?.tools ?? {}, owner: isOwner(visitor) });
+  async #leasePolicy(admitted: AdmittedCaller): Promise<Lease> {
+    const key = canonicalJson({ tools: admitted.policy?.tools ?? {}, owner: isOwner(admitted) });
     let board = this.#policyBoards.get(key);
     if (board === undefined) {
       const id = `policy-${createHash("sha256").update(key).digest("hex").slice(0, 8)}`;
-      board = { served: this.#open(visitor, { id, perSession: false }), users: 0 };
+      board = { served: this.#open(admitted, { id, perSession: false }), users: 0 };
       this.#policyBoards.set(key, board);
     }
     const shared = board;
@@ -191,11 +186,11 @@ export class ServedAgent {
     });
   }
 
-  async #open(visitor: Visitor, options: Partial<SessionOptions>): Promise<ServedSession> {
-    const { tools } = visitor.policy ?? {};
+  async #open(admitted: AdmittedCaller, options: Partial<SessionOptions>): Promise<ServedSession> {
+    const { tools } = admitted.policy ?? {};
     const board = await this.board.openSession({
       cwd: this.#opened.workspace,
-      owner: isOwner(visitor),
+      owner: isOwner(admitted),
       // Requests are limited where they come in.
       rateLimit: false,
       ...(tools !== undefined && { tools: { ...tools, place: "the token's tools" } }),
@@ -240,12 +235,12 @@ interface PolicyBoard {
 }
 
 /** Whoever can read the token that the gateway made is the owner; for other tokens their policy says so. */
-function isOwner({ caller, policy }: Visitor): boolean {
+function isOwner({ caller, policy }: AdmittedCaller): boolean {
   return policy?.owner ?? caller.id === DEFAULT_TOKEN_CALLER;
 }
 
-function isUnrestricted(visitor: Visitor): boolean {
-  return isOwner(visitor) && visitor.policy?.tools === undefined;
+function isUnrestricted(admitted: AdmittedCaller): boolean {
+  return isOwner(admitted) && admitted.policy?.tools === undefined;
 }
 
 function once(task: () => void): () => void {

@@ -5,13 +5,15 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import type { McpEntry } from "../../endpoint/http/entry.ts";
-import type { Owner, Sessions } from "../../endpoint/http/sessions.ts";
+import type { Sender, Sessions } from "../../endpoint/http/sessions.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import type { Logger } from "../../model/logger.ts";
 import { type Clock, pause, within } from "../../util/clock.ts";
 import { deferred } from "../../util/deferred.ts";
 import { hasErrorCode } from "../../util/error-code.ts";
-import type { GatewayAgents, Visitor } from "./agents.ts";
+import { errorMessage } from "../../util/error-message.ts";
+import type { AdmittedCaller } from "./access/admission.ts";
+import type { GatewayAgents } from "./agents.ts";
 
 /** How long calls may still take once the gateway is told to stop. */
 const DRAIN_MS = 10_000;
@@ -48,9 +50,9 @@ export interface GatewayOptions {
     request: IncomingMessage,
     reply: ServerResponse,
     agent?: string,
-  ) => Visitor | undefined | Promise<Visitor | undefined>;
+  ) => AdmittedCaller | undefined | Promise<AdmittedCaller | undefined>;
   /** Checks that hold for every route, `/healthz` included. False if it has answered the request itself. */
-  isWelcome: (request: IncomingMessage, reply: ServerResponse) => boolean;
+  checkSource: (request: IncomingMessage, reply: ServerResponse) => boolean;
   /** Further routes by path. They are admitted like calls. */
   routes?: ReadonlyMap<string, Route>;
   /** Routes that anybody may ask for, by path or by the start of one that ends in `/`. */
@@ -206,8 +208,8 @@ export class Gateway {
     request: IncomingMessage,
     reply: ServerResponse,
   ): Promise<void> {
-    const { isWelcome, routes, openRoutes, defaultAgent } = this.#options;
-    if (!isWelcome(request, reply)) return;
+    const { checkSource, routes, openRoutes, defaultAgent } = this.#options;
+    if (!checkSource(request, reply)) return;
     if (path === "/healthz") return plain(reply, 200, "ok");
     if (path === "/readyz") {
       return this.isReady ? plain(reply, 200, "ready") : plain(reply, 503, "stopping");
@@ -223,15 +225,15 @@ export class Gateway {
 
   async #serveAgent(id: string, request: IncomingMessage, reply: ServerResponse): Promise<void> {
     const { admit, agents, entry } = this.#options;
-    const admitted = admit(request, reply, id);
+    const admission = admit(request, reply, id);
     // A known token is admitted at once, and the call does not wait for it.
-    const visitor = admitted instanceof Promise ? await admitted : admitted;
-    if (visitor === undefined) return;
+    const admitted = admission instanceof Promise ? await admission : admission;
+    if (admitted === undefined) return;
     const found = agents.find(id);
     const agent = found instanceof Promise ? await found : found;
     if (agent === undefined) return plain(reply, 404, "there is no such agent");
-    const endpointFor: Owner["endpointFor"] = (session) => agent.endpointFor(visitor, session);
-    await entry.handle(request, reply, { caller: visitor.caller, agent: id, endpointFor });
+    const endpointFor: Sender["endpointFor"] = (session) => agent.endpointFor(admitted, session);
+    await entry.handle(request, reply, { caller: admitted.caller, agent: id, endpointFor });
   }
 }
 
@@ -276,8 +278,7 @@ function listenError(error: unknown, host: string, port: number): PlugboardError
       hint: "ports below 1024 need special rights: plugboard up --port <port>",
     });
   }
-  const reason = error instanceof Error ? error.message : String(error);
-  return new PlugboardError("SYSTEM_ERROR", `cannot listen on ${where}: ${reason}`, {
+  return new PlugboardError("SYSTEM_ERROR", `cannot listen on ${where}: ${errorMessage(error)}`, {
     cause: error,
     hint: "check gateway.host in the configuration, or --host",
   });

@@ -11,7 +11,8 @@ import { parseAgentConfig } from "../../../src/config/parse.ts";
 import { McpEntry } from "../../../src/endpoint/http/entry.ts";
 import { Sessions } from "../../../src/endpoint/http/sessions.ts";
 import { ApprovalDesk } from "../../../src/endpoint/questions/approval-desk.ts";
-import { GatewayAgents, type Visitor } from "../../../src/faces/gateway/agents.ts";
+import type { AdmittedCaller } from "../../../src/faces/gateway/access/admission.ts";
+import { GatewayAgents } from "../../../src/faces/gateway/agents.ts";
 import { Gateway } from "../../../src/faces/gateway/gateway.ts";
 import type { BoardOptions } from "../../../src/model/board-options.ts";
 import type { Board } from "../../../src/model/board.ts";
@@ -89,8 +90,8 @@ export async function openGateway(config: BoardConfig, options: RigOptions = {})
     sessions,
     agents,
     defaultAgent: "default",
-    isWelcome: () => true,
-    admit: ({ headers }) => visitorIn(headers),
+    checkSource: () => true,
+    admit: ({ headers }) => admittedIn(headers),
     // A test that sets the time does not set how long the gateway takes to stop.
     clock: systemClock,
     logger: silentLogger,
@@ -114,7 +115,7 @@ export async function openGateway(config: BoardConfig, options: RigOptions = {})
 }
 
 /** `x-caller: default` is the token that the gateway makes for itself. */
-function visitorIn(headers: IncomingHttpHeaders): Visitor {
+function admittedIn(headers: IncomingHttpHeaders): AdmittedCaller {
   const { "x-caller": caller, "x-policy": policy } = headers;
   const label = typeof caller === "string" ? caller : "default";
   return {

@@ -8,6 +8,7 @@ import { plugboardHome } from "../../../config/home.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { GatewayTokens } from "../../../state/gateway-tokens.ts";
 import { findGateway, type RunningGateway } from "../../../state/running-gateway.ts";
+import { errorMessage } from "../../../util/error-message.ts";
 import { byteSize, duration, oneLine, plural } from "../../../util/text.ts";
 import type { GatewayStatus } from "../../gateway/seeing/status.ts";
 import type { CliContext } from "../context.ts";
@@ -32,7 +33,7 @@ export async function askGateway(context: CliContext): Promise<GatewayStatus | u
     if (isStatus(status)) return status;
     throw new Error("its answer is not understood; it may be another version");
   } catch (error) {
-    const reason = oneLine(error instanceof Error ? error.message : String(error), 200);
+    const reason = oneLine(errorMessage(error), 200);
     screen.note(`plugboard: the gateway (pid ${gateway.pid}) could not be asked: ${reason}`);
     return undefined;
   }

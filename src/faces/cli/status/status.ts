@@ -2,6 +2,7 @@
 
 import { leftOutTools } from "../../../agent/offered-tools.ts";
 import { knownProviders, limitsOf } from "../../../agent/provider.ts";
+import { DEFAULT_AGENT } from "../../../config/schema/agents.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import type { Board } from "../../../model/board.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
@@ -45,7 +46,7 @@ function showGateway(
 ): boolean {
   const { screen, options, clock } = context;
   const { out } = screen.terminal;
-  const { agent: id = "default" } = options;
+  const { agent: id = DEFAULT_AGENT } = options;
   const { servers: all = [], isOpen = false } = gateway.agents.find((each) => each.id === id) ?? {};
   const servers = server === undefined ? all : all.filter(({ name }) => name === server);
   if (server !== undefined && servers.length === 0) return false;

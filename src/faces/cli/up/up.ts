@@ -1,6 +1,7 @@
 // `plugboard up`: the gateway, until a signal stops it.
 
 import { plugboardHome } from "../../../config/home.ts";
+import { DEFAULT_AGENT } from "../../../config/schema/agents.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
 import { bindingProblem } from "../../../net/binding.ts";
@@ -25,7 +26,7 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     settings: withOptions(config.settings, command),
     agentIds: config.agentIds,
     readAgent: (id) => readAgent({ ...context, options: { ...options, agent: id } }),
-    defaultAgent: options.agent ?? "default",
+    defaultAgent: options.agent ?? DEFAULT_AGENT,
     ...(source.kind === "file" && { configFile: source.path }),
     network: { allow: config.networkAllow ?? [], env: withProxy(io.env, config.networkProxy) },
     stateDir: plugboardHome(io.env, io.homedir),

@@ -6,14 +6,12 @@ import type { GatewayToken, TokenStore } from "../../../state/gateway-tokens.ts"
 import type { ProxyEnv } from "../../../net/proxy-env.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
-import { type Admission, type Refusal, refusal } from "./admission.ts";
+import { type Admission, type Admitted, type Refusal, refusal } from "./admission.ts";
 import type { JwtClaims } from "./jwt-verifier.ts";
 import { Jwts } from "./jwts.ts";
 import { ProtectedResource } from "./protected-resource.ts";
 import { RequestRate } from "./request-rate.ts";
 import { RequestSource } from "./request-source.ts";
-
-export type { Admission, Refusal } from "./admission.ts";
 
 export interface AccessOptions {
   settings: GatewaySettings;
@@ -48,7 +46,7 @@ export class Access {
   readonly #failures: RequestRate;
   readonly #jwts: Jwts | undefined;
   /** Made once for each token as it was read. */
-  readonly #admissions = new WeakMap<GatewayToken, Admission & { isAdmitted: true }>();
+  readonly #admissions = new WeakMap<GatewayToken, Admitted>();
 
   constructor({ settings, tokens, clock, network, onProblem }: AccessOptions) {
     this.#settings = settings;
@@ -168,7 +166,7 @@ export class Access {
   }
 
   /** To the agents of the caller, and to its rate. */
-  #restrict(admission: Admission & { isAdmitted: true }, agentId: string | undefined): Admission {
+  #restrict(admission: Admitted, agentId: string | undefined): Admission {
     const { caller, agents, policy } = admission;
     if (agents !== undefined && (agentId === undefined || !agents.includes(agentId))) {
       const what = agentId === undefined ? "the gateway as a whole" : "this agent";

@@ -9,15 +9,19 @@ export interface Refusal {
   message: string;
 }
 
-export type Admission =
-  | {
-      isAdmitted: true;
-      caller: Caller;
-      /** Undefined: every agent. */
-      agents: readonly string[] | undefined;
-      policy?: TokenPolicy;
-    }
-  | Refusal;
+/** Who was let in, and what they may do in addition to the rules of the agent. */
+export interface AdmittedCaller {
+  caller: Caller;
+  policy?: TokenPolicy;
+}
+
+export interface Admitted extends AdmittedCaller {
+  isAdmitted: true;
+  /** Undefined: every agent. */
+  agents: readonly string[] | undefined;
+}
+
+export type Admission = Admitted | Refusal;
 
 export function refusal(
   status: number,

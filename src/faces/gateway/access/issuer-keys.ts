@@ -8,6 +8,7 @@ import { isJsonObject, tryParseJson } from "../../../model/json.ts";
 import type { GuardedFetch } from "../../../net/fetch.ts";
 import type { AddressRules } from "../../../net/policy.ts";
 import type { Clock } from "../../../util/clock.ts";
+import { errorMessage } from "../../../util/error-message.ts";
 import { oneLine } from "../../../util/text.ts";
 
 const MINUTE = 60_000;
@@ -80,8 +81,8 @@ export class IssuerKeys {
       (error: unknown) => {
         this.#failedAt = clock.monotonic();
         this.#fetching = undefined;
-        const reason = error instanceof Error ? error.message : String(error);
-        onProblem(`the keys of ${this.#issuer.issuer} cannot be fetched: ${oneLine(reason, 300)}`);
+        const reason = oneLine(errorMessage(error), 300);
+        onProblem(`the keys of ${this.#issuer.issuer} cannot be fetched: ${reason}`);
       },
     );
     await this.#fetching;

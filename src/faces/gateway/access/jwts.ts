@@ -3,6 +3,7 @@
 
 import { hash as hashOnce } from "node:crypto";
 import type { Clock } from "../../../util/clock.ts";
+import { errorMessage } from "../../../util/error-message.ts";
 import type { JwtClaims, JwtVerdict, JwtVerifier, JwtVerifierOptions } from "./jwt-verifier.ts";
 
 const REMEMBER = 60_000;
@@ -48,8 +49,7 @@ export class Jwts {
       const module = await import("./jwt-verifier.ts");
       return new module.JwtVerifier(this.#options);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      this.#options.onProblem(`no JWT can be checked: ${reason}`);
+      this.#options.onProblem(`no JWT can be checked: ${errorMessage(error)}`);
       return undefined;
     }
   }

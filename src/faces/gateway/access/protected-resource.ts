@@ -1,12 +1,10 @@
 // How a client finds out where to get a token (RFC 9728): the addresses of the endpoints, the document about each, and
 // the challenge that leads to it.
 
+import { DEFAULT_AGENT } from "../../../config/schema/agents.ts";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
 
 const WELL_KNOWN = "/.well-known/oauth-protected-resource";
-
-/** The agent behind `/mcp`. */
-const DEFAULT_AGENT = "default";
 
 /** The default agent has two. The first one is the one to show. */
 export function endpointPaths(agentId: string): [string, ...string[]] {
