@@ -2,8 +2,9 @@
 
 import type { ServerResponse } from "node:http";
 import type { Access } from "./access/access.ts";
+import { WELL_KNOWN } from "./access/protected-resource.ts";
 import type { Admission, Admitted, Refusal } from "./access/admission.ts";
-import { type GatewayOptions, pathOf } from "./gateway.ts";
+import { type GatewayOptions, pathOf, type Route } from "./gateway.ts";
 import type { Seeing } from "./seeing/seeing.ts";
 
 export function admitRequests(
@@ -11,6 +12,11 @@ export function admitRequests(
   agentIds: readonly string[],
   seeing: Pick<Seeing, "refused">,
 ): Pick<GatewayOptions, "admit" | "checkSource" | "openRoutes"> {
+  const showMetadata: Route = (request, reply) => {
+    const document = access.metadata(pathOf(request), agentIds);
+    if (document === undefined) return void reply.writeHead(404).end();
+    reply.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify(document));
+  };
   return {
     admit(request, reply, agent) {
       const decide = (admission: Admission): Admitted | undefined => {
@@ -35,17 +41,10 @@ export function admitRequests(
       reply.writeHead(204).end();
       return false;
     },
+    // RFC 9728: where a client signs in for an endpoint. Some clients leave out the path of the endpoint.
     openRoutes: new Map([
-      [
-        // RFC 9728: where a client signs in for an endpoint.
-        "/.well-known/oauth-protected-resource/",
-        (request, reply) => {
-          const document = access.metadata(pathOf(request), agentIds);
-          if (document === undefined) return void reply.writeHead(404).end();
-          reply.writeHead(200, { "Content-Type": "application/json" });
-          reply.end(JSON.stringify(document));
-        },
-      ],
+      [WELL_KNOWN, showMetadata],
+      [`${WELL_KNOWN}/`, showMetadata],
     ]),
   };
 }

@@ -139,10 +139,12 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
     const access = new Access({ settings, tokens, clock, network, onProblem });
     undo.push(() => tokens.close());
     undo.push(() => access.close());
+    const tls = settings.tls && (await readTls(settings.tls, clock));
+    if (tls?.warning !== undefined) logger.warn(tls.warning);
     const gateway = new Gateway({
       host: settings.host,
       port: settings.port,
-      ...(settings.tls && { tls: await readTls(settings.tls, clock) }),
+      ...(tls && { tls: { cert: tls.cert, key: tls.key } }),
       maxHeaderBytes: settings.limits.headerBytes,
       maxConnections: settings.limits.connections,
       entry: new McpEntry({

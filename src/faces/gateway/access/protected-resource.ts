@@ -4,7 +4,7 @@
 import { DEFAULT_AGENT } from "../../../config/schema/agents.ts";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
 
-const WELL_KNOWN = "/.well-known/oauth-protected-resource";
+export const WELL_KNOWN = "/.well-known/oauth-protected-resource";
 
 /** The default agent has two. The first one is the one to show. */
 export function endpointPaths(agentId: string): [string, ...string[]] {

@@ -1,0 +1,62 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { get } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { gatewaySettings } from "../../../src/config/gateway.ts";
+import { parseAgentConfig } from "../../../src/config/parse.ts";
+import { openGateway, type OpenGatewayOptions } from "../../../src/faces/gateway/open-gateway.ts";
+import { findGateway } from "../../../src/state/running-gateway.ts";
+import { systemClock } from "../../../src/util/clock.ts";
+import { makeCertificates } from "../../net/certificates.ts";
+import { recordingLogger } from "../../support/logger.ts";
+
+it("opens for a program, says what is wrong with its certificate, and leaves nothing when it closes", async () => {
+  const stateDir = await mkdtemp(join(tmpdir(), "plugboard-gateway-"));
+  onTestFinished(() => rm(stateDir, { recursive: true, force: true }));
+  const { expired } = await makeCertificates();
+  const tls = { cert: join(stateDir, "cert.pem"), key: join(stateDir, "key.pem") };
+  await writeFile(tls.cert, expired.cert);
+  await writeFile(tls.key, expired.key);
+  const logger = recordingLogger();
+  const issuers = [{ issuer: "https://login.example.com", algorithms: ["RS256" as const] }];
+  const publicUrl = "https://gateway.example.com";
+  const options: OpenGatewayOptions = {
+    settings: { ...gatewaySettings({ port: 0 }), tls, publicUrl, jwt: { issuers } },
+    agentIds: ["default"],
+    readAgent: async () => parseAgentConfig({ servers: {} }),
+    defaultAgent: "default",
+    network: { allow: [], env: {} },
+    stateDir,
+    cwd: stateDir,
+    env: {},
+    clock: systemClock,
+    logger,
+  };
+  const gateway = await openGateway(options);
+  onTestFinished(() => gateway.close());
+  expect(gateway.url).toBe(`${publicUrl}/mcp`);
+  expect(logger.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
+    expect.stringMatching(/^warn the certificate .*cert\.pem has expired/),
+  ]);
+  await expect(openGateway(options)).rejects.toThrow("a gateway is already running");
+
+  const { url } = (await findGateway(stateDir, undefined)) ?? {};
+  const document = (path: string): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      const place = `${url}/.well-known/oauth-protected-resource${path}`;
+      get(place, { rejectUnauthorized: false, agent: false }, (response) => {
+        let text = "";
+        response.on("data", (chunk) => (text += chunk));
+        response.on("end", () => resolve(response.statusCode === 200 && JSON.parse(text)));
+      }).on("error", reject);
+    });
+  // Some clients ask without the path of the endpoint.
+  for (const path of ["", "/mcp"]) {
+    expect(await document(path)).toMatchObject({ resource: `${publicUrl}/mcp` });
+  }
+  expect(await document("/agents/nobody/mcp")).toBe(false);
+
+  await gateway.close();
+  expect(await findGateway(stateDir, undefined)).toBeUndefined();
+});
