@@ -53,7 +53,7 @@ export interface Exchange {
   trace: TraceContext | undefined;
   /** Why the call failed, if the tool itself did not say so. */
   failure: CallFailure | undefined;
-  /** Foreign code had the signal, and may keep it for longer than the request. */
+  /** Code that is not ours had the signal, and may keep it for longer than the request. */
   keepsSignal?: boolean;
 }
 
@@ -76,7 +76,7 @@ export class Client {
   /** The URIs that it has subscribed to, as it writes them. */
   readonly subscriptions = new Set<string>();
   send: Send;
-  /** Answer what servers ask because of its calls. The same for all of them, so that the caller is known. */
+  /** Answer what servers ask because of its calls. All its calls have the same, so that they are known as one client's. */
   handlers: RequestHandlers | undefined;
   readonly #inFlight = new Map<RequestId, { exchange: Exchange; controller: AbortController }>();
   readonly #asked = new Map<RequestId, Deferred<Answer>>();
@@ -147,7 +147,7 @@ export class Client {
     this.#questions += 1;
     const id = `plugboard-${this.#questions}`;
     const asked = deferred<Answer>();
-    const send = this.#wayTo(callId);
+    const send = this.#sendFor(callId);
     const giveUp = (): void => {
       send(notification("notifications/cancelled", { requestId: id }));
       asked.resolve(refuse(RPC.internalError, "nobody waits for the answer"));
@@ -163,8 +163,8 @@ export class Client {
     }
   }
 
-  /** With the call that it is about, else with any other of its requests: all of them are the same client's. */
-  #wayTo(callId: string | undefined): Send {
+  /** Sends with the call that it is about, else with any other request of this client. */
+  #sendFor(callId: string | undefined): Send {
     const all = [...this.#inFlight.values()].map(({ exchange }) => exchange);
     const { send } = all.find((exchange) => exchange.callId === callId) ?? all.at(-1) ?? this;
     return send;

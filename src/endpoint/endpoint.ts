@@ -1,5 +1,5 @@
-// A board served as MCP: answers the requests of any number of clients, in both eras of the protocol. How messages
-// travel is the matter of stdio.ts and http/. Read this file first.
+// A board served as MCP: answers the requests of any number of clients, in both eras of the protocol. stdio.ts and
+// http/ carry the messages. Read this file first.
 
 import type { JsonObject } from "../model/json.ts";
 import { toPlugboardError } from "../model/errors.ts";
@@ -68,7 +68,7 @@ export class Endpoint {
     this.#methods = this.#describeMethods();
   }
 
-  /** A client has come. */
+  /** Adds a client, which then hears of changes and log messages. */
   connect(options: ClientOptions): Client {
     const client = new Client(options);
     const off = this.#context.changes.add({
@@ -158,7 +158,7 @@ export class Endpoint {
     return this.#tools.inputSchema(tool);
   }
 
-  /** Gives a client back what it had set before it was put away. What cannot be had any more is left out. */
+  /** Gives a client back what it had set before its session was idle. Resources that are gone are left out. */
   async restore(
     client: Client,
     logLevel: string | undefined,
@@ -175,7 +175,7 @@ export class Endpoint {
     }
   }
 
-  /** Takes a notification; one that is not known is dropped. */
+  /** Takes a notification. Unknown ones are dropped. */
   notified(client: Client, { method, params }: RpcNotification): void {
     if (method === "notifications/cancelled") client.cancel(params["requestId"]);
     if (method === "notifications/initialized" || method === "notifications/roots/list_changed") {
@@ -183,12 +183,12 @@ export class Endpoint {
     }
   }
 
-  /** The client can be sent to without a request of its own. */
+  /** The client can be asked now, without a request of its own. */
   reachable(client: Client): void {
     this.#roots?.askIfDue(client);
   }
 
-  /** Ends every stream of changes properly. Calls go on; the board's owner ends them with the board. */
+  /** Ends every stream of changes properly. Calls go on until the board is closed. */
   close(): void {
     for (const end of this.#listening) end();
     this.#context.held.close();

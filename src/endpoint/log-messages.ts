@@ -75,7 +75,7 @@ export class LogMessages {
     for (const client of this.#clients) {
       if (isLevel(client.logLevel) && rank(level) >= rank(client.logLevel)) client.send(message);
     }
-    // A message that may belong to somebody else's call is told to nobody in 2026-07-28.
+    // In 2026-07-28, a message that may belong to somebody else's call is dropped.
     const wanted = callId === undefined ? undefined : this.#exchanges.get(callId);
     if (wanted !== undefined && rank(level) >= rank(wanted.level)) wanted.exchange.send(message);
   }

@@ -62,7 +62,7 @@ export class ServedNames<Item extends { server: string }> {
 
   /** `before` are the names until now. */
   constructor(items: readonly Item[], naming: Naming<Item>, before?: ServedNames<Item>) {
-    // Also those that have it only with their own name before it: no server may take a name that means another one.
+    // Prefixed names count too: otherwise a server could take a name that means something of another server.
     const owners = new Map<string, Set<string>>();
     for (const item of items) {
       for (const name of [naming.alone(item), naming.prefixed(item)]) {

@@ -7,7 +7,7 @@ import { type Clock, within } from "../util/clock.ts";
 import { deferred } from "../util/deferred.ts";
 
 interface Wait {
-  /** Milliseconds since the endpoint is there. Common clients give up after ten seconds. */
+  /** Milliseconds after the endpoint was made. Common clients give up after ten seconds. */
   ms: number;
   isFor: (server: ServerStatus) => boolean;
 }
@@ -16,7 +16,7 @@ const isStarting = ({ state }: ServerStatus): boolean => state.kind === "startin
 
 /** What a server says about how to use it is heard only once, when a client begins. */
 const INSTRUCTIONS: Wait = { ms: 5000, isFor: isStarting };
-/** What is known from an earlier run is listed at once. */
+/** A server whose lists are known from an earlier run needs no wait. */
 const LISTS: Wait = { ms: 8000, isFor: (server) => isStarting(server) && !server.cached };
 
 const WAITS: ReadonlyMap<string, Wait> = new Map([

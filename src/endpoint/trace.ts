@@ -109,7 +109,7 @@ export class Spans {
     const { context, propagation, trace } = this.#api;
     const active = context.active();
     if (inMeta?.["traceparent"] !== undefined) return propagation.extract(active, inMeta);
-    // The program may trace HTTP by itself; then the header is its parent already.
+    // If the SDK traces HTTP by itself, its span is active and has the header as its parent.
     if (inHeaders === undefined || trace.getSpan(active) !== undefined) return active;
     return propagation.extract(active, inHeaders);
   }

@@ -1,4 +1,4 @@
-// Who asks the gateway for something, and what they may have.
+// Who sends requests to the gateway, and what they may do.
 
 import type { ApprovalMode } from "./guard-settings.ts";
 

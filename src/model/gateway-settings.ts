@@ -15,7 +15,7 @@ export interface GatewaySettings {
   allowedOrigins: readonly string[];
   jwt?: JwtSettings;
   limits: GatewayLimits;
-  /** Milliseconds until a client that does nothing is put away. */
+  /** Milliseconds without a request after which a session is dropped from memory, and its own servers stop. */
   idleTimeout: number;
   /** Milliseconds that a call waits to be approved where its client cannot ask anybody. 0: it is refused at once. */
   approvalWait: number;

@@ -38,11 +38,11 @@ const SESSION_HEADER = "Mcp-Session-Id";
 export interface McpEntryOptions {
   sessions: Sessions;
   maxBodyBytes: number;
-  /** Hears of every request, and what the client calls itself, as far as it says so. */
+  /** Called with every request, and with the name of the client if it gives one. */
   onRequest?: (sender: Sender, client: ClientProfile["info"], isInSession: boolean) => void;
 }
 
-/** Of a client that has not said what it can do. */
+/** For a client that has not said what it can do. */
 const NO_PROFILE = { protocolVersion: "2025-03-26", capabilities: {} } as const;
 const MOST_IN_BATCH = 100;
 
@@ -298,7 +298,7 @@ type FoundSession =
   /** The client sent no id. */
   { kind: "none" } | { kind: "unknown" } | { kind: "session"; session: Session };
 
-/** They change what a session has to remember. */
+/** Methods that change what a session has to remember. */
 const NOTED: ReadonlySet<string> = new Set([
   "logging/setLevel",
   "resources/subscribe",

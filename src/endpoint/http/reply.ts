@@ -8,7 +8,14 @@ import { jsonOfAnyDepth } from "../../util/canonical-json.ts";
 /** How much may wait for a slow reader. */
 const MOST_UNREAD = 16 * 1024 * 1024;
 /** Proxies close connections on which nothing has moved for a minute. */
-const KEEP_ALIVE_MS = 25_000;
+export const KEEP_ALIVE_MS = 25_000;
+
+/** Of a stream of events. Without the last two, proxies collect events before they pass them on. */
+export const STREAM_HEADERS = {
+  "Content-Type": "text/event-stream",
+  "Cache-Control": "no-cache, no-transform",
+  "X-Accel-Buffering": "no",
+} as const;
 
 export type Headers = Readonly<Record<string, string>>;
 
@@ -34,12 +41,7 @@ export class Reply {
   openStream(): void {
     if (this.#isStream || this.isOver) return;
     this.#isStream = true;
-    this.#response.writeHead(200, {
-      ...this.#headers,
-      "Content-Type": "text/event-stream",
-      "Cache-Control": "no-cache, no-transform",
-      "X-Accel-Buffering": "no",
-    });
+    this.#response.writeHead(200, { ...this.#headers, ...STREAM_HEADERS });
     this.#response.write(": open\n\n");
     this.#keepAlive = setInterval(() => this.#write(": keep-alive\n\n"), KEEP_ALIVE_MS).unref();
     this.#response.once("close", () => clearInterval(this.#keepAlive));

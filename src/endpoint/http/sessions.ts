@@ -12,7 +12,7 @@ import { isLegacyVersion } from "../protocol.ts";
 import type { Sealer } from "../sealed.ts";
 import type { Reply } from "./reply.ts";
 
-/** Clients that keep running for weeks never begin again by themselves. */
+/** Long, because a client that runs for weeks never initializes again by itself. */
 export const SESSION_MS = 30 * 24 * 60 * 60 * 1000;
 const SWEEP_MS = 60_000;
 const PURPOSE = "session";
@@ -22,9 +22,9 @@ export interface SessionsOptions {
   store: SessionStore;
   newId: () => string;
   clock: Clock;
-  /** Milliseconds without a request after which a session's memory, and its own servers, go. */
+  /** Milliseconds without a request after which a session is dropped from memory, and its own servers stop. */
   idleMs: number;
-  /** How many sessions are kept in memory; beyond that, the ones that were idle for longest go. */
+  /** How many sessions are kept in memory; beyond that, those that were idle for longest are dropped. */
   most: number;
   /** Whether a caller is no longer let in: its sessions, and their servers, end within a minute. */
   isGone?: (caller: string) => boolean;
@@ -34,9 +34,9 @@ export interface SessionsOptions {
 
 export type SessionChange =
   | "begun"
-  /** It is back, after a restart or after it was put away. */
+  /** Its client came back, after a restart or after it was idle. */
   | "resumed"
-  /** Nobody has used it for a while; it comes back when somebody does. */
+  /** It is no longer in memory, because nobody used it for a while. The next request resumes it. */
   | "idle"
   | "ended";
 

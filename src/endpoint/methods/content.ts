@@ -23,7 +23,13 @@ import {
   asker,
   handlersOf,
 } from "../questions/ask-client.ts";
-import { askedByServer, boundTo, INVALID_STATE, openState } from "../questions/request-state.ts";
+import {
+  askedByServer,
+  boundTo,
+  inputOf,
+  INVALID_STATE,
+  readBroughtBack,
+} from "../questions/request-state.ts";
 import { Subscriptions, type Target } from "../subscriptions.ts";
 import type { Prompt } from "../../model/prompt.ts";
 import type { Resource, ResourceTemplate } from "../../model/resource.ts";
@@ -36,7 +42,7 @@ export class ServedContent {
   #resources: ServedNames<Resource> = nameResources([], false);
   #templates: ServedNames<ResourceTemplate> = nameTemplates([], false);
   #prompts: ServedNames<Prompt> = namePrompts([]);
-  /** Cursors of an earlier process are not ours. */
+  /** Part of every cursor, so that cursors of an earlier process are invalid. */
   readonly #epoch: string;
   #revision = 0;
 
@@ -96,7 +102,7 @@ export class ServedContent {
         result: {
           contents: contents.map((each) => ({
             ...each,
-            // The one that was asked for keeps the URI it was asked for by.
+            // The resource that the client asked for keeps the URI that the client used.
             uri: each.uri === original.name ? uri : this.#servedUri(server, each.uri),
           })),
           ...(_meta !== undefined && { _meta }),
@@ -155,16 +161,11 @@ export class ServedContent {
         ),
       };
     }
-    const { inputResponses, requestState } = request.params;
-    if (inputResponses !== undefined && !isJsonObject(inputResponses)) {
-      return invalidParams("inputResponses is not an object");
-    }
-    const state = openState(requestState, bound, this.#context);
-    if (state === "invalid" || state?.held !== undefined) return invalidParams(INVALID_STATE);
-    const input =
-      inputResponses === undefined && state === undefined
-        ? ("return" as const)
-        : { responses: inputResponses ?? {}, requestState: state?.upstream };
+    const brought = readBroughtBack(request.params, () => bound, this.#context);
+    if ("error" in brought) return brought;
+    // Only tool calls are held.
+    if (brought.state?.held !== undefined) return invalidParams(INVALID_STATE);
+    const input = inputOf(brought);
     // Nothing is held for a read, so its approval cannot wait for the client.
     const onApproval = approvalElsewhere({ client }, this.#context);
     return { ...common, input, onApproval, clientCapabilities: capabilities };
@@ -210,7 +211,7 @@ export class ServedContent {
     if (typeof uri !== "string") return invalidParams("uri is not a text");
     const { subscriptions } = exchange.client;
     if (subscriptions.has(uri)) return { result: {} };
-    // At once: the client may be gone before the server has answered.
+    // Before the server answers: the client may leave meanwhile, and its subscriptions must end then.
     subscriptions.add(uri);
     try {
       await this.subscriptions.add(uri);
@@ -257,8 +258,8 @@ export class ServedContent {
   }
 
   /**
-   * What a client means by a URI. One that names no server of ours is a server's own: a tool's result may have told it,
-   * and results are not changed.
+   * What a client means by a URI. A URI that names none of our servers stays as it is: the client may have it from a
+   * tool's result, which we do not rewrite.
    */
   #targetOf(served: string): Target {
     const listed = this.#resources.find(served);

@@ -16,7 +16,7 @@ import {
   askClient,
   asker,
   handlersOf,
-  NOBODY,
+  CANNOT_ASK,
   takesQuestions,
 } from "../questions/ask-client.ts";
 import { HeldCall, type Next } from "../questions/held-calls.ts";
@@ -24,8 +24,8 @@ import {
   askedByServer,
   type Bound,
   boundTo,
-  INVALID_STATE,
-  openState,
+  inputOf,
+  readBroughtBack,
   sealState,
 } from "../questions/request-state.ts";
 
@@ -43,7 +43,7 @@ type ToolsContext = Pick<EndpointContext, "board" | "namesServer" | "keepsApps" 
 /** The tools as clients list them, made once per change. */
 export class ServedTools {
   readonly #context: ToolsContext;
-  /** Cursors of an earlier process are not ours. */
+  /** Part of every cursor, so that cursors of an earlier process are invalid. */
   readonly #epoch: string;
   #lists: ToolLists | undefined;
   #revision = 0;
@@ -82,7 +82,7 @@ export class ServedTools {
     return { result: { tools: items, ...(nextCursor !== undefined && { nextCursor }) } };
   }
 
-  /** Only an app calls such a tool, and this client shows none. Undefined for any other call. */
+  /** Refuses a tool that only apps may call, if the client shows no apps. Undefined for any other call. */
   refusal({ request, capabilities }: Exchange): Answer | undefined {
     const { name } = request.params;
     const { onlyForApps } = this.#current();
@@ -220,24 +220,16 @@ async function callForModern(
   call: Call,
 ): Promise<Answer> {
   const { client, request, capabilities, signal } = exchange;
-  const { inputResponses, requestState } = request.params;
-  if (inputResponses !== undefined && !isJsonObject(inputResponses)) {
-    return invalidParams("inputResponses is not an object");
-  }
-  // Most calls need none.
   const bound = (): Bound => boundTo(exchange, call.name, call.args);
-  const state = requestState === undefined ? undefined : openState(requestState, bound(), context);
-  if (state === "invalid") return invalidParams(INVALID_STATE);
-  if (state?.held !== undefined) {
-    const held = context.held.take(state.held, client.caller.id);
+  const brought = readBroughtBack(request.params, bound, context);
+  if ("error" in brought) return brought;
+  if (brought.state?.held !== undefined) {
+    const held = context.held.take(brought.state.held, client.caller.id);
     if (held === undefined) return toAnswer(lostCall(call.name), exchange);
-    held.respond(inputResponses ?? {});
+    held.respond(brought.responses ?? {});
     return settle(await held.next(signal), held, bound, context);
   }
-  const input =
-    inputResponses === undefined && state === undefined
-      ? ("return" as const)
-      : { responses: inputResponses ?? {}, requestState: state?.upstream };
+  const input = inputOf(brought);
   const make = async (more: BoardCallOptions): Promise<Answer> => {
     const { board } = context;
     const common = { ...call.options, clientCapabilities: capabilities, input };
@@ -247,7 +239,7 @@ async function callForModern(
       : { result: askedByServer(outcome.inputRequired, bound(), context) };
   };
   if (!takesQuestions(capabilities)) {
-    const asking = { client, capabilities, ask: NOBODY, waiting: call.waiting };
+    const asking = { client, capabilities, ask: CANNOT_ASK, waiting: call.waiting };
     return make({ onApproval: approvalFrom(asking, context), signal });
   }
   const held = new HeldCall((ask, until) =>

@@ -47,8 +47,8 @@ export function takesQuestions({ elicitation, sampling }: JsonObject): boolean {
   return isJsonObject(elicitation) || isJsonObject(sampling);
 }
 
-/** For a client that can show nothing. */
-export const NOBODY: Ask = async () => refuse(RPC.internalError, "the client cannot be asked");
+/** For a client that cannot be asked anything. */
+export const CANNOT_ASK: Ask = async () => refuse(RPC.internalError, "the client cannot be asked");
 
 function supportsPages({ elicitation }: JsonObject): boolean {
   return isJsonObject(elicitation) && isJsonObject(elicitation["url"]);
@@ -210,7 +210,7 @@ function elicitationAnswer(answer: Answer): ElicitationAnswer {
   return { action: action === "cancel" ? "cancel" : "decline" };
 }
 
-/** A request as its server wrote it, as far as it was let through. */
+/** The request as its server wrote it, without what the board has removed. */
 function samplingParams({
   preferences,
   tools,

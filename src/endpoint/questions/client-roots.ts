@@ -10,7 +10,7 @@ import type { Client, Exchange } from "../client.ts";
 const ANSWER_MS = 10_000;
 const MOST_ROOTS = 100;
 const LONGEST_URI = 4096;
-/** Before these the client has not begun; or it wants to know quickly whether we are there. */
+/** During `initialize` a client does not answer yet, and a `ping` wants a quick answer. */
 const NOT_WITH: ReadonlySet<string> = new Set(["initialize", "ping"]);
 
 export class ClientRoots {
@@ -23,7 +23,7 @@ export class ClientRoots {
     this.#clock = clock;
   }
 
-  /** What is known of the client's roots does not hold any more. */
+  /** The client's roots may have changed, so it must be asked again. */
   changed(client: Client): void {
     const { era, canBeAsked, profile } = client;
     if (era === "legacy" && canBeAsked && isJsonObject(profile.capabilities["roots"])) {

@@ -2,11 +2,12 @@
 // request of the same caller, for a while.
 
 import { createHash } from "node:crypto";
-import type { InputRequired } from "../../model/caller-options.ts";
-import type { JsonObject } from "../../model/json.ts";
+import type { InputRequired, InputResponses } from "../../model/caller-options.ts";
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import type { Clock } from "../../util/clock.ts";
 import type { Exchange } from "../client.ts";
+import { invalidParams, type RpcError } from "../message.ts";
 import type { Sealer } from "../sealed.ts";
 import { HOLD_MS } from "./held-calls.ts";
 
@@ -43,22 +44,47 @@ export function sealState(state: RequestState, bound: Bound, { sealer, clock }: 
   return sealer.seal(PURPOSE, { ...bound, ...state, expiresAt: clock.now() + HOLD_MS });
 }
 
-/** Undefined if the client sent none. "invalid" if it is not good for this request. */
-export function openState(
+/** What a client brings back with a request that it sends again. Nothing of it is there the first time. */
+export interface BroughtBack {
+  responses: JsonObject | undefined;
+  state: RequestState | undefined;
+}
+
+/** `bound` is only made for a request that brings a state back: most bring none. */
+export function readBroughtBack(
+  { inputResponses: responses, requestState }: JsonObject,
+  bound: () => Bound,
+  sealing: Sealing,
+): BroughtBack | { error: RpcError } {
+  if (responses !== undefined && !isJsonObject(responses)) {
+    return invalidParams("inputResponses is not an object");
+  }
+  if (requestState === undefined) return { responses, state: undefined };
+  const state = openState(requestState, bound(), sealing);
+  return state === undefined ? invalidParams(INVALID_STATE) : { responses, state };
+}
+
+/** For the board: the answers, or that the server's questions shall come back. */
+export function inputOf({ responses, state }: BroughtBack): "return" | InputResponses {
+  if (responses === undefined && state === undefined) return "return";
+  return { responses: responses ?? {}, requestState: state?.upstream };
+}
+
+/** Undefined if it is not good for this request. */
+function openState(
   sealed: unknown,
   bound: Bound,
   { sealer, clock }: Sealing,
-): RequestState | undefined | "invalid" {
-  if (sealed === undefined) return undefined;
+): RequestState | undefined {
   const state = typeof sealed === "string" ? sealer.open(PURPOSE, sealed) : undefined;
-  if (state === undefined || Number(state["expiresAt"]) < clock.now()) return "invalid";
+  if (state === undefined || Number(state["expiresAt"]) < clock.now()) return undefined;
   const { caller, method, name, args } = bound;
   const isSame =
     state["caller"] === caller &&
     state["method"] === method &&
     state["name"] === name &&
     state["args"] === args;
-  return isSame ? (state as RequestState) : "invalid";
+  return isSame ? (state as RequestState) : undefined;
 }
 
 export const INVALID_STATE =

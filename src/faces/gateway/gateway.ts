@@ -1,5 +1,5 @@
-// The gateway: an HTTP server that gives every MCP client the board of its agent. It knows the routes, and how to stop
-// without losing a call; who may come in is access/, what is said on the wire is endpoint/.
+// The gateway: an HTTP server that gives every MCP client the board of its agent. It has the routes, and stops
+// without losing a call. access/ decides who may use it; endpoint/ speaks MCP.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
@@ -57,7 +57,7 @@ export interface GatewayOptions {
   routes?: ReadonlyMap<string, Route>;
   /** Routes that anybody may ask for, by path or by the start of one that ends in `/`. */
   openRoutes?: ReadonlyMap<string, Route>;
-  /** Hears how requests were answered, and of those that came to nothing. */
+  /** Is told how requests were answered, and which connections were refused. */
   watcher?: GatewayWatcher;
   clock: Clock;
   logger: Logger;
@@ -65,10 +65,10 @@ export interface GatewayOptions {
 
 interface GatewayWatcher {
   answered(route: RouteKind, status: number): void;
-  turnedAway(kind: "malformed" | "connections"): void;
+  refusedConnection(kind: "malformed" | "connections"): void;
 }
 
-/** What a request asked for, roughly. */
+/** The kinds of routes, as they are counted. */
 type RouteKind = "mcp" | "health" | "seeing" | "open" | "none";
 
 type GatewayState =
@@ -103,7 +103,7 @@ export class Gateway {
         ? createServer(settings, listener)
         : createTlsServer({ ...settings, ...tls }, listener);
     this.#server.maxConnections = maxConnections;
-    this.#server.on("drop", () => options.watcher?.turnedAway("connections"));
+    this.#server.on("drop", () => options.watcher?.refusedConnection("connections"));
     this.#server.on("connection", (socket: Socket) => {
       this.#sockets.add(socket);
       socket.once("close", () => {
@@ -114,7 +114,7 @@ export class Gateway {
     });
     // Bytes that are not HTTP, or a client that hangs up in the middle of a request.
     this.#server.on("clientError", (_error, socket) => {
-      options.watcher?.turnedAway("malformed");
+      options.watcher?.refusedConnection("malformed");
       if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
     });
   }
@@ -134,7 +134,7 @@ export class Gateway {
     return { connections: this.#sockets.size, bytesIn, bytesOut };
   }
 
-  /** Resolves to the address. Rejects with a PlugboardError if it cannot be had. */
+  /** Resolves to the address. Rejects with a PlugboardError if it cannot listen there. */
   async listen(): Promise<AddressInfo> {
     const { host, port } = this.#options;
     await new Promise<void>((resolve, reject) => {

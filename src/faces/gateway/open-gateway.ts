@@ -1,5 +1,5 @@
 // Puts a gateway together and starts it: what it keeps on disk, its agents, who may use it, and what an operator sees.
-// Start here.
+// Read this file first.
 
 import { randomBytes, randomUUID } from "node:crypto";
 import type { AddressInfo } from "node:net";
@@ -35,7 +35,7 @@ export interface OpenGatewayOptions extends ClientBoardOptions {
   agentIds: readonly string[];
   /** Reads the configuration of one of `agentIds`. */
   readAgent: (id: string) => Promise<AgentConfig>;
-  /** The agent behind `/mcp`. Its servers start with the gateway; those of other agents when they are first asked for. */
+  /** The agent behind `/mcp`. Its servers start with the gateway; those of other agents with their first request. */
   defaultAgent: string;
   /** The configuration file, if there is one. Only one gateway runs for a file. */
   configFile?: string;

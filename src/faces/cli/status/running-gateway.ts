@@ -19,7 +19,7 @@ import type { OutputView } from "../terminal/terminal.ts";
 const PATIENCE_MS = 5000;
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** Undefined if none runs, or if it cannot be asked, which is said. */
+/** Undefined if none runs, or if it cannot be asked; then a note says why. */
 export async function askGateway(context: CliContext): Promise<GatewayStatus | undefined> {
   const { io, clock, screen } = context;
   const stateDir = plugboardHome(io.env, io.homedir);
@@ -49,7 +49,7 @@ async function readStatus(
       ? {}
       : {
           ca: await readFile(certificate),
-          // It is the very certificate, so neither its issuer nor the name in it says more.
+          // Only this very certificate is trusted, so its issuer and the name in it need no check.
           allowPartialTrustChain: true,
           checkServerIdentity: () => undefined,
         };
@@ -57,7 +57,7 @@ async function readStatus(
   return new Promise((resolve, reject) => {
     const request = send(`${url}/api/status`, {
       ...tls,
-      // One more in a pool would keep the command from ending.
+      // A connection in a pool would keep the command from ending.
       agent: false,
       headers: { Authorization: `Bearer ${token}` },
       signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]),

@@ -113,7 +113,7 @@ export class Access {
   ): Admission | Promise<Admission> {
     const known = jwts.known(text);
     if (known !== undefined) return this.#admitClaims(known, request, agentId);
-    // A signature costs more than a hash, so that whoever sent many wrong tokens does not get there.
+    // Checking a signature is expensive, so an address that has sent many wrong tokens is refused before it.
     const wait = this.#failures.wait(this.#addressOf(request), MOST_FAILURES);
     if (wait > 0) return tooMany(wait, TOO_MANY_FAILURES);
     return this.#verifyJwt(jwts, text, request, agentId);
@@ -165,7 +165,7 @@ export class Access {
     return [...new Set(agents)];
   }
 
-  /** To the agents of the caller, and to its rate. */
+  /** Applies the caller's agents and its rate limit. */
   #restrict(admission: Admitted, agentId: string | undefined): Admission {
     const { caller, agents, policy } = admission;
     if (agents !== undefined && (agentId === undefined || !agents.includes(agentId))) {

@@ -26,7 +26,7 @@ const MOST_KEYS = 100;
 
 type FindKey = JWTVerifyGetKey;
 
-export interface IssuerSurroundings {
+export interface IssuerKeysOptions {
   fetch: GuardedFetch;
   rules: AddressRules;
   clock: Clock;
@@ -36,14 +36,14 @@ export interface IssuerSurroundings {
 
 export class IssuerKeys {
   readonly #issuer: JwtIssuer;
-  readonly #around: IssuerSurroundings;
+  readonly #options: IssuerKeysOptions;
   #keys: { find: FindKey; fetchedAt: number } | undefined;
   #failedAt = -Infinity;
   #fetching: Promise<void> | undefined;
 
-  constructor(issuer: JwtIssuer, around: IssuerSurroundings) {
+  constructor(issuer: JwtIssuer, options: IssuerKeysOptions) {
     this.#issuer = issuer;
-    this.#around = around;
+    this.#options = options;
   }
 
   /** Rejects with NETWORK if there are no keys to look in, and with an error of jose if none matches. */
@@ -60,7 +60,7 @@ export class IssuerKeys {
   };
 
   #age(): number {
-    const now = this.#around.clock.monotonic();
+    const now = this.#options.clock.monotonic();
     return this.#keys === undefined ? Infinity : now - this.#keys.fetchedAt;
   }
 
@@ -71,7 +71,7 @@ export class IssuerKeys {
 
   /** One at a time, for all who wait. Never rejects. */
   async #refresh(): Promise<void> {
-    const { clock, onProblem } = this.#around;
+    const { clock, onProblem } = this.#options;
     if (clock.monotonic() - this.#failedAt < RETRY) return;
     this.#fetching ??= this.#fetchKeys().then(
       (find) => {
@@ -125,12 +125,12 @@ export class IssuerKeys {
       throw new PlugboardError("PROTOCOL", `the metadata of ${issuer} names no jwks_uri`);
     }
     // The issuer chose it, so it is checked like a redirect.
-    this.#around.rules.checkUrl(new URL(uri), new URL(issuer));
+    this.#options.rules.checkUrl(new URL(uri), new URL(issuer));
     return uri;
   }
 
   async #fetchJson(url: string): Promise<unknown> {
-    const response = await this.#around.fetch(url, {
+    const response = await this.#options.fetch(url, {
       method: "GET",
       headers: { accept: "application/json" },
       deadline: DEADLINE,

@@ -1,5 +1,5 @@
-// Verifies JWTs: the issuer's signature, with an algorithm that the operator allows, and the time. For which endpoint
-// and which agent a token is, its claims say.
+// Verifies JWTs: the issuer's signature, with an algorithm that the operator allows, and the time. The claims
+// of a token say which endpoint and agent it is for.
 
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from "jose";
 import { PlugboardError } from "../../../model/errors.ts";
@@ -58,9 +58,9 @@ export class JwtVerifier {
     };
     this.#fetch = createFetch({ policy, env, clock });
     this.#clock = clock;
-    const around = { fetch: this.#fetch, rules: addressRules(policy), clock, onProblem };
+    const common = { fetch: this.#fetch, rules: addressRules(policy), clock, onProblem };
     this.#issuers = new Map(
-      issuers.map((issuer) => [issuer.issuer, { issuer, keys: new IssuerKeys(issuer, around) }]),
+      issuers.map((issuer) => [issuer.issuer, { issuer, keys: new IssuerKeys(issuer, common) }]),
     );
   }
 

@@ -6,7 +6,7 @@ import type { GatewaySettings } from "../../../model/gateway-settings.ts";
 
 export const WELL_KNOWN = "/.well-known/oauth-protected-resource";
 
-/** The default agent has two. The first one is the one to show. */
+/** The paths of an agent's endpoint. The default agent has two; show people the first one. */
 export function endpointPaths(agentId: string): [string, ...string[]] {
   const path = `/agents/${encodeURIComponent(agentId)}/mcp`;
   return agentId === DEFAULT_AGENT ? ["/mcp", path] : [path];

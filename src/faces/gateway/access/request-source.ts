@@ -27,7 +27,7 @@ export class RequestSource {
   readonly #hosts = new Set<string>();
   readonly #suffixes: string[] = [];
   readonly #origins: ReadonlySet<string>;
-  /** Nearly all requests come with the same one. */
+  /** The last one that was allowed: nearly all requests have the same. */
   #lastHost: string | undefined;
 
   constructor({ host, publicUrl, allowedHosts, allowedOrigins }: SourceSettings) {
@@ -120,7 +120,7 @@ export class RequestSource {
   }
 }
 
-/** This machine, or the very host that was asked. A browser says `null` where it does not tell. */
+/** This machine, or the very host that was asked. Browsers send `null` for pages without an origin. */
 function isOwnOrigin(origin: string, host: string | undefined): boolean {
   if (origin.length > LONGEST_HOST || !/^https?:\/\//.test(origin)) return false;
   if (!URL.canParse(origin)) return false;
@@ -132,7 +132,7 @@ function repeatedHeader(rawHeaders: readonly string[]): string | undefined {
   let seen = "";
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const length = rawHeaders[at]?.length ?? 0;
-    // Most names are none of them by their length alone.
+    // Their lengths rule out most names.
     if (length !== 4 && length !== 6 && length !== 13 && length !== 14) continue;
     const name = rawHeaders[at]?.toLowerCase() ?? "";
     if (!ONCE.has(name)) continue;

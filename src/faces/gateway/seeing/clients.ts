@@ -1,11 +1,11 @@
-// Who uses the gateway: a line for each caller, agent and program, with or without a session.
+// Who uses the gateway: an entry for each caller, agent and program, with or without a session.
 
 import type { Caller } from "../../../model/caller.ts";
 import type { Clock } from "../../../util/clock.ts";
 
-/** Programs call themselves what they like, so that there may be any number of names. */
+/** Programs choose their own names, so there could be any number of them. */
 const MOST_CLIENTS = 500;
-/** Whoever has asked for something since then is there. */
+/** How long a client counts as present after its last request. */
 const PRESENT_MS = 5 * 60_000;
 
 export interface ClientName {

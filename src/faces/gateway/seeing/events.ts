@@ -2,6 +2,7 @@
 // was away goes on where it stopped. Nothing is written out as long as nobody reads.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { KEEP_ALIVE_MS, STREAM_HEADERS } from "../../../endpoint/http/reply.ts";
 import { jsonOfAnyDepth } from "../../../util/canonical-json.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 
@@ -9,8 +10,6 @@ import type { Clock, Timer } from "../../../util/clock.ts";
 const KEPT = 4096;
 /** Events within this time are sent together. */
 const FLUSH_MS = 25;
-/** Proxies close connections on which nothing has moved for a minute. */
-const KEEP_ALIVE_MS = 25_000;
 /** What may wait for a slow reader before it is cut off. It comes back with the id of the last event it has read. */
 const MOST_UNREAD = 1024 * 1024;
 const MOST_READERS = 32;
@@ -60,11 +59,7 @@ export class GatewayEvents {
       reply.writeHead(503, { "Content-Type": "text/plain", "Retry-After": "10" });
       return void reply.end(`there are already ${MOST_READERS} readers of the events\n`);
     }
-    reply.writeHead(200, {
-      "Content-Type": "text/event-stream",
-      "Cache-Control": "no-cache, no-transform",
-      "X-Accel-Buffering": "no",
-    });
+    reply.writeHead(200, STREAM_HEADERS);
     if (request.method === "HEAD") return void reply.end();
     // Whoever reads already must not get these twice.
     this.#send();
@@ -87,7 +82,7 @@ export class GatewayEvents {
     if (lastId === undefined) return this.#snapshot();
     const oldest = Math.max(0, this.#count - KEPT);
     const next = this.#numberAfter(String(lastId));
-    // Of an earlier run, or of none.
+    // The id is from an earlier run, or not one of ours.
     if (next === undefined) return `${event("gap", {})}${this.#snapshot()}`;
     if (next >= oldest) return `: resumed\n\n${this.#textFrom(next)}`;
     // The snapshot comes last: it also tells what was done by the events that are lost.

@@ -1,5 +1,5 @@
 // What an operator sees of a running gateway: watches its boards, sessions and requests, and has the routes that show
-// them. Start here.
+// them. Read this file first.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Session, SessionChange } from "../../../endpoint/http/sessions.ts";
@@ -19,7 +19,7 @@ import { type GatewayStatus, gatewayStatus } from "./status.ts";
 import { Tally } from "./tally.ts";
 import { VisitLines } from "./visit-lines.ts";
 
-/** What of the gateway itself is shown. */
+/** What is shown of the gateway itself. */
 export interface ShownGateway {
   readonly isReady: boolean;
   readonly inFlight: number;
@@ -62,7 +62,7 @@ const GUARD_REFUSALS: Readonly<Record<string, RefusalKind>> = {
 
 const LONGEST_PATH = 100;
 
-/** For the client, a session that was put away is still the same. */
+/** An idle session has no line: for its client it goes on. */
 const SESSION_LINES: Readonly<Record<SessionChange, string | undefined>> = {
   begun: "session begins",
   resumed: "session goes on",
@@ -127,7 +127,7 @@ export class Seeing {
     ]);
   }
 
-  /** What is shown, once it exists. */
+  /** Says what to show. The gateway and its sessions are made after this object. */
   show(
     gateway: ShownGateway,
     sessions: { list(): readonly Session[]; readonly size: number },
@@ -178,7 +178,7 @@ export class Seeing {
     );
   }
 
-  /** A client has asked for something. One with a session is known by that. */
+  /** A client has sent a request. A client with a session is logged when its session begins. */
   asked(caller: Caller, agent: string, client: ClientName | undefined, isInSession: boolean): void {
     const isNew = this.clients.seen(caller, agent, client);
     if (!isNew || isInSession) return;
@@ -202,7 +202,7 @@ export class Seeing {
     else known.count += 1;
   }
 
-  /** A request was refused before anybody looked at what it wants; `stage` says by which check. */
+  /** A request was refused before it was read; `stage` says by which check. */
   refused(
     { socket, url = "" }: IncomingMessage,
     refusal: { status: number; headers: Record<string, string> },
@@ -216,13 +216,13 @@ export class Seeing {
     this.#lines.say("refusal", `refused: ${REFUSAL_LINES[kind]}`, { path, from });
   }
 
-  /** The gateway has turned somebody away for a reason of its own. */
-  turnedAway(kind: "malformed" | "connections"): void {
+  /** A connection was refused before there was a request. */
+  refusedConnection(kind: "malformed" | "connections"): void {
     this.#refuse(kind);
     this.#lines.say("refusal", `refused: ${REFUSAL_LINES[kind]}`, {});
   }
 
-  /** Ends the streams of events, and says what has not been said yet. */
+  /** Ends the streams of events, and logs what was held back. */
   close(): void {
     this.events.close();
     this.#lines.close();

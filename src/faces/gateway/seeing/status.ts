@@ -1,5 +1,5 @@
 // `/api/status`: the gateway, its agents and their servers, and who uses them, as JSON. It holds no token and no
-// session id: whoever reads it cannot become one of those it is about.
+// session id, so a reader cannot act as one of the clients.
 
 import type { Session } from "../../../endpoint/http/sessions.ts";
 import { stateToJson } from "../../../model/server-state.ts";

@@ -1,5 +1,4 @@
-// Counts what the boards do, as cheaply as it can be done: every call passes here. Those who want to see the numbers add
-// them up when they look.
+// Counts what the boards do. Every call passes here, so counting must be cheap; readers add up the numbers.
 
 import type { BoardBase } from "../../../model/board.ts";
 import type { CallEvent, ServerEvent } from "../../../model/events.ts";
@@ -11,7 +10,7 @@ export const BOUNDS_MS = [
 
 /** Tools beyond this are counted together, for each server: every one of them costs lines in `/metrics`. */
 const MOST_TOOLS = 300;
-/** The name under which they are counted. No tool is called so: a space is not allowed in a tool's name. */
+/** The name under which they are counted. No tool has it, since a tool's name has no space. */
 export const OTHER_TOOLS = "other tools";
 /** In place of a server's name, for tools that have none. */
 export const NATIVE = "native";
