@@ -146,10 +146,12 @@ describe("a renewal", () => {
     expect(statusOf(board, "docs").state.kind).toBe("needs-auth");
     // As if from better days.
     const { discovery } = await readDocument(stateDir, "server");
-    const { grantKey, openAuthStore } = await import("../../src/auth/store.ts");
+    const { authStore, grantKey } = await import("../../src/auth/store.ts");
     const key = grantKey(discovery as Parameters<typeof grantKey>[0], oauth.url, "public");
     const { systemClock } = await import("../../src/util/clock.ts");
-    await openAuthStore(stateDir, systemClock).write("grant", key, { tokens: oauth.issue() });
+    const { GrantFiles } = await import("../../src/state/files/grant-files.ts");
+    const store = authStore(new GrantFiles(stateDir, systemClock));
+    await store.write("grant", key, { tokens: oauth.issue() });
     oauth.expireTokens();
     const again = await connect(oauth, { stateDir }, { oauth: { clientId: "public" } });
     expect(statusOf(again, "docs").lastError).toContain("127.0.0.1");

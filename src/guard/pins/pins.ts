@@ -8,11 +8,11 @@ import type { GuardedCall, StageFor } from "../../model/guard.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { type Logger, silentLogger } from "../../model/logger.ts";
 import type { LostPins, PinnedServer, ServerPins } from "../../model/pin.ts";
+import { type PinStore, UNCHANGED } from "../../model/shared-state.ts";
 import type { ToolDefinition } from "../../model/tool.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { compare, isFirstFor, observe, type PinChange, type Sighting, toSighting } from "./pin.ts";
-import { type PinStore, UNCHANGED } from "./pin-store.ts";
 import { lostReason, refusal, toDiagnostics, nameOnly } from "./report.ts";
 import { reasonOf } from "../../util/system-problem.ts";
 
@@ -240,6 +240,7 @@ export class Pins {
     try {
       let lost: LostPins | undefined;
       const stored = await this.#store.update(id, (pins, missing) => {
+        lost = undefined;
         // Pins that this process still knows take the place of those that are lost.
         const isForgotten = watch.isStored && missing === undefined;
         const known = pins ?? (isForgotten ? undefined : watch.pins);

@@ -15,6 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { AuditLog, type AuditLogOptions } from "../../../src/guard/audit/audit-log.ts";
+import { auditIn } from "../../../src/state/files/audit-file.ts";
 import { recordingLogger } from "../../support/logger.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { record } from "./records.ts";
@@ -35,8 +36,14 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-function openLog(options: Partial<AuditLogOptions> = {}): AuditLog {
-  const log = new AuditLog({ file, ...options });
+interface OpenLogOptions extends Omit<AuditLogOptions, "trail"> {
+  path?: string;
+  maxBytes?: number;
+}
+
+function openLog({ path = file, maxBytes, ...options }: OpenLogOptions = {}): AuditLog {
+  const trail = auditIn(path, { ...(maxBytes && { maxBytes }) });
+  const log = new AuditLog({ trail, ...options });
   logs.push(log);
   return log;
 }
@@ -52,7 +59,7 @@ const names = (from: number, to: number) =>
 
 describe("a call that starts", () => {
   it("is in the file before it is sent, the first one too", async () => {
-    const log = openLog({ file: join(directory, "new", "audit.jsonl") });
+    const log = openLog({ path: join(directory, "new", "audit.jsonl") });
     for (const tool of ["a", "b"]) {
       const each = record({ tool });
       await log.start(each);
@@ -94,7 +101,7 @@ describe("a call that starts", () => {
 
 describe("AuditLog", () => {
   it("writes a line of JSON per call, for its owner alone", async () => {
-    const log = openLog({ file: join(directory, "new", "audit.jsonl") });
+    const log = openLog({ path: join(directory, "new", "audit.jsonl") });
     log.record(
       record({
         session: "s",

@@ -6,7 +6,7 @@ import { signInError } from "../../../src/auth/sign-in-error.ts";
 import { toFailure } from "../../../src/bridge/failure.ts";
 import { toOutcome } from "../../../src/bridge/outcome.ts";
 import { approvalStage } from "../../../src/guard/approval.ts";
-import { ApprovalStore } from "../../../src/guard/approval-store.ts";
+import { GivenApprovals } from "../../../src/guard/given-approvals.ts";
 import { outputStage } from "../../../src/guard/output/stage.ts";
 import { refusal as pinRefusal } from "../../../src/guard/pins/report.ts";
 import { createPolicy } from "../../../src/guard/policy.ts";
@@ -177,7 +177,7 @@ const FAILURES: Record<ErrorCode, Record<string, () => Made>> = {
   },
   NOT_APPROVED: {
     "nobody asked": () => {
-      const store = new ApprovalStore({ agent: { agent: "main" } });
+      const store = new GivenApprovals({ agent: { agent: "main" } });
       const stage = approvalStage({ servers: guards({}), agentMode: "ask", ask: undefined, store });
       return refusal(pass(stage, callOf(poisoned)));
     },

@@ -1,9 +1,9 @@
 // `plugboard approvals`: lists the tools that the user has always allowed, and forgets them.
 
-import { ApprovalReview } from "../../../board/approvals.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import type { StoredApproval } from "../../../model/approval.ts";
 import { PlugboardError } from "../../../model/errors.ts";
+import { openFileState } from "../../../state/files/open.ts";
 import { compileGlob } from "../../../util/glob.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
@@ -24,8 +24,8 @@ export async function runApprovals(
   context: CliContext,
 ): Promise<number> {
   const { io, clock, screen, options } = context;
-  const review = new ApprovalReview(plugboardHome(io.env, io.homedir), clock);
-  const all = (await review.list()).filter(
+  const { approvals } = openFileState(plugboardHome(io.env, io.homedir), { clock });
+  const all = (await approvals.list()).filter(
     ({ agent }) => options.agent === undefined || agent === options.agent,
   );
   if (action.kind === "list") {
@@ -33,7 +33,7 @@ export async function runApprovals(
     return EXIT.ok;
   }
   const forgotten = action.kind === "forget-all" ? all : matching(action.pattern, all);
-  await review.forget(forgotten);
+  await approvals.forget(forgotten);
   if (options.json) screen.json({ forgotten: forgotten.map(toJson) });
   else screen.lines(forgotten.map(({ tool }) => `forgot ${oneLine(tool)}`));
   if (forgotten.length === 0) screen.note("there is nothing to forget");

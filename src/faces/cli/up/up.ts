@@ -16,10 +16,8 @@ import { PlugboardError } from "../../../model/errors.ts";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
 import { bindingProblem } from "../../../net/binding.ts";
 import { withProxy } from "../../../net/proxy-env.ts";
-import { GatewayTokens } from "../../../state/gateway-tokens.ts";
+import { openFileState } from "../../../state/files/open.ts";
 import { tryLock } from "../../../state/lock.ts";
-import { SealKeys } from "../../../state/seal-keys.ts";
-import { FileSessionStore } from "../../../state/session-store.ts";
 import { Access, type Admission, type Refusal } from "../../gateway/access/access.ts";
 import { GatewayAgents, type Visitor } from "../../gateway/agents.ts";
 import { readTls } from "../../gateway/access/tls.ts";
@@ -39,26 +37,16 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
   const settings = withOptions(config.settings, command);
   const unlock = await tryLock(join(stateDir, "gateway", `${lockName(source)}.lock`));
   if (unlock === undefined) throw alreadyRuns(source);
-  const tokens = new GatewayTokens({ stateDir, clock, random: randomBytes });
+  const state = openFileState(stateDir, { clock, logger });
+  const { tokens } = state;
   const onProblem = (message: string): void => logger.warn(message);
-  const keys = await SealKeys.open({
-    stateDir,
-    clock,
-    random: randomBytes,
-    keepFor: SESSION_MS,
-    onProblem,
-  });
-  const store = new FileSessionStore({
-    stateDir,
-    clock,
-    onWriteError: (error) => logger.warn(`a session could not be saved: ${String(error)}`),
-  });
+  const keys = await state.openSealKeys({ keepFor: SESSION_MS, onProblem });
   try {
     await tokens.ensureDefault();
     const sealer = new Sealer(keys, randomBytes);
     const sessions = new Sessions({
       sealer,
-      store,
+      store: state.sessions,
       newId: randomUUID,
       clock,
       idleMs: settings.idleTimeout,
@@ -110,11 +98,10 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     agents.endStreams();
     await gateway.close();
     await access.close();
-    await tokens.close();
     await agents.close();
     return EXIT.ok;
   } finally {
-    await store.close();
+    await state.close();
     keys.close();
     await unlock();
   }

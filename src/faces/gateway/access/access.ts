@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from "node:http";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
-import type { GatewayToken, TokenStore } from "../../../state/gateway-tokens.ts";
+import type { GatewayToken, TokenStore } from "../../../model/shared-state.ts";
 import type { ProxyEnv } from "../../../net/proxy-env.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
@@ -17,7 +17,7 @@ export type { Admission, Refusal } from "./admission.ts";
 
 export interface AccessOptions {
   settings: GatewaySettings;
-  tokens: TokenStore;
+  tokens: Pick<TokenStore, "find">;
   clock: Clock;
   /** For the keys of issuers: `network.allow`, and the environment with the proxy variables. */
   network: { allow: readonly string[]; env: ProxyEnv };
@@ -41,7 +41,7 @@ const WRONG_TOKEN = "this token is not valid: it is wrong, has expired or was re
 
 export class Access {
   readonly #settings: GatewaySettings;
-  readonly #tokens: TokenStore;
+  readonly #tokens: Pick<TokenStore, "find">;
   readonly #source: RequestSource;
   readonly #resource: ProtectedResource;
   readonly #rate: RequestRate;

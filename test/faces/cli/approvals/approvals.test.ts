@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ApprovalStore } from "../../../../src/guard/approval-store.ts";
+import { GivenApprovals } from "../../../../src/guard/given-approvals.ts";
+import { ApprovalFile } from "../../../../src/state/files/approval-file.ts";
 import { localTime } from "../../../../src/faces/cli/terminal/local-time.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { subject } from "../../../guard/subjects.ts";
@@ -13,7 +14,9 @@ const stateDir = () => join(scratch.directory, "home");
 
 async function allow(tool: string, agent = "default", config?: string): Promise<void> {
   const whose = { agent, ...(config !== undefined && { config }) };
-  await new ApprovalStore({ agent: whose, stateDir: stateDir(), clock }).add(subject(tool));
+  await new GivenApprovals({ agent: whose, store: new ApprovalFile(stateDir(), clock), clock }).add(
+    subject(tool),
+  );
 }
 
 const left = async (): Promise<string[]> => {
