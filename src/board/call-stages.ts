@@ -20,6 +20,7 @@ import type { Next, StageFor, ToolSubject } from "../model/guard.ts";
 import type { Logger } from "../model/logger.ts";
 import type { BoardState } from "../model/shared-state.ts";
 import { auditIn } from "../state/files/audit-file.ts";
+import { LocalLimits } from "../state/local-limits.ts";
 import type { Clock } from "../util/clock.ts";
 import type { BoardGuardOptions, SessionGuard } from "./guard.ts";
 import { reasonOf } from "../util/system-problem.ts";
@@ -83,7 +84,9 @@ export class CallStages {
         clock,
       });
     const perMinute = session && SESSION_RATE_LIMIT;
-    this.rateLimit = rateLimitStage({ servers, clock, perMinute });
+    // A session's own limits are for this session alone.
+    const limits = (session ? undefined : state?.limits) ?? new LocalLimits(clock);
+    this.rateLimit = rateLimitStage({ servers, limits, of: agent.agentId, clock, perMinute });
     this.concurrency = concurrencyStage(servers);
     const sharedStages = (subject: ToolSubject): CallStages | undefined =>
       session?.isShared(subject) ? shared : undefined;

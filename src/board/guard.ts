@@ -77,7 +77,7 @@ export class BoardGuard {
     });
     const redact = <Value>(value: Value): Value => redactor.value(value);
     const store = state === undefined ? memoryPins() : cleanPins(state.pins, redact);
-    this.#pins = new Pins({ store, clock, logger });
+    this.#pins = new Pins({ store, changes: state?.changes, clock, logger });
     this.#contentPins = new ContentPins({ store, clock, logger, redact });
   }
 
@@ -248,7 +248,7 @@ export class BoardGuard {
   }
 
   async close(): Promise<void> {
-    await this.#pins.flush();
+    await this.#pins.close();
     await (await this.#loading)?.close();
   }
 

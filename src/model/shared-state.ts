@@ -30,6 +30,8 @@ export interface BoardState {
   approvals: ApprovalStore;
   grants: GrantStore;
   audit: AuditTrail;
+  limits: Limits;
+  changes: Invalidation;
 }
 
 /** What is stored about a server definition's pins. */
@@ -151,6 +153,57 @@ export interface ReadAuditOptions {
   signal?: AbortSignal;
   /** For each line that is not one of an audit: torn, changed, or of another program. */
   onDamage?: () => void;
+}
+
+/**
+ * Says that something changed, so that others need not ask all the time. The stores publish what they change: `pins`.
+ * It is a hint and never the only way to notice: a message may be lost, several may arrive as one, and one may
+ * arrive for nothing. Whoever listens reads again what it needs.
+ */
+export interface Invalidation {
+  /** Resolves when everybody else can notice. Never rejects. */
+  publish(topic: Topic): Promise<void>;
+  /**
+   * Everybody hears of it, the process that published it too, within a second unless the message is lost. The
+   * function that is returned ends it.
+   */
+  subscribe(topic: Topic, listener: () => void): () => void;
+}
+
+export type Topic = "pins";
+
+/** A bucket holds as many as are allowed in a minute, and refills steadily. */
+export interface LimitBucket {
+  /** Names it among all that share the state. */
+  key: string;
+  perMinute: number;
+}
+
+/** What cannot go on at once. */
+export interface Delay {
+  /** Nothing was taken. */
+  isRefused: boolean;
+  /** Milliseconds until each bucket has one, in the order in which they were named. */
+  waits: readonly number[];
+}
+
+/**
+ * How often something may happen, by everybody together. What is counted may be lost: it only lets a minute's worth
+ * pass once more. Never rejects: while the store is down, each process limits what it does itself. With files, each
+ * process always does.
+ */
+export interface Limits {
+  /**
+   * Takes one from each bucket or from none, in one step: a call that one limit refuses must not use up another. One
+   * that is not there yet is taken in advance, so that calls keep their order, unless its bucket needs longer than
+   * `longestWait`. Undefined if the call can go on at once; every call asks, so whoever knows at once makes no promise.
+   */
+  take(
+    buckets: readonly LimitBucket[],
+    longestWait: number,
+  ): undefined | Delay | Promise<undefined | Delay>;
+  /** For what was taken and is not used. */
+  giveBack(buckets: readonly LimitBucket[]): void;
 }
 
 /** The token that the gateway makes at its first start. */

@@ -1,11 +1,10 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { rateLimitStage, TokenBucket } from "../../src/guard/rate-limit.ts";
+import { rateLimitStage } from "../../src/guard/rate-limit.ts";
 import { serverGuards } from "../../src/guard/server-guards.ts";
 import { SESSION_RATE_LIMIT } from "../../src/guard/session-limits.ts";
 import type { ServerGuard } from "../../src/model/guard-settings.ts";
 import type { StageFor, ToolSubject } from "../../src/model/guard.ts";
-import { systemClock } from "../../src/util/clock.ts";
+import { LocalLimits } from "../../src/state/local-limits.ts";
 import { ManualClock, settle } from "../support/manual-clock.ts";
 import { callOf, contentOf, pass, refusal, subject } from "./subjects.ts";
 
@@ -15,7 +14,8 @@ function limited(rateLimit: ServerGuard["rateLimit"], perMinute?: number | false
     { name: "docs", origin: "agent", guard: { rateLimit } },
     { name: "free", origin: "agent" },
   ]);
-  return { clock, stage: rateLimitStage({ servers, clock, perMinute }) };
+  const limits = new LocalLimits(clock);
+  return { clock, stage: rateLimitStage({ servers, limits, of: "main", clock, perMinute }) };
 }
 
 /** How many of so many calls get through at once. The others are cancelled. */
@@ -196,33 +196,6 @@ describe("a rate limit", () => {
     expect(call.decision.verdict).toBe("refused");
     await clock.advance(30_000);
     await Promise.all(others);
-  });
-});
-
-describe("a bucket", () => {
-  it("has a token when it said it would, and never more than its size", () => {
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: 1_000_000 }),
-        fc.array(fc.integer({ min: 0, max: 90_000 }), { maxLength: 30 }),
-        (perMinute, pauses) => {
-          let now = 0;
-          const bucket = new TokenBucket(perMinute, { ...systemClock, monotonic: () => now });
-          for (const pause of pauses) {
-            now += pause;
-            let taken = 0;
-            while (bucket.wait() === 0 && taken < 50) {
-              bucket.take();
-              taken += 1;
-            }
-            expect(taken).toBeLessThanOrEqual(perMinute);
-            now += bucket.wait();
-            expect(bucket.wait()).toBe(0);
-          }
-        },
-      ),
-      { numRuns: 300 },
-    );
   });
 });
 

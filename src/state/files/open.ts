@@ -6,8 +6,10 @@ import { type Logger, silentLogger } from "../../model/logger.ts";
 import type { SharedState } from "../../model/shared-state.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { reasonOf } from "../../util/system-problem.ts";
+import { LocalLimits } from "../local-limits.ts";
 import { ApprovalFile } from "./approval-file.ts";
 import { auditIn } from "./audit-file.ts";
+import { ChangeFiles } from "./change-files.ts";
 import { GrantFiles } from "./grant-files.ts";
 import { PinFiles } from "./pin-files.ts";
 import { SealKeyFile } from "./seal-key-file.ts";
@@ -29,10 +31,13 @@ export function openFileState(stateDir: string, options: FileStateOptions = {}):
     onWriteError: (error) =>
       logger.warn("a session could not be saved", { reason: reasonOf(error) }),
   });
+  const changes = new ChangeFiles(stateDir, clock);
   return {
-    pins: new PinFiles({ stateDir, clock, logger }),
+    pins: new PinFiles({ stateDir, clock, logger, changes }),
+    changes,
     approvals: new ApprovalFile(stateDir, clock),
     grants: new GrantFiles(stateDir, clock),
+    limits: new LocalLimits(clock),
     audit: auditIn(join(stateDir, "audit.jsonl"), { clock }),
     tokens,
     sessions,

@@ -16,6 +16,7 @@ import type {
 } from "../../model/pin.ts";
 import {
   type ChangePins,
+  type Invalidation,
   type PinStore,
   type StoredPins,
   UNCHANGED,
@@ -41,6 +42,8 @@ export interface PinFilesOptions {
   stateDir: string;
   clock?: Clock;
   logger?: Logger;
+  /** Is told of every change. */
+  changes?: Pick<Invalidation, "publish">;
 }
 
 export class PinFiles implements PinStore {
@@ -50,8 +53,10 @@ export class PinFiles implements PinStore {
   readonly #known: string;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #changes: Pick<Invalidation, "publish"> | undefined;
 
-  constructor({ stateDir, clock = systemClock, logger = silentLogger }: PinFilesOptions) {
+  constructor({ stateDir, clock = systemClock, logger = silentLogger, changes }: PinFilesOptions) {
+    this.#changes = changes;
     this.#directory = join(stateDir, "pins");
     this.#known = join(stateDir, "pinned");
     this.#clock = clock;
@@ -74,6 +79,7 @@ export class PinFiles implements PinStore {
     const name = fileName(id);
     const path = join(this.#directory, name);
     await makeDirectory(this.#directory);
+    let isChanged = false;
     const task = async (): Promise<ServerPins | undefined> => {
       const stored = await this.#readStored(name, id);
       const before = stored.kind === "pinned" ? stored.pins : undefined;
@@ -87,9 +93,12 @@ export class PinFiles implements PinStore {
         await writeJsonFile(path, toFile(after));
         if (before === undefined) await this.#writeRecord(name, id);
       }
+      isChanged = after !== before;
       return after;
     };
-    return withLock(`${path}.lock`, this.#clock, task, PATIENCE_MS);
+    const after = await withLock(`${path}.lock`, this.#clock, task, PATIENCE_MS);
+    if (isChanged) await this.#changes?.publish("pins");
+    return after;
   }
 
   async list(): Promise<ServerPins[]> {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { approve } from "../../../src/guard/pins/pin.ts";
 import type { PinStore } from "../../../src/model/shared-state.ts";
+import { openFileState } from "../../../src/state/files/open.ts";
 import { PinFiles } from "../../../src/state/files/pin-files.ts";
 import { memoryPins } from "../../../src/state/memory.ts";
 import { Pins } from "../../../src/guard/pins/pins.ts";
@@ -22,7 +23,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await Promise.all(started.map((pins) => pins.flush()));
+  await Promise.all(started.map((pins) => pins.close()));
   started = [];
   await rm(stateDir, { recursive: true, force: true });
 });
@@ -79,7 +80,7 @@ async function pinned(tools: ToolDefinition[], instructions?: string): Promise<v
 }
 
 async function approveAll(): Promise<void> {
-  await new PinFiles({ stateDir }).update(
+  await openFileState(stateDir).pins.update(
     id,
     (pins) =>
       pins && {
@@ -307,6 +308,22 @@ describe("with block", () => {
     expect((await call(pins, "read")).ended).toMatchObject({ code: "CHANGED_TOOL" });
     back = true;
     expect((await call(pins, "read")).ended).toBe(outcome);
+  });
+
+  it("offers a tool again when it is approved elsewhere, although nobody calls it", async () => {
+    await pinned([tool("read")]);
+    const { pins: store, changes } = openFileState(stateDir);
+    const pins = new Pins({ store, changes });
+    started.push(pins);
+    let isOffered: () => void = () => {};
+    const offered = new Promise<void>((resolve) => (isOffered = resolve));
+    await pins.open(id, "block", { onOffer: () => isOffered() });
+    pins.check("docs", [tool("read"), tool("new")], undefined);
+    await pins.flush();
+    expect(pins.offers("docs", "new")).toBe(false);
+    await approveAll();
+    await offered;
+    expect(pins.offers("docs", "new")).toBe(true);
   });
 
   it("takes what it knows where pins are lost while it runs", async () => {

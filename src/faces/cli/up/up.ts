@@ -62,6 +62,7 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     const access = new Access({
       settings,
       tokens,
+      limits: state.limits,
       clock,
       network: { allow: config.networkAllow ?? [], env: withProxy(io.env, config.networkProxy) },
       onProblem,

@@ -10,6 +10,7 @@ import { onTestFinished } from "vitest";
 import { gatewaySettings } from "../../../../src/config/gateway.ts";
 import { Access } from "../../../../src/faces/gateway/access/access.ts";
 import type { GatewaySettings } from "../../../../src/model/gateway-settings.ts";
+import { LocalLimits } from "../../../../src/state/local-limits.ts";
 import { TokenFiles } from "../../../../src/state/files/token-files.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
@@ -49,6 +50,7 @@ export async function openRig(
   const access = new Access({
     settings,
     tokens,
+    limits: new LocalLimits(clock),
     clock,
     network: { allow: networkAllow, env: {} },
     onProblem: (message) => problems.push(message),
