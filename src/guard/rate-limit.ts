@@ -86,12 +86,20 @@ function within(
     limits.giveBack(buckets);
     throw cancelled();
   };
+  const whenKnown = async (
+    asked: Promise<undefined | Delay>,
+    call: GuardedCall,
+    next: Next,
+  ): Promise<CallOutcome> => {
+    const delay = await asked;
+    return delay === undefined ? next(call) : later(delay, call, next);
+  };
   // Not async: a call within its limits should not pay for a promise.
   return (call, next) => {
     const delay = limits.take(buckets, LONGEST_WAIT_MS);
     if (delay === undefined) return next(call);
     if (!(delay instanceof Promise)) return later(delay, call, next);
-    return delay.then((known) => (known === undefined ? next(call) : later(known, call, next)));
+    return whenKnown(delay, call, next);
   };
 }
 

@@ -27,19 +27,24 @@ export class LocalLimits implements Limits {
     this.#clock = clock;
   }
 
+  /** Every call pays for this. */
   take(buckets: readonly LimitBucket[], longestWait: number): undefined | Delay {
     const now = this.#clock.monotonic();
     let waits: number[] | undefined;
     let isRefused = false;
-    for (const [index, bucket] of buckets.entries()) {
-      const { left } = this.#level(bucket, now);
-      if (left >= WHOLE) continue;
-      const wait = Math.ceil(((1 - left) * MINUTE) / bucket.perMinute);
-      waits ??= buckets.map(() => 0);
-      waits[index] = wait;
-      isRefused ||= wait > longestWait;
+    let index = 0;
+    for (const bucket of buckets) {
+      const level = this.#level(bucket, now);
+      if (level.left < WHOLE) {
+        const wait = Math.ceil(((1 - level.left) * MINUTE) / bucket.perMinute);
+        waits ??= buckets.map(() => 0);
+        waits[index] = wait;
+        isRefused ||= wait > longestWait;
+      }
+      level.left -= 1;
+      index += 1;
     }
-    if (!isRefused) for (const bucket of buckets) this.#level(bucket, now).left -= 1;
+    if (isRefused) this.giveBack(buckets);
     return waits && { isRefused, waits };
   }
 
