@@ -25,8 +25,8 @@ export interface BoardOptions extends RequestHandlers {
    */
   stateDir?: string;
   /**
-   * Where the board keeps pins, approvals, tokens and its audit log, instead of files in `stateDir`: what several
-   * boards and machines share.
+   * Where the board keeps pins, approvals, tokens and its audit log, instead of files in `stateDir`. The gateway's
+   * boards share theirs.
    */
   state?: BoardState;
   /**

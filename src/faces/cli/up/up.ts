@@ -14,6 +14,7 @@ import { Sealer } from "../../../endpoint/sealed.ts";
 import type { Board } from "../../../model/board.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
+import type { SharedState } from "../../../model/shared-state.ts";
 import { bindingProblem } from "../../../net/binding.ts";
 import { withProxy } from "../../../net/proxy-env.ts";
 import { openFileState } from "../../../state/files/open.ts";
@@ -57,7 +58,7 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
       newId: randomUUID,
       clock,
       logger,
-      open: (id) => openAgent(id, config, context),
+      open: (id) => openAgent(id, config, state, context),
     });
     const access = new Access({
       settings,
@@ -132,6 +133,7 @@ function withOptions(settings: GatewaySettings, { host, port }: UpCommand): Gate
 async function openAgent(
   id: string,
   { agentIds }: GatewayConfig,
+  state: SharedState,
   context: CliContext,
 ): Promise<Board | undefined> {
   if (!agentIds.includes(id)) return undefined;
@@ -145,6 +147,7 @@ async function openAgent(
       clock,
       logger,
       stateDir: plugboardHome(io.env, io.homedir),
+      state,
       workspaceDir: agent.workspace ?? io.cwd,
       defaultToolTimeout: CLIENT_TOOL_TIMEOUT,
       ...declineUnattributed(logger),
