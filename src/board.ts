@@ -13,9 +13,11 @@ import type { UnmatchedRule } from "./model/guard-settings.ts";
 import type { JsonObject } from "./model/json.ts";
 import type { BoardPrompts } from "./model/prompt.ts";
 import type { BoardResources } from "./model/resource.ts";
+import type { ServerDefinition } from "./model/server-definition.ts";
 import type { ServerLogLevel } from "./model/server-log.ts";
 import type { ServerStatus } from "./model/server-status.ts";
 import type { CallOutcome, Tool } from "./model/tool.ts";
+import { describeEndpoint } from "./secrets/hide.ts";
 import { checkStateDirectory } from "./state/state-directory.ts";
 
 /**
@@ -31,6 +33,26 @@ export async function openBoard(
   const board = new LiveBoard(agent, options);
   await board.open();
   return board;
+}
+
+/** The board itself does not have the server, and people must learn from its status where it is. */
+function statusInSessions(definition: ServerDefinition, sessions: number): ServerStatus {
+  const { name, origin, endpoint, enabled } = definition;
+  const message = `runs once for each session, and there ${sessions === 1 ? "is 1" : `are ${sessions}`} now; clients without a session are not offered it`;
+  return {
+    name,
+    origin,
+    transport: endpoint.kind,
+    target: describeEndpoint(endpoint),
+    state: { kind: enabled ? "idle" : "disabled" },
+    tools: 0,
+    cached: false,
+    available: false,
+    restarts: 0,
+    calls: { total: 0, failed: 0, inFlight: 0 },
+    diagnostics: enabled ? [{ server: name, message }] : [],
+    stderr: [],
+  };
 }
 
 function isAgentConfig(config: BoardConfig | AgentConfig): config is AgentConfig {
@@ -67,7 +89,8 @@ class LiveBoard implements Board {
     signal?.throwIfAborted();
     if (stateDir !== undefined) await checkStateDirectory(stateDir, env);
     signal?.addEventListener("abort", this.#onAbort, { once: true });
-    await servers.open(agent.servers, options.workspaceDir ?? agent.workspace ?? process.cwd());
+    const here = agent.servers.filter((each) => !this.#isOnlyInSessions(each));
+    await servers.open(here, options.workspaceDir ?? agent.workspace ?? process.cwd());
     const started = servers.start(options.start, agent.startupWait);
     // Loaded here, so that the start of the servers does not wait for code that only cleans up.
     servers.inBackground(
@@ -93,7 +116,14 @@ class LiveBoard implements Board {
   }
 
   status(): ServerStatus[] {
-    return this.#core.servers.own().map((entry) => this.#core.status(entry));
+    const { agent, servers } = this.#core;
+    return agent.servers.flatMap((definition) => {
+      if (this.#isOnlyInSessions(definition)) {
+        return [statusInSessions(definition, this.#sessions.withPerSession)];
+      }
+      const entry = servers.get(definition.name);
+      return entry === undefined ? [] : [this.#core.status(entry)];
+    });
   }
 
   instructions(): ServerInstructions[] {
@@ -139,6 +169,10 @@ class LiveBoard implements Board {
 
   openSession(options: SessionOptions): Promise<SessionBoard> {
     return this.#sessions.open(options);
+  }
+
+  #isOnlyInSessions({ scope }: ServerDefinition): boolean {
+    return scope === "session" && this.#core.options.onlyInSessions === true;
   }
 
   close(): Promise<void> {

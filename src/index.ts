@@ -16,7 +16,7 @@ export type {
   OAuthSettings,
   OnAuthorization,
 } from "./model/authorization.ts";
-export type { BoardOptions, SessionOptions } from "./model/board-options.ts";
+export type { BoardOptions, SessionOptions, SessionRules } from "./model/board-options.ts";
 export type {
   Board,
   BoardBase,

@@ -139,6 +139,7 @@ it("exports exactly these types", async () => {
     "SessionBoard",
     "SessionDefaults",
     "SessionOptions",
+    "SessionRules",
     "StdioEndpoint",
     "SupportedContent",
     "TextContent",

@@ -83,7 +83,7 @@ export class CallStages {
         redact: redactor,
         clock,
       });
-    const perMinute = session && SESSION_RATE_LIMIT;
+    const perMinute = session && (session.rateLimit ?? SESSION_RATE_LIMIT);
     // A session's own limits are for this session alone.
     const limits = (session ? undefined : state?.limits) ?? new LocalLimits(clock);
     this.rateLimit = rateLimitStage({ servers, limits, of: agent.agentId, clock, perMinute });
@@ -97,7 +97,14 @@ export class CallStages {
       ...this.#ruleStages,
       (subject) => sharedStages(subject)?.rateLimit(subject),
       this.rateLimit,
-      approvalStage({ servers, agentMode: agent.guard?.approval, ask: onApproval, store }),
+      approvalStage({
+        servers,
+        agentMode: agent.guard?.approval,
+        least: session?.approval,
+        redact: (value) => redactor.value(value),
+        ask: onApproval,
+        store,
+      }),
       (subject) => (sharedStages(subject) ?? this).concurrency(subject),
       outputStage(logger),
       // Innermost, so that a call that is refused or waits has not started.

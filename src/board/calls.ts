@@ -81,6 +81,7 @@ export class Calls {
       handlers: onElicitation || onSampling ? { onElicitation, onSampling } : undefined,
       caller: options.caller,
       onApproval: options.onApproval,
+      approvalsOf: options.approvalsOf,
       request: options,
       notify: this.#notify,
       decision: ALLOWED,

@@ -49,7 +49,7 @@ export interface BoardCoreOptions {
   /** For a session's board: the agent's board, and the session. */
   over?: {
     base: BoardCore;
-    session: Pick<SessionGuard, "id" | "servers">;
+    session: Omit<SessionGuard, "guard" | "isShared">;
     /** What `roots: true` stands for in the session. */
     directories: readonly string[];
   };

@@ -14,7 +14,7 @@ import type { ToolList } from "../model/connection.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { PlugboardError } from "../model/errors.ts";
 import type { GuardedCall, Next, ToolSubject } from "../model/guard.ts";
-import type { FramingMode, PinMode } from "../model/guard-settings.ts";
+import type { ApprovalMode, FramingMode, PinMode } from "../model/guard-settings.ts";
 import type { Logger } from "../model/logger.ts";
 import type { PinnedServer } from "../model/pin.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
@@ -48,6 +48,10 @@ export interface BoardGuardOptions {
 /** What the guard of a session's board needs to know of the agent's board. */
 export interface SessionGuard {
   id: string;
+  /** No call of the session needs less approval than this. */
+  approval?: ApprovalMode | undefined;
+  /** Calls per minute to a server without a setting of its own. Absent: as for any session. */
+  rateLimit?: number | false | undefined;
   /** The guard of the agent's board. Its pins and limits apply to shared servers. */
   guard: BoardGuard;
   /** The guard settings of shared servers and of the session's own. */

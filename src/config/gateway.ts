@@ -52,7 +52,8 @@ export function gatewaySettings(
   block: GatewayBlock = {},
   toPath: (path: string) => string = (path) => path,
 ): GatewaySettings {
-  const { host, port, tls, behindProxy, publicUrl, jwt, limits = {}, idleTimeout } = block;
+  const { host, port, tls, behindProxy, publicUrl, jwt, limits = {} } = block;
+  const { idleTimeout, approvalWait } = block;
   return {
     host: host ?? "127.0.0.1",
     port: port ?? DEFAULT_PORT,
@@ -71,5 +72,6 @@ export function gatewaySettings(
       sessions: limits.sessions ?? 10_000,
     },
     idleTimeout: idleTimeout ?? 30 * MINUTE,
+    approvalWait: approvalWait ?? 5 * MINUTE,
   };
 }

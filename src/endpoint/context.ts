@@ -1,6 +1,6 @@
 // What the methods of an endpoint share.
 
-import type { AskApproval } from "../model/approval.ts";
+import type { AskElsewhere } from "../model/approval.ts";
 import type { BoardBase } from "../model/board.ts";
 import type { Logger } from "../model/logger.ts";
 import type { Clock } from "../util/clock.ts";
@@ -23,7 +23,9 @@ export interface EndpointOptions {
   clock: Clock;
   logger: Logger;
   /** Decides about calls that need approval where the client cannot ask its user. Absent: they are refused. */
-  onApproval?: AskApproval;
+  onApproval?: AskElsewhere;
+  /** The roots of the client, where all clients of the endpoint are one: those of the board's own servers. */
+  onRoots?: (roots: readonly string[]) => void;
 }
 
 export interface EndpointContext extends EndpointOptions {

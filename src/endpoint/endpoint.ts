@@ -12,6 +12,7 @@ import { ServedContent } from "./methods/content.ts";
 import { discover, initialize, listen } from "./methods/lifecycle.ts";
 import { callTool, ServedTools } from "./methods/tools.ts";
 import { inEra } from "./protocol.ts";
+import { ClientRoots } from "./questions/client-roots.ts";
 import { HeldCalls } from "./questions/held-calls.ts";
 
 /** Asked with every call, so the answer is kept until a server comes or goes. */
@@ -33,9 +34,11 @@ export class Endpoint {
   readonly #content: ServedContent;
   readonly #clients = new Map<Client, () => void>();
   readonly #listening = new Set<() => void>();
+  readonly #roots: ClientRoots | undefined;
 
   constructor(options: EndpointOptions) {
-    const { board, clock, newId } = options;
+    const { board, clock, newId, onRoots } = options;
+    this.#roots = onRoots && new ClientRoots(onRoots, clock);
     const namesServer = severalServers(board);
     const content = new ServedContent({ ...options, namesServer });
     this.#content = content;
@@ -99,6 +102,7 @@ export class Endpoint {
       return refuse(RPC.invalidRequest, "Invalid Request: a request with this id is under way");
     }
     const stopLogs = this.#logs.watch(exchange);
+    this.#roots?.askIfDue(client, exchange);
     try {
       const answer = await method(exchange);
       return "result" in answer ? { result: inEra(era, request.method, answer.result) } : answer;
@@ -123,6 +127,7 @@ export class Endpoint {
     logLevel: string | undefined,
     uris: readonly string[],
   ): Promise<void> {
+    this.#roots?.changed(client);
     if (logLevel !== undefined) this.#logs.restore(client, logLevel);
     for (const uri of uris) {
       const isThere = await this.#content.addSubscription(uri).then(
@@ -136,6 +141,14 @@ export class Endpoint {
   /** Takes a notification; one that is not known is dropped. */
   notified(client: Client, { method, params }: RpcNotification): void {
     if (method === "notifications/cancelled") client.cancel(params["requestId"]);
+    if (method === "notifications/initialized" || method === "notifications/roots/list_changed") {
+      this.#roots?.changed(client);
+    }
+  }
+
+  /** The client can be sent to without a request of its own. */
+  reachable(client: Client): void {
+    this.#roots?.askIfDue(client);
   }
 
   /** Ends every stream of changes properly. Calls go on; the board's owner ends them with the board. */

@@ -1,6 +1,7 @@
 // MCP on stdio: one client, in whichever era it speaks. A message is a line; only messages go to the output.
 
 import type { Readable } from "node:stream";
+import { LOCAL_CALLER } from "../model/caller.ts";
 import type { JsonObject } from "../model/json.ts";
 import { jsonOfAnyDepth } from "../util/canonical-json.ts";
 import { deferred } from "../util/deferred.ts";
@@ -15,7 +16,7 @@ import { claimsModern } from "./protocol.ts";
 const MAX_BYTES = 64 * 1024 * 1024;
 /** How much may wait for a client that does not read. */
 const MOST_UNREAD = 16 * 1024 * 1024;
-const LOCAL = { id: "local", label: "stdio" } as const;
+const LOCAL = { id: LOCAL_CALLER, label: "stdio" } as const;
 
 export interface ServeStdioOptions {
   endpoint: Endpoint;
@@ -70,7 +71,10 @@ export async function serveOnStdio({
       return clients.get("legacy")?.answered(message.response.id, message.response.answer);
     }
     if (message.kind === "notification") {
-      for (const client of clients.values()) endpoint.notified(client, message.notification);
+      for (const client of clients.values()) {
+        endpoint.notified(client, message.notification);
+        endpoint.reachable(client);
+      }
       return undefined;
     }
     const { request } = message;

@@ -19,6 +19,10 @@ export interface ApprovalSettings {
   servers: ServerGuards;
   /** The mode of tools that have none of their own and whose server has none. */
   agentMode: ApprovalMode | undefined;
+  /** Of all other modes, none is less strict than this for a tool. */
+  least?: ApprovalMode | undefined;
+  /** Removes secrets from the arguments that a person is shown. */
+  redact?: <Value>(value: Value) => Value;
   /** Undefined if nobody can be asked. */
   ask: AskApproval | undefined;
   /** Remembers for which definitions of a tool the answer was "always". */
@@ -29,7 +33,8 @@ export interface ApprovalSettings {
 type Consent = "once" | "always";
 
 export function approvalStage(settings: ApprovalSettings): StageFor {
-  const { servers, agentMode = "never", store } = settings;
+  const { servers, agentMode = "never", least = "never", store } = settings;
+  const { redact = (value) => value } = settings;
   const nobody = new Semaphore(1);
   const turns = new WeakMap<AskApproval, Semaphore>();
 
@@ -46,16 +51,16 @@ export function approvalStage(settings: ApprovalSettings): StageFor {
     call: GuardedCall,
     ask: AskApproval | undefined,
   ): Promise<Consent> {
-    const { subject } = call;
+    const { subject, approvalsOf } = call;
     // While this call waited for its turn, another one may have been answered with "always".
-    if (await store.has(subject)) return "always";
+    if (await store.has(subject, approvalsOf)) return "always";
     if (ask === undefined) {
       throw refusal(subject, "must be approved and nobody can be asked", {
         hint: "set its approval to never, or answer through onApproval",
       });
     }
     const answer = await askOrRefuse(ask, request, call);
-    if (answer === "always") await store.add(subject);
+    if (answer === "always") await store.add(subject, approvalsOf);
     else if (answer === "refuse") throw refusal(subject, "was not approved");
     else if (answer !== "once") {
       throw refusal(subject, "was not approved: the answer must be once, always or refuse");
@@ -64,7 +69,7 @@ export function approvalStage(settings: ApprovalSettings): StageFor {
   }
 
   async function consentTo(request: ApprovalRequest, call: GuardedCall): Promise<Consent> {
-    if (await store.has(call.subject)) return "always";
+    if (await store.has(call.subject, call.approvalsOf)) return "always";
     const ask = call.onApproval ?? settings.ask;
     const turn = turnOf(ask);
     await turn.acquire(call.signal);
@@ -81,12 +86,15 @@ export function approvalStage(settings: ApprovalSettings): StageFor {
     const exception = exceptionFor(approval, toolName(subject), APPROVAL_STRICTNESS, agentMode);
     // The other modes are for tools: resources and prompts need approval only where a pattern names them.
     const mode = exception ?? (subject.content ? "never" : (approval?.default ?? agentMode));
-    const reason = reasonToAsk(subject, mode, trusted);
+    const reason = reasonToAsk(subject, subject.content ? mode : stricter(mode, least), trusted);
     if (reason === undefined) return undefined;
     return async (call, next) => {
       try {
-        const always = store.keeps(subject) ? "until-changed" : "until-closed";
-        const consent = await consentTo({ ...toRequest(call, reason, trusted), always }, call);
+        const always: ApprovalRequest["always"] = store.keeps(subject)
+          ? "until-changed"
+          : "until-closed";
+        const asked = { ...toRequest(call, reason, trusted), args: redact(call.args), always };
+        const consent = await consentTo(asked, call);
         call.decision = { verdict: "approved", rule: `approval: ${consent}` };
       } catch (error) {
         call.decision = { verdict: "refused", rule: "approval" };
@@ -116,18 +124,18 @@ function toRequest(
   call: GuardedCall,
   reason: string,
   trusted: boolean,
-): Omit<ApprovalRequest, "always"> {
-  const { canonical, publicName, source, title, description, content } = call.subject;
+): Omit<ApprovalRequest, "always" | "args"> {
+  const { canonical, hash, publicName, source, title, description, content } = call.subject;
   return {
     callId: call.callId,
     ...(call.caller !== undefined && { caller: call.caller }),
     tool: canonical,
+    hash,
     publicName,
     ...(content !== undefined && { content: content.kind }),
     server: source.kind === "mcp" ? source.server : undefined,
     title,
     description,
-    args: call.args,
     hints: hintsIn(call.subject.annotations),
     trusted,
     reason,
@@ -143,6 +151,10 @@ function refusal(
     ...details,
     server: source.kind === "mcp" ? source.server : undefined,
   });
+}
+
+function stricter(mode: ApprovalMode, least: ApprovalMode): ApprovalMode {
+  return APPROVAL_STRICTNESS(least) > APPROVAL_STRICTNESS(mode) ? least : mode;
 }
 
 /** Why the user must be asked, or undefined. The hints of a server that is not trusted do not count. */

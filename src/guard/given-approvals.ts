@@ -1,5 +1,5 @@
-// Remembers for which tools the answer was "always": for one agent, by the hash of the tool's and its server's
-// definition, so that the user is asked again when one of them changes. What is about a session's own server or about
+// Remembers for which tools the answer was "always": for one agent and one of its callers, by the hash of the
+// tool's and its server's definition, so that the user is asked again when one of them changes. What is about a session's own server or about
 // the host's own tools is not stored.
 
 import type { StoredApproval } from "../model/approval.ts";
@@ -32,33 +32,33 @@ export class GivenApprovals {
     return this.#options.store !== undefined && origin !== "session" && origin !== "native";
   }
 
-  async has(subject: ToolSubject): Promise<boolean> {
-    if (this.#granted.has(sessionKey(subject))) return true;
+  async has(subject: ToolSubject, caller?: string): Promise<boolean> {
+    if (this.#granted.has(sessionKey(subject, caller))) return true;
     const { store } = this.#options;
     if (store === undefined || !this.keeps(subject)) return false;
-    return store.has(this.#keyOf(subject));
+    return store.has(this.#keyOf(subject, caller));
   }
 
   /** Never rejects. */
-  async add(subject: ToolSubject): Promise<void> {
+  async add(subject: ToolSubject, caller?: string): Promise<void> {
     const { store, clock = systemClock, onWriteError = () => {} } = this.#options;
     if (store === undefined || !this.keeps(subject)) {
-      this.#granted.add(sessionKey(subject));
+      this.#granted.add(sessionKey(subject, caller));
       return;
     }
     try {
-      await store.add({ ...this.#keyOf(subject), at: clock.now() });
+      await store.add({ ...this.#keyOf(subject, caller), at: clock.now() });
     } catch (error) {
-      this.#granted.add(sessionKey(subject));
+      this.#granted.add(sessionKey(subject, caller));
       onWriteError(error);
     }
   }
 
-  #keyOf({ canonical: tool, hash }: ToolSubject): ApprovalKey {
-    return { ...this.#options.agent, tool, hash };
+  #keyOf({ canonical: tool, hash }: ToolSubject, caller: string | undefined): ApprovalKey {
+    return { ...this.#options.agent, tool, hash, ...(caller !== undefined && { caller }) };
   }
 }
 
-function sessionKey({ canonical, hash, origin }: ToolSubject): string {
-  return JSON.stringify([origin === "session", canonical, hash]);
+function sessionKey({ canonical, hash, origin }: ToolSubject, caller = ""): string {
+  return JSON.stringify([origin === "session", canonical, hash, caller]);
 }

@@ -1,6 +1,7 @@
 // The question whether a tool may be called: what the person who answers sees, and the possible answers.
 
 import type { ContentKind } from "./content-pattern.ts";
+import type { Caller } from "./caller.ts";
 import type { JsonObject } from "./json.ts";
 
 /** What the tool's server says about the tool. Only believe it if `trusted` is set. */
@@ -28,6 +29,8 @@ export interface ApprovalRequest {
   caller?: string;
   /** The canonical name, `server/tool` or `native/tool`. */
   tool: string;
+  /** Hash of the definitions of the tool and its server. The answer is for these. */
+  hash: string;
   publicName: string;
   /** What is to be read, if it is not a tool that is to be called. */
   content?: ContentKind;
@@ -35,6 +38,7 @@ export interface ApprovalRequest {
   server?: string;
   title?: string;
   description?: string;
+  /** Without the board's secrets. */
   args: JsonObject;
   hints: ToolHints;
   /** True for native tools and for servers configured as `trusted`: you can believe their hints. */
@@ -58,6 +62,8 @@ export interface StoredApproval {
   tool: string;
   /** Hash of the definitions of the tool and its server. */
   hash: string;
+  /** The only caller it is for. Absent: the agent's own user. */
+  caller?: string;
   /** Milliseconds since the epoch. */
   at: number;
 }
@@ -73,4 +79,11 @@ export type ApprovalAnswer = "once" | "always" | "refuse";
 export type AskApproval = (
   request: ApprovalRequest,
   signal: AbortSignal | undefined,
+) => ApprovalAnswer | Promise<ApprovalAnswer>;
+
+/** Asks about a call whose own client cannot. `tell` says to that client what its call waits for. */
+export type AskElsewhere = (
+  request: ApprovalRequest,
+  signal: AbortSignal | undefined,
+  asker: { caller: Caller; tell: (message: string) => void },
 ) => ApprovalAnswer | Promise<ApprovalAnswer>;

@@ -47,6 +47,11 @@ export interface BoardOptions extends RequestHandlers {
   onAuthorization?: OnAuthorization;
   /** Called before a call that needs approval. Without it such calls are refused. */
   onApproval?: AskApproval;
+  /**
+   * Servers of `scope: "session"` run in sessions only: the board itself has none of their tools and never starts
+   * them. Default false: without a session, they are servers like any other.
+   */
+  onlyInSessions?: boolean;
   /** Whether the caller is the owner, who may use tools marked `ownerOnly`. Default false. */
   owner?: boolean;
   /**
@@ -83,6 +88,17 @@ export interface BoardOptions extends RequestHandlers {
   random?: () => number;
 }
 
+/** Each tool must pass these rules and those of the configuration; of two approval modes the stricter one holds. */
+export interface SessionRules {
+  /** Patterns of the only tools that may be called, as in the rules of an agent. Default: all. */
+  allow?: readonly string[];
+  /** Patterns of tools that may not be called, even if `allow` matches. */
+  deny?: readonly string[];
+  approval?: ApprovalMode;
+  /** What messages and the audit call these rules. Default "the session's tools". */
+  place?: string;
+}
+
 /**
  * `onElicitation` and `onSampling` answer what servers ask because of the session's calls. A shared server only
  * uses the capabilities that the agent's board advertised to it.
@@ -94,6 +110,8 @@ export interface SessionOptions extends RequestHandlers {
   cwd: string;
   /** Further directories of the session, absolute. With `cwd` they are what `roots: true` stands for. */
   additionalDirectories?: readonly string[];
+  /** Whether the agent's servers of `scope: "session"` run in this session. Default true. */
+  perSession?: boolean;
   /** Identifies the session in the audit log. Default: a random id. */
   id?: string;
   /** Tools for this session only, in addition to the board's. */
@@ -102,6 +120,13 @@ export interface SessionOptions extends RequestHandlers {
   onApproval?: AskApproval;
   /** Whether calls need approval, if the configuration does not say. Default "never". */
   approval?: ApprovalMode;
+  /** Rules on top of the configuration's. They can only take something away. */
+  tools?: SessionRules;
+  /**
+   * Calls per minute to a server that has no setting of its own, `false` for no limit. Default 100. Limits of shared
+   * servers hold for all sessions together, in addition.
+   */
+  rateLimit?: number | false;
   /** Whether the session's user is the owner. Default: as on the board. */
   owner?: boolean;
   /**

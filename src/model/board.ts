@@ -122,6 +122,8 @@ export interface SessionBoard extends BoardBase {
   add(name: string, config: ServerConfig): Promise<ServerStatus>;
   /** Resolves when no process of the server is left. If it had replaced a server of the agent, that is back. */
   remove(name: string): Promise<void>;
+  /** Like that of the agent's board, for the session's own servers. Shared servers keep the agent's roots. */
+  setRoots(roots: readonly string[]): void;
   /** Idempotent; resolves when no process of this session is left. */
   close(): Promise<void>;
 }

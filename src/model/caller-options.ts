@@ -35,9 +35,14 @@ export interface CallerOptions extends RequestHandlers {
   caller?: string;
   /**
    * Is asked instead of the board's `onApproval`, if the call needs approval. An earlier answer `always` still counts,
-   * whoever gave it, and `always` from here counts for everybody on the board.
+   * and `always` from here counts for everybody with the same `approvalsOf`.
    */
   onApproval?: AskApproval;
+  /**
+   * Whose answers `always` count for this call: those that were given to calls with the same value. Absent: those of
+   * the agent's own user.
+   */
+  approvalsOf?: string;
   /**
    * Goes to the server in the `_meta` of the request: `traceparent`, `tracestate`, `baggage`, and keys with a
    * vendor's prefix such as `example.com/key`. Everything else is left out.

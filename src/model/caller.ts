@@ -12,6 +12,19 @@ export interface Caller {
   label: string;
 }
 
+/**
+ * Whose lasting approvals count for the caller's calls; undefined for those of the agent's own user. That is whoever
+ * started a client on this machine, or can read the token that the gateway made for itself.
+ */
+export function approvalsOf({ id }: Caller): string | undefined {
+  return id === LOCAL_CALLER || id === DEFAULT_TOKEN_CALLER ? undefined : id;
+}
+
+/** The one client on stdio. */
+export const LOCAL_CALLER = "local";
+/** Whoever has the token that the gateway made at its first start. */
+export const DEFAULT_TOKEN_CALLER = "token:default";
+
 /** What a named token may do, in addition to the rules of the configuration. */
 export interface TokenPolicy {
   tools?: { allow?: string[]; deny?: string[]; approval?: ApprovalMode };

@@ -17,6 +17,8 @@ export interface GatewaySettings {
   limits: GatewayLimits;
   /** Milliseconds until a client that does nothing is put away. */
   idleTimeout: number;
+  /** Milliseconds that a call waits to be approved where its client cannot ask anybody. 0: it is refused at once. */
+  approvalWait: number;
 }
 
 export interface JwtSettings {

@@ -61,6 +61,8 @@ export interface GuardedCall {
   readonly caller?: string | undefined;
   /** Is asked instead of the board's. */
   readonly onApproval?: AskApproval | undefined;
+  /** Whose answers `always` count. Absent: the agent's own user's. */
+  readonly approvalsOf?: string | undefined;
   /** What goes to the server with the arguments. */
   readonly request?: Pick<CallerOptions, "meta" | "input" | "clientCapabilities"> | undefined;
   /** Tells the user of the board something, once for each text. */

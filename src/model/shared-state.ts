@@ -8,9 +8,9 @@
 // - Keys and values are checked by whoever reads them: another version may have written them.
 // - A promise rejects if the store cannot be reached. It must settle within seconds: a call or a request waits for it.
 
-import type { StoredApproval } from "./approval.ts";
+import type { ApprovalAnswer, ApprovalRequest, StoredApproval } from "./approval.ts";
 import type { AuditLine } from "./audit-entry.ts";
-import type { TokenPolicy } from "./caller.ts";
+import type { Caller, TokenPolicy } from "./caller.ts";
 import type { JsonObject } from "./json.ts";
 import type { KeyRing } from "./key-ring.ts";
 import type { LostPins, PinnedServer, ServerPins } from "./pin.ts";
@@ -18,6 +18,7 @@ import type { LostPins, PinnedServer, ServerPins } from "./pin.ts";
 export interface SharedState extends BoardState {
   tokens: TokenStore;
   sessions: SessionStore;
+  pending: PendingApprovals;
   /** Opens the ring of keys that seal what clients carry. Rejects if there is no key and none can be stored. */
   openSealKeys(options: SealKeysOptions): Promise<SealKeyRing>;
   /** Resolves when everything is written. Never rejects. */
@@ -85,6 +86,40 @@ export interface ApprovalStore {
   list(): Promise<StoredApproval[]>;
   forget(approvals: readonly ApprovalKey[]): Promise<void>;
 }
+
+export interface PendingApproval {
+  /** Short, since people type it. */
+  id: string;
+  caller: Caller;
+  agent: string;
+  /** What the person sees. Its `hash` is that of the definitions of the tool and its server. */
+  request: ApprovalRequest;
+  /** Hash of the arguments. */
+  argsHash: string;
+  /** Milliseconds since the epoch. */
+  createdAt: number;
+  expiresAt: number;
+}
+
+/**
+ * Calls that wait for a person's answer, where whoever may answer finds them. A question is gone when its process is
+ * gone. An answer is for one question only; of several, one counts.
+ */
+export interface PendingApprovals {
+  /** Rejects if the question cannot be put where others find it. */
+  put(question: PendingApproval): Promise<void>;
+  /** The questions that still wait, oldest first. */
+  list(): Promise<PendingApproval[]>;
+  /** False if nobody waits for the answer any more. Rejects if it cannot be passed on. */
+  answer(question: PendingApproval, answer: ApprovalAnswer): Promise<boolean>;
+  /** The answers to these questions that have come so far. */
+  answersTo(questions: readonly PendingApproval[]): Promise<Map<string, ApprovalAnswer>>;
+  /** Never rejects. */
+  remove(question: PendingApproval): Promise<void>;
+}
+
+/** A question about arguments of more is not put. */
+export const MOST_ARGUMENT_BYTES = 1024 * 1024;
 
 /** `server`: where a server signs in. `client`: who we are there. `grant`: the tokens. */
 export type GrantDocument = "server" | "client" | "grant";
@@ -235,6 +270,8 @@ export interface TokenStore {
    * tokens that were known stay valid.
    */
   find(text: string): GatewayToken | undefined;
+  /** Whether there is a token with this id that has not expired. Answers from memory too. */
+  isValid(id: string): boolean;
   /** The default token, made if there is none. Of several processes that start at once, one makes it. */
   ensureDefault(): Promise<string>;
   /** Named tokens, oldest first; before them the default token, if there is one. */

@@ -6,6 +6,7 @@ import type { JsonObject } from "../../src/model/json.ts";
 const request = (more: Partial<ApprovalRequest> = {}): ApprovalRequest => ({
   callId: "1",
   tool: "files/write",
+  hash: "h1",
   publicName: "mcp__files__write",
   server: "files",
   args: {},

@@ -18,6 +18,7 @@ const DEFAULTS = {
     sessions: 10_000,
   },
   idleTimeout: 1_800_000,
+  approvalWait: 300_000,
 };
 
 it("a gateway that nobody has configured has the defaults", async () => {
@@ -52,6 +53,7 @@ it("takes every key, with paths relative to the file and the public URL without 
     jwt,
     limits,
     idleTimeout: 5000,
+    approvalWait: 0,
   };
   const agents = { list: [{ id: "coder" }] };
   const network = { allow: ["10.0.0.0/8"], proxy: "http://127.0.0.1:1" };

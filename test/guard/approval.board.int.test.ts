@@ -33,6 +33,7 @@ describe("the question", () => {
       {
         callId: expect.any(String) as string,
         tool: "echo/add",
+        hash: expect.any(String) as string,
         publicName: "mcp__echo__add",
         server: "echo",
         description: "Adds two numbers.",

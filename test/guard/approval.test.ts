@@ -179,6 +179,7 @@ describe("a question", () => {
     expect(request).toEqual({
       callId: "call_1",
       tool: "docs/write",
+      hash: "h1",
       publicName: "mcp__docs__write",
       server: "docs",
       title: "Write",

@@ -39,6 +39,19 @@ describe("an approval for good", () => {
     }
   });
 
+  it("of one caller is nobody else's", async () => {
+    const stateDir = await makeDirectory();
+    for (const options of [{ agent, stateDir }, { agent }]) {
+      const store = open(options);
+      await store.add(READ, "token:ci");
+      const has = await Promise.all(
+        ["token:ci", "token:x", undefined].map((each) => store.has(READ, each)),
+      );
+      expect(has).toEqual([true, false, false]);
+    }
+    expect(await new ApprovalFile(stateDir).list()).toMatchObject([{ caller: "token:ci" }]);
+  });
+
   it("is written once, however often it is given", async () => {
     const stateDir = await makeDirectory();
     const store = open({ agent, stateDir });

@@ -3,7 +3,7 @@
 import { expect, it, onTestFinished, vi } from "vitest";
 import type { AuditLine } from "../../src/model/audit-entry.ts";
 import type { ServerPins } from "../../src/model/pin.ts";
-import { type SharedState, UNCHANGED } from "../../src/model/shared-state.ts";
+import { type PendingApproval, type SharedState, UNCHANGED } from "../../src/model/shared-state.ts";
 
 /** Two that share everything. They are closed with the test. */
 export interface OpenTwo {
@@ -21,6 +21,25 @@ const PINS: ServerPins = {
   tools: new Map(),
 };
 const APPROVAL = { agent: "main", config: "/c.json", tool: "docs/read", hash: "h", at: 1 };
+const QUESTION: PendingApproval = {
+  id: "k7f3q9mz",
+  caller: { id: "token:ci", label: "ci" },
+  agent: "main",
+  request: {
+    callId: "1",
+    tool: "docs/write",
+    hash: "h",
+    publicName: "mcp__docs__write",
+    args: { path: "/a" },
+    hints: {},
+    trusted: false,
+    reason: "every call of this tool needs approval",
+    always: "until-changed",
+  },
+  argsHash: "a",
+  createdAt: 1,
+  expiresAt: LATER,
+};
 const GRANT = { tokens: { access_token: "a0", refresh_token: "r0" } };
 
 export function testSharedState(openTwo: OpenTwo): void {
@@ -89,6 +108,21 @@ export function testSharedState(openTwo: OpenTwo): void {
     await one.approvals.forget([APPROVAL]);
     expect(await two.approvals.has(APPROVAL)).toBe(false);
     expect(await two.approvals.list()).toHaveLength(1);
+  });
+
+  it("waiting approvals: the other finds the question, and its answer is for that question alone", async () => {
+    const [one, two] = await open();
+    await one.pending.put(QUESTION);
+    expect(await two.pending.list()).toEqual([QUESTION]);
+    expect((await one.pending.answersTo([QUESTION])).size).toBe(0);
+    const other = { ...QUESTION, argsHash: "other" };
+    expect(await two.pending.answer(other, "once")).toBe(false);
+    expect(await two.pending.answer(QUESTION, "always")).toBe(true);
+    expect(await one.pending.answersTo([QUESTION])).toEqual(new Map([[QUESTION.id, "always"]]));
+    expect((await one.pending.answersTo([other])).size).toBe(0);
+    expect(await two.pending.list()).toEqual([]);
+    await one.pending.remove(QUESTION);
+    expect(await two.pending.answer(QUESTION, "once")).toBe(false);
   });
 
   it("grants: one holder of the lease renews, and the others find what it got", async () => {

@@ -93,6 +93,7 @@ export class ContentRequests {
       signal: given.signal,
       caller: given.caller,
       onApproval: given.onApproval,
+      approvalsOf: given.approvalsOf,
       onUpdate: undefined,
       decision: { verdict: "allowed" },
       audit: undefined,

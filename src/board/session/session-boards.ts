@@ -15,6 +15,11 @@ export class SessionBoards {
     this.#base = base;
   }
 
+  /** How many sessions run the servers that the configuration starts for each. */
+  get withPerSession(): number {
+    return [...this.#open].filter(({ hasPerSession }) => hasPerSession).length;
+  }
+
   async open(options: SessionOptions): Promise<SessionBoard> {
     // Loaded with the first session: boards without sessions start faster.
     const { openSession } = await import("./session.ts");

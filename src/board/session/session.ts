@@ -15,8 +15,9 @@ import {
 } from "../../guard/session-limits.ts";
 import type { AgentConfig } from "../../model/agent-config.ts";
 import type { BoardCallOptions, ServerInstructions, SessionBoard } from "../../model/board.ts";
-import type { BoardOptions, SessionOptions } from "../../model/board-options.ts";
+import type { BoardOptions, SessionOptions, SessionRules } from "../../model/board-options.ts";
 import { PlugboardError } from "../../model/errors.ts";
+import type { ApprovalMode, PlacedRules } from "../../model/guard-settings.ts";
 import { isShownToModels } from "../../model/include.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { loggerWith } from "../../model/logger.ts";
@@ -46,6 +47,7 @@ export function openSession(
 ): LiveSession {
   const { cwd, servers = {}, id = randomUUID(), startupWait = STARTUP_WAIT_MS } = given;
   if (typeof cwd !== "string" || !isAbsolute(cwd)) throw notAbsolute(cwd);
+  checkMode(given.tools?.approval);
   const { env = process.env } = base.options;
   const limits = sessionLimits(base.agent.guard, env);
   const { definitions, warnings } = parseSessionServers(servers, base.agent.session, cwd);
@@ -62,6 +64,9 @@ export function openSession(
     base,
     agent,
     options: optionsFor(given, base.options, id),
+    hasPerSession: given.perSession ?? true,
+    approval: given.tools?.approval,
+    rateLimit: given.rateLimit,
     brought,
     limits,
     startupWait,
@@ -76,9 +81,34 @@ function notAbsolute(cwd: unknown): PlugboardError {
   return new PlugboardError("INVALID_ARGUMENTS", message);
 }
 
-function agentFor({ approval }: SessionOptions, agent: AgentConfig): AgentConfig {
-  if (approval === undefined || agent.guard?.approval !== undefined) return agent;
-  return { ...agent, guard: { ...agent.guard, approval } };
+/** A word that is no mode would restrict nothing. */
+function checkMode(mode: unknown): void {
+  if (mode === undefined || mode === "never" || mode === "ask" || mode === "destructive") return;
+  const message = "tools.approval of a session must be never, ask or destructive";
+  throw new PlugboardError("INVALID_ARGUMENTS", message);
+}
+
+function agentFor({ approval, tools }: SessionOptions, agent: AgentConfig): AgentConfig {
+  const { guard } = agent;
+  if (approval === undefined && tools === undefined) return agent;
+  const rules = tools === undefined ? [] : [placedRules(tools)];
+  return {
+    ...agent,
+    guard: {
+      ...guard,
+      approval: guard?.approval ?? approval,
+      // One more layer, and a tool must pass each.
+      rules: [...(guard?.rules ?? []), ...rules],
+    },
+  };
+}
+
+function placedRules({ place = "the session's tools", allow, deny }: SessionRules): PlacedRules {
+  return {
+    place,
+    ...(allow !== undefined && { allow: [...allow] }),
+    ...(deny !== undefined && { deny: [...deny] }),
+  };
 }
 
 /** The board's options, without those that are about its own servers and listeners, and with the session's. */
@@ -108,6 +138,11 @@ interface SessionSettings {
   /** The agent, with the session's options applied. */
   agent: AgentConfig;
   options: BoardOptions;
+  /** Whether the servers run that the configuration starts for each session. */
+  hasPerSession: boolean;
+  /** No call of the session needs less approval than this. */
+  approval: ApprovalMode | undefined;
+  rateLimit: number | false | undefined;
   /** The servers that the session brings when it opens. */
   brought: readonly ServerDefinition[];
   limits: SessionLimits;
@@ -143,7 +178,7 @@ export class LiveSession implements SessionBoard {
     const isFree = ({ name }: ServerDefinition): boolean => !names.has(name);
     // Without `scope`: in the session they are servers like any other.
     const perSession = base.agent.servers.flatMap(({ scope, ...definition }) =>
-      scope === "session" ? [definition] : [],
+      scope === "session" && settings.hasPerSession ? [definition] : [],
     );
     const shared = base.servers
       .own()
@@ -156,7 +191,12 @@ export class LiveSession implements SessionBoard {
       over: {
         base,
         directories,
-        session: { id, servers: sessionGuards(base.agent.servers, () => this.#core.servers) },
+        session: {
+          id,
+          approval: settings.approval,
+          rateLimit: settings.rateLimit,
+          servers: sessionGuards(base.agent.servers, () => this.#core.servers),
+        },
       },
     });
     this.#own = new SessionServers({
@@ -167,6 +207,11 @@ export class LiveSession implements SessionBoard {
       startupWait,
     });
     ({ resources: this.resources, prompts: this.prompts, on: this.on } = this.#core);
+  }
+
+  /** Whether the servers run in it that the configuration starts for each session. */
+  get hasPerSession(): boolean {
+    return this.#settings.hasPerSession;
   }
 
   async open(): Promise<void> {
@@ -292,6 +337,10 @@ export class LiveSession implements SessionBoard {
       });
     }
     await this.#own.remove(name);
+  }
+
+  setRoots(roots: readonly string[]): void {
+    this.#core.roots.set(roots);
   }
 
   close(): Promise<void> {

@@ -77,6 +77,7 @@ export const gatewaySchema = object({
   jwt: jwt.optional(),
   limits: limits.optional(),
   idleTimeout: milliseconds().optional(),
+  approvalWait: milliseconds(0).optional(),
 });
 
 export type GatewayBlock = Infer<typeof gatewaySchema>;

@@ -93,7 +93,7 @@ export function rootWarnings(root: JsonObject): Issue[] {
   const gateway = isJsonObject(root["gateway"]) ? root["gateway"] : {};
   return [
     ...keyWarnings(root, ["secrets"], NO_EFFECT, []),
-    ...durationWarnings(gateway, ["idleTimeout"], ["gateway"]),
+    ...durationWarnings(gateway, ["idleTimeout", "approvalWait"], ["gateway"]),
   ];
 }
 

@@ -237,6 +237,7 @@ export class McpEntry {
     session.stream?.close();
     session.stream = stream;
     stream.openStream();
+    session.endpoint.reachable(session.client);
     reply.once("close", () => {
       if (session.stream === stream) session.stream = undefined;
     });

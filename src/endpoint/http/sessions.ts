@@ -26,6 +26,8 @@ export interface SessionsOptions {
   idleMs: number;
   /** How many sessions are kept in memory; beyond that, the ones that were idle for longest go. */
   most: number;
+  /** Whether a caller is no longer let in: its sessions, and their servers, end within a minute. */
+  isGone?: (caller: string) => boolean;
 }
 
 export interface Session {
@@ -202,7 +204,8 @@ export class Sessions {
     return this.#options.clock.later(SWEEP_MS, () => {
       const before = this.#options.clock.monotonic() - this.#options.idleMs;
       for (const [id, session] of this.#live) {
-        if (isIdle(session) && session.lastUsed < before) this.#forget(id, session);
+        const isUnused = isIdle(session) && session.lastUsed < before;
+        if (isUnused || this.#options.isGone?.(session.caller)) this.#forget(id, session);
       }
       this.#sweeper = this.#sweepLater();
     });

@@ -1,5 +1,6 @@
 // Resources, prompts and completions of the board's servers.
 
+import { approvalsOf } from "../../model/caller.ts";
 import type { CallerOptions } from "../../model/caller-options.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { PlugboardError } from "../../model/errors.ts";
@@ -16,7 +17,13 @@ import {
   type ServedNames,
 } from "../names.ts";
 import { pageOf } from "../pages.ts";
-import { approvalFrom, askable, asker, handlersOf } from "../questions/ask-client.ts";
+import {
+  approvalElsewhere,
+  approvalFrom,
+  askable,
+  asker,
+  handlersOf,
+} from "../questions/ask-client.ts";
 import { askedByServer, boundTo, INVALID_STATE, openState } from "../questions/request-state.ts";
 import type { Prompt } from "../../model/prompt.ts";
 import type { Resource, ResourceTemplate } from "../../model/resource.ts";
@@ -133,13 +140,16 @@ export class ServedContent {
     bound: ReturnType<typeof boundTo>,
   ): CallerOptions | { error: RpcError } {
     const { client, callId, request, capabilities, signal } = exchange;
-    const common = { callId, caller: client.caller.label, signal };
-    const { onApproval } = this.#context;
+    const { caller } = client;
+    const common = { callId, caller: caller.label, approvalsOf: approvalsOf(caller), signal };
     if (client.era === "legacy") {
       return {
         ...common,
         ...handlersOf(client, this.#context),
-        onApproval: approvalFrom(askable(client), asker(client), onApproval),
+        onApproval: approvalFrom(
+          { client, capabilities: askable(client), ask: asker(client) },
+          this.#context,
+        ),
       };
     }
     const { inputResponses, requestState } = request.params;
@@ -153,6 +163,7 @@ export class ServedContent {
         ? ("return" as const)
         : { responses: inputResponses ?? {}, requestState: state?.upstream };
     // Nothing is held for a read, so its approval cannot wait for the client.
+    const onApproval = approvalElsewhere({ client }, this.#context);
     return { ...common, input, onApproval, clientCapabilities: capabilities };
   }
 

@@ -1,6 +1,7 @@
 // `tools/list` and `tools/call`: the board's tools as their servers describe them, and calls straight to the board.
 
 import type { BoardCallOptions } from "../../model/board.ts";
+import { approvalsOf } from "../../model/caller.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { CallOutcome, Tool } from "../../model/tool.ts";
 import { type Exchange, showsApps } from "../client.ts";
@@ -116,6 +117,7 @@ export function callTool(exchange: Exchange, context: EndpointContext): Answer |
   const options: BoardCallOptions = {
     callId: exchange.callId,
     caller: exchange.client.caller.label,
+    approvalsOf: approvalsOf(exchange.client.caller),
     onUpdate: progress?.onUpdate,
     meta: passedOn(params["_meta"]),
   };
@@ -143,7 +145,10 @@ async function callForLegacy(
   const outcome = await context.board.call(name, args, {
     ...options,
     ...handlersOf(client, context),
-    onApproval: approvalFrom(askable(client), asker(client), context.onApproval, waiting),
+    onApproval: approvalFrom(
+      { client, capabilities: askable(client), ask: asker(client), waiting },
+      context,
+    ),
     signal,
   });
   return toAnswer(outcome, exchange);
@@ -174,7 +179,7 @@ async function callForModern(
       const outcome = await context.board.call(call.name, call.args, {
         ...call.options,
         ...askClient({ capabilities, ask, namesServer: context.namesServer }),
-        onApproval: approvalFrom(capabilities, ask, context.onApproval, call.waiting),
+        onApproval: approvalFrom({ client, capabilities, ask, waiting: call.waiting }, context),
         clientCapabilities: capabilities,
         input:
           inputResponses === undefined && upstream === undefined

@@ -2,13 +2,20 @@
 // model. Also the question whether a call may be made at all.
 
 import { approvalText } from "../../bridge/approval-text.ts";
-import type { ApprovalAnswer, ApprovalRequest, AskApproval } from "../../model/approval.ts";
+import type {
+  ApprovalAnswer,
+  ApprovalRequest,
+  AskApproval,
+  AskElsewhere,
+} from "../../model/approval.ts";
 import type { ElicitationAnswer, ElicitationRequest } from "../../model/elicitation.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { RequestHandlers } from "../../model/request-handlers.ts";
 import type { SampledMessage, SamplingContent, SamplingRequest } from "../../model/sampling.ts";
+import type { Clock } from "../../util/clock.ts";
 import type { Client } from "../client.ts";
 import type { Answer } from "../message.ts";
+import { HOLD_MS } from "./held-calls.ts";
 
 /**
  * Asks one thing and waits for the answer. Never rejects; an error means that there is none. `callId` is the call it is
@@ -104,63 +111,88 @@ export function asker(client: Client): Ask {
   return (method, params, signal, callId) => client.ask(callId, method, params, signal);
 }
 
-/**
- * Asks the client where it can show forms. Otherwise the question is left to `elsewhere`, and the client is told what its
- * call waits for.
- */
+/** Who makes the call that must be approved. */
+interface Approving {
+  client: Pick<Client, "caller">;
+  /** What the client can be asked for. */
+  capabilities: JsonObject;
+  ask: Ask;
+  /** Tells the client what its call waits for, if it wants to know. */
+  waiting?: ((message: string) => void) | undefined;
+}
+
+/** Asks the client where it can show forms, else whoever can be asked elsewhere. */
 export function approvalFrom(
-  capabilities: JsonObject,
-  ask: Ask,
-  elsewhere: AskApproval | undefined,
-  waiting?: (message: string) => void,
+  { client, capabilities, ask, waiting }: Approving,
+  context: { onApproval?: AskElsewhere | undefined; clock: Clock },
 ): AskApproval | undefined {
-  if (supportsForms(capabilities)) return (request, signal) => askApproval(request, ask, signal);
-  if (elsewhere === undefined) return undefined;
+  if (!supportsForms(capabilities)) return approvalElsewhere({ client, waiting }, context);
+  return (request, signal) => askApproval(request, ask, signal, context.clock);
+}
+
+export function approvalElsewhere(
+  { client: { caller }, waiting: tell = () => {} }: Pick<Approving, "client" | "waiting">,
+  { onApproval }: { onApproval?: AskElsewhere | undefined },
+): AskApproval | undefined {
+  if (onApproval === undefined) return undefined;
   return (request, signal) => {
-    waiting?.(`waits for approval of ${request.tool}`);
-    return elsewhere(request, signal);
+    tell(`waits for approval of ${request.tool}`);
+    return onApproval(request, signal, { caller, tell });
   };
 }
 
-/** Puts an approval to the client as a form. */
+/** Puts an approval to the client as a form. Whoever does not answer in time has refused. */
 async function askApproval(
   request: ApprovalRequest,
   ask: Ask,
   signal: AbortSignal = NEVER,
+  clock: Clock,
 ): Promise<ApprovalAnswer> {
-  const { question, described, args, leftOut } = approvalText(request);
+  const expiry = new AbortController();
+  const timer = clock.later(HOLD_MS, () => expiry.abort());
+  const until = AbortSignal.any([signal, expiry.signal]);
+  const params = { message: formText(request), requestedSchema: decisionSchema(request) };
+  try {
+    const answer = elicitationAnswer(
+      await ask("elicitation/create", params, until, request.callId),
+    );
+    const decision = answer.action === "accept" ? answer.content?.["decision"] : undefined;
+    return decision === "once" || decision === "always" ? decision : "refuse";
+  } finally {
+    timer.cancel();
+  }
+}
+
+function formText(request: ApprovalRequest): string {
+  const { question, described, about, args, leftOut } = approvalText(request);
   const parts = [
     question,
     ...(described.length === 0
       ? []
       : ["The server says about it:", ...described.map((line) => `  ${line}`)]),
+    ...about,
     ...(args.length === 0
       ? ["It takes no arguments."]
       : ["Arguments:", ...args.map((line) => `  ${line}`)]),
     ...(leftOut === undefined ? [] : [`Not shown: ${leftOut}`]),
   ];
-  const requestedSchema = {
+  return parts.join("\n");
+}
+
+function decisionSchema({ always }: ApprovalRequest): JsonObject {
+  const until = always === "until-changed" ? "it changes" : "this server stops";
+  return {
     type: "object",
     properties: {
       decision: {
         type: "string",
         title: "Decision",
         enum: ["once", "always", "refuse"],
-        enumNames: ["Allow this call", "Always allow this tool", "Refuse"],
+        enumNames: ["Allow this call", `Always allow this tool, until ${until}`, "Refuse"],
       },
     },
     required: ["decision"],
   };
-  const answer = elicitationAnswer(
-    await ask(
-      "elicitation/create",
-      { message: parts.join("\n"), requestedSchema },
-      signal,
-      request.callId,
-    ),
-  );
-  const decision = answer.action === "accept" ? answer.content?.["decision"] : undefined;
-  return decision === "once" || decision === "always" ? decision : "refuse";
 }
 
 function elicitationAnswer(answer: Answer): ElicitationAnswer {

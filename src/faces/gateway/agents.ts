@@ -1,11 +1,19 @@
 // The agents that a gateway serves: opens their boards when they are first asked for, and decides which endpoint answers
 // a caller.
 
+import { createHash } from "node:crypto";
 import type { Lease, Owner } from "../../endpoint/http/sessions.ts";
-import type { EndpointOptions } from "../../endpoint/context.ts";
+import type { EndpointBoard, EndpointOptions } from "../../endpoint/context.ts";
 import { Endpoint } from "../../endpoint/endpoint.ts";
-import type { Board } from "../../model/board.ts";
-import type { Caller, TokenPolicy } from "../../model/caller.ts";
+import type { ApprovalDesk } from "../../endpoint/questions/approval-desk.ts";
+import { HOLD_MS } from "../../endpoint/questions/held-calls.ts";
+import type { Board, SessionBoard } from "../../model/board.ts";
+import type { SessionOptions } from "../../model/board-options.ts";
+import { type Caller, DEFAULT_TOKEN_CALLER, type TokenPolicy } from "../../model/caller.ts";
+import { isJsonObject } from "../../model/json.ts";
+import type { RootsSetting } from "../../model/roots.ts";
+import { canonicalJson } from "../../util/canonical-json.ts";
+import type { Timer } from "../../util/clock.ts";
 
 /** Who has come in, and what they may do beyond the rules of the agent. */
 export interface Visitor {
@@ -13,10 +21,29 @@ export interface Visitor {
   policy?: TokenPolicy;
 }
 
-export interface GatewayAgentsOptions extends Omit<EndpointOptions, "board"> {
-  /** Opens an agent's board. Undefined if there is no such agent. */
-  open: (id: string) => Promise<Board | undefined>;
+/** An agent's board, and what it takes to open sessions on it. */
+export interface AgentBoard {
+  /** Opened with `onlyInSessions`, for an owner. */
+  board: Board;
+  /** The working directory of the servers of a session. */
+  workspace: string;
+  /** Whether servers of `scope: "session"` are configured. */
+  hasSessionServers: boolean;
+  /** What the configuration says about roots. */
+  roots?: RootsSetting;
 }
+
+export interface GatewayAgentsOptions extends Omit<EndpointOptions, "board" | "onApproval"> {
+  /** Undefined if there is no such agent. */
+  open: (id: string) => Promise<AgentBoard | undefined>;
+  /** Decides about calls where the client cannot ask its user. Absent: they are refused. */
+  desk?: Pick<ApprovalDesk, "askFor">;
+  /** Milliseconds until the board for a policy that nobody uses any more is closed. */
+  idleMs: number;
+}
+
+/** How many sessions of one agent may have servers of their own. */
+const MOST_SESSIONS = 200;
 
 type Session = Parameters<Owner["endpointFor"]>[0];
 
@@ -41,19 +68,19 @@ export class GatewayAgents {
 
   /** Ends the streams of changes, so that clients know that nothing more comes. */
   endStreams(): void {
-    for (const { endpoint } of this.list()) endpoint.close();
+    for (const agent of this.list()) agent.endStreams();
   }
 
   async close(): Promise<void> {
     await Promise.all(this.#opening.values());
-    await Promise.all(this.list().map(({ board }) => board.close()));
+    await Promise.all(this.list().map((agent) => agent.close()));
   }
 
   #open(id: string): Promise<ServedAgent | undefined> {
     const opening = this.#options
       .open(id)
-      .then((board) => {
-        const agent = board && new ServedAgent(id, board, this.#options);
+      .then((opened) => {
+        const agent = opened && new ServedAgent(id, opened, this.#options);
         if (agent !== undefined) this.#agents.set(id, agent);
         return agent;
       })
@@ -63,22 +90,173 @@ export class GatewayAgents {
   }
 }
 
-/** One agent: its board, and the endpoint that serves it to most callers. */
+/**
+ * One agent. Its board itself answers callers who are the owner; others have a session board on top of it, with their
+ * policy. A client's session has one of its own where servers of `scope: "session"` are configured.
+ */
 export class ServedAgent {
   readonly id: string;
   readonly board: Board;
+  /** Serves the board itself. */
   readonly endpoint: Endpoint;
+  readonly #options: GatewayAgentsOptions;
+  readonly #opened: AgentBoard;
   readonly #lease: Lease;
+  /** Boards that several callers share, by their policy. */
+  readonly #policyBoards = new Map<string, PolicyBoard>();
+  /** How many sessions have servers of their own. */
+  #sessions = 0;
+  /** All session boards, and the endpoints that serve them. */
+  readonly #sessionBoards = new Set<ServedSession>();
+  readonly #closing = new Set<Promise<void>>();
 
-  constructor(id: string, board: Board, options: Omit<EndpointOptions, "board">) {
+  constructor(id: string, opened: AgentBoard, options: GatewayAgentsOptions) {
     this.id = id;
-    this.board = board;
-    this.endpoint = new Endpoint({ ...options, board });
+    this.board = opened.board;
+    this.#opened = opened;
+    this.#options = options;
+    this.endpoint = this.#serve(this.board);
     this.#lease = { endpoint: this.endpoint, release: () => {} };
   }
 
   /** Without a session: for a request that stands for itself. */
-  endpointFor(_visitor: Visitor, _session: Session): Lease | Promise<Lease> {
-    return this.#lease;
+  endpointFor(visitor: Visitor, session: Session): Lease | Promise<Lease> {
+    if (session !== undefined && this.#opened.hasSessionServers && this.#hasRoom()) {
+      return this.#leaseSession(visitor, session);
+    }
+    return isUnrestricted(visitor) ? this.#lease : this.#leasePolicy(visitor);
   }
+
+  endStreams(): void {
+    this.endpoint.close();
+    for (const { endpoint } of this.#sessionBoards) endpoint.close();
+  }
+
+  /** Resolves when no process is left. */
+  async close(): Promise<void> {
+    for (const { timer } of this.#policyBoards.values()) timer?.cancel();
+    await this.board.close();
+    await Promise.all(this.#closing);
+  }
+
+  /** Every session starts programs, and anybody with a token can begin one after another. */
+  #hasRoom(): boolean {
+    if (this.#sessions < MOST_SESSIONS) return true;
+    this.#options.logger.warn(
+      `${MOST_SESSIONS} sessions have servers of their own already; another one begins without them`,
+      { agent: this.id },
+    );
+    return false;
+  }
+
+  async #leaseSession(visitor: Visitor, session: NonNullable<Session>): Promise<Lease> {
+    const offersRoots = isJsonObject(session.profile.capabilities["roots"]);
+    this.#sessions += 1;
+    const served = await this.#open(visitor, {
+      id: session.nonce,
+      // Servers hear at once that there are roots; which ones, only the client knows.
+      ...(offersRoots && this.#opened.roots === undefined && { roots: [] }),
+    }).catch((error: unknown) => {
+      this.#sessions -= 1;
+      throw error;
+    });
+    const release = once(() => {
+      this.#sessions -= 1;
+      this.#close(served);
+    });
+    return { endpoint: served.endpoint, release };
+  }
+
+  /** One board for all who may do the same, closed when nobody has used it for a while. */
+  async #leasePolicy(visitor: Visitor): Promise<Lease> {
+    const key = canonicalJson({ tools: visitor.policy?.tools ?? {}, owner: isOwner(visitor) });
+    let board = this.#policyBoards.get(key);
+    if (board === undefined) {
+      const id = `policy-${createHash("sha256").update(key).digest("hex").slice(0, 8)}`;
+      board = { served: this.#open(visitor, { id, perSession: false }), users: 0 };
+      this.#policyBoards.set(key, board);
+    }
+    const shared = board;
+    shared.timer?.cancel();
+    shared.users += 1;
+    const leave = once(() => {
+      shared.users -= 1;
+      if (shared.users === 0) this.#closeLater(key, shared);
+    });
+    try {
+      const { endpoint } = await shared.served;
+      return { endpoint, release: leave };
+    } catch (error) {
+      this.#policyBoards.delete(key);
+      throw error;
+    }
+  }
+
+  #closeLater(key: string, board: PolicyBoard): void {
+    const { clock, idleMs } = this.#options;
+    // A call that waits for its client's answers is held by the board meanwhile.
+    board.timer = clock.later(Math.max(idleMs, HOLD_MS), () => {
+      this.#policyBoards.delete(key);
+      void board.served.then((served) => this.#close(served));
+    });
+  }
+
+  async #open(visitor: Visitor, options: Partial<SessionOptions>): Promise<ServedSession> {
+    const { tools } = visitor.policy ?? {};
+    const board = await this.board.openSession({
+      cwd: this.#opened.workspace,
+      owner: isOwner(visitor),
+      // Requests are limited where they come in.
+      rateLimit: false,
+      ...(tools !== undefined && { tools: { ...tools, place: "the token's tools" } }),
+      ...options,
+    });
+    const onRoots = (roots: readonly string[]): void => board.setRoots(roots);
+    const takesRoots = options.perSession !== false && this.#opened.roots !== false;
+    const served = { board, endpoint: this.#serve(board, takesRoots ? onRoots : undefined) };
+    this.#sessionBoards.add(served);
+    return served;
+  }
+
+  #close(served: ServedSession): void {
+    this.#sessionBoards.delete(served);
+    served.endpoint.close();
+    const closing = served.board.close().finally(() => this.#closing.delete(closing));
+    this.#closing.add(closing);
+  }
+
+  #serve(board: EndpointBoard, onRoots?: EndpointOptions["onRoots"]): Endpoint {
+    const { sealer, newId, clock, logger, desk } = this.#options;
+    const onApproval = desk?.askFor(this.id);
+    return new Endpoint({ board, sealer, newId, clock, logger, onApproval, onRoots });
+  }
+}
+
+interface ServedSession {
+  board: SessionBoard;
+  endpoint: Endpoint;
+}
+
+interface PolicyBoard {
+  served: Promise<ServedSession>;
+  users: number;
+  timer?: Timer;
+}
+
+/** Whoever can read the token that the gateway made is the owner; for other tokens their policy says so. */
+function isOwner({ caller, policy }: Visitor): boolean {
+  return policy?.owner ?? caller.id === DEFAULT_TOKEN_CALLER;
+}
+
+function isUnrestricted(visitor: Visitor): boolean {
+  return isOwner(visitor) && visitor.policy?.tools === undefined;
+}
+
+function once(task: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    task();
+  };
 }

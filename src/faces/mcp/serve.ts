@@ -10,7 +10,7 @@ import { silentLogger } from "../../model/logger.ts";
 import { systemClock } from "../../util/clock.ts";
 
 export interface ServeMcpOptions extends Partial<
-  Pick<EndpointOptions, "clock" | "logger" | "onApproval">
+  Pick<EndpointOptions, "clock" | "logger" | "onApproval" | "onRoots">
 > {
   /** Default: stdin. */
   input?: Readable;
@@ -34,6 +34,7 @@ export async function serveMcp(board: EndpointBoard, options: ServeMcpOptions = 
     clock = systemClock,
     logger = silentLogger,
     onApproval,
+    onRoots,
   } = options;
   // The one client cannot outlive this process, so neither does the key.
   const key = { id: 0, key: createSecretKey(randomBytes(32)) };
@@ -41,7 +42,15 @@ export async function serveMcp(board: EndpointBoard, options: ServeMcpOptions = 
     { current: key, find: (id) => (id === key.id ? key : undefined) },
     randomBytes,
   );
-  const endpoint = new Endpoint({ board, sealer, newId: randomUUID, clock, logger, onApproval });
+  const endpoint = new Endpoint({
+    board,
+    sealer,
+    newId: randomUUID,
+    clock,
+    logger,
+    onApproval,
+    onRoots,
+  });
   try {
     await serveOnStdio({ endpoint, input, output, signal });
   } finally {

@@ -72,8 +72,8 @@ export class ApprovalFile implements ApprovalStore {
   }
 }
 
-function keyOf({ agent, config, tool, hash }: ApprovalKey): string {
-  return JSON.stringify([agent, config ?? "", tool, hash]);
+function keyOf({ agent, config, tool, hash, caller }: ApprovalKey): string {
+  return JSON.stringify([agent, config ?? "", tool, hash, caller ?? ""]);
 }
 
 /** The file is always replaced as a whole. Empty if it is missing. */
@@ -93,6 +93,7 @@ function isApproval(value: unknown): value is StoredApproval {
     (value.config === undefined || typeof value.config === "string") &&
     typeof value.tool === "string" &&
     typeof value.hash === "string" &&
+    (value.caller === undefined || typeof value.caller === "string") &&
     typeof value.at === "number"
   );
 }

@@ -11,6 +11,7 @@ import { ApprovalFile } from "./approval-file.ts";
 import { auditIn } from "./audit-file.ts";
 import { ChangeFiles } from "./change-files.ts";
 import { GrantFiles } from "./grant-files.ts";
+import { PendingApprovalFiles } from "./pending-approval-files.ts";
 import { PinFiles } from "./pin-files.ts";
 import { SealKeyFile } from "./seal-key-file.ts";
 import { SessionFile } from "./session-file.ts";
@@ -41,6 +42,7 @@ export function openFileState(stateDir: string, options: FileStateOptions = {}):
     audit: auditIn(join(stateDir, "audit.jsonl"), { clock }),
     tokens,
     sessions,
+    pending: new PendingApprovalFiles(stateDir, clock),
     openSealKeys: (given) => SealKeyFile.open({ ...given, stateDir, clock, random }),
     async close() {
       await Promise.all([tokens.close(), sessions.close()]);

@@ -50,6 +50,7 @@ export class TokenFiles implements TokenStore {
   readonly #options: TokenFilesOptions;
   readonly #files: { token: string; named: string; used: string };
   #byHash = new Map<string, StoredToken>();
+  #byId = new Map<string, StoredToken>();
   #versions = "";
   #lastLook = -Infinity;
   readonly #used = new Map<string, number>();
@@ -101,6 +102,13 @@ export class TokenFiles implements TokenStore {
     if (token.expiresAt !== undefined && token.expiresAt <= now) return undefined;
     this.#noteUse(token.id, now);
     return token;
+  }
+
+  isValid(id: string): boolean {
+    this.#look();
+    const token = this.#byId.get(id);
+    if (token === undefined) return false;
+    return token.expiresAt === undefined || token.expiresAt > this.#options.clock.now();
   }
 
   async list(): Promise<GatewayToken[]> {
@@ -184,6 +192,7 @@ export class TokenFiles implements TokenStore {
     const found = readDefault(token);
     const tokens = [...readNamed(named), ...(found === undefined ? [] : [found])];
     this.#byHash = new Map(tokens.map((each) => [each.hash, each]));
+    this.#byId = new Map(tokens.map((each) => [each.id, each]));
     this.#versions = versions;
   }
 

@@ -138,3 +138,47 @@ it.each([
     });
   },
 );
+
+describe("servers of scope session, on a board that has them only in sessions", () => {
+  it("are on no other board, and the status says where they are", async () => {
+    const servers = {
+      shared: fixture("crlf"),
+      own: { ...fixture("crlf"), scope: "session" as const },
+    };
+    const board = await openWith({ servers }, { onlyInSessions: true });
+    const status = () => board.status().find(({ name }) => name === "own");
+    expect(toolNames(board)).toEqual(["mcp__shared__echo"]);
+    expect((await board.call("own/echo", { text: "hi" })).failure?.code).toBe("UNKNOWN_SERVER");
+    expect(status()).toMatchObject({ state: { kind: "idle" }, tools: 0, available: false });
+    expect(status()?.diagnostics[0]?.message).toBe(
+      "runs once for each session, and there are 0 now; clients without a session are not offered it",
+    );
+
+    const session = await board.openSession({ cwd });
+    expect(toolNames(session)).toEqual(["mcp__shared__echo", "mcp__own__echo"]);
+    expect(textOf(await session.call("own/echo", { text: "hi" }))).toBe("hi");
+    const without = await board.openSession({ cwd, perSession: false });
+    expect(toolNames(without)).toEqual(["mcp__shared__echo"]);
+    expect(status()?.diagnostics[0]?.message).toContain("there is 1 now");
+    const { pid = 0 } = statusIn(session, "own");
+    await session.close();
+    expect(isAlive(pid)).toBe(false);
+    expect(status()?.diagnostics[0]?.message).toContain("there are 0 now");
+  });
+
+  it("get other roots than shared servers", async () => {
+    const servers = {
+      shared: { ...fixture("asks"), roots: true },
+      own: { ...fixture("asks"), scope: "session" as const },
+    };
+    const board = await openWith({ servers }, { onlyInSessions: true, workspaceDir: cwd });
+    const session = await board.openSession({ cwd, roots: [] });
+    const rootsOf = async (server: string): Promise<string> =>
+      textOf(await session.call(`${server}/ask`, { method: "roots/list", params: {} }));
+    expect(await rootsOf("own")).toBe('{"roots":[]}');
+    session.setRoots(["file:///home/me/project"]);
+    expect(await rootsOf("own")).toContain("file:///home/me/project");
+    expect(await rootsOf("shared")).not.toContain("project");
+    expect(() => session.setRoots(["https://example.com"])).toThrow("is not a directory");
+  });
+});

@@ -7,6 +7,8 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { SessionBoard } from "../../../src/model/board.ts";
+import type { SessionRules } from "../../../src/model/board-options.ts";
+import type { ApprovalMode } from "../../../src/model/guard-settings.ts";
 import type { ModelDetails, ToolResult } from "../../../src/model/tool.ts";
 import type { JsonObject } from "../../../src/model/json.ts";
 import { cleanUp, directory, openWith } from "../../guard/boards.ts";
@@ -70,7 +72,76 @@ describe("rules", () => {
   });
 });
 
+describe("the rules that a session is opened with", () => {
+  it("take tools away, and never give back what the configuration takes", async () => {
+    const board = await openWith({
+      servers: { docs: { ...fixture("echo"), tools: { deny: ["env"] } } },
+      tools: { allow: ["docs/echo", "docs/pid", "docs/env"] },
+    });
+    const open = async (tools: SessionRules) => board.openSession({ cwd, tools });
+    const cases: [SessionRules, string[]][] = [
+      [{}, ["echo", "pid"]],
+      [{ allow: ["*"] }, ["echo", "pid"]],
+      [{ allow: ["docs/env", "docs/add", "docs/echo"] }, ["echo"]],
+      [{ deny: ["docs/echo"] }, ["pid"]],
+      [{ allow: ["docs/echo"], deny: ["*"] }, []],
+      [{ allow: [] }, []],
+    ];
+    for (const [tools, left] of cases) {
+      const session = await open(tools);
+      expect(names(session)).toEqual(left.map((name) => `mcp__docs__${name}`));
+      for (const tool of ["echo", "pid", "env"]) {
+        const { failure } = await session.call(`docs/${tool}`, hi);
+        expect(failure?.code).toBe(left.includes(tool) ? undefined : "REFUSED_BY_POLICY");
+      }
+    }
+    expect(names(board as never)).toEqual(["mcp__docs__echo", "mcp__docs__pid"]);
+    const named = await open({ deny: ["docs/echo"], place: "the token's tools" });
+    expect(textOf(await named.call("docs/echo", hi))).toContain(
+      `refused by the rule "docs/echo" in the token's tools.deny`,
+    );
+  });
+
+  it("can ask for more approval than the configuration, not for less", async () => {
+    const board = await openWith({
+      servers: {
+        docs: { ...fixture("echo"), approval: { tools: { echo: "never", add: "ask" } } },
+        free: { ...fixture("echo"), approval: "never" },
+      },
+    });
+    const asked = async (approval: ApprovalMode | undefined): Promise<string[]> => {
+      const heard: string[] = [];
+      const session = await board.openSession({
+        cwd,
+        tools: { approval },
+        onApproval: ({ tool }) => {
+          heard.push(tool);
+          return "once";
+        },
+      });
+      for (const tool of ["docs/echo", "docs/add", "free/echo"]) {
+        await session.call(tool, { text: "hi", a: 1, b: 2 });
+      }
+      return heard;
+    };
+    expect(await asked(undefined)).toEqual(["docs/add"]);
+    expect(await asked("never")).toEqual(["docs/add"]);
+    expect(await asked("ask")).toEqual(["docs/echo", "docs/add", "free/echo"]);
+    await expect(board.openSession({ cwd, tools: { approval: "maybe" as never } })).rejects.toThrow(
+      "must be never, ask or destructive",
+    );
+  });
+});
+
 describe("limits", () => {
+  it("of a session can be lifted where something else limits its calls", async () => {
+    const board = await openWith({ servers: { docs: fixture("echo") } });
+    const limited = await board.openSession({ cwd, rateLimit: 1 });
+    const free = await board.openSession({ cwd, rateLimit: false });
+    expect((await codes(limited, "docs/echo", 3)).filter((code) => code === "ok")).toHaveLength(1);
+    expect(await codes(free, "docs/echo", 200)).toEqual(Array(200).fill("ok"));
+  });
+
   it("leave out further servers and tools, and name them", async () => {
     const board = await openWith({
       servers: { shared: fixture("echo") },

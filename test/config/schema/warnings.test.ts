@@ -192,8 +192,9 @@ describe("settings without a feature", () => {
   );
 
   it("include a timeout of the gateway that looks like seconds", async () => {
-    expect(await warningsOf("{ gateway: { idleTimeout: 30 } }")).toEqual([
+    expect(await warningsOf("{ gateway: { idleTimeout: 30, approvalWait: 60 } }")).toEqual([
       "FILE:1:14  gateway.idleTimeout  is 30 milliseconds; did you mean 30000?",
+      "FILE:1:31  gateway.approvalWait  is 60 milliseconds; did you mean 60000?",
     ]);
   });
 

@@ -1,8 +1,10 @@
-// `plugboard approvals`: lists the tools that the user has always allowed, and forgets them.
+// `plugboard approvals`: shows and answers the calls that wait for approval, lists the tools that the user has always
+// allowed, and forgets them.
 
 import { plugboardHome } from "../../../config/home.ts";
 import type { StoredApproval } from "../../../model/approval.ts";
 import { PlugboardError } from "../../../model/errors.ts";
+import type { PendingApproval } from "../../../model/shared-state.ts";
 import { openFileState } from "../../../state/files/open.ts";
 import { compileGlob } from "../../../util/glob.ts";
 import { oneLine } from "../../../util/text.ts";
@@ -11,10 +13,12 @@ import { EXIT } from "../exit-code.ts";
 import { localTime } from "../terminal/local-time.ts";
 import { type Column, renderTable } from "../terminal/table.ts";
 import type { ApprovalsCommand } from "./command.ts";
+import { answerWaiting, showWaiting, waitingLines, waitingToJson } from "./waiting.ts";
 
 const COLUMNS: readonly Column[] = [
   { title: "TOOL", min: 12 },
   { title: "AGENT", min: 6 },
+  { title: "FOR", min: 6 },
   { title: "ALLOWED", min: 10 },
   { title: "CONFIGURATION", min: 12 },
 ];
@@ -24,12 +28,14 @@ export async function runApprovals(
   context: CliContext,
 ): Promise<number> {
   const { io, clock, screen, options } = context;
-  const { approvals } = openFileState(plugboardHome(io.env, io.homedir), { clock });
-  const all = (await approvals.list()).filter(
-    ({ agent }) => options.agent === undefined || agent === options.agent,
-  );
+  const { approvals, pending } = openFileState(plugboardHome(io.env, io.homedir), { clock });
+  if (action.kind === "answer") return answerWaiting(action, pending, context);
+  if (action.kind === "show") return showWaiting(action.id, pending, context);
+  const isWanted = ({ agent }: { agent: string }): boolean =>
+    options.agent === undefined || agent === options.agent;
+  const all = (await approvals.list()).filter(isWanted);
   if (action.kind === "list") {
-    listApprovals(all, context);
+    listApprovals((await pending.list()).filter(isWanted), all, context);
     return EXIT.ok;
   }
   const forgotten = action.kind === "forget-all" ? all : matching(action.pattern, all);
@@ -40,14 +46,26 @@ export async function runApprovals(
   return EXIT.ok;
 }
 
-function listApprovals(all: readonly StoredApproval[], { screen, options }: CliContext): void {
-  if (options.json) return screen.json({ approvals: all.map(toJson) });
-  const rows = all.map(({ tool, agent, at, config = "" }) => ({
-    cells: [tool, agent, localTime(at), config],
-  }));
+function listApprovals(
+  waiting: readonly PendingApproval[],
+  all: readonly StoredApproval[],
+  { screen, clock, options }: CliContext,
+): void {
+  if (options.json) {
+    const approvals = all.map(toJson);
+    return screen.json({ waiting: waiting.map(waitingToJson), approvals });
+  }
   const { width, paint } = screen.terminal.out;
-  if (rows.length > 0) screen.lines(renderTable(COLUMNS, rows, { width, paint }));
-  else screen.note('you have not answered "always" for any tool');
+  for (const each of waiting) screen.lines([...waitingLines(each, clock.now(), width), ""]);
+  // Most people have only their own.
+  const hasCallers = all.some(({ caller }) => caller !== undefined);
+  const columns = COLUMNS.filter(({ title }) => hasCallers || title !== "FOR");
+  const rows = all.map(({ tool, agent, at, caller = "you", config = "" }) => ({
+    cells: [tool, agent, ...(hasCallers ? [caller] : []), localTime(at), config],
+  }));
+  if (rows.length > 0) screen.lines(renderTable(columns, rows, { width, paint }));
+  else if (waiting.length === 0)
+    screen.note('no call waits, and you have not answered "always" for any tool');
 }
 
 /** A pattern without a slash is a server, or a native tool. */
@@ -62,12 +80,13 @@ function matching(pattern: string, all: readonly StoredApproval[]): StoredApprov
   });
 }
 
-function toJson({ agent, config, tool, hash, at }: StoredApproval): object {
+function toJson({ agent, config, tool, hash, caller, at }: StoredApproval): object {
   return {
     tool,
     agent,
     ...(config !== undefined && { config }),
     hash,
+    ...(caller !== undefined && { caller }),
     allowedAt: new Date(at).toISOString(),
   };
 }

@@ -1,15 +1,19 @@
 // `plugboard serve`: the board as one MCP server on stdio, until the client disconnects.
 
+import { randomBytes } from "node:crypto";
 import type { Readable } from "node:stream";
 import { openBoard } from "../../../board.ts";
 import { declineUnattributed } from "../../../board/decline-unattributed.ts";
 import { plugboardHome } from "../../../config/home.ts";
+import { ApprovalDesk } from "../../../endpoint/questions/approval-desk.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
+import { openFileState } from "../../../state/files/open.ts";
 import { serveMcp } from "../../mcp/serve.ts";
 import { claimStdout } from "../claim-stdout.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { readAgent } from "../read-agent.ts";
+import { readGateway } from "../read-gateway.ts";
 
 const FOR_CLIENTS =
   "This command is for MCP clients: they start it and talk to it here. Press Ctrl-C to stop. " +
@@ -22,6 +26,9 @@ export async function runServe(context: CliContext): Promise<number> {
   if (io.stdin.isTTY) screen.note(FOR_CLIENTS);
   try {
     const agent = forClients(await readAgent(context));
+    const stateDir = plugboardHome(io.env, io.homedir);
+    const state = openFileState(stateDir, { clock, logger });
+    const workspace = agent.workspace ?? io.cwd;
     await using board = await openBoard(
       // The client is answered at once; its first list waits for the servers.
       { ...agent, startupWait: 0 },
@@ -30,8 +37,10 @@ export async function runServe(context: CliContext): Promise<number> {
         env: io.env,
         clock,
         logger,
-        stateDir: plugboardHome(io.env, io.homedir),
-        workspaceDir: agent.workspace ?? io.cwd,
+        stateDir,
+        state,
+        workspaceDir: workspace,
+        onlyInSessions: true,
         // The person who started the client is the owner.
         owner: true,
         defaultToolTimeout: CLIENT_TOOL_TIMEOUT,
@@ -40,13 +49,32 @@ export async function runServe(context: CliContext): Promise<number> {
         serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
       },
     );
-    await serveMcp(board, {
+    const desk = new ApprovalDesk({
+      pending: state.pending,
+      clock,
+      logger,
+      random: randomBytes,
+      waitMs: (await readGateway(context)).settings.approvalWait,
+    });
+    // The one client has one session.
+    const session = hasSessionServers(agent)
+      ? await board.openSession({
+          cwd: workspace,
+          rateLimit: false,
+          // Servers hear at once that there are roots; which ones, only the client knows.
+          ...(agent.roots === undefined && { roots: [] }),
+        })
+      : undefined;
+    await serveMcp(session ?? board, {
       input,
       output: { write },
       signal,
       clock,
       logger,
+      onApproval: desk.askFor(agent.agentId),
+      onRoots: agent.roots === false ? undefined : session && ((roots) => session.setRoots(roots)),
     });
+    desk.close();
     return EXIT.ok;
   } finally {
     // A client that keeps the pipe open would otherwise keep the process alive.
@@ -56,6 +84,11 @@ export async function runServe(context: CliContext): Promise<number> {
 
 /** MCP clients have no way to say how long a call may take, and long ones are common. */
 export const CLIENT_TOOL_TIMEOUT = 600_000;
+
+/** Whether every session of a client has servers of its own. */
+export function hasSessionServers({ servers }: AgentConfig): boolean {
+  return servers.some(({ scope, enabled }) => scope === "session" && enabled);
+}
 
 /** MCP clients put a prefix of their own before every name. */
 export function forClients(agent: AgentConfig): AgentConfig {

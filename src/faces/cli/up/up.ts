@@ -6,12 +6,12 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { openBoard } from "../../../board.ts";
 import { declineUnattributed } from "../../../board/decline-unattributed.ts";
-import { type GatewayConfig, gatewaySettings, loadGateway } from "../../../config/gateway.ts";
+import type { GatewayConfig } from "../../../config/gateway.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import { McpEntry } from "../../../endpoint/http/entry.ts";
 import { SESSION_MS, Sessions } from "../../../endpoint/http/sessions.ts";
+import { ApprovalDesk } from "../../../endpoint/questions/approval-desk.ts";
 import { Sealer } from "../../../endpoint/sealed.ts";
-import type { Board } from "../../../model/board.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
 import type { SharedState } from "../../../model/shared-state.ts";
@@ -20,14 +20,15 @@ import { withProxy } from "../../../net/proxy-env.ts";
 import { openFileState } from "../../../state/files/open.ts";
 import { tryLock } from "../../../state/lock.ts";
 import { Access, type Admission, type Refusal } from "../../gateway/access/access.ts";
-import { GatewayAgents, type Visitor } from "../../gateway/agents.ts";
+import { type AgentBoard, GatewayAgents, type Visitor } from "../../gateway/agents.ts";
 import { readTls } from "../../gateway/access/tls.ts";
 import { Gateway, pathOf } from "../../gateway/gateway.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSource } from "../open.ts";
 import { readAgent } from "../read-agent.ts";
-import { CLIENT_TOOL_TIMEOUT, forClients } from "../serve/serve.ts";
+import { readGateway } from "../read-gateway.ts";
+import { CLIENT_TOOL_TIMEOUT, forClients, hasSessionServers } from "../serve/serve.ts";
 import type { UpCommand } from "./command.ts";
 
 export async function runUp(command: UpCommand, context: CliContext): Promise<number> {
@@ -52,12 +53,25 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
       clock,
       idleMs: settings.idleTimeout,
       most: settings.limits.sessions,
+      isGone: (caller) => caller.startsWith("token:") && !tokens.isValid(caller.slice(6)),
+    });
+    const { pending } = state;
+    // Removes what a gateway that was killed has left.
+    await pending.list();
+    const desk = new ApprovalDesk({
+      pending,
+      clock,
+      logger,
+      random: randomBytes,
+      waitMs: settings.approvalWait,
     });
     const agents = new GatewayAgents({
       sealer,
       newId: randomUUID,
       clock,
       logger,
+      desk,
+      idleMs: settings.idleTimeout,
       open: (id) => openAgent(id, config, state, context),
     });
     const access = new Access({
@@ -97,6 +111,7 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     );
     await opening;
     await aborted(signal);
+    desk.close();
     agents.endStreams();
     await gateway.close();
     await access.close();
@@ -116,13 +131,6 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-async function readGateway(context: CliContext): Promise<GatewayConfig> {
-  const source = findSource(context);
-  const { cwd, homedir } = context.io;
-  if (source.kind !== "file") return { settings: gatewaySettings(), agentIds: ["default"] };
-  return loadGateway(source.path, { cwd, homedir });
-}
-
 function withOptions(settings: GatewaySettings, { host, port }: UpCommand): GatewaySettings {
   const chosen = { ...settings, ...(host && { host }), ...(port !== undefined && { port }) };
   const problem = bindingProblem(chosen);
@@ -135,11 +143,12 @@ async function openAgent(
   { agentIds }: GatewayConfig,
   state: SharedState,
   context: CliContext,
-): Promise<Board | undefined> {
+): Promise<AgentBoard | undefined> {
   if (!agentIds.includes(id)) return undefined;
   const { io, logger, clock, options } = context;
   const agent = forClients(await readAgent({ ...context, options: { ...options, agent: id } }));
-  return openBoard(
+  const workspace = agent.workspace ?? io.cwd;
+  const board = await openBoard(
     { ...agent, startupWait: 0 },
     {
       start: "eager",
@@ -148,12 +157,17 @@ async function openAgent(
       logger,
       stateDir: plugboardHome(io.env, io.homedir),
       state,
-      workspaceDir: agent.workspace ?? io.cwd,
+      workspaceDir: workspace,
+      // Callers who are not the owner get a board of their own.
+      owner: true,
+      onlyInSessions: true,
       defaultToolTimeout: CLIENT_TOOL_TIMEOUT,
       ...declineUnattributed(logger),
       serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
     },
   );
+  const { roots } = agent;
+  return { board, workspace, hasSessionServers: hasSessionServers(agent), roots };
 }
 
 function admit(

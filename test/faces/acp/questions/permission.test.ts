@@ -18,7 +18,7 @@ it.each([
       },
     },
   });
-  const request = { callId: "1", tool: "docs/x", publicName: "x", server: "docs", args };
+  const request = { callId: "1", tool: "docs/x", hash: "h", publicName: "x", server: "docs", args };
   const rest = { hints: {}, trusted: false, reason: "r", always: "until-closed" } as const;
   expect(await ask({ ...request, ...rest }, undefined)).toBe("refuse");
   expect(asked).toMatchObject([{ toolCall: { content: [{ content: { text } }, {}, {}] } }]);

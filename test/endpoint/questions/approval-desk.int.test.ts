@@ -1,0 +1,196 @@
+// Calls whose client cannot ask its user: they wait until a person answers elsewhere. Over real sockets.
+
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { ApprovalAnswer } from "../../../src/model/approval.ts";
+import type { PendingApproval } from "../../../src/model/shared-state.ts";
+import { PendingApprovalFiles } from "../../../src/state/files/pending-approval-files.ts";
+import { systemClock } from "../../../src/util/clock.ts";
+import { openGateway, type Rig } from "../../faces/gateway/rig.ts";
+import { fixture } from "../../support/boards.ts";
+import { closeServed, connectOld, legacy, modern, post, type RawAnswer } from "../harness.ts";
+
+closeServed();
+
+async function open(options: { waitMs?: number } = {}) {
+  const stateDir = await mkdtemp(join(tmpdir(), "plugboard-desk-"));
+  onTestFinished(() => rm(stateDir, { recursive: true, force: true }));
+  const secret = "s3cr3t-of-the-board-0123456789";
+  const rig = await openGateway(
+    {
+      servers: {
+        docs: { ...fixture("echo"), approval: "ask", env: { DOCS_TOKEN: secret } },
+        lib: { ...fixture("library"), approval: { tools: { "resource:*": "ask" } } },
+      },
+    },
+    { stateDir, ...options },
+  );
+  const pending = new PendingApprovalFiles(stateDir, systemClock);
+  const waiting = async (count: number): Promise<PendingApproval[]> => {
+    for (;;) {
+      const all = await pending.list();
+      if (all.length === count) return all;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  };
+  const answer = async (which: PendingApproval | undefined, word: ApprovalAnswer) => {
+    if (which === undefined || !(await pending.answer(which, word))) throw new Error("nobody asks");
+  };
+  const left = (): Promise<string[]> => readdir(join(stateDir, "gateway", "approvals"));
+  return { ...rig, pending, waiting, answer, left, secret };
+}
+
+const echo = (text: string): object => ({ name: "mcp__docs__echo", arguments: { text } });
+
+function callAs({ url }: Pick<Rig, "url">, caller: string, text = "hi", era = "legacy") {
+  const headers = { "x-caller": caller };
+  if (era === "legacy") return post(url, legacy("tools/call", echo(text)), headers);
+  const { body, headers: own } = modern("tools/call", echo(text) as Record<string, unknown>);
+  return post(url, body, { ...own, ...headers });
+}
+
+const said = ({ message }: RawAnswer): string => message?.["result"].content[0].text;
+
+describe("a call that needs approval, of a client that cannot be asked", () => {
+  it.each(["legacy", "modern"])("waits for the answer of a person, %s", async (era) => {
+    const desk = await open();
+    const call = callAs(desk, "ci", `hi ${desk.secret}`, era);
+    const [question] = await desk.waiting(1);
+    expect(question).toMatchObject({
+      caller: { id: "token:ci", label: "ci" },
+      agent: "default",
+      request: { tool: "docs/echo", reason: "every call of this tool needs approval" },
+    });
+    // What the server was started with is shown to nobody.
+    expect(JSON.stringify(question)).not.toContain(desk.secret);
+    await desk.answer(question, "once");
+    expect(said(await call)).toContain("hi");
+    const second = callAs(desk, "ci", "again", era);
+    await desk.answer((await desk.waiting(1))[0], "refuse");
+    expect(said(await second)).toContain("was not approved");
+    expect(await desk.left()).toEqual([]);
+  });
+
+  it("may also be a read, in either era", async () => {
+    const desk = await open();
+    const read = { uri: "lib:///rules" };
+    const { body, headers } = modern("resources/read", read);
+    for (const [request, more] of [
+      [legacy("resources/read", read), {}] as const,
+      [body, headers] as const,
+    ]) {
+      const call = post(desk.url, request, { "x-caller": "ci", ...more });
+      const [question] = await desk.waiting(1);
+      expect(question?.request.tool).toBe("lib/resource:lib:///rules");
+      await desk.answer(question, "once");
+      expect((await call).message?.["result"].contents[0].text).toBe("Be quiet.");
+    }
+  });
+
+  it("tells what it waits for where the client wants to know", async () => {
+    const desk = await open();
+    const client = await connectOld(desk.url);
+    const heard: (string | undefined)[] = [];
+    const call = client.callTool(echo("hi") as never, undefined, {
+      onprogress: ({ message }) => heard.push(message),
+    });
+    const [question] = await desk.waiting(1);
+    await desk.answer(question, "once");
+    expect(JSON.stringify((await call).content)).toContain("hi");
+    expect(heard).toContain(
+      `waits for approval of docs/echo: plugboard approvals allow ${question?.id}`,
+    );
+  });
+
+  it("is a question of its own for each caller and each arguments, also when it is the same call", async () => {
+    const desk = await open();
+    const calls = [callAs(desk, "ci"), callAs(desk, "ann"), callAs(desk, "ci", "other")];
+    const questions = await desk.waiting(3);
+    expect(new Set(questions.map(({ id }) => id)).size).toBe(3);
+    const ofCi = questions.find(
+      ({ caller, request }) => caller.label === "ci" && request.args["text"] === "hi",
+    );
+    await desk.answer(ofCi, "once");
+    expect(said(await (calls[0] as Promise<RawAnswer>))).toBe("hi");
+    for (const other of await desk.waiting(2)) await desk.answer(other, "refuse");
+    for (const call of calls.slice(1)) expect(said(await call)).toContain("was not approved");
+  });
+
+  it("with the answer always asks the same caller no more, and others still", async () => {
+    const desk = await open();
+    const first = callAs(desk, "ci");
+    await desk.answer((await desk.waiting(1))[0], "always");
+    await first;
+    expect(said(await callAs(desk, "ci", "free"))).toBe("free");
+    for (const caller of ["ann", "default"]) {
+      const other = callAs(desk, caller);
+      await desk.answer((await desk.waiting(1))[0], "refuse");
+      expect(said(await other)).toContain("was not approved");
+    }
+  });
+
+  it("that nobody answers in time is refused, and a late answer counts for nothing", async () => {
+    const desk = await open({ waitMs: 400 });
+    const call = callAs(desk, "ci");
+    const [question] = await desk.waiting(1);
+    expect(said(await call)).toMatch(/was not approved within 400 ms.*plugboard approvals/s);
+    expect(await desk.pending.answer(question as PendingApproval, "once")).toBe(false);
+    expect(await desk.left()).toEqual([]);
+  });
+
+  it("is refused at once with the remedy where calls do not wait", async () => {
+    const desk = await open({ waitMs: 0 });
+    expect(said(await callAs(desk, "ci"))).toMatch(/nobody can be asked.*"approval"/s);
+  });
+
+  it("is withdrawn when the client cancels it, or is gone", async () => {
+    const desk = await open();
+    const client = await connectOld(desk.url);
+    const cancelling = new AbortController();
+    const call = client.callTool(echo("hi") as never, undefined, { signal: cancelling.signal });
+    call.catch(() => {});
+    await desk.waiting(1);
+    cancelling.abort();
+    await desk.waiting(0);
+    const { body, headers } = modern("tools/call", echo("hi") as Record<string, unknown>);
+    const leaving = new AbortController();
+    const gone = fetch(desk.url, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        ...headers,
+      },
+      body: JSON.stringify(body),
+      signal: leaving.signal,
+    });
+    gone.catch(() => {});
+    await desk.waiting(1);
+    leaving.abort();
+    await desk.waiting(0);
+    expect(await desk.left()).toEqual([]);
+  });
+
+  it("is refused when the gateway stops", async () => {
+    const desk = await open();
+    const call = callAs(desk, "ci");
+    await desk.waiting(1);
+    const closing = desk.close();
+    expect(said(await call)).toContain("was not approved before the gateway stopped");
+    await closing;
+    expect(await desk.left()).toEqual([]);
+  });
+
+  it("is refused where too many of its caller wait already, or nobody could read it", async () => {
+    const desk = await open();
+    const calls = Array.from({ length: 33 }, () => callAs(desk, "ci"));
+    const refused = await Promise.race(calls);
+    expect(said(refused)).toContain("too many calls wait");
+    expect(said(await callAs(desk, "ann", "x".repeat(1_100_000)))).toContain("this long");
+    await desk.waiting(32);
+    await desk.close();
+    expect((await Promise.all(calls)).map(said)).toHaveLength(33);
+  });
+});
