@@ -4,6 +4,7 @@ import { serverGuards } from "../../src/guard/server-guards.ts";
 import { SESSION_RATE_LIMIT } from "../../src/guard/session-limits.ts";
 import type { ServerGuard } from "../../src/model/guard-settings.ts";
 import type { StageFor, ToolSubject } from "../../src/model/guard.ts";
+import type { Limits } from "../../src/model/shared-state.ts";
 import { LocalLimits } from "../../src/state/local-limits.ts";
 import { ManualClock, settle } from "../support/manual-clock.ts";
 import { callOf, contentOf, pass, refusal, subject } from "./subjects.ts";
@@ -197,6 +198,24 @@ describe("a rate limit", () => {
     await clock.advance(30_000);
     await Promise.all(others);
   });
+});
+
+it("is the same where calls are counted elsewhere", async () => {
+  const clock = new ManualClock();
+  const local = new LocalLimits(clock);
+  const limits: Limits = {
+    take: async (...args) => local.take(...args),
+    giveBack: (buckets) => local.giveBack(buckets),
+  };
+  const guard = { rateLimit: { default: 2 } };
+  const servers = serverGuards([{ name: "docs", origin: "agent", guard }]);
+  const stage = rateLimitStage({ servers, limits, of: "main", clock });
+  expect(await through(stage, READ, 3)).toBe(2);
+  const waiting = pass(stage, callOf(READ));
+  const refused = await refusal(pass(stage, callOf(READ)));
+  expect(refused).toMatchObject({ code: "RATE_LIMITED" });
+  await clock.advance(30_000);
+  await waiting;
 });
 
 describe("reads of resources and prompts", () => {

@@ -15,9 +15,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { AuditLog, type AuditLogOptions } from "../../../src/guard/audit/audit-log.ts";
+import type { AuditSink } from "../../../src/model/shared-state.ts";
 import { auditIn } from "../../../src/state/files/audit-file.ts";
 import { recordingLogger } from "../../support/logger.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock, settle } from "../../support/manual-clock.ts";
 import { record } from "./records.ts";
 
 let directory: string;
@@ -90,6 +91,32 @@ describe("a call that starts", () => {
     await rm(file, { recursive: true });
     await log.flush();
     expect(tools(await read())).toEqual(["a"]);
+  });
+
+  it("waits for a store that cannot record it at once, and loses nothing that the store refuses", async () => {
+    const recorded: string[] = [];
+    let isDown = false;
+    const sink: AuditSink = {
+      isOpen: true,
+      append: async (lines) => void recorded.push(...lines.toString().trim().split("\n")),
+      async appendNow(bytes, length) {
+        const lines = bytes.toString("utf8", 0, length);
+        await settle();
+        if (isDown) throw new Error("down");
+        recorded.push(...lines.trim().split("\n"));
+      },
+      close: async () => {},
+    };
+    const log = new AuditLog({ trail: { where: "elsewhere", open: () => sink } });
+    logs.push(log);
+    const both = [record({ tool: "a" }), record({ tool: "b" })];
+    for (const writing of both.map((each) => log.start(each))) await writing;
+    expect(new Set(tools(recorded.join("\n")))).toEqual(new Set(["a", "b"]));
+    isDown = true;
+    await log.start(record({ tool: "c" }));
+    expect(recorded).toHaveLength(2);
+    await log.flush();
+    expect(tools(recorded.join("\n"))[2]).toBe("c");
   });
 
   it("begins a line of its own where another process left half a line", async () => {
