@@ -9,6 +9,7 @@ import type { Board } from "../model/board.ts";
 import type { BoardOptions } from "../model/board-options.ts";
 import type { Logger } from "../model/logger.ts";
 import type { RootsSetting } from "../model/roots.ts";
+import type { BoardState } from "../model/shared-state.ts";
 import type { EndpointOptions } from "./context.ts";
 
 /** An agent's board, what its clients are told about it, and what it takes to open sessions on it. */
@@ -24,6 +25,7 @@ export interface ClientBoard extends Pick<EndpointOptions, "about" | "keepsApps"
 }
 
 export interface ClientBoardOptions extends Pick<BoardOptions, "env" | "clock" | "serverLogLevel"> {
+  state: BoardState;
   logger: Logger;
   stateDir: string;
   /** The workspace of an agent that has none configured. */
@@ -37,7 +39,7 @@ const TOOL_NAME_LENGTH = 48;
 
 export async function openClientBoard(
   agent: AgentConfig,
-  { env, clock, logger, stateDir, serverLogLevel, cwd }: ClientBoardOptions,
+  { env, clock, logger, stateDir, state, serverLogLevel, cwd }: ClientBoardOptions,
 ): Promise<ClientBoard> {
   const { servers, toolNames, hasToolNames, workspace = cwd, roots } = agent;
   const names = hasToolNames ? toolNames : "{server}__{tool}";
@@ -55,6 +57,7 @@ export async function openClientBoard(
       clock,
       logger,
       stateDir,
+      state,
       serverLogLevel,
       workspaceDir: workspace,
       onlyInSessions: true,

@@ -84,7 +84,7 @@ function openState(
     state["method"] === method &&
     state["name"] === name &&
     state["args"] === args;
-  return isSame ? (state as RequestState) : undefined;
+  return isSame ? state : undefined;
 }
 
 export const INVALID_STATE =

@@ -12,12 +12,9 @@ import { openSpans } from "../../endpoint/trace.ts";
 import type { AgentConfig } from "../../model/agent-config.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import type { GatewaySettings } from "../../model/gateway-settings.ts";
-import { GatewayTokens } from "../../state/gateway-tokens.ts";
+import { openFileState } from "../../state/files/open.ts";
 import { tryLock } from "../../state/lock.ts";
-import { FilePendingApprovals } from "../../state/pending-approvals.ts";
 import { gatewayFile, noteGateway } from "../../state/running-gateway.ts";
-import { SealKeys } from "../../state/seal-keys.ts";
-import { FileSessionStore } from "../../state/session-store.ts";
 import { type Clock, within } from "../../util/clock.ts";
 import { packageVersion } from "../../util/version.ts";
 import { Access, type AccessOptions } from "./access/access.ts";
@@ -30,7 +27,7 @@ import { Seeing } from "./seeing/seeing.ts";
 /** How long sending the last spans may take. */
 const FLUSH_MS = 2000;
 
-export interface OpenGatewayOptions extends ClientBoardOptions {
+export interface OpenGatewayOptions extends Omit<ClientBoardOptions, "state"> {
   settings: GatewaySettings;
   agentIds: readonly string[];
   /** Reads the configuration of one of `agentIds`. */
@@ -71,21 +68,11 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
   };
   try {
     const onProblem = (message: string): void => logger.warn(message);
-    const tokens = new GatewayTokens({ stateDir, clock, random: randomBytes });
-    const keys = await SealKeys.open({
-      stateDir,
-      clock,
-      random: randomBytes,
-      keepFor: SESSION_MS,
-      onProblem,
-    });
+    const state = openFileState(stateDir, { clock, logger });
+    undo.push(() => state.close());
+    const { tokens, pending } = state;
+    const keys = await state.openSealKeys({ keepFor: SESSION_MS, onProblem });
     undo.push(async () => keys.close());
-    const store = new FileSessionStore({
-      stateDir,
-      clock,
-      onWriteError: (error) => logger.warn(`a session could not be saved: ${String(error)}`),
-    });
-    undo.push(() => store.close());
     await tokens.ensureDefault();
     const seeing = new Seeing({
       version: packageVersion(),
@@ -99,7 +86,7 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
     const sealer = new Sealer(keys, randomBytes);
     const sessions = new Sessions({
       sealer,
-      store,
+      store: state.sessions,
       newId: randomUUID,
       clock,
       idleMs: settings.idleTimeout,
@@ -107,7 +94,6 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
       isGone: (caller) => caller.startsWith("token:") && !tokens.isValid(caller.slice(6)),
       onChange: (change, session) => seeing.session(change, session),
     });
-    const pending = new FilePendingApprovals(stateDir, clock);
     // Removes what a gateway that was killed has left.
     await pending.list();
     const desk = new ApprovalDesk({
@@ -130,14 +116,20 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
       onSession: (id, board) => seeing.watchSession(id, board),
       open: async (id) => {
         if (!agentIds.includes(id)) return undefined;
-        const opened = await openClientBoard(await readAgent(id), options);
+        const opened = await openClientBoard(await readAgent(id), { ...options, state });
         seeing.watch(id, opened.board);
         return opened;
       },
     });
     undo.push(() => agents.close());
-    const access = new Access({ settings, tokens, clock, network, onProblem });
-    undo.push(() => tokens.close());
+    const access = new Access({
+      settings,
+      tokens,
+      limits: state.limits,
+      clock,
+      network,
+      onProblem,
+    });
     undo.push(() => access.close());
     const tls = settings.tls && (await readTls(settings.tls, clock));
     if (tls?.warning !== undefined) logger.warn(tls.warning);

@@ -5,7 +5,7 @@ import type { Readable } from "node:stream";
 import { plugboardHome } from "../../../config/home.ts";
 import { openClientBoard } from "../../../endpoint/client-board.ts";
 import { ApprovalDesk } from "../../../endpoint/questions/approval-desk.ts";
-import { FilePendingApprovals } from "../../../state/pending-approvals.ts";
+import { openFileState } from "../../../state/files/open.ts";
 import { serveMcp } from "../../mcp/serve.ts";
 import { claimStdout } from "../claim-stdout.ts";
 import type { CliContext } from "../context.ts";
@@ -25,8 +25,10 @@ export async function runServe(context: CliContext): Promise<number> {
   try {
     const agent = await readAgent(context);
     const stateDir = plugboardHome(io.env, io.homedir);
+    const state = openFileState(stateDir, { clock, logger });
     const opened = await openClientBoard(agent, {
       stateDir,
+      state,
       cwd: io.cwd,
       env: io.env,
       serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
@@ -36,7 +38,7 @@ export async function runServe(context: CliContext): Promise<number> {
     await using board = opened.board;
     const { workspace, hasSessionServers, roots, about, keepsApps } = opened;
     const desk = new ApprovalDesk({
-      pending: new FilePendingApprovals(stateDir, clock),
+      pending: state.pending,
       clock,
       logger,
       random: randomBytes,

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from "node:http";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
-import type { GatewayToken, TokenStore } from "../../../state/gateway-tokens.ts";
+import type { Delay, GatewayToken, Limits, TokenStore } from "../../../model/shared-state.ts";
 import type { ProxyEnv } from "../../../net/proxy-env.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
@@ -15,7 +15,9 @@ import { RequestSource } from "./request-source.ts";
 
 export interface AccessOptions {
   settings: GatewaySettings;
-  tokens: TokenStore;
+  tokens: Pick<TokenStore, "find">;
+  /** Counts the requests of each caller. */
+  limits: Limits;
   clock: Clock;
   /** For the keys of issuers: `network.allow`, and the environment with the proxy variables. */
   network: { allow: readonly string[]; env: ProxyEnv };
@@ -39,21 +41,21 @@ const WRONG_TOKEN = "this token is not valid: it is wrong, has expired or was re
 
 export class Access {
   readonly #settings: GatewaySettings;
-  readonly #tokens: TokenStore;
+  readonly #tokens: Pick<TokenStore, "find">;
   readonly #source: RequestSource;
   readonly #resource: ProtectedResource;
-  readonly #rate: RequestRate;
+  readonly #limits: Limits;
   readonly #failures: RequestRate;
   readonly #jwts: Jwts | undefined;
   /** Made once for each token as it was read. */
   readonly #admissions = new WeakMap<GatewayToken, Admitted>();
 
-  constructor({ settings, tokens, clock, network, onProblem }: AccessOptions) {
+  constructor({ settings, tokens, limits, clock, network, onProblem }: AccessOptions) {
     this.#settings = settings;
     this.#tokens = tokens;
     this.#source = new RequestSource(settings);
     this.#resource = new ProtectedResource(settings);
-    this.#rate = new RequestRate(clock);
+    this.#limits = limits;
     this.#failures = new RequestRate(clock);
     const { allow: networkAllow, env } = network;
     const issuers = settings.jwt?.issuers;
@@ -94,7 +96,7 @@ export class Access {
     await this.#jwts?.close();
   }
 
-  #admitToken(token: GatewayToken, agentId: string | undefined): Admission {
+  #admitToken(token: GatewayToken, agentId: string | undefined): Admission | Promise<Admission> {
     let admission = this.#admissions.get(token);
     if (admission === undefined) {
       const { id, name, agents, policy } = token;
@@ -143,7 +145,7 @@ export class Access {
     claims: JwtClaims,
     request: IncomingMessage,
     agentId: string | undefined,
-  ): Admission {
+  ): Admission | Promise<Admission> {
     const { issuer, subject, audiences } = claims;
     const expected = this.#resource.audiences(agentId);
     const isForGateway = audiences.some((each) => expected.ofGateway.includes(each));
@@ -166,7 +168,7 @@ export class Access {
   }
 
   /** Applies the caller's agents and its rate limit. */
-  #restrict(admission: Admitted, agentId: string | undefined): Admission {
+  #restrict(admission: Admitted, agentId: string | undefined): Admission | Promise<Admission> {
     const { caller, agents, policy } = admission;
     if (agents !== undefined && (agentId === undefined || !agents.includes(agentId))) {
       const what = agentId === undefined ? "the gateway as a whole" : "this agent";
@@ -176,8 +178,11 @@ export class Access {
       });
     }
     const perMinute = policy?.rateLimit ?? this.#settings.limits.requestsPerMinute;
-    const wait = perMinute === false ? 0 : this.#rate.take(caller.id, perMinute);
-    return wait === 0 ? admission : tooMany(wait, "too many requests");
+    if (perMinute === false) return admission;
+    const answer = (delay: Delay | undefined): Admission =>
+      delay === undefined ? admission : tooMany(delay.waits[0] ?? 0, "too many requests");
+    const delay = this.#limits.take([{ key: `requests ${caller.id}`, perMinute }], 0);
+    return delay instanceof Promise ? delay.then(answer) : answer(delay);
   }
 
   #refuse(
