@@ -76,7 +76,7 @@ export class Client {
   /** The URIs that it has subscribed to, as it writes them. */
   readonly subscriptions = new Set<string>();
   send: Send;
-  /** Answer what servers ask because of its calls. All its calls share them, which is how the board knows its client. */
+  /** Answer what servers ask because of its calls. All its calls share them, so the board knows its client. */
   handlers: RequestHandlers | undefined;
   readonly #inFlight = new Map<RequestId, { exchange: Exchange; controller: AbortController }>();
   readonly #asked = new Map<RequestId, Deferred<Answer>>();
