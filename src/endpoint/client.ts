@@ -7,6 +7,7 @@ import type { RequestHandlers } from "../model/request-handlers.ts";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
 import type { CallFailure } from "../model/tool.ts";
 import { deferred, type Deferred } from "../util/deferred.ts";
+import { PassingMap } from "../util/passing-map.ts";
 import {
   type Answer,
   notification,
@@ -78,7 +79,10 @@ export class Client {
   send: Send;
   /** Answer what servers ask because of its calls. The same for all of them, so that the caller is known. */
   handlers: RequestHandlers | undefined;
-  readonly #inFlight = new Map<RequestId, { exchange: Exchange; controller: AbortController }>();
+  readonly #inFlight = new PassingMap<
+    RequestId,
+    { exchange: Exchange; controller: AbortController }
+  >();
   readonly #asked = new Map<RequestId, Deferred<Answer>>();
   #questions = 0;
   readonly #idPrefix: string;
@@ -124,8 +128,7 @@ export class Client {
 
   /** `keepsSignal`: somebody may still listen to its signal. */
   end(id: RequestId, keepsSignal: boolean): void {
-    const controller = this.#inFlight.get(id)?.controller;
-    this.#inFlight.delete(id);
+    const controller = this.#inFlight.take(id)?.controller;
     if (controller === undefined || keepsSignal || controller.signal.aborted) return;
     if (unused.length < MOST_UNUSED) unused.push(controller);
   }
