@@ -67,6 +67,15 @@ let clients = 0;
 const unused: AbortController[] = [];
 const MOST_UNUSED = 256;
 
+/** A signal that loses its last listener throws a table away; one that keeps this one never does. */
+const KEEPS_TABLE = (): void => {};
+
+function newController(): AbortController {
+  const controller = new AbortController();
+  controller.signal.addEventListener("abort", KEEPS_TABLE);
+  return controller;
+}
+
 export class Client {
   readonly era: ProtocolEra;
   readonly caller: Caller;
@@ -74,8 +83,6 @@ export class Client {
   profile: ClientProfile;
   /** The lowest level of log messages it wants; none until it says so. */
   logLevel: string | undefined;
-  /** The URIs that it has subscribed to, as it writes them. */
-  readonly subscriptions = new Set<string>();
   send: Send;
   /** Answer what servers ask because of its calls. The same for all of them, so that the caller is known. */
   handlers: RequestHandlers | undefined;
@@ -83,7 +90,9 @@ export class Client {
     RequestId,
     { exchange: Exchange; controller: AbortController }
   >();
-  readonly #asked = new Map<RequestId, Deferred<Answer>>();
+  // Over HTTP most clients live for one request, so that what few of them need is made when it is needed.
+  #subscriptions: Set<string> | undefined;
+  #asked: Map<RequestId, Deferred<Answer>> | undefined;
   #questions = 0;
   readonly #idPrefix: string;
   #calls = 0;
@@ -98,6 +107,11 @@ export class Client {
     this.#idPrefix = `client-${clients}`;
   }
 
+  /** The URIs that it has subscribed to, as it writes them. */
+  get subscriptions(): Set<string> {
+    return (this.#subscriptions ??= new Set());
+  }
+
   /** How many of its requests are being answered. */
   get busy(): number {
     return this.#inFlight.size;
@@ -106,7 +120,7 @@ export class Client {
   /** Undefined if a request with this id is already under way. */
   begin(request: RpcRequest, send: Send, trace?: TraceContext): Exchange | undefined {
     if (this.#inFlight.has(request.id)) return undefined;
-    const controller = unused.pop() ?? new AbortController();
+    const controller = unused.pop() ?? newController();
     const { signal } = controller;
     const capabilities =
       this.era === "legacy" ? this.profile.capabilities : capabilitiesIn(request.params);
@@ -155,14 +169,15 @@ export class Client {
       send(notification("notifications/cancelled", { requestId: id }));
       asked.resolve(refuse(RPC.internalError, "nobody waits for the answer"));
     };
-    this.#asked.set(id, asked);
+    const waiting = (this.#asked ??= new Map());
+    waiting.set(id, asked);
     signal.addEventListener("abort", giveUp, { once: true });
     try {
       send({ jsonrpc: "2.0", id, method, params });
       return await asked.promise;
     } finally {
       signal.removeEventListener("abort", giveUp);
-      this.#asked.delete(id);
+      waiting.delete(id);
     }
   }
 
@@ -175,13 +190,13 @@ export class Client {
 
   /** Takes the answer to something that the client was asked. An unknown id is dropped. */
   answered(id: RequestId, answer: Answer): void {
-    this.#asked.get(id)?.resolve(answer);
+    this.#asked?.get(id)?.resolve(answer);
   }
 
   /** The client is gone: nobody waits for its requests any more. */
   gone(): void {
     for (const { controller } of this.#inFlight.values()) controller.abort();
-    for (const asked of this.#asked.values()) {
+    for (const asked of this.#asked?.values() ?? []) {
       asked.resolve(refuse(RPC.internalError, "the client is gone"));
     }
   }

@@ -11,7 +11,7 @@ import type { Logger } from "../../model/logger.ts";
 import { type Clock, pause, within } from "../../util/clock.ts";
 import { deferred } from "../../util/deferred.ts";
 import { hasErrorCode } from "../../util/error-code.ts";
-import type { GatewayAgents, Visitor } from "./agents.ts";
+import type { GatewayAgents, ServedAgent, Visitor } from "./agents.ts";
 
 /** How long calls may still take once the gateway is told to stop. */
 const DRAIN_MS = 10_000;
@@ -26,6 +26,8 @@ const REQUEST_MS = 120_000;
 const KEEP_ALIVE_MS = 75_000;
 
 const NEVER = new AbortController().signal;
+
+function ignore(): void {}
 
 /** Answers one path. */
 export type Route = (request: IncomingMessage, reply: ServerResponse) => void | Promise<void>;
@@ -175,12 +177,13 @@ export class Gateway {
   async #answer(request: IncomingMessage, reply: ServerResponse): Promise<void> {
     this.#inFlight += 1;
     // The socket may break at any time; whoever waits on it hears "close".
-    reply.on("error", () => {});
+    reply.on("error", ignore);
     const path = pathOf(request);
     const kind = this.#kindOf(path);
     if (!this.isReady) reply.setHeader("Connection", "close");
     try {
-      await this.#route(kind, path, request, reply);
+      const answering = this.#route(path, request, reply);
+      if (answering !== undefined) await answering;
     } catch (error) {
       this.#options.logger.error("a request failed", { reason: String(error) });
       if (!reply.headersSent) reply.writeHead(500).end();
@@ -200,38 +203,44 @@ export class Gateway {
     return routes && findRoute(routes, path) ? "seeing" : "none";
   }
 
-  async #route(
-    kind: RouteKind,
-    path: string,
-    request: IncomingMessage,
-    reply: ServerResponse,
-  ): Promise<void> {
+  /** Not async, nor what it calls: a call passes here, and would wait for every promise in between. */
+  #route(path: string, request: IncomingMessage, reply: ServerResponse): void | Promise<void> {
     const { isWelcome, routes, openRoutes, defaultAgent } = this.#options;
     if (!isWelcome(request, reply)) return;
     if (path === "/healthz") return plain(reply, 200, "ok");
     if (path === "/readyz") {
       return this.isReady ? plain(reply, 200, "ready") : plain(reply, 503, "stopping");
     }
-    const open = openRoutes && findRoute(openRoutes, path);
-    if (open !== undefined) return open(request, reply);
     const agent = path === "/mcp" ? defaultAgent : agentIn(path);
     if (agent !== undefined) return this.#serveAgent(agent, request, reply);
+    const open = openRoutes && findRoute(openRoutes, path);
+    if (open !== undefined) return open(request, reply);
     const route = routes && findRoute(routes, path);
-    if (route === undefined) return plain(reply, 404, "not found");
+    return route === undefined
+      ? plain(reply, 404, "not found")
+      : this.#serveRoute(route, request, reply);
+  }
+
+  async #serveRoute(route: Route, request: IncomingMessage, reply: ServerResponse): Promise<void> {
     if ((await this.#options.admit(request, reply)) !== undefined) await route(request, reply);
   }
 
-  async #serveAgent(id: string, request: IncomingMessage, reply: ServerResponse): Promise<void> {
+  #serveAgent(id: string, request: IncomingMessage, reply: ServerResponse): void | Promise<void> {
     const { admit, agents, entry } = this.#options;
+    const serve = (visitor: Visitor, agent: ServedAgent | undefined): void | Promise<void> => {
+      if (agent === undefined) return plain(reply, 404, "there is no such agent");
+      const endpointFor: Owner["endpointFor"] = (session) => agent.endpointFor(visitor, session);
+      return entry.handle(request, reply, { caller: visitor.caller, agent: id, endpointFor });
+    };
+    const find = (visitor: Visitor | undefined): void | Promise<void> => {
+      if (visitor === undefined) return undefined;
+      const found = agents.find(id);
+      return found instanceof Promise
+        ? found.then((agent) => serve(visitor, agent))
+        : serve(visitor, found);
+    };
     const admitted = admit(request, reply, id);
-    // A known token is admitted at once, and the call does not wait for it.
-    const visitor = admitted instanceof Promise ? await admitted : admitted;
-    if (visitor === undefined) return;
-    const found = agents.find(id);
-    const agent = found instanceof Promise ? await found : found;
-    if (agent === undefined) return plain(reply, 404, "there is no such agent");
-    const endpointFor: Owner["endpointFor"] = (session) => agent.endpointFor(visitor, session);
-    await entry.handle(request, reply, { caller: visitor.caller, agent: id, endpointFor });
+    return admitted instanceof Promise ? admitted.then(find) : find(admitted);
   }
 }
 
