@@ -7,6 +7,7 @@ import type { RequestHandlers } from "../model/request-handlers.ts";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
 import type { CallFailure } from "../model/tool.ts";
 import { deferred, type Deferred } from "../util/deferred.ts";
+import { PassingMap } from "../util/passing-map.ts";
 import {
   type Answer,
   notification,
@@ -66,6 +67,15 @@ let clients = 0;
 const unused: AbortController[] = [];
 const MOST_UNUSED = 256;
 
+/** A signal that loses its last listener throws a table away; one that keeps this one never does. */
+const KEEPS_TABLE = (): void => {};
+
+function newController(): AbortController {
+  const controller = new AbortController();
+  controller.signal.addEventListener("abort", KEEPS_TABLE);
+  return controller;
+}
+
 export class Client {
   readonly era: ProtocolEra;
   readonly caller: Caller;
@@ -73,13 +83,16 @@ export class Client {
   profile: ClientProfile;
   /** The lowest level of log messages it wants; none until it says so. */
   logLevel: string | undefined;
-  /** The URIs that it has subscribed to, as it writes them. */
-  readonly subscriptions = new Set<string>();
   send: Send;
   /** Answer what servers ask because of its calls. All its calls share them, so the board knows its client. */
   handlers: RequestHandlers | undefined;
-  readonly #inFlight = new Map<RequestId, { exchange: Exchange; controller: AbortController }>();
-  readonly #asked = new Map<RequestId, Deferred<Answer>>();
+  readonly #inFlight = new PassingMap<
+    RequestId,
+    { exchange: Exchange; controller: AbortController }
+  >();
+  // Over HTTP most clients live for one request, so that what few of them need is made when it is needed.
+  #subscriptions: Set<string> | undefined;
+  #asked: Map<RequestId, Deferred<Answer>> | undefined;
   #questions = 0;
   readonly #idPrefix: string;
   #calls = 0;
@@ -94,6 +107,11 @@ export class Client {
     this.#idPrefix = `client-${clients}`;
   }
 
+  /** The URIs that it has subscribed to, as it writes them. */
+  get subscriptions(): Set<string> {
+    return (this.#subscriptions ??= new Set());
+  }
+
   /** How many of its requests are being answered. */
   get busy(): number {
     return this.#inFlight.size;
@@ -102,7 +120,7 @@ export class Client {
   /** Undefined if a request with this id is already under way. */
   begin(request: RpcRequest, send: Send, trace?: TraceContext): Exchange | undefined {
     if (this.#inFlight.has(request.id)) return undefined;
-    const controller = unused.pop() ?? new AbortController();
+    const controller = unused.pop() ?? newController();
     const { signal } = controller;
     const capabilities =
       this.era === "legacy" ? this.profile.capabilities : capabilitiesIn(request.params);
@@ -124,8 +142,7 @@ export class Client {
 
   /** `keepsSignal`: somebody may still listen to its signal. */
   end(id: RequestId, keepsSignal: boolean): void {
-    const controller = this.#inFlight.get(id)?.controller;
-    this.#inFlight.delete(id);
+    const controller = this.#inFlight.take(id)?.controller;
     if (controller === undefined || keepsSignal || controller.signal.aborted) return;
     if (unused.length < MOST_UNUSED) unused.push(controller);
   }
@@ -152,14 +169,15 @@ export class Client {
       send(notification("notifications/cancelled", { requestId: id }));
       asked.resolve(refuse(RPC.internalError, "nobody waits for the answer"));
     };
-    this.#asked.set(id, asked);
+    const waiting = (this.#asked ??= new Map());
+    waiting.set(id, asked);
     signal.addEventListener("abort", giveUp, { once: true });
     try {
       send({ jsonrpc: "2.0", id, method, params });
       return await asked.promise;
     } finally {
       signal.removeEventListener("abort", giveUp);
-      this.#asked.delete(id);
+      waiting.delete(id);
     }
   }
 
@@ -172,13 +190,13 @@ export class Client {
 
   /** Takes the answer to something that the client was asked. An unknown id is dropped. */
   answered(id: RequestId, answer: Answer): void {
-    this.#asked.get(id)?.resolve(answer);
+    this.#asked?.get(id)?.resolve(answer);
   }
 
   /** The client is gone: nobody waits for its requests any more. */
   gone(): void {
     for (const { controller } of this.#inFlight.values()) controller.abort();
-    for (const asked of this.#asked.values()) {
+    for (const asked of this.#asked?.values() ?? []) {
       asked.resolve(refuse(RPC.internalError, "the client is gone"));
     }
   }

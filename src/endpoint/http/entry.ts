@@ -58,7 +58,7 @@ export class McpEntry {
   }
 
   /** Answers one request. Rejects only because of a bug. */
-  async handle(request: IncomingMessage, reply: ServerResponse, sender: Sender): Promise<void> {
+  handle(request: IncomingMessage, reply: ServerResponse, sender: Sender): Promise<void> {
     switch (request.method) {
       case "POST":
         return this.#post(request, reply, sender);
@@ -67,9 +67,10 @@ export class McpEntry {
       case "DELETE":
         return this.#endSession(request, reply, sender);
       default:
-        return end(reply, 405, refuse(RPC.invalidRequest, "Method not allowed"), {
+        end(reply, 405, refuse(RPC.invalidRequest, "Method not allowed"), {
           Allow: "GET, POST, DELETE",
         });
+        return Promise.resolve();
     }
   }
 
@@ -99,7 +100,7 @@ export class McpEntry {
     const version = request.headers["mcp-protocol-version"];
     const isModern = isModernMessage(message, version);
     const post = { request, reply, sender, canStream: accepted.stream };
-    return isModern ? this.#modern(message, post) : this.#legacy(message, post);
+    await (isModern ? this.#modern(message, post) : this.#legacy(message, post));
   }
 
   // ---- 2026-07-28: every request stands for itself.
@@ -121,7 +122,8 @@ export class McpEntry {
     const fault = modernFault(asked, request) ?? headerFault(asked, request.headers);
     if (fault !== undefined) return end(reply, 400, fault, {}, asked.id);
     this.#onRequest?.(sender, clientInfoIn(asked), false);
-    const { endpoint, release } = await sender.endpointFor();
+    const leased = sender.endpointFor();
+    const { endpoint, release } = leased instanceof Promise ? await leased : leased;
     const paramFault = paramFaultOf(asked, endpoint, request);
     if (paramFault !== undefined) {
       release();
@@ -132,7 +134,7 @@ export class McpEntry {
       era: "modern",
       caller: sender.caller,
       profile: NO_PROFILE,
-      send: () => {},
+      send: toNobody,
       canBeAsked: false,
     });
     const stream = new Reply(reply, { canStream: post.canStream });
@@ -154,11 +156,14 @@ export class McpEntry {
     }
     const fault = versionFault(request);
     if (fault !== undefined) return end(reply, 400, fault, {}, idOf(message));
-    const found = await this.#findSession(request, sender);
+    // A request without a session waits for nothing here.
+    const finding = this.#findSession(request, sender);
+    const found = finding instanceof Promise ? await finding : finding;
     if (found.kind === "unknown") return end(reply, 404, UNKNOWN_SESSION, {}, idOf(message));
     const session = found.kind === "session" ? found.session : undefined;
     this.#onRequest?.(sender, session?.client.profile.info, session !== undefined);
-    const { endpoint, release } = session ?? (await sender.endpointFor());
+    const leased = session ?? sender.endpointFor();
+    const { endpoint, release } = leased instanceof Promise ? await leased : leased;
     const client = session?.client ?? sessionless(sender.caller);
     if (message.kind !== "request") {
       if (message.kind === "response")
@@ -279,11 +284,11 @@ export class McpEntry {
     return end(reply, 400, refuse(RPC.invalidRequest, `Bad Request: ${SESSION_HEADER} is missing`));
   }
 
-  async #findSession(request: IncomingMessage, sender: Sender): Promise<FoundSession> {
-    const id = headerOf(request, SESSION_HEADER);
-    if (id === undefined) return { kind: "none" };
-    const session = await this.#sessions.find(id, sender);
-    return session === undefined ? { kind: "unknown" } : { kind: "session", session };
+  #findSession(request: IncomingMessage, sender: Sender): FoundSession | Promise<FoundSession> {
+    const id = request.headers["mcp-session-id"];
+    if (typeof id !== "string") return NO_SESSION;
+    const session = this.#sessions.find(id, sender);
+    return session instanceof Promise ? session.then(toFound) : toFound(session);
   }
 }
 
@@ -298,6 +303,12 @@ type FoundSession =
   /** The client sent no id. */
   { kind: "none" } | { kind: "unknown" } | { kind: "session"; session: Session };
 
+const NO_SESSION: FoundSession = { kind: "none" };
+
+function toFound(session: Session | undefined): FoundSession {
+  return session === undefined ? { kind: "unknown" } : { kind: "session", session };
+}
+
 /** Methods that change what a session has to remember. */
 const NOTED: ReadonlySet<string> = new Set([
   "logging/setLevel",
@@ -311,14 +322,11 @@ const UNKNOWN_SESSION = refuse(
 );
 
 function sessionless(caller: Caller): Client {
-  return new Client({
-    era: "legacy",
-    caller,
-    profile: NO_PROFILE,
-    send: () => {},
-    canBeAsked: false,
-  });
+  const profile = NO_PROFILE;
+  return new Client({ era: "legacy", caller, profile, send: toNobody, canBeAsked: false });
 }
+
+function toNobody(): void {}
 
 function paramFaultOf(
   { method, params }: RpcRequest,

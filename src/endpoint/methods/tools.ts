@@ -11,8 +11,8 @@ import { servedAppUri } from "../names.ts";
 import { pageOf } from "../pages.ts";
 import { reportProgress } from "../progress.ts";
 import {
+  approvalElsewhere,
   approvalFrom,
-  askable,
   askClient,
   asker,
   handlersOf,
@@ -206,10 +206,12 @@ async function callForLegacy(
   const { onElicitation, onSampling } = handlersOf(client, context);
   options.onElicitation = onElicitation;
   options.onSampling = onSampling;
-  options.onApproval = approvalFrom(
-    { client, capabilities: askable(client), ask: asker(client), waiting },
-    context,
-  );
+  options.onApproval = client.canBeAsked
+    ? approvalFrom(
+        { client, capabilities: client.profile.capabilities, ask: asker(client), waiting },
+        context,
+      )
+    : approvalElsewhere({ client, waiting }, context);
   options.signal = signal;
   return toAnswer(await context.board.call(name, args, options), exchange);
 }

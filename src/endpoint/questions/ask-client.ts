@@ -97,13 +97,17 @@ export function askClient({
   return { onElicitation, onSampling: { handler: sample, tools: hasTools, maxTokens: 1_000_000 } };
 }
 
+/** They decline whatever is asked, so that all clients that cannot be asked share them. */
+const DECLINING = askClient({ capabilities: {}, ask: CANNOT_ASK, namesServer: () => false });
+
 /** The handlers of a client up to 2025-11-25. Made once, so that all its calls are known to be one caller's. */
 export function handlersOf(
   client: Client,
   { namesServer }: Pick<AskingOptions, "namesServer">,
 ): RequestHandlers {
+  if (!client.canBeAsked) return DECLINING;
   client.handlers ??= askClient({
-    capabilities: askable(client),
+    capabilities: client.profile.capabilities,
     ask: asker(client),
     namesServer,
   });

@@ -13,7 +13,7 @@ import { deferred } from "../../util/deferred.ts";
 import { hasErrorCode } from "../../util/error-code.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import type { AdmittedCaller } from "./access/admission.ts";
-import type { GatewayAgents } from "./agents.ts";
+import type { GatewayAgents, ServedAgent } from "./agents.ts";
 
 /** How long calls may still take once the gateway is told to stop. */
 const DRAIN_MS = 10_000;
@@ -28,6 +28,8 @@ const REQUEST_MS = 120_000;
 const KEEP_ALIVE_MS = 75_000;
 
 const NEVER = new AbortController().signal;
+
+function ignore(): void {}
 
 /** Answers one path. */
 export type Route = (request: IncomingMessage, reply: ServerResponse) => void | Promise<void>;
@@ -177,12 +179,13 @@ export class Gateway {
   async #answer(request: IncomingMessage, reply: ServerResponse): Promise<void> {
     this.#inFlight += 1;
     // The socket may break at any time; whoever waits on it hears "close".
-    reply.on("error", () => {});
+    reply.on("error", ignore);
     const path = pathOf(request);
     const kind = this.#kindOf(path);
     if (!this.isReady) reply.setHeader("Connection", "close");
     try {
-      await this.#route(kind, path, request, reply);
+      const answering = this.#route(path, request, reply);
+      if (answering !== undefined) await answering;
     } catch (error) {
       this.#options.logger.error("a request failed", { reason: String(error) });
       if (!reply.headersSent) reply.writeHead(500).end();
@@ -202,38 +205,47 @@ export class Gateway {
     return routes && findRoute(routes, path) ? "seeing" : "none";
   }
 
-  async #route(
-    kind: RouteKind,
-    path: string,
-    request: IncomingMessage,
-    reply: ServerResponse,
-  ): Promise<void> {
+  /** Not async, nor what it calls: a call passes here, and would wait for every promise in between. */
+  #route(path: string, request: IncomingMessage, reply: ServerResponse): void | Promise<void> {
     const { checkSource, routes, openRoutes, defaultAgent } = this.#options;
     if (!checkSource(request, reply)) return;
     if (path === "/healthz") return plain(reply, 200, "ok");
     if (path === "/readyz") {
       return this.isReady ? plain(reply, 200, "ready") : plain(reply, 503, "stopping");
     }
-    const open = openRoutes && findRoute(openRoutes, path);
-    if (open !== undefined) return open(request, reply);
     const agent = path === "/mcp" ? defaultAgent : agentIn(path);
     if (agent !== undefined) return this.#serveAgent(agent, request, reply);
+    const open = openRoutes && findRoute(openRoutes, path);
+    if (open !== undefined) return open(request, reply);
     const route = routes && findRoute(routes, path);
-    if (route === undefined) return plain(reply, 404, "not found");
+    return route === undefined
+      ? plain(reply, 404, "not found")
+      : this.#serveRoute(route, request, reply);
+  }
+
+  async #serveRoute(route: Route, request: IncomingMessage, reply: ServerResponse): Promise<void> {
     if ((await this.#options.admit(request, reply)) !== undefined) await route(request, reply);
   }
 
-  async #serveAgent(id: string, request: IncomingMessage, reply: ServerResponse): Promise<void> {
+  #serveAgent(id: string, request: IncomingMessage, reply: ServerResponse): void | Promise<void> {
     const { admit, agents, entry } = this.#options;
+    const serve = (
+      admitted: AdmittedCaller,
+      agent: ServedAgent | undefined,
+    ): void | Promise<void> => {
+      if (agent === undefined) return plain(reply, 404, "there is no such agent");
+      const endpointFor: Sender["endpointFor"] = (session) => agent.endpointFor(admitted, session);
+      return entry.handle(request, reply, { caller: admitted.caller, agent: id, endpointFor });
+    };
+    const find = (admitted: AdmittedCaller | undefined): void | Promise<void> => {
+      if (admitted === undefined) return undefined;
+      const found = agents.find(id);
+      return found instanceof Promise
+        ? found.then((agent) => serve(admitted, agent))
+        : serve(admitted, found);
+    };
     const admission = admit(request, reply, id);
-    // A known token is admitted at once, and the call does not wait for it.
-    const admitted = admission instanceof Promise ? await admission : admission;
-    if (admitted === undefined) return;
-    const found = agents.find(id);
-    const agent = found instanceof Promise ? await found : found;
-    if (agent === undefined) return plain(reply, 404, "there is no such agent");
-    const endpointFor: Sender["endpointFor"] = (session) => agent.endpointFor(admitted, session);
-    await entry.handle(request, reply, { caller: admitted.caller, agent: id, endpointFor });
+    return admission instanceof Promise ? admission.then(find) : find(admission);
   }
 }
 

@@ -22,27 +22,41 @@ export interface RequestOrigin {
   signal: AbortSignal;
 }
 
-type FailureListeners = Set<() => void>;
+interface Tracked {
+  call: CausingCall;
+  /** Where it is in the list. */
+  at: number;
+  /** Hear that it failed. Few calls have any. */
+  onFailed: (() => void)[] | undefined;
+}
 
 export class CallsInFlight {
-  readonly #calls = new Map<CausingCall, FailureListeners>();
+  /** In no order. Every call passes here, and a list costs less than a map: the last one fills the gap. */
+  readonly #calls: Tracked[] = [];
   /** Aborts when all current calls have failed; made anew when the calls change. */
   #allFailed: AbortSignal | undefined;
 
   /** Runs a call; requests that arrive meanwhile may belong to it. */
   async track<Result>(call: CausingCall, run: () => Promise<Result>): Promise<Result> {
-    const onFailed: FailureListeners = new Set();
-    this.#calls.set(call, onFailed);
+    const tracked: Tracked = { call, at: this.#calls.length, onFailed: undefined };
+    this.#calls.push(tracked);
     this.#allFailed = undefined;
     try {
       return await run();
     } catch (error) {
-      for (const listener of onFailed) listener();
+      for (const listener of tracked.onFailed ?? []) listener();
       throw error;
     } finally {
-      this.#calls.delete(call);
+      this.#remove(tracked);
       this.#allFailed = undefined;
     }
+  }
+
+  #remove({ at }: Tracked): void {
+    const last = this.#calls.pop();
+    if (last === undefined || last.at === at) return;
+    last.at = at;
+    this.#calls[at] = last;
   }
 
   /**
@@ -51,11 +65,11 @@ export class CallsInFlight {
    * want the answer.
    */
   origin(ended: AbortSignal): RequestOrigin {
-    const [only] = this.#calls.keys();
+    const only = this.#calls[0]?.call;
     if (only === undefined) return { call: undefined, signal: ended };
     this.#allFailed ??= this.#whenAllFailed();
     return {
-      call: this.#calls.size === 1 ? only : this.#someCallOf(only.handlers),
+      call: this.#calls.length === 1 ? only : this.#someCallOf(only.handlers),
       signal: AbortSignal.any([ended, this.#allFailed]),
     };
   }
@@ -64,8 +78,8 @@ export class CallsInFlight {
   #someCallOf(handlers: RequestHandlers | undefined): CausingCall | undefined {
     if (handlers === undefined) return undefined;
     const { onElicitation, onSampling } = handlers;
-    const haveSameCaller = [...this.#calls.keys()].every(
-      (call) =>
+    const haveSameCaller = this.#calls.every(
+      ({ call }) =>
         call.handlers?.onElicitation === onElicitation && call.handlers?.onSampling === onSampling,
     );
     return haveSameCaller ? { handlers, samples: 0 } : undefined;
@@ -73,12 +87,12 @@ export class CallsInFlight {
 
   #whenAllFailed(): AbortSignal {
     const allFailed = new AbortController();
-    let left = this.#calls.size;
+    let left = this.#calls.length;
     const onFailed = (): void => {
       left -= 1;
       if (left === 0) allFailed.abort();
     };
-    for (const listeners of this.#calls.values()) listeners.add(onFailed);
+    for (const tracked of this.#calls) (tracked.onFailed ??= []).push(onFailed);
     return allFailed.signal;
   }
 }

@@ -13,6 +13,7 @@ import type { JsonObject } from "../../model/json.ts";
 import type { Progress } from "../../model/tool.ts";
 import { allowManyListeners } from "../../util/abort.ts";
 import type { Clock, Timer } from "../../util/clock.ts";
+import { PassingMap } from "../../util/passing-map.ts";
 import { duration } from "../../util/text.ts";
 import { describeDropped, type DroppedLine, faultOfText } from "./dropped-line.ts";
 import { isMethodNotFound, malformed, type Quote, serverError } from "./errors.ts";
@@ -72,7 +73,7 @@ const ENVELOPE = 2000;
 export type Abandon = (id: number, reason: string) => PlugboardError | undefined;
 
 export class PendingCalls {
-  readonly #calls = new Map<number, PendingCall>();
+  readonly #calls = new PassingMap<number, PendingCall>();
   readonly #clock: Clock;
   readonly #abandon: Abandon;
   readonly #quote: Quote;
@@ -281,9 +282,8 @@ export class PendingCalls {
   }
 
   #take(id: number): PendingCall | undefined {
-    const call = this.#calls.get(id);
+    const call = this.#calls.take(id);
     if (call === undefined) return undefined;
-    this.#calls.delete(id);
     if (call.onAbort !== undefined) call.signal?.removeEventListener("abort", call.onAbort);
     return call;
   }

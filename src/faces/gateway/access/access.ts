@@ -30,6 +30,10 @@ type Credentials = { kind: "none" } | { kind: "unusable" } | { kind: "bearer"; t
 /** Wrong tokens a minute from one address. It bounds what a guesser costs; no guess can succeed. */
 const MOST_FAILURES = 30;
 
+/** How long a token is known without being looked up again: a revoked one is refused that much later. */
+const KNOWN_MS = 250;
+const MOST_KNOWN = 64;
+
 const LONGEST_TOKEN = 16 * 1024;
 const LONGEST_LABEL = 100;
 const BEARER = /^bearer +([\w.~+/-]+=*)$/i;
@@ -47,12 +51,16 @@ export class Access {
   readonly #limits: Limits;
   readonly #failures: RequestRate;
   readonly #jwts: Jwts | undefined;
+  readonly #clock: Clock;
+  /** Tokens that were found a moment ago, by their text. */
+  readonly #known = new Map<string, { token: GatewayToken; until: number }>();
   /** Made once for each token as it was read. */
   readonly #admissions = new WeakMap<GatewayToken, Admitted>();
 
   constructor({ settings, tokens, limits, clock, network, onProblem }: AccessOptions) {
     this.#settings = settings;
     this.#tokens = tokens;
+    this.#clock = clock;
     this.#source = new RequestSource(settings);
     this.#resource = new ProtectedResource(settings);
     this.#limits = limits;
@@ -88,12 +96,34 @@ export class Access {
     if (this.#jwts !== undefined && isJwt(text)) {
       return this.#admitJwt(this.#jwts, text, request, agentId);
     }
-    const token = this.#tokens.find(text);
+    const token = this.#findToken(text);
     return token === undefined ? this.#fail(request, agentId) : this.#admitToken(token, agentId);
   }
 
   async close(): Promise<void> {
     await this.#jwts?.close();
+  }
+
+  /**
+   * Hashing a token costs more than all other checks, so that one that was found is known for a moment. Looking it up by
+   * its text tells nobody anything: it takes a token that is valid to be in the map at all, and 256 random bits to ask
+   * for it.
+   */
+  #findToken(text: string): GatewayToken | undefined {
+    const now = this.#clock.monotonic();
+    const known = this.#known.get(text);
+    if (known !== undefined && now < known.until) {
+      const { expiresAt = Infinity } = known.token;
+      return expiresAt > this.#clock.now() ? known.token : undefined;
+    }
+    const token = this.#tokens.find(text);
+    if (token === undefined) {
+      this.#known.delete(text);
+      return undefined;
+    }
+    if (this.#known.size >= MOST_KNOWN) this.#known.clear();
+    this.#known.set(text, { token, until: now + KNOWN_MS });
+    return token;
   }
 
   #admitToken(token: GatewayToken, agentId: string | undefined): Admission | Promise<Admission> {

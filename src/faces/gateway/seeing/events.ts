@@ -1,5 +1,6 @@
 // `/api/events`: what the boards and the gateway do, as server-sent events. The last ones are kept, so that a reader who
-// was away goes on where it stopped. Nothing is written out as long as nobody reads.
+// was away goes on where it stopped. Before the first reader comes, nothing is kept: every reader begins with the state
+// of everything, and there are two events to each call.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { KEEP_ALIVE_MS, STREAM_HEADERS } from "../../../endpoint/http/reply.ts";
@@ -38,6 +39,7 @@ export class GatewayEvents {
   /** How many of them have been sent to readers. */
   #sent = 0;
   readonly #readers = new Set<ServerResponse>();
+  #isKept = false;
   #flush: Timer | undefined;
   #keepAlive: Timer | undefined;
 
@@ -45,8 +47,14 @@ export class GatewayEvents {
     this.#options = options;
   }
 
+  /** False until somebody has read them. Who makes many events asks first. */
+  get isKept(): boolean {
+    return this.#isKept;
+  }
+
   /** `data` must not change any more. */
   add(name: string, data: object): void {
+    if (!this.#isKept) return;
     const at = this.#options.clock.now();
     this.#ring[this.#count % KEPT] = { name, at, data };
     this.#count += 1;
@@ -61,6 +69,7 @@ export class GatewayEvents {
     }
     reply.writeHead(200, STREAM_HEADERS);
     if (request.method === "HEAD") return void reply.end();
+    this.#isKept = true;
     // Whoever reads already must not get these twice.
     this.#send();
     this.#readers.add(reply);

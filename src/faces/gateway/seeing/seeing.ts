@@ -236,9 +236,9 @@ export class Seeing {
     const { events } = this;
     const offs = [
       this.tally.watch(agent, board, isOwn),
-      board.on("callStart", ({ callId, tool, source }) =>
-        events.add("callStart", { agent, callId, tool, source }),
-      ),
+      board.on("callStart", ({ callId, tool, source }) => {
+        if (events.isKept) events.add("callStart", { agent, callId, tool, source });
+      }),
       board.on("call", (event) => this.#called(agent, event)),
       board.on("server", (event) => {
         if (isOwn(event.server)) events.add("server", serverData(agent, event));
@@ -252,6 +252,7 @@ export class Seeing {
   #called(agent: string, { callId, tool, source, durationMs, isError, failure }: CallEvent): void {
     const refusal = failure && GUARD_REFUSALS[failure.code];
     if (refusal !== undefined) this.#refuse(refusal);
+    if (!this.events.isKept) return;
     this.events.add("call", {
       agent,
       callId,

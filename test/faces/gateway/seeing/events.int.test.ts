@@ -72,7 +72,7 @@ function parse(text: string): Read[] {
 }
 
 describe("the events", () => {
-  it("begin with a snapshot; what comes then has ids in a row", async () => {
+  it("begin with a snapshot; what comes then has ids in a row, and what was before any reader has none", async () => {
     const { events, read } = await open();
     events.add("call", { tool: "earlier" });
     const read3 = await read(3, undefined, () => {
@@ -80,9 +80,9 @@ describe("the events", () => {
       events.add("server", { server: "s" });
     });
     expect(read3).toMatchObject([
-      { id: "run-1", event: "snapshot", data: { state: 1 } },
-      { id: "run-2", event: "call", data: { tool: "a" } },
-      { id: "run-3", event: "server", data: { server: "s" } },
+      { id: "run-0", event: "snapshot", data: { state: 1 } },
+      { id: "run-1", event: "call", data: { tool: "a" } },
+      { id: "run-2", event: "server", data: { server: "s" } },
     ]);
   });
 
@@ -101,6 +101,7 @@ describe("the events", () => {
 
   it("say how many a reader has lost, give the rest, and then the state", async () => {
     const { events, read } = await open();
+    await read(1);
     for (let at = 1; at <= 5000; at += 1) events.add("call", { at });
     const all = await read(4098, "run-100");
     expect(all[0]).toEqual({ event: "gap", data: { lost: 804 } });
@@ -113,6 +114,7 @@ describe("the events", () => {
     "begin anew for a reader that comes with the id %j",
     async (id) => {
       const { events, read } = await open();
+      await read(1);
       events.add("call", {});
       expect(await read(2, id)).toMatchObject([
         { event: "gap", data: {} },
