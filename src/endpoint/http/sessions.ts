@@ -73,6 +73,8 @@ export interface Owner {
   caller: Caller;
   /** The id of the agent whose board it is about. */
   agent: string;
+  /** Counts further requests that came with one, in a batch. The milliseconds until the caller may make so many, or 0. */
+  countMore?: ((requests: number) => number) | undefined;
   /** Gives the endpoint for a session, or for everybody who has none. */
   endpointFor: (session?: { nonce: string; profile: ClientProfile }) => Lease | Promise<Lease>;
 }

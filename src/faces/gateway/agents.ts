@@ -19,6 +19,9 @@ import type { Timer } from "../../util/clock.ts";
 export interface Visitor {
   caller: Caller;
   policy?: TokenPolicy;
+  /** When the JWT that it came with ends, in milliseconds since the epoch. */
+  expiresAt?: number;
+  countMore?: Owner["countMore"];
 }
 
 /** An agent's board, what its clients are told about it, and what it takes to open sessions on it. */

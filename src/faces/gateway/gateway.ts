@@ -8,7 +8,7 @@ import type { McpEntry } from "../../endpoint/http/entry.ts";
 import type { Owner, Sessions } from "../../endpoint/http/sessions.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import type { Logger } from "../../model/logger.ts";
-import { type Clock, pause, within } from "../../util/clock.ts";
+import { type Clock, pause, type Timer, within } from "../../util/clock.ts";
 import { deferred } from "../../util/deferred.ts";
 import { hasErrorCode } from "../../util/error-code.ts";
 import type { GatewayAgents, Visitor } from "./agents.ts";
@@ -24,6 +24,10 @@ const HEADERS_MS = 20_000;
 const REQUEST_MS = 120_000;
 /** Longer than the load balancers in front of us, so that it is they who close an idle connection. */
 const KEEP_ALIVE_MS = 75_000;
+/** How often the gateway looks whether those for whom something is open may still have it. */
+const LOOK_MS = 1000;
+/** How long a client may take to read an answer that is complete. */
+const READ_MS = 300_000;
 
 const NEVER = new AbortController().signal;
 
@@ -49,6 +53,8 @@ export interface GatewayOptions {
     reply: ServerResponse,
     agent?: string,
   ) => Visitor | undefined | Promise<Visitor | undefined>;
+  /** Whether a caller is no longer let in: whatever is still open for it ends within a second. */
+  isGone?: (caller: string) => boolean;
   /** Checks that hold for every route, `/healthz` included. False if it has answered the request itself. */
   isWelcome: (request: IncomingMessage, reply: ServerResponse) => boolean;
   /** Further routes by path. They are admitted like calls. */
@@ -74,6 +80,15 @@ type GatewayState =
   /** No new connections. A request on an old one is answered, and is the last one there. */
   | { kind: "draining" };
 
+/** A request of somebody who was let in, until its answer has been read. */
+interface OpenRequest {
+  visitor: Visitor;
+  /** It has no answer, but goes on until somebody ends it. */
+  isStream: boolean;
+  /** When the answer was complete, as far as that has been noticed. */
+  completeAt: number | undefined;
+}
+
 export class Gateway {
   readonly #options: GatewayOptions;
   readonly #server: Server;
@@ -81,6 +96,8 @@ export class Gateway {
   #state: GatewayState = { kind: "serving" };
   #inFlight = 0;
   readonly #sockets = new Set<Socket>();
+  readonly #open = new Map<ServerResponse, OpenRequest>();
+  #looker: Timer | undefined;
   /** Of connections that are closed. */
   readonly #bytes = { in: 0, out: 0 };
 
@@ -139,6 +156,7 @@ export class Gateway {
       this.#server.once("error", (error) => reject(listenError(error, host, port)));
       this.#server.listen(port, host, resolve);
     });
+    this.#lookLater();
     return this.#server.address() as AddressInfo;
   }
 
@@ -170,6 +188,33 @@ export class Gateway {
     if ((await within(clock, LAST_ANSWER_MS, gone)) === undefined)
       this.#server.closeAllConnections();
     await closed;
+    this.#looker?.cancel();
+  }
+
+  #lookLater(): void {
+    this.#looker = this.#options.clock.later(LOOK_MS, () => {
+      for (const [reply, request] of this.#open) if (this.#isOver(reply, request)) reply.destroy();
+      this.#lookLater();
+    });
+  }
+
+  /** A token is checked when a request comes in, and a stream may stay open for days after that. */
+  #isOver(reply: ServerResponse, request: OpenRequest): boolean {
+    const { clock, isGone } = this.#options;
+    const { caller, expiresAt = Infinity } = request.visitor;
+    if (isGone?.(caller.id)) return true;
+    // A call that was made in time may end.
+    if (request.isStream && expiresAt <= clock.now()) return true;
+    if (!reply.writableEnded) return false;
+    request.completeAt ??= clock.monotonic();
+    return clock.monotonic() - request.completeAt > READ_MS;
+  }
+
+  #opened(request: IncomingMessage, reply: ServerResponse, visitor: Visitor): void {
+    const isStream =
+      request.method === "GET" || request.headers["mcp-method"] === "subscriptions/listen";
+    this.#open.set(reply, { visitor, isStream, completeAt: undefined });
+    reply.once("close", () => this.#open.delete(reply));
   }
 
   async #answer(request: IncomingMessage, reply: ServerResponse): Promise<void> {
@@ -218,7 +263,10 @@ export class Gateway {
     if (agent !== undefined) return this.#serveAgent(agent, request, reply);
     const route = routes && findRoute(routes, path);
     if (route === undefined) return plain(reply, 404, "not found");
-    if ((await this.#options.admit(request, reply)) !== undefined) await route(request, reply);
+    const visitor = await this.#options.admit(request, reply);
+    if (visitor === undefined) return;
+    this.#opened(request, reply, visitor);
+    await route(request, reply);
   }
 
   async #serveAgent(id: string, request: IncomingMessage, reply: ServerResponse): Promise<void> {
@@ -227,11 +275,13 @@ export class Gateway {
     // A known token is admitted at once, and the call does not wait for it.
     const visitor = admitted instanceof Promise ? await admitted : admitted;
     if (visitor === undefined) return;
+    this.#opened(request, reply, visitor);
     const found = agents.find(id);
     const agent = found instanceof Promise ? await found : found;
     if (agent === undefined) return plain(reply, 404, "there is no such agent");
     const endpointFor: Owner["endpointFor"] = (session) => agent.endpointFor(visitor, session);
-    await entry.handle(request, reply, { caller: visitor.caller, agent: id, endpointFor });
+    const { caller, countMore } = visitor;
+    await entry.handle(request, reply, { caller, agent: id, endpointFor, countMore });
   }
 }
 

@@ -40,6 +40,8 @@ export interface RigOptions {
   waitMs?: number;
   board?: BoardOptions;
   isGone?: (caller: string) => boolean;
+  /** The time of the gateway itself, for what it looks at every second. */
+  gatewayClock?: Clock;
 }
 
 export const workspace = tmpdir();
@@ -91,8 +93,9 @@ export async function openGateway(config: BoardConfig, options: RigOptions = {})
     defaultAgent: "default",
     isWelcome: () => true,
     admit: ({ headers }) => visitorIn(headers),
+    isGone: options.isGone,
     // A test that sets the time does not set how long the gateway takes to stop.
-    clock: systemClock,
+    clock: options.gatewayClock ?? systemClock,
     logger: silentLogger,
   });
   const address = await gateway.listen();
@@ -113,12 +116,13 @@ export async function openGateway(config: BoardConfig, options: RigOptions = {})
   return { url, board, sessions, agents, close: closeOnce };
 }
 
-/** `x-caller: default` is the token that the gateway makes for itself. */
+/** `x-caller: default` is the token that the gateway makes for itself. `x-expires` says when a JWT would end. */
 function visitorIn(headers: IncomingHttpHeaders): Visitor {
-  const { "x-caller": caller, "x-policy": policy } = headers;
+  const { "x-caller": caller, "x-policy": policy, "x-expires": expires } = headers;
   const label = typeof caller === "string" ? caller : "default";
   return {
     caller: { id: `token:${label}`, label },
+    ...(typeof expires === "string" && { expiresAt: Number(expires) }),
     ...(typeof policy === "string" && { policy: JSON.parse(policy) as TokenPolicy }),
   };
 }

@@ -82,6 +82,8 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
       logger,
     });
     undo.push(async () => seeing.close());
+    const isGone = (caller: string): boolean =>
+      caller.startsWith("token:") && !tokens.isValid(caller.slice("token:".length));
     const sealer = new Sealer(keys, randomBytes);
     const sessions = new Sessions({
       sealer,
@@ -90,7 +92,7 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
       clock,
       idleMs: settings.idleTimeout,
       most: settings.limits.sessions,
-      isGone: (caller) => caller.startsWith("token:") && !tokens.isValid(caller.slice(6)),
+      isGone,
       onChange: (change, session) => seeing.session(change, session),
     });
     const pending = new FilePendingApprovals(stateDir, clock);
@@ -146,6 +148,7 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
       agents,
       defaultAgent: options.agent ?? "default",
       admit: (request, reply, agent) => admit(access, request, reply, agent, seeing),
+      isGone,
       isWelcome: (request, reply) => isWelcome(access, request, reply, seeing),
       routes: seeing.routes,
       watcher: seeing,

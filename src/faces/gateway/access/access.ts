@@ -1,6 +1,7 @@
 // Decides about every request to the gateway: where it comes from, who makes it, for which agent, and how often.
 
 import type { IncomingMessage } from "node:http";
+import type { TokenPolicy } from "../../../model/caller.ts";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
 import type { GatewayToken, TokenStore } from "../../../state/gateway-tokens.ts";
 import type { ProxyEnv } from "../../../net/proxy-env.ts";
@@ -101,7 +102,8 @@ export class Access {
     if (admission === undefined) {
       const { id, name, agents, policy } = token;
       const caller = { id: `token:${id}`, label: name };
-      admission = { isAdmitted: true, caller, agents, ...(policy && { policy }) };
+      const countMore = this.#counter(caller.id, policy?.rateLimit);
+      admission = { isAdmitted: true, caller, agents, ...(policy && { policy }), countMore };
       this.#admissions.set(token, admission);
     }
     return this.#restrict(admission, agentId);
@@ -146,7 +148,7 @@ export class Access {
     request: IncomingMessage,
     agentId: string | undefined,
   ): Admission {
-    const { issuer, subject, audiences } = claims;
+    const { issuer, subject, audiences, expiresAt } = claims;
     const expected = this.#resource.audiences(agentId);
     const isForGateway = audiences.some((each) => expected.ofGateway.includes(each));
     if (!isForGateway && !audiences.some((each) => expected.ofEndpoint.includes(each))) {
@@ -157,7 +159,8 @@ export class Access {
       ? ofScopes
       : [agentId ?? ""].filter((id) => ofScopes?.includes(id) ?? true);
     const caller = { id: `jwt:${issuer}#${subject}`, label: oneLine(subject, LONGEST_LABEL) };
-    return this.#restrict({ isAdmitted: true, caller, agents }, agentId);
+    const countMore = this.#counter(caller.id);
+    return this.#restrict({ isAdmitted: true, caller, agents, expiresAt, countMore }, agentId);
   }
 
   #agentsOf({ scopes }: JwtClaims): string[] | undefined {
@@ -169,7 +172,7 @@ export class Access {
 
   /** To the agents of the caller, and to its rate. */
   #restrict(admission: Admission & { isAdmitted: true }, agentId: string | undefined): Admission {
-    const { caller, agents, policy } = admission;
+    const { agents, countMore } = admission;
     if (agents !== undefined && (agentId === undefined || !agents.includes(agentId))) {
       const what = agentId === undefined ? "the gateway as a whole" : "this agent";
       return this.#refuse(403, `this token is not for ${what}`, {
@@ -177,9 +180,16 @@ export class Access {
         error: "insufficient_scope",
       });
     }
-    const perMinute = policy?.rateLimit ?? this.#settings.limits.requestsPerMinute;
-    const wait = perMinute === false ? 0 : this.#rate.take(caller.id, perMinute);
+    const wait = countMore(1);
     return wait === 0 ? admission : tooMany(wait, "too many requests");
+  }
+
+  /** Counts requests of a caller. `own` is the rate that its token has. */
+  #counter(
+    caller: string,
+    own: TokenPolicy["rateLimit"] = this.#settings.limits.requestsPerMinute,
+  ): (requests: number) => number {
+    return (requests) => (own === false ? 0 : this.#rate.take(caller, own, requests));
   }
 
   #refuse(

@@ -16,6 +16,10 @@ export type Admission =
       /** Undefined: every agent. */
       agents: readonly string[] | undefined;
       policy?: TokenPolicy;
+      /** When the JWT ends, in milliseconds since the epoch. Other tokens can be asked about by the caller's id. */
+      expiresAt?: number;
+      /** Counts further requests that came with this one. The milliseconds until the caller may make so many, or 0. */
+      countMore: (requests: number) => number;
     }
   | Refusal;
 

@@ -1,9 +1,12 @@
 // What an operator sees of `plugboard up`, over real sockets.
 
+import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { GatewayTokens } from "../../../../src/state/gateway-tokens.ts";
 import { gatewayFile } from "../../../../src/state/running-gateway.ts";
+import { systemClock } from "../../../../src/util/clock.ts";
 import { fixture } from "../../../support/boards.ts";
 import { Sink, useScratch } from "../harness.ts";
 
@@ -172,6 +175,32 @@ describe("plugboard up", () => {
     expect(replayed).not.toContain("event: snapshot");
     expect(await code).toBe(0);
     hangUp.abort();
+  });
+
+  it("ends the streams of a token that is revoked, and counts a batch as what is in it", async () => {
+    scratch.servers({ echo: fixture("echo") });
+    const { url, stop } = await up();
+    const stateDir = join(scratch.directory, "home");
+    const tokens = new GatewayTokens({ stateDir, clock: systemClock, random: randomBytes });
+    const { text } = await tokens.add({ name: "reader", policy: { rateLimit: 5 } });
+    const authorization = `Bearer ${text}`;
+    const events = await fetch(`${url}/api/events`, { headers: { authorization } });
+    const batch = async (size: number): Promise<[number, boolean]> => {
+      const ping = { jsonrpc: "2.0", method: "ping" };
+      const { status, headers } = await fetch(`${url}/mcp`, {
+        method: "POST",
+        headers: { authorization, "content-type": "application/json" },
+        body: JSON.stringify(Array.from({ length: size }, (_, id) => ({ ...ping, id }))),
+      });
+      return [status, headers.has("retry-after")];
+    };
+    expect(await batch(100)).toEqual([429, true]);
+    expect(await batch(3)).toEqual([200, false]);
+    expect(await batch(1)).toEqual([429, true]);
+    await tokens.revoke("reader");
+    // Its end is an error: nothing was said to be the last event.
+    await expect(events.text()).rejects.toThrow("terminated");
+    expect(await stop()).toBe(0);
   });
 
   it("is what status shows, until it stops", async () => {
