@@ -18,6 +18,8 @@ export type EndpointBoard = Pick<
 
 export interface EndpointOptions {
   board: EndpointBoard;
+  /** The agent whose board it is. What a client has to bring back is good for this agent alone. */
+  agent?: string;
   /** Seals what a client has to bring back. */
   sealer: Sealer;
   /** Makes ids that nobody can guess. */

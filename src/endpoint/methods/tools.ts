@@ -237,7 +237,7 @@ async function callForModern(
     return invalidParams("inputResponses is not an object");
   }
   // Most calls need none.
-  const bound = (): Bound => boundTo(exchange, call.name, call.args);
+  const bound = (): Bound => boundTo(exchange, context, call.name, call.args);
   const state = requestState === undefined ? undefined : openState(requestState, bound(), context);
   if (state === "invalid") return invalidParams(INVALID_STATE);
   if (state?.held !== undefined) {

@@ -36,7 +36,10 @@ export interface AgentBoard extends Partial<Pick<EndpointOptions, "about" | "kee
   roots?: RootsSetting;
 }
 
-export interface GatewayAgentsOptions extends Omit<EndpointOptions, "board" | "onApproval"> {
+export interface GatewayAgentsOptions extends Omit<
+  EndpointOptions,
+  "board" | "agent" | "onApproval"
+> {
   /** Undefined if there is no such agent. */
   open: (id: string) => Promise<AgentBoard | undefined>;
   /** Hears of every session board that is opened. Returns a function that is called when it closes. */
@@ -237,7 +240,7 @@ export class ServedAgent {
     const { about, keepsApps } = this.#opened;
     const onApproval = desk?.askFor(this.id);
     const given = { sealer, newId, clock, logger, onApproval, onRoots, about, keepsApps, spans };
-    return new Endpoint({ board, ...given });
+    return new Endpoint({ board, agent: this.id, ...given });
   }
 }
 

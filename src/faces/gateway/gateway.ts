@@ -96,6 +96,8 @@ export class Gateway {
   #state: GatewayState = { kind: "serving" };
   #inFlight = 0;
   readonly #sockets = new Set<Socket>();
+  /** How many requests of each caller are being answered. */
+  readonly #ofCallers = new Map<string, number>();
   readonly #open = new Map<ServerResponse, OpenRequest>();
   #looker: Timer | undefined;
   /** Of connections that are closed. */
@@ -269,6 +271,12 @@ export class Gateway {
     await route(request, reply);
   }
 
+  #leave(caller: string): void {
+    const left = (this.#ofCallers.get(caller) ?? 1) - 1;
+    if (left === 0) this.#ofCallers.delete(caller);
+    else this.#ofCallers.set(caller, left);
+  }
+
   async #serveAgent(id: string, request: IncomingMessage, reply: ServerResponse): Promise<void> {
     const { admit, agents, entry } = this.#options;
     const admitted = admit(request, reply, id);
@@ -276,12 +284,20 @@ export class Gateway {
     const visitor = admitted instanceof Promise ? await admitted : admitted;
     if (visitor === undefined) return;
     this.#opened(request, reply, visitor);
-    const found = agents.find(id);
-    const agent = found instanceof Promise ? await found : found;
-    if (agent === undefined) return plain(reply, 404, "there is no such agent");
-    const endpointFor: Owner["endpointFor"] = (session) => agent.endpointFor(visitor, session);
-    const { caller, countMore } = visitor;
-    await entry.handle(request, reply, { caller, agent: id, endpointFor, countMore });
+    const own = (this.#ofCallers.get(visitor.caller.id) ?? 0) + 1;
+    // Who waits for every answer has no more than there are connections. A call goes on without its connection.
+    if (own > this.#options.maxConnections) return tooManyInFlight(reply);
+    this.#ofCallers.set(visitor.caller.id, own);
+    try {
+      const found = agents.find(id);
+      const agent = found instanceof Promise ? await found : found;
+      if (agent === undefined) return plain(reply, 404, "there is no such agent");
+      const endpointFor: Owner["endpointFor"] = (session) => agent.endpointFor(visitor, session);
+      const { caller, countMore } = visitor;
+      await entry.handle(request, reply, { caller, agent: id, endpointFor, countMore });
+    } finally {
+      this.#leave(visitor.caller.id);
+    }
   }
 }
 
@@ -310,6 +326,12 @@ function findRoute(routes: ReadonlyMap<string, Route>, path: string): Route | un
 
 function plain(reply: ServerResponse, status: number, text: string): void {
   reply.writeHead(status, { "Content-Type": "text/plain" }).end(`${text}\n`);
+}
+
+function tooManyInFlight(reply: ServerResponse): void {
+  const text = "too many requests of this caller are being answered already; wait for some of them";
+  reply.setHeader("Retry-After", "5");
+  plain(reply, 429, text);
 }
 
 function listenError(error: unknown, host: string, port: number): PlugboardError {

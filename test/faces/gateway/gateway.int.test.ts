@@ -6,6 +6,7 @@ import { expect, it } from "vitest";
 import { type Clock, systemClock } from "../../../src/util/clock.ts";
 import { INITIALIZE, legacy, modern, post } from "../../endpoint/harness.ts";
 import { fixture } from "../../support/boards.ts";
+import { eventually } from "../../support/processes.ts";
 import { openGateway } from "./rig.ts";
 
 const LISTEN = modern("subscriptions/listen", { notifications: { toolsListChanged: true } });
@@ -63,6 +64,33 @@ it("a stream ends with the JWT that opened it, and a call that was made in time 
   skew = 3_700_000;
   expect(await ending(listen)).toBe("ended");
   expect((await answer).message?.["result"].content[0].text).toBe("slept 1500 ms");
+});
+
+it("a caller who leaves its calls behind cannot make any number of them, and others can", async () => {
+  const most = 5;
+  const { url, board } = await openGateway(
+    { servers: { echo: fixture("echo") } },
+    { maxConnections: most },
+  );
+  const inFlight = (): number => board.status()[0]?.calls.inFlight ?? 0;
+  const body = JSON.stringify(legacy("tools/call", SLEEP));
+  const head = `POST /mcp HTTP/1.1\r\nHost: x\r\nX-Caller: hasty\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
+  for (let count = 1; count <= most; count += 1) {
+    const socket = connect(Number(url.port), url.hostname);
+    socket.write(`${head}\r\n\r\n${body}`);
+    await eventually(() => inFlight() === count);
+    socket.destroy();
+    await once(socket, "close");
+  }
+  const ping = legacy("ping");
+  const refused = await send(url, ping, { "x-caller": "hasty" });
+  expect([refused.status, await refused.text()]).toEqual([
+    429,
+    "too many requests of this caller are being answered already; wait for some of them\n",
+  ]);
+  expect((await send(url, ping, { "x-caller": "other" })).status).toBe(200);
+  // Otherwise the gateway would wait for the calls.
+  await board.close();
 });
 
 it("an answer that nobody reads is given up", async () => {

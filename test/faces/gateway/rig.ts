@@ -40,6 +40,7 @@ export interface RigOptions {
   waitMs?: number;
   board?: BoardOptions;
   isGone?: (caller: string) => boolean;
+  maxConnections?: number;
   /** The time of the gateway itself, for what it looks at every second. */
   gatewayClock?: Clock;
 }
@@ -86,7 +87,7 @@ export async function openGateway(config: BoardConfig, options: RigOptions = {})
     host: "127.0.0.1",
     port,
     maxHeaderBytes: 64_000,
-    maxConnections: 1000,
+    maxConnections: options.maxConnections ?? 1000,
     entry: new McpEntry({ sessions, maxBodyBytes: 4_000_000 }),
     sessions,
     agents,

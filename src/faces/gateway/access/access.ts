@@ -158,7 +158,10 @@ export class Access {
     const agents = isForGateway
       ? ofScopes
       : [agentId ?? ""].filter((id) => ofScopes?.includes(id) ?? true);
-    const caller = { id: `jwt:${issuer}#${subject}`, label: oneLine(subject, LONGEST_LABEL) };
+    const { host } = new URL(issuer);
+    // With its issuer: a subject may be called what a token is called, and two issuers may have the same one.
+    const label = `${oneLine(subject, LONGEST_LABEL)} (${host})`;
+    const caller = { id: `jwt:${issuer}#${subject}`, label };
     const countMore = this.#counter(caller.id);
     return this.#restrict({ isAdmitted: true, caller, agents, expiresAt, countMore }, agentId);
   }
