@@ -94,6 +94,11 @@ export class Client {
     this.#idPrefix = `client-${clients}`;
   }
 
+  /** Whether a call is one of its own. */
+  made(callId: string): boolean {
+    return callId.startsWith(`${this.#idPrefix}-`);
+  }
+
   /** How many of its requests are being answered. */
   get busy(): number {
     return this.#inFlight.size;

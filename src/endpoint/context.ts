@@ -30,6 +30,11 @@ export interface EndpointOptions {
   onApproval?: AskElsewhere;
   /** The roots of the client, where all clients of the endpoint are one: those of the board's own servers. */
   onRoots?: (roots: readonly string[]) => void;
+  /**
+   * Whether what a server logs may be about somebody else's call, if it does not say about which. Clients are not told
+   * then. Absent: never.
+   */
+  mayLogForOthers?: (server: string) => boolean;
   /** What clients are told about the board as a whole, before what its servers say. */
   about?: string;
   /** Leaves the URIs of apps as they are, because there is only one server. */

@@ -221,7 +221,13 @@ export class ServedAgent {
     });
     const onRoots = (roots: readonly string[]): void => board.setRoots(roots);
     const takesRoots = options.perSession !== false && this.#opened.roots !== false;
-    const endpoint = this.#serve(board, takesRoots ? onRoots : undefined);
+    const isShared = (server: string): boolean =>
+      board.status().every(({ name, origin }) => name !== server || origin !== "session");
+    const endpoint = this.#serve(board, {
+      onRoots: takesRoots ? onRoots : undefined,
+      // Whoever may do everything may also read everything.
+      mayLogForOthers: isUnrestricted(visitor) ? undefined : isShared,
+    });
     const served = { board, endpoint, unwatch: this.#options.onSession?.(this.id, board) };
     this.#sessionBoards.add(served);
     return served;
@@ -235,12 +241,15 @@ export class ServedAgent {
     this.#closing.add(closing);
   }
 
-  #serve(board: EndpointBoard, onRoots?: EndpointOptions["onRoots"]): Endpoint {
+  #serve(
+    board: EndpointBoard,
+    ofSession: Pick<EndpointOptions, "onRoots" | "mayLogForOthers"> = {},
+  ): Endpoint {
     const { sealer, newId, clock, logger, desk, spans } = this.#options;
     const { about, keepsApps } = this.#opened;
     const onApproval = desk?.askFor(this.id);
-    const given = { sealer, newId, clock, logger, onApproval, onRoots, about, keepsApps, spans };
-    return new Endpoint({ board, agent: this.id, ...given });
+    const given = { sealer, newId, clock, logger, onApproval, about, keepsApps, spans };
+    return new Endpoint({ board, agent: this.id, ...given, ...ofSession });
   }
 }
 
