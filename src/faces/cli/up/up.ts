@@ -27,7 +27,7 @@ import { packageVersion } from "../../../util/version.ts";
 import { Access, type Admission, type Refusal } from "../../gateway/access/access.ts";
 import { type AgentBoard, GatewayAgents, type Visitor } from "../../gateway/agents.ts";
 import { readTls } from "../../gateway/access/tls.ts";
-import { Gateway, pathOf } from "../../gateway/gateway.ts";
+import { Gateway, pathOf, type Route } from "../../gateway/gateway.ts";
 import { Seeing } from "../../gateway/seeing/seeing.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -51,6 +51,7 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
   const file = source.kind === "file" ? source.path : undefined;
   const config = await readGateway(context);
   const settings = withOptions(config.settings, command);
+  const defaultAgent = options.agent ?? "default";
   const unlock = await tryLock(gatewayFile(stateDir, file, "lock"));
   if (unlock === undefined) throw alreadyRuns(file);
   /** What has to be undone at the end, the last first. */
@@ -125,6 +126,7 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     undo.push(() => agents.close());
     const access = new Access({
       settings,
+      defaultAgent,
       tokens,
       clock,
       network: { allow: config.networkAllow ?? [], env: withProxy(io.env, config.networkProxy) },
@@ -132,6 +134,8 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     });
     undo.push(() => tokens.close());
     undo.push(() => access.close());
+    const showMetadata: Route = (request, reply) =>
+      answerMetadata(access.metadata(pathOf(request), config.agentIds), reply);
     const gateway = new Gateway({
       host: settings.host,
       port: settings.port,
@@ -146,18 +150,15 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
       }),
       sessions,
       agents,
-      defaultAgent: options.agent ?? "default",
+      defaultAgent,
       admit: (request, reply, agent) => admit(access, request, reply, agent, seeing),
       isGone,
       isWelcome: (request, reply) => isWelcome(access, request, reply, seeing),
       routes: seeing.routes,
       watcher: seeing,
       openRoutes: new Map([
-        [
-          "/.well-known/oauth-protected-resource/",
-          (request, reply) =>
-            showMetadata(access.metadata(pathOf(request), config.agentIds), reply),
-        ],
+        ["/.well-known/oauth-protected-resource", showMetadata],
+        ["/.well-known/oauth-protected-resource/", showMetadata],
       ]),
       clock,
       logger,
@@ -179,7 +180,7 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     // It stays until everything has stopped.
     undo.unshift(async () => view.stop());
     screen.note(`The gateway listens on ${url}. The token is in ${tokens.defaultFile}`);
-    await agents.find(options.agent ?? "default");
+    await agents.find(defaultAgent);
     await aborted(signal);
     desk.close();
     seeing.events.close();
@@ -283,7 +284,7 @@ function isWelcome(
 }
 
 /** RFC 9728: where a client signs in for an endpoint. */
-function showMetadata(document: object | undefined, reply: ServerResponse): void {
+function answerMetadata(document: object | undefined, reply: ServerResponse): void {
   if (document === undefined) return void reply.writeHead(404).end();
   reply.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify(document));
 }

@@ -18,6 +18,8 @@ export type { Admission, Refusal } from "./admission.ts";
 
 export interface AccessOptions {
   settings: GatewaySettings;
+  /** The agent behind `/mcp`: a JWT for that address is for this agent. */
+  defaultAgent: string;
   tokens: TokenStore;
   clock: Clock;
   /** For the keys of issuers: `network.allow`, and the environment with the proxy variables. */
@@ -51,11 +53,11 @@ export class Access {
   /** Made once for each token as it was read. */
   readonly #admissions = new WeakMap<GatewayToken, Admission & { isAdmitted: true }>();
 
-  constructor({ settings, tokens, clock, network, onProblem }: AccessOptions) {
+  constructor({ settings, defaultAgent, tokens, clock, network, onProblem }: AccessOptions) {
     this.#settings = settings;
     this.#tokens = tokens;
     this.#source = new RequestSource(settings);
-    this.#resource = new ProtectedResource(settings);
+    this.#resource = new ProtectedResource(settings, defaultAgent);
     this.#rate = new RequestRate(clock);
     this.#failures = new RequestRate(clock);
     const { allow: networkAllow, env } = network;

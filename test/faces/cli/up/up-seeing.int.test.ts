@@ -5,7 +5,7 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { GatewayTokens } from "../../../../src/state/gateway-tokens.ts";
-import { gatewayFile } from "../../../../src/state/running-gateway.ts";
+import { findGateway, gatewayFile } from "../../../../src/state/running-gateway.ts";
 import { systemClock } from "../../../../src/util/clock.ts";
 import { fixture } from "../../../support/boards.ts";
 import { Sink, useScratch } from "../harness.ts";
@@ -200,6 +200,24 @@ describe("plugboard up", () => {
     await tokens.revoke("reader");
     // Its end is an error: nothing was said to be the last event.
     await expect(events.text()).rejects.toThrow("terminated");
+    expect(await stop()).toBe(0);
+  });
+
+  it("tells where to sign in for the agent that is served at /mcp, at every address that clients try", async () => {
+    const issuers = [{ issuer: "https://login.example", algorithms: ["RS256"] }];
+    const config = scratch.file("plugboard.json", {
+      agents: { list: [{ id: "coder" }] },
+      gateway: { publicUrl: "https://g.example", behindProxy: true, jwt: { issuers } },
+    });
+    const { stop } = await up(["--agent", "coder", "--config", config]);
+    const local = (await findGateway(join(scratch.directory, "home"), config))?.url;
+    for (const path of ["", "/mcp"]) {
+      const found = await fetch(`${local}/.well-known/oauth-protected-resource${path}`);
+      expect([found.status, await found.json()]).toMatchObject([
+        200,
+        { resource: "https://g.example/mcp", resource_name: "Plugboard (coder)" },
+      ]);
+    }
     expect(await stop()).toBe(0);
   });
 

@@ -48,6 +48,7 @@ export async function openRig(
   const problems: string[] = [];
   const access = new Access({
     settings,
+    defaultAgent: "default",
     tokens,
     clock,
     network: { allow: networkAllow, env: {} },
