@@ -112,6 +112,11 @@ export class Client {
     return (this.#subscriptions ??= new Set());
   }
 
+  /** Whether a call is one of its own. */
+  made(callId: string): boolean {
+    return callId.startsWith(`${this.#idPrefix}-`);
+  }
+
   /** How many of its requests are being answered. */
   get busy(): number {
     return this.#inFlight.size;

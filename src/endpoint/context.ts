@@ -18,6 +18,8 @@ export type EndpointBoard = Pick<
 
 export interface EndpointOptions {
   board: EndpointBoard;
+  /** The agent whose board it is. What a client has to bring back is good for this agent alone. */
+  agent?: string;
   /** Seals what a client has to bring back. */
   sealer: Sealer;
   /** Makes ids that nobody can guess. */
@@ -28,6 +30,11 @@ export interface EndpointOptions {
   onApproval?: AskElsewhere;
   /** The roots of the client, where all clients of the endpoint are one: those of the board's own servers. */
   onRoots?: (roots: readonly string[]) => void;
+  /**
+   * Whether what a server logs may be about somebody else's call, if it does not say about which. Clients are not told
+   * then. Absent: never.
+   */
+  mayLogForOthers?: (server: string) => boolean;
   /** What clients are told about the board as a whole, before what its servers say. */
   about?: string;
   /** Leaves the URIs of apps as they are, because there is only one server. */

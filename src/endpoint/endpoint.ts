@@ -50,7 +50,7 @@ export class Endpoint {
     const content = new ServedContent({ ...options, namesServer, hasServer });
     const { subscriptions } = content;
     this.#content = content;
-    this.#logs = new LogMessages(board, namesServer);
+    this.#logs = new LogMessages(board, namesServer, options.mayLogForOthers);
     this.#startup = new Startup(board, clock);
     this.#context = {
       ...options,

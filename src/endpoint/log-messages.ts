@@ -17,11 +17,20 @@ export class LogMessages {
   readonly #exchanges = new Map<string, { exchange: Exchange; level: ServerLogLevel }>();
   readonly #off: () => void;
   readonly #namesServer: () => boolean;
+  readonly #mayBeForOthers: (server: string) => boolean;
 
-  /** `namesServer` tells whether clients must know which server logs: not where there is only one. */
-  constructor(board: LogBoard, namesServer: () => boolean) {
+  /**
+   * `namesServer` tells whether clients must know which server logs: not where there is only one. `mayBeForOthers` is
+   * asked about messages that belong to no call for certain.
+   */
+  constructor(
+    board: LogBoard,
+    namesServer: () => boolean,
+    mayBeForOthers: (server: string) => boolean = () => false,
+  ) {
     this.#board = board;
     this.#namesServer = namesServer;
+    this.#mayBeForOthers = mayBeForOthers;
     this.#off = board.on("log", (event) => this.#logged(event));
   }
 
@@ -72,7 +81,9 @@ export class LogMessages {
       ...loggerName(server, logger, this.#namesServer()),
       data,
     });
+    if (callId === undefined && this.#mayBeForOthers(server)) return;
     for (const client of this.#clients) {
+      if (callId !== undefined && !client.made(callId)) continue;
       if (isLevel(client.logLevel) && rank(level) >= rank(client.logLevel)) client.send(message);
     }
     // In 2026-07-28, a message that may belong to somebody else's call is dropped.

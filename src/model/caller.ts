@@ -8,7 +8,7 @@ export interface Caller {
    * Never made of a token's bytes.
    */
   id: string;
-  /** For people and the audit: the token's name or the JWT's subject. */
+  /** For people and the audit: the token's name, or the JWT's subject with the host of its issuer. */
   label: string;
 }
 

@@ -4,6 +4,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isJsonObject } from "../../model/json.ts";
+import { jsonOfAnyDepth } from "../../util/canonical-json.ts";
 import type { Caller } from "../../model/caller.ts";
 import { Client, type ClientProfile } from "../client.ts";
 import type { Endpoint } from "../endpoint.ts";
@@ -96,7 +97,9 @@ export class McpEntry {
     const { value } = body;
     if (Array.isArray(value)) return this.#batch(value, request, reply, sender);
     const message = readMessage(value);
-    if (message.kind === "invalid") return end(reply, 400, message, {}, message.id);
+    if (message.kind === "invalid") {
+      return end(reply, 400, { error: message.error }, {}, message.id);
+    }
     const version = request.headers["mcp-protocol-version"];
     const isModern = isModernMessage(message, version);
     const post = { request, reply, sender, canStream: accepted.stream };
@@ -214,6 +217,13 @@ export class McpEntry {
     if (isWrong) {
       return end(reply, 400, refuse(RPC.invalidRequest, "Invalid Request: the batch is not valid"));
     }
+    const wait = (await sender.countMore?.(messages.length - 1)) ?? 0;
+    if (wait > 0) {
+      const seconds = Math.ceil(wait / 1000);
+      const message = `too many requests: a batch counts as as many as are in it; try again in ${seconds} s with fewer`;
+      const headers = { "Retry-After": String(seconds) };
+      return end(reply, 429, refuse(RPC.invalidRequest, message), headers);
+    }
     const found = await this.#findSession(request, sender);
     if (found.kind === "unknown") return end(reply, 404, UNKNOWN_SESSION);
     const session = found.kind === "session" ? found.session : undefined;
@@ -236,7 +246,7 @@ export class McpEntry {
     );
     if (session === undefined) release();
     if (answers.length === 0) return void reply.writeHead(202).end();
-    const text = JSON.stringify(answers);
+    const text = jsonOfAnyDepth(answers);
     reply.writeHead(200, { "Content-Type": "application/json" }).end(text);
   }
 

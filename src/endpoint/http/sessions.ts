@@ -73,6 +73,8 @@ export interface Sender {
   caller: Caller;
   /** The agent's id. */
   agent: string;
+  /** Counts further requests that came with one, in a batch. The milliseconds until the caller may make so many, or 0. */
+  countMore?: ((requests: number) => number | Promise<number>) | undefined;
   /** Gives the endpoint for a session, or for everybody who has none. */
   endpointFor: (session?: { nonce: string; profile: ClientProfile }) => Lease | Promise<Lease>;
 }

@@ -87,7 +87,7 @@ export class ServedContent {
     const { uri } = exchange.request.params;
     if (typeof uri !== "string") return invalidParams("uri is not a text");
     const original = this.#targetOf(uri);
-    const bound = boundTo(exchange, uri, {});
+    const bound = boundTo(exchange, this.#context, uri, {});
     const asking = this.#asking(exchange, bound);
     if ("error" in asking) return asking;
     try {
@@ -117,7 +117,7 @@ export class ServedContent {
     const { name, arguments: args = {} } = exchange.request.params;
     if (typeof name !== "string") return invalidParams("name is not a text");
     if (!isTexts(args)) return invalidParams("arguments is not an object of texts");
-    const bound = boundTo(exchange, name, args);
+    const bound = boundTo(exchange, this.#context, name, args);
     const asking = this.#asking(exchange, bound);
     if ("error" in asking) return asking;
     try {

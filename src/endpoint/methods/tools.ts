@@ -222,7 +222,7 @@ async function callForModern(
   call: Call,
 ): Promise<Answer> {
   const { client, request, capabilities, signal } = exchange;
-  const bound = (): Bound => boundTo(exchange, call.name, call.args);
+  const bound = (): Bound => boundTo(exchange, context, call.name, call.args);
   const brought = readBroughtBack(request.params, bound, context);
   if ("error" in brought) return brought;
   if (brought.state?.held !== undefined) {

@@ -21,6 +21,8 @@ interface Sealing {
 /** The part that says what the state is good for. */
 export interface Bound {
   caller: string;
+  /** Two agents may have different servers of the same name. */
+  agent: string;
   method: string;
   /** The tool, the prompt or the URI. */
   name: string;
@@ -35,9 +37,14 @@ export interface RequestState {
   upstream?: unknown;
 }
 
-export function boundTo({ client, request }: Exchange, name: string, args: JsonObject): Bound {
+export function boundTo(
+  { client, request }: Exchange,
+  { agent = "" }: { agent?: string },
+  name: string,
+  args: JsonObject,
+): Bound {
   const hash = createHash("sha256").update(canonicalJson(args)).digest("base64url");
-  return { caller: client.caller.id, method: request.method, name, args: hash };
+  return { caller: client.caller.id, agent, method: request.method, name, args: hash };
 }
 
 export function sealState(state: RequestState, bound: Bound, { sealer, clock }: Sealing): string {
@@ -78,9 +85,10 @@ function openState(
 ): RequestState | undefined {
   const state = typeof sealed === "string" ? sealer.open(PURPOSE, sealed) : undefined;
   if (state === undefined || Number(state["expiresAt"]) < clock.now()) return undefined;
-  const { caller, method, name, args } = bound;
+  const { caller, agent, method, name, args } = bound;
   const isSame =
     state["caller"] === caller &&
+    state["agent"] === agent &&
     state["method"] === method &&
     state["name"] === name &&
     state["args"] === args;
@@ -88,7 +96,7 @@ function openState(
 }
 
 export const INVALID_STATE =
-  "requestState is not valid for this request: it is for another one, other arguments or another caller, or has expired";
+  "requestState is not valid for this request: it is for another one, other arguments, another agent or another caller, or has expired";
 
 /** What a server of 2026-07-28 asks, whole. */
 export function askedByServer(

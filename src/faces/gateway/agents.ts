@@ -16,7 +16,10 @@ import { canonicalJson } from "../../util/canonical-json.ts";
 import type { Timer } from "../../util/clock.ts";
 import type { AdmittedCaller } from "./access/admission.ts";
 
-export interface GatewayAgentsOptions extends Omit<EndpointOptions, "board" | "onApproval"> {
+export interface GatewayAgentsOptions extends Omit<
+  EndpointOptions,
+  "board" | "agent" | "onApproval"
+> {
   /** Undefined if there is no such agent. */
   open: (id: string) => Promise<ClientBoard | undefined>;
   /** Hears of every session board that is opened. Returns a function that is called when it closes. */
@@ -198,7 +201,13 @@ export class ServedAgent {
     });
     const onRoots = (roots: readonly string[]): void => board.setRoots(roots);
     const takesRoots = options.perSession !== false && this.#opened.roots !== false;
-    const endpoint = this.#serve(board, takesRoots ? onRoots : undefined);
+    const isShared = (server: string): boolean =>
+      board.status().every(({ name, origin }) => name !== server || origin !== "session");
+    const endpoint = this.#serve(board, {
+      onRoots: takesRoots ? onRoots : undefined,
+      // Whoever may do everything may also read everything.
+      mayLogForOthers: isUnrestricted(admitted) ? undefined : isShared,
+    });
     const served = { board, endpoint, unwatch: this.#options.onSession?.(this.id, board) };
     this.#sessionBoards.add(served);
     return served;
@@ -212,12 +221,15 @@ export class ServedAgent {
     this.#closing.add(closing);
   }
 
-  #serve(board: EndpointBoard, onRoots?: EndpointOptions["onRoots"]): Endpoint {
+  #serve(
+    board: EndpointBoard,
+    ofSession: Pick<EndpointOptions, "onRoots" | "mayLogForOthers"> = {},
+  ): Endpoint {
     const { sealer, newId, clock, logger, desk, spans } = this.#options;
     const { about, keepsApps } = this.#opened;
     const onApproval = desk?.askFor(this.id);
-    const given = { sealer, newId, clock, logger, onApproval, onRoots, about, keepsApps, spans };
-    return new Endpoint({ board, ...given });
+    const given = { sealer, newId, clock, logger, onApproval, about, keepsApps, spans };
+    return new Endpoint({ board, agent: this.id, ...given, ...ofSession });
   }
 }
 

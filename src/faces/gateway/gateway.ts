@@ -8,7 +8,7 @@ import type { McpEntry } from "../../endpoint/http/entry.ts";
 import type { Sender, Sessions } from "../../endpoint/http/sessions.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import type { Logger } from "../../model/logger.ts";
-import { type Clock, pause, within } from "../../util/clock.ts";
+import { type Clock, pause, type Timer, within } from "../../util/clock.ts";
 import { deferred } from "../../util/deferred.ts";
 import { hasErrorCode } from "../../util/error-code.ts";
 import { errorMessage } from "../../util/error-message.ts";
@@ -26,6 +26,10 @@ const HEADERS_MS = 20_000;
 const REQUEST_MS = 120_000;
 /** Longer than the load balancers in front of us, so that it is they who close an idle connection. */
 const KEEP_ALIVE_MS = 75_000;
+/** How often the gateway looks whether those for whom something is open may still have it. */
+const LOOK_MS = 1000;
+/** How long a client may take to read an answer that is complete. */
+const READ_MS = 300_000;
 
 const NEVER = new AbortController().signal;
 
@@ -53,6 +57,8 @@ export interface GatewayOptions {
     reply: ServerResponse,
     agent?: string,
   ) => AdmittedCaller | undefined | Promise<AdmittedCaller | undefined>;
+  /** Whether a caller is no longer let in: whatever is still open for it ends within a second. */
+  isGone?: (caller: string) => boolean;
   /** Checks that hold for every route, `/healthz` included. False if it has answered the request itself. */
   checkSource: (request: IncomingMessage, reply: ServerResponse) => boolean;
   /** Further routes by path. They are admitted like calls. */
@@ -78,6 +84,15 @@ type GatewayState =
   /** No new connections. A request on an old one is answered, and is the last one there. */
   | { kind: "draining" };
 
+/** A request of somebody who was let in, until its answer has been read. */
+interface OpenRequest {
+  admitted: AdmittedCaller;
+  /** It has no answer, but goes on until somebody ends it. */
+  isStream: boolean;
+  /** When the answer was complete, as far as that has been noticed. */
+  completeAt: number | undefined;
+}
+
 export class Gateway {
   readonly #options: GatewayOptions;
   readonly #server: Server;
@@ -85,6 +100,10 @@ export class Gateway {
   #state: GatewayState = { kind: "serving" };
   #inFlight = 0;
   readonly #sockets = new Set<Socket>();
+  /** How many requests of each caller are being answered. */
+  readonly #ofCallers = new Map<string, number>();
+  readonly #open = new Map<ServerResponse, OpenRequest>();
+  #looker: Timer | undefined;
   /** Of connections that are closed. */
   readonly #bytes = { in: 0, out: 0 };
 
@@ -143,6 +162,7 @@ export class Gateway {
       this.#server.once("error", (error) => reject(listenError(error, host, port)));
       this.#server.listen(port, host, resolve);
     });
+    this.#lookLater();
     return this.#server.address() as AddressInfo;
   }
 
@@ -174,6 +194,33 @@ export class Gateway {
     if ((await within(clock, LAST_ANSWER_MS, gone)) === undefined)
       this.#server.closeAllConnections();
     await closed;
+    this.#looker?.cancel();
+  }
+
+  #lookLater(): void {
+    this.#looker = this.#options.clock.later(LOOK_MS, () => {
+      for (const [reply, request] of this.#open) if (this.#isOver(reply, request)) reply.destroy();
+      this.#lookLater();
+    });
+  }
+
+  /** A token is checked when a request comes in, and a stream may stay open for days after that. */
+  #isOver(reply: ServerResponse, request: OpenRequest): boolean {
+    const { clock, isGone } = this.#options;
+    const { caller, expiresAt = Infinity } = request.admitted;
+    if (isGone?.(caller.id)) return true;
+    // A call that was made in time may end.
+    if (request.isStream && expiresAt <= clock.now()) return true;
+    if (!reply.writableEnded) return false;
+    request.completeAt ??= clock.monotonic();
+    return clock.monotonic() - request.completeAt > READ_MS;
+  }
+
+  #opened(request: IncomingMessage, reply: ServerResponse, admitted: AdmittedCaller): void {
+    const isStream =
+      request.method === "GET" || request.headers["mcp-method"] === "subscriptions/listen";
+    this.#open.set(reply, { admitted, isStream, completeAt: undefined });
+    reply.once("close", () => this.#open.delete(reply));
   }
 
   async #answer(request: IncomingMessage, reply: ServerResponse): Promise<void> {
@@ -224,21 +271,40 @@ export class Gateway {
   }
 
   async #serveRoute(route: Route, request: IncomingMessage, reply: ServerResponse): Promise<void> {
-    if ((await this.#options.admit(request, reply)) !== undefined) await route(request, reply);
+    const admitted = await this.#options.admit(request, reply);
+    if (admitted === undefined) return;
+    this.#opened(request, reply, admitted);
+    await route(request, reply);
+  }
+
+  #leave(caller: string): void {
+    const left = (this.#ofCallers.get(caller) ?? 1) - 1;
+    if (left === 0) this.#ofCallers.delete(caller);
+    else this.#ofCallers.set(caller, left);
   }
 
   #serveAgent(id: string, request: IncomingMessage, reply: ServerResponse): void | Promise<void> {
     const { admit, agents, entry } = this.#options;
-    const serve = (
+    const serve = async (
       admitted: AdmittedCaller,
       agent: ServedAgent | undefined,
-    ): void | Promise<void> => {
+    ): Promise<void> => {
       if (agent === undefined) return plain(reply, 404, "there is no such agent");
+      const { caller, countMore } = admitted;
+      const own = (this.#ofCallers.get(caller.id) ?? 0) + 1;
+      // Who waits for every answer has no more than there are connections. A call goes on without its connection.
+      if (own > this.#options.maxConnections) return tooManyInFlight(reply);
+      this.#ofCallers.set(caller.id, own);
       const endpointFor: Sender["endpointFor"] = (session) => agent.endpointFor(admitted, session);
-      return entry.handle(request, reply, { caller: admitted.caller, agent: id, endpointFor });
+      try {
+        await entry.handle(request, reply, { caller, agent: id, endpointFor, countMore });
+      } finally {
+        this.#leave(caller.id);
+      }
     };
     const find = (admitted: AdmittedCaller | undefined): void | Promise<void> => {
       if (admitted === undefined) return undefined;
+      this.#opened(request, reply, admitted);
       const found = agents.find(id);
       return found instanceof Promise
         ? found.then((agent) => serve(admitted, agent))
@@ -274,6 +340,12 @@ function findRoute(routes: ReadonlyMap<string, Route>, path: string): Route | un
 
 function plain(reply: ServerResponse, status: number, text: string): void {
   reply.writeHead(status, { "Content-Type": "text/plain" }).end(`${text}\n`);
+}
+
+function tooManyInFlight(reply: ServerResponse): void {
+  const text = "too many requests of this caller are being answered already; wait for some of them";
+  reply.setHeader("Retry-After", "5");
+  plain(reply, 429, text);
 }
 
 function listenError(error: unknown, host: string, port: number): PlugboardError {

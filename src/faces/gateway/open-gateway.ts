@@ -83,6 +83,8 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
       logger,
     });
     undo.push(async () => seeing.close());
+    const isGone = (caller: string): boolean =>
+      caller.startsWith("token:") && !tokens.isValid(caller.slice("token:".length));
     const sealer = new Sealer(keys, randomBytes);
     const sessions = new Sessions({
       sealer,
@@ -91,7 +93,7 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
       clock,
       idleMs: settings.idleTimeout,
       most: settings.limits.sessions,
-      isGone: (caller) => caller.startsWith("token:") && !tokens.isValid(caller.slice(6)),
+      isGone,
       onChange: (change, session) => seeing.session(change, session),
     });
     // Removes what a gateway that was killed has left.
@@ -124,6 +126,7 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
     undo.push(() => agents.close());
     const access = new Access({
       settings,
+      defaultAgent,
       tokens,
       limits: state.limits,
       clock,
@@ -148,6 +151,7 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
       sessions,
       agents,
       defaultAgent,
+      isGone,
       ...admitRequests(access, agentIds, seeing),
       routes: seeing.routes,
       watcher: seeing,

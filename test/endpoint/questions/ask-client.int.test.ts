@@ -11,6 +11,7 @@ import {
   INITIALIZE,
   legacy,
   modern,
+  newKept,
   post,
   type RawAnswer,
   serve,
@@ -103,10 +104,11 @@ describe("an approval by form, in 2026-07-28", () => {
   async function ask() {
     const clock = new ManualClock();
     const board = await open({ ...servers, other: { ...fixture("echo"), approval: "ask" } });
-    const { url } = await serve(board, { clock });
-    const call = (params: object, caller = "alice"): Promise<RawAnswer> => {
+    const kept = newKept();
+    const { url } = await serve(board, { clock, kept, agent: "default" });
+    const call = (params: object, caller = "alice", at = url): Promise<RawAnswer> => {
       const { body, headers } = modern("tools/call", { ...hi, ...params }, FORMS);
-      return post(url, body, { ...headers, "x-caller": caller });
+      return post(at, body, { ...headers, "x-caller": caller });
     };
     const asked = await call({});
     expect(asked.message?.["result"]).toMatchObject({
@@ -114,7 +116,8 @@ describe("an approval by form, in 2026-07-28", () => {
       inputRequests: { "question-1": { method: "elicitation/create" } },
     });
     const requestState: string = asked.message?.["result"].requestState;
-    return { call, clock, requestState };
+    const other = async (): Promise<URL> => (await serve(board, { kept, agent: "coder" })).url;
+    return { call, clock, requestState, other };
   }
 
   it.each<[string, object, string | undefined, number]>([
@@ -127,6 +130,12 @@ describe("an approval by form, in 2026-07-28", () => {
     const { call, clock, requestState } = await ask();
     await clock.advance(wait);
     const { message } = await call({ requestState, ...yes("once"), ...params }, caller);
+    expect(message?.["error"]).toMatchObject({ code: -32602 });
+  });
+
+  it("is not good for another agent, which may have another server of that name", async () => {
+    const { call, requestState, other } = await ask();
+    const { message } = await call({ requestState, ...yes("once") }, "alice", await other());
     expect(message?.["error"]).toMatchObject({ code: -32602 });
   });
 

@@ -250,3 +250,24 @@ describe("what a token may do", () => {
     expect(opened).toHaveLength(2);
   });
 });
+
+it("what a shared server logs without saying about which call is not told to a token that is not the owner's", async () => {
+  const { url } = await openGateway({ servers: { one: fixture("faithful") } });
+  const listen = async (headers: Headers) => {
+    const session = await begin(url, headers);
+    await post(url, legacy("logging/setLevel", { level: "debug" }), session);
+    const stream = await fetch(url, { headers: { ...session, accept: "text/event-stream" } });
+    const text = stream.text();
+    const end = async (): Promise<string> => {
+      await post(url, undefined, session, "DELETE");
+      return text;
+    };
+    return { session, end };
+  };
+  const owner = await listen({ "x-caller": "default" });
+  const other = await listen({ "x-caller": "ci" });
+  const messages = [{ level: "info", data: "what the owner asked for" }];
+  await post(url, call("one__log", { messages }), owner.session);
+  expect(await owner.end()).toContain("what the owner asked for");
+  expect(await other.end()).not.toContain("what the owner asked for");
+});

@@ -41,6 +41,9 @@ export interface RigOptions {
   waitMs?: number;
   board?: BoardOptions;
   isGone?: (caller: string) => boolean;
+  maxConnections?: number;
+  /** The time of the gateway itself, for what it looks at every second. */
+  gatewayClock?: Clock;
 }
 
 export const workspace = tmpdir();
@@ -85,15 +88,16 @@ export async function openGateway(config: BoardConfig, options: RigOptions = {})
     host: "127.0.0.1",
     port,
     maxHeaderBytes: 64_000,
-    maxConnections: 1000,
+    maxConnections: options.maxConnections ?? 1000,
     entry: new McpEntry({ sessions, maxBodyBytes: 4_000_000 }),
     sessions,
     agents,
     defaultAgent: "default",
     checkSource: () => true,
     admit: ({ headers }) => admittedIn(headers),
+    isGone: options.isGone,
     // A test that sets the time does not set how long the gateway takes to stop.
-    clock: systemClock,
+    clock: options.gatewayClock ?? systemClock,
     logger: silentLogger,
   });
   const address = await gateway.listen();
@@ -114,12 +118,13 @@ export async function openGateway(config: BoardConfig, options: RigOptions = {})
   return { url, board, sessions, agents, close: closeOnce };
 }
 
-/** `x-caller: default` is the token that the gateway makes for itself. */
+/** `x-caller: default` is the token that the gateway makes for itself. `x-expires` says when a JWT would end. */
 function admittedIn(headers: IncomingHttpHeaders): AdmittedCaller {
-  const { "x-caller": caller, "x-policy": policy } = headers;
+  const { "x-caller": caller, "x-policy": policy, "x-expires": expires } = headers;
   const label = typeof caller === "string" ? caller : "default";
   return {
     caller: { id: `token:${label}`, label },
+    ...(typeof expires === "string" && { expiresAt: Number(expires) }),
     ...(typeof policy === "string" && { policy: JSON.parse(policy) as TokenPolicy }),
   };
 }

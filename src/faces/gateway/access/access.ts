@@ -1,6 +1,7 @@
 // Decides about every request to the gateway: where it comes from, who makes it, for which agent, and how often.
 
 import type { IncomingMessage } from "node:http";
+import type { TokenPolicy } from "../../../model/caller.ts";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
 import type { Delay, GatewayToken, Limits, TokenStore } from "../../../model/shared-state.ts";
 import type { ProxyEnv } from "../../../net/proxy-env.ts";
@@ -15,6 +16,8 @@ import { RequestSource } from "./request-source.ts";
 
 export interface AccessOptions {
   settings: GatewaySettings;
+  /** The agent behind `/mcp`: a JWT for that address is for this agent. */
+  defaultAgent: string;
   tokens: Pick<TokenStore, "find">;
   /** Counts the requests of each caller. */
   limits: Limits;
@@ -57,12 +60,13 @@ export class Access {
   /** Made once for each token as it was read. */
   readonly #admissions = new WeakMap<GatewayToken, Admitted>();
 
-  constructor({ settings, tokens, limits, clock, network, onProblem }: AccessOptions) {
+  constructor(options: AccessOptions) {
+    const { settings, defaultAgent, tokens, limits, clock, network, onProblem } = options;
     this.#settings = settings;
     this.#tokens = tokens;
     this.#clock = clock;
     this.#source = new RequestSource(settings);
-    this.#resource = new ProtectedResource(settings);
+    this.#resource = new ProtectedResource(settings, defaultAgent);
     this.#limits = limits;
     this.#failures = new RequestRate(clock);
     const { allow: networkAllow, env } = network;
@@ -131,7 +135,8 @@ export class Access {
     if (admission === undefined) {
       const { id, name, agents, policy } = token;
       const caller = { id: `token:${id}`, label: name };
-      admission = { isAdmitted: true, caller, agents, ...(policy && { policy }) };
+      const countMore = this.#counter(caller.id, policy?.rateLimit);
+      admission = { isAdmitted: true, caller, agents, ...(policy && { policy }), countMore };
       this.#admissions.set(token, admission);
     }
     return this.#restrict(admission, agentId);
@@ -176,7 +181,7 @@ export class Access {
     request: IncomingMessage,
     agentId: string | undefined,
   ): Admission | Promise<Admission> {
-    const { issuer, subject, audiences } = claims;
+    const { issuer, subject, audiences, expiresAt } = claims;
     const expected = this.#resource.audiences(agentId);
     const isForGateway = audiences.some((each) => expected.ofGateway.includes(each));
     if (!isForGateway && !audiences.some((each) => expected.ofEndpoint.includes(each))) {
@@ -186,8 +191,12 @@ export class Access {
     const agents = isForGateway
       ? ofScopes
       : [agentId ?? ""].filter((id) => ofScopes?.includes(id) ?? true);
-    const caller = { id: `jwt:${issuer}#${subject}`, label: oneLine(subject, LONGEST_LABEL) };
-    return this.#restrict({ isAdmitted: true, caller, agents }, agentId);
+    const { host } = new URL(issuer);
+    // With its issuer: a subject may be called what a token is called, and two issuers may have the same one.
+    const label = `${oneLine(subject, LONGEST_LABEL)} (${host})`;
+    const caller = { id: `jwt:${issuer}#${subject}`, label };
+    const countMore = this.#counter(caller.id);
+    return this.#restrict({ isAdmitted: true, caller, agents, expiresAt, countMore }, agentId);
   }
 
   #agentsOf({ scopes }: JwtClaims): string[] | undefined {
@@ -199,7 +208,7 @@ export class Access {
 
   /** Applies the caller's agents and its rate limit. */
   #restrict(admission: Admitted, agentId: string | undefined): Admission | Promise<Admission> {
-    const { caller, agents, policy } = admission;
+    const { agents, countMore } = admission;
     if (agents !== undefined && (agentId === undefined || !agents.includes(agentId))) {
       const what = agentId === undefined ? "the gateway as a whole" : "this agent";
       return this.#refuse(403, `this token is not for ${what}`, {
@@ -207,12 +216,30 @@ export class Access {
         error: "insufficient_scope",
       });
     }
-    const perMinute = policy?.rateLimit ?? this.#settings.limits.requestsPerMinute;
-    if (perMinute === false) return admission;
-    const answer = (delay: Delay | undefined): Admission =>
-      delay === undefined ? admission : tooMany(delay.waits[0] ?? 0, "too many requests");
-    const delay = this.#limits.take([{ key: `requests ${caller.id}`, perMinute }], 0);
-    return delay instanceof Promise ? delay.then(answer) : answer(delay);
+    const answer = (wait: number): Admission =>
+      wait === 0 ? admission : tooMany(wait, "too many requests");
+    const wait = countMore(1);
+    return wait instanceof Promise ? wait.then(answer) : answer(wait);
+  }
+
+  /** Counts requests of a caller. `own` is the rate that its token has. */
+  #counter(
+    caller: string,
+    own: TokenPolicy["rateLimit"] = this.#settings.limits.requestsPerMinute,
+  ): Admitted["countMore"] {
+    if (own === false) return () => 0;
+    const bucket = { key: `requests ${caller}`, perMinute: own };
+    const one = [bucket];
+    const waitOf = (delay: Delay | undefined): number => Math.max(0, ...(delay?.waits ?? []));
+    return (requests) => {
+      const buckets = requests === 1 ? one : Array.from({ length: requests }, () => bucket);
+      const delay = this.#limits.take(buckets, 0);
+      return delay instanceof Promise
+        ? delay.then(waitOf)
+        : delay === undefined
+          ? 0
+          : waitOf(delay);
+    };
   }
 
   #refuse(

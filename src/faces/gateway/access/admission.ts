@@ -13,12 +13,17 @@ export interface Refusal {
 export interface AdmittedCaller {
   caller: Caller;
   policy?: TokenPolicy;
+  /** When the JWT ends, in milliseconds since the epoch. Other tokens can be asked about by the caller's id. */
+  expiresAt?: number;
+  /** Counts further requests that came with this one. The milliseconds until the caller may make so many, or 0. */
+  countMore?: (requests: number) => number | Promise<number>;
 }
 
 export interface Admitted extends AdmittedCaller {
   isAdmitted: true;
   /** Undefined: every agent. */
   agents: readonly string[] | undefined;
+  countMore: NonNullable<AdmittedCaller["countMore"]>;
 }
 
 export type Admission = Admitted | Refusal;

@@ -1,15 +1,14 @@
 // How a client finds out where to get a token (RFC 9728): the addresses of the endpoints, the document about each, and
 // the challenge that leads to it.
 
-import { DEFAULT_AGENT } from "../../../config/schema/agents.ts";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
 
 export const WELL_KNOWN = "/.well-known/oauth-protected-resource";
 
-/** The paths of an agent's endpoint. The default agent has two; show people the first one. */
-export function endpointPaths(agentId: string): [string, ...string[]] {
+/** The paths of an agent's endpoint. The one behind `/mcp` has two; show people the first one. */
+export function endpointPaths(agentId: string, defaultAgent: string): [string, ...string[]] {
   const path = `/agents/${encodeURIComponent(agentId)}/mcp`;
-  return agentId === DEFAULT_AGENT ? ["/mcp", path] : [path];
+  return agentId === defaultAgent ? ["/mcp", path] : [path];
 }
 
 type ErrorCode = "invalid_token" | "insufficient_scope";
@@ -28,15 +27,17 @@ export interface Audiences {
 
 export class ProtectedResource {
   readonly #settings: Pick<GatewaySettings, "publicUrl" | "jwt">;
+  readonly #defaultAgent: string;
 
-  constructor(settings: Pick<GatewaySettings, "publicUrl" | "jwt">) {
+  constructor(settings: Pick<GatewaySettings, "publicUrl" | "jwt">, defaultAgent: string) {
     this.#settings = settings;
+    this.#defaultAgent = defaultAgent;
   }
 
   /** What may stand in a token's `aud`: the endpoint's URL, or the gateway's for all its endpoints. */
   audiences(agentId: string | undefined): Audiences {
     const { publicUrl = "" } = this.#settings;
-    const paths = agentId === undefined ? [] : endpointPaths(agentId);
+    const paths = agentId === undefined ? [] : endpointPaths(agentId, this.#defaultAgent);
     return {
       ofGateway: [publicUrl, `${publicUrl}/`],
       ofEndpoint: paths.map((path) => `${publicUrl}${path}`),
@@ -55,7 +56,9 @@ export class ProtectedResource {
     const parameters: string[] = [];
     if (error !== undefined) parameters.push(`error="${error}"`);
     if (jwt !== undefined && publicUrl !== undefined && agentId !== undefined) {
-      const { origin, pathname } = new URL(`${publicUrl}${endpointPaths(agentId)[0]}`);
+      const { origin, pathname } = new URL(
+        `${publicUrl}${endpointPaths(agentId, this.#defaultAgent)[0]}`,
+      );
       parameters.push(`resource_metadata="${origin}${WELL_KNOWN}${pathname}"`);
       const scopes = this.scopesOf(agentId);
       if (scopes.length > 0) parameters.push(`scope="${scopes.join(" ")}"`);
@@ -75,7 +78,7 @@ export class ProtectedResource {
     const rest = path.slice(WELL_KNOWN.length).replace(/\/$/, "");
     const asked = prefix !== "" && rest.startsWith(prefix) ? rest.slice(prefix.length) : rest;
     const endpoint = asked === "" ? "/mcp" : asked;
-    const agentId = agentIds.find((id) => endpointPaths(id).includes(endpoint));
+    const agentId = agentIds.find((id) => endpointPaths(id, this.#defaultAgent).includes(endpoint));
     if (agentId === undefined) return undefined;
     const scopes = this.scopesOf(agentId);
     return {

@@ -12,10 +12,18 @@ afterEach(async () => {
 it.each<[string, () => void, RegExp]>([
   ["without a configuration", () => {}, /because there is no configuration/],
   [
-    "with a file that nobody trusts",
+    "with a file that nobody trusts, whose settings are not used",
     () => {
       const mcp = { servers: { evil: { command: "evil" } } };
-      scratch.file("plugboard.json", { agents: { defaults: { mcp } } });
+      const issuers = [{ issuer: "https://evil.example", algorithms: ["RS256"] }];
+      const gateway = {
+        host: "0.0.0.0",
+        behindProxy: true,
+        publicUrl: "https://evil.example",
+        allowedOrigins: ["https://evil.example"],
+        jwt: { issuers },
+      };
+      scratch.file("plugboard.json", { agents: { defaults: { mcp } }, gateway });
     },
     /plugboard\.json is not trusted.*plugboard trust/,
   ],
@@ -33,7 +41,10 @@ it.each<[string, () => void, RegExp]>([
     await running.done;
   });
   await Promise.race([stderr.until("listens on"), running.done]);
-  const url = /http:\/\/[\d.]+:\d+\/mcp/.exec(stderr.text)?.[0] ?? "";
+  const url = /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(stderr.text)?.[0] ?? "";
+  const page = await fetch(url, { method: "OPTIONS", headers: { origin: "https://evil.example" } });
+  const metadata = await fetch(new URL("/.well-known/oauth-protected-resource/mcp", url));
+  expect([page.status, metadata.status]).toEqual([403, 404]);
   const authorization = `Bearer ${scratch.read("home/gateway/token").trim()}`;
   const ask = async (method: string, params: object) => {
     const response = await fetch(url, {

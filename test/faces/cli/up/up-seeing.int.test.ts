@@ -1,9 +1,12 @@
 // What an operator sees of `plugboard up`, over real sockets.
 
+import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { gatewayFile } from "../../../../src/state/running-gateway.ts";
+import { TokenFiles } from "../../../../src/state/files/token-files.ts";
+import { findGateway, gatewayFile } from "../../../../src/state/running-gateway.ts";
+import { systemClock } from "../../../../src/util/clock.ts";
 import { fixture } from "../../../support/boards.ts";
 import { Sink, useScratch } from "../harness.ts";
 
@@ -172,6 +175,50 @@ describe("plugboard up", () => {
     expect(replayed).not.toContain("event: snapshot");
     expect(await code).toBe(0);
     hangUp.abort();
+  });
+
+  it("ends the streams of a token that is revoked, and counts a batch as what is in it", async () => {
+    scratch.servers({ echo: fixture("echo") });
+    const { url, stop } = await up();
+    const stateDir = join(scratch.directory, "home");
+    const tokens = new TokenFiles({ stateDir, clock: systemClock, random: randomBytes });
+    const { text } = await tokens.add({ name: "reader", policy: { rateLimit: 5 } });
+    const authorization = `Bearer ${text}`;
+    const events = await fetch(`${url}/api/events`, { headers: { authorization } });
+    const batch = async (size: number): Promise<[number, boolean]> => {
+      const ping = { jsonrpc: "2.0", method: "ping" };
+      const { status, headers } = await fetch(`${url}/mcp`, {
+        method: "POST",
+        headers: { authorization, "content-type": "application/json" },
+        body: JSON.stringify(Array.from({ length: size }, (_, id) => ({ ...ping, id }))),
+      });
+      return [status, headers.has("retry-after")];
+    };
+    expect(await batch(100)).toEqual([429, true]);
+    expect(await batch(3)).toEqual([200, false]);
+    expect(await batch(1)).toEqual([429, true]);
+    await tokens.revoke("reader");
+    // Its end is an error: nothing was said to be the last event.
+    await expect(events.text()).rejects.toThrow("terminated");
+    expect(await stop()).toBe(0);
+  });
+
+  it("tells where to sign in for the agent that is served at /mcp, at every address that clients try", async () => {
+    const issuers = [{ issuer: "https://login.example", algorithms: ["RS256"] }];
+    const config = scratch.file("plugboard.json", {
+      agents: { list: [{ id: "coder" }] },
+      gateway: { publicUrl: "https://g.example", behindProxy: true, jwt: { issuers } },
+    });
+    const { stop } = await up(["--agent", "coder", "--config", config]);
+    const local = (await findGateway(join(scratch.directory, "home"), config))?.url;
+    for (const path of ["", "/mcp"]) {
+      const found = await fetch(`${local}/.well-known/oauth-protected-resource${path}`);
+      expect([found.status, await found.json()]).toMatchObject([
+        200,
+        { resource: "https://g.example/mcp", resource_name: "Plugboard (coder)" },
+      ]);
+    }
+    expect(await stop()).toBe(0);
   });
 
   it("is what status shows, until it stops", async () => {

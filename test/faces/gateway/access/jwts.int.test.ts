@@ -20,13 +20,16 @@ async function setUp(given: Partial<JwtSettings> = {}, path?: string): Promise<S
 const METADATA_URL = `${PUBLIC_URL}/.well-known/oauth-protected-resource/mcp`;
 
 describe("a JWT", () => {
-  it("admits its subject, and its keys are fetched once", async () => {
+  it("admits its subject under a name that no token and no other issuer can have; its keys are fetched once", async () => {
     const { issuer, rig } = await setUp();
     const token = await issuer.sign();
     for (let round = 0; round < 3; round += 1) {
       expect(await rig.sendWith(token)).toMatchObject({
         status: 200,
-        body: { caller: { id: `jwt:${issuer.url}#ann`, label: "ann" }, agents: ["default"] },
+        body: {
+          caller: { id: `jwt:${issuer.url}#ann`, label: `ann (${new URL(issuer.url).host})` },
+          agents: ["default"],
+        },
       });
     }
     expect((await rig.sendWith(await issuer.sign({ sub: "bob" }))).status).toBe(200);

@@ -16,7 +16,7 @@ const jwt = {
 const AGENTS = ["default", "coder", "ü x"];
 
 function resource(publicUrl = "https://g.example"): ProtectedResource {
-  return new ProtectedResource({ publicUrl, jwt });
+  return new ProtectedResource({ publicUrl, jwt }, "default");
 }
 
 it.each([
@@ -24,7 +24,16 @@ it.each([
   ["coder", ["/agents/coder/mcp"]],
   ["ü x", ["/agents/%C3%BC%20x/mcp"]],
 ])("the endpoint of the agent %s is at %j", (agentId, paths) => {
-  expect(endpointPaths(agentId)).toEqual(paths);
+  expect(endpointPaths(agentId, "default")).toEqual(paths);
+});
+
+it("the address /mcp is for the agent that is served there, and for no other", () => {
+  const served = new ProtectedResource({ publicUrl: "https://g.example", jwt }, "coder");
+  expect(served.audiences("coder").ofEndpoint).toContain("https://g.example/mcp");
+  expect(served.audiences("default").ofEndpoint).not.toContain("https://g.example/mcp");
+  expect(served.document(`${WELL_KNOWN}/mcp`, AGENTS)).toMatchObject({
+    resource_name: "Plugboard (coder)",
+  });
 });
 
 describe("the document about an endpoint", () => {
@@ -71,7 +80,7 @@ describe("the document about an endpoint", () => {
   });
 
   it("does not exist where the gateway takes no JWTs", () => {
-    const plain = new ProtectedResource({ publicUrl: "https://g.example" });
+    const plain = new ProtectedResource({ publicUrl: "https://g.example" }, "default");
     expect(plain.document(`${WELL_KNOWN}/mcp`, AGENTS)).toBeUndefined();
   });
 });

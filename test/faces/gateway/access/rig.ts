@@ -49,6 +49,7 @@ export async function openRig(
   const problems: string[] = [];
   const access = new Access({
     settings,
+    defaultAgent: "default",
     tokens,
     limits: new LocalLimits(clock),
     clock,
