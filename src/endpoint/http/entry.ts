@@ -204,7 +204,7 @@ export class McpEntry {
     if (isWrong) {
       return end(reply, 400, refuse(RPC.invalidRequest, "Invalid Request: the batch is not valid"));
     }
-    const wait = visitor.countMore?.(messages.length - 1) ?? 0;
+    const wait = (await visitor.countMore?.(messages.length - 1)) ?? 0;
     if (wait > 0) {
       const seconds = Math.ceil(wait / 1000);
       const message = `too many requests: a batch counts as as many as are in it; try again in ${seconds} s with fewer`;

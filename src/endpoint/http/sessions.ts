@@ -3,7 +3,7 @@
 // memory is only what is under way, and comes back when it is needed.
 
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
-import type { SessionStore } from "../../state/session-store.ts";
+import type { SessionStore } from "../../model/shared-state.ts";
 import type { Clock, Timer } from "../../util/clock.ts";
 import type { Caller } from "../../model/caller.ts";
 import type { Client, ClientProfile } from "../client.ts";
@@ -74,7 +74,7 @@ export interface Owner {
   /** The id of the agent whose board it is about. */
   agent: string;
   /** Counts further requests that came with one, in a batch. The milliseconds until the caller may make so many, or 0. */
-  countMore?: ((requests: number) => number) | undefined;
+  countMore?: ((requests: number) => number | Promise<number>) | undefined;
   /** Gives the endpoint for a session, or for everybody who has none. */
   endpointFor: (session?: { nonce: string; profile: ClientProfile }) => Lease | Promise<Lease>;
 }

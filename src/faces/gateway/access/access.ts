@@ -3,11 +3,11 @@
 import type { IncomingMessage } from "node:http";
 import type { TokenPolicy } from "../../../model/caller.ts";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
-import type { GatewayToken, TokenStore } from "../../../state/gateway-tokens.ts";
+import type { Delay, GatewayToken, Limits, TokenStore } from "../../../model/shared-state.ts";
 import type { ProxyEnv } from "../../../net/proxy-env.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
-import { type Admission, type Refusal, refusal } from "./admission.ts";
+import { type Admission, type CountRequests, type Refusal, refusal } from "./admission.ts";
 import type { JwtClaims } from "./jwt-verifier.ts";
 import { Jwts } from "./jwts.ts";
 import { ProtectedResource } from "./protected-resource.ts";
@@ -20,7 +20,9 @@ export interface AccessOptions {
   settings: GatewaySettings;
   /** The agent behind `/mcp`: a JWT for that address is for this agent. */
   defaultAgent: string;
-  tokens: TokenStore;
+  tokens: Pick<TokenStore, "find">;
+  /** Counts the requests of each caller. */
+  limits: Limits;
   clock: Clock;
   /** For the keys of issuers: `network.allow`, and the environment with the proxy variables. */
   network: { allow: readonly string[]; env: ProxyEnv };
@@ -44,21 +46,29 @@ const WRONG_TOKEN = "this token is not valid: it is wrong, has expired or was re
 
 export class Access {
   readonly #settings: GatewaySettings;
-  readonly #tokens: TokenStore;
+  readonly #tokens: Pick<TokenStore, "find">;
   readonly #source: RequestSource;
   readonly #resource: ProtectedResource;
-  readonly #rate: RequestRate;
+  readonly #limits: Limits;
   readonly #failures: RequestRate;
   readonly #jwts: Jwts | undefined;
   /** Made once for each token as it was read. */
   readonly #admissions = new WeakMap<GatewayToken, Admission & { isAdmitted: true }>();
 
-  constructor({ settings, defaultAgent, tokens, clock, network, onProblem }: AccessOptions) {
+  constructor({
+    settings,
+    defaultAgent,
+    tokens,
+    limits,
+    clock,
+    network,
+    onProblem,
+  }: AccessOptions) {
     this.#settings = settings;
     this.#tokens = tokens;
     this.#source = new RequestSource(settings);
     this.#resource = new ProtectedResource(settings, defaultAgent);
-    this.#rate = new RequestRate(clock);
+    this.#limits = limits;
     this.#failures = new RequestRate(clock);
     const { allow: networkAllow, env } = network;
     const issuers = settings.jwt?.issuers;
@@ -99,7 +109,7 @@ export class Access {
     await this.#jwts?.close();
   }
 
-  #admitToken(token: GatewayToken, agentId: string | undefined): Admission {
+  #admitToken(token: GatewayToken, agentId: string | undefined): Admission | Promise<Admission> {
     let admission = this.#admissions.get(token);
     if (admission === undefined) {
       const { id, name, agents, policy } = token;
@@ -149,7 +159,7 @@ export class Access {
     claims: JwtClaims,
     request: IncomingMessage,
     agentId: string | undefined,
-  ): Admission {
+  ): Admission | Promise<Admission> {
     const { issuer, subject, audiences, expiresAt } = claims;
     const expected = this.#resource.audiences(agentId);
     const isForGateway = audiences.some((each) => expected.ofGateway.includes(each));
@@ -176,7 +186,10 @@ export class Access {
   }
 
   /** To the agents of the caller, and to its rate. */
-  #restrict(admission: Admission & { isAdmitted: true }, agentId: string | undefined): Admission {
+  #restrict(
+    admission: Admission & { isAdmitted: true },
+    agentId: string | undefined,
+  ): Admission | Promise<Admission> {
     const { agents, countMore } = admission;
     if (agents !== undefined && (agentId === undefined || !agents.includes(agentId))) {
       const what = agentId === undefined ? "the gateway as a whole" : "this agent";
@@ -185,16 +198,27 @@ export class Access {
         error: "insufficient_scope",
       });
     }
+    const answer = (wait: number): Admission =>
+      wait === 0 ? admission : tooMany(wait, "too many requests");
     const wait = countMore(1);
-    return wait === 0 ? admission : tooMany(wait, "too many requests");
+    return wait instanceof Promise ? wait.then(answer) : answer(wait);
   }
 
   /** Counts requests of a caller. `own` is the rate that its token has. */
   #counter(
     caller: string,
     own: TokenPolicy["rateLimit"] = this.#settings.limits.requestsPerMinute,
-  ): (requests: number) => number {
-    return (requests) => (own === false ? 0 : this.#rate.take(caller, own, requests));
+  ): CountRequests {
+    if (own === false) return () => 0;
+    const one = [{ key: `requests ${caller}`, perMinute: own }];
+    const waitIn = (delay: Delay | undefined): number =>
+      delay === undefined ? 0 : Math.max(1, ...delay.waits);
+    return (requests) => {
+      // The same bucket as often as there are requests: all of them are taken, or none.
+      const buckets = requests === 1 ? one : Array.from({ length: requests }, () => one).flat();
+      const delay = this.#limits.take(buckets, 0);
+      return delay instanceof Promise ? delay.then(waitIn) : waitIn(delay);
+    };
   }
 
   #refuse(

@@ -9,6 +9,9 @@ export interface Refusal {
   message: string;
 }
 
+/** Counts so many requests, or none; resolves to the milliseconds until the caller may make so many, or 0. */
+export type CountRequests = (requests: number) => number | Promise<number>;
+
 export type Admission =
   | {
       isAdmitted: true;
@@ -18,8 +21,8 @@ export type Admission =
       policy?: TokenPolicy;
       /** When the JWT ends, in milliseconds since the epoch. Other tokens can be asked about by the caller's id. */
       expiresAt?: number;
-      /** Counts further requests that came with this one. The milliseconds until the caller may make so many, or 0. */
-      countMore: (requests: number) => number;
+      /** Counts further requests that came with this one. */
+      countMore: CountRequests;
     }
   | Refusal;
 

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { GatewayTokens } from "../../../../src/state/gateway-tokens.ts";
+import { TokenFiles } from "../../../../src/state/files/token-files.ts";
 import { findGateway, gatewayFile } from "../../../../src/state/running-gateway.ts";
 import { systemClock } from "../../../../src/util/clock.ts";
 import { fixture } from "../../../support/boards.ts";
@@ -181,7 +181,7 @@ describe("plugboard up", () => {
     scratch.servers({ echo: fixture("echo") });
     const { url, stop } = await up();
     const stateDir = join(scratch.directory, "home");
-    const tokens = new GatewayTokens({ stateDir, clock: systemClock, random: randomBytes });
+    const tokens = new TokenFiles({ stateDir, clock: systemClock, random: randomBytes });
     const { text } = await tokens.add({ name: "reader", policy: { rateLimit: 5 } });
     const authorization = `Bearer ${text}`;
     const events = await fetch(`${url}/api/events`, { headers: { authorization } });
