@@ -228,17 +228,14 @@ export class Access {
     own: TokenPolicy["rateLimit"] = this.#settings.limits.requestsPerMinute,
   ): Admitted["countMore"] {
     if (own === false) return () => 0;
-    const bucket = { key: `requests ${caller}`, perMinute: own };
-    const one = [bucket];
-    const waitOf = (delay: Delay | undefined): number => Math.max(0, ...(delay?.waits ?? []));
+    const one = [{ key: `requests ${caller}`, perMinute: own }];
+    const waitIn = (delay: Delay | undefined): number =>
+      delay === undefined ? 0 : Math.max(1, ...delay.waits);
     return (requests) => {
-      const buckets = requests === 1 ? one : Array.from({ length: requests }, () => bucket);
+      // The same bucket as often as there are requests: all of them are taken, or none.
+      const buckets = requests === 1 ? one : Array.from({ length: requests }, () => one).flat();
       const delay = this.#limits.take(buckets, 0);
-      return delay instanceof Promise
-        ? delay.then(waitOf)
-        : delay === undefined
-          ? 0
-          : waitOf(delay);
+      return delay instanceof Promise ? delay.then(waitIn) : waitIn(delay);
     };
   }
 

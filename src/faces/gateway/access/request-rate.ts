@@ -21,14 +21,11 @@ export class RequestRate {
     this.#clock = clock;
   }
 
-  /** Takes as many; otherwise takes none and returns the milliseconds until there are so many, or as many as ever. */
-  take(key: string, perMinute: number, count = 1): number {
+  /** Takes one; otherwise returns the milliseconds until there is one. */
+  take(key: string, perMinute: number): number {
     const bucket = this.#bucket(key, perMinute);
-    if (bucket.left < count) {
-      const lacking = Math.max(1, Math.min(count, perMinute)) - bucket.left;
-      return Math.max(1, Math.ceil((lacking * MINUTE) / perMinute));
-    }
-    bucket.left -= count;
+    if (bucket.left < 1) return Math.ceil(((1 - bucket.left) * MINUTE) / perMinute);
+    bucket.left -= 1;
     return 0;
   }
 
