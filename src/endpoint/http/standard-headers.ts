@@ -37,13 +37,20 @@ export function headerFault(
   return decoded === name ? undefined : mismatch("Mcp-Name and the body name different things");
 }
 
+/** What schemas say, read once: to search a schema with every call would cost more than the rest of the checks. */
+const declaredIn = new WeakMap<JsonObject, ReturnType<typeof readParamHeaders>>();
+
 /** The same for the arguments that a tool wants repeated (`x-mcp-header`). */
 export function paramHeaderFault(
   inputSchema: JsonObject,
   args: unknown,
   headers: IncomingHttpHeaders,
 ): Answer | undefined {
-  const declared = readParamHeaders(inputSchema);
+  let declared = declaredIn.get(inputSchema);
+  if (declared === undefined) {
+    declared = readParamHeaders(inputSchema);
+    declaredIn.set(inputSchema, declared);
+  }
   if (typeof declared === "string") return undefined;
   for (const each of declared) {
     const fault = oneParamFault(each, isJsonObject(args) ? args : {}, headers);
