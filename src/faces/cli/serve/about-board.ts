@@ -12,18 +12,25 @@ export function aboutBoard(
   io: Pick<CliIo, "env" | "homedir">,
 ): Pick<EndpointOptions, "about" | "keepsApps"> {
   const { servers, toolNames } = agent;
-  const about = emptyBecause(agent, plugboardHome(io.env, io.homedir));
+  const why = whyEmpty(agent, io);
   const isTransparent = toolNames === "{tool}" && servers.length === 1;
-  return { ...(about !== undefined && { about }), ...(isTransparent && { keepsApps: true }) };
+  return {
+    ...(why !== undefined && { about: `${why} Tell the user.` }),
+    ...(isTransparent && { keepsApps: true }),
+  };
 }
 
-function emptyBecause(agent: AgentConfig, home: string): string | undefined {
+/** Why a board has no tools, and what to do about it. Undefined if it has some. */
+export function whyEmpty(
+  agent: AgentConfig,
+  { env, homedir }: Pick<CliIo, "env" | "homedir">,
+): string | undefined {
   const { untrusted, file, servers, nativeModules = [] } = agent;
   if (untrusted !== undefined) {
-    return `Plugboard offers no tools, because ${untrusted.remedy}. Then restart Plugboard. Tell the user.`;
+    return `Plugboard offers no tools, because ${untrusted.remedy}. Then restart Plugboard.`;
   }
   if (nativeModules.length > 0 || servers.some(({ enabled }) => enabled)) return undefined;
-  const where = file ?? join(home, "plugboard.json");
+  const where = file ?? join(plugboardHome(env, homedir), "plugboard.json");
   const why =
     servers.length > 0
       ? `every MCP server in ${where} is disabled`
@@ -34,5 +41,5 @@ function emptyBecause(agent: AgentConfig, home: string): string | undefined {
     servers.length > 0
       ? 'To use one, remove its "enabled": false'
       : `To add servers, list them in agents.defaults.mcp.servers of ${where}`;
-  return `Plugboard offers no tools, because ${why}. ${remedy}, then restart Plugboard. Tell the user.`;
+  return `Plugboard offers no tools, because ${why}. ${remedy}, then restart Plugboard.`;
 }

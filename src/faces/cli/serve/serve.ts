@@ -9,7 +9,7 @@ import { ApprovalDesk } from "../../../endpoint/questions/approval-desk.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import { FilePendingApprovals } from "../../../state/pending-approvals.ts";
 import { serveMcp } from "../../mcp/serve.ts";
-import { aboutBoard } from "./about-board.ts";
+import { aboutBoard, whyEmpty } from "./about-board.ts";
 import { claimStdout } from "../claim-stdout.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -27,6 +27,8 @@ export async function runServe(context: CliContext): Promise<number> {
   if (io.stdin.isTTY) screen.note(FOR_CLIENTS);
   try {
     const agent = forClients(await readAgent(context));
+    const isEmpty = whyEmpty(agent, io);
+    if (isEmpty !== undefined) logger.warn(isEmpty);
     const stateDir = plugboardHome(io.env, io.homedir);
     const workspace = agent.workspace ?? io.cwd;
     await using board = await openBoard(

@@ -7,12 +7,14 @@ import { openBoard } from "../../../board.ts";
 import { declineUnattributed } from "../../../board/decline-unattributed.ts";
 import type { GatewayConfig } from "../../../config/gateway.ts";
 import { plugboardHome } from "../../../config/home.ts";
+import { parseAgentConfig } from "../../../config/parse.ts";
 import { McpEntry } from "../../../endpoint/http/entry.ts";
 import { SESSION_MS, Sessions } from "../../../endpoint/http/sessions.ts";
 import { ApprovalDesk } from "../../../endpoint/questions/approval-desk.ts";
 import { Sealer } from "../../../endpoint/sealed.ts";
 import { openSpans } from "../../../endpoint/trace.ts";
 import { PlugboardError } from "../../../model/errors.ts";
+import type { AgentConfig } from "../../../model/agent-config.ts";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
 import { bindingProblem } from "../../../net/binding.ts";
 import { withProxy } from "../../../net/proxy-env.ts";
@@ -23,6 +25,7 @@ import { SealKeys } from "../../../state/seal-keys.ts";
 import { gatewayFile, noteGateway } from "../../../state/running-gateway.ts";
 import { FileSessionStore } from "../../../state/session-store.ts";
 import { within } from "../../../util/clock.ts";
+import { oneLine } from "../../../util/text.ts";
 import { packageVersion } from "../../../util/version.ts";
 import { Access, type Admission, type Refusal } from "../../gateway/access/access.ts";
 import { type AgentBoard, GatewayAgents, type Visitor } from "../../gateway/agents.ts";
@@ -31,11 +34,12 @@ import { Gateway, pathOf } from "../../gateway/gateway.ts";
 import { Seeing } from "../../gateway/seeing/seeing.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import { findSource } from "../open.ts";
+import { findSource, loadAgent } from "../open.ts";
 import { readAgent } from "../read-agent.ts";
 import { readGateway } from "../read-gateway.ts";
-import { aboutBoard } from "../serve/about-board.ts";
+import { aboutBoard, whyEmpty } from "../serve/about-board.ts";
 import { CLIENT_TOOL_TIMEOUT, forClients, hasSessionServers } from "../serve/serve.ts";
+import { needsTrust, requireTrust } from "../trust/require-trust.ts";
 import type { UpCommand } from "./command.ts";
 import { liveView } from "./live-view.ts";
 
@@ -43,12 +47,15 @@ import { liveView } from "./live-view.ts";
 const VIEW_MS = 1000;
 /** How long sending the last spans may take. */
 const FLUSH_MS = 2000;
+/** How many characters of the agents' names are shown. */
+const MOST_NAMES = 500;
 
 export async function runUp(command: UpCommand, context: CliContext): Promise<number> {
   const { io, logger, clock, signal, screen, options } = context;
   const stateDir = plugboardHome(io.env, io.homedir);
   const source = findSource(context);
   const file = source.kind === "file" ? source.path : undefined;
+  const isEmpty = whyEmpty(await readDefaultAgent(context), io);
   const config = await readGateway(context);
   const settings = withOptions(config.settings, command);
   const unlock = await tryLock(gatewayFile(stateDir, file, "lock"));
@@ -176,6 +183,11 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     // It stays until everything has stopped.
     undo.unshift(async () => view.stop());
     screen.note(`The gateway listens on ${url}. The token is in ${tokens.defaultFile}`);
+    const others = config.agentIds.slice(1);
+    if (others.length > 0) {
+      screen.note(`Further agents, at /agents/<id>/mcp: ${oneLine(others.join(", "), MOST_NAMES)}`);
+    }
+    if (isEmpty !== undefined) logger.warn(isEmpty);
     await agents.find(options.agent ?? "default");
     await aborted(signal);
     desk.close();
@@ -190,6 +202,19 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
       );
     }
   }
+}
+
+/**
+ * The agent that is served at /mcp. A person or a service starts the gateway, and both see an error: one that serves
+ * nothing, because its file is not trusted or has no such agent, would only hide it.
+ */
+async function readDefaultAgent(context: CliContext): Promise<AgentConfig> {
+  const source = findSource(context);
+  const agent = await loadAgent(source, context, () => parseAgentConfig({ servers: {} }));
+  if (source.kind === "file" && (await needsTrust(source, context.io))) {
+    await requireTrust(source, agent, context);
+  }
+  return agent;
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -1,4 +1,5 @@
-// `plugboard up` with nothing to serve: it runs all the same, and tells its clients why there are no tools.
+// `plugboard up` with nothing to serve. It runs all the same, and tells you and its clients why there are no tools, unless
+// the file is wrong: then you are told, and nothing runs.
 
 import { afterEach, expect, it } from "vitest";
 import { Sink, useScratch } from "../harness.ts";
@@ -12,19 +13,12 @@ afterEach(async () => {
 it.each<[string, () => void, RegExp]>([
   ["without a configuration", () => {}, /because there is no configuration/],
   [
-    "with a file that nobody trusts",
-    () => {
-      const mcp = { servers: { evil: { command: "evil" } } };
-      scratch.file("plugboard.json", { agents: { defaults: { mcp } } });
-    },
-    /plugboard\.json is not trusted.*plugboard trust/,
-  ],
-  [
     "without servers",
-    () => void scratch.file("plugboard.json", { agents: { defaults: {} } }),
+    () =>
+      void scratch.file("plugboard.json", { agents: { defaults: {}, list: [{ id: "coder" }] } }),
     /plugboard\.json has no MCP servers/,
   ],
-])("%s", async (_, prepare, expected) => {
+])("%s", async (title, prepare, expected) => {
   prepare();
   const stderr = new Sink();
   const running = scratch.start(["up", "--port", "0"], { stderr });
@@ -52,4 +46,28 @@ it.each<[string, () => void, RegExp]>([
   expect(instructions).toMatch(/^Plugboard offers no tools/);
   expect(instructions).toMatch(expected);
   expect(await ask("tools/list", {})).toEqual({ tools: [] });
+  expect(stderr.text.replace(/\s+/g, " ")).toMatch(expected);
+  expect(stderr.text).not.toContain("Tell the user");
+  expect(stderr.text.includes("Further agents, at /agents/<id>/mcp: coder")).toBe(
+    title === "without servers",
+  );
+});
+
+it.each<[string, file: boolean, argv: string[], RegExp]>([
+  [
+    "a file that nobody trusts",
+    true,
+    [],
+    /is not trusted yet[^]*evil: evil[^]*--config plugboard\.json up/,
+  ],
+  ["an agent that the file does not have", true, ["--agent", "nope"], /there is no agent "nope"/],
+  ["an agent without a file", false, ["--agent", "nope"], /there is no agent 'nope'/],
+])("does not run with %s", async (_, hasFile, argv, expected) => {
+  const mcp = { servers: { evil: { command: "evil" } } };
+  if (hasFile)
+    scratch.file("plugboard.json", { agents: { defaults: { mcp }, list: [{ id: "coder" }] } });
+  const { code, stderr } = await scratch.run(["up", "--port", "0", ...argv]);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(expected);
+  expect(stderr).not.toContain("listens on");
 });
