@@ -122,9 +122,12 @@ export class ApprovalDesk {
       throw refusal(request, `must be approved, and nobody can be asked: ${why}`, REMEDY, cause);
     }
     const tool = oneLine(request.tool, 200);
-    const message = `waits for approval of ${tool}: plugboard approvals allow ${id}`;
-    tell(message);
-    logger.warn(`a call of ${oneLine(caller.label, 100)} ${message}`, { for: duration(waitMs) });
+    const command = `plugboard approvals allow ${id}`;
+    tell(`waits for approval of ${tool}: ${command}`);
+    const who = oneLine(caller.label, 100);
+    logger.warn(
+      `a call of ${who} waits up to ${duration(waitMs)} for approval of ${tool}: ${command}`,
+    );
   }
 
   #lookLater(): void {

@@ -11,6 +11,7 @@ import type { Logger } from "../../model/logger.ts";
 import { type Clock, pause, within } from "../../util/clock.ts";
 import { deferred } from "../../util/deferred.ts";
 import { hasErrorCode } from "../../util/error-code.ts";
+import { duration, oneLine, plural } from "../../util/text.ts";
 import type { GatewayAgents, Visitor } from "./agents.ts";
 
 /** How long calls may still take once the gateway is told to stop. */
@@ -24,6 +25,8 @@ const HEADERS_MS = 20_000;
 const REQUEST_MS = 120_000;
 /** Longer than the load balancers in front of us, so that it is they who close an idle connection. */
 const KEEP_ALIVE_MS = 75_000;
+
+const NOTHING_HERE = "nothing is here; MCP clients use /mcp, or /agents/<id>/mcp for another agent";
 
 const NEVER = new AbortController().signal;
 
@@ -156,11 +159,14 @@ export class Gateway {
     await pause(clock, LAST_REQUEST_MS, NEVER);
     this.#server.closeIdleConnections();
     if (this.#inFlight > 0) {
-      logger.info(`waiting for ${this.#inFlight} calls in flight`);
+      const most = duration(DRAIN_MS - LAST_REQUEST_MS);
+      logger.warn(`stopping: waits up to ${most} for ${plural(this.#inFlight, "call")} in flight`);
       await within(clock, DRAIN_MS - LAST_REQUEST_MS, this.#idle.promise);
     }
     if (this.#inFlight > 0) {
-      logger.warn(`${this.#inFlight} calls did not end in time; they may have run`);
+      logger.warn(
+        `${plural(this.#inFlight, "call")} did not end in time and may have taken effect`,
+      );
     }
     sessions.close();
     // What was answered last may still be on its way.
@@ -217,7 +223,7 @@ export class Gateway {
     const agent = path === "/mcp" ? defaultAgent : agentIn(path);
     if (agent !== undefined) return this.#serveAgent(agent, request, reply);
     const route = routes && findRoute(routes, path);
-    if (route === undefined) return plain(reply, 404, "not found");
+    if (route === undefined) return plain(reply, 404, NOTHING_HERE);
     if ((await this.#options.admit(request, reply)) !== undefined) await route(request, reply);
   }
 
@@ -229,7 +235,7 @@ export class Gateway {
     if (visitor === undefined) return;
     const found = agents.find(id);
     const agent = found instanceof Promise ? await found : found;
-    if (agent === undefined) return plain(reply, 404, "there is no such agent");
+    if (agent === undefined) return plain(reply, 404, noAgent(id));
     const endpointFor: Owner["endpointFor"] = (session) => agent.endpointFor(visitor, session);
     await entry.handle(request, reply, { caller: visitor.caller, agent: id, endpointFor });
   }
@@ -248,6 +254,10 @@ function agentIn(path: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+function noAgent(id: string): string {
+  return `there is no agent '${oneLine(id, 100)}' here; check the id in the address, or use /mcp`;
 }
 
 function findRoute(routes: ReadonlyMap<string, Route>, path: string): Route | undefined {

@@ -7,12 +7,11 @@ import type { Board } from "../../../model/board.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
 import { stateToJson } from "../../../model/server-state.ts";
 import { duration } from "../../../util/text.ts";
-import type { GatewayStatus } from "../../gateway/seeing/status.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { withBoard } from "../open.ts";
 import { commandsApart } from "../offered-command.ts";
-import { askGateway, clientLines, gatewayLine } from "./running-gateway.ts";
+import { type AnsweringGateway, askGateway, clientLines, gatewayLine } from "./running-gateway.ts";
 import { serverPage } from "./server-page.ts";
 import { stateCell, stateNotes } from "./server-state.ts";
 import { ruleLines } from "./rules.ts";
@@ -39,7 +38,7 @@ export async function runStatus(server: string | undefined, context: CliContext)
 
 /** False if the gateway does not know the server: then the configuration decides whether there is one. */
 function showGateway(
-  gateway: GatewayStatus,
+  gateway: AnsweringGateway,
   server: string | undefined,
   context: CliContext,
 ): boolean {

@@ -169,7 +169,10 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     seeing.show(gateway, sessions);
     const address = await gateway.listen();
     undo.push(() => gateway.close());
-    undo.push(
+    // Removed after the gateway has closed: while it stops, status must not take it for one that does not run.
+    undo.splice(
+      -1,
+      0,
       await noteGateway(stateDir, {
         pid: process.pid,
         url: localUrl(address, settings),

@@ -32,6 +32,7 @@ const MOST_FAILURES = 30;
 
 const LONGEST_TOKEN = 16 * 1024;
 const LONGEST_LABEL = 100;
+const LONGEST_LIST = 500;
 const BEARER = /^bearer +([\w.~+/-]+=*)$/i;
 
 const NO_TOKEN =
@@ -171,15 +172,15 @@ export class Access {
   #restrict(admission: Admission & { isAdmitted: true }, agentId: string | undefined): Admission {
     const { caller, agents, policy } = admission;
     if (agents !== undefined && (agentId === undefined || !agents.includes(agentId))) {
-      const what = agentId === undefined ? "the gateway as a whole" : "this agent";
-      return this.#refuse(403, `this token is not for ${what}`, {
+      const refused = this.#refuse(403, notFor(agentId, agents), {
         agentId,
         error: "insufficient_scope",
       });
+      return { ...refused, caller: caller.label };
     }
     const perMinute = policy?.rateLimit ?? this.#settings.limits.requestsPerMinute;
     const wait = perMinute === false ? 0 : this.#rate.take(caller.id, perMinute);
-    return wait === 0 ? admission : tooMany(wait, "too many requests");
+    return wait === 0 ? admission : { ...tooMany(wait, "too many requests"), caller: caller.label };
   }
 
   #refuse(
@@ -213,6 +214,16 @@ function credentialsIn({ headers: { authorization } }: IncomingMessage): Credent
   if (authorization.length > LONGEST_TOKEN) return { kind: "unusable" };
   const [, text] = BEARER.exec(authorization) ?? [];
   return text === undefined ? { kind: "unusable" } : { kind: "bearer", text };
+}
+
+/** `agents` are those that the token is for. */
+function notFor(agentId: string | undefined, agents: readonly string[]): string {
+  if (agentId === undefined) {
+    return "this token is not for the gateway as a whole: that takes a token for every agent";
+  }
+  const own = agents.length === 0 ? "no agent" : oneLine(agents.join(", "), LONGEST_LIST);
+  const where = agents.length === 0 ? "" : "; the address of an agent is /agents/<id>/mcp";
+  return `this token is not for the agent '${oneLine(agentId, LONGEST_LABEL)}', but for ${own}${where}`;
 }
 
 /** The tokens of the gateway have no dots. */

@@ -36,6 +36,11 @@ interface Peer {
   ask: (method: string, params?: object) => Promise<Answer>;
 }
 
+/** With what it writes for people. */
+interface Served extends Peer {
+  stderr: Sink;
+}
+
 async function begin(input: Writable, output: Readable): Promise<Peer> {
   const waiting = new Map<number, (message: Record<string, unknown>) => void>();
   createInterface({ input: output }).on("line", (line) => {
@@ -72,7 +77,7 @@ async function direct(args: readonly string[]): Promise<Peer> {
 }
 
 /** `plugboard serve` in this process. Ends with the test. */
-async function serve(...options: string[]): Promise<Peer> {
+async function serve(...options: string[]): Promise<Served> {
   const stdin = new PassThrough();
   const stdout = new Sink();
   const output = new PassThrough();
@@ -80,12 +85,12 @@ async function serve(...options: string[]): Promise<Peer> {
     output.write(chunk);
     done();
   };
-  const { done } = scratch.start([...options, "serve"], { stdin, stdout });
+  const { done, stderr } = scratch.start([...options, "serve"], { stdin, stdout });
   closers.push(async () => {
     stdin.end();
     expect((await done).code).toBe(0);
   });
-  return begin(stdin, output);
+  return { ...(await begin(stdin, output)), stderr };
 }
 
 function configure(settings: object): string {
@@ -207,7 +212,8 @@ describe("a board without tools", () => {
       /plugboard\.json is not trusted; if you trust it, run in its directory: plugboard trust/,
     ],
   ])("%s says what to do", async (_, options, expected) => {
-    const { begun, ask } = await serve(...options());
+    const { begun, ask, stderr } = await serve(...options());
+    expect(stderr.text.replace(/\s+/g, " ")).toMatch(expected);
     expect(begun.instructions).toMatch(/^Plugboard offers no tools, because /);
     expect(begun.instructions).toMatch(expected);
     expect(begun.instructions).toMatch(/then restart Plugboard\. Tell the user\.$/i);

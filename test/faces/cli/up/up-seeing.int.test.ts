@@ -122,6 +122,22 @@ describe("plugboard up", () => {
     });
     expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
 
+    const nowhere = async (path: string): Promise<unknown[]> => {
+      const response = await get(path);
+      return [response.status, await response.text()];
+    };
+    expect(await nowhere("/sse")).toEqual([
+      404,
+      expect.stringMatching(/^nothing is here; .*\/mcp/),
+    ]);
+    expect(await nowhere("/agents/nobody/mcp")).toEqual([
+      404,
+      expect.stringContaining("there is no agent 'nobody' here"),
+    ]);
+    const added = await scratch.run(["tokens", "add", "ci", "--agent", "default", "--json"]);
+    const authorization = `Bearer ${(JSON.parse(added.stdout) as { token: string }).token}`;
+    await expect.poll(async () => (await get("/metrics", { authorization })).status).toBe(403);
+
     expect(await stop()).toBe(0);
     const lines = stderr.text.split("\n").map((line) => line.replace(/ path=.*/, ""));
     expect(lines).toEqual(
@@ -132,6 +148,7 @@ describe("plugboard up", () => {
         expect.stringMatching(/^warn {2}echo: ready again/),
         "warn  refused: it has no token",
         "warn  refused: its token is not valid",
+        "warn  refused: its token is not for what it asks for caller=ci",
       ]),
     );
   });
@@ -178,18 +195,18 @@ describe("plugboard up", () => {
     scratch.servers({ echo: fixture("echo") });
     const home = join(scratch.directory, "home");
     const config = join(scratch.directory, "servers.json");
-    const { post, stop, stderr } = await up(["--verbose"]);
+    const { url, post, stop, stderr } = await up(["--verbose"]);
     await post("initialize", INITIALIZE);
     await stderr.until("echo: ready");
     const { stdout } = await scratch.run(["status"]);
     expect(stdout).toMatch(
-      /^The gateway runs \(pid \d+, for .*\), with 1 client and 1 session\.\n\n/,
+      /^The gateway runs at http:\S+\/mcp \(pid \d+, for .*\), with 1 client and 1 session\.\n\n/,
     );
     expect(stdout).toMatch(/^echo +✓ ready +11/m);
     expect(stdout).toMatch(/^probe 9 +default +default +1 +1 +now$/m);
     const json = JSON.parse((await scratch.run(["status", "--json"])).stdout);
     expect(json).toMatchObject({
-      gateway: { pid: process.pid, agents: ["default"], sessions: { total: 1 } },
+      gateway: { url, pid: process.pid, agents: ["default"], sessions: { total: 1 } },
       servers: [{ name: "echo", state: { kind: "ready" } }],
     });
     const one = await scratch.run(["status", "echo"]);
@@ -212,7 +229,9 @@ describe("plugboard up", () => {
     // It runs, but is not to be reached.
     writeFileSync(file, JSON.stringify({ ...note, owner: "somewhere else" }));
     const lost = await scratch.run(["status"]);
-    expect(lost.stderr).toContain("plugboard: the gateway (pid 1) could not be asked: ");
+    expect(lost.stderr).toContain(
+      "plugboard: the gateway (pid 1) could not be asked: nothing listens on ",
+    );
     expect(lost.stdout).toMatch(/^server +state/);
     // It belongs to a process that has ended.
     const running = await up();
