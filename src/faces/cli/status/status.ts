@@ -36,7 +36,7 @@ export async function runStatus(server: string | undefined, context: CliContext)
   return showOwnBoard(server, context);
 }
 
-/** False if the gateway does not know the server: then the configuration decides whether there is one. */
+/** False if the gateway does not know the agent or the server: then the configuration decides whether there is one. */
 function showGateway(
   gateway: AnsweringGateway,
   server: string | undefined,
@@ -45,7 +45,9 @@ function showGateway(
   const { screen, options, clock } = context;
   const { out } = screen.terminal;
   const { agent: id = "default" } = options;
-  const { servers: all = [], isOpen = false } = gateway.agents.find((each) => each.id === id) ?? {};
+  const known = gateway.agents.find((each) => each.id === id);
+  if (known === undefined) return false;
+  const { servers: all, isOpen } = known;
   const servers = server === undefined ? all : all.filter(({ name }) => name === server);
   if (server !== undefined && servers.length === 0) return false;
   if (options.json) {

@@ -52,6 +52,11 @@ const MOST_NAMES = 500;
 
 export async function runUp(command: UpCommand, context: CliContext): Promise<number> {
   const { io, logger, clock, signal, screen, options } = context;
+  /** Where every line is JSON, so are these. */
+  const say = (line: string): void =>
+    io.env["PLUGBOARD_LOG_FORMAT"] === "json"
+      ? logger.info(line, { visit: "gateway" })
+      : screen.note(line);
   const stateDir = plugboardHome(io.env, io.homedir);
   const source = findSource(context);
   const file = source.kind === "file" ? source.path : undefined;
@@ -184,11 +189,14 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     const url = `${urlOf(address, settings)}/mcp`;
     const view = screen.live(liveView(seeing, url, context), { everyMs: VIEW_MS, isWhole: true });
     // It stays until everything has stopped.
-    undo.unshift(async () => view.stop());
-    screen.note(`The gateway listens on ${url}. The token is in ${tokens.defaultFile}`);
+    undo.unshift(async () => {
+      view.stop();
+      say("The gateway has stopped");
+    });
+    say(`The gateway listens on ${url}. The token is in ${tokens.defaultFile}`);
     const others = config.agentIds.slice(1);
     if (others.length > 0) {
-      screen.note(`Further agents, at /agents/<id>/mcp: ${oneLine(others.join(", "), MOST_NAMES)}`);
+      say(`Further agents, at /agents/<id>/mcp: ${oneLine(others.join(", "), MOST_NAMES)}`);
     }
     if (isEmpty !== undefined) logger.warn(isEmpty);
     await agents.find(options.agent ?? "default");

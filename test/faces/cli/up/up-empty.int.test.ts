@@ -53,6 +53,26 @@ it.each<[string, () => void, RegExp]>([
   );
 });
 
+it("writes nothing but JSON where lines are JSON", async () => {
+  const stderr = new Sink();
+  const running = scratch.start(["up", "--port", "0"], {
+    stderr,
+    env: { PLUGBOARD_LOG_FORMAT: "json" },
+  });
+  await stderr.until("no configuration");
+  running.events.emit("SIGTERM");
+  expect((await running.done).code).toBe(0);
+  const messages = stderr.text
+    .trim()
+    .split("\n")
+    .map((line) => (JSON.parse(line) as { msg: string }).msg);
+  expect(messages).toEqual([
+    expect.stringContaining("The gateway listens on http"),
+    expect.stringContaining("there is no configuration"),
+    "The gateway has stopped",
+  ]);
+});
+
 it.each<[string, file: boolean, argv: string[], RegExp]>([
   [
     "a file that nobody trusts",

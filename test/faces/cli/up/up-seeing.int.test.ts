@@ -57,7 +57,10 @@ async function up(argv: readonly string[] = [], stderr = new Sink()) {
 describe("plugboard up", () => {
   it("shows calls, errors, servers, clients and refusals to those with a token", async () => {
     scratch.servers({ echo: fixture("echo"), missing: { command: "no-such-program" } });
+    const added = await scratch.run(["tokens", "add", "ci", "--agent", "default", "--json"]);
+    const { token: ofCi } = JSON.parse(added.stdout) as { token: string };
     const { get, post, call, stop, stderr, url, token } = await up();
+    expect((await get("/metrics", { authorization: `Bearer ${ofCi}` })).status).toBe(403);
     const { session } = await post("initialize", INITIALIZE);
     await call("echo", { text: "hi" });
     await call("fail");
@@ -134,9 +137,6 @@ describe("plugboard up", () => {
       404,
       expect.stringContaining("there is no agent 'nobody' here"),
     ]);
-    const added = await scratch.run(["tokens", "add", "ci", "--agent", "default", "--json"]);
-    const authorization = `Bearer ${(JSON.parse(added.stdout) as { token: string }).token}`;
-    await expect.poll(async () => (await get("/metrics", { authorization })).status).toBe(403);
 
     expect(await stop()).toBe(0);
     const lines = stderr.text.split("\n").map((line) => line.replace(/ path=.*/, ""));
@@ -213,6 +213,11 @@ describe("plugboard up", () => {
     expect(one.stdout).toContain("echo  ✓ ready");
     const none = await scratch.run(["status", "ecko"]);
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("did you mean 'echo'?")]);
+    const nobody = await scratch.run(["status", "--agent", "nobody"]);
+    expect([nobody.code, nobody.stderr]).toEqual([
+      2,
+      expect.stringContaining('there is no agent "nobody"'),
+    ]);
     expect(existsSync(gatewayFile(home, config, "json"))).toBe(true);
     await stop();
     expect(existsSync(gatewayFile(home, config, "json"))).toBe(false);
@@ -252,7 +257,7 @@ describe("plugboard up", () => {
     expect(stderr.text).toMatch(/server +state +calls\/s +p50 +errors +in flight +restarts +calls/);
     expect(await stop()).toBe(0);
     // The rows are erased, and nothing is drawn after that.
-    expect(stderr.text.endsWith("\u001b[3A\r\u001b[J")).toBe(true);
+    expect(stderr.text.endsWith("\u001b[3A\r\u001b[JThe gateway has stopped\n")).toBe(true);
     expect(stderr.text).not.toContain("\u001b[?");
   });
 
