@@ -28,6 +28,15 @@ const KEEP_ALIVE_MS = 75_000;
 
 const NOTHING_HERE = "nothing is here; MCP clients use /mcp, or /agents/<id>/mcp for another agent";
 
+/**
+ * Many clients take a token that is refused for a reason to sign in, and look for it here. Their users see only what
+ * comes of that, so it says what is wrong.
+ */
+const SIGN_IN_PATHS: ReadonlySet<string> = new Set(["/register", "/authorize", "/token"]);
+const NO_SIGN_IN =
+  "this gateway has no sign-in of its own: the client sends no token, or one that is not valid. " +
+  "Make one with: plugboard tokens add <name>, and give it to the client as the header Authorization: Bearer <token>";
+
 const NEVER = new AbortController().signal;
 
 /** Answers one path. */
@@ -223,7 +232,9 @@ export class Gateway {
     const agent = path === "/mcp" ? defaultAgent : agentIn(path);
     if (agent !== undefined) return this.#serveAgent(agent, request, reply);
     const route = routes && findRoute(routes, path);
-    if (route === undefined) return plain(reply, 404, NOTHING_HERE);
+    if (route === undefined) {
+      return SIGN_IN_PATHS.has(path) ? noSignIn(reply) : plain(reply, 404, NOTHING_HERE);
+    }
     if ((await this.#options.admit(request, reply)) !== undefined) await route(request, reply);
   }
 
@@ -270,6 +281,12 @@ function findRoute(routes: ReadonlyMap<string, Route>, path: string): Route | un
 
 function plain(reply: ServerResponse, status: number, text: string): void {
   reply.writeHead(status, { "Content-Type": "text/plain" }).end(`${text}\n`);
+}
+
+/** In the form of an OAuth error, which is what such a client reads. */
+function noSignIn(reply: ServerResponse): void {
+  const body = { error: "access_denied", error_description: NO_SIGN_IN };
+  reply.writeHead(404, { "Content-Type": "application/json" }).end(JSON.stringify(body));
 }
 
 function listenError(error: unknown, host: string, port: number): PlugboardError {

@@ -133,6 +133,14 @@ describe("plugboard up", () => {
       404,
       expect.stringMatching(/^nothing is here; .*\/mcp/),
     ]);
+    const signIn = await fetch(`${url}/register`, { method: "POST" });
+    expect([signIn.status, await signIn.json()]).toEqual([
+      404,
+      {
+        error: "access_denied",
+        error_description: expect.stringContaining("plugboard tokens add"),
+      },
+    ]);
     expect(await nowhere("/agents/nobody/mcp")).toEqual([
       404,
       expect.stringContaining("there is no agent 'nobody' here"),
