@@ -158,7 +158,7 @@ export class ApprovalDesk {
 }
 
 const REMEDY =
-  'use a client that can show forms (elicitation), or set the "approval" of the tool to "never" in the configuration; with gateway.approvalWait the call waits for: plugboard approvals allow';
+  'use a client that can show forms (elicitation), or a token and a tool whose "approval" is "never"; if gateway.approvalWait is set, calls wait until somebody answers with: plugboard approvals';
 
 function tooLate(request: ApprovalRequest, waitMs: number): PlugboardError {
   const hint = "call it again, and answer with: plugboard approvals";
