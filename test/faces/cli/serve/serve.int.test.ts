@@ -36,9 +36,10 @@ interface Peer {
   ask: (method: string, params?: object) => Promise<Answer>;
 }
 
-/** With what it writes for people. */
+/** With what it writes for people, and the way to stop it. */
 interface Served extends Peer {
   stderr: Sink;
+  interrupt: () => void;
 }
 
 async function begin(input: Writable, output: Readable): Promise<Peer> {
@@ -85,12 +86,17 @@ async function serve(...options: string[]): Promise<Served> {
     output.write(chunk);
     done();
   };
-  const { done, stderr } = scratch.start([...options, "serve"], { stdin, stdout });
+  const { done, stderr, events } = scratch.start([...options, "serve"], { stdin, stdout });
+  let code = 0;
+  const interrupt = (): void => {
+    code = 130;
+    events.emit("SIGINT");
+  };
   closers.push(async () => {
     stdin.end();
-    expect((await done).code).toBe(0);
+    expect((await done).code).toBe(code);
   });
-  return { ...(await begin(stdin, output)), stderr };
+  return { ...(await begin(stdin, output)), stderr, interrupt };
 }
 
 function configure(settings: object): string {
@@ -221,6 +227,18 @@ describe("a board without tools", () => {
     expect(await ask("resources/list")).toEqual({ result: { resources: [] } });
     expect(await ask("prompts/list")).toEqual({ result: { prompts: [] } });
   });
+});
+
+it("tells the client why its call was cancelled when it is stopped", async () => {
+  const file = configure({ mcp: { servers: { echo: fixture("echo") } } });
+  const { ask, interrupt } = await serve("--config", file);
+  await ask("tools/list");
+  const slow = ask("tools/call", { name: "echo__sleep", arguments: { ms: 60_000 } });
+  await ask("tools/call", { name: "echo__echo", arguments: { text: "behind it" } });
+  interrupt();
+  expect(JSON.stringify((await slow).result.content)).toMatch(
+    /'sleep' may have taken effect.*because Plugboard is stopping/,
+  );
 });
 
 describe("native tools of the configuration", () => {
