@@ -11,7 +11,7 @@ export const contenders = [
   peer("ai-sdk", "@ai-sdk/mcp", "@ai-sdk/mcp"),
   peer("mcporter", "mcporter", "mcporter"),
   peer("langchain", "LangChain adapters", "@langchain/mcp-adapters"),
-  gateway("bare", "limit", "bare node:http + pipe"),
+  gateway("bare", "limit", "bare node:http + pipe", { measures: ["sequential", "concurrent"] }),
   gateway("plugboard", "own", "plugboard up", { manifest: "../package.json" }),
   gateway("plugboard-2026", "own", "plugboard up, 2026-07-28", {
     manifest: "../package.json",

@@ -4,6 +4,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
+import { endAll as endMarked } from "../scripts/processes.mjs";
 import { takesPart } from "./contenders.mjs";
 import { compare } from "./lib/compare.mjs";
 import { parseOptions, USAGE } from "./lib/options.mjs";
@@ -19,8 +20,11 @@ import { sized } from "./scenarios.mjs";
 
 const options = readOptions();
 const dir = mkdtempSync(join(tmpdir(), "plugboard-bench-"));
+// A peer's daemon leaves the group of whoever started it, but takes the environment along.
+process.env.PLUGBOARD_BENCH = dir;
 process.once("exit", () => {
   endAll();
+  endMarked(`PLUGBOARD_BENCH=${dir}`);
   rmSync(dir, { recursive: true, force: true });
 });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(130));

@@ -233,6 +233,7 @@ describe("answers that cannot be read", () => {
         code: "SERVER_ERROR",
         quote: "boom",
         message: "server 'remote' refused 'raw': boom (-32603)",
+        serverError: { code: -32603 },
       });
       expect(await raw('{"nonsense":true}')).toEqual({
         code: "PROTOCOL",

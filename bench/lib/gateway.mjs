@@ -51,7 +51,7 @@ export async function openThrough(gateway, how) {
     cpuMicros: () => cpuMicrosOf(gateway.pid),
     memoryBytes: () => memoryOfTree(gateway.pid),
     async close() {
-      client.close();
+      await client.close();
       await gateway.end();
     },
   };

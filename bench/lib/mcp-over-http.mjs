@@ -1,11 +1,15 @@
-// MCP for the load client: requests of either era, and their answers as JSON or as server-sent events.
+// The load for the gateways: MCP of either era over undici, which Node's own fetch, and so the clients of the MCP
+// SDK, are made of.
 
-import { httpClient } from "./http-client.mjs";
+import { Pool } from "undici";
 
 const LEGACY = "2025-11-25";
 const MODERN = "2026-07-28";
 const META = "io.modelcontextprotocol/";
 const CLIENT = { name: "bench", version: "1.0.0" };
+
+/** More than are ever under way: an idle session's stream needs a connection of its own. */
+const CONNECTIONS = 2_000;
 
 const COMMON = {
   "Content-Type": "application/json",
@@ -17,7 +21,7 @@ const COMMON = {
  * then does nothing. `headers` go with every request.
  */
 export async function connectMcp({ port, path = "/mcp", headers = {}, isModern = false }) {
-  const http = httpClient({ port, path });
+  const http = openHttp({ port, path });
   const own = { ...COMMON, ...headers };
   const connect = isModern ? connectModern : connectLegacy;
   const { request } = await connect(http, own);
@@ -33,6 +37,25 @@ export async function connectMcp({ port, path = "/mcp", headers = {}, isModern =
       await http.stream({ ...headers, ...sessionHeaders, Accept: "text/event-stream" });
     },
     close: () => http.close(),
+  };
+}
+
+function openHttp({ port, path }) {
+  const pool = new Pool(`http://127.0.0.1:${port}`, { connections: CONNECTIONS, pipelining: 1 });
+  return {
+    async request(method, headers, body) {
+      const response = await pool.request({ method, path, headers, body });
+      const { statusCode: status } = response;
+      return { status, headers: response.headers, body: await response.body.text() };
+    },
+    /** Leaves what comes on it unread. */
+    async stream(headers) {
+      const response = await pool.request({ method: "GET", path, headers, bodyTimeout: 0 });
+      response.body.on("error", () => {});
+      // A gateway that has none says so; then the connection is free again.
+      if (response.statusCode !== 200) await response.body.dump();
+    },
+    close: () => pool.destroy(),
   };
 }
 

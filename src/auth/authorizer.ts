@@ -192,9 +192,10 @@ export class ServerAuthorizer implements Authorizer {
   ): Promise<boolean> {
     const { store, fetch, server } = this.#options;
     const key = this.#grantKey(discovery);
-    return store.exclusively(key, async () => {
+    return store.withLease(key, async () => {
       if (await this.#adopt(discovery, used)) return true;
       const refreshToken = this.#grant?.tokens.refresh_token;
+      const before = await store.read("grant", key);
       const client = await this.#client(discovery);
       if (refreshToken === undefined || client === undefined) return false;
       const renewed = await refresh({ discovery, client, fetch }, refreshToken).catch(
@@ -204,15 +205,20 @@ export class ServerAuthorizer implements Authorizer {
             : signInError(server, "the token could not be renewed", error);
         },
       );
+      // A process that was stopped for long has lost its lease, and another one may have renewed the grant meanwhile.
       if (typeof renewed === "object") {
-        await this.#keep(discovery, toGrant(renewed, this.#grant?.scope, this.#now()));
+        const after = toGrant(renewed, this.#grant?.scope, this.#now());
+        if (await store.replaceGrant(key, before, after)) this.#grant = after;
+        else if (!(await this.#adopt(discovery, used))) await this.#keep(discovery, after);
         return true;
+      }
+      if (!(await store.replaceGrant(key, before, undefined))) {
+        return this.#adopt(discovery, used);
       }
       this.#options.logger.info(`the token cannot be renewed: ${renewed}`);
       // The authorization server no longer knows this registration, so the next sign-in would fail too.
       if (renewed === "unknown client") await store.remove("client", keyOf(discovery.issuer));
       this.#grant = undefined;
-      await store.remove("grant", key);
       return false;
     });
   }

@@ -1,21 +1,14 @@
-// Stores what sign-ins produce: the authorization server of each MCP server, the clients registered there, and the
-// tokens by issuer and resource. On disk if there is a state directory, readable only by its owner; otherwise in
-// memory.
+// What sign-ins produce: the authorization server of each MCP server, the clients registered there, and the tokens by
+// issuer and resource.
 
 import { createHash } from "node:crypto";
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
 import type {
   AuthorizationServerMetadata,
   OAuthClientInformationMixed,
   OAuthTokens,
 } from "@modelcontextprotocol/client";
-import { isJsonObject } from "../model/json.ts";
-import { readJsonFile, writeJsonFile } from "../state/json-file.ts";
-import { withLock } from "../state/lock.ts";
-import type { Clock } from "../util/clock.ts";
-
-const MAX_BYTES = 1024 * 1024;
+import { isJsonObject, type JsonObject } from "../model/json.ts";
+import type { GrantDocument, GrantStore } from "../model/shared-state.ts";
 
 /** The authorization server of an MCP server, and what it supports. */
 export interface Discovery {
@@ -46,20 +39,21 @@ export interface Grant {
   scope?: string;
 }
 
-interface AuthDocuments {
+interface AuthDocuments extends Record<GrantDocument, object> {
   server: DiscoveredServer;
   client: RegisteredClient;
   grant: Grant;
 }
 
-type DocumentKind = keyof AuthDocuments;
-
+/** A `GrantStore` whose documents have their types. */
 export interface AuthStore {
-  read<K extends DocumentKind>(kind: K, key: string): Promise<AuthDocuments[K] | undefined>;
-  write<K extends DocumentKind>(kind: K, key: string, value: AuthDocuments[K]): Promise<void>;
-  remove(kind: DocumentKind, key: string): Promise<void>;
-  /** Runs the task while no other process works on this grant. */
-  exclusively<Result>(key: string, task: () => Promise<Result>): Promise<Result>;
+  read<K extends GrantDocument>(kind: K, key: string): Promise<AuthDocuments[K] | undefined>;
+  write<K extends GrantDocument>(kind: K, key: string, value: AuthDocuments[K]): Promise<void>;
+  remove(kind: GrantDocument, key: string): Promise<void>;
+  /** False, and nothing happens, if another process has stored something else than `before`. */
+  replaceGrant(key: string, before: Grant | undefined, after: Grant | undefined): Promise<boolean>;
+  /** Runs the task while no other process renews this grant. */
+  withLease<Result>(key: string, task: () => Promise<Result>): Promise<Result>;
 }
 
 /** The key of a grant. `client` is the configured client id, if there is one. */
@@ -71,28 +65,38 @@ export function keyOf(...parts: readonly string[]): string {
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32);
 }
 
-/**
- * Without a `stateDir` nothing outlives the process. `onSecret` is called with every token and client secret
- * before it can be used.
- */
-export function openAuthStore(
-  stateDir: string | undefined,
-  clock: Clock,
+/** `onSecret` is called with every token and client secret before it can be used. */
+export function authStore(
+  grants: GrantStore,
   onSecret: (secret: string) => void = () => {},
 ): AuthStore {
-  const store = stateDir === undefined ? memoryStore() : fileStore(join(stateDir, "auth"), clock);
+  const tellSecrets = (value: Parameters<typeof secretsOf>[0]): void => {
+    for (const secret of secretsOf(value)) onSecret(secret);
+  };
   return {
-    ...store,
-    async read(kind, key) {
-      const value = await store.read(kind, key);
-      for (const secret of secretsOf(value ?? {})) onSecret(secret);
+    async read<K extends GrantDocument>(kind: K, key: string) {
+      const stored = await grants.read(kind, key);
+      if (stored === undefined || !isWhole(kind, stored)) return undefined;
+      const value = stored as unknown as AuthDocuments[K];
+      tellSecrets(value);
       return value;
     },
     write(kind, key, value) {
-      for (const secret of secretsOf(value)) onSecret(secret);
-      return store.write(kind, key, value);
+      tellSecrets(value);
+      return grants.write(kind, key, toJson(value));
     },
+    remove: (kind, key) => grants.remove(kind, key),
+    replaceGrant(key, before, after) {
+      tellSecrets(after ?? {});
+      return grants.replace("grant", key, before && toJson(before), after && toJson(after));
+    },
+    withLease: (key, task) => grants.withLease(key, task),
   };
+}
+
+/** As it is read back: without members that are undefined. */
+function toJson(value: object): JsonObject {
+  return JSON.parse(JSON.stringify(value));
 }
 
 function secretsOf({
@@ -100,27 +104,12 @@ function secretsOf({
   client,
 }: Partial<Grant & RegisteredClient & DiscoveredServer>): string[] {
   const found = [tokens?.access_token, tokens?.refresh_token, client?.client_secret];
-  // The file may have been edited.
+  // It may have been edited.
   return found.filter((secret) => typeof secret === "string");
 }
 
-function fileStore(directory: string, clock: Clock): AuthStore {
-  const path = (kind: DocumentKind, key: string): string => join(directory, `${kind}-${key}.json`);
-  return {
-    async read<K extends DocumentKind>(kind: K, key: string) {
-      const value = await readJsonFile(path(kind, key), MAX_BYTES);
-      return isJsonObject(value) && isWhole(kind, value)
-        ? (value as unknown as AuthDocuments[K])
-        : undefined;
-    },
-    write: (kind, key, value) => writeJsonFile(path(kind, key), value),
-    remove: (kind, key) => rm(path(kind, key), { force: true }),
-    exclusively: (key, task) => withLock(join(directory, `grant-${key}.lock`), clock, task),
-  };
-}
-
-/** A file may come from another version. */
-function isWhole(kind: DocumentKind, value: Record<string, unknown>): boolean {
+/** It may come from another version. */
+function isWhole(kind: GrantDocument, value: Record<string, unknown>): boolean {
   switch (kind) {
     case "server":
       return isJsonObject(value.discovery) && typeof value.discovery.issuer === "string";
@@ -129,19 +118,4 @@ function isWhole(kind: DocumentKind, value: Record<string, unknown>): boolean {
     case "grant":
       return isJsonObject(value.tokens) && typeof value.tokens.access_token === "string";
   }
-}
-
-function memoryStore(): AuthStore {
-  const held = new Map<string, unknown>();
-  return {
-    read: async <K extends DocumentKind>(kind: K, key: string) =>
-      held.get(`${kind}-${key}`) as AuthDocuments[K] | undefined,
-    async write(kind, key, value) {
-      held.set(`${kind}-${key}`, value);
-    },
-    async remove(kind, key) {
-      held.delete(`${kind}-${key}`);
-    },
-    exclusively: (_key, task) => task(),
-  };
 }

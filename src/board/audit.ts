@@ -1,7 +1,7 @@
-// Reads the calls on record: an audit file with the files it was rotated to, filtered.
+// Reads the calls on record, filtered.
 
-import { readAudit, type ReadAuditOptions } from "../guard/audit/read-audit.ts";
 import type { AuditLine } from "../model/audit-entry.ts";
+import type { AuditTrail, ReadAuditOptions } from "../model/shared-state.ts";
 import { compileGlob } from "../util/glob.ts";
 
 export interface AuditQuery {
@@ -14,12 +14,13 @@ export interface AuditQuery {
   since?: number;
 }
 
-/** Tells `onDamage` of what is not a line of an audit. Rejects if a file cannot be read. */
+/** Tells `onDamage` of what is not a line of an audit. Rejects if they cannot be read. */
 export function queryAudit(
+  trail: Pick<AuditTrail, "read">,
   query: AuditQuery,
   options: Omit<ReadAuditOptions, "filter">,
-): AsyncGenerator<AuditLine> {
-  return readAudit({ ...options, filter: auditFilter(query) });
+): AsyncIterable<AuditLine> {
+  return trail.read({ ...options, filter: auditFilter(query) });
 }
 
 /** A line about lost entries passes if its time does: the entries may have been about any tool. */

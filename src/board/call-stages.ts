@@ -4,10 +4,10 @@
 import { join } from "node:path";
 import type { Present } from "../bridge/tool.ts";
 import { approvalStage } from "../guard/approval.ts";
-import { ApprovalStore } from "../guard/approval-store.ts";
 import { AuditLog } from "../guard/audit/audit-log.ts";
 import { auditStages } from "../guard/audit/stage.ts";
 import { concurrencyStage } from "../guard/concurrency.ts";
+import { GivenApprovals } from "../guard/given-approvals.ts";
 import { outputStage } from "../guard/output/stage.ts";
 import { presentToModel, type PresentSettings } from "../guard/present/present.ts";
 import { rateLimitStage } from "../guard/rate-limit.ts";
@@ -18,7 +18,10 @@ import { removeLeftBehind, SpillDirectory } from "../guard/present/spill.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { Next, StageFor, ToolSubject } from "../model/guard.ts";
 import type { Logger } from "../model/logger.ts";
+import type { BoardState } from "../model/shared-state.ts";
 import type { CallOutcome } from "../model/tool.ts";
+import { auditIn } from "../state/files/audit-file.ts";
+import { LocalLimits } from "../state/local-limits.ts";
 import type { Clock } from "../util/clock.ts";
 import type { BoardGuardOptions, SessionGuard } from "./guard.ts";
 import { reasonOf } from "../util/system-problem.ts";
@@ -52,21 +55,21 @@ export class CallStages {
 
   constructor(given: CallStagesOptions) {
     const { agent, options, clock, logger, redactor, servers, first, session, shared } = given;
-    const { stateDir, onApproval } = options;
+    const { stateDir, state, onApproval } = options;
     this.#agent = agent;
     this.#session = session;
     this.#logger = logger;
     this.#servers = servers;
     this.#isAuditShared = shared !== undefined;
-    this.#audit = shared ? shared.#audit : openAudit(agent, stateDir, clock, logger);
+    this.#audit = shared ? shared.#audit : openAudit(agent, state, clock, logger);
     this.#readTool = given.readTool;
     const spill = stateDir && join(stateDir, "spill");
     this.#spill = spill === undefined ? undefined : new SpillDirectory(spill);
     // Sessions share the directory, and the agent's board has seen to it.
     this.#cleaning = spill === undefined || shared ? undefined : removeLeftBehind(spill);
-    const store = new ApprovalStore({
+    const store = new GivenApprovals({
       agent: { agent: agent.agentId, ...(agent.file !== undefined && { config: agent.file }) },
-      stateDir,
+      store: state?.approvals,
       clock,
       onWriteError: (error) =>
         logger.warn("an approval could not be saved", { reason: reasonOf(error) }),
@@ -82,7 +85,9 @@ export class CallStages {
         clock,
       });
     const perMinute = session && (session.rateLimit ?? SESSION_RATE_LIMIT);
-    this.rateLimit = rateLimitStage({ servers, clock, perMinute });
+    // A session's own limits are for this session alone.
+    const limits = (session ? undefined : state?.limits) ?? new LocalLimits(clock);
+    this.rateLimit = rateLimitStage({ servers, limits, of: agent.agentId, clock, perMinute });
     this.concurrency = concurrencyStage(servers);
     const sharedStages = (subject: ToolSubject): CallStages | undefined =>
       session?.isShared(subject) ? shared : undefined;
@@ -174,12 +179,12 @@ export class CallStages {
 
 function openAudit(
   { audit }: AgentConfig,
-  stateDir: string | undefined,
+  state: BoardState | undefined,
   clock: Clock,
   logger: Logger,
 ): AuditLog | undefined {
-  const file = audit?.file ?? (stateDir && join(stateDir, "audit.jsonl"));
-  return file === undefined ? undefined : new AuditLog({ file, clock, logger });
+  const trail = audit?.file === undefined ? state?.audit : auditIn(audit.file);
+  return trail === undefined ? undefined : new AuditLog({ trail, clock, logger });
 }
 
 /** The chain around the calls of one tool, the first stage outermost. A stage that has nothing to do for the tool is not in it. */

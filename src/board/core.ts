@@ -16,6 +16,7 @@ import type { ServerStatus } from "../model/server-status.ts";
 import type { CallOutcome, NativeToolFactory, Tool } from "../model/tool.ts";
 import type { KnownNames } from "../model/tool-pattern.ts";
 import { redactingLogger, Redactor } from "../secrets/redactor.ts";
+import { openFileState } from "../state/files/open.ts";
 import { type Clock, systemClock, within } from "../util/clock.ts";
 import { Emitter } from "../util/emitter.ts";
 import { QuestionQueue } from "../util/question-queue.ts";
@@ -77,13 +78,14 @@ export class BoardCore {
   readonly #offBase: (() => void)[] = [];
   #isOpen = false;
 
-  constructor({ agent, options, call, over }: BoardCoreOptions) {
+  constructor({ agent, options: given, call, over }: BoardCoreOptions) {
     const base = over?.base;
     this.agent = agent;
-    this.options = options;
-    this.clock = options.clock ?? systemClock;
+    this.clock = given.clock ?? systemClock;
     this.#redactor = new Redactor(base && base.#redactor);
-    this.logger = redactingLogger(options.logger ?? silentLogger, this.#redactor);
+    this.logger = redactingLogger(given.logger ?? silentLogger, this.#redactor);
+    const options = withFileState(given, this.clock, this.logger);
+    this.options = options;
     this.#secrets = new ServerSecrets(options.env ?? process.env, this.#redactor, this.logger);
     this.#redactor.addNames(agent.servers.map(({ name }) => name));
     this.#events = new Emitter((error) =>
@@ -98,12 +100,12 @@ export class BoardCore {
     });
     this.logLevel = new BoardLogLevel(options.serverLogLevel, base?.logLevel);
     const reader = savedResultTool(() => this.#guard.saved);
-    const given = [
+    const own = [
       ...(options.native ?? []),
       ...this.#resourceTools(),
       ...(stateDir === undefined ? [] : [unlessTaken(reader)]),
     ];
-    const native = collectNative(given, workspaceDir ? { workspaceDir } : {});
+    const native = collectNative(own, workspaceDir ? { workspaceDir } : {});
     const common = {
       agent,
       options,
@@ -338,4 +340,11 @@ export class BoardCore {
 /** Leaves the tool out if there is another one of its name. */
 function unlessTaken(tool: OwnTool): NativeToolFactory {
   return ({ has }) => (has(tool.name) ? undefined : tool);
+}
+
+/** Below the board's own, nobody knows what is behind the shared state. */
+function withFileState(options: BoardOptions, clock: Clock, logger: Logger): BoardOptions {
+  const { stateDir, state } = options;
+  if (stateDir === undefined || state !== undefined) return options;
+  return { ...options, state: openFileState(stateDir, { clock, logger }) };
 }

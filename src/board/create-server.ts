@@ -15,6 +15,7 @@ import type { LoggedMessage } from "../server/log/server-log.ts";
 import { SamplingLimits } from "../server/requests/sampling-limits.ts";
 import { capabilitiesOf, type HostAnswers } from "../server/requests/host-answers.ts";
 import { Supervisor, type SupervisorOptions } from "../server/supervisor/supervisor.ts";
+import { memoryGrants } from "../state/memory.ts";
 import type { Clock } from "../util/clock.ts";
 import type { QuestionQueue } from "../util/question-queue.ts";
 import { approvalKey } from "./approval-key.ts";
@@ -170,7 +171,7 @@ function signInFor(
   // A session's server only gets the tokens of a matching server, and its own are not stored.
   const { matchingServer } = definition;
   const owner = matchingServer ?? definition;
-  const { stateDir } = isConfigured(owner) ? options : {};
+  const { state } = isConfigured(owner) ? options : {};
   const { onAuthorization } = isConfigured(definition) ? options : {};
   return new ServerSignIn({
     server: owner.name,
@@ -178,7 +179,7 @@ function signInFor(
     resolve: () => secrets.resolve(owner) as RemoteEndpoint,
     isOfMatchingServer: matchingServer !== undefined,
     onSecret: (secret) => redactor.add(secret),
-    stateDir,
+    grants: state?.grants ?? memoryGrants(),
     networkAllow: agent.networkAllow ?? [],
     isOfSession: !isConfigured(owner),
     env: networkEnv,

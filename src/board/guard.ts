@@ -3,8 +3,8 @@
 
 import type { Present } from "../bridge/tool.ts";
 import { findingDiagnostics, inspectTools } from "../guard/definitions.ts";
+import { cleanPins } from "../guard/pins/clean-pins.ts";
 import { ContentPins, type ListedContent, type Listing } from "../guard/pins/content-pins.ts";
-import { PinStore } from "../guard/pins/pin-store.ts";
 import { Pins } from "../guard/pins/pins.ts";
 import { createPolicy, type Policy } from "../guard/policy.ts";
 import { type ServerGuards, serverGuards } from "../guard/server-guards.ts";
@@ -21,6 +21,7 @@ import type { ServerDefinition } from "../model/server-definition.ts";
 import type { CallOutcome, ToolDefinition } from "../model/tool.ts";
 import type { KnownNames } from "../model/tool-pattern.ts";
 import type { Redactor } from "../secrets/redactor.ts";
+import { memoryPins } from "../state/memory.ts";
 import { type Clock, within } from "../util/clock.ts";
 import { sayTool } from "../util/text.ts";
 import type { CallStages } from "./call-stages.ts";
@@ -69,7 +70,7 @@ export class BoardGuard {
 
   constructor(given: BoardGuardOptions) {
     const { agent, options, clock, logger, redactor, session } = given;
-    const { stateDir, owner = false } = options;
+    const { state, owner = false } = options;
     this.#options = given;
     this.#servers = session?.servers ?? serverGuards(agent.servers);
     this.#policy = createPolicy({
@@ -79,8 +80,8 @@ export class BoardGuard {
       owner,
     });
     const redact = <Value>(value: Value): Value => redactor.value(value);
-    const store = new PinStore({ stateDir, clock, logger, redact });
-    this.#pins = new Pins({ store, clock, logger });
+    const store = state === undefined ? memoryPins() : cleanPins(state.pins, redact);
+    this.#pins = new Pins({ store, changes: state?.changes, clock, logger });
     this.#contentPins = new ContentPins({ store, clock, logger, redact });
   }
 
@@ -262,7 +263,7 @@ export class BoardGuard {
   }
 
   async close(): Promise<void> {
-    await this.#pins.flush();
+    await this.#pins.close();
     await (await this.#loading)?.close();
   }
 

@@ -3,7 +3,7 @@
 import { ServerAuthorizer } from "../auth/authorizer.ts";
 import { requestChallenge } from "../auth/challenge.ts";
 import { oauthFetch } from "../auth/oauth-fetch.ts";
-import { openAuthStore } from "../auth/store.ts";
+import { authStore } from "../auth/store.ts";
 import type { Challenge } from "../model/authorization.ts";
 import { loggerFor } from "../model/logger.ts";
 import type { RemoteEndpoint } from "../model/server-definition.ts";
@@ -22,7 +22,7 @@ export async function openAuthorizer(
   options: ServerSignInOptions,
   signal: AbortSignal,
 ): Promise<AuthorizerParts> {
-  const { server, stateDir, clock, networkAllow, isOfSession, onAuthorization, onSecret } = options;
+  const { server, grants, clock, networkAllow, isOfSession, onAuthorization, onSecret } = options;
   const { url, oauth, tls } = endpoint;
   // The client certificate is only for the server itself, not for the authorization server.
   const fetch = await endpointFetch(
@@ -35,7 +35,7 @@ export async function openAuthorizer(
     server,
     serverUrl: url,
     settings: oauth || {},
-    store: openAuthStore(stateDir, clock, onSecret),
+    store: authStore(grants, onSecret),
     fetch: oauthFetch(fetch, rules, from, signal),
     checkUrl: (target) => rules.checkUrl(target, from),
     onAuthorization,

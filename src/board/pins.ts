@@ -1,9 +1,8 @@
-// The pins in a state directory, for a person to review: what is pinned, how it has changed since, and
+// The pins, for a person to review: what is pinned, how it has changed since, and
 // approving or forgetting it.
 
 import { changedParts, diffText, diffTools } from "../guard/pins/diff.ts";
 import { approve } from "../guard/pins/pin.ts";
-import { PinStore, type PinStoreOptions } from "../guard/pins/pin-store.ts";
 import type {
   FieldChange,
   LostPins,
@@ -13,6 +12,7 @@ import type {
   PinnedTool,
   ServerPins,
 } from "../model/pin.ts";
+import type { PinStore } from "../model/shared-state.ts";
 
 export { lostReason, lostRemedy } from "../guard/pins/report.ts";
 
@@ -27,8 +27,8 @@ function nothing(name: string): PinnedTool {
 export class PinReview {
   readonly #store: PinStore;
 
-  constructor(options: PinStoreOptions) {
-    this.#store = new PinStore(options);
+  constructor(store: PinStore) {
+    this.#store = store;
   }
 
   /** Ordered by the name of the server. */

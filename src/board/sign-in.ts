@@ -4,6 +4,7 @@ import type { Authorizer, OnAuthorization } from "../model/authorization.ts";
 import { PlugboardError } from "../model/errors.ts";
 import type { Logger } from "../model/logger.ts";
 import type { RemoteEndpoint } from "../model/server-definition.ts";
+import type { GrantStore } from "../model/shared-state.ts";
 import type { Clock } from "../util/clock.ts";
 import { loadAuthorizer } from "./lazy.ts";
 import { hasOwnCredentials, isSameAddress } from "./matching-server.ts";
@@ -15,7 +16,8 @@ export interface ServerSignInOptions {
   resolve: () => RemoteEndpoint;
   /** The login belongs to a matching server. It is only used while both have the same URL. */
   isOfMatchingServer: boolean;
-  stateDir: string | undefined;
+  /** Where its tokens are kept. */
+  grants: GrantStore;
   networkAllow: readonly string[];
   /** A session brought the server, and no configured one matches it. */
   isOfSession: boolean;

@@ -10,8 +10,8 @@ import { toolName } from "../model/tool-pattern.ts";
 import { untilAborted } from "../util/abort.ts";
 import { errorMessage } from "../util/error-message.ts";
 import { oneLine, sayTool } from "../util/text.ts";
-import type { ApprovalStore } from "./approval-store.ts";
 import { Semaphore } from "./concurrency.ts";
+import type { GivenApprovals } from "./given-approvals.ts";
 import type { ServerGuards } from "./server-guards.ts";
 import { APPROVAL_STRICTNESS } from "./strictest.ts";
 
@@ -26,7 +26,7 @@ export interface ApprovalSettings {
   /** Undefined if nobody can be asked. */
   ask: AskApproval | undefined;
   /** Remembers for which definitions of a tool the answer was "always". */
-  store: Pick<ApprovalStore, "has" | "add" | "keeps">;
+  store: Pick<GivenApprovals, "has" | "add" | "keeps">;
 }
 
 /** How the call was approved, for the call's decision. */

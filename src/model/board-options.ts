@@ -7,6 +7,7 @@ import type { ApprovalMode } from "./guard-settings.ts";
 import type { Logger, LogLevel } from "./logger.ts";
 import type { RequestHandlers } from "./request-handlers.ts";
 import type { ServerConfig } from "./server-config.ts";
+import type { BoardState } from "./shared-state.ts";
 import type { NativeTool, NativeToolFactory, Tool } from "./tool.ts";
 
 /**
@@ -23,6 +24,11 @@ export interface BoardOptions extends RequestHandlers {
    * Without it these are not written to disk.
    */
   stateDir?: string;
+  /**
+   * Where the board keeps pins, approvals, tokens and its audit log, instead of files in `stateDir`. The gateway's
+   * boards share theirs.
+   */
+  state?: BoardState;
   /**
    * Which servers start with the board. `eager`, the default: all but the lazy ones, and lazy ones whose tools
    * are not cached. `unknown`: only servers whose tools are not cached, or were cached more than a day ago.

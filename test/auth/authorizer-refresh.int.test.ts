@@ -3,6 +3,9 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { closeAll } from "../fixtures/http/client.ts";
 import type { OAuthFixture } from "../fixtures/oauth/oauth.ts";
+import { openFileState } from "../../src/state/files/open.ts";
+import { GrantFiles } from "../../src/state/files/grant-files.ts";
+import { systemClock } from "../../src/util/clock.ts";
 import { closeBoards, open, reaches, statusOf } from "../support/boards.ts";
 import {
   agree,
@@ -114,6 +117,32 @@ describe("a renewal", () => {
     expectNoReuse(oauth);
   });
 
+  it.each([
+    ["succeeds", (oauth: OAuthFixture) => oauth.expireTokens()],
+    ["fails", (oauth: OAuthFixture) => oauth.revokeAll()],
+  ])("that %s after its lease has ended leaves what its successor got", async (_, end) => {
+    const stateDir = await temporaryDirectory();
+    const oauth = await protect();
+    await (await connectAs(oauth, undefined, { stateDir })).close();
+    const state = openFileState(stateDir);
+    let successor: unknown;
+    // The successor is done between the answer to the renewal and its end.
+    const late = new (class extends GrantFiles {
+      override async replace(...args: Parameters<GrantFiles["replace"]>): Promise<boolean> {
+        const grant = { tokens: { ...oauth.issue() }, scope: "mcp" };
+        successor = grant;
+        await this.write("grant", args[1], grant);
+        return super.replace(...args);
+      }
+    })(stateDir, systemClock);
+    const board = await connect(oauth, { state: { ...state, grants: late } });
+    await reaches(board, "docs", "ready");
+    end(oauth);
+    expect(await callAtOnce(board, 1)).toEqual([]);
+    expect(oauth.count("refresh")).toBe(1);
+    expect(await readDocument(stateDir, "grant")).toEqual(successor);
+  });
+
   it("that the authorization server refuses leads to needs-auth; other servers continue", async () => {
     const stateDir = await temporaryDirectory();
     const [oauth, other] = [await protect(), await protect()];
@@ -146,10 +175,10 @@ describe("a renewal", () => {
     expect(statusOf(board, "docs").state.kind).toBe("needs-auth");
     // As if from better days.
     const { discovery } = await readDocument(stateDir, "server");
-    const { grantKey, openAuthStore } = await import("../../src/auth/store.ts");
+    const { authStore, grantKey } = await import("../../src/auth/store.ts");
     const key = grantKey(discovery as Parameters<typeof grantKey>[0], oauth.url, "public");
-    const { systemClock } = await import("../../src/util/clock.ts");
-    await openAuthStore(stateDir, systemClock).write("grant", key, { tokens: oauth.issue() });
+    const store = authStore(new GrantFiles(stateDir, systemClock));
+    await store.write("grant", key, { tokens: oauth.issue() });
     oauth.expireTokens();
     const again = await connect(oauth, { stateDir }, { oauth: { clientId: "public" } });
     expect(statusOf(again, "docs").lastError).toContain("127.0.0.1");

@@ -1,7 +1,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { grantKey, keyOf, openAuthStore } from "../../src/auth/store.ts";
+import { authStore, grantKey, keyOf } from "../../src/auth/store.ts";
+import { GrantFiles } from "../../src/state/files/grant-files.ts";
+import { memoryGrants } from "../../src/state/memory.ts";
 import { systemClock } from "../../src/util/clock.ts";
 import { temporaryDirectory } from "./support.ts";
 
@@ -9,11 +11,11 @@ const DISCOVERY = { issuer: "https://a.example", authorizationServer: "https://a
 const GRANT = { tokens: { access_token: "t", token_type: "Bearer" } };
 
 describe.each([
-  ["on disk", () => temporaryDirectory()],
-  ["in memory", () => Promise.resolve(undefined)],
-])("a store %s", (_, directory) => {
+  ["on disk", async () => new GrantFiles(await temporaryDirectory(), systemClock)],
+  ["in memory", async () => memoryGrants()],
+])("a store %s", (_, grants) => {
   it("returns what was written until it is removed", async () => {
-    const store = openAuthStore(await directory(), systemClock);
+    const store = authStore(await grants());
     expect(await store.read("grant", "k")).toBeUndefined();
     await store.write("grant", "k", GRANT);
     await store.write("server", "k", { discovery: DISCOVERY });
@@ -25,13 +27,13 @@ describe.each([
     await store.remove("grant", "k");
     await store.remove("grant", "k");
     expect(await store.read("grant", "k")).toBeUndefined();
-    expect(await store.exclusively("k", async () => "done")).toBe("done");
+    expect(await store.withLease("k", async () => "done")).toBe("done");
   });
 });
 
 it("an incomplete file counts as missing", async () => {
   const directory = await temporaryDirectory();
-  const store = openAuthStore(directory, systemClock);
+  const store = authStore(new GrantFiles(directory, systemClock));
   await mkdir(join(directory, "auth"));
   const broken = {
     server: ["{}", '{"discovery":{}}', "null", "{"],

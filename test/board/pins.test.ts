@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { changesOf, pendingParts, PinReview } from "../../src/board/pins.ts";
 import { observe, toSighting } from "../../src/guard/pins/pin.ts";
-import { PinStore } from "../../src/guard/pins/pin-store.ts";
+import { PinFiles } from "../../src/state/files/pin-files.ts";
 import type { PinEntry, ServerPins } from "../../src/model/pin.ts";
 import type { ToolDefinition } from "../../src/model/tool.ts";
 
@@ -17,14 +17,14 @@ let review: PinReview;
 
 beforeEach(async () => {
   stateDir = await mkdtemp(join(tmpdir(), "plugboard-pins-"));
-  review = new PinReview({ stateDir });
+  review = new PinReview(new PinFiles({ stateDir }));
 });
 
 afterEach(() => rm(stateDir, { recursive: true }));
 
 async function see(tools: ToolDefinition[], instructions = ""): Promise<void> {
   const sighting = toSighting(tools, instructions, 1);
-  await new PinStore({ stateDir }).update(id, (pins) => observe(pins, id, sighting));
+  await new PinFiles({ stateDir }).update(id, (pins) => observe(pins, id, sighting));
 }
 
 async function pinned(): Promise<ServerPins> {

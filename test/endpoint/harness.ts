@@ -18,7 +18,7 @@ import { Sessions } from "../../src/endpoint/http/sessions.ts";
 import { Sealer } from "../../src/endpoint/sealed.ts";
 import type { Board } from "../../src/model/board.ts";
 import { silentLogger } from "../../src/model/logger.ts";
-import type { SessionNotes, SessionStore } from "../../src/state/session-store.ts";
+import type { SessionNotes, SessionStore } from "../../src/model/shared-state.ts";
 import { systemClock } from "../../src/util/clock.ts";
 
 const closers: (() => unknown)[] = [];

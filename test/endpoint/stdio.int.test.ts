@@ -24,7 +24,7 @@ async function pipe(...servers: string[]): Promise<Pipe> {
   const waiting = new Set<() => void>();
   let rest = "";
   output.on("data", (chunk: Buffer) => {
-    const lines = `${rest}${chunk}`.split("\n");
+    const lines = `${rest}${String(chunk)}`.split("\n");
     rest = lines.pop() ?? "";
     all.push(...lines.map((line) => JSON.parse(line)));
     for (const look of waiting) look();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { approvalStage } from "../../src/guard/approval.ts";
-import { ApprovalStore } from "../../src/guard/approval-store.ts";
+import { GivenApprovals } from "../../src/guard/given-approvals.ts";
 import { serverGuards } from "../../src/guard/server-guards.ts";
 import { PlugboardError } from "../../src/model/errors.ts";
 import type { ApprovalAnswer, ApprovalRequest, AskApproval } from "../../src/model/approval.ts";
@@ -16,7 +16,7 @@ interface Setting {
 }
 
 function stageOf({ agent, server, ask }: Setting) {
-  const store = new ApprovalStore({ agent: { agent: "default" } });
+  const store = new GivenApprovals({ agent: { agent: "default" } });
   const servers = serverGuards([{ name: "docs", origin: "agent", guard: server }]);
   return approvalStage({ servers, agentMode: agent, ask, store });
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { beforeEach } from "vitest";
 import type { ServerConfig } from "../../src/model/server-config.ts";
 import { approve } from "../../src/guard/pins/pin.ts";
-import { PinStore } from "../../src/guard/pins/pin-store.ts";
+import { PinFiles } from "../../src/state/files/pin-files.ts";
 import type { Board } from "../../src/model/board.ts";
 import type { BoardOptions } from "../../src/model/board-options.ts";
 import type { PinMode } from "../../src/model/guard-settings.ts";
@@ -67,7 +67,7 @@ export function useDocsServer(): DocsServer {
       await board.close();
     },
     async approveAll() {
-      const store = new PinStore({ stateDir });
+      const store = new PinFiles({ stateDir });
       for (const pins of await store.list()) {
         await store.update(pins, (current) => {
           if (current === undefined) return undefined;

@@ -3,7 +3,7 @@
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { PinStore } from "../../src/guard/pins/pin-store.ts";
+import { PinFiles } from "../../src/state/files/pin-files.ts";
 import type { ApprovalAnswer } from "../../src/model/approval.ts";
 import { fixture, textOf } from "../support/boards.ts";
 import { cleanUp, namesOf, openWith } from "./boards.ts";
@@ -94,7 +94,7 @@ describe("block", () => {
     expect(failure?.code).toBe("CHANGED_TOOL");
     expect(failure?.message).toMatch(reason);
     expect(failure?.message).toMatch(/: plugboard pins forget docs$/);
-    const store = new PinStore({ stateDir: docs.stateDir });
+    const store = new PinFiles({ stateDir: docs.stateDir });
     for (const lost of await store.lost()) await store.update(lost, () => undefined);
     expect(textOf(await board.call("docs/read"))).toBe("read");
     expect(namesOf(board)).toEqual(["mcp__docs__read"]);

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { PinStore } from "../../src/guard/pins/pin-store.ts";
+import { PinFiles } from "../../src/state/files/pin-files.ts";
 import type { Board } from "../../src/model/board.ts";
 import type { BoardOptions } from "../../src/model/board-options.ts";
 import type { PinMode } from "../../src/model/guard-settings.ts";
@@ -31,7 +31,7 @@ describe("a server that is seen for the first time", () => {
         fields: { server: "docs", tools: 2 },
       });
       await board.close();
-      expect((await new PinStore({ stateDir: docs.stateDir }).list())[0]?.tools.size).toBe(2);
+      expect((await new PinFiles({ stateDir: docs.stateDir }).list())[0]?.tools.size).toBe(2);
     },
   );
 

@@ -1,11 +1,11 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { rateLimitStage, TokenBucket } from "../../src/guard/rate-limit.ts";
+import { rateLimitStage } from "../../src/guard/rate-limit.ts";
 import { serverGuards } from "../../src/guard/server-guards.ts";
 import { SESSION_RATE_LIMIT } from "../../src/guard/session-limits.ts";
 import type { ServerGuard } from "../../src/model/guard-settings.ts";
 import type { StageFor, ToolSubject } from "../../src/model/guard.ts";
-import { systemClock } from "../../src/util/clock.ts";
+import type { Limits } from "../../src/model/shared-state.ts";
+import { LocalLimits } from "../../src/state/local-limits.ts";
 import { ManualClock, settle } from "../support/manual-clock.ts";
 import { callOf, contentOf, pass, refusal, subject } from "./subjects.ts";
 
@@ -15,7 +15,8 @@ function limited(rateLimit: ServerGuard["rateLimit"], perMinute?: number | false
     { name: "docs", origin: "agent", guard: { rateLimit } },
     { name: "free", origin: "agent" },
   ]);
-  return { clock, stage: rateLimitStage({ servers, clock, perMinute }) };
+  const limits = new LocalLimits(clock);
+  return { clock, stage: rateLimitStage({ servers, limits, of: "main", clock, perMinute }) };
 }
 
 /** How many of so many calls get through at once. The others are cancelled. */
@@ -199,31 +200,22 @@ describe("a rate limit", () => {
   });
 });
 
-describe("a bucket", () => {
-  it("has a token when it said it would, and never more than its size", () => {
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: 1_000_000 }),
-        fc.array(fc.integer({ min: 0, max: 90_000 }), { maxLength: 30 }),
-        (perMinute, pauses) => {
-          let now = 0;
-          const bucket = new TokenBucket(perMinute, { ...systemClock, monotonic: () => now });
-          for (const pause of pauses) {
-            now += pause;
-            let taken = 0;
-            while (bucket.wait() === 0 && taken < 50) {
-              bucket.take();
-              taken += 1;
-            }
-            expect(taken).toBeLessThanOrEqual(perMinute);
-            now += bucket.wait();
-            expect(bucket.wait()).toBe(0);
-          }
-        },
-      ),
-      { numRuns: 300 },
-    );
-  });
+it("is the same where calls are counted elsewhere", async () => {
+  const clock = new ManualClock();
+  const local = new LocalLimits(clock);
+  const limits: Limits = {
+    take: async (...args) => local.take(...args),
+    giveBack: (buckets) => local.giveBack(buckets),
+  };
+  const guard = { rateLimit: { default: 2 } };
+  const servers = serverGuards([{ name: "docs", origin: "agent", guard }]);
+  const stage = rateLimitStage({ servers, limits, of: "main", clock });
+  expect(await through(stage, READ, 3)).toBe(2);
+  const waiting = pass(stage, callOf(READ));
+  const refused = await refusal(pass(stage, callOf(READ)));
+  expect(refused).toMatchObject({ code: "RATE_LIMITED" });
+  await clock.advance(30_000);
+  await waiting;
 });
 
 describe("reads of resources and prompts", () => {

@@ -3,7 +3,7 @@
 // memory is only what is under way, and comes back when it is needed.
 
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
-import type { SessionStore } from "../../state/session-store.ts";
+import type { SessionStore } from "../../model/shared-state.ts";
 import type { Clock, Timer } from "../../util/clock.ts";
 import type { Caller } from "../../model/caller.ts";
 import type { Client, ClientProfile } from "../client.ts";

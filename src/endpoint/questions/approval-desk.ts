@@ -1,16 +1,17 @@
 // Approvals that the client cannot ask its user for: the call waits while a person answers elsewhere, on the command
 // line for example. Each call is a question of its own, so an answer is for its caller, its tool and its arguments.
 
+import { createHash } from "node:crypto";
 import type { ApprovalAnswer, ApprovalRequest, AskElsewhere } from "../../model/approval.ts";
 import type { Caller } from "../../model/caller.ts";
 import { cancelled, PlugboardError } from "../../model/errors.ts";
 import type { Logger } from "../../model/logger.ts";
 import {
-  hashOfArguments,
   MOST_ARGUMENT_BYTES,
   type PendingApproval,
   type PendingApprovals,
-} from "../../state/pending-approvals.ts";
+} from "../../model/shared-state.ts";
+import { canonicalJson } from "../../util/canonical-json.ts";
 import type { Clock, Timer } from "../../util/clock.ts";
 import { deferred, type Deferred } from "../../util/deferred.ts";
 import { errorMessage } from "../../util/error-message.ts";
@@ -172,4 +173,8 @@ function refusal(
   cause?: unknown,
 ): PlugboardError {
   return new PlugboardError("NOT_APPROVED", `${sayTool(tool)} ${what}`, { server, hint, cause });
+}
+
+function hashOfArguments(args: object): string {
+  return createHash("sha256").update(canonicalJson(args)).digest("hex");
 }

@@ -58,7 +58,7 @@ export function openState(
     state["method"] === method &&
     state["name"] === name &&
     state["args"] === args;
-  return isSame ? (state as RequestState) : "invalid";
+  return isSame ? state : "invalid";
 }
 
 export const INVALID_STATE =

@@ -4,23 +4,20 @@
 import { randomBytes } from "node:crypto";
 import type { SuspiciousResult } from "../../model/audit-entry.ts";
 import { type Logger, silentLogger } from "../../model/logger.ts";
+import type { AuditSink, AuditTrail } from "../../model/shared-state.ts";
 import { type Clock, systemClock, type Timer, within } from "../../util/clock.ts";
-import { AuditFile } from "./audit-file.ts";
 import { type AuditRecord, lostLine, suspiciousLine, toLine } from "./record.ts";
 import { StartLines } from "./start-lines.ts";
 import { reasonOf } from "../../util/system-problem.ts";
 
 export interface AuditLogOptions {
-  file: string;
+  trail: Pick<AuditTrail, "where" | "open">;
   clock?: Clock;
   logger?: Logger;
-  /** The file is rotated before it grows beyond this. */
-  maxBytes?: number;
   /** Records that may wait to be written. */
   maxQueued?: number;
 }
 
-const MAX_BYTES = 10 * 1024 * 1024;
 const MAX_QUEUED = 10_000;
 /** Text that may wait to be written, if the disk hangs. */
 const MAX_QUEUED_BYTES = 32 * 1024 * 1024;
@@ -37,8 +34,8 @@ const CLOSE_MS = 5000;
 export class AuditLog {
   readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #file: AuditFile;
-  readonly #path: string;
+  readonly #sink: AuditSink;
+  readonly #where: string;
   readonly #maxQueued: number;
   #records: AuditRecord[] = [];
   /** The oldest first. */
@@ -53,7 +50,7 @@ export class AuditLog {
   #isFailing = false;
   #isFlushing = false;
   #isClosed = false;
-  #hasWarnedOfRotation = false;
+  #hasWarnedOfCrowding = false;
   /** About calls that have started; waiting for the end of the turn. */
   readonly #starts = new StartLines(randomBytes(4).toString("hex"));
   /** Calls that have started and not ended. */
@@ -61,18 +58,16 @@ export class AuditLog {
   #startsWritten: Promise<void> | undefined;
 
   constructor({
-    file,
+    trail,
     clock = systemClock,
     logger = silentLogger,
-    maxBytes = MAX_BYTES,
     maxQueued = MAX_QUEUED,
   }: AuditLogOptions) {
     this.#clock = clock;
     this.#logger = logger;
-    this.#path = file;
+    this.#where = trail.where;
     this.#maxQueued = maxQueued;
-    const onRotateFailed = (error: unknown): void => this.#warnOfRotation(error);
-    this.#file = new AuditFile({ path: file, clock, maxBytes, onRotateFailed });
+    this.#sink = trail.open((error) => this.#warnOfCrowding(error));
   }
 
   /** Returns at once and never throws. */
@@ -92,7 +87,7 @@ export class AuditLog {
   start(record: AuditRecord): undefined | Promise<void> {
     this.#starts.add(record);
     this.#running += 1;
-    if (!this.#file.isOpen) {
+    if (!this.#sink.isOpen) {
       this.#keepStarts();
       return this.flush();
     }
@@ -109,16 +104,28 @@ export class AuditLog {
   }
 
   /** Waits for the disk: a queued write takes far longer, and the call must not be sent before. */
-  #writeStarts(): undefined {
+  #writeStarts(): undefined | Promise<void> {
     const starts = this.#starts;
     try {
-      this.#file.appendNow(starts.bytes, starts.length);
+      const writing = this.#sink.appendNow(starts.bytes, starts.length);
+      if (writing !== undefined) return this.#afterStarts(writing);
       starts.clear();
     } catch (error) {
       this.#keepStarts();
       this.#onFailed(error);
     }
     return undefined;
+  }
+
+  /** For a sink that does not write at once. */
+  #afterStarts(writing: Promise<void>): Promise<void> {
+    const { bytes, length } = this.#starts;
+    const lines = bytes.toString("utf8", 0, length);
+    this.#starts.clear();
+    return writing.catch((error: unknown) => {
+      this.#keep(lines);
+      this.#onFailed(error);
+    });
   }
 
   #keepStarts(): void {
@@ -217,7 +224,7 @@ export class AuditLog {
       }
       if (!(await this.#writeBatch())) return;
     }
-    if (this.#isClosed) await this.#file.close();
+    if (this.#isClosed) await this.#sink.close();
   }
 
   async #writeBatch(): Promise<boolean> {
@@ -227,7 +234,7 @@ export class AuditLog {
     const lines = batch?.bytes.subarray(0, batch.length) ?? NOTHING;
     const missing = lost > 0 ? Buffer.from(lostLine(this.#clock.now(), lost)) : NOTHING;
     try {
-      await this.#file.append(lost > 0 ? Buffer.concat([lines, missing]) : lines);
+      await this.#sink.append(lost > 0 ? Buffer.concat([lines, missing]) : lines);
     } catch (error) {
       this.#onFailed(error);
       return false;
@@ -246,16 +253,16 @@ export class AuditLog {
     if (this.#isFailing) return;
     this.#isFailing = true;
     this.#logger.warn("the audit cannot be written; calls go on without it", {
-      file: this.#path,
+      file: this.#where,
       reason: reasonOf(error),
     });
   }
 
-  #warnOfRotation(error: unknown): void {
-    if (this.#hasWarnedOfRotation) return;
-    this.#hasWarnedOfRotation = true;
+  #warnOfCrowding(error: unknown): void {
+    if (this.#hasWarnedOfCrowding) return;
+    this.#hasWarnedOfCrowding = true;
     this.#logger.warn("the audit file is full and cannot be rotated; it keeps growing", {
-      file: this.#path,
+      file: this.#where,
       reason: reasonOf(error),
     });
   }

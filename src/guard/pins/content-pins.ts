@@ -9,11 +9,11 @@ import type { GuardedCall, StageFor, ToolSubject } from "../../model/guard.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { type Logger, silentLogger } from "../../model/logger.ts";
 import type { LostPins, PinnedServer, PinnedTool, SeenValue, ServerPins } from "../../model/pin.ts";
+import type { PinStore } from "../../model/shared-state.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { oneLine, shellWord } from "../../util/text.ts";
 import { toolHash } from "./hash.ts";
 import { type PinChange, see, trust } from "./pin.ts";
-import type { PinStore } from "./pin-store.ts";
 import { lostReason, lostRemedy, refusal, toDiagnostics } from "./report.ts";
 import { reasonOf } from "../../util/system-problem.ts";
 

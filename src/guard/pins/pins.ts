@@ -8,16 +8,18 @@ import type { GuardedCall, StageFor } from "../../model/guard.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { type Logger, silentLogger } from "../../model/logger.ts";
 import type { LostPins, PinnedServer, ServerPins } from "../../model/pin.ts";
+import { type Invalidation, type PinStore, UNCHANGED } from "../../model/shared-state.ts";
 import type { ToolDefinition } from "../../model/tool.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { compare, isFirstFor, observe, type PinChange, type Sighting, toSighting } from "./pin.ts";
-import { type PinStore, UNCHANGED } from "./pin-store.ts";
 import { lostReason, refusal, toDiagnostics, nameOnly } from "./report.ts";
 import { reasonOf } from "../../util/system-problem.ts";
 
 export interface PinsOptions {
   store: PinStore;
+  /** Says when others have approved or forgotten something. */
+  changes?: Pick<Invalidation, "subscribe">;
   clock?: Clock;
   logger?: Logger;
 }
@@ -50,11 +52,14 @@ export class Pins {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #watches = new Map<string, Watch>();
+  readonly #changes: PinsOptions["changes"];
+  #unsubscribe: (() => void) | undefined;
   #saving: Promise<void> = Promise.resolve();
   #hasWarned = false;
 
-  constructor({ store, clock = systemClock, logger = silentLogger }: PinsOptions) {
+  constructor({ store, changes, clock = systemClock, logger = silentLogger }: PinsOptions) {
     this.#store = store;
+    this.#changes = changes;
     this.#clock = clock;
     this.#logger = logger;
   }
@@ -64,6 +69,9 @@ export class Pins {
     if (mode === "off") {
       this.#watches.delete(id.server);
       return;
+    }
+    if (mode === "block") {
+      this.#unsubscribe ??= this.#changes?.subscribe("pins", () => this.#lookAgain());
     }
     // While this is read, the pins known so far still apply.
     const stored = await this.#store.read(id);
@@ -189,6 +197,21 @@ export class Pins {
     await this.#saving;
   }
 
+  /** Like `flush`, and no longer listens to what others approve. */
+  async close(): Promise<void> {
+    this.#unsubscribe?.();
+    this.#unsubscribe = undefined;
+    await this.#saving;
+  }
+
+  /** What is blocked may have been approved elsewhere, and what is not offered nobody calls. */
+  #lookAgain(): void {
+    for (const watch of this.#watches.values()) {
+      const isBlocked = watch.mode === "block" && offerOf(watch) !== NOTHING_BLOCKED;
+      if (isBlocked) void this.#save(watch);
+    }
+  }
+
   /** Undefined at once if nothing suggests that the tool is blocked. */
   #checkIfBlocked(call: GuardedCall, mayRelist: boolean): Promise<void> | undefined {
     const { source } = call.subject;
@@ -240,6 +263,7 @@ export class Pins {
     try {
       let lost: LostPins | undefined;
       const stored = await this.#store.update(id, (pins, missing) => {
+        lost = undefined;
         // Pins that this process still knows take the place of those that are lost.
         const isForgotten = watch.isStored && missing === undefined;
         const known = pins ?? (isForgotten ? undefined : watch.pins);

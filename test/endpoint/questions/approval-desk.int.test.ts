@@ -5,10 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { ApprovalAnswer } from "../../../src/model/approval.ts";
-import {
-  FilePendingApprovals,
-  type PendingApproval,
-} from "../../../src/state/pending-approvals.ts";
+import type { PendingApproval } from "../../../src/model/shared-state.ts";
+import { PendingApprovalFiles } from "../../../src/state/files/pending-approval-files.ts";
 import { systemClock } from "../../../src/util/clock.ts";
 import { openGateway, type Rig } from "../../faces/gateway/rig.ts";
 import { fixture } from "../../support/boards.ts";
@@ -29,7 +27,7 @@ async function open(options: { waitMs?: number } = {}) {
     },
     { stateDir, ...options },
   );
-  const pending = new FilePendingApprovals(stateDir, systemClock);
+  const pending = new PendingApprovalFiles(stateDir, systemClock);
   const waiting = async (count: number): Promise<PendingApproval[]> => {
     for (;;) {
       const all = await pending.list();

@@ -17,7 +17,7 @@ import type { BoardOptions } from "../../../src/model/board-options.ts";
 import type { Board } from "../../../src/model/board.ts";
 import type { TokenPolicy } from "../../../src/model/caller.ts";
 import { silentLogger } from "../../../src/model/logger.ts";
-import { FilePendingApprovals } from "../../../src/state/pending-approvals.ts";
+import { PendingApprovalFiles } from "../../../src/state/files/pending-approval-files.ts";
 import { type Clock, systemClock } from "../../../src/util/clock.ts";
 import { type Kept, newKept } from "../../endpoint/harness.ts";
 import { expectNoProcesses } from "../../support/processes.ts";
@@ -68,7 +68,7 @@ export async function openGateway(config: BoardConfig, options: RigOptions = {})
       ? undefined
       : new ApprovalDesk({
           ...common,
-          pending: new FilePendingApprovals(stateDir, clock),
+          pending: new PendingApprovalFiles(stateDir, clock),
           random: randomBytes,
           waitMs,
         });

@@ -15,8 +15,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { AuditLog, type AuditLogOptions } from "../../../src/guard/audit/audit-log.ts";
+import type { AuditSink } from "../../../src/model/shared-state.ts";
+import { auditIn } from "../../../src/state/files/audit-file.ts";
 import { recordingLogger } from "../../support/logger.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock, settle } from "../../support/manual-clock.ts";
 import { record } from "./records.ts";
 
 let directory: string;
@@ -35,8 +37,14 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-function openLog(options: Partial<AuditLogOptions> = {}): AuditLog {
-  const log = new AuditLog({ file, ...options });
+interface OpenLogOptions extends Omit<AuditLogOptions, "trail"> {
+  path?: string;
+  maxBytes?: number;
+}
+
+function openLog({ path = file, maxBytes, ...options }: OpenLogOptions = {}): AuditLog {
+  const trail = auditIn(path, { ...(maxBytes && { maxBytes }) });
+  const log = new AuditLog({ trail, ...options });
   logs.push(log);
   return log;
 }
@@ -52,7 +60,7 @@ const names = (from: number, to: number) =>
 
 describe("a call that starts", () => {
   it("is in the file before it is sent, the first one too", async () => {
-    const log = openLog({ file: join(directory, "new", "audit.jsonl") });
+    const log = openLog({ path: join(directory, "new", "audit.jsonl") });
     for (const tool of ["a", "b"]) {
       const each = record({ tool });
       await log.start(each);
@@ -85,6 +93,32 @@ describe("a call that starts", () => {
     expect(tools(await read())).toEqual(["a"]);
   });
 
+  it("waits for a store that cannot record it at once, and loses nothing that the store refuses", async () => {
+    const recorded: string[] = [];
+    let isDown = false;
+    const sink: AuditSink = {
+      isOpen: true,
+      append: async (lines) => void recorded.push(...lines.toString().trim().split("\n")),
+      async appendNow(bytes, length) {
+        const lines = bytes.toString("utf8", 0, length);
+        await settle();
+        if (isDown) throw new Error("down");
+        recorded.push(...lines.trim().split("\n"));
+      },
+      close: async () => {},
+    };
+    const log = new AuditLog({ trail: { where: "elsewhere", open: () => sink } });
+    logs.push(log);
+    const both = [record({ tool: "a" }), record({ tool: "b" })];
+    for (const writing of both.map((each) => log.start(each))) await writing;
+    expect(new Set(tools(recorded.join("\n")))).toEqual(new Set(["a", "b"]));
+    isDown = true;
+    await log.start(record({ tool: "c" }));
+    expect(recorded).toHaveLength(2);
+    await log.flush();
+    expect(tools(recorded.join("\n"))[2]).toBe("c");
+  });
+
   it("begins a line of its own where another process left half a line", async () => {
     await writeFile(file, '{"torn');
     await openLog().start(record({ tool: "a" }));
@@ -94,7 +128,7 @@ describe("a call that starts", () => {
 
 describe("AuditLog", () => {
   it("writes a line of JSON per call, for its owner alone", async () => {
-    const log = openLog({ file: join(directory, "new", "audit.jsonl") });
+    const log = openLog({ path: join(directory, "new", "audit.jsonl") });
     log.record(
       record({
         session: "s",

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PinReview } from "../../../src/board/pins.ts";
+import { PinFiles } from "../../../src/state/files/pin-files.ts";
 import type { PinMode } from "../../../src/model/guard-settings.ts";
 import type { Board } from "../../../src/model/board.ts";
 import type { PinEntry } from "../../../src/model/pin.ts";
@@ -38,7 +39,7 @@ async function describeAs(board: Board, text: string): Promise<void> {
 }
 
 async function approve(name: string): Promise<void> {
-  const review = new PinReview({ stateDir });
+  const review = new PinReview(new PinFiles({ stateDir }));
   const [pins] = await review.list();
   const pin = pins?.tools.get(name);
   if (pins === undefined || pin === undefined) throw new Error(`${name} is not pinned`);
@@ -197,7 +198,7 @@ it("with off, nothing is kept of the lists", async () => {
   await describeAs(board, OBEY);
   expect(statusOf(board, "lib").diagnostics).toEqual([]);
   expect(await board.prompts.list()).toHaveLength(1);
-  expect(await new PinReview({ stateDir }).list()).toEqual([]);
+  expect(await new PinReview(new PinFiles({ stateDir })).list()).toEqual([]);
 });
 
 it("pins hold no secrets", async () => {
@@ -206,7 +207,7 @@ it("pins hold no secrets", async () => {
   const board = await pinned("block", settings);
   const listed = (await board.resources.list()).map(({ uri }) => uri);
   expect(listed).toContain("lib:///[REDACTED]/list");
-  const [pins] = await new PinReview({ stateDir }).list();
+  const [pins] = await new PinReview(new PinFiles({ stateDir })).list();
   expect([...(pins?.tools.keys() ?? [])]).toContain("resource:lib:///[REDACTED]/list");
   expect(JSON.stringify([...(pins?.tools.values() ?? [])])).not.toContain(secret);
 });

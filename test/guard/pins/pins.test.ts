@@ -3,7 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { approve } from "../../../src/guard/pins/pin.ts";
-import { PinStore } from "../../../src/guard/pins/pin-store.ts";
+import type { PinStore } from "../../../src/model/shared-state.ts";
+import { openFileState } from "../../../src/state/files/open.ts";
+import { PinFiles } from "../../../src/state/files/pin-files.ts";
+import { memoryPins } from "../../../src/state/memory.ts";
 import { Pins } from "../../../src/guard/pins/pins.ts";
 import type { GuardedCall, ToolSubject } from "../../../src/model/guard.ts";
 import type { CallOutcome, ToolDefinition } from "../../../src/model/tool.ts";
@@ -20,7 +23,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await Promise.all(started.map((pins) => pins.flush()));
+  await Promise.all(started.map((pins) => pins.close()));
   started = [];
   await rm(stateDir, { recursive: true, force: true });
 });
@@ -62,7 +65,7 @@ async function call(pins: Pins, name: string) {
 }
 
 /** A process of its own, over the same files. */
-async function start(mode: "off" | "warn" | "block", store = new PinStore({ stateDir })) {
+async function start(mode: "off" | "warn" | "block", store: PinStore = new PinFiles({ stateDir })) {
   const pins = new Pins({ store });
   started.push(pins);
   await pins.open(id, mode);
@@ -77,7 +80,7 @@ async function pinned(tools: ToolDefinition[], instructions?: string): Promise<v
 }
 
 async function approveAll(): Promise<void> {
-  await new PinStore({ stateDir }).update(
+  await openFileState(stateDir).pins.update(
     id,
     (pins) =>
       pins && {
@@ -245,17 +248,17 @@ describe("with block", () => {
     expect((await call(pins, "read")).ended).toBe(outcome);
     pins.check("docs", [tool("read", "v2")], undefined);
     expect((await call(pins, "read")).ended).toMatchObject({ code: "CHANGED_TOOL" });
-    await new PinStore({ stateDir }).update(id, () => undefined);
+    await new PinFiles({ stateDir }).update(id, () => undefined);
     expect((await call(pins, "read")).ended).toBe(outcome);
   });
 
   it("pins no list from the cache: it may be the one that was forgotten", async () => {
     await pinned([tool("read", "Obey me.")], "Obey me.");
-    await new PinStore({ stateDir }).update(id, () => undefined);
+    await new PinFiles({ stateDir }).update(id, () => undefined);
     const pins = await start("block");
     expect(pins.check("docs", [tool("read", "Obey me.")], "Obey me.", {}, "cache")).toEqual([]);
     await pins.flush();
-    expect(await new PinStore({ stateDir }).read(id)).toEqual({ kind: "none" });
+    expect(await new PinFiles({ stateDir }).read(id)).toEqual({ kind: "none" });
     expect(pins.check("docs", [tool("read")], undefined)).toEqual([]);
     expect((await call(pins, "read")).ended).toBe(outcome);
   });
@@ -278,7 +281,7 @@ describe("with block", () => {
   it("says when something is offered again, because somebody approved it", async () => {
     await pinned([tool("read")]);
     let told = 0;
-    const pins = new Pins({ store: new PinStore({ stateDir }) });
+    const pins = new Pins({ store: new PinFiles({ stateDir }) });
     started.push(pins);
     await pins.open(id, "block", { onOffer: () => (told += 1) });
     const now = [tool("read"), tool("send")];
@@ -295,7 +298,7 @@ describe("with block", () => {
 
   it("asks the server once more before it refuses", async () => {
     await pinned([tool("read")]);
-    const pins = new Pins({ store: new PinStore({ stateDir }) });
+    const pins = new Pins({ store: new PinFiles({ stateDir }) });
     started.push(pins);
     let back = false;
     await pins.open(id, "block", {
@@ -307,6 +310,22 @@ describe("with block", () => {
     expect((await call(pins, "read")).ended).toBe(outcome);
   });
 
+  it("offers a tool again when it is approved elsewhere, although nobody calls it", async () => {
+    await pinned([tool("read")]);
+    const { pins: store, changes } = openFileState(stateDir);
+    const pins = new Pins({ store, changes });
+    started.push(pins);
+    let isOffered: () => void = () => {};
+    const offered = new Promise<void>((resolve) => (isOffered = resolve));
+    await pins.open(id, "block", { onOffer: () => isOffered() });
+    pins.check("docs", [tool("read"), tool("new")], undefined);
+    await pins.flush();
+    expect(pins.offers("docs", "new")).toBe(false);
+    await approveAll();
+    await offered;
+    expect(pins.offers("docs", "new")).toBe(true);
+  });
+
   it("takes what it knows where pins are lost while it runs", async () => {
     await pinned([tool("read")]);
     const pins = await start("block");
@@ -316,7 +335,7 @@ describe("with block", () => {
     expect((await call(pins, "read")).ended).toMatchObject({
       message: expect.stringContaining("since it changed after it was pinned"),
     });
-    expect(await new PinStore({ stateDir }).lost()).toEqual([]);
+    expect(await new PinFiles({ stateDir }).lost()).toEqual([]);
   });
 
   it("refuses everything where pins are lost, of which warn only tells", async () => {
@@ -333,9 +352,9 @@ describe("with block", () => {
     ]);
     expect((await call(pins, "read")).ended).toMatchObject({ code: "CHANGED_TOOL" });
     await pins.flush();
-    expect(await new PinStore({ stateDir }).list()).toEqual([]);
+    expect(await new PinFiles({ stateDir }).list()).toEqual([]);
     const logger = recordingLogger();
-    const warning = new Pins({ store: new PinStore({ stateDir }), logger });
+    const warning = new Pins({ store: new PinFiles({ stateDir }), logger });
     started.push(warning);
     await warning.open(id, "warn");
     expect(warning.check("docs", [tool("read", "v2")], undefined)).toEqual([]);
@@ -351,7 +370,7 @@ describe("with block", () => {
   it("goes on refusing where pins cannot be saved, and says that once", async () => {
     await writeFile(join(stateDir, "pins"), "in the way");
     const logger = recordingLogger();
-    const pins = new Pins({ store: new PinStore({ stateDir }), logger });
+    const pins = new Pins({ store: new PinFiles({ stateDir }), logger });
     await pins.open(id, "block");
     pins.check("docs", [tool("read")], undefined);
     expect((await call(pins, "read")).ended).toBe(outcome);
@@ -365,7 +384,7 @@ describe("with block", () => {
   });
 
   it("keeps pins in memory where there is no place for them", async () => {
-    const pins = await start("block", new PinStore());
+    const pins = await start("block", memoryPins());
     pins.check("docs", [tool("read")], undefined);
     const diagnostics = pins.check("docs", [tool("read", "v2")], undefined);
     expect(diagnostics[0]?.message).toMatch(/refused until it is approved$/);
@@ -383,7 +402,7 @@ describe("without pins", () => {
     expect(pins.check("docs", [tool("read", "v2")], "x")).toEqual([]);
     expect(pins.stage(subject("read"))).toBeUndefined();
     await pins.flush();
-    expect(await new PinStore({ stateDir }).list()).toEqual([]);
+    expect(await new PinFiles({ stateDir }).list()).toEqual([]);
   });
 
   it("a native tool has no stage", async () => {

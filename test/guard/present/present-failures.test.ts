@@ -6,12 +6,13 @@ import { signInError } from "../../../src/auth/sign-in-error.ts";
 import { toFailure } from "../../../src/bridge/failure.ts";
 import { toOutcome } from "../../../src/bridge/outcome.ts";
 import { approvalStage } from "../../../src/guard/approval.ts";
-import { ApprovalStore } from "../../../src/guard/approval-store.ts";
+import { GivenApprovals } from "../../../src/guard/given-approvals.ts";
 import { outputStage } from "../../../src/guard/output/stage.ts";
 import { refusal as pinRefusal } from "../../../src/guard/pins/report.ts";
 import { createPolicy } from "../../../src/guard/policy.ts";
 import { presentToModel } from "../../../src/guard/present/present.ts";
 import { rateLimitStage } from "../../../src/guard/rate-limit.ts";
+import { LocalLimits } from "../../../src/state/local-limits.ts";
 import { serverGuards } from "../../../src/guard/server-guards.ts";
 import { cancelled, type ErrorCode, PlugboardError } from "../../../src/model/errors.ts";
 import { silentLogger } from "../../../src/model/logger.ts";
@@ -177,7 +178,7 @@ const FAILURES: Record<ErrorCode, Record<string, () => Made>> = {
   },
   NOT_APPROVED: {
     "nobody asked": () => {
-      const store = new ApprovalStore({ agent: { agent: "main" } });
+      const store = new GivenApprovals({ agent: { agent: "main" } });
       const stage = approvalStage({ servers: guards({}), agentMode: "ask", ask: undefined, store });
       return refusal(pass(stage, callOf(poisoned)));
     },
@@ -193,7 +194,12 @@ const FAILURES: Record<ErrorCode, Record<string, () => Made>> = {
   RATE_LIMITED: {
     tool: async () => {
       const servers = guards({ rateLimit: { tools: { "*": 1 } } });
-      const stage = rateLimitStage({ servers, clock: systemClock });
+      const stage = rateLimitStage({
+        servers,
+        limits: new LocalLimits(systemClock),
+        of: "main",
+        clock: systemClock,
+      });
       const signal = AbortSignal.abort();
       await pass(stage, callOf(poisoned)).catch(() => {});
       const calls = Array.from({ length: 80 }, () => pass(stage, callOf(poisoned, { signal })));

@@ -1,11 +1,11 @@
 // `plugboard approvals`: shows and answers the calls that wait for approval, lists the tools that the user has always
 // allowed, and forgets them.
 
-import { ApprovalReview } from "../../../board/approvals.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import type { StoredApproval } from "../../../model/approval.ts";
 import { PlugboardError } from "../../../model/errors.ts";
-import { FilePendingApprovals, type PendingApproval } from "../../../state/pending-approvals.ts";
+import type { PendingApproval } from "../../../model/shared-state.ts";
+import { openFileState } from "../../../state/files/open.ts";
 import { compileGlob } from "../../../util/glob.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
@@ -28,20 +28,18 @@ export async function runApprovals(
   context: CliContext,
 ): Promise<number> {
   const { io, clock, screen, options } = context;
-  const stateDir = plugboardHome(io.env, io.homedir);
-  const pending = new FilePendingApprovals(stateDir, clock);
+  const { approvals, pending } = openFileState(plugboardHome(io.env, io.homedir), { clock });
   if (action.kind === "answer") return answerWaiting(action, pending, context);
   if (action.kind === "show") return showWaiting(action.id, pending, context);
-  const review = new ApprovalReview(stateDir, clock);
   const isWanted = ({ agent }: { agent: string }): boolean =>
     options.agent === undefined || agent === options.agent;
-  const all = (await review.list()).filter(isWanted);
+  const all = (await approvals.list()).filter(isWanted);
   if (action.kind === "list") {
     listApprovals((await pending.list()).filter(isWanted), all, context);
     return EXIT.ok;
   }
   const forgotten = action.kind === "forget-all" ? all : matching(action.pattern, all);
-  await review.forget(forgotten);
+  await approvals.forget(forgotten);
   if (options.json) screen.json({ forgotten: forgotten.map(toJson) });
   else screen.lines(forgotten.map(({ tool }) => `forgot ${oneLine(tool)}`));
   if (forgotten.length === 0) screen.note("there is nothing to forget");

@@ -3,7 +3,7 @@
 import { approvalText } from "../../../bridge/approval-text.ts";
 import type { ApprovalAnswer } from "../../../model/approval.ts";
 import { PlugboardError } from "../../../model/errors.ts";
-import type { PendingApproval, PendingApprovals } from "../../../state/pending-approvals.ts";
+import type { PendingApproval, PendingApprovals } from "../../../model/shared-state.ts";
 import { duration, oneLine } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
 import type { CliContext } from "../context.ts";

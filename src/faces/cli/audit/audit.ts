@@ -1,12 +1,13 @@
 // `plugboard audit`: shows which calls were made, and their results.
 
-import { lstat } from "node:fs/promises";
-import { join } from "node:path";
 import { queryAudit } from "../../../board/audit.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import { loadConfig } from "../../../config/load.ts";
 import type { AuditLine } from "../../../model/audit-entry.ts";
 import { PlugboardError } from "../../../model/errors.ts";
+import type { AuditTrail } from "../../../model/shared-state.ts";
+import { auditIn } from "../../../state/files/audit-file.ts";
+import { openFileState } from "../../../state/files/open.ts";
 import { plural } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -24,14 +25,15 @@ export async function runAudit(command: AuditCommand, context: CliContext): Prom
   const { screen, options, clock, signal } = context;
   const { server, tool, caller, since, follow } = command;
   const { limit = follow ? LAST_BEFORE_FOLLOWING : LAST } = command;
-  const file = await auditFile(context);
+  const trail = await auditTrail(context);
+  const file = trail.where;
   const start = since?.kind === "ago" ? clock.now() - since.ms : since?.ms;
   const query = { server, tool, caller, since: start };
   let damaged = 0;
   const onDamage = (): void => {
     damaged += 1;
   };
-  const lines = queryAudit(query, { file, follow, last: limit, signal, clock, onDamage });
+  const lines = queryAudit(trail, query, { follow, last: limit, signal, onDamage });
   const { out } = screen.terminal;
   try {
     if (options.json) {
@@ -53,9 +55,10 @@ export async function runAudit(command: AuditCommand, context: CliContext): Prom
       hint: "check its permissions, or audit.file in the configuration",
     });
   }
-  if ((await lstat(file).catch(() => undefined))?.isSymbolicLink()) {
-    screen.note(`${file} is a symbolic link, so new calls are not recorded in it`);
-    screen.note("hint: remove the link, or name the file that it leads to in audit.file");
+  const obstacle = await trail.obstacle();
+  if (obstacle !== undefined) {
+    screen.note(obstacle.message);
+    screen.note(`hint: ${obstacle.hint}`);
   }
   if (damaged === 0) return EXIT.ok;
   screen.note(
@@ -68,12 +71,14 @@ export async function runAudit(command: AuditCommand, context: CliContext): Prom
 }
 
 /** As configured; by default in Plugboard's home directory. */
-async function auditFile(context: CliContext): Promise<string> {
+async function auditTrail(context: CliContext): Promise<AuditTrail> {
   const { env, cwd, homedir } = context.io;
   const source = findSource(context);
   const configured =
     source.kind === "file"
       ? (await loadConfig(source.path, context.options.agent, { cwd, homedir })).audit?.file
       : undefined;
-  return configured ?? join(plugboardHome(env, homedir), "audit.jsonl");
+  const { clock } = context;
+  if (configured !== undefined) return auditIn(configured, { clock });
+  return openFileState(plugboardHome(env, homedir), { clock }).audit;
 }

@@ -4,6 +4,7 @@ import { lostReason, lostRemedy, pendingParts, PinReview } from "../../../board/
 import { plugboardHome } from "../../../config/home.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import type { LostPins, PinEntry, ServerPins } from "../../../model/pin.ts";
+import { openFileState } from "../../../state/files/open.ts";
 import { oneLine, shellWord } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -20,8 +21,8 @@ interface PinWork {
 
 export async function runPins({ action }: PinsCommand, context: CliContext): Promise<number> {
   const { io, clock, logger } = context;
-  const stateDir = plugboardHome(io.env, io.homedir);
-  const review = new PinReview({ stateDir, clock, logger });
+  const state = openFileState(plugboardHome(io.env, io.homedir), { clock, logger });
+  const review = new PinReview(state.pins);
   const [all, lost] = [await review.list(), await review.lost()];
   const work = { review, all, context };
   switch (action.kind) {

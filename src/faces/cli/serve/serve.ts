@@ -7,7 +7,7 @@ import { declineUnattributed } from "../../../board/decline-unattributed.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import { ApprovalDesk } from "../../../endpoint/questions/approval-desk.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
-import { FilePendingApprovals } from "../../../state/pending-approvals.ts";
+import { openFileState } from "../../../state/files/open.ts";
 import { serveMcp } from "../../mcp/serve.ts";
 import { aboutBoard, whyEmpty } from "./about-board.ts";
 import { claimStdout } from "../claim-stdout.ts";
@@ -30,6 +30,7 @@ export async function runServe(context: CliContext): Promise<number> {
     const isEmpty = whyEmpty(agent, io);
     if (isEmpty !== undefined) logger.warn(isEmpty);
     const stateDir = plugboardHome(io.env, io.homedir);
+    const state = openFileState(stateDir, { clock, logger });
     const workspace = agent.workspace ?? io.cwd;
     await using board = await openBoard(
       // The client is answered at once; its first list waits for the servers.
@@ -40,6 +41,7 @@ export async function runServe(context: CliContext): Promise<number> {
         clock,
         logger,
         stateDir,
+        state,
         workspaceDir: workspace,
         onlyInSessions: true,
         // The person who started the client is the owner.
@@ -52,7 +54,7 @@ export async function runServe(context: CliContext): Promise<number> {
       },
     );
     const desk = new ApprovalDesk({
-      pending: new FilePendingApprovals(stateDir, clock),
+      pending: state.pending,
       clock,
       logger,
       random: randomBytes,

@@ -6,7 +6,7 @@ import { request as httpRequest } from "node:http";
 import { request as httpsRequest, type RequestOptions } from "node:https";
 import { plugboardHome } from "../../../config/home.ts";
 import { PlugboardError } from "../../../model/errors.ts";
-import { GatewayTokens } from "../../../state/gateway-tokens.ts";
+import { TokenFiles } from "../../../state/files/token-files.ts";
 import { findGateway, type RunningGateway } from "../../../state/running-gateway.ts";
 import { hasErrorCode } from "../../../util/error-code.ts";
 import { byteSize, duration, oneLine, plural } from "../../../util/text.ts";
@@ -32,7 +32,7 @@ export async function askGateway(context: CliContext): Promise<AnsweringGateway 
   const gateway = await findGateway(stateDir, source.kind === "file" ? source.path : undefined);
   if (gateway === undefined) return undefined;
   try {
-    const tokens = new GatewayTokens({ stateDir, clock, random: randomBytes });
+    const tokens = new TokenFiles({ stateDir, clock, random: randomBytes });
     const token = (await readFile(tokens.defaultFile, "utf8")).trim();
     const status = await readStatus(gateway, token, context.signal);
     if (isStatus(status)) return { ...status, url: gateway.url };

@@ -1,12 +1,12 @@
 // `plugboard tokens`: makes, lists and revokes the tokens of the gateway.
 
-import { randomBytes } from "node:crypto";
 import { findConfig } from "../../../config/find.ts";
 import { loadGateway } from "../../../config/gateway.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import type { TokenPolicy } from "../../../model/caller.ts";
 import { PlugboardError } from "../../../model/errors.ts";
-import { DEFAULT_TOKEN, type GatewayToken, GatewayTokens } from "../../../state/gateway-tokens.ts";
+import { DEFAULT_TOKEN, type GatewayToken, type TokenStore } from "../../../model/shared-state.ts";
+import { openFileState } from "../../../state/files/open.ts";
 import { closest } from "../../../util/closest.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
@@ -26,8 +26,7 @@ const COLUMNS: readonly Column[] = [
 
 export async function runTokens({ action }: TokensCommand, context: CliContext): Promise<number> {
   const { io, clock } = context;
-  const stateDir = plugboardHome(io.env, io.homedir);
-  const tokens = new GatewayTokens({ stateDir, clock, random: randomBytes });
+  const { tokens } = openFileState(plugboardHome(io.env, io.homedir), { clock });
   switch (action.kind) {
     case "list":
       listTokens(await tokens.list(), tokens.defaultFile, context);
@@ -42,7 +41,7 @@ export async function runTokens({ action }: TokensCommand, context: CliContext):
   return EXIT.ok;
 }
 
-async function addToken(add: AddToken, tokens: GatewayTokens, context: CliContext): Promise<void> {
+async function addToken(add: AddToken, tokens: TokenStore, context: CliContext): Promise<void> {
   const { clock, screen, options } = context;
   await checkAgents(context);
   const policy = policyOf(add, options.owner);
@@ -136,7 +135,7 @@ function expiryOf({ expiresAt }: GatewayToken, now: number): string {
 
 async function revokeToken(
   nameOrId: string,
-  tokens: GatewayTokens,
+  tokens: TokenStore,
   { screen, options }: CliContext,
 ): Promise<void> {
   const token = await tokens.revoke(nameOrId);

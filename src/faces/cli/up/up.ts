@@ -16,14 +16,12 @@ import { openSpans } from "../../../endpoint/trace.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
+import type { SharedState } from "../../../model/shared-state.ts";
 import { bindingProblem } from "../../../net/binding.ts";
 import { withProxy } from "../../../net/proxy-env.ts";
-import { GatewayTokens } from "../../../state/gateway-tokens.ts";
+import { openFileState } from "../../../state/files/open.ts";
 import { tryLock } from "../../../state/lock.ts";
-import { FilePendingApprovals } from "../../../state/pending-approvals.ts";
-import { SealKeys } from "../../../state/seal-keys.ts";
 import { gatewayFile, noteGateway } from "../../../state/running-gateway.ts";
-import { FileSessionStore } from "../../../state/session-store.ts";
 import { within } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
 import { packageVersion } from "../../../util/version.ts";
@@ -68,22 +66,12 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
   /** What has to be undone at the end, the last first. */
   const undo: (() => Promise<void>)[] = [unlock];
   try {
-    const tokens = new GatewayTokens({ stateDir, clock, random: randomBytes });
+    const state = openFileState(stateDir, { clock, logger });
+    undo.push(() => state.close());
+    const { tokens } = state;
     const onProblem = (message: string): void => logger.warn(message);
-    const keys = await SealKeys.open({
-      stateDir,
-      clock,
-      random: randomBytes,
-      keepFor: SESSION_MS,
-      onProblem,
-    });
+    const keys = await state.openSealKeys({ keepFor: SESSION_MS, onProblem });
     undo.push(async () => keys.close());
-    const store = new FileSessionStore({
-      stateDir,
-      clock,
-      onWriteError: (error) => logger.warn(`a session could not be saved: ${String(error)}`),
-    });
-    undo.push(() => store.close());
     await tokens.ensureDefault();
     const seeing = new Seeing({
       version: packageVersion(),
@@ -97,7 +85,7 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     const sealer = new Sealer(keys, randomBytes);
     const sessions = new Sessions({
       sealer,
-      store,
+      store: state.sessions,
       newId: randomUUID,
       clock,
       idleMs: settings.idleTimeout,
@@ -105,7 +93,7 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
       isGone: (caller) => caller.startsWith("token:") && !tokens.isValid(caller.slice(6)),
       onChange: (change, session) => seeing.session(change, session),
     });
-    const pending = new FilePendingApprovals(stateDir, clock);
+    const { pending } = state;
     // Removes what a gateway that was killed has left.
     await pending.list();
     const desk = new ApprovalDesk({
@@ -127,7 +115,7 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
       idleMs: settings.idleTimeout,
       onSession: (id, board) => seeing.watchSession(id, board),
       open: async (id) => {
-        const opened = await openAgent(id, config, context);
+        const opened = await openAgent(id, config, state, context);
         if (opened !== undefined) seeing.watch(id, opened.board);
         return opened;
       },
@@ -136,11 +124,11 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     const access = new Access({
       settings,
       tokens,
+      limits: state.limits,
       clock,
       network: { allow: config.networkAllow ?? [], env: withProxy(io.env, config.networkProxy) },
       onProblem,
     });
-    undo.push(() => tokens.close());
     undo.push(() => access.close());
     const gateway = new Gateway({
       host: settings.host,
@@ -245,6 +233,7 @@ function withOptions(settings: GatewaySettings, { host, port }: UpCommand): Gate
 async function openAgent(
   id: string,
   { agentIds }: GatewayConfig,
+  state: SharedState,
   context: CliContext,
 ): Promise<AgentBoard | undefined> {
   if (!agentIds.includes(id)) return undefined;
@@ -259,6 +248,7 @@ async function openAgent(
       clock,
       logger,
       stateDir: plugboardHome(io.env, io.homedir),
+      state,
       workspaceDir: workspace,
       // Callers who are not the owner get a board of their own.
       owner: true,

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from "node:http";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
-import type { GatewayToken, TokenStore } from "../../../state/gateway-tokens.ts";
+import type { Delay, GatewayToken, Limits, TokenStore } from "../../../model/shared-state.ts";
 import type { ProxyEnv } from "../../../net/proxy-env.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
@@ -17,7 +17,9 @@ export type { Admission, Refusal } from "./admission.ts";
 
 export interface AccessOptions {
   settings: GatewaySettings;
-  tokens: TokenStore;
+  tokens: Pick<TokenStore, "find">;
+  /** Counts the requests of each caller. */
+  limits: Limits;
   clock: Clock;
   /** For the keys of issuers: `network.allow`, and the environment with the proxy variables. */
   network: { allow: readonly string[]; env: ProxyEnv };
@@ -42,21 +44,21 @@ const WRONG_TOKEN = "this token is not valid: it is wrong, has expired or was re
 
 export class Access {
   readonly #settings: GatewaySettings;
-  readonly #tokens: TokenStore;
+  readonly #tokens: Pick<TokenStore, "find">;
   readonly #source: RequestSource;
   readonly #resource: ProtectedResource;
-  readonly #rate: RequestRate;
+  readonly #limits: Limits;
   readonly #failures: RequestRate;
   readonly #jwts: Jwts | undefined;
   /** Made once for each token as it was read. */
   readonly #admissions = new WeakMap<GatewayToken, Admission & { isAdmitted: true }>();
 
-  constructor({ settings, tokens, clock, network, onProblem }: AccessOptions) {
+  constructor({ settings, tokens, limits, clock, network, onProblem }: AccessOptions) {
     this.#settings = settings;
     this.#tokens = tokens;
     this.#source = new RequestSource(settings);
     this.#resource = new ProtectedResource(settings);
-    this.#rate = new RequestRate(clock);
+    this.#limits = limits;
     this.#failures = new RequestRate(clock);
     const { allow: networkAllow, env } = network;
     const issuers = settings.jwt?.issuers;
@@ -97,7 +99,7 @@ export class Access {
     await this.#jwts?.close();
   }
 
-  #admitToken(token: GatewayToken, agentId: string | undefined): Admission {
+  #admitToken(token: GatewayToken, agentId: string | undefined): Admission | Promise<Admission> {
     let admission = this.#admissions.get(token);
     if (admission === undefined) {
       const { id, name, agents, policy } = token;
@@ -146,7 +148,7 @@ export class Access {
     claims: JwtClaims,
     request: IncomingMessage,
     agentId: string | undefined,
-  ): Admission {
+  ): Admission | Promise<Admission> {
     const { issuer, subject, audiences } = claims;
     const expected = this.#resource.audiences(agentId);
     const isForGateway = audiences.some((each) => expected.ofGateway.includes(each));
@@ -169,7 +171,10 @@ export class Access {
   }
 
   /** To the agents of the caller, and to its rate. */
-  #restrict(admission: Admission & { isAdmitted: true }, agentId: string | undefined): Admission {
+  #restrict(
+    admission: Admission & { isAdmitted: true },
+    agentId: string | undefined,
+  ): Admission | Promise<Admission> {
     const { caller, agents, policy } = admission;
     if (agents !== undefined && (agentId === undefined || !agents.includes(agentId))) {
       const refused = this.#refuse(403, notFor(agentId, agents), {
@@ -179,8 +184,13 @@ export class Access {
       return { ...refused, caller: caller.label };
     }
     const perMinute = policy?.rateLimit ?? this.#settings.limits.requestsPerMinute;
-    const wait = perMinute === false ? 0 : this.#rate.take(caller.id, perMinute);
-    return wait === 0 ? admission : { ...tooMany(wait, "too many requests"), caller: caller.label };
+    if (perMinute === false) return admission;
+    const answer = (delay: Delay | undefined): Admission =>
+      delay === undefined
+        ? admission
+        : { ...tooMany(delay.waits[0] ?? 0, "too many requests"), caller: caller.label };
+    const delay = this.#limits.take([{ key: `requests ${caller.id}`, perMinute }], 0);
+    return delay instanceof Promise ? delay.then(answer) : answer(delay);
   }
 
   #refuse(

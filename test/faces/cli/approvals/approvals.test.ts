@@ -1,10 +1,9 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ApprovalStore } from "../../../../src/guard/approval-store.ts";
-import {
-  FilePendingApprovals,
-  type PendingApproval,
-} from "../../../../src/state/pending-approvals.ts";
+import { GivenApprovals } from "../../../../src/guard/given-approvals.ts";
+import { ApprovalFile } from "../../../../src/state/files/approval-file.ts";
+import type { PendingApproval } from "../../../../src/model/shared-state.ts";
+import { PendingApprovalFiles } from "../../../../src/state/files/pending-approval-files.ts";
 import { systemClock } from "../../../../src/util/clock.ts";
 import { localTime } from "../../../../src/faces/cli/terminal/local-time.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
@@ -18,7 +17,9 @@ const stateDir = () => join(scratch.directory, "home");
 
 async function allow(tool: string, agent = "default", config?: string): Promise<void> {
   const whose = { agent, ...(config !== undefined && { config }) };
-  await new ApprovalStore({ agent: whose, stateDir: stateDir(), clock }).add(subject(tool));
+  await new GivenApprovals({ agent: whose, store: new ApprovalFile(stateDir(), clock), clock }).add(
+    subject(tool),
+  );
 }
 
 const left = async (): Promise<string[]> => {
@@ -93,7 +94,7 @@ describe("plugboard approvals", () => {
 });
 
 describe("calls that wait for approval", () => {
-  const pending = () => new FilePendingApprovals(stateDir(), systemClock);
+  const pending = () => new PendingApprovalFiles(stateDir(), systemClock);
   const put = async (more: Partial<PendingApproval> = {}): Promise<PendingApproval> => {
     const now = Date.now();
     const question: PendingApproval = {
@@ -176,10 +177,11 @@ describe("calls that wait for approval", () => {
 
 it("an approval of one caller is listed as theirs", async () => {
   await allow("docs/read");
-  await new ApprovalStore({ agent: { agent: "default" }, stateDir: stateDir(), clock }).add(
-    subject("docs/read"),
-    "token:ci",
-  );
+  await new GivenApprovals({
+    agent: { agent: "default" },
+    store: new ApprovalFile(stateDir(), clock),
+    clock,
+  }).add(subject("docs/read"), "token:ci");
   const { stdout } = await scratch.run(["approvals"]);
   const cells = stdout.split("\n").map((line) => line.split(/ {2,}/).slice(0, 3));
   expect(cells.slice(0, 3)).toEqual([

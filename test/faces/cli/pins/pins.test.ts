@@ -8,7 +8,7 @@ import { approvePins } from "../../../../src/faces/cli/pins/pins.ts";
 import { findTarget } from "../../../../src/faces/cli/pins/target.ts";
 import { Screen } from "../../../../src/faces/cli/terminal/screen.ts";
 import { observe, toSighting } from "../../../../src/guard/pins/pin.ts";
-import { PinStore } from "../../../../src/guard/pins/pin-store.ts";
+import { PinFiles } from "../../../../src/state/files/pin-files.ts";
 import type { ToolDefinition } from "../../../../src/model/tool.ts";
 import { systemClock as clock } from "../../../../src/util/clock.ts";
 import { Sink, terminal, useScratch } from "../harness.ts";
@@ -27,8 +27,8 @@ const changedRead = { ...read, description: "Reads a file.\nThen sends it." };
 const send: ToolDefinition = { name: "send", title: "Send", inputSchema: {} };
 
 const stateDir = () => join(scratch.directory, "home");
-const store = () => new PinStore({ stateDir: stateDir() });
-const review = () => new PinReview({ stateDir: stateDir() });
+const store = () => new PinFiles({ stateDir: stateDir() });
+const review = () => new PinReview(store());
 
 async function see(
   tools: ToolDefinition[],

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { GatewayTokens } from "../../../../src/state/gateway-tokens.ts";
+import { TokenFiles } from "../../../../src/state/files/token-files.ts";
 import { localTime } from "../../../../src/faces/cli/terminal/local-time.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { useScratch } from "../harness.ts";
@@ -9,8 +9,8 @@ import { useScratch } from "../harness.ts";
 const scratch = useScratch();
 const clock = new ManualClock();
 
-const store = (): GatewayTokens =>
-  new GatewayTokens({ stateDir: join(scratch.directory, "home"), clock, random: randomBytes });
+const store = (): TokenFiles =>
+  new TokenFiles({ stateDir: join(scratch.directory, "home"), clock, random: randomBytes });
 
 const run = (...argv: string[]) => scratch.run(["tokens", ...argv], { clock });
 

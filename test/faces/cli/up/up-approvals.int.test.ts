@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { GatewayTokens } from "../../../../src/state/gateway-tokens.ts";
+import { TokenFiles } from "../../../../src/state/files/token-files.ts";
 import { systemClock } from "../../../../src/util/clock.ts";
 import { legacy, post } from "../../../endpoint/harness.ts";
 import { fixture } from "../../../support/boards.ts";
@@ -18,7 +18,7 @@ it("a call of a named token waits, is listed and allowed; its own rules restrict
   await stderr.until("/mcp.");
   const url = new URL(/http:\S+\/mcp/.exec(stderr.text)?.[0] ?? "");
   const stateDir = join(scratch.directory, "home");
-  const tokens = new GatewayTokens({ stateDir, clock: systemClock, random: randomBytes });
+  const tokens = new TokenFiles({ stateDir, clock: systemClock, random: randomBytes });
   const policy = { tools: { deny: ["docs/add"] } };
   const { text } = await tokens.add({ name: "ci", policy });
   const headers = { authorization: `Bearer ${text}` };

@@ -10,7 +10,8 @@ import { onTestFinished } from "vitest";
 import { gatewaySettings } from "../../../../src/config/gateway.ts";
 import { Access } from "../../../../src/faces/gateway/access/access.ts";
 import type { GatewaySettings } from "../../../../src/model/gateway-settings.ts";
-import { GatewayTokens } from "../../../../src/state/gateway-tokens.ts";
+import { LocalLimits } from "../../../../src/state/local-limits.ts";
+import { TokenFiles } from "../../../../src/state/files/token-files.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
 interface Reply {
@@ -22,7 +23,7 @@ interface Reply {
 
 export interface Rig {
   access: Access;
-  tokens: GatewayTokens;
+  tokens: TokenFiles;
   clock: ManualClock;
   port: number;
   /** The default token. */
@@ -42,13 +43,14 @@ export async function openRig(
 ): Promise<Rig> {
   const stateDir = await mkdtemp(join(tmpdir(), "plugboard-access-"));
   const clock = new ManualClock();
-  const tokens = new GatewayTokens({ stateDir, clock, random: randomBytes });
+  const tokens = new TokenFiles({ stateDir, clock, random: randomBytes });
   const token = await tokens.ensureDefault();
   const settings = { ...gatewaySettings(), ...given };
   const problems: string[] = [];
   const access = new Access({
     settings,
     tokens,
+    limits: new LocalLimits(clock),
     clock,
     network: { allow: networkAllow, env: {} },
     onProblem: (message) => problems.push(message),

@@ -3,9 +3,10 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { GatewayTokens, type NewToken } from "../../src/state/gateway-tokens.ts";
-import { type Clock, systemClock } from "../../src/util/clock.ts";
-import { ManualClock } from "../support/manual-clock.ts";
+import type { NewToken } from "../../../src/model/shared-state.ts";
+import { TokenFiles } from "../../../src/state/files/token-files.ts";
+import { type Clock, systemClock } from "../../../src/util/clock.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 
 let stateDir: string;
 let clock: ManualClock;
@@ -19,8 +20,8 @@ afterEach(async () => {
   await rm(stateDir, { recursive: true, force: true });
 });
 
-function open(at: Clock = clock): GatewayTokens {
-  return new GatewayTokens({ stateDir, clock: at, random: randomBytes });
+function open(at: Clock = clock): TokenFiles {
+  return new TokenFiles({ stateDir, clock: at, random: randomBytes });
 }
 
 const inGateway = (name: string): string => join(stateDir, "gateway", name);

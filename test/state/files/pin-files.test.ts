@@ -3,8 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { observe, toSighting } from "../../../src/guard/pins/pin.ts";
-import { PinStore, UNCHANGED } from "../../../src/guard/pins/pin-store.ts";
 import type { ServerPins } from "../../../src/model/pin.ts";
+import { UNCHANGED } from "../../../src/model/shared-state.ts";
+import { PinFiles } from "../../../src/state/files/pin-files.ts";
+import { memoryPins } from "../../../src/state/memory.ts";
 
 const id = { server: "my docs/1", key: "k" };
 const sighting = toSighting(
@@ -45,59 +47,9 @@ async function onlyFile(): Promise<string> {
   return join(stateDir, "pins", (await files())[0] ?? "");
 }
 
-describe("pins that an earlier version kept with secrets", () => {
-  const redact = (text: string): string => text.replaceAll("hunter2", "***");
-  const secretive = (mark: string, extra: string[] = []) =>
-    observe(
-      undefined,
-      id,
-      toSighting(
-        [
-          { name: "read", description: mark, inputSchema: { description: mark } },
-          { name: "write", inputSchema: {} },
-          ...extra.map((name) => ({ name, inputSchema: {} })),
-        ],
-        `Use ${mark}.`,
-        1,
-      ),
-    );
-
-  it("lose them when they are read, on disk as well, and still match the tools", async () => {
-    await new PinStore({ stateDir }).update(id, () => secretive("hunter2", ["a-hunter2"]));
-    expect(await readFile(await onlyFile(), "utf8")).toContain("hunter2");
-    const store = new PinStore({ stateDir, redact });
-    expect(await store.read(id)).toEqual({ kind: "pinned", pins: secretive("***") });
-    expect(await readFile(await onlyFile(), "utf8")).not.toContain("hunter2");
-    expect(await new PinStore({ stateDir }).read(id)).toEqual({
-      kind: "pinned",
-      pins: secretive("***"),
-    });
-  });
-
-  it("are marked until a board has removed them, whatever else happens to the pins", async () => {
-    const marked = async () => (await new PinStore({ stateDir }).list())[0]?.mayHoldSecrets;
-    await new PinStore({ stateDir }).update(id, () => secretive("nothing"));
-    expect(await marked()).toBe(undefined);
-    const { redacted: _, ...older } = JSON.parse(await readFile(await onlyFile(), "utf8"));
-    await writeFile(await onlyFile(), JSON.stringify(older));
-    expect(await marked()).toBe(true);
-    await new PinStore({ stateDir }).update(id, (before) => before && { ...before, seenWith: [] });
-    expect(await marked()).toBe(true);
-    await new PinStore({ stateDir, redact }).read(id);
-    expect(await marked()).toBe(undefined);
-  });
-
-  it("lose them when they change", async () => {
-    await new PinStore({ stateDir }).update(id, () => secretive("hunter2"));
-    const store = new PinStore({ stateDir, redact });
-    expect(await store.update(id, (before) => before)).toEqual(secretive("***"));
-    expect(await readFile(await onlyFile(), "utf8")).not.toContain("hunter2");
-  });
-});
-
 describe.each([
-  ["on disk", () => new PinStore({ stateDir })],
-  ["in memory", () => new PinStore()],
+  ["on disk", () => new PinFiles({ stateDir })],
+  ["in memory", () => memoryPins()],
 ])("pins %s", (_, make) => {
   it("are read back as they were written", async () => {
     const store = make();
@@ -139,13 +91,13 @@ describe.each([
 
 describe("on disk", () => {
   it("a server has one file, with a name that is fit for one, for its owner alone", async () => {
-    await new PinStore({ stateDir }).update(id, () => pins);
+    await new PinFiles({ stateDir }).update(id, () => pins);
     expect(await files()).toEqual([expect.stringMatching(/^my_docs_1-[0-9a-f]{16}\.json$/)]);
     expect((await stat(await onlyFile())).mode & 0o777).toBe(0o600);
   });
 
   it("nothing is written where nothing changed", async () => {
-    const store = new PinStore({ stateDir });
+    const store = new PinFiles({ stateDir });
     await store.update(id, () => pins);
     const { mtimeMs, ino } = await stat(await onlyFile());
     await store.update(id, (before) => before);
@@ -153,7 +105,7 @@ describe("on disk", () => {
   });
 
   it("several writers at once all have their say", async () => {
-    const stores = Array.from({ length: 8 }, () => new PinStore({ stateDir }));
+    const stores = Array.from({ length: 8 }, () => new PinFiles({ stateDir }));
     await stores[0]?.update(id, () => pins);
     await Promise.all(
       stores.map((store, at) =>
@@ -173,7 +125,7 @@ describe("on disk", () => {
   });
 
   it("a file that cannot be pins means that they are lost", async () => {
-    const store = new PinStore({ stateDir });
+    const store = new PinFiles({ stateDir });
     await store.update(id, () => pins);
     const path = await onlyFile();
     const whole = JSON.parse(await readFile(path, "utf8")) as Record<string, unknown>;
@@ -209,7 +161,7 @@ describe("on disk", () => {
   ])(
     "a server that was pinned misses %s, until it is forgotten or pinned again",
     async (_, lose) => {
-      const store = new PinStore({ stateDir });
+      const store = new PinFiles({ stateDir });
       await store.update(id, () => pins);
       const file = await onlyFile();
       await lose();
@@ -230,7 +182,7 @@ describe("on disk", () => {
   );
 
   it("pins of an older version are recorded when they are read", async () => {
-    const store = new PinStore({ stateDir });
+    const store = new PinFiles({ stateDir });
     await store.update(id, () => pins);
     await rm(join(stateDir, "pinned"), { recursive: true });
     await store.read(id);
@@ -241,7 +193,7 @@ describe("on disk", () => {
   it("rejects where it cannot write", async () => {
     await mkdir(join(stateDir, "file"), { recursive: true });
     await writeFile(join(stateDir, "file", "pins"), "");
-    const store = new PinStore({ stateDir: join(stateDir, "file") });
+    const store = new PinFiles({ stateDir: join(stateDir, "file") });
     await expect(store.update(id, () => pins)).rejects.toThrow();
   });
 });

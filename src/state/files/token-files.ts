@@ -5,41 +5,22 @@ import { hash as hashOnce, timingSafeEqual } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { TokenPolicy } from "../model/caller.ts";
-import { PlugboardError } from "../model/errors.ts";
-import { isJsonObject, type JsonObject } from "../model/json.ts";
-import type { Clock } from "../util/clock.ts";
-import { hasErrorCode } from "../util/error-code.ts";
-import { parseJson } from "../util/parse-json.ts";
-import { readRegularFile } from "../util/regular-file.ts";
-import { oneLine } from "../util/text.ts";
-import { readJsonFile, writeJsonFile } from "./json-file.ts";
-import { withLock } from "./lock.ts";
-
-export interface GatewayToken {
-  /** Sessions are bound to it, never to the token's bytes. */
-  id: string;
-  name: string;
-  /** The only agents it is for. Absent: every agent. */
-  agents?: readonly string[];
-  policy?: TokenPolicy;
-  /** Milliseconds since the epoch. */
-  createdAt: number;
-  expiresAt?: number;
-  /** To the minute. */
-  lastUsedAt?: number;
-}
-
-export type NewToken = Pick<GatewayToken, "name" | "agents" | "policy" | "expiresAt">;
-
-/** What checks requests needs of the tokens. */
-export interface TokenStore {
-  /** The token with these characters, unless it has expired or was revoked. */
-  find(text: string): GatewayToken | undefined;
-}
-
-/** The token that the gateway makes at its first start. */
-export const DEFAULT_TOKEN = "default";
+import type { TokenPolicy } from "../../model/caller.ts";
+import { PlugboardError } from "../../model/errors.ts";
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import {
+  DEFAULT_TOKEN,
+  type GatewayToken,
+  type NewToken,
+  type TokenStore,
+} from "../../model/shared-state.ts";
+import type { Clock } from "../../util/clock.ts";
+import { hasErrorCode } from "../../util/error-code.ts";
+import { parseJson } from "../../util/parse-json.ts";
+import { readRegularFile } from "../../util/regular-file.ts";
+import { oneLine } from "../../util/text.ts";
+import { readJsonFile, writeJsonFile } from "../json-file.ts";
+import { withLock } from "../lock.ts";
 
 const PREFIX = "plug_";
 const TOKEN_BYTES = 32;
@@ -59,14 +40,14 @@ interface StoredToken extends GatewayToken {
   hash: string;
 }
 
-export interface GatewayTokensOptions {
+export interface TokenFilesOptions {
   stateDir: string;
   clock: Clock;
   random: (bytes: number) => Buffer;
 }
 
-export class GatewayTokens implements TokenStore {
-  readonly #options: GatewayTokensOptions;
+export class TokenFiles implements TokenStore {
+  readonly #options: TokenFilesOptions;
   readonly #files: { token: string; named: string; used: string };
   #byHash = new Map<string, StoredToken>();
   #byId = new Map<string, StoredToken>();
@@ -76,7 +57,7 @@ export class GatewayTokens implements TokenStore {
   #lastNote: number;
   #noting: Promise<void> = Promise.resolve();
 
-  constructor(options: GatewayTokensOptions) {
+  constructor(options: TokenFilesOptions) {
     const directory = join(options.stateDir, "gateway");
     this.#options = options;
     this.#files = {
@@ -87,7 +68,6 @@ export class GatewayTokens implements TokenStore {
     this.#lastNote = options.clock.monotonic();
   }
 
-  /** The file with the default token. */
   get defaultFile(): string {
     return this.#files.token;
   }
@@ -124,7 +104,6 @@ export class GatewayTokens implements TokenStore {
     return token;
   }
 
-  /** Whether there is a token with this id that has not expired. */
   isValid(id: string): boolean {
     this.#look();
     const token = this.#byId.get(id);
@@ -132,7 +111,6 @@ export class GatewayTokens implements TokenStore {
     return token.expiresAt === undefined || token.expiresAt > this.#options.clock.now();
   }
 
-  /** Named tokens, oldest first; before them the default token, if there is one. */
   async list(): Promise<GatewayToken[]> {
     const used = await readJsonFile(this.#files.used, MAX_BYTES);
     const lastUse = isJsonObject(used) ? used : {};
@@ -144,7 +122,6 @@ export class GatewayTokens implements TokenStore {
     });
   }
 
-  /** The text is not kept: it can be shown only now. Rejects with INVALID_ARGUMENTS if the name is taken. */
   async add(given: NewToken): Promise<{ token: GatewayToken; text: string }> {
     const { clock, random } = this.#options;
     checkName(given.name);
@@ -167,7 +144,6 @@ export class GatewayTokens implements TokenStore {
     return { token, text };
   }
 
-  /** By name or id. Rejects with INVALID_ARGUMENTS if there is no such token. */
   async revoke(nameOrId: string): Promise<GatewayToken> {
     if (nameOrId === DEFAULT_TOKEN) {
       const found = readDefault(this.#files.token);
@@ -186,7 +162,6 @@ export class GatewayTokens implements TokenStore {
     return withoutHash(revoked);
   }
 
-  /** Notes which tokens were used since the last time. Never rejects. */
   async close(): Promise<void> {
     this.#note();
     await this.#noting;

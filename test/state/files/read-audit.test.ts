@@ -4,10 +4,13 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { AuditLog } from "../../../src/guard/audit/audit-log.ts";
 import type { AuditLine } from "../../../src/model/audit-entry.ts";
-import { readAudit, type ReadAuditOptions } from "../../../src/guard/audit/read-audit.ts";
 import { toLine } from "../../../src/guard/audit/record.ts";
+import type { ReadAuditOptions } from "../../../src/model/shared-state.ts";
+import { auditIn } from "../../../src/state/files/audit-file.ts";
+import { readAudit } from "../../../src/state/files/read-audit.ts";
+import { type Clock, systemClock } from "../../../src/util/clock.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
-import { record, Starts } from "./records.ts";
+import { record, Starts } from "../../guard/audit/records.ts";
 
 let directory: string;
 let file: string;
@@ -28,7 +31,7 @@ const toolOf = (each: AuditLine): string =>
 
 async function read(options: Partial<ReadAuditOptions> = {}): Promise<string[]> {
   const tools: string[] = [];
-  for await (const each of readAudit({ file, ...options })) tools.push(toolOf(each));
+  for await (const each of readAudit(file, systemClock, options)) tools.push(toolOf(each));
   return tools;
 }
 
@@ -104,12 +107,16 @@ describe("readAudit", () => {
 
 describe("following", () => {
   /** Reads in the background; `until` waits for a tool to come, `stop` ends it and gives all. */
-  function follow(options: Partial<ReadAuditOptions> = {}) {
+  function follow(options: ReadAuditOptions = {}, of: Clock = systemClock) {
     const controller = new AbortController();
     const tools: string[] = [];
     let said: () => void = () => {};
     const reading = (async () => {
-      const lines = readAudit({ file, follow: true, signal: controller.signal, ...options });
+      const lines = readAudit(file, of, {
+        follow: true,
+        signal: controller.signal,
+        ...options,
+      });
       for await (const each of lines) {
         tools.push(toolOf(each));
         said();
@@ -163,7 +170,7 @@ describe("following", () => {
   });
 
   it("does not lose or repeat a line when files are rotated", async () => {
-    const log = new AuditLog({ file, maxBytes: 1500 });
+    const log = new AuditLog({ trail: auditIn(file, { maxBytes: 1500 }) });
     const following = follow();
     const tools = Array.from({ length: 30 }, (_, at) => `t${at}`);
     for (const tool of tools) {
@@ -179,7 +186,7 @@ describe("following", () => {
   it("reads what is still written to a rotated file", async () => {
     await writeFile(file, line("a"));
     const clock = new ManualClock();
-    const following = follow({ clock });
+    const following = follow({}, clock);
     await following.until("a");
     await rename(file, rotated(1));
     await writeFile(file, line("b"));

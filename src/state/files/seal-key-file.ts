@@ -4,12 +4,13 @@
 import { createSecretKey } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { isJsonObject } from "../model/json.ts";
-import type { KeyRing, SealKey } from "../model/key-ring.ts";
-import type { Clock, Timer } from "../util/clock.ts";
-import { parseJson } from "../util/parse-json.ts";
-import { writeJsonFile } from "./json-file.ts";
-import { withLock } from "./lock.ts";
+import { isJsonObject } from "../../model/json.ts";
+import type { SealKey } from "../../model/key-ring.ts";
+import type { SealKeyRing, SealKeysOptions } from "../../model/shared-state.ts";
+import type { Clock, Timer } from "../../util/clock.ts";
+import { parseJson } from "../../util/parse-json.ts";
+import { writeJsonFile } from "../json-file.ts";
+import { withLock } from "../lock.ts";
 
 const FORMAT = 1;
 const KEY_BYTES = 32;
@@ -28,25 +29,21 @@ interface StoredKey extends SealKey {
   createdAt: number;
 }
 
-export interface SealKeysOptions {
+export interface SealKeyFileOptions extends SealKeysOptions {
   stateDir: string;
   clock: Clock;
   random: (bytes: number) => Buffer;
-  /** Milliseconds that anything sealed can be valid. */
-  keepFor: number;
-  /** Says what is wrong with the file, or that it cannot be written. The gateway goes on. */
-  onProblem: (message: string) => void;
 }
 
-export class SealKeys implements KeyRing {
-  readonly #options: SealKeysOptions;
+export class SealKeyFile implements SealKeyRing {
+  readonly #options: SealKeyFileOptions;
   readonly #file: string;
   /** Newest first. */
   #keys: readonly [StoredKey, ...StoredKey[]];
   #lastRead: number;
   #timer: Timer | undefined;
 
-  private constructor(options: SealKeysOptions, keys: readonly [StoredKey, ...StoredKey[]]) {
+  private constructor(options: SealKeyFileOptions, keys: readonly [StoredKey, ...StoredKey[]]) {
     this.#options = options;
     this.#file = sealKeysFile(options.stateDir);
     this.#keys = keys;
@@ -55,14 +52,14 @@ export class SealKeys implements KeyRing {
   }
 
   /** Rejects if a first key cannot be written. */
-  static async open(options: SealKeysOptions): Promise<SealKeys> {
+  static async open(options: SealKeyFileOptions): Promise<SealKeyFile> {
     const keys = readKeys(sealKeysFile(options.stateDir));
     if (keys.kind === "damaged") {
       options.onProblem(
         `${sealKeysFile(options.stateDir)} is damaged; it is replaced, and clients have to start new sessions`,
       );
     }
-    return new SealKeys(options, await renewedKeys(options));
+    return new SealKeyFile(options, await renewedKeys(options));
   }
 
   get current(): SealKey {
@@ -107,7 +104,7 @@ function sealKeysFile(stateDir: string): string {
 
 /** The keys in the file, with a new one if the newest is too old, and without those that nobody needs any more. */
 async function renewedKeys(
-  options: SealKeysOptions,
+  options: SealKeyFileOptions,
 ): Promise<readonly [StoredKey, ...StoredKey[]]> {
   const { stateDir, clock, keepFor } = options;
   const file = sealKeysFile(stateDir);
@@ -129,12 +126,12 @@ async function renewedKeys(
   });
 }
 
-function newKey(id: number, { clock, random }: SealKeysOptions): StoredKey {
+function newKey(id: number, { clock, random }: SealKeyFileOptions): StoredKey {
   return { id, key: createSecretKey(random(KEY_BYTES)), createdAt: clock.now() };
 }
 
 /** After the file was lost, what the lost key sealed most likely names no key at all. */
-function randomId({ random }: SealKeysOptions): number {
+function randomId({ random }: SealKeyFileOptions): number {
   return random(1)[0] ?? 0;
 }
 

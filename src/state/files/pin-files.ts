@@ -1,6 +1,7 @@
-// Keeps pins in one file per server definition, which several processes may change, or in memory only. A second,
-// small file beside them says that a definition was pinned, so that pins that are gone are missed.
+// Pins in files: one for each server definition, which several processes may change. A second, small file beside them
+// says that a definition was pinned, so that pins that are gone are missed.
 
+import { createHash } from "node:crypto";
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isJsonObject } from "../../model/json.ts";
@@ -13,14 +14,19 @@ import type {
   SeenValue,
   ServerPins,
 } from "../../model/pin.ts";
-import { type Redact, toolWithoutSecrets } from "../../model/without-secrets.ts";
-import { readJsonFile, writeJsonFile } from "../../state/json-file.ts";
-import { withLock } from "../../state/lock.ts";
+import {
+  type ChangePins,
+  type Invalidation,
+  type PinStore,
+  type StoredPins,
+  UNCHANGED,
+} from "../../model/shared-state.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { hasErrorCode } from "../../util/error-code.ts";
 import { makeDirectory } from "../../util/make-directory.ts";
-import { textHash, toolHash } from "./hash.ts";
 import { reasonOf } from "../../util/system-problem.ts";
+import { readJsonFile, writeJsonFile } from "../json-file.ts";
+import { withLock } from "../lock.ts";
 
 const FORMAT = 1;
 /** Holds the longest list of tools twice, with every character escaped. */
@@ -32,89 +38,53 @@ const SUFFIX = ".json";
 /** How long a closing board waits for another process to release the file. */
 const PATIENCE_MS = 5000;
 
-/** What `ChangePins` returns to leave everything as it is, also pins that are lost. */
-export const UNCHANGED = Symbol("unchanged");
-
-/**
- * Returning undefined removes the pins; returning the same object leaves them as they are. `lost` is set if there
- * were pins that cannot be had any more.
- */
-export type ChangePins = (
-  pins: ServerPins | undefined,
-  lost: LostPins | undefined,
-) => ServerPins | undefined | typeof UNCHANGED;
-
-export type StoredPins =
-  | { kind: "none" }
-  | { kind: "pinned"; pins: ServerPins }
-  | { kind: "lost"; lost: LostPins };
-
-export interface PinStoreOptions {
-  /** Without it, pins live as long as the store. */
-  stateDir?: string;
-  /** Removes secrets from pins that an earlier version kept with them. Without it, such pins stay as they are. */
-  redact?: Redact;
+export interface PinFilesOptions {
+  stateDir: string;
   clock?: Clock;
   logger?: Logger;
+  /** Is told of every change. */
+  changes?: Pick<Invalidation, "publish">;
 }
 
-export class PinStore {
-  readonly #directory: string | undefined;
+export class PinFiles implements PinStore {
+  readonly isPersistent = true;
+  readonly #directory: string;
   /** One file for each definition that was pinned. It is not in the directory of the pins: that may be deleted whole. */
   readonly #known: string;
-  readonly #redact: Redact | undefined;
   readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #memory = new Map<string, ServerPins>();
+  readonly #changes: Pick<Invalidation, "publish"> | undefined;
 
-  constructor({
-    stateDir,
-    redact,
-    clock = systemClock,
-    logger = silentLogger,
-  }: PinStoreOptions = {}) {
-    this.#redact = redact;
-    this.#directory = stateDir === undefined ? undefined : join(stateDir, "pins");
-    this.#known = join(stateDir ?? "", "pinned");
+  constructor({ stateDir, clock = systemClock, logger = silentLogger, changes }: PinFilesOptions) {
+    this.#changes = changes;
+    this.#directory = join(stateDir, "pins");
+    this.#known = join(stateDir, "pinned");
     this.#clock = clock;
     this.#logger = logger;
   }
 
-  /** The pins outlive this process, and other processes can change them. */
-  get isPersistent(): boolean {
-    return this.#directory !== undefined;
-  }
-
   async read(id: PinnedServer): Promise<StoredPins> {
     const name = fileName(id);
-    if (this.#directory === undefined) return asStored(this.#memory.get(name));
-    const stored = await this.#readStored(this.#directory, name, id);
-    if (stored.kind !== "pinned") return stored;
+    const stored = await this.#readStored(name, id);
     // Older versions did not keep a record of what was pinned.
-    if ((await this.#record(name)) === "absent") {
+    if (stored.kind === "pinned" && (await this.#record(name)) === "absent") {
       await this.#writeRecord(name, id).catch((error: unknown) =>
         this.#logger.warn("pins could not be recorded", { reason: reasonOf(error) }),
       );
     }
-    const clean = withoutSecrets(stored.pins, this.#redact);
-    // If they cannot be written now, they are with the next change.
-    if (clean !== stored.pins) await this.update(id, (pins) => pins).catch(() => undefined);
-    return { kind: "pinned", pins: clean };
+    return stored;
   }
 
-  /** Changes what is stored at that moment. Resolves to what is stored afterwards; rejects if it cannot be written. */
   async update(id: PinnedServer, change: ChangePins): Promise<ServerPins | undefined> {
     const name = fileName(id);
-    if (this.#directory === undefined) return this.#updateMemory(name, change);
-    const directory = this.#directory;
-    const path = join(directory, name);
-    await makeDirectory(directory);
+    const path = join(this.#directory, name);
+    await makeDirectory(this.#directory);
+    let isChanged = false;
     const task = async (): Promise<ServerPins | undefined> => {
-      const stored = await this.#readStored(directory, name, id);
+      const stored = await this.#readStored(name, id);
       const before = stored.kind === "pinned" ? stored.pins : undefined;
-      const clean = before && withoutSecrets(before, this.#redact);
-      const after = change(clean, stored.kind === "lost" ? stored.lost : undefined);
-      if (after === UNCHANGED) return clean;
+      const after = change(before, stored.kind === "lost" ? stored.lost : undefined);
+      if (after === UNCHANGED) return before;
       if (after === undefined) {
         // In this order: pins without a record are only older ones, a record without pins means that they are lost.
         await rm(join(this.#known, name), { force: true });
@@ -123,21 +93,21 @@ export class PinStore {
         await writeJsonFile(path, toFile(after));
         if (before === undefined) await this.#writeRecord(name, id);
       }
+      isChanged = after !== before;
       return after;
     };
-    return withLock(`${path}.lock`, this.#clock, task, PATIENCE_MS);
+    const after = await withLock(`${path}.lock`, this.#clock, task, PATIENCE_MS);
+    if (isChanged) await this.#changes?.publish("pins");
+    return after;
   }
 
-  /** Ordered by name; several definitions of one name follow each other. */
   async list(): Promise<ServerPins[]> {
-    const all = this.#directory === undefined ? [...this.#memory.values()] : await this.#readAll();
-    return all.sort((a, b) => compareText(a.server, b.server) || compareText(a.key, b.key));
+    const names = await jsonFiles(this.#directory);
+    const pins = await Promise.all(names.map((name) => readPins(join(this.#directory, name))));
+    return pins.filter((each) => each !== undefined).sort(byName);
   }
 
-  /** The definitions that were pinned and whose pins are missing or cannot be read. */
   async lost(): Promise<LostPins[]> {
-    const directory = this.#directory;
-    if (directory === undefined) return [];
     const records = await Promise.all(
       (await jsonFiles(this.#known)).map(async (name) => {
         const id = await readJsonFile(join(this.#known, name), MAX_RECORD_BYTES);
@@ -145,34 +115,14 @@ export class PinStore {
       }),
     );
     const known = records.filter((each) => each !== undefined);
-    const stored = await Promise.all(
-      known.map((id) => this.#readStored(directory, fileName(id), id)),
-    );
-    return stored
-      .flatMap((each) => (each.kind === "lost" ? [each.lost] : []))
-      .sort((a, b) => compareText(a.server, b.server) || compareText(a.key, b.key));
+    const stored = await Promise.all(known.map((id) => this.#readStored(fileName(id), id)));
+    return stored.flatMap((each) => (each.kind === "lost" ? [each.lost] : [])).sort(byName);
   }
 
-  #updateMemory(name: string, change: ChangePins): ServerPins | undefined {
-    const before = this.#memory.get(name);
-    const after = change(before, undefined);
-    if (after === UNCHANGED) return before;
-    if (after === undefined) this.#memory.delete(name);
-    else this.#memory.set(name, after);
-    return after;
-  }
-
-  async #readAll(): Promise<ServerPins[]> {
-    const directory = this.#directory ?? "";
-    const names = await jsonFiles(directory);
-    const pins = await Promise.all(names.map((name) => readPins(join(directory, name))));
-    return pins.filter((each) => each !== undefined);
-  }
-
-  async #readStored(directory: string, name: string, id: PinnedServer): Promise<StoredPins> {
-    const path = join(directory, name);
+  async #readStored(name: string, id: PinnedServer): Promise<StoredPins> {
+    const path = join(this.#directory, name);
     const pins = await readPins(path);
-    if (pins !== undefined) return asStored(pins);
+    if (pins !== undefined) return { kind: "pinned", pins };
     const lost = (why: LostPins["why"]): StoredPins => ({
       kind: "lost",
       lost: { server: id.server, key: id.key, file: path, why },
@@ -188,10 +138,6 @@ export class PinStore {
   async #writeRecord(name: string, { server, key }: PinnedServer): Promise<void> {
     await writeJsonFile(join(this.#known, name), { server, key });
   }
-}
-
-function asStored(pins: ServerPins | undefined): StoredPins {
-  return pins === undefined ? { kind: "none" } : { kind: "pinned", pins };
 }
 
 async function readPins(path: string): Promise<ServerPins | undefined> {
@@ -219,53 +165,19 @@ function isPinnedServer(value: unknown): value is PinnedServer {
 
 function fileName({ server, key }: PinnedServer): string {
   const readable = server.replace(/[^A-Za-z0-9_-]+/g, "_").slice(0, 40);
-  return `${readable}-${textHash(JSON.stringify([server, key])).slice(0, 16)}${SUFFIX}`;
+  const hash = createHash("sha256")
+    .update(JSON.stringify([server, key]))
+    .digest("hex");
+  return `${readable}-${hash.slice(0, 16)}${SUFFIX}`;
+}
+
+function byName(a: PinnedServer, b: PinnedServer): number {
+  return compareText(a.server, b.server) || compareText(a.key, b.key);
 }
 
 function compareText(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
-}
-
-/** The same pins if they have no secrets. A tool that is left out when it is listed has no pin either. */
-function withoutSecrets(given: ServerPins, redact: Redact | undefined): ServerPins {
-  if (redact === undefined) return given;
-  const { mayHoldSecrets = false, ...pins } = given;
-  let isChanged = mayHoldSecrets;
-  const clean = <Value>(
-    pin: Pin<Value>,
-    cleanValue: (value: Value) => Value,
-    hashOf: (value: Value) => string,
-  ): Pin<Value> => {
-    const seen = (sight: SeenValue<Value>): SeenValue<Value> => {
-      const value = cleanValue(sight.value);
-      if (value === sight.value) return sight;
-      isChanged = true;
-      return { ...sight, value, hash: hashOf(value) };
-    };
-    switch (pin.kind) {
-      case "pinned":
-        return { ...pin, approved: seen(pin.approved) };
-      case "changed":
-        return { ...pin, approved: seen(pin.approved), pending: seen(pin.pending) };
-      case "new":
-        return { ...pin, pending: seen(pin.pending) };
-    }
-  };
-  const leftOut = new Set<string>();
-  const tools = new Map<string, Pin<PinnedTool>>();
-  for (const [name, pin] of pins.tools) {
-    const cleanTool = (tool: PinnedTool): PinnedTool => {
-      const told = toolWithoutSecrets(tool, redact);
-      if (typeof told !== "string") return told;
-      leftOut.add(name);
-      return tool;
-    };
-    const cleaned = clean(pin, cleanTool, toolHash);
-    if (!leftOut.has(name)) tools.set(name, cleaned);
-  }
-  const instructions = clean(pins.instructions, redact, textHash);
-  return isChanged || leftOut.size > 0 ? { ...pins, instructions, tools } : given;
 }
 
 type Check<Value> = (value: unknown) => value is Value;

@@ -3,16 +3,41 @@
 
 import { fstatSync, readSync, type Stats, writeSync } from "node:fs";
 import { type FileHandle, lstat, open, rename, rm } from "node:fs/promises";
-import { dirname, extname } from "node:path";
+import { dirname } from "node:path";
 import { PlugboardError } from "../../model/errors.ts";
-import type { Clock } from "../../util/clock.ts";
+import type { AuditSink, AuditTrail } from "../../model/shared-state.ts";
+import { type Clock, systemClock } from "../../util/clock.ts";
 import { makeDirectory } from "../../util/make-directory.ts";
-import { tryLock } from "../../state/lock.ts";
+import { tryLock } from "../lock.ts";
+import { readAudit, rotatedFiles } from "./read-audit.ts";
+
+const MAX_BYTES = 10 * 1024 * 1024;
 
 export interface AuditFileOptions {
-  path: string;
-  clock: Clock;
   /** The file is rotated before it grows beyond this. */
+  maxBytes?: number;
+  clock?: Clock;
+}
+
+/** The audit in a file and those it was rotated to. */
+export function auditIn(file: string, options: AuditFileOptions = {}): AuditTrail {
+  const { maxBytes = MAX_BYTES, clock = systemClock } = options;
+  return {
+    where: file,
+    open: (onRotateFailed) => new AuditFile({ path: file, maxBytes, onRotateFailed }),
+    read: (given) => readAudit(file, clock, given),
+    async obstacle() {
+      if (!(await lstat(file).catch(() => undefined))?.isSymbolicLink()) return undefined;
+      return {
+        message: `${file} is a symbolic link, so new calls are not recorded in it`,
+        hint: "remove the link, or name the file that it leads to in audit.file",
+      };
+    },
+  };
+}
+
+interface OpenAuditFileOptions {
+  path: string;
   maxBytes: number;
   /** The file then keeps growing. */
   onRotateFailed: (error: unknown) => void;
@@ -21,8 +46,6 @@ export interface AuditFileOptions {
 /** Reading it too, to see how it ends. */
 const APPEND = "a+";
 const NEWLINE = Buffer.from("\n");
-/** Rotated files that are kept. */
-const KEEP = 5;
 
 interface OpenFile {
   handle: FileHandle;
@@ -32,13 +55,13 @@ interface OpenFile {
   isTorn: boolean;
 }
 
-export class AuditFile {
-  readonly #options: AuditFileOptions;
+class AuditFile implements AuditSink {
+  readonly #options: OpenAuditFileOptions;
   #open: OpenFile | undefined;
   /** The last append may have ended in the middle of a line. */
   #isTorn = false;
 
-  constructor(options: AuditFileOptions) {
+  constructor(options: OpenAuditFileOptions) {
     this.#options = options;
   }
 
@@ -63,7 +86,7 @@ export class AuditFile {
    * Appends the first `length` bytes to the file that is open, and blocks until it is done. The file may have been renamed since: the next
    * `append` notices that, and whoever reads the audit reads the renamed file too.
    */
-  appendNow(bytes: Buffer, length: number): void {
+  appendNow(bytes: Buffer, length: number): undefined {
     const file = this.#open?.fd;
     if (file === undefined) throw new Error("the audit is not open");
     try {
@@ -151,13 +174,6 @@ async function look(path: string): Promise<Stats | undefined> {
   const kind = found.isSymbolicLink() ? "a symbolic link" : "not a regular file";
   const message = `${path} is ${kind}; remove it, or name another file in audit.file`;
   throw new PlugboardError("CONFIG_INVALID", message);
-}
-
-/** `audit.1.jsonl` … for `audit.jsonl`, the newest first. */
-export function rotatedFiles(file: string): string[] {
-  const extension = extname(file);
-  const stem = file.slice(0, file.length - extension.length);
-  return Array.from({ length: KEEP }, (_, at) => `${stem}.${at + 1}${extension}`);
 }
 
 async function rotate(file: string): Promise<void> {

@@ -2,8 +2,9 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { FilePendingApprovals, type PendingApproval } from "../../src/state/pending-approvals.ts";
-import { ManualClock } from "../support/manual-clock.ts";
+import type { PendingApproval } from "../../../src/model/shared-state.ts";
+import { PendingApprovalFiles } from "../../../src/state/files/pending-approval-files.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 
 const clock = new ManualClock();
 
@@ -36,12 +37,12 @@ async function open() {
   onTestFinished(() => rm(stateDir, { recursive: true, force: true }));
   const directory = join(stateDir, "gateway", "approvals");
   // As two processes see it.
-  const [gateway, person] = [1, 2].map(() => new FilePendingApprovals(stateDir, clock));
+  const [gateway, person] = [1, 2].map(() => new PendingApprovalFiles(stateDir, clock));
   if (gateway === undefined || person === undefined) throw new Error("there are two");
   return { gateway, person, directory };
 }
 
-const answers = async (store: FilePendingApprovals, of: PendingApproval) => [
+const answers = async (store: PendingApprovalFiles, of: PendingApproval) => [
   ...(await store.answersTo([of])),
 ];
 

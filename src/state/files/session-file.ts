@@ -4,31 +4,14 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { appendFile, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { isJsonObject, type JsonObject } from "../model/json.ts";
-import type { Clock } from "../util/clock.ts";
-import { makeDirectory } from "../util/make-directory.ts";
-import { parseJson } from "../util/parse-json.ts";
-import { withLock } from "./lock.ts";
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import type { SessionNotes, SessionStore } from "../../model/shared-state.ts";
+import type { Clock } from "../../util/clock.ts";
+import { makeDirectory } from "../../util/make-directory.ts";
+import { parseJson } from "../../util/parse-json.ts";
+import { withLock } from "../lock.ts";
 
-export interface SessionNotes {
-  logLevel?: string;
-  /** URIs as the client knows them. */
-  subscriptions?: readonly string[];
-}
-
-/** Sessions are known by their nonce. Times are in milliseconds since the epoch. */
-export interface SessionStore {
-  isRevoked(nonce: string): boolean;
-  /** Holds at once; resolves when it also holds after a restart. Never rejects. */
-  revoke(nonce: string, expiresAt: number): Promise<void>;
-  get(nonce: string): SessionNotes | undefined;
-  /** Replaces what was noted. Never rejects. */
-  set(nonce: string, expiresAt: number, notes: SessionNotes): Promise<void>;
-  /** Resolves when everything is written. */
-  close(): Promise<void>;
-}
-
-export interface FileSessionStoreOptions {
+export interface SessionFileOptions {
   stateDir: string;
   clock: Clock;
   /** What was to be written still holds in this process. */
@@ -55,7 +38,7 @@ const FILE_MODE = 0o600;
 /**
  * A file of lines, each with what is new of one session. It is rewritten when most of its lines say nothing any more.
  */
-export class FileSessionStore implements SessionStore {
+export class SessionFile implements SessionStore {
   readonly #file: string;
   readonly #clock: Clock;
   readonly #onWriteError: (error: unknown) => void;
@@ -69,7 +52,7 @@ export class FileSessionStore implements SessionStore {
   #isWriteDue = false;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor({ stateDir, clock, onWriteError }: FileSessionStoreOptions) {
+  constructor({ stateDir, clock, onWriteError }: SessionFileOptions) {
     this.#file = join(stateDir, "gateway", "sessions.jsonl");
     this.#clock = clock;
     this.#onWriteError = onWriteError;

@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { SealKeys } from "../../src/state/seal-keys.ts";
-import { type Clock, systemClock } from "../../src/util/clock.ts";
-import { ManualClock } from "../support/manual-clock.ts";
+import { SealKeyFile } from "../../../src/state/files/seal-key-file.ts";
+import { type Clock, systemClock } from "../../../src/util/clock.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 
 const HOUR = 60 * 60 * 1000;
 const DAY = 24 * HOUR;
@@ -14,7 +14,7 @@ let stateDir: string;
 let file: string;
 let clock: ManualClock;
 let problems: string[];
-let opened: SealKeys[];
+let opened: SealKeyFile[];
 
 beforeEach(async () => {
   stateDir = await mkdtemp(join(tmpdir(), "plugboard-keys-"));
@@ -29,9 +29,9 @@ afterEach(async () => {
   await rm(stateDir, { recursive: true, force: true });
 });
 
-async function open(at: Clock = clock): Promise<SealKeys> {
+async function open(at: Clock = clock): Promise<SealKeyFile> {
   const onProblem = (message: string): void => void problems.push(message);
-  const keys = await SealKeys.open({
+  const keys = await SealKeyFile.open({
     stateDir,
     clock: at,
     random: randomBytes,
@@ -58,7 +58,7 @@ async function until(isDone: () => boolean): Promise<void> {
   }
 }
 
-describe("SealKeys", () => {
+describe("SealKeyFile", () => {
   it("makes a key at the first start, which only its owner can read, and keeps it", async () => {
     const first = await open();
     expect((await stat(file)).mode & 0o777).toBe(0o600);

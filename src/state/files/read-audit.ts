@@ -2,6 +2,7 @@
 // that are there already, one about a call that started is left out if there is one about its end.
 
 import { type FileHandle, stat } from "node:fs/promises";
+import { extname } from "node:path";
 import type {
   AuditEntry,
   AuditLine,
@@ -11,23 +12,12 @@ import type {
 } from "../../model/audit-entry.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, tryParseJson } from "../../model/json.ts";
-import { type Clock, pause, systemClock } from "../../util/clock.ts";
+import type { ReadAuditOptions } from "../../model/shared-state.ts";
+import { type Clock, pause } from "../../util/clock.ts";
 import { openRegularFile } from "../../util/regular-file.ts";
-import { rotatedFiles } from "./audit-file.ts";
 
-export interface ReadAuditOptions {
-  file: string;
-  /** Go on after the end, until the signal aborts. */
-  follow?: boolean;
-  filter?: (line: AuditLine) => boolean;
-  /** Reads only this many of the last lines that are there already. */
-  last?: number;
-  signal?: AbortSignal;
-  clock?: Clock;
-  /** For each line that is not one of an audit: torn, changed, or of another program. */
-  onDamage?: () => void;
-}
-
+/** Rotated files that are kept. */
+const KEEP = 5;
 const POLL_MS = 200;
 const CHUNK = 64 * 1024;
 /** No line of an audit is longer. Longer ones are skipped. */
@@ -35,9 +25,12 @@ const LONGEST_LINE = 1024 * 1024;
 const NEWLINE = 0x0a;
 
 /** A call that starts while the audit is followed is given twice: when it starts and when it ends. Rejects if a file cannot be read. */
-export async function* readAudit(options: ReadAuditOptions): AsyncGenerator<AuditLine> {
-  const { file, follow = false, last = Infinity } = options;
-  const { signal = new AbortController().signal, clock = systemClock } = options;
+export async function* readAudit(
+  file: string,
+  clock: Clock,
+  options: ReadAuditOptions,
+): AsyncGenerator<AuditLine> {
+  const { follow = false, last = Infinity, signal = new AbortController().signal } = options;
   // The oldest first, the current one last. A renamed file stays open until no process writes to it any more.
   let tails: Tail[] = [];
   try {
@@ -96,6 +89,13 @@ async function openNew(file: string, known: readonly Tail[]): Promise<Tail[]> {
     if (isKnown) break;
   }
   return found;
+}
+
+/** `audit.1.jsonl` … for `audit.jsonl`, the newest first. */
+export function rotatedFiles(file: string): string[] {
+  const extension = extname(file);
+  const stem = file.slice(0, file.length - extension.length);
+  return Array.from({ length: KEEP }, (_, at) => `${stem}.${at + 1}${extension}`);
 }
 
 async function* lastOf(lines: AsyncIterable<AuditLine>, last: number): AsyncGenerator<AuditLine> {

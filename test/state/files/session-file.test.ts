@@ -3,8 +3,9 @@ import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/prom
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { FileSessionStore, type SessionStore } from "../../src/state/session-store.ts";
-import { ManualClock } from "../support/manual-clock.ts";
+import type { SessionStore } from "../../../src/model/shared-state.ts";
+import { SessionFile } from "../../../src/state/files/session-file.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 
 let stateDir: string;
 let file: string;
@@ -24,12 +25,12 @@ afterEach(async () => {
 
 function open(): SessionStore {
   const onWriteError = (error: unknown): void => void errors.push(error);
-  return new FileSessionStore({ stateDir, clock, onWriteError });
+  return new SessionFile({ stateDir, clock, onWriteError });
 }
 
 const later = (ms: number): number => clock.now() + ms;
 
-describe("FileSessionStore", () => {
+describe("SessionFile", () => {
   it("knows nothing of a session that nobody noted anything for", () => {
     const store = open();
     expect(store.get("a")).toBeUndefined();

@@ -4,43 +4,16 @@
 import { createHash } from "node:crypto";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { ApprovalAnswer, ApprovalRequest } from "../model/approval.ts";
-import type { Caller } from "../model/caller.ts";
-import { isJsonObject } from "../model/json.ts";
-import { canonicalJson } from "../util/canonical-json.ts";
-import type { Clock } from "../util/clock.ts";
-import { readJsonFile, writeJsonFile } from "./json-file.ts";
-import { ownerName, ownerState } from "./process-owner.ts";
-
-export interface PendingApproval {
-  /** Short, since people type it. */
-  id: string;
-  caller: Caller;
-  agent: string;
-  /** What the person sees. Its `hash` is that of the definitions of the tool and its server. */
-  request: ApprovalRequest;
-  /** Hash of the arguments. */
-  argsHash: string;
-  /** Milliseconds since the epoch. */
-  createdAt: number;
-  expiresAt: number;
-}
-
-export interface PendingApprovals {
-  /** Rejects if the question cannot be put where others find it. */
-  put(question: PendingApproval): Promise<void>;
-  /** The questions that still wait, oldest first. */
-  list(): Promise<PendingApproval[]>;
-  /** False if nobody waits for the answer any more. Rejects if it cannot be passed on. */
-  answer(question: PendingApproval, answer: ApprovalAnswer): Promise<boolean>;
-  /** The answers to these questions that have come so far. */
-  answersTo(questions: readonly PendingApproval[]): Promise<Map<string, ApprovalAnswer>>;
-  /** Never rejects. */
-  remove(question: PendingApproval): Promise<void>;
-}
-
-/** A question of more is not put. */
-export const MOST_ARGUMENT_BYTES = 1024 * 1024;
+import type { ApprovalAnswer } from "../../model/approval.ts";
+import { isJsonObject } from "../../model/json.ts";
+import {
+  MOST_ARGUMENT_BYTES,
+  type PendingApproval,
+  type PendingApprovals,
+} from "../../model/shared-state.ts";
+import type { Clock } from "../../util/clock.ts";
+import { readJsonFile, writeJsonFile } from "../json-file.ts";
+import { ownerName, ownerState } from "../process-owner.ts";
 
 const FORMAT = 1;
 const MAX_BYTES = 16 * MOST_ARGUMENT_BYTES;
@@ -49,7 +22,7 @@ const ANSWER = ".answer.json";
 const ANSWERS: readonly unknown[] = ["once", "always", "refuse"] satisfies ApprovalAnswer[];
 
 /** Two files each: the question, and beside it the answer. */
-export class FilePendingApprovals implements PendingApprovals {
+export class PendingApprovalFiles implements PendingApprovals {
   readonly #directory: string;
   readonly #clock: Pick<Clock, "now">;
 
@@ -135,10 +108,6 @@ export class FilePendingApprovals implements PendingApprovals {
   #answerFile(id: string): string {
     return join(this.#directory, id + ANSWER);
   }
-}
-
-export function hashOfArguments(args: object): string {
-  return createHash("sha256").update(canonicalJson(args)).digest("hex");
 }
 
 /** What an answer is bound to. */
