@@ -69,22 +69,24 @@ export async function openClientBoard(
       ...declineUnattributed(logger),
     },
   );
-  const about = emptyBecause(agent, stateDir);
+  const empty = whyEmpty(agent, stateDir);
+  if (empty !== undefined) logger.warn(empty);
   return {
     board,
     workspace,
     hasSessionServers: servers.some(({ scope, enabled }) => scope === "session" && enabled),
     roots,
-    ...(about !== undefined && { about }),
+    // A client cannot see why a board is empty.
+    ...(empty !== undefined && { about: `${empty} Tell the user.` }),
     ...(names === "{tool}" && servers.length === 1 && { keepsApps: true }),
   };
 }
 
-/** A client cannot see why a board is empty, so it is told, with what to do about it. */
-function emptyBecause(agent: AgentConfig, stateDir: string): string | undefined {
+/** Why a board has no tools, and what to do about it. Undefined if it has some. */
+function whyEmpty(agent: AgentConfig, stateDir: string): string | undefined {
   const { untrusted, file, servers, nativeModules = [] } = agent;
   if (untrusted !== undefined) {
-    return `Plugboard offers no tools, because ${untrusted.remedy}. Then restart Plugboard. Tell the user.`;
+    return `Plugboard offers no tools, because ${untrusted.remedy}. Then restart Plugboard.`;
   }
   if (nativeModules.length > 0 || servers.some(({ enabled }) => enabled)) return undefined;
   const where = file ?? join(stateDir, "plugboard.json");
@@ -98,5 +100,5 @@ function emptyBecause(agent: AgentConfig, stateDir: string): string | undefined 
     servers.length > 0
       ? 'To use one, remove its "enabled": false'
       : `To add servers, list them in agents.defaults.mcp.servers of ${where}`;
-  return `Plugboard offers no tools, because ${why}. ${remedy}, then restart Plugboard. Tell the user.`;
+  return `Plugboard offers no tools, because ${why}. ${remedy}, then restart Plugboard.`;
 }

@@ -94,6 +94,7 @@ export class Client {
   #subscriptions: Set<string> | undefined;
   #asked: Map<RequestId, Deferred<Answer>> | undefined;
   #questions = 0;
+  #isGone = false;
   readonly #idPrefix: string;
   #calls = 0;
 
@@ -198,8 +199,14 @@ export class Client {
     this.#asked?.get(id)?.resolve(answer);
   }
 
+  /** Whether it has been disconnected. Requests that were in flight then are still answered. */
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
   /** The client is gone: nobody waits for its requests any more. */
   gone(): void {
+    this.#isGone = true;
     for (const { controller } of this.#inFlight.values()) controller.abort();
     for (const asked of this.#asked?.values() ?? []) {
       asked.resolve(refuse(RPC.internalError, "the client is gone"));

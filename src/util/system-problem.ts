@@ -53,6 +53,10 @@ const GONE: SystemProblem = {
   message: "the working directory does not exist any more",
   hint: "change to a directory that exists, and try again",
 };
+const NO_DIRECTORY: SystemProblem = {
+  message: "the directory % cannot be made",
+  hint: "check its path; Plugboard's own files are where PLUGBOARD_HOME says",
+};
 const TOO_DEEP: SystemProblem = {
   message: "a value is nested too deep to be processed",
   hint: "make it flatter",
@@ -64,13 +68,19 @@ export function systemProblem(error: unknown): SystemProblem | undefined {
   if (error instanceof RangeError && /call stack/i.test(error.message)) return TOO_DEEP;
   const { code, syscall, path, dest } = error as NodeJS.ErrnoException & { dest?: unknown };
   if (code === "ENOENT" && syscall === "uv_cwd") return GONE;
-  const problem = typeof syscall === "string" ? PROBLEMS.get(code) : undefined;
+  const problem = typeof syscall === "string" ? problemOf(code, syscall) : undefined;
   if (problem === undefined) return undefined;
   // A file is written under another name first, and renamed.
   const file = [code === "EISDIR" ? dest : undefined, path].find(
     (each) => typeof each === "string",
   );
   return { ...problem, message: problem.message.replace("%", () => file ?? "a file") };
+}
+
+/** What is missing is for the caller to say, except for a directory that was about to be made. */
+function problemOf(code: unknown, syscall: string): SystemProblem | undefined {
+  const isMissing = code === "ENOENT" || code === "ENOTDIR";
+  return isMissing && syscall === "mkdir" ? NO_DIRECTORY : PROBLEMS.get(code);
 }
 
 /** For a log line or a message that says what failed already: only why. */

@@ -37,6 +37,18 @@ it.each<[string, unknown, message: string, hint: string]>([
     "/a is a directory",
     "move",
   ],
+  [
+    "no place for a directory",
+    failed("ENOENT", "mkdir", "/a"),
+    "the directory /a cannot be made",
+    "PLUGBOARD_HOME",
+  ],
+  [
+    "a file in the way of a directory",
+    failed("ENOTDIR", "mkdir", "/a/b"),
+    "the directory /a/b cannot be made",
+    "path",
+  ],
   ["no working directory", failed("ENOENT", "uv_cwd"), "the working directory does not", "change"],
   ["a deep value", overflow(), "a value is nested too deep to be processed", "flatter"],
 ])("%s is said in words, with what to do", (_, error, message, hint) => {

@@ -110,7 +110,10 @@ export const agentSchema = object({ ...agent, id: verified(agentIdProblem) }, ag
 export type AgentSettings = Infer<typeof defaultsSchema>;
 
 function agentIdProblem(id: string): string | undefined {
-  return nameProblem(id, "default");
+  return nameProblem(id, {
+    name: "default",
+    meaning: "the agent that every file has, made of agents.defaults",
+  });
 }
 
 function modelIdProblem(id: string): string | undefined {
@@ -194,7 +197,7 @@ export const rootSchema = object(
     }).optional(),
     audit: audit.optional(),
     models: object({
-      providers: mapOf(modelProvider, (name) => nameProblem(name, "")).optional(),
+      providers: mapOf(modelProvider, (name) => nameProblem(name)).optional(),
     }).optional(),
   },
   rootAdvice,

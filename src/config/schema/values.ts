@@ -17,11 +17,14 @@ export function bytes(max: number): Schema<number> {
 }
 
 export function serverNameProblem(name: string): string | undefined {
-  return nameProblem(name, "native");
+  return nameProblem(name, { name: "native", meaning: "the native tools" });
 }
 
 /** `reserved` is the one name that means something already. */
-export function nameProblem(name: string, reserved: string): string | undefined {
+export function nameProblem(
+  name: string,
+  reserved?: { name: string; meaning: string },
+): string | undefined {
   const length = Array.from(name).length;
   if (length < 1 || length > LONGEST_NAME) {
     return `is a name of ${length} characters; expected 1 to ${LONGEST_NAME}`;
@@ -31,7 +34,7 @@ export function nameProblem(name: string, reserved: string): string | undefined 
     return "has a control character in its name; expected one without";
   }
   if (name !== name.trim()) return "has a space at an end of its name; expected one without";
-  if (name === reserved) return "is a reserved name; expected another one";
+  if (name === reserved?.name) return `is the name of ${reserved.meaning}; expected another one`;
   return undefined;
 }
 

@@ -282,6 +282,11 @@ function lostCall(name: string): CallOutcome {
   return { content: [{ type: "text", text }], isError: true };
 }
 
+const CUT_OFF = {
+  type: "text",
+  text: "It was cancelled because Plugboard is stopping, or because the client has ended its session.",
+} as const;
+
 function toAnswer(outcome: CallOutcome, exchange: Exchange): Answer {
   const { content, structuredContent, isError, _meta, failure } = outcome;
   const { client } = exchange;
@@ -292,9 +297,11 @@ function toAnswer(outcome: CallOutcome, exchange: Exchange): Answer {
   if (client.era === "modern" && serverError?.code === RPC.missingCapability) {
     return refuse(serverError.code, failure?.message ?? "", serverError.data);
   }
+  // The client has not cancelled the call, so it is told who has.
+  const isCutOff = failure?.code === "CANCELLED" && client.isGone;
   return {
     result: {
-      content,
+      content: isCutOff ? [...content, CUT_OFF] : content,
       ...(structuredContent !== undefined && { structuredContent }),
       ...(isError === true && { isError }),
       ...(_meta !== undefined && { _meta }),

@@ -123,9 +123,12 @@ export class ApprovalDesk {
       throw refusal(request, `must be approved, and nobody can be asked: ${why}`, REMEDY, cause);
     }
     const tool = oneLine(request.tool, 200);
-    const message = `waits for approval of ${tool}: plugboard approvals allow ${id}`;
-    tell(message);
-    logger.warn(`a call of ${oneLine(caller.label, 100)} ${message}`, { for: duration(waitMs) });
+    const command = `plugboard approvals allow ${id}`;
+    tell(`waits for approval of ${tool}: ${command}`);
+    const who = oneLine(caller.label, 100);
+    logger.warn(
+      `a call of ${who} waits up to ${duration(waitMs)} for approval of ${tool}: ${command}`,
+    );
   }
 
   #lookLater(): void {
@@ -156,7 +159,7 @@ export class ApprovalDesk {
 }
 
 const REMEDY =
-  'use a client that can show forms (elicitation), or set the "approval" of the tool to "never" in the configuration; with gateway.approvalWait the call waits for: plugboard approvals allow';
+  'use a client that can show forms (elicitation), or a token and a tool whose "approval" is "never"; if gateway.approvalWait is set, calls wait until somebody answers with: plugboard approvals';
 
 function tooLate(request: ApprovalRequest, waitMs: number): PlugboardError {
   const hint = "call it again, and answer with: plugboard approvals";

@@ -36,9 +36,11 @@ export async function runCli(argv: readonly string[], io: CliIo = processIo()): 
     print(known ? errorLines(known, options, paint) : faultLines(error, paint, withStack));
     return known ? exitCodeFor(known.code) : EXIT.internal;
   };
+  const isGateway = invocation.kind === "run" && invocation.command.kind === "up";
+  const what = isGateway ? "the gateway" : "the servers";
   const lifetime = new Lifetime(io, {
     onFault: (error) => report(error),
-    onSlowStop: () => print(["plugboard: stopping the servers; press Ctrl-C again to quit now"]),
+    onSlowStop: () => print([`plugboard: stopping ${what}; press Ctrl-C again to quit now`]),
     onOutputLost: (error) => print(outputLostLines(error, invocation, paint)),
   });
   const code =

@@ -12,6 +12,7 @@ import { type Clock, pause, type Timer, within } from "../../util/clock.ts";
 import { deferred } from "../../util/deferred.ts";
 import { hasErrorCode } from "../../util/error-code.ts";
 import { errorMessage } from "../../util/error-message.ts";
+import { duration, oneLine, plural } from "../../util/text.ts";
 import type { AdmittedCaller } from "./access/admission.ts";
 import type { GatewayAgents, ServedAgent } from "./agents.ts";
 
@@ -30,6 +31,17 @@ const KEEP_ALIVE_MS = 75_000;
 const LOOK_MS = 1000;
 /** How long a client may take to read an answer that is complete. */
 const READ_MS = 300_000;
+
+const NOTHING_HERE = "nothing is here; MCP clients use /mcp, or /agents/<id>/mcp for another agent";
+
+/**
+ * Many clients take a token that is refused for a reason to sign in, and look for it here. Their users see only what
+ * comes of that, so it says what is wrong.
+ */
+const SIGN_IN_PATHS: ReadonlySet<string> = new Set(["/register", "/authorize", "/token"]);
+const NO_SIGN_IN =
+  "this gateway has no sign-in of its own: the client sends no token, or one that is not valid. " +
+  "Make one with: plugboard tokens add <name>, and give it to the client as the header Authorization: Bearer <token>";
 
 const NEVER = new AbortController().signal;
 
@@ -180,11 +192,14 @@ export class Gateway {
     await pause(clock, LAST_REQUEST_MS, NEVER);
     this.#server.closeIdleConnections();
     if (this.#inFlight > 0) {
-      logger.info(`waiting for ${this.#inFlight} calls in flight`);
+      const most = duration(DRAIN_MS - LAST_REQUEST_MS);
+      logger.warn(`stopping: waits up to ${most} for ${plural(this.#inFlight, "call")} in flight`);
       await within(clock, DRAIN_MS - LAST_REQUEST_MS, this.#idle.promise);
     }
     if (this.#inFlight > 0) {
-      logger.warn(`${this.#inFlight} calls did not end in time; they may have run`);
+      logger.warn(
+        `${plural(this.#inFlight, "call")} did not end in time and may have taken effect`,
+      );
     }
     sessions.close();
     // What was answered last may still be on its way.
@@ -265,9 +280,10 @@ export class Gateway {
     const open = openRoutes && findRoute(openRoutes, path);
     if (open !== undefined) return open(request, reply);
     const route = routes && findRoute(routes, path);
-    return route === undefined
-      ? plain(reply, 404, "not found")
-      : this.#serveRoute(route, request, reply);
+    if (route === undefined) {
+      return SIGN_IN_PATHS.has(path) ? noSignIn(reply) : plain(reply, 404, NOTHING_HERE);
+    }
+    return this.#serveRoute(route, request, reply);
   }
 
   async #serveRoute(route: Route, request: IncomingMessage, reply: ServerResponse): Promise<void> {
@@ -289,7 +305,7 @@ export class Gateway {
       admitted: AdmittedCaller,
       agent: ServedAgent | undefined,
     ): Promise<void> => {
-      if (agent === undefined) return plain(reply, 404, "there is no such agent");
+      if (agent === undefined) return plain(reply, 404, noAgent(id));
       const { caller, countMore } = admitted;
       const own = (this.#ofCallers.get(caller.id) ?? 0) + 1;
       // Who waits for every answer has no more than there are connections. A call goes on without its connection.
@@ -330,6 +346,10 @@ function agentIn(path: string): string | undefined {
   }
 }
 
+function noAgent(id: string): string {
+  return `there is no agent '${oneLine(id, 100)}' here; check the id in the address, or use /mcp`;
+}
+
 function findRoute(routes: ReadonlyMap<string, Route>, path: string): Route | undefined {
   const exact = routes.get(path);
   if (exact !== undefined) return exact;
@@ -346,6 +366,12 @@ function tooManyInFlight(reply: ServerResponse): void {
   const text = "too many requests of this caller are being answered already; wait for some of them";
   reply.setHeader("Retry-After", "5");
   plain(reply, 429, text);
+}
+
+/** In the form of an OAuth error, which is what such a client reads. */
+function noSignIn(reply: ServerResponse): void {
+  const body = { error: "access_denied", error_description: NO_SIGN_IN };
+  reply.writeHead(404, { "Content-Type": "application/json" }).end(JSON.stringify(body));
 }
 
 function listenError(error: unknown, host: string, port: number): PlugboardError {

@@ -160,7 +160,6 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
     });
     seeing.show(gateway, sessions);
     const address = await gateway.listen();
-    undo.push(() => gateway.close());
     undo.push(
       await noteGateway(stateDir, {
         pid: process.pid,
@@ -170,6 +169,8 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
         ...(settings.tls && { certificate: settings.tls.cert }),
       }),
     );
+    // Before its note is removed: while it stops, status must not take it for one that does not run.
+    undo.push(() => gateway.close());
     undo.push(async () => {
       desk.close();
       seeing.events.close();

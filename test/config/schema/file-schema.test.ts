@@ -22,7 +22,7 @@ describe("a wrong file", () => {
     ["{ agents: { list: [{}] } }", "FILE:1:20  agents.list[0].id  is missing; expected a string"],
     [
       "{ agents: { list: [{ id: 'default' }] } }",
-      "FILE:1:26  agents.list[0].id  is a reserved name; expected another one",
+      "FILE:1:26  agents.list[0].id  is the name of the agent that every file has, made of agents.defaults; expected another one",
     ],
     [
       "{ agents: { list: [{ id: 'a' }, { id: 'a' }] } }",

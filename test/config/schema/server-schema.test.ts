@@ -296,7 +296,11 @@ describe("a wrong server", () => {
     ],
     ["a space before", " a", "has a space at an end of its name; expected one without"],
     ["a space behind", "a ", "has a space at an end of its name; expected one without"],
-    ["the name of the native tools", "native", "is a reserved name; expected another one"],
+    [
+      "the name of the native tools",
+      "native",
+      "is the name of the native tools; expected another one",
+    ],
   ])("with %s", async (_, name, message) => {
     const [line] = await messagesOf(
       `{ agents: { defaults: { mcp: { servers: { "${name}": { command: "x" } } } } } }`,

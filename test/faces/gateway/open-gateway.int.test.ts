@@ -38,6 +38,7 @@ it("opens for a program, says what is wrong with its certificate, and leaves not
   expect(gateway.url).toBe(`${publicUrl}/mcp`);
   expect(logger.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
     expect.stringMatching(/^warn the certificate .*cert\.pem has expired/),
+    expect.stringMatching(/^warn Plugboard offers no tools/),
   ]);
   await expect(openGateway(options)).rejects.toThrow("a gateway is already running");
 

@@ -23,11 +23,12 @@ const NO_END =
 
 export async function runAudit(command: AuditCommand, context: CliContext): Promise<number> {
   const { screen, options, clock, signal } = context;
-  const { server, tool, since, follow, limit = follow ? LAST_BEFORE_FOLLOWING : LAST } = command;
+  const { server, tool, caller, since, follow } = command;
+  const { limit = follow ? LAST_BEFORE_FOLLOWING : LAST } = command;
   const trail = await auditTrail(context);
   const file = trail.where;
   const start = since?.kind === "ago" ? clock.now() - since.ms : since?.ms;
-  const query = { server, tool, since: start };
+  const query = { server, tool, caller, since: start };
   let damaged = 0;
   const onDamage = (): void => {
     damaged += 1;

@@ -9,6 +9,7 @@ export interface AuditCommand {
   server?: string;
   /** A pattern. */
   tool?: string;
+  caller?: string;
   since?: Since;
   limit?: number;
 }
@@ -24,6 +25,7 @@ and prompts are named as in rules: docs/resource:<uri>, docs/prompt:<name>.
 
 Examples:
   plugboard audit --since 1h --tool 'files/write_*'
+  plugboard audit --caller anna --since 1d
   plugboard audit --follow --json --server docs`;
 
 export function describeAudit(program: Parser, choose: (command: AuditCommand) => void): void {
@@ -33,6 +35,7 @@ export function describeAudit(program: Parser, choose: (command: AuditCommand) =
     .option("-f, --follow", "keep printing new calls as they are made")
     .option("--server <name>", "only calls to this server")
     .option("--tool <pattern>", "only tools that match, by name or server/tool; * is any text")
+    .option("--caller <name>", "only calls of this caller of the gateway, such as a token")
     .option("--since <when>", "only calls after: 90s, 15m, 1h, 2d, 1w, or a date", since)
     .option("--limit <n>", "only the last n, by default 50, or 10 with --follow", count)
     .addHelpText("after", HELP)

@@ -20,6 +20,7 @@ const COLUMNS: readonly Column[] = [
   { title: "SIZE", align: "right" },
   { title: "DECISION", min: 10 },
   { title: "ARGUMENTS", min: 16 },
+  { title: "CALLER", min: 6 },
   { title: "AGENT", min: 6 },
 ];
 
@@ -57,16 +58,16 @@ function toRow(line: AuditLine, started: "started" | "no end"): Row {
     const what = patterns.every((each) => each.startsWith(DEFINITION)) ? "definition" : "result";
     const outcome = { text: `suspicious ${what}`, tone: "yellow" } as const;
     const found = patterns.map((each) => each.replace(DEFINITION, "")).join(", ");
-    return { cells: [time, tool, outcome, "", "", found, "", line.agent] };
+    return { cells: [time, tool, outcome, "", "", found, "", "", line.agent] };
   }
-  const { server, tool, agent, session, caller } = line;
+  const { server, tool, agent, session, caller = "" } = line;
   const name = `${server}/${tool}`;
   const hash = (line.type === "call" && line.argumentsHash) || "";
   const args = line.arguments === undefined ? hash : asText(line.arguments);
-  const who = [agent, session, caller].filter((each) => each !== undefined).join(" ");
+  const where = session === undefined ? agent : `${agent} ${session}`;
   if (line.type === "start") {
     const tone = started === "started" ? "cyan" : "red";
-    return { cells: [time, name, { text: started, tone }, "", "", "", args, who] };
+    return { cells: [time, name, { text: started, tone }, "", "", "", args, caller, where] };
   }
   return {
     cells: [
@@ -77,7 +78,8 @@ function toRow(line: AuditLine, started: "started" | "no end"): Row {
       byteSize(line.bytes),
       line.rule === undefined ? line.decision : `${line.decision} (${line.rule})`,
       args,
-      who,
+      caller,
+      where,
     ],
   };
 }

@@ -9,7 +9,7 @@ export interface ServeCommand {
 const HELP = `
 An MCP client starts this command and talks to it on stdin and stdout. For
 example, in Claude Code:
-  claude mcp add plugboard -- plugboard serve
+  claude mcp add --scope user board -- plugboard serve
 docs/clients.md has the entries for other clients. Problems are logged on
 stderr.
 

@@ -8,6 +8,7 @@ import { plugboardHome } from "../../../config/home.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { TokenFiles } from "../../../state/files/token-files.ts";
 import { findGateway, type RunningGateway } from "../../../state/running-gateway.ts";
+import { hasErrorCode } from "../../../util/error-code.ts";
 import { errorMessage } from "../../../util/error-message.ts";
 import { byteSize, duration, oneLine, plural } from "../../../util/text.ts";
 import type { GatewayStatus } from "../../gateway/seeing/status.ts";
@@ -19,8 +20,13 @@ import type { OutputView } from "../terminal/terminal.ts";
 const PATIENCE_MS = 5000;
 const MOST_BYTES = 64 * 1024 * 1024;
 
+/** What a gateway says about itself, and where it was asked. */
+export interface AnsweringGateway extends GatewayStatus {
+  url: string;
+}
+
 /** Undefined if none runs, or if it cannot be asked; then a note says why. */
-export async function askGateway(context: CliContext): Promise<GatewayStatus | undefined> {
+export async function askGateway(context: CliContext): Promise<AnsweringGateway | undefined> {
   const { io, clock, screen } = context;
   const stateDir = plugboardHome(io.env, io.homedir);
   const source = findSource(context);
@@ -30,11 +36,14 @@ export async function askGateway(context: CliContext): Promise<GatewayStatus | u
     const tokens = new TokenFiles({ stateDir, clock, random: randomBytes });
     const token = (await readFile(tokens.defaultFile, "utf8")).trim();
     const status = await readStatus(gateway, token, context.signal);
-    if (isStatus(status)) return status;
+    if (isStatus(status)) return { ...status, url: gateway.url };
     throw new Error("its answer is not understood; it may be another version");
   } catch (error) {
-    const reason = oneLine(errorMessage(error), 200);
+    const reason = hasErrorCode(error, "ECONNREFUSED")
+      ? `nothing listens on ${gateway.url} any more, so it may be stopping`
+      : oneLine(errorMessage(error), 200);
     screen.note(`plugboard: the gateway (pid ${gateway.pid}) could not be asked: ${reason}`);
+    screen.note("These are not its servers; they were started for this command:");
     return undefined;
   }
 }
@@ -113,12 +122,12 @@ function withErrors(value: unknown): unknown {
   return value;
 }
 
-/** `The gateway (pid 4711, for 2 h) serves 3 clients in 2 sessions` */
+/** `The gateway runs at http://127.0.0.1:7584/mcp (pid 4711, for 2 h), with 3 clients and 2 sessions.` */
 export function gatewayLine(
-  { pid, since, state, clients, sessions }: GatewayStatus,
+  { url, pid, since, state, clients, sessions }: AnsweringGateway,
   now: number,
 ): string {
-  const what = state === "stopping" ? "is stopping" : "runs";
+  const what = state === "stopping" ? "is stopping" : `runs at ${url}/mcp`;
   return (
     `The gateway ${what} (pid ${pid}, for ${duration(now - since)}), with ` +
     `${plural(clients.present, "client")} and ${plural(sessions.total, "session")}.`

@@ -8,12 +8,11 @@ import type { Board } from "../../../model/board.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
 import { stateToJson } from "../../../model/server-state.ts";
 import { duration } from "../../../util/text.ts";
-import type { GatewayStatus } from "../../gateway/seeing/status.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { withBoard } from "../open.ts";
 import { commandsApart } from "../offered-command.ts";
-import { askGateway, clientLines, gatewayLine } from "./running-gateway.ts";
+import { type AnsweringGateway, askGateway, clientLines, gatewayLine } from "./running-gateway.ts";
 import { serverPage } from "./server-page.ts";
 import { stateCell, stateNotes } from "./server-state.ts";
 import { ruleLines } from "./rules.ts";
@@ -38,16 +37,18 @@ export async function runStatus(server: string | undefined, context: CliContext)
   return showOwnBoard(server, context);
 }
 
-/** False if the gateway does not know the server: then the configuration decides whether there is one. */
+/** False if the gateway does not know the agent or the server: then the configuration decides whether there is one. */
 function showGateway(
-  gateway: GatewayStatus,
+  gateway: AnsweringGateway,
   server: string | undefined,
   context: CliContext,
 ): boolean {
   const { screen, options, clock } = context;
   const { out } = screen.terminal;
   const { agent: id = DEFAULT_AGENT } = options;
-  const { servers: all = [], isOpen = false } = gateway.agents.find((each) => each.id === id) ?? {};
+  const known = gateway.agents.find((each) => each.id === id);
+  if (known === undefined) return false;
+  const { servers: all, isOpen } = known;
   const servers = server === undefined ? all : all.filter(({ name }) => name === server);
   if (server !== undefined && servers.length === 0) return false;
   if (options.json) {

@@ -10,12 +10,16 @@ export interface UpCommand {
 
 const HELP = `
 Serves the board over HTTP to any number of MCP clients, until you stop it:
-  http://127.0.0.1:<port>/mcp              the default agent
-  http://127.0.0.1:<port>/agents/<id>/mcp  an agent of the configuration
+  http://127.0.0.1:7584/mcp              the default agent, or that of --agent
+  http://127.0.0.1:7584/agents/<id>/mcp  an agent of the configuration
 
 Every request needs a token. The first start makes one and says where it is;
 plugboard tokens makes further ones, each with its own agents and rules.
-docs/gateway.md has the settings, and how to run it as a service.
+For example, in Claude Code:
+  claude mcp add --transport http board http://127.0.0.1:7584/mcp \\
+    --header "Authorization: Bearer $(cat ~/.plugboard/gateway/token)"
+docs/clients.md has the entries for other clients, docs/gateway.md the settings
+and how to run it as a service.
 
 Stopped with SIGTERM or Ctrl-C, it lets calls in flight finish for 10 seconds and
 exits with 0; a second signal ends it at once. Clients go on with their sessions
@@ -26,7 +30,7 @@ export function describeUp(program: Parser, choose: (command: UpCommand) => void
     .command("up")
     .description("run the gateway: the board over HTTP, for any MCP client")
     .option("--host <address>", "listen on this address, by default 127.0.0.1")
-    .option("--port <port>", "listen on this port; 0 picks a free one", readPort)
+    .option("--port <port>", "listen on this port, by default 7584; 0 picks a free one", readPort)
     .addHelpText("after", HELP)
     .action(({ host, port }: { host?: string; port?: number }) =>
       choose({ kind: "up", host, port }),

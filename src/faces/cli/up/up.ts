@@ -6,6 +6,7 @@ import { PlugboardError } from "../../../model/errors.ts";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
 import { bindingProblem } from "../../../net/binding.ts";
 import { withProxy } from "../../../net/proxy-env.ts";
+import { oneLine } from "../../../util/text.ts";
 import { openGateway } from "../../gateway/open-gateway.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -17,10 +18,19 @@ import { liveView } from "./live-view.ts";
 
 /** How often the view on a terminal is drawn anew. */
 const VIEW_MS = 1000;
+/** How many characters of the agents' names are shown. */
+const MOST_NAMES = 500;
 
 export async function runUp(command: UpCommand, context: CliContext): Promise<number> {
   const { io, logger, clock, signal, screen, options } = context;
+  /** Where every line is JSON, so are these. */
+  const say = (line: string): void =>
+    io.env["PLUGBOARD_LOG_FORMAT"] === "json"
+      ? logger.info(line, { visit: "gateway" })
+      : screen.note(line);
   const source = findSource(context);
+  // An agent that does not exist is an error here, and not with the first request.
+  if (options.agent !== undefined) await readAgent(context);
   const config = await readGateway(context);
   const gateway = await openGateway({
     settings: withOptions(config.settings, command),
@@ -38,11 +48,16 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
   });
   const { url, tokenFile, seeing } = gateway;
   const view = screen.live(liveView(seeing, url, context), { everyMs: VIEW_MS, isWhole: true });
-  screen.note(`The gateway listens on ${url}. The token is in ${tokenFile}`);
+  say(`The gateway listens on ${url}. The token is in ${tokenFile}`);
+  const others = config.agentIds.slice(1);
+  if (others.length > 0) {
+    say(`Further agents, at /agents/<id>/mcp: ${oneLine(others.join(", "), MOST_NAMES)}`);
+  }
   await aborted(signal);
   await gateway.close();
   // Until here the view shows what the gateway still waits for.
   view.stop();
+  say("The gateway has stopped");
   return EXIT.ok;
 }
 

@@ -39,6 +39,7 @@ const MOST_KNOWN = 64;
 
 const LONGEST_TOKEN = 16 * 1024;
 const LONGEST_LABEL = 100;
+const LONGEST_LIST = 500;
 const BEARER = /^bearer +([\w.~+/-]+=*)$/i;
 
 const NO_TOKEN =
@@ -208,16 +209,16 @@ export class Access {
 
   /** Applies the caller's agents and its rate limit. */
   #restrict(admission: Admitted, agentId: string | undefined): Admission | Promise<Admission> {
-    const { agents, countMore } = admission;
+    const { caller, agents, countMore } = admission;
     if (agents !== undefined && (agentId === undefined || !agents.includes(agentId))) {
-      const what = agentId === undefined ? "the gateway as a whole" : "this agent";
-      return this.#refuse(403, `this token is not for ${what}`, {
+      const refused = this.#refuse(403, notFor(agentId, agents), {
         agentId,
         error: "insufficient_scope",
       });
+      return { ...refused, caller: caller.label };
     }
     const answer = (wait: number): Admission =>
-      wait === 0 ? admission : tooMany(wait, "too many requests");
+      wait === 0 ? admission : { ...tooMany(wait, "too many requests"), caller: caller.label };
     const wait = countMore(1);
     return wait instanceof Promise ? wait.then(answer) : answer(wait);
   }
@@ -270,6 +271,16 @@ function credentialsIn({ headers: { authorization } }: IncomingMessage): Credent
   if (authorization.length > LONGEST_TOKEN) return { kind: "unusable" };
   const [, text] = BEARER.exec(authorization) ?? [];
   return text === undefined ? { kind: "unusable" } : { kind: "bearer", text };
+}
+
+/** `agents` are those that the token is for. */
+function notFor(agentId: string | undefined, agents: readonly string[]): string {
+  if (agentId === undefined) {
+    return "this token is not for the gateway as a whole: that takes a token for every agent";
+  }
+  const own = agents.length === 0 ? "no agent" : oneLine(agents.join(", "), LONGEST_LIST);
+  const where = agents.length === 0 ? "" : "; the address of an agent is /agents/<id>/mcp";
+  return `this token is not for the agent '${oneLine(agentId, LONGEST_LABEL)}', but for ${own}${where}`;
 }
 
 /** The tokens of the gateway have no dots. */

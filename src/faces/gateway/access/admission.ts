@@ -7,6 +7,8 @@ export interface Refusal {
   status: number;
   headers: Record<string, string>;
   message: string;
+  /** Who made the request, if that is known. For the log. */
+  caller?: string;
 }
 
 /** Who was let in, and what they may do in addition to the rules of the agent. */

@@ -76,7 +76,7 @@ const REFUSAL_LINES: Readonly<Record<RequestRefusal, string>> = {
   foreign: "its Host or Origin is not allowed",
   "no-token": "it has no token",
   "wrong-token": "its token is not valid",
-  "not-allowed": "its token is for something else",
+  "not-allowed": "its token is not for what it asks for",
   issuer: "the issuer of its token cannot be reached",
   rate: "too many requests",
   connections: "too many connections",
@@ -205,15 +205,16 @@ export class Seeing {
   /** A request was refused before it was read; `stage` says by which check. */
   refused(
     { socket, url = "" }: IncomingMessage,
-    refusal: { status: number; headers: Record<string, string> },
+    refusal: { status: number; headers: Record<string, string>; caller?: string },
     stage: "source" | "caller",
   ): void {
     const kind = refusalKind(refusal, stage);
     this.#refuse(kind);
     const path = oneLine(url.split("?")[0] ?? "", LONGEST_PATH);
     const from = socket.remoteAddress ?? "";
-    this.events.add("refusal", { kind, status: refusal.status, path, from });
-    this.#lines.say("refusal", `refused: ${REFUSAL_LINES[kind]}`, { path, from });
+    const who = { ...(refusal.caller !== undefined && { caller: refusal.caller }), path, from };
+    this.events.add("refusal", { kind, status: refusal.status, ...who });
+    this.#lines.say("refusal", `refused: ${REFUSAL_LINES[kind]}`, who);
   }
 
   /** A connection was refused before there was a request. */

@@ -44,8 +44,8 @@ describe("plugboard audit", () => {
     expect(stderr).toBe("");
     const time = localTime(NOW);
     expect(stdout.split("\n").map((each) => each.replace(/ {2,}/g, " | "))).toEqual([
-      "TIME | TOOL | OUTCOME | TOOK | SIZE | DECISION | ARGUMENTS | AGENT",
-      `${time} | docs/read | ok | 12 ms | 2 KiB | allowed | 44136fa355b3678a | default s1 laptop`,
+      "TIME | TOOL | OUTCOME | TOOK | SIZE | DECISION | ARGUMENTS | CALLER | AGENT",
+      `${time} | docs/read | ok | 12 ms | 2 KiB | allowed | 44136fa355b3678a | laptop | default s1`,
       `${time} | docs/write | CHANGED_TOOL | 1 ms | 0 B | refused (pins: block) | 44136fa355b3678a | default`,
       `${time} | 2 calls not recorded`,
       "",
@@ -105,13 +105,14 @@ describe("plugboard audit", () => {
     [["--limit", "1"], ["new"]],
     [["--tool", "docs/o*"], ["old"]],
     [["--server", "other"], ["else"]],
+    [["--caller", "laptop"], ["old"]],
     [
       ["--since", "1h"],
       ["else", "new"],
     ],
   ])("shows what is asked for: %j", async (argv, tools) => {
     await write(
-      line({ tool: "old", time: NOW - 7_200_000 }) +
+      line({ tool: "old", time: NOW - 7_200_000, caller: "laptop" }) +
         line({ tool: "else", server: "other" }) +
         line({ tool: "new" }),
     );

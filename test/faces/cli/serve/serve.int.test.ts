@@ -36,6 +36,12 @@ interface Peer {
   ask: (method: string, params?: object) => Promise<Answer>;
 }
 
+/** With what it writes for people, and the way to stop it. */
+interface Served extends Peer {
+  stderr: Sink;
+  interrupt: () => void;
+}
+
 async function begin(input: Writable, output: Readable): Promise<Peer> {
   const waiting = new Map<number, (message: Record<string, unknown>) => void>();
   createInterface({ input: output }).on("line", (line) => {
@@ -72,7 +78,7 @@ async function direct(args: readonly string[]): Promise<Peer> {
 }
 
 /** `plugboard serve` in this process. Ends with the test. */
-async function serve(...options: string[]): Promise<Peer> {
+async function serve(...options: string[]): Promise<Served> {
   const stdin = new PassThrough();
   const stdout = new Sink();
   const output = new PassThrough();
@@ -80,12 +86,17 @@ async function serve(...options: string[]): Promise<Peer> {
     output.write(chunk);
     done();
   };
-  const { done } = scratch.start([...options, "serve"], { stdin, stdout });
+  const { done, stderr, events } = scratch.start([...options, "serve"], { stdin, stdout });
+  let code = 0;
+  const interrupt = (): void => {
+    code = 130;
+    events.emit("SIGINT");
+  };
   closers.push(async () => {
     stdin.end();
-    expect((await done).code).toBe(0);
+    expect((await done).code).toBe(code);
   });
-  return begin(stdin, output);
+  return { ...(await begin(stdin, output)), stderr, interrupt };
 }
 
 function configure(settings: object): string {
@@ -207,7 +218,8 @@ describe("a board without tools", () => {
       /plugboard\.json is not trusted; if you trust it, run in its directory: plugboard trust/,
     ],
   ])("%s says what to do", async (_, options, expected) => {
-    const { begun, ask } = await serve(...options());
+    const { begun, ask, stderr } = await serve(...options());
+    expect(stderr.text.replace(/\s+/g, " ")).toMatch(expected);
     expect(begun.instructions).toMatch(/^Plugboard offers no tools, because /);
     expect(begun.instructions).toMatch(expected);
     expect(begun.instructions).toMatch(/then restart Plugboard\. Tell the user\.$/i);
@@ -215,6 +227,18 @@ describe("a board without tools", () => {
     expect(await ask("resources/list")).toEqual({ result: { resources: [] } });
     expect(await ask("prompts/list")).toEqual({ result: { prompts: [] } });
   });
+});
+
+it("tells the client why its call was cancelled when it is stopped", async () => {
+  const file = configure({ mcp: { servers: { echo: fixture("echo") } } });
+  const { ask, interrupt } = await serve("--config", file);
+  await ask("tools/list");
+  const slow = ask("tools/call", { name: "echo__sleep", arguments: { ms: 60_000 } });
+  await ask("tools/call", { name: "echo__echo", arguments: { text: "behind it" } });
+  interrupt();
+  expect(JSON.stringify((await slow).result.content)).toMatch(
+    /'sleep' may have taken effect.*because Plugboard is stopping/,
+  );
 });
 
 describe("native tools of the configuration", () => {

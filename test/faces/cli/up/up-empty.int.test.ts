@@ -1,4 +1,5 @@
-// `plugboard up` with nothing to serve: it runs all the same, and tells its clients why there are no tools.
+// `plugboard up` with nothing to serve. It runs all the same, and tells you and its clients why there are no tools, unless
+// the file is wrong: then you are told, and nothing runs.
 
 import { afterEach, expect, it } from "vitest";
 import { Sink, useScratch } from "../harness.ts";
@@ -29,10 +30,11 @@ it.each<[string, () => void, RegExp]>([
   ],
   [
     "without servers",
-    () => void scratch.file("plugboard.json", { agents: { defaults: {} } }),
+    () =>
+      void scratch.file("plugboard.json", { agents: { defaults: {}, list: [{ id: "coder" }] } }),
     /plugboard\.json has no MCP servers/,
   ],
-])("%s", async (_, prepare, expected) => {
+])("%s", async (title, prepare, expected) => {
   prepare();
   const stderr = new Sink();
   const running = scratch.start(["up", "--port", "0"], { stderr });
@@ -63,4 +65,42 @@ it.each<[string, () => void, RegExp]>([
   expect(instructions).toMatch(/^Plugboard offers no tools/);
   expect(instructions).toMatch(expected);
   expect(await ask("tools/list", {})).toEqual({ tools: [] });
+  expect(stderr.text.replace(/\s+/g, " ")).toMatch(expected);
+  expect(stderr.text).not.toContain("Tell the user");
+  expect(stderr.text.includes("Further agents, at /agents/<id>/mcp: coder")).toBe(
+    title === "without servers",
+  );
+});
+
+it("writes nothing but JSON where lines are JSON", async () => {
+  const stderr = new Sink();
+  const running = scratch.start(["up", "--port", "0"], {
+    stderr,
+    env: { PLUGBOARD_LOG_FORMAT: "json" },
+  });
+  await stderr.until("listens on");
+  running.events.emit("SIGTERM");
+  expect((await running.done).code).toBe(0);
+  const messages = stderr.text
+    .trim()
+    .split("\n")
+    .map((line) => (JSON.parse(line) as { msg: string }).msg);
+  expect(messages).toEqual([
+    expect.stringContaining("there is no configuration"),
+    expect.stringContaining("The gateway listens on http"),
+    "The gateway has stopped",
+  ]);
+});
+
+it.each<[string, file: boolean, argv: string[], RegExp]>([
+  ["an agent that the file does not have", true, ["--agent", "nope"], /there is no agent "nope"/],
+  ["an agent without a file", false, ["--agent", "nope"], /there is no agent 'nope'/],
+])("does not run with %s", async (_, hasFile, argv, expected) => {
+  const mcp = { servers: { evil: { command: "evil" } } };
+  if (hasFile)
+    scratch.file("plugboard.json", { agents: { defaults: { mcp }, list: [{ id: "coder" }] } });
+  const { code, stderr } = await scratch.run(["up", "--port", "0", ...argv]);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(expected);
+  expect(stderr).not.toContain("listens on");
 });

@@ -60,7 +60,10 @@ async function up(argv: readonly string[] = [], stderr = new Sink()) {
 describe("plugboard up", () => {
   it("shows calls, errors, servers, clients and refusals to those with a token", async () => {
     scratch.servers({ echo: fixture("echo"), missing: { command: "no-such-program" } });
+    const added = await scratch.run(["tokens", "add", "ci", "--agent", "default", "--json"]);
+    const { token: ofCi } = JSON.parse(added.stdout) as { token: string };
     const { get, post, call, stop, stderr, url, token } = await up();
+    expect((await get("/metrics", { authorization: `Bearer ${ofCi}` })).status).toBe(403);
     const { session } = await post("initialize", INITIALIZE);
     await call("echo", { text: "hi" });
     await call("fail");
@@ -125,6 +128,27 @@ describe("plugboard up", () => {
     });
     expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
 
+    const nowhere = async (path: string): Promise<unknown[]> => {
+      const response = await get(path);
+      return [response.status, await response.text()];
+    };
+    expect(await nowhere("/sse")).toEqual([
+      404,
+      expect.stringMatching(/^nothing is here; .*\/mcp/),
+    ]);
+    const signIn = await fetch(`${url}/register`, { method: "POST" });
+    expect([signIn.status, await signIn.json()]).toEqual([
+      404,
+      {
+        error: "access_denied",
+        error_description: expect.stringContaining("plugboard tokens add"),
+      },
+    ]);
+    expect(await nowhere("/agents/nobody/mcp")).toEqual([
+      404,
+      expect.stringContaining("there is no agent 'nobody' here"),
+    ]);
+
     expect(await stop()).toBe(0);
     const lines = stderr.text.split("\n").map((line) => line.replace(/ path=.*/, ""));
     expect(lines).toEqual(
@@ -135,6 +159,7 @@ describe("plugboard up", () => {
         expect.stringMatching(/^warn {2}echo: ready again/),
         "warn  refused: it has no token",
         "warn  refused: its token is not valid",
+        "warn  refused: its token is not for what it asks for caller=ci",
       ]),
     );
   });
@@ -225,24 +250,29 @@ describe("plugboard up", () => {
     scratch.servers({ echo: fixture("echo") });
     const home = join(scratch.directory, "home");
     const config = join(scratch.directory, "servers.json");
-    const { post, stop, stderr } = await up(["--verbose"]);
+    const { url, post, stop, stderr } = await up(["--verbose"]);
     await post("initialize", INITIALIZE);
     await stderr.until("echo: ready");
     const { stdout } = await scratch.run(["status"]);
     expect(stdout).toMatch(
-      /^The gateway runs \(pid \d+, for .*\), with 1 client and 1 session\.\n\n/,
+      /^The gateway runs at http:\S+\/mcp \(pid \d+, for .*\), with 1 client and 1 session\.\n\n/,
     );
     expect(stdout).toMatch(/^echo +✓ ready +11/m);
     expect(stdout).toMatch(/^probe 9 +default +default +1 +1 +now$/m);
     const json = JSON.parse((await scratch.run(["status", "--json"])).stdout);
     expect(json).toMatchObject({
-      gateway: { pid: process.pid, agents: ["default"], sessions: { total: 1 } },
+      gateway: { url, pid: process.pid, agents: ["default"], sessions: { total: 1 } },
       servers: [{ name: "echo", state: { kind: "ready" } }],
     });
     const one = await scratch.run(["status", "echo"]);
     expect(one.stdout).toContain("echo  ✓ ready");
     const none = await scratch.run(["status", "ecko"]);
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("did you mean 'echo'?")]);
+    const nobody = await scratch.run(["status", "--agent", "nobody"]);
+    expect([nobody.code, nobody.stderr]).toEqual([
+      2,
+      expect.stringContaining('there is no agent "nobody"'),
+    ]);
     expect(existsSync(gatewayFile(home, config, "json"))).toBe(true);
     await stop();
     expect(existsSync(gatewayFile(home, config, "json"))).toBe(false);
@@ -259,7 +289,9 @@ describe("plugboard up", () => {
     // It runs, but is not to be reached.
     writeFileSync(file, JSON.stringify({ ...note, owner: "somewhere else" }));
     const lost = await scratch.run(["status"]);
-    expect(lost.stderr).toContain("plugboard: the gateway (pid 1) could not be asked: ");
+    expect(lost.stderr).toContain(
+      "plugboard: the gateway (pid 1) could not be asked: nothing listens on ",
+    );
     expect(lost.stdout).toMatch(/^server +state/);
     // It belongs to a process that has ended.
     const running = await up();
@@ -280,7 +312,7 @@ describe("plugboard up", () => {
     expect(stderr.text).toMatch(/server +state +calls\/s +p50 +errors +in flight +restarts +calls/);
     expect(await stop()).toBe(0);
     // The rows are erased, and nothing is drawn after that.
-    expect(stderr.text.endsWith("\u001b[3A\r\u001b[J")).toBe(true);
+    expect(stderr.text.endsWith("\u001b[3A\r\u001b[JThe gateway has stopped\n")).toBe(true);
     expect(stderr.text).not.toContain("\u001b[?");
   });
 

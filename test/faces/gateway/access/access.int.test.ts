@@ -30,9 +30,14 @@ describe("a bearer token", () => {
       status: 200,
       body: { caller: { id: `token:${token.id}`, label: "ci" }, agents: ["coder"], policy },
     });
-    for (const path of ["/mcp", "/agents/other/mcp", "/all"]) {
+    const but = "but for coder; the address of an agent is /agents/<id>/mcp";
+    for (const [path, why] of [
+      ["/mcp", `this token is not for the agent 'default', ${but}`],
+      ["/agents/other/mcp", `this token is not for the agent 'other', ${but}`],
+      ["/all", "this token is not for the gateway as a whole: that takes a token for every agent"],
+    ]) {
       const reply = await sendWith(text, path);
-      expect(reply.status).toBe(403);
+      expect([reply.status, reply.body]).toEqual([403, why]);
       expect(reply.headers["www-authenticate"]).toBe('Bearer error="insufficient_scope"');
     }
   });
