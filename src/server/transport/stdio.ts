@@ -126,7 +126,7 @@ export class StdioTransport implements Wire {
   /** `request("tools/call", …)` with the message built by hand: this is the hot path. */
   callTool(name: string, args: JsonObject, options: RequestOptions): Promise<unknown> {
     return this.#calls.request("tools/call", options, (id) => {
-      if (this.#backlog.isOpen) this.#post(this.#toolCall(id, name, args, options));
+      if (this.#backlog.isOpen) this.#postCall(this.#toolCall(id, name, args, options));
       else this.#postLater(id, () => this.#toolCall(id, name, args, options));
     });
   }
@@ -177,13 +177,17 @@ export class StdioTransport implements Wire {
     return this.#outbox.length + this.#stdin.writableLength;
   }
 
-  /** Everything from one turn of the event loop goes out in one write. A lone call does not wait for the turn to end. */
+  /** Everything from one turn of the event loop goes out in one write. */
   #post(text: string): void {
-    if (this.#outbox === "") {
-      if (this.#calls.size > 1) setImmediate(this.#flushLater);
-      else process.nextTick(this.#flushLater);
-    }
+    if (this.#outbox === "") process.nextTick(this.#flushLater);
     this.#outbox += text;
+  }
+
+  /** A call that is the only one goes out at once: even a tick would be a noticeable part of it. */
+  #postCall(text: string): void {
+    if (this.#outbox !== "" || this.#calls.size > 1) return this.#post(text);
+    this.#outbox = text;
+    this.#flush();
   }
 
   readonly #flushLater = (): void => this.#flush();
