@@ -3,8 +3,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createRequire } from "node:module";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { dirname, join } from "node:path";
+import { freePort } from "../../scripts/run-gateway.mjs";
 
 const HOST = "127.0.0.1";
 const manifest = createRequire(import.meta.url).resolve(
@@ -31,15 +32,6 @@ export async function startHttpServer(env) {
       await exited;
     },
   };
-}
-
-async function freePort() {
-  const server = createServer().listen(0, HOST);
-  await once(server, "listening");
-  const { port } = server.address();
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 function listens(port) {

@@ -6,7 +6,7 @@ import type { ClientBoard } from "../../endpoint/client-board.ts";
 import type { Lease, Sender } from "../../endpoint/http/sessions.ts";
 import type { EndpointBoard, EndpointOptions } from "../../endpoint/context.ts";
 import { Endpoint } from "../../endpoint/endpoint.ts";
-import type { ApprovalDesk } from "../../endpoint/questions/approval-desk.ts";
+import type { WaitingApprovals } from "../../endpoint/questions/waiting-approvals.ts";
 import { HOLD_MS } from "../../endpoint/questions/held-calls.ts";
 import type { Board, SessionBoard } from "../../model/board.ts";
 import type { SessionOptions } from "../../model/board-options.ts";
@@ -25,7 +25,7 @@ export interface GatewayAgentsOptions extends Omit<
   /** Hears of every session board that is opened. Returns a function that is called when it closes. */
   onSession?: (agent: string, board: SessionBoard) => () => void;
   /** Decides about calls where the client cannot ask its user. Absent: they are refused. */
-  desk?: Pick<ApprovalDesk, "askFor">;
+  approvals?: Pick<WaitingApprovals, "askFor">;
   /** Milliseconds until the board for a policy that nobody uses any more is closed. */
   idleMs: number;
 }
@@ -225,9 +225,9 @@ export class ServedAgent {
     board: EndpointBoard,
     ofSession: Pick<EndpointOptions, "onRoots" | "mayLogForOthers"> = {},
   ): Endpoint {
-    const { sealer, newId, clock, logger, desk, spans } = this.#options;
+    const { sealer, newId, clock, logger, approvals, spans } = this.#options;
     const { about, keepsApps } = this.#opened;
-    const onApproval = desk?.askFor(this.id);
+    const onApproval = approvals?.askFor(this.id);
     const given = { sealer, newId, clock, logger, onApproval, about, keepsApps, spans };
     return new Endpoint({ board, agent: this.id, ...given, ...ofSession });
   }

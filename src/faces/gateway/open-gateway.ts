@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { type ClientBoardOptions, openClientBoard } from "../../endpoint/client-board.ts";
 import { McpEntry } from "../../endpoint/http/entry.ts";
 import { SESSION_MS, Sessions } from "../../endpoint/http/sessions.ts";
-import { ApprovalDesk } from "../../endpoint/questions/approval-desk.ts";
+import { WaitingApprovals } from "../../endpoint/questions/waiting-approvals.ts";
 import { Sealer } from "../../endpoint/sealed.ts";
 import { openSpans } from "../../endpoint/trace.ts";
 import type { AgentConfig } from "../../model/agent-config.ts";
@@ -98,7 +98,7 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
     });
     // Removes what a gateway that was killed has left.
     await pending.list();
-    const desk = new ApprovalDesk({
+    const approvals = new WaitingApprovals({
       pending,
       clock,
       logger,
@@ -113,7 +113,7 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
       newId: randomUUID,
       clock,
       logger,
-      desk,
+      approvals,
       idleMs: settings.idleTimeout,
       onSession: (id, board) => seeing.watchSession(id, board),
       open: async (id) => {
@@ -172,7 +172,7 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
     // Before its note is removed: while it stops, status must not take it for one that does not run.
     undo.push(() => gateway.close());
     undo.push(async () => {
-      desk.close();
+      approvals.close();
       seeing.events.close();
       agents.endStreams();
     });

@@ -10,7 +10,7 @@ import type { BoardConfig } from "../../../src/config/parse.ts";
 import { parseAgentConfig } from "../../../src/config/parse.ts";
 import { McpEntry } from "../../../src/endpoint/http/entry.ts";
 import { Sessions } from "../../../src/endpoint/http/sessions.ts";
-import { ApprovalDesk } from "../../../src/endpoint/questions/approval-desk.ts";
+import { WaitingApprovals } from "../../../src/endpoint/questions/waiting-approvals.ts";
 import type { AdmittedCaller } from "../../../src/faces/gateway/access/admission.ts";
 import { GatewayAgents } from "../../../src/faces/gateway/agents.ts";
 import { Gateway } from "../../../src/faces/gateway/gateway.ts";
@@ -67,10 +67,10 @@ export async function openGateway(config: BoardConfig, options: RigOptions = {})
     most: 1000,
     isGone: options.isGone,
   });
-  const desk =
+  const approvals =
     stateDir === undefined
       ? undefined
-      : new ApprovalDesk({
+      : new WaitingApprovals({
           ...common,
           pending: new PendingApprovalFiles(stateDir, clock),
           random: randomBytes,
@@ -79,7 +79,7 @@ export async function openGateway(config: BoardConfig, options: RigOptions = {})
   const hasSessionServers = agent.servers.some(({ scope }) => scope === "session");
   const agents = new GatewayAgents({
     ...common,
-    desk,
+    approvals,
     idleMs,
     open: async (id) =>
       id === "default" ? { board, workspace, hasSessionServers, roots: agent.roots } : undefined,
@@ -103,7 +103,7 @@ export async function openGateway(config: BoardConfig, options: RigOptions = {})
   const address = await gateway.listen();
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
-    desk?.close();
+    approvals?.close();
     agents.endStreams();
     await gateway.close();
     await agents.close();

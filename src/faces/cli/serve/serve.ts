@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import type { Readable } from "node:stream";
 import { plugboardHome } from "../../../config/home.ts";
 import { openClientBoard } from "../../../endpoint/client-board.ts";
-import { ApprovalDesk } from "../../../endpoint/questions/approval-desk.ts";
+import { WaitingApprovals } from "../../../endpoint/questions/waiting-approvals.ts";
 import { openFileState } from "../../../state/files/open.ts";
 import { serveMcp } from "../../mcp/serve.ts";
 import { claimStdout } from "../claim-stdout.ts";
@@ -37,7 +37,7 @@ export async function runServe(context: CliContext): Promise<number> {
     });
     await using board = opened.board;
     const { workspace, hasSessionServers, roots, about, keepsApps } = opened;
-    const desk = new ApprovalDesk({
+    const approvals = new WaitingApprovals({
       pending: state.pending,
       clock,
       logger,
@@ -61,10 +61,10 @@ export async function runServe(context: CliContext): Promise<number> {
       logger,
       about,
       keepsApps,
-      onApproval: desk.askFor(agent.agentId),
+      onApproval: approvals.askFor(agent.agentId),
       onRoots: roots === false ? undefined : session && ((given) => session.setRoots(given)),
     });
-    desk.close();
+    approvals.close();
     return EXIT.ok;
   } finally {
     // A client that keeps the pipe open would otherwise keep the process alive.

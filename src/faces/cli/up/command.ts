@@ -40,5 +40,5 @@ export function describeUp(program: Parser, choose: (command: UpCommand) => void
 function readPort(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
-  throw new InvalidArgumentError("a port is a number from 0 to 65535");
+  throw new InvalidArgumentError("Expected a number from 0 to 65535.");
 }

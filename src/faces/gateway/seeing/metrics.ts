@@ -37,6 +37,14 @@ const STATES: readonly ServerStateKind[] = [
   "stopped",
 ];
 
+/** A figure whose values are read when somebody asks. */
+type Described = [
+  name: string,
+  help: string,
+  labelNames: string[],
+  read: () => Iterable<[labels: Record<string, string>, value: number]>,
+];
+
 export class Metrics {
   readonly #tally: Tally;
   readonly #numbers: () => GatewayNumbers;
@@ -65,39 +73,19 @@ export class Metrics {
     const numbers = (): GatewayNumbers => this.#current ?? this.#numbers();
     client.default.collectDefaultMetrics({ register: registry });
 
-    const counter = (
-      name: string,
-      help: string,
-      labelNames: string[],
-      read: () => Iterable<[labels: Record<string, string>, value: number]>,
-    ): void => {
-      const made = new Counter({
-        name,
-        help,
-        labelNames,
-        registers,
-        collect: () => {
-          made.reset();
-          for (const [labels, value] of read()) made.inc(labels, value);
-        },
-      });
+    const counter = (...[name, help, labelNames, read]: Described): void => {
+      const collect = (): void => {
+        made.reset();
+        for (const [labels, value] of read()) made.inc(labels, value);
+      };
+      const made = new Counter({ name, help, labelNames, registers, collect });
     };
-    const gauge = (
-      name: string,
-      help: string,
-      labelNames: string[],
-      read: () => Iterable<[labels: Record<string, string>, value: number]>,
-    ): void => {
-      const made = new Gauge({
-        name,
-        help,
-        labelNames,
-        registers,
-        collect: () => {
-          made.reset();
-          for (const [labels, value] of read()) made.set(labels, value);
-        },
-      });
+    const gauge = (...[name, help, labelNames, read]: Described): void => {
+      const collect = (): void => {
+        made.reset();
+        for (const [labels, value] of read()) made.set(labels, value);
+      };
+      const made = new Gauge({ name, help, labelNames, registers, collect });
     };
 
     counter("plugboard_calls_total", "Calls of tools that have ended.", TOOL_LABELS, () =>

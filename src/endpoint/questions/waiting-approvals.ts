@@ -17,7 +17,7 @@ import { deferred, type Deferred } from "../../util/deferred.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { duration, oneLine, sayTool } from "../../util/text.ts";
 
-export interface ApprovalDeskOptions {
+export interface WaitingApprovalsOptions {
   pending: PendingApprovals;
   clock: Clock;
   logger: Logger;
@@ -26,7 +26,7 @@ export interface ApprovalDeskOptions {
   waitMs: number;
 }
 
-/** How often the desk looks for answers, while a call waits. */
+/** How often answers are looked for, while a call waits. */
 const LOOK_MS = 300;
 const MOST_QUESTIONS = 1000;
 const MOST_OF_ONE_CALLER = 32;
@@ -39,13 +39,13 @@ interface Waiting {
   decided: Deferred<ApprovalAnswer | PlugboardError>;
 }
 
-export class ApprovalDesk {
-  readonly #options: ApprovalDeskOptions;
+export class WaitingApprovals {
+  readonly #options: WaitingApprovalsOptions;
   readonly #waiting = new Set<Waiting>();
   #looker: Timer | undefined;
   #isClosed = false;
 
-  constructor(options: ApprovalDeskOptions) {
+  constructor(options: WaitingApprovalsOptions) {
     this.#options = options;
   }
 

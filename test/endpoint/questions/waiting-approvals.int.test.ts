@@ -15,7 +15,7 @@ import { closeServed, connectOld, legacy, modern, post, type RawAnswer } from ".
 closeServed();
 
 async function open(options: { waitMs?: number } = {}) {
-  const stateDir = await mkdtemp(join(tmpdir(), "plugboard-desk-"));
+  const stateDir = await mkdtemp(join(tmpdir(), "plugboard-approvals-"));
   onTestFinished(() => rm(stateDir, { recursive: true, force: true }));
   const secret = "s3cr3t-of-the-board-0123456789";
   const rig = await openGateway(
@@ -55,49 +55,49 @@ const said = ({ message }: RawAnswer): string => message?.["result"].content[0].
 
 describe("a call that needs approval, of a client that cannot be asked", () => {
   it.each(["legacy", "modern"])("waits for the answer of a person, %s", async (era) => {
-    const desk = await open();
-    const call = callAs(desk, "ci", `hi ${desk.secret}`, era);
-    const [question] = await desk.waiting(1);
+    const approvals = await open();
+    const call = callAs(approvals, "ci", `hi ${approvals.secret}`, era);
+    const [question] = await approvals.waiting(1);
     expect(question).toMatchObject({
       caller: { id: "token:ci", label: "ci" },
       agent: "default",
       request: { tool: "docs/echo", reason: "every call of this tool needs approval" },
     });
     // What the server was started with is shown to nobody.
-    expect(JSON.stringify(question)).not.toContain(desk.secret);
-    await desk.answer(question, "once");
+    expect(JSON.stringify(question)).not.toContain(approvals.secret);
+    await approvals.answer(question, "once");
     expect(said(await call)).toContain("hi");
-    const second = callAs(desk, "ci", "again", era);
-    await desk.answer((await desk.waiting(1))[0], "refuse");
+    const second = callAs(approvals, "ci", "again", era);
+    await approvals.answer((await approvals.waiting(1))[0], "refuse");
     expect(said(await second)).toContain("was not approved");
-    expect(await desk.left()).toEqual([]);
+    expect(await approvals.left()).toEqual([]);
   });
 
   it("may also be a read, in either era", async () => {
-    const desk = await open();
+    const approvals = await open();
     const read = { uri: "lib:///rules" };
     const { body, headers } = modern("resources/read", read);
     for (const [request, more] of [
       [legacy("resources/read", read), {}] as const,
       [body, headers] as const,
     ]) {
-      const call = post(desk.url, request, { "x-caller": "ci", ...more });
-      const [question] = await desk.waiting(1);
+      const call = post(approvals.url, request, { "x-caller": "ci", ...more });
+      const [question] = await approvals.waiting(1);
       expect(question?.request.tool).toBe("lib/resource:lib:///rules");
-      await desk.answer(question, "once");
+      await approvals.answer(question, "once");
       expect((await call).message?.["result"].contents[0].text).toBe("Be quiet.");
     }
   });
 
   it("tells what it waits for where the client wants to know", async () => {
-    const desk = await open();
-    const client = await connectOld(desk.url);
+    const approvals = await open();
+    const client = await connectOld(approvals.url);
     const heard: (string | undefined)[] = [];
     const call = client.callTool(echo("hi") as never, undefined, {
       onprogress: ({ message }) => heard.push(message),
     });
-    const [question] = await desk.waiting(1);
-    await desk.answer(question, "once");
+    const [question] = await approvals.waiting(1);
+    await approvals.answer(question, "once");
     expect(JSON.stringify((await call).content)).toContain("hi");
     expect(heard).toContain(
       `waits for approval of docs/echo: plugboard approvals allow ${question?.id}`,
@@ -105,58 +105,62 @@ describe("a call that needs approval, of a client that cannot be asked", () => {
   });
 
   it("is a question of its own for each caller and each arguments, also when it is the same call", async () => {
-    const desk = await open();
-    const calls = [callAs(desk, "ci"), callAs(desk, "ann"), callAs(desk, "ci", "other")];
-    const questions = await desk.waiting(3);
+    const approvals = await open();
+    const calls = [
+      callAs(approvals, "ci"),
+      callAs(approvals, "ann"),
+      callAs(approvals, "ci", "other"),
+    ];
+    const questions = await approvals.waiting(3);
     expect(new Set(questions.map(({ id }) => id)).size).toBe(3);
     const ofCi = questions.find(
       ({ caller, request }) => caller.label === "ci" && request.args["text"] === "hi",
     );
-    await desk.answer(ofCi, "once");
+    await approvals.answer(ofCi, "once");
     expect(said(await (calls[0] as Promise<RawAnswer>))).toBe("hi");
-    for (const other of await desk.waiting(2)) await desk.answer(other, "refuse");
+    for (const other of await approvals.waiting(2)) await approvals.answer(other, "refuse");
     for (const call of calls.slice(1)) expect(said(await call)).toContain("was not approved");
   });
 
   it("with the answer always asks the same caller no more, and others still", async () => {
-    const desk = await open();
-    const first = callAs(desk, "ci");
-    await desk.answer((await desk.waiting(1))[0], "always");
+    const approvals = await open();
+    const first = callAs(approvals, "ci");
+    await approvals.answer((await approvals.waiting(1))[0], "always");
     await first;
-    expect(said(await callAs(desk, "ci", "free"))).toBe("free");
+    expect(said(await callAs(approvals, "ci", "free"))).toBe("free");
     for (const caller of ["ann", "default"]) {
-      const other = callAs(desk, caller);
-      await desk.answer((await desk.waiting(1))[0], "refuse");
+      const other = callAs(approvals, caller);
+      await approvals.answer((await approvals.waiting(1))[0], "refuse");
       expect(said(await other)).toContain("was not approved");
     }
   });
 
   it("that nobody answers in time is refused, and a late answer counts for nothing", async () => {
-    const desk = await open({ waitMs: 400 });
-    const call = callAs(desk, "ci");
-    const [question] = await desk.waiting(1);
+    const approvals = await open({ waitMs: 400 });
+    const call = callAs(approvals, "ci");
+    const [question] = await approvals.waiting(1);
     expect(said(await call)).toMatch(/was not approved within 400 ms.*plugboard approvals/s);
-    expect(await desk.pending.answer(question as PendingApproval, "once")).toBe(false);
-    expect(await desk.left()).toEqual([]);
+    expect(await approvals.pending.answer(question as PendingApproval, "once")).toBe(false);
+    expect(await approvals.left()).toEqual([]);
   });
 
   it("is refused at once with the remedy where calls do not wait", async () => {
-    const desk = await open({ waitMs: 0 });
-    expect(said(await callAs(desk, "ci"))).toMatch(/nobody can be asked.*"approval"/s);
+    const approvals = await open({ waitMs: 0 });
+    expect(said(await callAs(approvals, "ci"))).toMatch(/nobody can be asked.*"approval"/s);
   });
 
   it("is withdrawn when the client cancels it, or is gone", async () => {
-    const desk = await open();
-    const client = await connectOld(desk.url);
+    const approvals = await open();
+    const client = await connectOld(approvals.url);
     const cancelling = new AbortController();
     const call = client.callTool(echo("hi") as never, undefined, { signal: cancelling.signal });
     call.catch(() => {});
-    await desk.waiting(1);
+    await approvals.waiting(1);
     cancelling.abort();
-    await desk.waiting(0);
+    await approvals.waiting(0);
     const { body, headers } = modern("tools/call", echo("hi") as Record<string, unknown>);
     const leaving = new AbortController();
-    const gone = fetch(desk.url, {
+    const gone = fetch(approvals.url, {
       method: "POST",
       headers: {
         "content-type": "application/json",
@@ -167,30 +171,30 @@ describe("a call that needs approval, of a client that cannot be asked", () => {
       signal: leaving.signal,
     });
     gone.catch(() => {});
-    await desk.waiting(1);
+    await approvals.waiting(1);
     leaving.abort();
-    await desk.waiting(0);
-    expect(await desk.left()).toEqual([]);
+    await approvals.waiting(0);
+    expect(await approvals.left()).toEqual([]);
   });
 
   it("is refused when the gateway stops", async () => {
-    const desk = await open();
-    const call = callAs(desk, "ci");
-    await desk.waiting(1);
-    const closing = desk.close();
+    const approvals = await open();
+    const call = callAs(approvals, "ci");
+    await approvals.waiting(1);
+    const closing = approvals.close();
     expect(said(await call)).toContain("was not approved before the gateway stopped");
     await closing;
-    expect(await desk.left()).toEqual([]);
+    expect(await approvals.left()).toEqual([]);
   });
 
   it("is refused where too many of its caller wait already, or nobody could read it", async () => {
-    const desk = await open();
-    const calls = Array.from({ length: 33 }, () => callAs(desk, "ci"));
+    const approvals = await open();
+    const calls = Array.from({ length: 33 }, () => callAs(approvals, "ci"));
     const refused = await Promise.race(calls);
     expect(said(refused)).toContain("too many calls wait");
-    expect(said(await callAs(desk, "ann", "x".repeat(1_100_000)))).toContain("this long");
-    await desk.waiting(32);
-    await desk.close();
+    expect(said(await callAs(approvals, "ann", "x".repeat(1_100_000)))).toContain("this long");
+    await approvals.waiting(32);
+    await approvals.close();
     expect((await Promise.all(calls)).map(said)).toHaveLength(33);
   });
 });
