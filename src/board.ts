@@ -17,7 +17,7 @@ import type { ServerDefinition } from "./model/server-definition.ts";
 import type { ServerLogLevel } from "./model/server-log.ts";
 import type { ServerStatus } from "./model/server-status.ts";
 import type { CallOutcome, Tool } from "./model/tool.ts";
-import { describeEndpoint } from "./secrets/hide.ts";
+import { describeTarget } from "./secrets/hide.ts";
 import { checkStateDirectory } from "./state/state-directory.ts";
 
 /**
@@ -50,13 +50,13 @@ async function withModules(
 
 /** The board itself does not have the server, and people must learn from its status where it is. */
 function statusInSessions(definition: ServerDefinition, sessions: number): ServerStatus {
-  const { name, origin, endpoint, enabled } = definition;
+  const { name, origin, target, enabled } = definition;
   const message = `runs once for each session, and there ${sessions === 1 ? "is 1" : `are ${sessions}`} now; clients without a session are not offered it`;
   return {
     name,
     origin,
-    transport: endpoint.kind,
-    target: describeEndpoint(endpoint),
+    transport: target.kind,
+    target: describeTarget(target),
     state: { kind: enabled ? "idle" : "disabled" },
     tools: 0,
     cached: false,

@@ -124,13 +124,13 @@ export type {
   SessionDefaults,
 } from "./model/server-config.ts";
 export type {
-  Endpoint,
+  ServerTarget,
   ProtocolChoice,
-  RemoteEndpoint,
+  RemoteTarget,
   ResourceSettings,
   ServerDefinition,
   ServerScope,
-  StdioEndpoint,
+  StdioTarget,
 } from "./model/server-definition.ts";
 export type { ServerLogLevel, ServerLogMessage } from "./model/server-log.ts";
 export type { ServerState, ServerStateKind } from "./model/server-state.ts";

@@ -137,8 +137,8 @@ function within(agent: AgentLayer | undefined, name: string): string {
   return agent === undefined ? name : `${agent.id}/${name}`;
 }
 
-function startOf({ name, enabled, endpoint, roots }: AgentConfig["servers"][number]): unknown {
-  return { name, enabled, endpoint, roots };
+function startOf({ name, enabled, target, roots }: AgentConfig["servers"][number]): unknown {
+  return { name, enabled, target, roots };
 }
 
 function hashOf(value: unknown): string {

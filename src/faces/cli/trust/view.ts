@@ -24,10 +24,10 @@ export function changeLines(trust: Trust): string[] {
 
 function serverLines(server: ServerConfig): string[] {
   const { roots } = server;
-  return [...endpointLines(server), ...(roots ? [`with roots: ${json(roots)}`] : [])];
+  return [...targetLines(server), ...(roots ? [`with roots: ${json(roots)}`] : [])];
 }
 
-function endpointLines(server: ServerConfig): string[] {
+function targetLines(server: ServerConfig): string[] {
   const { command, args = [], env = {}, cwd, transport } = server;
   if (command === undefined || (transport !== undefined && transport !== "stdio")) {
     return remoteLines(server);
