@@ -17,6 +17,8 @@ export interface GlobalOptions {
   /** Tools marked `ownerOnly` may be called. */
   owner: boolean;
   exitWithStdin: boolean;
+  /** The command has servers of its own, whatever gateway runs. */
+  standalone: boolean;
 }
 
 export interface CliContext {
