@@ -22,6 +22,8 @@ export interface GlobalOptions {
 }
 
 export interface CliContext {
+  /** The name of the command, as a gateway shows it. */
+  face: string;
   /** The words of the command line, to offer the command again. */
   argv: readonly string[];
   io: CliIo;
