@@ -15,8 +15,9 @@ export function connectTo(
   { io, clock, signal }: ConnectContext,
 ): Promise<Link> {
   if (channel === undefined) {
-    const message = "it is an earlier version of Plugboard";
-    return Promise.reject(new PlugboardError("SERVER_UNAVAILABLE", message));
+    const message = "the gateway is of an earlier version of Plugboard";
+    const hint = "stop it, and start it again";
+    return Promise.reject(new PlugboardError("SERVER_UNAVAILABLE", message, { hint }));
   }
   return connectChannel(channel, { face, pid: process.pid, cwd: io.cwd }, { clock, signal });
 }

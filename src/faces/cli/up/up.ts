@@ -8,8 +8,10 @@ import { bindingProblem } from "../../../net/binding.ts";
 import { withProxy } from "../../../net/proxy-env.ts";
 import { oneLine } from "../../../util/text.ts";
 import { openGateway } from "../../gateway/open-gateway.ts";
+import { runningGateway } from "../attach/find-channel.ts";
 import { gatewayFingerprint } from "../attach/gateway-fingerprint.ts";
 import type { CliContext } from "../context.ts";
+import { stopGateway } from "../control/control.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSource } from "../open.ts";
 import { readAgent } from "../read-agent.ts";
@@ -33,6 +35,11 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
   // An agent that does not exist is an error here, and not with the first request.
   if (options.agent !== undefined) await readAgent(context);
   const config = await readGateway(context);
+  const running = await runningGateway(source, context);
+  if (running?.background) {
+    say(`This gateway takes the place of the one in the background (pid ${running.pid})`);
+    await stopGateway(running, "up", context);
+  }
   const readOne = (id: string): Promise<AgentConfig> =>
     readAgent({ ...context, options: { ...options, agent: id } });
   /** Aborted by `plugboard down`. */

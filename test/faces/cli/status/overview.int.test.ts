@@ -18,7 +18,9 @@ describe("plugboard", () => {
     const { code, stdout } = await scratch.run([]);
     const [head, , titles, ...lines] = stdout.split("\n");
     expect(code).toBe(0);
-    expect(head).toBe(`${join(scratch.directory, "servers.json")}, servers started for this command`);
+    expect(head).toBe(
+      `${join(scratch.directory, "servers.json")}, servers started for this command`,
+    );
     expect(titles).toMatch(/^server +state +tools +start +prompt tokens$/);
     expect(lines[0]).toMatch(/^echo +✓ ready +11 +[\d.]+ m?s +~\d+$/);
     expect(lines[1]).toMatch(/^missing +✗ failed$/);
