@@ -21,6 +21,34 @@ export interface GlobalOptions {
   standalone: boolean;
 }
 
+/** As they were given, each under the name that the parser of the command line gives it. */
+export interface GivenOptions {
+  config?: string;
+  agent?: readonly string[];
+  json?: boolean;
+  color?: boolean;
+  logLevel?: LogThreshold;
+  verbose?: boolean;
+  owner?: boolean;
+  exitWithStdin?: boolean;
+  standalone?: boolean;
+}
+
+export function globalOptions(given: GivenOptions): GlobalOptions {
+  const { config, agent: agents = [], logLevel, verbose } = given;
+  return {
+    config,
+    agent: agents.at(-1),
+    agents,
+    json: given.json === true,
+    color: given.color !== false,
+    logLevel: logLevel ?? (verbose ? "info" : "warn"),
+    owner: given.owner === true,
+    exitWithStdin: given.exitWithStdin === true,
+    standalone: given.standalone === true,
+  };
+}
+
 export interface CliContext {
   /** The name of the command, as a gateway shows it. */
   face: string;
