@@ -78,7 +78,7 @@ function statusInSessions(definition: ServerDefinition, sessions: number): Serve
 
 /** Whether there is nothing to do. Where it comes from and what it warns of does not matter. */
 function isSameConfig(one: AgentConfig, other: AgentConfig): boolean {
-  const textOf = ({ warnings: _, ...agent }: AgentConfig): string => canonicalJson(agent);
+  const textOf = (agent: AgentConfig): string => canonicalJson({ ...agent, warnings: undefined });
   return textOf(one) === textOf(other);
 }
 

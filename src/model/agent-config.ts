@@ -48,6 +48,8 @@ export interface AgentConfig {
   resourceTools?: boolean;
   /** Modules with native tools. The board runs them when it opens. */
   nativeModules?: NativeModule[];
+  /** `keepAlive` of servers that have no setting of their own. */
+  keepAlive?: boolean;
   /** The roots of servers that have no setting of their own. Absent: none. */
   roots?: RootsSetting;
   /** Hosts and address ranges that the operator allows every server to reach. */
