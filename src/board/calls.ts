@@ -11,6 +11,7 @@ import type { BoardEvents } from "../model/events.ts";
 import type { Decision, GuardedCall, OutermostStage, Target } from "../model/guard.ts";
 import type { JsonObject } from "../model/json.ts";
 import { type Logger, silentLogger } from "../model/logger.ts";
+import type { ServerDefinition } from "../model/server-definition.ts";
 import type {
   CallOutcome,
   NativeTool,
@@ -41,6 +42,7 @@ export class Calls {
   readonly #logger: Logger;
   readonly #events: Emitter<BoardEvents>;
   readonly #quote: (received: unknown) => string;
+  readonly #timeoutOf: (definition: ServerDefinition) => number;
   /** Made once: a random id for each call would cost a third of its CPU time. */
   readonly #idPrefix = randomUUID().slice(0, 13);
   #idsMade = 0;
@@ -54,17 +56,22 @@ export class Calls {
   #running = 0;
   #onIdle: (() => void) | undefined;
 
-  /** `redact` removes the board's secrets from a text; `isCut` says that the text was cut off. */
+  /**
+   * `redact` removes the board's secrets from a text; `isCut` says that the text was cut off. `timeoutOf` tells how long
+   * a call to the server may take without progress, in milliseconds.
+   */
   constructor(
     clock: Clock,
     logger: Logger,
     events: Emitter<BoardEvents>,
     redact: (text: string, isCut: boolean) => string,
+    timeoutOf: (definition: ServerDefinition) => number,
   ) {
     this.#clock = clock;
     this.#logger = logger;
     this.#events = events;
     this.#quote = (received) => excerpt(received, redact);
+    this.#timeoutOf = timeoutOf;
   }
 
   /** Never rejects. Not async: all halves of a call share one async function, which is in the tool's chain. */
@@ -143,7 +150,7 @@ export class Calls {
     const send = (connection: Connection, call: GuardedCall): Promise<unknown> => {
       requireShallow("the arguments are", call.args);
       if (call.request !== undefined) requireShallowRequest(call.request);
-      const options = callOptions(supervisor, call, this);
+      const options = callOptions(call, this.#timeoutOf(supervisor.definition), this);
       call.isSent = true;
       return connection.callTool(tool, call.args, options);
     };
@@ -251,14 +258,14 @@ export function requireShallowRequest(request: NonNullable<GuardedCall["request"
 }
 
 function callOptions(
-  { definition }: Supervisor,
   { callId, signal, onUpdate, handlers, request }: GuardedCall,
+  timeout: number,
   board: object,
 ): CallOptions {
   return {
     callId,
     board,
-    timeout: definition.toolTimeout,
+    timeout,
     ceiling: CALL_CEILING_MS,
     signal,
     handlers,

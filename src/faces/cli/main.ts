@@ -95,13 +95,14 @@ async function runWithin(
       format: env["PLUGBOARD_LOG_FORMAT"] === "json" ? "json" : "text",
       // Elsewhere the log is the only place where you see the state of the servers.
       isStateShown: !isOnStdio && command.kind !== "up",
-      showsVisits: command.kind === "up",
+      showsVisits: command.kind === "up" || command.kind === "serve",
       apart: (text) => commandsApart(text, options),
       paint,
       write: (line) => screen.note(line),
     });
     const { signal } = lifetime;
-    return await run(command, { argv, io, options, screen, logger, clock, signal });
+    const face = command.kind === "tool-help" ? "call" : command.kind;
+    return await run(command, { face, argv, io, options, screen, logger, clock, signal });
   } catch (error) {
     if (lifetime.exitCode !== undefined) return lifetime.exitCode;
     const exitCode = report(error);
@@ -153,6 +154,10 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
       return (await import("./serve/serve.ts")).runServe(context);
     case "up":
       return (await import("./up/up.ts")).runUp(command, context);
+    case "restart":
+      return (await import("./control/control.ts")).runRestart(command, context);
+    case "down":
+      return (await import("./control/control.ts")).runDown(context);
     case "demo":
       return (await import("./demo/demo.ts")).runDemo(context);
   }

@@ -6,12 +6,12 @@ import { type ConfigSource, findConfig } from "../../config/find.ts";
 import { plugboardHome } from "../../config/home.ts";
 import { loadConfig } from "../../config/load.ts";
 import { parseAgentConfig } from "../../config/parse.ts";
-import { DEFAULT_AGENT } from "../../config/schema/agents.ts";
-import type { AgentConfig } from "../../model/agent-config.ts";
+import { type AgentConfig, DEFAULT_AGENT } from "../../model/agent-config.ts";
 import type { Board } from "../../model/board.ts";
 import type { BoardOptions } from "../../model/board-options.ts";
 import { PlugboardError, unknownServer } from "../../model/errors.ts";
 import type { Logger } from "../../model/logger.ts";
+import { attach, type Attachment } from "./attach/attach.ts";
 import type { CliContext } from "./context.ts";
 import { approvalPrompt } from "./questions/approve.ts";
 import { elicitationPrompt } from "./questions/elicit.ts";
@@ -33,6 +33,8 @@ export interface OpenOptions extends Pick<
   about?: string | undefined;
   /** Start servers again that crash, because the command runs for long. */
   restarts?: boolean;
+  /** Do not use the servers of a gateway. */
+  standalone?: boolean;
   /** Changes the configuration for this command. */
   adjust?: (agent: AgentConfig) => AgentConfig | Promise<AgentConfig>;
 }
@@ -41,6 +43,8 @@ export interface OpenedBoard {
   board: Board;
   agent: AgentConfig;
   source: ConfigSource;
+  /** If these are the servers of a gateway. */
+  attachment?: Attachment;
 }
 
 export async function withBoard<Result>(

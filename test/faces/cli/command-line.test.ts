@@ -22,6 +22,7 @@ const globals: GlobalOptions = {
   logLevel: "warn",
   owner: false,
   exitWithStdin: false,
+  standalone: false,
 };
 
 describe("a command line asks for", () => {
@@ -37,6 +38,8 @@ describe("a command line asks for", () => {
       { kind: "tools", query: [], server: "x", refresh: true, long: true, all: false },
     ],
     [["tools", "--schema"], { kind: "tools", query: [], refresh: false, long: true, all: false }],
+    [["restart", "s"], { kind: "restart", server: "s" }],
+    [["down"], { kind: "down" }],
     [["call", "t"], { kind: "call", tool: "t", args: [], yes: false }],
     [["call", "t", "--yes"], { kind: "call", tool: "t", args: [], yes: true }],
     [["call", "t", "--help"], { kind: "tool-help", tool: "t" }],
@@ -117,6 +120,7 @@ describe("a command line asks for", () => {
     [["--verbose", "--log-level", "error"], { logLevel: "error" }],
     [["--no-color"], { color: false }],
     [["--exit-with-stdin"], { exitWithStdin: true }],
+    [["--standalone"], { standalone: true }],
   ])("%j before and after the command", (flags, expected) => {
     const options = { ...globals, ...expected };
     expect(read(...flags, "status").invocation).toMatchObject({ options });

@@ -14,6 +14,7 @@ const PLAIN = [
   "--config f --agent one call a/b --agent two",
   "call a/b --timeout 500 --output out --yes --owner",
   "call a/b --log-level debug --exit-with-stdin",
+  "--standalone call a/b",
   "call call call",
   "--config call call a/b --yes",
 ];
