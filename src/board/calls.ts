@@ -93,6 +93,7 @@ export class Calls {
       notify: this.#notify,
       decision: ALLOWED,
       audit: undefined,
+      argsJson: undefined,
       reached: now,
       isSent: false,
     };
@@ -252,11 +253,12 @@ export function requireShallowRequest(request: NonNullable<GuardedCall["request"
 
 function callOptions(
   { definition }: Supervisor,
-  { callId, signal, onUpdate, handlers, request }: GuardedCall,
+  { callId, argsJson, signal, onUpdate, handlers, request }: GuardedCall,
   board: object,
 ): CallOptions {
   return {
     callId,
+    argsJson,
     board,
     timeout: definition.toolTimeout,
     ceiling: CALL_CEILING_MS,

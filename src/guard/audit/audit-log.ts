@@ -30,6 +30,8 @@ const GATHER_MOST = 1000;
 const FORMAT_AT_ONCE = 500;
 /** Lines about starts are written when they are this long together, a dozen or so, without waiting for more. */
 const ENOUGH_STARTS = 2048;
+/** Lines that become bytes in one go, in characters: each go costs as much as a line. */
+const TOGETHER = 8 * 1024;
 const BATCH_BYTES = 128 * 1024;
 const RETRY_MS = 1000;
 const CLOSE_MS = 5000;
@@ -204,28 +206,36 @@ export class AuditLog {
 
   /** Makes lines even if the disk does not keep up, so that the arguments can be freed. */
   #format(most: number): void {
+    let text = "";
+    let lines = 0;
     for (const record of this.#records.splice(0, most)) {
       const { startNumber } = record;
       const startId = startNumber === undefined ? undefined : this.#starts.idOf(startNumber);
-      this.#keep(toLine(record, startId));
+      text += toLine(record, startId);
+      lines += 1;
+      if (text.length < TOGETHER) continue;
+      this.#keep(text, lines);
+      text = "";
+      lines = 0;
     }
+    if (lines > 0) this.#keep(text, lines);
   }
 
-  #keep(line: string): void {
+  #keep(text: string, lines = 1): void {
     if (this.#bytes > MAX_QUEUED_BYTES) {
-      this.#lost += 1;
+      this.#lost += lines;
       return;
     }
     let batch = this.#batches.at(-1);
-    if (batch === undefined || !hasRoom(batch, line)) {
-      batch = newBatch(line);
+    if (batch === undefined || !hasRoom(batch, text)) {
+      batch = newBatch(text);
       this.#batches.push(batch);
     }
     // Bytes take less memory: a string that was joined from twenty parts keeps all twenty.
-    const written = batch.bytes.write(line, batch.length);
+    const written = batch.bytes.write(text, batch.length);
     batch.length += written;
-    batch.lines += 1;
-    this.#lines += 1;
+    batch.lines += lines;
+    this.#lines += lines;
     this.#bytes += written;
   }
 
@@ -305,12 +315,12 @@ interface Batch {
 /** UTF-8 takes at most three bytes per UTF-16 unit. */
 const BYTES_PER_UNIT = 3;
 
-function hasRoom({ bytes, length, isSealed }: Batch, line: string): boolean {
-  return !isSealed && length + line.length * BYTES_PER_UNIT <= bytes.length;
+function hasRoom({ bytes, length, isSealed }: Batch, text: string): boolean {
+  return !isSealed && length + text.length * BYTES_PER_UNIT <= bytes.length;
 }
 
-function newBatch(line: string): Batch {
-  const size = Math.max(BATCH_BYTES, line.length * BYTES_PER_UNIT);
+function newBatch(text: string): Batch {
+  const size = Math.max(BATCH_BYTES, text.length * BYTES_PER_UNIT);
   return { bytes: Buffer.allocUnsafe(size), length: 0, lines: 0, isSealed: false };
 }
 

@@ -167,9 +167,9 @@ export class StdioTransport implements Wire {
   }
 
   #toolCall(id: number, name: string, args: JsonObject, options: RequestOptions): string {
-    const { extra } = options;
+    const { extra, argsJson = JSON.stringify(args) } = options;
     const more = extra === undefined ? "" : `${JSON.stringify(extra).slice(1, -1)},`;
-    return `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{${more}"name":${JSON.stringify(name)},"arguments":${JSON.stringify(args)},"_meta":{"progressToken":${id}${this.#metaMembersFor(options)}}}}\n`;
+    return `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{${more}"name":${JSON.stringify(name)},"arguments":${argsJson},"_meta":{"progressToken":${id}${this.#metaMembersFor(options)}}}}\n`;
   }
 
   /** `toText` is called when there is room to send the request. */

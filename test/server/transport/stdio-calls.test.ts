@@ -47,6 +47,14 @@ describe("what is sent", () => {
     await outcome;
   });
 
+  it("has the arguments as they were when somebody made JSON of them", async () => {
+    const { transport, stdin } = openTransport();
+    const call = transport.callTool("add", { n: 2 }, { ...TIMEOUT, argsJson: '{"n":1}' });
+    expect(stdin.messages()).toMatchObject([{ params: { arguments: { n: 1 } } }]);
+    await transport.close();
+    await call.catch(() => {});
+  });
+
   it("leaves at once if the server has nothing else to do; the others of a turn share a write", async () => {
     const { transport, stdin } = openTransport();
     const calls = [1, 2, 3].map((n) => transport.callTool("add", { n }, TIMEOUT));
