@@ -100,6 +100,7 @@ export class Calls {
       notify: this.#notify,
       decision: ALLOWED,
       audit: undefined,
+      argsJson: undefined,
       reached: now,
       isSent: false,
     };
@@ -258,12 +259,13 @@ export function requireShallowRequest(request: NonNullable<GuardedCall["request"
 }
 
 function callOptions(
-  { callId, signal, onUpdate, handlers, request }: GuardedCall,
+  { callId, argsJson, signal, onUpdate, handlers, request }: GuardedCall,
   timeout: number,
   board: object,
 ): CallOptions {
   return {
     callId,
+    argsJson,
     board,
     timeout,
     ceiling: CALL_CEILING_MS,

@@ -27,6 +27,8 @@ export interface CallerRequest extends Pick<
 }
 
 export interface CallOptions extends CallerRequest {
+  /** The arguments as JSON, if somebody has made that already. */
+  argsJson?: string | undefined;
   onProgress?: (progress: Progress) => void;
   /** Milliseconds without an answer or progress after which the call fails. */
   timeout: number;

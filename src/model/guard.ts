@@ -76,6 +76,8 @@ export interface GuardedCall {
   decision: Decision;
   /** The audit's own notes about the call. */
   audit: object | undefined;
+  /** The arguments as JSON, once somebody has needed that: what is audited is what is sent. */
+  argsJson: string | undefined;
   /** When the call came to its target, in the clock's monotonic time. */
   reached: number;
   /** Its server may have got it. */

@@ -43,6 +43,7 @@ export function callOf(of: ToolSubject, overrides: Partial<GuardedCall> = {}): G
     onUpdate: undefined,
     decision: { verdict: "allowed" },
     audit: undefined,
+    argsJson: undefined,
     reached: 0,
     isSent: false,
     ...overrides,

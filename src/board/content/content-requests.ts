@@ -110,6 +110,7 @@ export class ContentRequests {
       onUpdate: undefined,
       decision: { verdict: "allowed" },
       audit: undefined,
+      argsJson: undefined,
       reached: now,
       isSent: false,
     });

@@ -12,6 +12,7 @@ import { type Clock, pause, type Timer, within } from "../../util/clock.ts";
 import { deferred } from "../../util/deferred.ts";
 import { hasErrorCode } from "../../util/error-code.ts";
 import { errorMessage } from "../../util/error-message.ts";
+import { type Listed, PassingList } from "../../util/passing-list.ts";
 import { duration, oneLine, plural } from "../../util/text.ts";
 import type { AdmittedCaller } from "./access/admission.ts";
 import type { GatewayAgents, ServedAgent } from "./agents.ts";
@@ -97,7 +98,8 @@ type GatewayState =
   | { kind: "draining" };
 
 /** A request of somebody who was let in, until its answer has been read. */
-interface OpenRequest {
+interface OpenRequest extends Listed {
+  reply: ServerResponse;
   admitted: AdmittedCaller;
   /** It has no answer, but goes on until somebody ends it. */
   isStream: boolean;
@@ -114,7 +116,7 @@ export class Gateway {
   readonly #sockets = new Set<Socket>();
   /** How many requests of each caller are being answered. */
   readonly #ofCallers = new Map<string, number>();
-  readonly #open = new Map<ServerResponse, OpenRequest>();
+  readonly #open = new PassingList<OpenRequest>();
   #looker: Timer | undefined;
   /** Of connections that are closed. */
   readonly #bytes = { in: 0, out: 0 };
@@ -214,14 +216,15 @@ export class Gateway {
 
   #lookLater(): void {
     this.#looker = this.#options.clock.later(LOOK_MS, () => {
-      for (const [reply, request] of this.#open) if (this.#isOver(reply, request)) reply.destroy();
+      for (const request of this.#open) if (this.#isOver(request)) request.reply.destroy();
       this.#lookLater();
     });
   }
 
   /** A token is checked when a request comes in, and a stream may stay open for days after that. */
-  #isOver(reply: ServerResponse, request: OpenRequest): boolean {
+  #isOver(request: OpenRequest): boolean {
     const { clock, isGone } = this.#options;
+    const { reply } = request;
     const { caller, expiresAt = Infinity } = request.admitted;
     if (isGone?.(caller.id)) return true;
     // A call that was made in time may end.
@@ -234,8 +237,9 @@ export class Gateway {
   #opened(request: IncomingMessage, reply: ServerResponse, admitted: AdmittedCaller): void {
     const isStream =
       request.method === "GET" || request.headers["mcp-method"] === "subscriptions/listen";
-    this.#open.set(reply, { admitted, isStream, completeAt: undefined });
-    reply.once("close", () => this.#open.delete(reply));
+    const open: OpenRequest = { reply, admitted, isStream, completeAt: undefined, at: 0 };
+    this.#open.add(open);
+    reply.once("close", () => this.#open.remove(open));
   }
 
   async #answer(request: IncomingMessage, reply: ServerResponse): Promise<void> {

@@ -1,11 +1,12 @@
 // Queues a record of every call and writes them in batches. Lines about calls that are about to be sent are written
-// at once, all of one turn of the event loop together. If the disk is full or gone, records get lost, and calls go on.
+// at once, those of one turn of the event loop a dozen at a time. If the disk is full or gone, records get lost, and calls go on.
 
 import { randomBytes } from "node:crypto";
 import type { SuspiciousResult } from "../../model/audit-entry.ts";
 import { type Logger, silentLogger } from "../../model/logger.ts";
 import type { AuditSink, AuditTrail } from "../../model/shared-state.ts";
 import { type Clock, systemClock, type Timer, within } from "../../util/clock.ts";
+import { type Deferred, deferred } from "../../util/deferred.ts";
 import { type AuditRecord, lostLine, suspiciousLine, toLine } from "./record.ts";
 import { StartLines } from "./start-lines.ts";
 import { reasonOf } from "../../util/system-problem.ts";
@@ -27,6 +28,10 @@ const GATHER_MS = 50;
 const GATHER_MOST = 1000;
 /** Records made into lines in one go: about two milliseconds of work. */
 const FORMAT_AT_ONCE = 500;
+/** Lines about starts are written when they are this long together, a dozen or so, without waiting for more. */
+const ENOUGH_STARTS = 2048;
+/** Lines that become bytes in one go, in characters: each go costs as much as a line. */
+const TOGETHER = 8 * 1024;
 const BATCH_BYTES = 128 * 1024;
 const RETRY_MS = 1000;
 const CLOSE_MS = 5000;
@@ -51,11 +56,14 @@ export class AuditLog {
   #isFlushing = false;
   #isClosed = false;
   #hasWarnedOfCrowding = false;
-  /** About calls that have started; waiting for the end of the turn. */
+  /** About calls that have started; waiting for more of them, or for the end of the turn. */
   readonly #starts = new StartLines(randomBytes(4).toString("hex"));
   /** Calls that have started and not ended. */
   #running = 0;
-  #startsWritten: Promise<void> | undefined;
+  /** For the calls that wait for the lines about their start. */
+  #startsWritten: Deferred<void> | undefined;
+  /** What waits now is written at the end of the turn. */
+  #isTurnEnding = false;
 
   constructor({
     trail,
@@ -92,20 +100,38 @@ export class AuditLog {
       return this.flush();
     }
     // Waiting for a tick would cost a single call more than the write itself.
-    if (this.#running === 1) return this.#writeStarts();
-    this.#startsWritten ??= new Promise((resolve) => {
-      // After everything that this turn of the event loop still has to do, such as reading further requests.
-      setImmediate(() => {
-        this.#startsWritten = undefined;
-        resolve(this.#writeStarts());
-      });
+    if (this.#running === 1 || this.#starts.length >= ENOUGH_STARTS) return this.#writeStarts();
+    if (this.#startsWritten === undefined) {
+      this.#startsWritten = deferred();
+      this.#writeStartsLater();
+    }
+    return this.#startsWritten.promise;
+  }
+
+  /** After everything that this turn of the event loop still has to do, such as reading further requests. */
+  #writeStartsLater(): void {
+    if (this.#isTurnEnding) return;
+    this.#isTurnEnding = true;
+    setImmediate(() => {
+      this.#isTurnEnding = false;
+      if (this.#startsWritten !== undefined) void this.#writeStarts();
     });
-    return this.#startsWritten;
+  }
+
+  /** Writes the lines of all calls that wait for theirs, and lets these calls go on. */
+  #writeStarts(): undefined | Promise<void> {
+    const waiting = this.#startsWritten;
+    this.#startsWritten = undefined;
+    const writing = this.#appendStarts();
+    if (writing === undefined) waiting?.resolve();
+    else if (waiting !== undefined) void writing.then(waiting.resolve);
+    return writing;
   }
 
   /** Waits for the disk: a queued write takes far longer, and the call must not be sent before. */
-  #writeStarts(): undefined | Promise<void> {
+  #appendStarts(): undefined | Promise<void> {
     const starts = this.#starts;
+    if (starts.length === 0) return undefined;
     try {
       const writing = this.#sink.appendNow(starts.bytes, starts.length);
       if (writing !== undefined) return this.#afterStarts(writing);
@@ -180,28 +206,36 @@ export class AuditLog {
 
   /** Makes lines even if the disk does not keep up, so that the arguments can be freed. */
   #format(most: number): void {
+    let text = "";
+    let lines = 0;
     for (const record of this.#records.splice(0, most)) {
       const { startNumber } = record;
       const startId = startNumber === undefined ? undefined : this.#starts.idOf(startNumber);
-      this.#keep(toLine(record, startId));
+      text += toLine(record, startId);
+      lines += 1;
+      if (text.length < TOGETHER) continue;
+      this.#keep(text, lines);
+      text = "";
+      lines = 0;
     }
+    if (lines > 0) this.#keep(text, lines);
   }
 
-  #keep(line: string): void {
+  #keep(text: string, lines = 1): void {
     if (this.#bytes > MAX_QUEUED_BYTES) {
-      this.#lost += 1;
+      this.#lost += lines;
       return;
     }
     let batch = this.#batches.at(-1);
-    if (batch === undefined || !hasRoom(batch, line)) {
-      batch = newBatch(line);
+    if (batch === undefined || !hasRoom(batch, text)) {
+      batch = newBatch(text);
       this.#batches.push(batch);
     }
     // Bytes take less memory: a string that was joined from twenty parts keeps all twenty.
-    const written = batch.bytes.write(line, batch.length);
+    const written = batch.bytes.write(text, batch.length);
     batch.length += written;
-    batch.lines += 1;
-    this.#lines += 1;
+    batch.lines += lines;
+    this.#lines += lines;
     this.#bytes += written;
   }
 
@@ -281,12 +315,12 @@ interface Batch {
 /** UTF-8 takes at most three bytes per UTF-16 unit. */
 const BYTES_PER_UNIT = 3;
 
-function hasRoom({ bytes, length, isSealed }: Batch, line: string): boolean {
-  return !isSealed && length + line.length * BYTES_PER_UNIT <= bytes.length;
+function hasRoom({ bytes, length, isSealed }: Batch, text: string): boolean {
+  return !isSealed && length + text.length * BYTES_PER_UNIT <= bytes.length;
 }
 
-function newBatch(line: string): Batch {
-  const size = Math.max(BATCH_BYTES, line.length * BYTES_PER_UNIT);
+function newBatch(text: string): Batch {
+  const size = Math.max(BATCH_BYTES, text.length * BYTES_PER_UNIT);
   return { bytes: Buffer.allocUnsafe(size), length: 0, lines: 0, isSealed: false };
 }
 

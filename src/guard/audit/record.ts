@@ -102,9 +102,12 @@ export function lostLine(time: number, count: number): string {
 
 /** A call's arguments as they were when the call was made. A copy of large ones would slow down the call, so they are read when the line is made. */
 export type KeptArguments =
-  | { kind: "copy"; json: string }
-  /** A few short values, as most calls have: the cheapest to copy. */
-  | { kind: "flat"; args: JsonObject }
+  | {
+      kind: "copy";
+      json: string;
+      /** The text is the one that is hashed: its keys are in order. */
+      isCanonical?: boolean;
+    }
   | { kind: "large"; args: JsonObject };
 
 interface DescribedArguments {
@@ -119,10 +122,10 @@ const LONGEST_FLAT = 512;
 
 /** Never throws. Undefined if the arguments are not JSON. */
 export function keepArguments(args: JsonObject): KeptArguments | undefined {
-  if (isFlat(args)) return { kind: "flat", args: { ...args } };
-  if (isLarge(args)) return { kind: "large", args };
+  const isShort = isFlat(args);
+  if (!isShort && isLarge(args)) return { kind: "large", args };
   try {
-    return { kind: "copy", json: JSON.stringify(args) };
+    return { kind: "copy", json: JSON.stringify(args), isCanonical: isShort && isSorted(args) };
   } catch {
     return undefined;
   }
@@ -135,17 +138,12 @@ export function describeArguments(
 ): DescribedArguments {
   if (kept === undefined) return {};
   try {
-    if (kept.kind === "flat") {
-      return redact === undefined
-        ? hashed(JSON.stringify(sorted(kept.args)))
-        : { arguments: redact.value(kept.args) };
-    }
-    const json = kept.kind === "large" ? JSON.stringify(kept.args) : kept.json;
-    const value: unknown = JSON.parse(json);
-    if (redact !== undefined && kept.kind !== "large" && isJsonObject(value)) {
-      return { arguments: redact.value(value) };
-    }
-    return hashed(canonicalJson(value));
+    if (kept.kind === "large") return hashed(canonicalJson(JSON.parse(JSON.stringify(kept.args))));
+    if (redact === undefined && kept.isCanonical) return hashed(kept.json);
+    const value: unknown = JSON.parse(kept.json);
+    if (!isJsonObject(value)) return hashed(kept.json);
+    if (redact !== undefined) return { arguments: redact.value(value) };
+    return hashed(isFlat(value) ? JSON.stringify(sorted(value)) : canonicalJson(value));
   } catch {
     return {};
   }
@@ -155,6 +153,7 @@ function hashed(canonical: string): DescribedArguments {
   return { argumentsHash: hash("sha256", canonical).slice(0, HASH_LENGTH) };
 }
 
+/** A few short values, as most calls have: what is done with them is cheap. */
 function isFlat(args: JsonObject): boolean {
   let keys = 0;
   for (const key in args) {
@@ -167,15 +166,16 @@ function isFlat(args: JsonObject): boolean {
   return true;
 }
 
-/** The same arguments with their keys in order. */
-function sorted(args: JsonObject): JsonObject {
+function isSorted(args: JsonObject): boolean {
   let last = "";
-  let isSorted = true;
   for (const key in args) {
-    isSorted &&= last <= key;
+    if (last > key) return false;
     last = key;
   }
-  if (isSorted) return args;
+  return true;
+}
+
+function sorted(args: JsonObject): JsonObject {
   const result: JsonObject = {};
   for (const key of Object.keys(args).sort()) result[key] = args[key];
   return result;

@@ -49,10 +49,12 @@ export function auditStages(
     const audited = byCaller((caller) => auditedTool(subject, caller, options));
     return {
       before(call) {
+        const args = keepArguments(call.args);
+        if (args?.kind === "copy") call.argsJson = args.json;
         const record: AuditRecord = {
           time: clock.now(),
           of: audited(call.caller),
-          args: keepArguments(call.args),
+          args,
           startNumber: undefined,
           decision: call.decision,
           durationMs: 0,

@@ -2,6 +2,7 @@
 // know the call only while exactly one is in flight, and the caller only while all calls have the same one.
 
 import type { RequestHandlers } from "../../model/request-handlers.ts";
+import { type Listed, PassingList } from "../../util/passing-list.ts";
 
 /** A call, as seen by the requests that it causes. */
 export interface CausingCall {
@@ -22,41 +23,30 @@ export interface RequestOrigin {
   signal: AbortSignal;
 }
 
-interface Tracked {
+/** A call while it is in flight. */
+export interface Tracked extends Listed {
   call: CausingCall;
-  /** Where it is in the list. */
-  at: number;
   /** Hear that it failed. Few calls have any. */
   onFailed: (() => void)[] | undefined;
 }
 
 export class CallsInFlight {
-  /** In no order. Every call passes here, and a list costs less than a map: the last one fills the gap. */
-  readonly #calls: Tracked[] = [];
+  readonly #calls = new PassingList<Tracked>();
   /** Aborts when all current calls have failed; made anew when the calls change. */
   #allFailed: AbortSignal | undefined;
 
-  /** Runs a call; requests that arrive meanwhile may belong to it. */
-  async track<Result>(call: CausingCall, run: () => Promise<Result>): Promise<Result> {
-    const tracked: Tracked = { call, at: this.#calls.length, onFailed: undefined };
-    this.#calls.push(tracked);
+  /** A call begins. Requests that arrive before its `end` may belong to it. */
+  begin(call: CausingCall): Tracked {
+    const tracked: Tracked = { call, at: 0, onFailed: undefined };
+    this.#calls.add(tracked);
     this.#allFailed = undefined;
-    try {
-      return await run();
-    } catch (error) {
-      for (const listener of tracked.onFailed ?? []) listener();
-      throw error;
-    } finally {
-      this.#remove(tracked);
-      this.#allFailed = undefined;
-    }
+    return tracked;
   }
 
-  #remove({ at }: Tracked): void {
-    const last = this.#calls.pop();
-    if (last === undefined || last.at === at) return;
-    last.at = at;
-    this.#calls[at] = last;
+  end(tracked: Tracked, outcome: "answered" | "failed"): void {
+    if (outcome === "failed") for (const listener of tracked.onFailed ?? []) listener();
+    this.#calls.remove(tracked);
+    this.#allFailed = undefined;
   }
 
   /**
@@ -65,7 +55,7 @@ export class CallsInFlight {
    * want the answer.
    */
   origin(ended: AbortSignal): RequestOrigin {
-    const only = this.#calls[0]?.call;
+    const only = this.#calls.first?.call;
     if (only === undefined) return { call: undefined, signal: ended };
     this.#allFailed ??= this.#whenAllFailed();
     return {
@@ -78,7 +68,7 @@ export class CallsInFlight {
   #someCallOf(handlers: RequestHandlers | undefined): CausingCall | undefined {
     if (handlers === undefined) return undefined;
     const { onElicitation, onSampling } = handlers;
-    const haveSameCaller = this.#calls.every(
+    const haveSameCaller = [...this.#calls].every(
       ({ call }) =>
         call.handlers?.onElicitation === onElicitation && call.handlers?.onSampling === onSampling,
     );

@@ -106,18 +106,41 @@ export class RequestRouter {
     options: Options,
     tool?: string,
   ): Promise<unknown> {
-    const { callId, handlers, signal, input } = options;
+    const { callId, handlers, input } = options;
     if (era === "legacy") {
       if (typeof input === "object") return Promise.reject(answersUnwanted());
       // The fast path: this request cannot cause any other.
       if (!this.requests.needsOrigin) return send(options);
     }
     const call: CausingCall = { tool, callId, handlers, samples: 0 };
-    const makeCall = (): Promise<unknown> =>
-      era === "legacy"
-        ? this.#inFlight.track(call, () => send(options))
-        : this.#sendModern(send, options, call);
-    return this.#callAfterPages(makeCall, call, signal);
+    return this.#sendAfterPages(era, send, options, call);
+  }
+
+  /** A server may refuse a call until a person has opened a page. Then the call is made once more. */
+  async #sendAfterPages<Options extends CallerRequest & RequestOptions>(
+    era: ProtocolEra,
+    send: (options: Options) => Promise<unknown>,
+    options: Options,
+    call: CausingCall,
+  ): Promise<unknown> {
+    const { signal } = options;
+    for (let isFirst = true; ; isFirst = false) {
+      // Up to 2025-11-25, what a server asks does not name the call.
+      const tracked = era === "legacy" ? this.#inFlight.begin(call) : undefined;
+      try {
+        const sent = tracked ? send(options) : this.#sendModern(send, options, call);
+        const result = await sent;
+        if (tracked !== undefined) this.#inFlight.end(tracked, "answered");
+        return result;
+      } catch (error) {
+        if (tracked !== undefined) this.#inFlight.end(tracked, "failed");
+        if (!isFirst) throw error;
+        const origin = this.#originOf(call, signal);
+        if (origin.signal.aborted) throw error;
+        const opened = this.requests.openPages(error, origin);
+        if (!(await this.#unlessOver(opened, origin, signal))) throw error;
+      }
+    }
   }
 
   async #sendModern<Options extends CallerRequest & RequestOptions>(
@@ -147,23 +170,6 @@ export class RequestRouter {
     this.#stopWatchingRoots();
     this.#rootsAsked.resolve(false);
     this.#over.abort(reason);
-  }
-
-  /** A server may refuse a call until a person has opened a page. Then the call is made once more. */
-  async #callAfterPages(
-    makeCall: () => Promise<unknown>,
-    call: CausingCall,
-    signal: AbortSignal | undefined,
-  ): Promise<unknown> {
-    try {
-      return await makeCall();
-    } catch (error) {
-      const origin = this.#originOf(call, signal);
-      if (origin.signal.aborted) throw error;
-      const opened = this.requests.openPages(error, origin);
-      if (!(await this.#unlessOver(opened, origin, signal))) throw error;
-      return makeCall();
-    }
   }
 
   #originOf(call: CausingCall, signal: AbortSignal | undefined): RequestOrigin {

@@ -39,6 +39,8 @@ export class ServerRequests {
   readonly capabilities: JsonObject;
   /** What the server may ask a client of the host for. */
   readonly permitted: JsonObject;
+  /** Whether a call can cause requests for which we must know the caller. */
+  readonly needsOrigin: boolean;
   readonly #answers = new Map<string, AnswerRequest>();
   readonly #elicitor: Elicitor | undefined;
 
@@ -47,6 +49,7 @@ export class ServerRequests {
     const limited = { ...context, logger: limitWarnings(context) };
     this.capabilities = capabilitiesOf(answers);
     this.permitted = permittedBy(answers);
+    this.needsOrigin = onElicitation !== undefined || sampling !== undefined;
     if (onElicitation !== undefined) {
       const elicitor = new Elicitor({ ...limited, ask: onElicitation, questions });
       this.#elicitor = elicitor;
@@ -65,11 +68,6 @@ export class ServerRequests {
 
   supports(method: RequestMethod): boolean {
     return this.#answers.has(method);
-  }
-
-  /** Whether a call can cause requests for which we must know the caller. */
-  get needsOrigin(): boolean {
-    return this.supports("elicitation/create") || this.supports("sampling/createMessage");
   }
 
   /** Undefined for a method that is not supported; rejects with a PlugboardError. */

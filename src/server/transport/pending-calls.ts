@@ -29,6 +29,8 @@ export interface RequestOptions extends CallerMeta {
   /** The caller's id, and the board that the request is made on: log messages carry them. */
   callId?: string | undefined;
   board?: object | undefined;
+  /** The arguments of a call as JSON, if somebody has made that already. */
+  argsJson?: string | undefined;
   /** More parameters of a call, besides its name and arguments. */
   extra?: JsonObject;
   /** The server need not know this request: an outage is not waited out, and no answer ends the conversation. */

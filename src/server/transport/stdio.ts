@@ -52,7 +52,7 @@ export class StdioTransport implements Wire {
   };
   /** Messages that are written together. */
   #outbox = "";
-  /** The first message of this turn has been written, and others may follow. */
+  /** Until the end of this turn. */
   #isGathering = false;
   #junk = 0;
   /** The last dropped line, and the last of those that would be messages but for a fault. */
@@ -167,9 +167,9 @@ export class StdioTransport implements Wire {
   }
 
   #toolCall(id: number, name: string, args: JsonObject, options: RequestOptions): string {
-    const { extra } = options;
+    const { extra, argsJson = JSON.stringify(args) } = options;
     const more = extra === undefined ? "" : `${JSON.stringify(extra).slice(1, -1)},`;
-    return `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{${more}"name":${JSON.stringify(name)},"arguments":${JSON.stringify(args)},"_meta":{"progressToken":${id}${this.#metaMembersFor(options)}}}}\n`;
+    return `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{${more}"name":${JSON.stringify(name)},"arguments":${argsJson},"_meta":{"progressToken":${id}${this.#metaMembersFor(options)}}}}\n`;
   }
 
   /** `toText` is called when there is room to send the request. */
@@ -183,24 +183,23 @@ export class StdioTransport implements Wire {
   }
 
   /**
-   * The first message of a turn goes out at once, so that the server works while we prepare the others. These share
-   * writes: each costs as much as several messages.
+   * Messages of one turn of the event loop share writes, since each write costs as much as several messages. They are
+   * not all held back to the end of the turn: the server can work on the first while we prepare the others.
    */
   #post(text: string): void {
-    if (this.#isGathering) {
-      this.#outbox += text;
-      if (this.#outbox.length >= ENOUGH_TO_WRITE) this.#flush();
-      return;
+    if (!this.#isGathering) {
+      this.#isGathering = true;
+      process.nextTick(this.#endTurn);
     }
-    this.#write(text);
-    this.#isGathering = true;
-    process.nextTick(this.#endTurn);
+    this.#outbox += text;
+    if (this.#outbox.length >= ENOUGH_TO_WRITE) this.#flush();
   }
 
-  /** No others are expected after a call that is the only one: even a tick would be a noticeable part of it. */
+  /** If the server has nothing else to do, a call goes out at once: even a tick would be a noticeable part of it. */
   #postCall(text: string): void {
-    if (this.#isGathering || this.#calls.size > 1) this.#post(text);
-    else this.#write(text);
+    if (this.#isGathering || this.#calls.size > 1) return this.#post(text);
+    this.#outbox = text;
+    this.#flush();
   }
 
   readonly #endTurn = (): void => {
@@ -211,11 +210,7 @@ export class StdioTransport implements Wire {
   #flush(): void {
     const text = this.#outbox;
     this.#outbox = "";
-    if (text !== "") this.#write(text);
-  }
-
-  #write(text: string): void {
-    if (!this.#closed) this.#stdin.write(text, this.#onWritten);
+    if (text !== "" && !this.#closed) this.#stdin.write(text, this.#onWritten);
   }
 
   /** Returns why, if the server has never seen the request. */

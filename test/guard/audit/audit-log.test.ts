@@ -79,6 +79,19 @@ describe("a call that starts", () => {
     expect(tools(await read())).toEqual(["first", "a", "b", "c"]);
   });
 
+  it("does not wait for the end of the turn where many start", async () => {
+    const log = openLog();
+    await log.start(record({ tool: "first" }));
+    const all = names(0, 100).map((tool) => log.start(record({ tool })));
+    const { length } = tools(readFileSync(file, "utf8"));
+    expect(length).toBeGreaterThan(80);
+    await Promise.all(all.slice(0, length - 1));
+    // Nothing but the promises has moved on.
+    expect(tools(readFileSync(file, "utf8"))).toHaveLength(length);
+    await Promise.all(all);
+    expect(tools(await read())).toEqual(["first", ...names(0, 100)]);
+  });
+
   it("is sent if nothing can be written, and is written later", async () => {
     const clock = new ManualClock();
     const logger = recordingLogger();

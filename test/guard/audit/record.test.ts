@@ -12,13 +12,13 @@ const redact = {
 };
 
 describe("a call's arguments", () => {
-  it("are a hash that does not depend on the order of keys", () => {
-    const argumentsHash = hashOf('{"a":{"c":2,"d":3},"b":1}');
-    for (const args of [
-      { a: { c: 2, d: 3 }, b: 1 },
-      { b: 1, a: { d: 3, c: 2 } },
-    ]) {
-      expect(describeArguments(keepArguments(args), undefined)).toEqual({ argumentsHash });
+  it.each<[string, JsonObject, JsonObject]>([
+    ['{"a":{"c":2,"d":3},"b":1}', { a: { c: 2, d: 3 }, b: 1 }, { b: 1, a: { d: 3, c: 2 } }],
+    ['{"a":"x","b":true}', { a: "x", b: true }, { b: true, a: "x" }],
+  ])("are a hash that does not depend on the order of keys: %s", (json, sorted, mixed) => {
+    for (const args of [sorted, mixed]) {
+      const described = describeArguments(keepArguments(args), undefined);
+      expect(described).toEqual({ argumentsHash: hashOf(json) });
     }
   });
 

@@ -3,6 +3,7 @@ import { AuditedTool, type AuditRecord } from "../../../src/guard/audit/record.t
 import { auditStages, type AuditStageOptions } from "../../../src/guard/audit/stage.ts";
 import { PlugboardError } from "../../../src/model/errors.ts";
 import type { GuardedCall, Next, ToolSubject } from "../../../src/model/guard.ts";
+import type { JsonObject } from "../../../src/model/json.ts";
 import type { CallOutcome } from "../../../src/model/tool.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { callOf, pass, subject } from "../subjects.ts";
@@ -87,7 +88,7 @@ describe("the stage around a call", () => {
         server: "docs",
         tool: "read",
       }),
-      args: { kind: "flat", args: { path: "a" } },
+      args: { kind: "copy", json: '{"path":"a"}', isCanonical: true },
       startNumber: undefined,
       decision: { verdict: "approved", rule: "ask" },
       durationMs: 250,
@@ -99,6 +100,15 @@ describe("the stage around a call", () => {
   it("hands the arguments on where they are to be written", async () => {
     const { record } = await run(async () => ({ content: [] }), { arguments: true });
     expect(record?.of.redact).toBe(redact);
+  });
+
+  it.each<[string, JsonObject, string | undefined]>([
+    ["its text", { path: "a", depth: 1 }, '{"path":"a","depth":1}'],
+    ["nothing of what is large: it may wait for long", { text: "x".repeat(20_000) }, undefined],
+  ])("leaves to whoever sends the arguments %s", async (_, args, json) => {
+    const call = { ...guarded(), args };
+    await run(async () => ({ content: [] }), {}, call);
+    expect(call.argsJson).toBe(json);
   });
 
   it("names a native tool as one", async () => {

@@ -51,9 +51,9 @@ describe("the lines about calls that start", () => {
   it("have the arguments where they are asked for, without secrets, unless they are large", () => {
     const redact = { value: <T>(value: T): T => ({ ...value, pass: "***" }) };
     const lines = new StartLines("p");
-    lines.add(record({ redact, args: { kind: "flat", args: { pass: "hunter2" } } }));
+    lines.add(record({ redact, args: { kind: "copy", json: '{"pass":"hunter2"}' } }));
     lines.add(record({ redact, args: { kind: "large", args: { pass: "hunter2" } } }));
-    lines.add(record({ args: { kind: "flat", args: { pass: "hunter2" } } }));
+    lines.add(record({ args: { kind: "copy", json: '{"pass":"hunter2"}' } }));
     const [shown, ...others] = valuesOf(lines);
     expect(shown).toMatchObject({ arguments: { pass: "***" } });
     for (const each of others) expect(each).not.toHaveProperty("arguments");

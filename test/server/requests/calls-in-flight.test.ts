@@ -6,14 +6,12 @@ const open = new AbortController().signal;
 
 function start(calls: CallsInFlight, tool: string, handlers?: RequestHandlers) {
   const call: CausingCall = { tool, callId: undefined, handlers, samples: 0 };
-  let succeed: () => void = () => {};
-  let fail: () => void = () => {};
-  const run = new Promise<void>((resolve, reject) => {
-    succeed = resolve;
-    fail = () => reject(new Error("gone"));
-  });
-  const done = calls.track(call, () => run).catch(() => {});
-  return { call, succeed: () => (succeed(), done), fail: () => (fail(), done) };
+  const tracked = calls.begin(call);
+  return {
+    call,
+    succeed: () => calls.end(tracked, "answered"),
+    fail: () => calls.end(tracked, "failed"),
+  };
 }
 
 describe("a request", () => {
@@ -21,19 +19,19 @@ describe("a request", () => {
     expect(new CallsInFlight().origin(open)).toEqual({ call: undefined, signal: open });
   });
 
-  it("belongs to the one call there is, and to none of two", async () => {
+  it("belongs to the one call there is, and to none of two", () => {
     const calls = new CallsInFlight();
     const a = start(calls, "a");
     expect(calls.origin(open).call).toBe(a.call);
     const b = start(calls, "b");
     expect(calls.origin(open).call).toBeUndefined();
-    await a.succeed();
+    a.succeed();
     expect(calls.origin(open).call).toBe(b.call);
-    await b.succeed();
+    b.succeed();
     expect(calls.origin(open).call).toBeUndefined();
   });
 
-  it("belongs to the caller if all calls have the same one", async () => {
+  it("belongs to the caller if all calls have the same one", () => {
     const onElicitation = () => ({ action: "decline" as const });
     const onSampling = () => "declined" as const;
     const calls = new CallsInFlight();
@@ -48,7 +46,8 @@ describe("a request", () => {
     });
     const other = start(calls, "c", { onElicitation });
     expect(calls.origin(open).call).toBeUndefined();
-    await Promise.all([...theirs, other].map(({ succeed }) => succeed()));
+    for (const { succeed } of [...theirs, other]) succeed();
+    expect(calls.origin(open).call).toBeUndefined();
   });
 
   it("is over when the request itself ends", () => {
@@ -60,26 +59,26 @@ describe("a request", () => {
     expect(signal.aborted).toBe(true);
   });
 
-  it("is over when every call that may have caused it has failed", async () => {
+  it("is over when every call that may have caused it has failed", () => {
     const calls = new CallsInFlight();
     const a = start(calls, "a");
     const b = start(calls, "b");
     const { signal } = calls.origin(open);
     const later = start(calls, "c");
-    await a.fail();
+    a.fail();
     expect(signal.aborted).toBe(false);
-    await b.fail();
+    b.fail();
     expect(signal.aborted).toBe(true);
     expect(calls.origin(open).signal.aborted).toBe(false);
-    await later.succeed();
+    later.succeed();
   });
 
-  it("is not over when its call was answered", async () => {
+  it("is not over when its call was answered", () => {
     const calls = new CallsInFlight();
     const a = start(calls, "a");
     const { signal } = calls.origin(open);
     expect(calls.origin(open).call).toBe(a.call);
-    await a.succeed();
+    a.succeed();
     expect(signal.aborted).toBe(false);
   });
 });

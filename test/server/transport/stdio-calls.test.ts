@@ -47,16 +47,25 @@ describe("what is sent", () => {
     await outcome;
   });
 
-  it("leaves at once if it is the first of a turn; the others share writes", async () => {
+  it("has the arguments as they were when somebody made JSON of them", async () => {
     const { transport, stdin } = openTransport();
-    const calls = [1, 2, 3, 4, 5].map((n) => transport.callTool("add", { n }, TIMEOUT));
-    // No other call was expected after the first, so the second leaves at once too.
-    expect(stdin.messages()).toHaveLength(2);
+    const call = transport.callTool("add", { n: 2 }, { ...TIMEOUT, argsJson: '{"n":1}' });
+    expect(stdin.messages()).toMatchObject([{ params: { arguments: { n: 1 } } }]);
+    await transport.close();
+    await call.catch(() => {});
+  });
+
+  it("leaves at once if the server has nothing else to do; the others of a turn share a write", async () => {
+    const { transport, stdin } = openTransport();
+    const calls = [1, 2, 3].map((n) => transport.callTool("add", { n }, TIMEOUT));
+    expect(stdin.messages()).toHaveLength(1);
     await transport.send({ jsonrpc: "2.0", method: "notifications/initialized" });
     await settle();
-    expect([stdin.writes.length, stdin.messages().length]).toEqual([3, 6]);
-    calls.push(transport.callTool("add", { n: 6 }, TIMEOUT));
-    expect(stdin.messages()).toHaveLength(7);
+    expect(stdin.writes).toHaveLength(2);
+    expect(stdin.messages()).toHaveLength(4);
+    calls.push(transport.callTool("add", { n: 4 }, TIMEOUT));
+    await settle();
+    expect(stdin.writes).toHaveLength(3);
     await transport.close();
     await Promise.allSettled(calls);
   });
@@ -129,7 +138,6 @@ describe("what is sent", () => {
 
   it("is refused, if it comes from the SDK, while more than the limit is unsent, in the same turn too", async () => {
     const { transport, stdin } = openTransport(1000);
-    stdin.hold();
     const note: JSONRPCMessage = { jsonrpc: "2.0", method: "x".repeat(300) };
     const notes = Array.from({ length: 100 }, () => transport.send(note));
     const results = await Promise.allSettled(notes);
@@ -137,7 +145,6 @@ describe("what is sent", () => {
     expect(results.at(-1)).toMatchObject({
       reason: { code: "SERVER_UNAVAILABLE", message: "the server does not read its input" },
     });
-    stdin.release();
     await settle();
     await transport.send(note);
     await settle();
