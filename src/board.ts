@@ -75,7 +75,7 @@ function statusInSessions(definition: ServerDefinition, sessions: number): Serve
   };
 }
 
-function isAgentConfig(config: BoardConfig | AgentConfig): config is AgentConfig {
+export function isAgentConfig(config: BoardConfig | AgentConfig): config is AgentConfig {
   return Array.isArray(config.servers);
 }
 
