@@ -32,6 +32,8 @@ export interface ClientBoardOptions extends Pick<BoardOptions, "env" | "clock" |
   stateDir: string;
   /** The workspace of an agent that has none configured. */
   cwd: string;
+  /** Opens the board. Default: one with servers of its own. */
+  open?: (agent: AgentConfig, options: BoardOptions) => Promise<Board>;
 }
 
 /** MCP clients have no way to say how long a call may take, and long ones are common. */
@@ -41,11 +43,12 @@ const TOOL_NAME_LENGTH = 48;
 
 export async function openClientBoard(
   opened: AgentConfig,
-  { env, clock, logger, stateDir, state, serverLogLevel, cwd }: ClientBoardOptions,
+  given: ClientBoardOptions,
 ): Promise<ClientBoard> {
+  const { env, clock, logger, stateDir, state, serverLogLevel, cwd, open = openBoard } = given;
   let agent = forClients(opened, cwd);
   let empty = whyEmpty(agent, stateDir);
-  const board = await openBoard(agent, {
+  const board = await open(agent, {
     start: "eager",
     env,
     clock,

@@ -21,7 +21,9 @@ import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
 import { checkHome, otherWriters } from "../../state/state-directory.ts";
 import { shellQuoted } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
+import type { HeldEdit } from "../gateway/seeing/status.ts";
 import type { CliContext } from "./context.ts";
+import type { CliIo } from "./io.ts";
 import { findSource, loadAgent } from "./open.ts";
 import { needsTrust } from "./trust/require-trust.ts";
 import { changeLines } from "./trust/view.ts";
@@ -34,13 +36,6 @@ interface ConfigVersion {
   launches: readonly Launch[];
   /** False: nobody has approved what it starts, so nothing of it is used but the names of its servers. */
   isTrusted: boolean;
-}
-
-/** What keeps an edit from being applied. */
-export interface HeldEdit {
-  kind: "invalid" | "waiting";
-  /** One sentence or more, with what to do. */
-  message: string;
 }
 
 export interface LiveConfigListener {
@@ -212,7 +207,7 @@ export class LiveConfig {
     last: ConfigVersion,
   ): Promise<boolean> {
     if (await this.#isApproved(file, { launches })) return true;
-    if (await this.#isYours(file)) return true;
+    if (await isYours(file, this.#context.io)) return true;
     if (!last.isTrusted) return false;
     const started = new Map(last.launches.map(({ label, hash }) => [label, hash]));
     const change = judgeTrust(started, launches);
@@ -223,17 +218,6 @@ export class LiveConfig {
   async #isApproved(file: string, { launches }: Pick<ConfigVersion, "launches">): Promise<boolean> {
     const record = await this.#trust.find(file);
     return record !== undefined && judgeTrust(record.approved, launches).kind === "trusted";
-  }
-
-  /** In Plugboard's home, and no link to somewhere else: nobody but you writes there. */
-  async #isYours(file: string): Promise<boolean> {
-    try {
-      const path = relative(await realpath(this.#home), await realpath(file));
-      const isInside = path !== "" && path.split(sep)[0] !== ".." && !isAbsolute(path);
-      return isInside && (await otherWriters(file, this.#context.io.env)) === undefined;
-    } catch {
-      return false;
-    }
   }
 
   /** Names what is new, and not its values: logs are kept, and a definition can hold credentials. */
@@ -285,4 +269,28 @@ export class LiveConfig {
     const { env, homedir } = this.#context.io;
     return plugboardHome(env, homedir);
   }
+}
+
+/** Whether it is in Plugboard's home, and no link to somewhere else: nobody but you writes there. */
+export async function isYours(
+  file: string,
+  { env, homedir }: Pick<CliIo, "env" | "homedir">,
+): Promise<boolean> {
+  try {
+    const path = relative(await realpath(plugboardHome(env, homedir)), await realpath(file));
+    const isInside = path !== "" && path.split(sep)[0] !== ".." && !isAbsolute(path);
+    return isInside && (await otherWriters(file, env)) === undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** Calls `tell` with the names, joined, unless they are those of the last time. */
+export function onceEach(tell: (names: string) => void): (names: readonly string[]) => void {
+  let last = "";
+  return (names) => {
+    const text = names.join(", ");
+    if (text !== last && text !== "") tell(text);
+    last = text;
+  };
 }
