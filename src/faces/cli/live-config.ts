@@ -67,7 +67,10 @@ export class LiveConfig {
     const { env, homedir } = context.io;
     await checkHome(plugboardHome(env, homedir), env);
     const config = new LiveConfig(findSource(context), context);
-    if (config.source.kind !== "file") return config;
+    if (config.source.kind !== "file") {
+      await config.readAgent();
+      return config;
+    }
     const { path } = config.source;
     const read = await config.#read(path);
     const isTrusted =
@@ -217,7 +220,7 @@ export class LiveConfig {
 
   async #isApproved(file: string, { launches }: Pick<ConfigVersion, "launches">): Promise<boolean> {
     const record = await this.#trust.find(file);
-    return record !== undefined && judgeTrust(record.approved, launches).kind === "trusted";
+    return judgeTrust(record?.approved, launches).kind === "trusted";
   }
 
   /** Names what is new, and not its values: logs are kept, and a definition can hold credentials. */
