@@ -187,10 +187,8 @@ describe("trust", () => {
     const servers = { echo: fixture("echo") };
     scratch.file("plugboard.json", { agents: { defaults: { mcp: { servers } } } });
     await up();
-    const { code, stdout, stderr } = await scratch.run([
-      ...["--config", "plugboard.json"],
-      ...["call", "echo/echo", "text=x"],
-    ]);
+    const call = ["call", "echo/echo", "text=x"];
+    const { code, stdout, stderr } = await scratch.run(["--config", "plugboard.json", ...call]);
     expect([code, stdout]).toEqual([0, "x\n"]);
     expect(stderr).toContain("nobody has trusted ");
   });
