@@ -35,6 +35,8 @@ export interface OpenOptions extends Pick<
   restarts?: boolean;
   /** Milliseconds that a call may take without progress, whatever the configuration says. */
   toolTimeout?: number | undefined;
+  /** The command lists no tools, so a gateway need not send the definitions of all of them. */
+  lists?: false;
   /** Do not use the servers of a gateway. */
   standalone?: boolean;
   /** Changes the configuration for this command. */
@@ -91,7 +93,7 @@ export async function withBoard<Result>(
   };
   const board = await (attachment === undefined
     ? openBoard(config, boardOptions)
-    : openShared(attachment, config, { ...boardOptions, toolTimeout }, server));
+    : openShared(attachment, config, { ...boardOptions, toolTimeout, lists: open.lists }, server));
   try {
     return await use({ board, agent, source, ...(attachment && { attachment }) });
   } finally {

@@ -8,6 +8,7 @@ import { openBoard } from "../../../board.ts";
 import { declineUnattributed } from "../../../board/decline-unattributed.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
+import type { BoardOptions } from "../../../model/board-options.ts";
 import { findLoginPath } from "./login-path.ts";
 import { modelResponder } from "../../acp/responder/model-responder.ts";
 import { refuseAcp } from "../../acp/refuse.ts";
@@ -48,8 +49,7 @@ export async function runAcp(command: AcpCommand, context: CliContext): Promise<
       agent.untrusted === undefined
         ? await attach(config.source, context, { programPath })
         : undefined;
-    const open = attachment?.open ?? openBoard;
-    await using board = await open(forEditors(agent, io.cwd), {
+    const boardOptions: BoardOptions = {
       start: "eager",
       env: io.env,
       programPath,
@@ -60,7 +60,11 @@ export async function runAcp(command: AcpCommand, context: CliContext): Promise<
       // Questions caused by a session's calls go to that session's handlers instead.
       ...declineUnattributed(logger),
       serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
-    });
+    };
+    // Only its sessions list tools.
+    await using board = await (attachment === undefined
+      ? openBoard(forEditors(agent, io.cwd), boardOptions)
+      : attachment.open(forEditors(agent, io.cwd), { ...boardOptions, lists: false }));
     const tellLater = onceEach((names) =>
       logger.warn(`${names} will be used when the editor starts the agent again`),
     );

@@ -23,6 +23,7 @@ export async function runCall(command: CallCommand, context: CliContext): Promis
   await ensureDirectory(command.output, context.io.cwd);
   const open = {
     start: "none",
+    lists: false,
     about: serverIn(command.tool),
     toolTimeout: command.timeout,
     onElicitation: elicitationPrompt(context),
