@@ -86,7 +86,7 @@ function isClosed(): PlugboardError {
   return new PlugboardError("SERVER_UNAVAILABLE", "the board is closed");
 }
 
-function isAgentConfig(config: BoardConfig | AgentConfig): config is AgentConfig {
+export function isAgentConfig(config: BoardConfig | AgentConfig): config is AgentConfig {
   return Array.isArray(config.servers);
 }
 

@@ -151,7 +151,10 @@ export class BoardCore {
     this.#guard = new BoardGuard({
       ...common,
       known,
-      learnSecrets: () => this.learnSecrets(this.#agent.servers),
+      learnSecrets: () => {
+        const { servers, elsewhere = [] } = this.#agent;
+        this.learnSecrets([...servers, ...elsewhere]);
+      },
       readTool: () => {
         const { name } = this.#reader;
         if (this.#ownTools.get(name) !== this.#reader) return undefined;
@@ -485,9 +488,10 @@ function namesFor(
   agent: AgentConfig,
   native: ReadonlyMap<string, OwnTool>,
 ): { naming: Naming; known: KnownNames } {
-  const naming = namingFor(agent.toolNames, agent.servers, agent.toolNameLength);
+  const servers = [...agent.servers, ...(agent.elsewhere ?? [])];
+  const naming = namingFor(agent.toolNames, servers, agent.toolNameLength);
   const known: KnownNames = {
-    servers: [...agent.servers, ...(agent.leftOut ?? [])],
+    servers: [...servers, ...(agent.leftOut ?? [])],
     template: naming.template,
     ownNamesOf: naming.ownNamesOf,
     native: new Set(native.keys()),

@@ -23,6 +23,8 @@ export interface AgentConfig {
   servers: ServerDefinition[];
   /** Servers that are configured, but not on this board. Rules still know their names. */
   leftOut?: Pick<ServerDefinition, "name" | "toolPrefix">[];
+  /** Servers that a gateway runs for this board. They never start here, but rules and sessions know them. */
+  elsewhere?: ServerDefinition[];
   /** Template of public tool names. `{tool}` alone: a single server's tools keep their own names. */
   toolNames: string;
   /** The configuration says so itself. Absent: `toolNames` is the default. */

@@ -231,6 +231,7 @@ export class LiveSession implements SessionBoard {
     this.#follows = base.agent;
     const { perSession, definitions, servers } = serversOf(settings, base.agent, brought);
     this.#definitions = definitions;
+    const { elsewhere = [] } = base.agent;
     this.#core = new BoardCore({
       agent: { ...agent, servers },
       options,
@@ -243,13 +244,14 @@ export class LiveSession implements SessionBoard {
           id,
           approval: settings.approval,
           rateLimit: settings.rateLimit,
-          servers: sessionGuards(base.agent.servers, () => this.#core.servers),
+          servers: sessionGuards([...base.agent.servers, ...elsewhere], () => this.#core.servers),
         },
       },
     });
     this.#own = new SessionServers({
       servers: this.#core.servers,
       base: base.servers,
+      elsewhere,
       perSession,
       cwd,
       startupWait,
@@ -313,7 +315,10 @@ export class LiveSession implements SessionBoard {
         definitions: definitions.map((each) => this.#own.asChosen(each)),
         cwd,
         native: isSameNative ? this.#core.native : [...native, ...ownTools],
-        guards: sessionGuards(base.servers, () => this.#core.servers),
+        guards: sessionGuards(
+          [...base.servers, ...(base.elsewhere ?? [])],
+          () => this.#core.servers,
+        ),
       });
       return {
         release,
@@ -321,7 +326,7 @@ export class LiveSession implements SessionBoard {
           if (this.#closing !== undefined) return undefined;
           this.#follows = base;
           this.#settings = { ...this.#settings, agent, limits: this.#limitsOf(base) };
-          this.#own.reconfigure(perSession);
+          this.#own.reconfigure({ perSession, elsewhere: base.elsewhere ?? [] });
           const { tell, toStart } = this.#core.replace(next);
           return { tell, start: () => this.#core.servers.startAll(toStart, startupWait) };
         },

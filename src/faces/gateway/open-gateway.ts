@@ -16,6 +16,7 @@ import { WaitingApprovals } from "../../endpoint/questions/waiting-approvals.ts"
 import { Sealer } from "../../endpoint/sealed.ts";
 import { openSpans } from "../../endpoint/trace.ts";
 import type { AgentConfig } from "../../model/agent-config.ts";
+import type { ReloadReport } from "../../model/board.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import type { GatewaySettings } from "../../model/gateway-settings.ts";
 import type { SharedState } from "../../model/shared-state.ts";
@@ -52,6 +53,8 @@ export interface OpenGatewayOptions extends Omit<ClientBoardOptions, "state"> {
   fingerprint?: (applied?: string) => Promise<Fingerprint | undefined>;
   /** Somebody who may has asked the gateway to stop: close it. */
   onStop?: () => void;
+  /** Somebody who may has asked the gateway to read its configuration again. */
+  onReload?: () => Promise<ReloadReport>;
   /** False: no port is opened, and only commands of this machine's user reach it. Default true. */
   http?: boolean;
   /** A command started it. */
@@ -70,6 +73,11 @@ export interface OpenedGateway {
   };
   seeing: Seeing;
   /**
+   * Applies what `readAgent` reads by now to the boards that are open. These are the agents from now on; one that is no
+   * longer among them is closed. Servers of agents other than the default one are reported as `agent/server`.
+   */
+  reload(agentIds: readonly string[]): Promise<ReloadReport>;
+  /**
    * Notes what the gateway runs with now, for commands that want to attach. To be called after each reload, with the
    * hash of the file that was applied.
    */
@@ -80,7 +88,9 @@ export interface OpenedGateway {
 
 /** Resolves when the gateway listens. Rejects with a PlugboardError if it cannot, and leaves nothing behind. */
 export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGateway> {
-  const { settings, agentIds, readAgent, defaultAgent, configFile } = options;
+  const { settings, readAgent, defaultAgent, configFile } = options;
+  /** Replaced in place: whoever has the list sees the agents of the configuration as it is now. */
+  const agentIds = [...options.agentIds];
   const { stateDir, clock, logger } = options;
   const config = configFile === undefined ? undefined : await placeOf(configFile);
   const noteFile = gatewayFile(stateDir, config, "json");
@@ -124,6 +134,7 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
     });
     const spans = await openSpans();
     undo.push(async () => within(clock, FLUSH_MS, Promise.resolve(spans?.flush())));
+    const unwatch = new Map<string, () => void>();
     const agents = new GatewayAgents({
       sealer,
       ...(spans && { spans }),
@@ -136,7 +147,7 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
       open: async (id) => {
         if (!agentIds.includes(id)) return undefined;
         const opened = await openClientBoard(await readAgent(id), { ...options, state });
-        seeing.watch(id, opened.board);
+        unwatch.set(id, seeing.watch(id, opened.board));
         return opened;
       },
     });
@@ -148,17 +159,21 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
       await noting?.catch(() => {});
       await removeNote?.();
     });
-    let http: ListeningHttp | undefined;
-    let channel: ServedChannel | undefined;
+    const listening: { http?: ListeningHttp; channel?: ServedChannel } = {};
     // Before its note is removed: while it stops, status must not take it for one that does not run.
     undo.push(async () => {
+      const { http, channel } = listening;
       channel?.drain();
       await Promise.all([http?.gateway.close(), channel && drained(channel, options)]);
       await channel?.close();
     });
     if (options.http !== false) {
-      http = await openHttp(options, { state, seeing, sealer, agents, undo });
+      listening.http = await openHttp(
+        { ...options, agentIds },
+        { state, seeing, sealer, agents, undo },
+      );
     }
+    const { http } = listening;
     const address = newChannelAddress({
       directory: dirname(noteFile),
       // A directory for all homes of the user is used where the home's path is too long.
@@ -170,16 +185,19 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
     const host: ChannelHost = {
       boardOf: async (id) => (await agents.find(id))?.board,
       reload: async () => {
+        const reloaded = options.onReload?.();
+        if (reloaded !== undefined) return reloaded;
         throw new PlugboardError("UNSUPPORTED", "this gateway cannot be reloaded");
       },
       stop: () => options.onStop?.(),
       status: () => seeing.status(),
       attached: (face) => seeing.attached(face),
     };
-    channel = await serveChannel({ ...address, host, clock, logger });
+    const channel = await serveChannel({ ...address, host, clock, logger });
+    listening.channel = channel;
     seeing.show({
       isReady: () => closing === undefined,
-      inFlight: () => (http?.gateway.inFlight ?? 0) + (channel?.inFlight ?? 0),
+      inFlight: () => (http?.gateway.inFlight ?? 0) + channel.inFlight,
       ...(http && { traffic: () => http.gateway.traffic, sessions: http.sessions }),
     });
     const note = async (applied?: string): Promise<void> => {
@@ -211,6 +229,20 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
         },
       }),
       seeing,
+      async reload(ids) {
+        const before = agentIds.splice(0, agentIds.length, ...ids);
+        try {
+          const reports = await agents.reload(ids, readAgent);
+          for (const id of before.filter((each) => !ids.includes(each))) {
+            unwatch.get(id)?.();
+            unwatch.delete(id);
+          }
+          return mergedReport(reports, defaultAgent);
+        } catch (error) {
+          agentIds.splice(0, agentIds.length, ...before);
+          throw error;
+        }
+      },
       async renote(applied) {
         if (closing !== undefined) return;
         const earlier = noting;
@@ -236,6 +268,22 @@ interface ListeningHttp {
   gateway: Gateway;
   sessions: Sessions;
   address: AddressInfo;
+}
+
+function mergedReport(
+  reports: ReadonlyMap<string, ReloadReport>,
+  defaultAgent: string,
+): ReloadReport {
+  const all = (kind: keyof ReloadReport): string[] =>
+    [...reports].flatMap(([agent, report]) =>
+      report[kind].map((name) => (agent === defaultAgent ? name : `${agent}/${name}`)),
+    );
+  return {
+    added: all("added"),
+    changed: all("changed"),
+    removed: all("removed"),
+    unchanged: all("unchanged"),
+  };
 }
 
 /** Resolves when no attached command waits for anything, or the time for that is over. */

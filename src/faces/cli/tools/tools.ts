@@ -138,13 +138,17 @@ export async function runToolHelp(
   context: CliContext,
 ): Promise<number> {
   const { screen, options, signal } = context;
-  return withBoard(context, { start: "none", about: serverIn(name) }, async ({ board }) => {
-    const tool = await whileStarting(board, context, findTool(board, name, signal));
-    const { toolHelp } = await loadPages();
-    if (options.json) screen.json(toolJson(tool));
-    else screen.lines(await toolHelp(tool, screen.terminal.out, options));
-    return EXIT.ok;
-  });
+  return withBoard(
+    context,
+    { start: "none", lists: false, about: serverIn(name) },
+    async ({ board }) => {
+      const tool = await whileStarting(board, context, findTool(board, name, signal));
+      const { toolHelp } = await loadPages();
+      if (options.json) screen.json(toolJson(tool));
+      else screen.lines(await toolHelp(tool, screen.terminal.out, options));
+      return EXIT.ok;
+    },
+  );
 }
 
 /** Whether the query is one tool's full name, rather than words to look for. */

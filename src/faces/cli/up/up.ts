@@ -1,5 +1,6 @@
 // `plugboard up`: the gateway, until a signal stops it.
 
+import { isDeepStrictEqual } from "node:util";
 import { plugboardHome } from "../../../config/home.ts";
 import { type AgentConfig, DEFAULT_AGENT } from "../../../model/agent-config.ts";
 import { PlugboardError } from "../../../model/errors.ts";
@@ -13,9 +14,7 @@ import { gatewayFingerprint } from "../attach/gateway-fingerprint.ts";
 import type { CliContext } from "../context.ts";
 import { stopGateway } from "../control/control.ts";
 import { EXIT } from "../exit-code.ts";
-import { findSource } from "../open.ts";
-import { readAgent } from "../read-agent.ts";
-import { readGateway } from "../read-gateway.ts";
+import { LiveConfig, onceEach } from "../live-config.ts";
 import type { UpCommand } from "./command.ts";
 import { liveView } from "./live-view.ts";
 
@@ -31,25 +30,25 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     io.env["PLUGBOARD_LOG_FORMAT"] === "json"
       ? logger.info(line, { visit: "gateway" })
       : screen.note(line);
-  const source = findSource(context);
-  // An agent that does not exist is an error here, and not with the first request.
-  if (options.agent !== undefined) await readAgent(context);
-  const config = await readGateway(context);
+  const live = await LiveConfig.open(context);
+  const { source } = live;
+  const config = await live.readGateway();
   const running = await runningGateway(source, context);
   if (running?.background) {
     say(`This gateway takes the place of the one in the background (pid ${running.pid})`);
     await stopGateway(running, "up", context);
   }
-  const readOne = (id: string): Promise<AgentConfig> =>
-    readAgent({ ...context, options: { ...options, agent: id } });
+  const readOne = (id: string): Promise<AgentConfig> => live.readAgent(id);
   /** Aborted by `plugboard down`. */
   const stopping = new AbortController();
   const gateway = await openGateway({
     settings: withOptions(config.settings, command),
     agentIds: config.agentIds,
     readAgent: readOne,
-    fingerprint: (applied) => gatewayFingerprint(source, readOne, context, applied),
+    // An edit may be on disk by now that is not applied.
+    fingerprint: (applied = live.hash) => gatewayFingerprint(source, readOne, context, applied),
     onStop: () => stopping.abort(),
+    onReload: () => live.reload(),
     defaultAgent: options.agent ?? DEFAULT_AGENT,
     ...(source.kind === "file" && { configFile: source.path }),
     network: { allow: config.networkAllow ?? [], env: withProxy(io.env, config.networkProxy) },
@@ -61,6 +60,9 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     logger,
   });
   const { http, seeing } = gateway;
+  const tellLater = onceEach((names) =>
+    logger.warn(`${names} will be used when the gateway is started again`),
+  );
   const view = screen.live(liveView(seeing, http?.url, context), {
     everyMs: VIEW_MS,
     isWhole: true,
@@ -72,12 +74,32 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
       say(`Further agents, at /agents/<id>/mcp: ${oneLine(others.join(", "), MOST_NAMES)}`);
     }
   }
+  live.follow({
+    apply: async () => {
+      const next = await live.readGateway();
+      const report = await gateway.reload(next.agentIds);
+      await gateway.renote(live.hash);
+      tellLater(gatewayDifferences(config.settings, next.settings));
+      return report;
+    },
+    onHeld: (held) => seeing.hold(held),
+  });
+  context.onHangup(() => live.reload());
   await aborted(AbortSignal.any([signal, stopping.signal]));
+  await live.close();
   await gateway.close();
   // Until here the view shows what the gateway still waits for.
   view.stop();
   say("The gateway has stopped");
   return EXIT.ok;
+}
+
+/** The settings that another start is needed for. */
+function gatewayDifferences(started: GatewaySettings, now: GatewaySettings): string[] {
+  const keys = Object.keys({ ...started, ...now }) as (keyof GatewaySettings)[];
+  return keys.flatMap((key) =>
+    isDeepStrictEqual(started[key], now[key]) ? [] : [`gateway.${key}`],
+  );
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
