@@ -464,8 +464,13 @@ class FaceHandlers {
     };
   }
 
-  #ask(method: string, params: object, signal: AbortSignal | undefined): Promise<unknown> {
-    return this.#link.request(method, { session: this.#session, ...params }, { signal });
+  async #ask(method: string, params: object, signal: AbortSignal | undefined): Promise<unknown> {
+    try {
+      return await this.#link.request(method, { session: this.#session, ...params }, { signal });
+    } catch (error) {
+      // What the face's handler threw, as it would be thrown here.
+      throw error instanceof PlugboardError && error.cause instanceof Error ? error.cause : error;
+    }
   }
 }
 

@@ -121,7 +121,9 @@ const QUESTIONS: Record<string, Question<BoardBase>> = {
     heard(board, "resources", async () => {
       await board.resources.subscribe("lib:///rules");
       await board.call("library/write", { uri: "lib:///rules", text: "Be quiet." });
-    }).finally(() => board.resources.unsubscribe("lib:///rules")),
+    }).finally(async () => {
+      await board.resources.unsubscribe("lib:///rules");
+    }),
   "list prompts": (board) => board.prompts.list(),
   "get a prompt": (board) => board.prompts.get("library/greet", { who: "you" }),
   "get a prompt by its own name": (board) => board.prompts.get("greet", { who: "you" }),

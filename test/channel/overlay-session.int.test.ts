@@ -100,7 +100,9 @@ const QUESTIONS: Record<string, Question<SessionBoard>> = {
     heard(board, "resources", async () => {
       await board.resources.subscribe("notes:///rules");
       await board.call("notes/write", { uri: "notes:///rules", text: "Be quiet." });
-    }).finally(() => board.resources.unsubscribe("notes:///rules")),
+    }).finally(async () => {
+      await board.resources.unsubscribe("notes:///rules");
+    }),
   "resources for a prompt": async (board) =>
     (await board.resources.block()).shown.map(({ uri }) => uri).sort(),
   "a model lists resources": (board) =>
