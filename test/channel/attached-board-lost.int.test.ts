@@ -90,8 +90,10 @@ const pidOf = async (board: Pick<Board, "call">): Promise<number> =>
 describe("another gateway takes over", () => {
   it("calls in flight fail, those made meanwhile wait, and everything goes on", async () => {
     const first = await gateway();
-    let next: Gateway | undefined;
-    const { board, session, told, states } = await face(first, async () => next?.channel.connect());
+    const next: { gateway?: Gateway } = {};
+    const { board, session, told, states } = await face(first, async () =>
+      next.gateway?.channel.connect(),
+    );
     const mine = textOf(await session.call("mine/pid"));
     const running = session.call("echo/sleep", { ms: 60_000 });
     await eventually(() => first.channel.channel.inFlight === 1);
@@ -109,12 +111,12 @@ describe("another gateway takes over", () => {
     ] as const;
     expect(session.status().find(({ name }) => name === "echo")?.state.kind).toBe("starting");
     expect(textOf(await session.call("mine/pid"))).toBe(mine);
-    next = await gateway();
+    next.gateway = await gateway();
     const [one, other, reading, tool] = await Promise.all(waiting);
     expect([textOf(one), textOf(other)]).toEqual(["waited", "waited"]);
     expect(reading.contents).toMatchObject([{ text: "Be quiet." }]);
     expect(tool.name).toBe("mcp__echo__progress");
-    expect(await pidOf(session)).toBe(await pidOf(next.board));
+    expect(await pidOf(session)).toBe(await pidOf(next.gateway.board));
     expect(told).toEqual([
       "the gateway that runs the servers of agent 'default' has stopped",
       "another gateway runs them now",
@@ -126,19 +128,19 @@ describe("another gateway takes over", () => {
 
   it("the session is as it was: disabled servers, log level, subscriptions", async () => {
     const first = await gateway();
-    let next: Gateway | undefined;
-    const { session } = await face(first, async () => next?.channel.connect());
+    const next: { gateway?: Gateway } = {};
+    const { session } = await face(first, async () => next.gateway?.channel.connect());
     const events: unknown[] = [];
     session.on("resources", (event) => void events.push(event));
     await session.resources.subscribe("lib:///rules");
     await session.setEnabled("echo", false);
     await kill(first);
-    next = await gateway();
+    next.gateway = await gateway();
     expect(await session.call("echo/echo", { text: "x" })).toMatchObject({
       failure: { code: "SERVER_UNAVAILABLE", message: expect.stringContaining("disabled") },
     });
     events.length = 0;
-    const { board } = next;
+    const { board } = next.gateway;
     let subscribed = "";
     while (subscribed === "") subscribed = textOf(await board.call("library/subscriptions"));
     await board.call("library/write", { uri: "lib:///rules", text: "Be quiet!" });
@@ -149,13 +151,13 @@ describe("another gateway takes over", () => {
 
   it("tools that were listed before work, and only what differs is told", async () => {
     const first = await gateway();
-    let next: Gateway | undefined;
-    const { session } = await face(first, async () => next?.channel.connect());
+    const next: { gateway?: Gateway } = {};
+    const { session } = await face(first, async () => next.gateway?.channel.connect());
     const events: BoardEvents["tools"][] = [];
     session.on("tools", (event) => void events.push(event));
     const tool = session.tools().find(({ name }) => name === "mcp__echo__add");
     await kill(first);
-    next = await gateway({
+    next.gateway = await gateway({
       ...agent,
       servers: agent.servers.filter((each) => each.name !== "library"),
     });
@@ -170,14 +172,14 @@ describe("another gateway takes over", () => {
 
   it("a gateway that stops in peace ends the running calls, and the next ones wait", async () => {
     const first = await gateway();
-    let next: Gateway | undefined;
-    const { session, told } = await face(first, async () => next?.channel.connect());
+    const next: { gateway?: Gateway } = {};
+    const { session, told } = await face(first, async () => next.gateway?.channel.connect());
     const running = session.call("echo/sleep", { ms: 150 });
     await eventually(() => first.channel.channel.inFlight === 1);
     first.channel.channel.drain();
     await eventually(() => told.length > 0);
     const waiting = session.call("echo/echo", { text: "next" });
-    next = await gateway();
+    next.gateway = await gateway();
     expect(textOf(await running)).toBe("slept 150 ms");
     await kill(first);
     expect(textOf(await waiting)).toBe("next");
@@ -185,14 +187,14 @@ describe("another gateway takes over", () => {
 
   it("also when that one goes away too", async () => {
     const first = await gateway();
-    let next: Gateway | undefined;
-    const { session, told } = await face(first, async () => next?.channel.connect());
+    const next: { gateway?: Gateway } = {};
+    const { session, told } = await face(first, async () => next.gateway?.channel.connect());
     for (let round = 0; round < 2; round += 1) {
-      const before = next ?? first;
-      next = undefined;
+      const before = next.gateway ?? first;
+      delete next.gateway;
       await kill(before);
       const waiting = session.call("echo/echo", { text: `round ${round}` });
-      next = await gateway();
+      next.gateway = await gateway();
       expect(textOf(await waiting)).toBe(`round ${round}`);
     }
     expect(told.filter((each) => each.includes("another"))).toHaveLength(2);
