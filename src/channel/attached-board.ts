@@ -37,11 +37,12 @@ export interface AttachOptions extends BoardOptions {
   toolTimeout?: number;
   /** Finds the gateway again, or a new one of the same configuration. Undefined if there is none now. */
   reattach?: () => Promise<Link | undefined>;
+  /** Milliseconds that another gateway is looked for. Default 5000: one that is being restarted is back by then. */
+  reattachFor?: number;
   /** Told when the gateway is gone, and what has taken its place. */
   onLost?: (message: string) => void;
 }
 
-/** How long a gateway that is gone is looked for, and how often. */
 const REATTACH_MS = 5000;
 const RETRY_MS = 200;
 const TOOL_TIMEOUT_MS = 60_000;
@@ -398,6 +399,7 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
   }
 
   async #close(): Promise<void> {
+    this.closes();
     this.#ending.abort();
     this.#parts.options.signal?.removeEventListener("abort", this.#onAbort);
     await Promise.all([...this.#sessions].map(({ session }) => session.close()));
@@ -441,11 +443,10 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
     );
   }
 
-  /** Looks for a gateway for some seconds: one that is being restarted is back soon. */
   async #successor(): Promise<BoardBase> {
     const { clock, options } = this.#parts;
     const { signal } = this.#ending;
-    const until = clock.monotonic() + REATTACH_MS;
+    const until = clock.monotonic() + (options.reattachFor ?? REATTACH_MS);
     while (options.reattach !== undefined && !signal.aborted) {
       const board = await this.#reattach(options.reattach);
       if (board !== undefined) return board;
