@@ -477,7 +477,10 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
 
 /** What the face's board itself is on the gateway: no session of anybody, so without a session's limits. */
 function boardOptions(parts: BoardParts): SharedSessionOptions {
-  return parts.sharedOptions({ cwd: parts.cwd, rateLimit: false }, 0);
+  // The face may ask before calls that the file says nothing about.
+  const approval = parts.agent.guard?.approval;
+  const own = { cwd: parts.cwd, rateLimit: false, ...(approval && { approval }) } as const;
+  return parts.sharedOptions(own, 0);
 }
 
 /** The tools with which a model reads the resources of both parts. */

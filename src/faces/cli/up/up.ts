@@ -63,7 +63,8 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
   const tellLater = onceEach((names) =>
     logger.warn(`${names} will be used when the gateway is started again`),
   );
-  const view = screen.live(liveView(seeing, http?.url, context), {
+  const ending = AbortSignal.any([signal, stopping.signal]);
+  const view = screen.live(liveView(seeing, http?.url, { ...context, signal: ending }), {
     everyMs: VIEW_MS,
     isWhole: true,
   });
@@ -85,7 +86,7 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     onHeld: (held) => seeing.hold(held),
   });
   context.onHangup(() => live.reload());
-  await aborted(AbortSignal.any([signal, stopping.signal]));
+  await aborted(ending);
   await live.close();
   await gateway.close();
   // Until here the view shows what the gateway still waits for.
