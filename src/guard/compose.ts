@@ -17,13 +17,12 @@ export function compose<Answer>(
     let outcome: CallOutcome | undefined;
     let failure: unknown;
     try {
-      for (const { before } of stages) {
-        const waiting = before?.(call);
-        if (waiting !== undefined) {
-          await waiting;
-          call.now = clock.monotonic();
-        }
-        entered += 1;
+      // Not `for … of`, which makes an object for each stage.
+      for (; entered < stages.length; entered += 1) {
+        const waiting = stages[entered]?.before?.(call);
+        if (waiting === undefined) continue;
+        await waiting;
+        call.now = clock.monotonic();
       }
       try {
         const answer = await target.send(call);
@@ -38,11 +37,11 @@ export function compose<Answer>(
     }
     while (entered > 0) {
       entered -= 1;
-      const { after, failed } = stages[entered] ?? {};
+      const stage = stages[entered];
       try {
-        if (outcome === undefined) outcome = failed?.(call, failure);
-        else if (after !== undefined) {
-          const changed = after(call, outcome);
+        if (outcome === undefined) outcome = stage?.failed?.(call, failure);
+        else if (stage?.after !== undefined) {
+          const changed = stage.after(call, outcome);
           outcome = changed instanceof Promise ? await changed : changed;
         }
       } catch (error) {
