@@ -13,7 +13,7 @@ import type { BoardOptions } from "../model/board-options.ts";
 import type { ToolList } from "../model/connection.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { PlugboardError } from "../model/errors.ts";
-import type { GuardedCall, Next, OutermostStage, Target, ToolSubject } from "../model/guard.ts";
+import type { GuardedCall, Next, OutermostStage, CallTarget, ToolSubject } from "../model/guard.ts";
 import type { ApprovalMode, FramingMode, PinMode } from "../model/guard-settings.ts";
 import type { Logger } from "../model/logger.ts";
 import type { PinnedServer } from "../model/pin.ts";
@@ -223,7 +223,7 @@ export class BoardGuard {
    */
   around<Answer>(
     subject: ToolSubject,
-    make: () => { outermost: OutermostStage; target: Target<Answer> },
+    make: () => { outermost: OutermostStage; target: CallTarget<Answer> },
   ): Next {
     let chain: Next | undefined;
     const first: Next = async (call) => {
@@ -240,7 +240,11 @@ export class BoardGuard {
   }
 
   /** For requests for resources and prompts. With `asksNobody`, no limits apply and no approval is needed. */
-  aroundContent<Answer>(subject: ToolSubject, target: Target<Answer>, asksNobody: boolean): Next {
+  aroundContent<Answer>(
+    subject: ToolSubject,
+    target: CallTarget<Answer>,
+    asksNobody: boolean,
+  ): Next {
     return async (call) => (await this.#stages()).aroundContent(subject, target, asksNobody)(call);
   }
 

@@ -5,7 +5,7 @@ import { type Execute, explainTask, toTool } from "../bridge/tool.ts";
 import type { CatalogEntry } from "../catalog/catalog.ts";
 import { toolHash } from "../guard/pins/hash.ts";
 import type { ToolsEvent } from "../model/events.ts";
-import type { Next, Target, ToolSubject } from "../model/guard.ts";
+import type { Next, CallTarget, ToolSubject } from "../model/guard.ts";
 import { isForApp, isManual } from "../model/include.ts";
 import {
   type CallOutcome,
@@ -151,7 +151,7 @@ export class BoardTools {
     const { servers, calls, guard } = this.#options;
     const server = servers.named(entry.server);
     const isCurrent = (): boolean => servers.findTool(entry.publicName) === entry;
-    const target = (): Target => {
+    const target = (): CallTarget => {
       const { supervisor } = server;
       const { name } = entry.tool;
       const of = calls.toServer(supervisor, name, (call) => guard.recheck(call, isCurrent()));
@@ -165,7 +165,7 @@ export class BoardTools {
   #make(
     entry: CatalogEntry,
     { definition, approvalKey }: ServerEntry,
-    target: () => Target,
+    target: () => CallTarget,
   ): BoardTool {
     const { guard, calls, execute } = this.#options;
     const { publicName, fullName, server, tool } = entry;
@@ -246,7 +246,7 @@ export class BoardTools {
 }
 
 /** For a tool that needs a task. */
-function explaining<Answer>(target: Target<Answer>): Target<Answer> {
+function explaining<Answer>(target: CallTarget<Answer>): CallTarget<Answer> {
   return {
     ...target,
     received: (call, answer) => explainTask(target.received(call, answer)),

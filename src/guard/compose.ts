@@ -1,14 +1,14 @@
 // Runs a call through the stages around it. Their halves share one async function: a function for each stage would
 // cost a call a dozen promises.
 
-import type { Next, Stage, Target } from "../model/guard.ts";
+import type { CallTarget, Next, Stage } from "../model/guard.ts";
 import type { CallOutcome } from "../model/tool.ts";
 import type { Clock } from "../util/clock.ts";
 
 /** The stages around a target, the first one outermost. */
 export function compose<Answer>(
   stages: readonly Stage[],
-  target: Target<Answer>,
+  target: CallTarget<Answer>,
   clock: Clock,
 ): Next {
   return async (call) => {
@@ -33,6 +33,7 @@ export function compose<Answer>(
         outcome = target.failed(call, error);
       }
     } catch (error) {
+      call.now = clock.monotonic();
       failure = error;
     }
     while (entered > 0) {
@@ -42,7 +43,10 @@ export function compose<Answer>(
         if (outcome === undefined) outcome = stage?.failed?.(call, failure);
         else if (stage?.after !== undefined) {
           const changed = stage.after(call, outcome);
-          outcome = changed instanceof Promise ? await changed : changed;
+          if (changed instanceof Promise) {
+            outcome = await changed;
+            call.now = clock.monotonic();
+          } else outcome = changed;
         }
       } catch (error) {
         outcome = undefined;

@@ -103,7 +103,7 @@ export type OutermostStage = Stage & Required<Pick<Stage, "failed">>;
 export type StageFor = (subject: ToolSubject) => Stage | readonly Stage[] | undefined;
 
 /** What the stages are around. */
-export interface Target<Answer = unknown> {
+export interface CallTarget<Answer = unknown> {
   send: (call: GuardedCall) => Promise<Answer> | Answer;
   received: (call: GuardedCall, answer: Answer) => CallOutcome;
   /** Runs if one of the others has failed. Returns what the call ends with, or throws. */

@@ -111,6 +111,24 @@ describe("stages", () => {
     await compose([waiting, waiting], target, clock)(call);
     expect(waited).toEqual([20, 25, 25]);
   });
+
+  it.each<[string, Stage]>([
+    ["refuses it after a wait", { before: () => clock.advance(10).then(() => raise("no")) }],
+    ["changes its outcome", { after: (_, outcome) => clock.advance(10).then(() => outcome) }],
+  ])("know how long a call took when one of them %s", async (_, slow) => {
+    const call = callOf(SUBJECT, { started: clock.monotonic(), now: clock.monotonic() });
+    let took = 0;
+    const measuring: Stage = {
+      after: ({ now, started }, outcome) => ((took = now - started), outcome),
+      failed: ({ now, started }) => ((took = now - started), OUTCOME),
+    };
+    await compose(
+      [measuring, slow],
+      targetOf(async () => OUTCOME),
+      clock,
+    )(call);
+    expect(took).toBe(10);
+  });
 });
 
 describe("a target", () => {

@@ -2,7 +2,13 @@
 
 import { compose } from "../../src/guard/compose.ts";
 import { PlugboardError } from "../../src/model/errors.ts";
-import type { GuardedCall, Next, StageFor, Target, ToolSubject } from "../../src/model/guard.ts";
+import type {
+  GuardedCall,
+  Next,
+  StageFor,
+  CallTarget,
+  ToolSubject,
+} from "../../src/model/guard.ts";
 import type { CallOutcome } from "../../src/model/tool.ts";
 import { type Clock, systemClock } from "../../src/util/clock.ts";
 
@@ -51,7 +57,7 @@ export function callOf(of: ToolSubject, overrides: Partial<GuardedCall> = {}): G
 }
 
 /** A target that leaves everything to `next`. */
-export function targetOf(next: Next): Target<CallOutcome> {
+export function targetOf(next: Next): CallTarget<CallOutcome> {
   return {
     send: next,
     received: (_, outcome) => outcome,
