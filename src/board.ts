@@ -4,11 +4,18 @@
 import { BoardCore } from "./board/core.ts";
 import { loadReapOrphans } from "./board/lazy.ts";
 import { SessionBoards } from "./board/session/session-boards.ts";
-import { type BoardConfig, parseAgentConfig } from "./config/parse.ts";
+import { parseAgentConfig } from "./config/parse.ts";
 import { formatProblem } from "./config/issue.ts";
-import type { AgentConfig } from "./model/agent-config.ts";
-import type { Board, BoardCallOptions, ServerInstructions, SessionBoard } from "./model/board.ts";
+import type { AgentConfig, BoardConfig } from "./model/agent-config.ts";
+import type {
+  Board,
+  BoardCallOptions,
+  ReloadReport,
+  ServerInstructions,
+  SessionBoard,
+} from "./model/board.ts";
 import type { BoardOptions, SessionOptions } from "./model/board-options.ts";
+import { PlugboardError } from "./model/errors.ts";
 import type { UnmatchedRule } from "./model/guard-settings.ts";
 import type { JsonObject } from "./model/json.ts";
 import type { BoardPrompts } from "./model/prompt.ts";
@@ -17,7 +24,7 @@ import type { ServerDefinition } from "./model/server-definition.ts";
 import type { ServerLogLevel } from "./model/server-log.ts";
 import type { ServerStatus } from "./model/server-status.ts";
 import type { CallOutcome, Tool } from "./model/tool.ts";
-import { describeEndpoint } from "./secrets/hide.ts";
+import { describeTarget } from "./secrets/hide.ts";
 import { checkStateDirectory } from "./state/state-directory.ts";
 
 /**
@@ -50,13 +57,13 @@ async function withModules(
 
 /** The board itself does not have the server, and people must learn from its status where it is. */
 function statusInSessions(definition: ServerDefinition, sessions: number): ServerStatus {
-  const { name, origin, endpoint, enabled } = definition;
+  const { name, origin, target, enabled } = definition;
   const message = `runs once for each session, and there ${sessions === 1 ? "is 1" : `are ${sessions}`} now; clients without a session are not offered it`;
   return {
     name,
     origin,
-    transport: endpoint.kind,
-    target: describeEndpoint(endpoint),
+    transport: target.kind,
+    target: describeTarget(target),
     state: { kind: enabled ? "idle" : "disabled" },
     tools: 0,
     cached: false,
@@ -178,6 +185,11 @@ class LiveBoard implements Board {
 
   setRoots(roots: readonly string[]): void {
     this.#core.roots.set(roots);
+  }
+
+  async reload(config: BoardConfig | AgentConfig): Promise<ReloadReport> {
+    if (!isAgentConfig(config)) parseAgentConfig(config);
+    throw new PlugboardError("UNSUPPORTED", "this board cannot be reloaded yet");
   }
 
   openSession(options: SessionOptions): Promise<SessionBoard> {

@@ -9,10 +9,10 @@ export { PlugboardError } from "./model/errors.ts";
 export type { SupportedContent } from "./bridge/degrade.ts";
 export type { NormalizedSchema, SchemaProvider } from "./bridge/schema/normalize.ts";
 export type { LoadConfigOptions } from "./config/load.ts";
-export type { BoardConfig } from "./config/parse.ts";
 export type { ServeMcpOptions } from "./faces/mcp/serve.ts";
 export type {
   AgentConfig,
+  BoardConfig,
   ModelProvider,
   ModelProviderType,
   NativeModule,
@@ -28,6 +28,7 @@ export type {
   Board,
   BoardBase,
   BoardCallOptions,
+  ReloadReport,
   ServerInstructions,
   SessionBoard,
 } from "./model/board.ts";
@@ -124,13 +125,13 @@ export type {
   SessionDefaults,
 } from "./model/server-config.ts";
 export type {
-  Endpoint,
+  ServerTarget,
   ProtocolChoice,
-  RemoteEndpoint,
+  RemoteTarget,
   ResourceSettings,
   ServerDefinition,
   ServerScope,
-  StdioEndpoint,
+  StdioTarget,
 } from "./model/server-definition.ts";
 export type { ServerLogLevel, ServerLogMessage } from "./model/server-log.ts";
 export type { ServerState, ServerStateKind } from "./model/server-state.ts";

@@ -3,22 +3,22 @@
 // of a variable.
 
 import { createHash } from "node:crypto";
-import { resolveEndpoint } from "../config/resolve.ts";
+import { resolveTarget } from "../config/resolve.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import type { Environment } from "../util/environment.ts";
 
 /** Leaves out the values of environment variables and headers: a new token does not make it another server. */
 export function approvalKey(definition: ServerDefinition, cwd: string, env: Environment): string {
-  const { name, endpoint, protocol } = definition;
+  const { name, target, protocol } = definition;
   return createHash("sha256")
-    .update(JSON.stringify([name, endpoint, protocol, meaningOf(definition, cwd, env)]))
+    .update(JSON.stringify([name, target, protocol, meaningOf(definition, cwd, env)]))
     .digest("hex")
     .slice(0, 32);
 }
 
 function meaningOf(definition: ServerDefinition, cwd: string, env: Environment): unknown {
   try {
-    const resolved = resolveEndpoint(definition, env);
+    const resolved = resolveTarget(definition, env);
     return resolved.kind === "stdio"
       ? [resolved.command, resolved.args, resolved.cwd ?? cwd]
       : resolved.url;

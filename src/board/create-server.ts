@@ -7,7 +7,7 @@ import type { BoardOptions } from "../model/board-options.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Logger } from "../model/logger.ts";
 import type { LogLevelSource } from "../model/server-log.ts";
-import type { RemoteEndpoint, ServerDefinition } from "../model/server-definition.ts";
+import type { RemoteTarget, ServerDefinition } from "../model/server-definition.ts";
 import { withProxy } from "../net/proxy-env.ts";
 import type { Redactor } from "../secrets/redactor.ts";
 import type { Connect, ConnectOptions } from "../server/connect.ts";
@@ -74,7 +74,7 @@ export function createServer(
       answers: answersFor(definition, roots, context),
       onLog: context.onLog,
       path: programPath,
-      authorize: signIn && ((endpoint) => signIn.authorizer(endpoint)),
+      authorize: signIn && ((target) => signIn.authorizer(target)),
       era: reached?.isEraDoubtful ? undefined : reached?.era,
       transport: reached?.transport,
     },
@@ -167,7 +167,7 @@ function signInFor(
   networkEnv: Environment,
   { agent, options, clock, logger, redactor, secrets }: CreateServerContext,
 ): ServerSignIn | undefined {
-  if (definition.endpoint.kind === "stdio") return undefined;
+  if (definition.target.kind === "stdio") return undefined;
   // A session's server only gets the tokens of a matching server, and its own are not stored.
   const { matchingServer } = definition;
   const owner = matchingServer ?? definition;
@@ -175,8 +175,8 @@ function signInFor(
   const { onAuthorization } = isConfigured(definition) ? options : {};
   return new ServerSignIn({
     server: owner.name,
-    // Resolving an endpoint does not change its kind.
-    resolve: () => secrets.resolve(owner) as RemoteEndpoint,
+    // Resolving a target does not change its kind.
+    resolve: () => secrets.resolve(owner) as RemoteTarget,
     isOfMatchingServer: matchingServer !== undefined,
     onSecret: (secret) => redactor.add(secret),
     grants: state?.grants ?? memoryGrants(),

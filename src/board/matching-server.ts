@@ -2,9 +2,9 @@
 // configured server's rules apply to it: bringing a server again must not be a way around its rules.
 
 import type { Environment } from "../util/environment.ts";
-import { resolveEndpoint } from "../config/resolve.ts";
+import { resolveTarget } from "../config/resolve.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
-import type { RemoteEndpoint, ServerDefinition } from "../model/server-definition.ts";
+import type { RemoteTarget, ServerDefinition } from "../model/server-definition.ts";
 import { signInHint } from "../model/authorization.ts";
 import { strictestGuard, strictestInclude } from "../guard/strictest.ts";
 
@@ -45,10 +45,10 @@ function stricterResources(
 }
 
 /** What you can do if a session's server refuses its credentials, or asks for some. */
-export function sessionAuthHint({ name, endpoint, matchingServer }: ServerDefinition): string {
+export function sessionAuthHint({ name, target, matchingServer }: ServerDefinition): string {
   const fresh = "give it fresh headers where you configure the session's servers";
   if (matchingServer !== undefined) return `${fresh}, or ${signInHint(matchingServer.name)}`;
-  if (endpoint.kind === "stdio" || Object.keys(endpoint.headers).length > 0) return fresh;
+  if (target.kind === "stdio" || Object.keys(target.headers).length > 0) return fresh;
   return `${fresh}, or configure a server with its name and URL for the agent and ${signInHint(name)}`;
 }
 
@@ -56,28 +56,28 @@ export function isSameAddress(one: string, other: string): boolean {
   return new URL(one).href === new URL(other).href;
 }
 
-export function hasOwnCredentials({ headers }: RemoteEndpoint): boolean {
+export function hasOwnCredentials({ headers }: RemoteTarget): boolean {
   return Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
 }
 
 function isMatch(definition: ServerDefinition, match: ServerDefinition, env: Environment): boolean {
-  const mine = definition.endpoint;
-  const theirs = match.endpoint;
+  const mine = definition.target;
+  const theirs = match.target;
   if (mine.kind === "stdio" || theirs.kind === "stdio" || !match.enabled) return false;
   return isPlain(mine) && hasUserLogin(theirs) && isSameServer(definition, match, env);
 }
 
 /** Headers, certificates and the like can carry credentials or change the target, so none may be set. */
-function isPlain({ headers, oauth, tls, allowInsecure, allowPrivate }: RemoteEndpoint): boolean {
+function isPlain({ headers, oauth, tls, allowInsecure, allowPrivate }: RemoteTarget): boolean {
   const hasSettings = oauth !== undefined || tls !== undefined || allowInsecure || allowPrivate;
   return !hasSettings && Object.keys(headers).length === 0;
 }
 
 /** Sessions may use a person's login. Credentials of the agent itself are only for the configured server. */
-function hasUserLogin(endpoint: RemoteEndpoint): boolean {
-  const { oauth, tls } = endpoint;
+function hasUserLogin(target: RemoteTarget): boolean {
+  const { oauth, tls } = target;
   if (oauth === false || oauth?.grant === "client_credentials") return false;
-  return tls === undefined && !hasOwnCredentials(endpoint);
+  return tls === undefined && !hasOwnCredentials(target);
 }
 
 function isSameServer(one: ServerDefinition, other: ServerDefinition, env: Environment): boolean {
@@ -90,6 +90,6 @@ function isSameServer(one: ServerDefinition, other: ServerDefinition, env: Envir
 }
 
 function addressOf(definition: ServerDefinition, env: Environment): string {
-  const endpoint = resolveEndpoint(definition, env);
-  return endpoint.kind === "stdio" ? "" : endpoint.url;
+  const target = resolveTarget(definition, env);
+  return target.kind === "stdio" ? "" : target.url;
 }

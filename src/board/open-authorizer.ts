@@ -6,8 +6,8 @@ import { oauthFetch } from "../auth/oauth-fetch.ts";
 import { authStore } from "../auth/store.ts";
 import type { Challenge } from "../model/authorization.ts";
 import { loggerFor } from "../model/logger.ts";
-import type { RemoteEndpoint } from "../model/server-definition.ts";
-import { endpointFetch, endpointPolicy } from "../net/endpoint-fetch.ts";
+import type { RemoteTarget } from "../model/server-definition.ts";
+import { targetFetch, targetPolicy } from "../net/target-fetch.ts";
 import type { GuardedFetch } from "../net/fetch.ts";
 import { addressRules } from "../net/policy.ts";
 import type { ServerSignInOptions } from "./sign-in.ts";
@@ -18,18 +18,18 @@ export interface AuthorizerParts {
 }
 
 export async function openAuthorizer(
-  endpoint: RemoteEndpoint,
+  target: RemoteTarget,
   options: ServerSignInOptions,
   signal: AbortSignal,
 ): Promise<AuthorizerParts> {
   const { server, grants, clock, networkAllow, isOfSession, onAuthorization, onSecret } = options;
-  const { url, oauth, tls } = endpoint;
+  const { url, oauth, tls } = target;
   // The client certificate is only for the server itself, not for the authorization server.
-  const fetch = await endpointFetch(
-    { ...endpoint, tls: tls?.ca ? { ca: tls.ca } : undefined },
+  const fetch = await targetFetch(
+    { ...target, tls: tls?.ca ? { ca: tls.ca } : undefined },
     options,
   );
-  const rules = addressRules(endpointPolicy(endpoint, networkAllow, isOfSession));
+  const rules = addressRules(targetPolicy(target, networkAllow, isOfSession));
   const from = new URL(url);
   const authorizer = new ServerAuthorizer({
     server,
@@ -37,7 +37,7 @@ export async function openAuthorizer(
     settings: oauth || {},
     store: authStore(grants, onSecret),
     fetch: oauthFetch(fetch, rules, from, signal),
-    checkUrl: (target) => rules.checkUrl(target, from),
+    checkUrl: (page) => rules.checkUrl(page, from),
     onAuthorization,
     clock,
     logger: loggerFor(server, options.logger),
@@ -48,13 +48,13 @@ export async function openAuthorizer(
 
 /** Asks the server how to sign in, with the client certificate. */
 export async function probeChallenge(
-  endpoint: RemoteEndpoint,
+  target: RemoteTarget,
   options: ServerSignInOptions,
   signal: AbortSignal,
 ): Promise<Challenge> {
-  const fetch = await endpointFetch(endpoint, options);
+  const fetch = await targetFetch(target, options);
   try {
-    return await requestChallenge(fetch, endpoint.url, endpoint.headers, signal);
+    return await requestChallenge(fetch, target.url, target.headers, signal);
   } finally {
     await fetch.close();
   }

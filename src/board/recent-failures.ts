@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { resolveEndpoint } from "../config/resolve.ts";
+import { resolveTarget } from "../config/resolve.ts";
 import { type ErrorCode, PlugboardError } from "../model/errors.ts";
 import { isJsonObject } from "../model/json.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
@@ -79,11 +79,11 @@ export function failureKey(
   cwd: string,
   env: Environment,
 ): string | undefined {
-  const { name, endpoint, protocol, timeout } = definition;
+  const { name, target, protocol, timeout } = definition;
   try {
-    const resolved = resolveEndpoint(definition, env);
+    const resolved = resolveTarget(definition, env);
     return createHash("sha256")
-      .update(JSON.stringify([name, endpoint, resolved, protocol, timeout, cwd]))
+      .update(JSON.stringify([name, target, resolved, protocol, timeout, cwd]))
       .digest("hex")
       .slice(0, 32);
   } catch {

@@ -9,7 +9,7 @@ import type { Logger } from "../model/logger.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import { isCallable } from "../model/server-state.ts";
 import type { ServerStatus } from "../model/server-status.ts";
-import { describeEndpoint } from "../secrets/hide.ts";
+import { describeTarget } from "../secrets/hide.ts";
 import type { Supervisor } from "../server/supervisor/supervisor.ts";
 import type { ServerSignIn } from "./sign-in.ts";
 
@@ -125,15 +125,15 @@ export class ServerEntry {
   /** `tools` is how many are listed, `more` are diagnostics of the board. */
   status(tools: number, more: readonly Diagnostic[]): ServerStatus {
     const { definition, supervisor } = this;
-    const { endpoint, name, origin } = definition;
+    const { target, name, origin } = definition;
     const { state } = supervisor;
     const isCached = this.#knowledge === "cached";
     const status: ServerStatus = {
       name,
       origin,
       // The one in use: a server may know only the other one.
-      transport: (state.kind === "ready" ? this.#identity?.transport : undefined) ?? endpoint.kind,
-      target: describeEndpoint(endpoint),
+      transport: (state.kind === "ready" ? this.#identity?.transport : undefined) ?? target.kind,
+      target: describeTarget(target),
       state,
       tools,
       cached: isCached,

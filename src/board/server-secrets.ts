@@ -1,10 +1,10 @@
-// Knows the credentials of a board's servers: resolves their endpoints, has the credentials redacted, and tells which
+// Knows the credentials of a board's servers: resolves their targets, has the credentials redacted, and tells which
 // ones cannot be.
 
-import { resolveEndpoint } from "../config/resolve.ts";
+import { resolveTarget } from "../config/resolve.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { type Logger, loggerFor } from "../model/logger.ts";
-import type { Endpoint, ServerDefinition } from "../model/server-definition.ts";
+import type { ServerTarget, ServerDefinition } from "../model/server-definition.ts";
 import type { ServerState } from "../model/server-state.ts";
 import type { ServerStatus } from "../model/server-status.ts";
 import { protect } from "../secrets/protect.ts";
@@ -24,11 +24,11 @@ export class ServerSecrets {
     this.#logger = logger;
   }
 
-  /** Resolves the endpoint. Its credentials are redacted from now on. */
-  resolve(definition: ServerDefinition): Endpoint {
-    const resolved = resolveEndpoint(definition, this.#env);
+  /** Resolves the target. Its credentials are redacted from now on. */
+  resolve(definition: ServerDefinition): ServerTarget {
+    const resolved = resolveTarget(definition, this.#env);
     this.#redactor.addNames([definition.name]);
-    for (const { place } of protect(this.#redactor, definition.endpoint, resolved, this.#env)) {
+    for (const { place } of protect(this.#redactor, definition.target, resolved, this.#env)) {
       this.#report(definition.name, place);
     }
     return resolved;

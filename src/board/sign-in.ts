@@ -3,7 +3,7 @@
 import type { Authorizer, OnAuthorization } from "../model/authorization.ts";
 import { PlugboardError } from "../model/errors.ts";
 import type { Logger } from "../model/logger.ts";
-import type { RemoteEndpoint } from "../model/server-definition.ts";
+import type { RemoteTarget } from "../model/server-definition.ts";
 import type { GrantStore } from "../model/shared-state.ts";
 import type { Clock } from "../util/clock.ts";
 import { loadAuthorizer } from "./lazy.ts";
@@ -12,8 +12,8 @@ import type { AuthorizerParts } from "./open-authorizer.ts";
 
 export interface ServerSignInOptions {
   server: string;
-  /** The endpoint with its values filled in. */
-  resolve: () => RemoteEndpoint;
+  /** The target with its values filled in. */
+  resolve: () => RemoteTarget;
   /** The login belongs to a matching server. It is only used while both have the same URL. */
   isOfMatchingServer: boolean;
   /** Where its tokens are kept. */
@@ -39,12 +39,12 @@ export class ServerSignIn {
   }
 
   /** Undefined if the configuration has credentials in headers, or `oauth: false`. */
-  async authorizer(endpoint: RemoteEndpoint): Promise<Authorizer | undefined> {
-    if (endpoint.oauth === false || hasOwnCredentials(endpoint)) return undefined;
-    if (!this.#options.isOfMatchingServer) return (await this.#make(endpoint)).authorizer;
+  async authorizer(target: RemoteTarget): Promise<Authorizer | undefined> {
+    if (target.oauth === false || hasOwnCredentials(target)) return undefined;
+    if (!this.#options.isOfMatchingServer) return (await this.#make(target)).authorizer;
     const configured = this.#options.resolve();
     // The configured URL may contain a variable whose value has changed.
-    if (!isSameAddress(endpoint.url, configured.url)) return undefined;
+    if (!isSameAddress(target.url, configured.url)) return undefined;
     return (await this.#make(configured)).authorizer;
   }
 
@@ -58,15 +58,15 @@ export class ServerSignIn {
   }
 
   async signIn(): Promise<void> {
-    const endpoint = this.#signInEndpoint();
-    const { authorizer } = await this.#make(endpoint);
+    const target = this.#signInTarget();
+    const { authorizer } = await this.#make(target);
     const { probeChallenge } = await loadAuthorizer();
-    const challenge = await probeChallenge(endpoint, this.#options, this.#closing.signal);
+    const challenge = await probeChallenge(target, this.#options, this.#closing.signal);
     await authorizer.signIn(challenge);
   }
 
   async signOut(): Promise<"none" | "forgotten" | "revoked"> {
-    return (await this.#make(this.#signInEndpoint())).authorizer.signOut();
+    return (await this.#make(this.#signInTarget())).authorizer.signOut();
   }
 
   async close(): Promise<void> {
@@ -74,11 +74,11 @@ export class ServerSignIn {
     await end(this.#current?.made);
   }
 
-  #signInEndpoint(): RemoteEndpoint {
-    const endpoint = this.#options.resolve();
-    if (endpoint.oauth !== false && !hasOwnCredentials(endpoint)) return endpoint;
+  #signInTarget(): RemoteTarget {
+    const target = this.#options.resolve();
+    if (target.oauth !== false && !hasOwnCredentials(target)) return target;
     const { server } = this.#options;
-    const why = endpoint.oauth === false ? '"oauth" is false' : "its headers have credentials";
+    const why = target.oauth === false ? '"oauth" is false' : "its headers have credentials";
     throw new PlugboardError("UNSUPPORTED", `you cannot sign in to '${server}': ${why}`, {
       server,
       hint: "change its configuration first",
@@ -86,13 +86,13 @@ export class ServerSignIn {
   }
 
   /** All callers share one authorizer, so that tokens are renewed once. A new URL gets a new one. */
-  #make(endpoint: RemoteEndpoint): Promise<AuthorizerParts> {
+  #make(target: RemoteTarget): Promise<AuthorizerParts> {
     const before = this.#current;
-    if (before?.url === endpoint.url) return before.made;
+    if (before?.url === target.url) return before.made;
     const made = end(before?.made).then(async () =>
-      (await loadAuthorizer()).openAuthorizer(endpoint, this.#options, this.#closing.signal),
+      (await loadAuthorizer()).openAuthorizer(target, this.#options, this.#closing.signal),
     );
-    const current = { url: endpoint.url, made };
+    const current = { url: target.url, made };
     this.#current = current;
     made.catch(() => {
       if (this.#current === current) this.#current = undefined;

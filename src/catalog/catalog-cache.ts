@@ -77,8 +77,8 @@ function fileName(definition: string, capabilities: JsonObject): string {
 
 /** Includes `cwd`, since a relative path in the definition means another server in another directory. */
 export function definitionHash(definition: ServerDefinition, cwd: string): string {
-  const { endpoint, protocol, name } = definition;
-  return hash(JSON.stringify([name, endpoint, protocol, cwd])).slice(0, 32);
+  const { target, protocol, name } = definition;
+  return hash(JSON.stringify([name, target, protocol, cwd])).slice(0, 32);
 }
 
 function hash(text: string): string {

@@ -6,7 +6,7 @@ import { resolve } from "node:path";
 import type { OAuthSettings } from "../model/authorization.ts";
 import { type ErrorDetails, PlugboardError } from "../model/errors.ts";
 import type { RootsSetting } from "../model/roots.ts";
-import type { Endpoint, ServerDefinition } from "../model/server-definition.ts";
+import type { ServerTarget, ServerDefinition } from "../model/server-definition.ts";
 import type { Environment } from "../util/environment.ts";
 import { expandHome } from "./home.ts";
 import { formatPath, type KeyPath } from "./issue.ts";
@@ -19,19 +19,19 @@ type Expand = (value: string, path: KeyPath) => string;
  * Throws UNRESOLVED_VALUE for a variable that is not set and for a `secret://` reference, wherever it
  * came from, and CONFIG_INVALID for what expansion made unusable. Both are permanent.
  */
-export function resolveEndpoint(
-  { endpoint, name }: ServerDefinition,
+export function resolveTarget(
+  { target, name }: ServerDefinition,
   env: Environment = process.env,
   homedir: string = env["HOME"] || systemHome(),
-): Endpoint {
-  const { baseDir } = endpoint;
+): ServerTarget {
+  const { baseDir } = target;
   const expand: Expand = (value, path) => expandValue(value, formatPath(path), env, name);
   const toPath = (path: string): string => {
     const expanded = expandHome(path, homedir);
     return baseDir === undefined ? expanded : resolve(baseDir, expanded);
   };
-  if (endpoint.kind === "stdio") {
-    const { command, args, cwd } = endpoint;
+  if (target.kind === "stdio") {
+    const { command, args, cwd } = target;
     // As in a shell: only a `~` that is written, at the beginning of a word, and none that a variable holds.
     const expandWord: Expand = (word, path) =>
       word.startsWith("~") ? expandHome(expand(word, path), homedir) : expand(word, path);
@@ -39,18 +39,18 @@ export function resolveEndpoint(
       kind: "stdio",
       command: expandWord(command, ["command"]),
       args: args.map((arg, index) => expandWord(arg, ["args", index])),
-      env: expandMap(endpoint.env, "env", expand),
+      env: expandMap(target.env, "env", expand),
       // Absent rather than undefined: it is spread over the directory that the host chose.
       ...(cwd !== undefined && { cwd: toPath(expand(cwd, ["cwd"])) }),
     };
   }
-  const url = expand(endpoint.url, ["url"]);
+  const url = expand(target.url, ["url"]);
   refuse(urlProblem(url), name, ["url"]);
-  const headers = expandMap(endpoint.headers, "headers", expand);
+  const headers = expandMap(target.headers, "headers", expand);
   for (const [header, value] of Object.entries(headers)) {
     refuse(headerValueProblem(value), name, ["headers", header]);
   }
-  const { kind, allowInsecure, allowPrivate, tls, oauth } = endpoint;
+  const { kind, allowInsecure, allowPrivate, tls, oauth } = target;
   const file = (path: string | undefined, key: string): string | undefined =>
     path && toPath(expand(path, ["tls", key]));
   return {
@@ -64,7 +64,7 @@ export function resolveEndpoint(
   };
 }
 
-/** The directories of a list of roots; `file:` URLs stay. Throws as `resolveEndpoint` does. */
+/** The directories of a list of roots; `file:` URLs stay. Throws as `resolveTarget` does. */
 export function resolveDirectories(
   { directories, baseDir }: Exclude<RootsSetting, boolean>,
   path: KeyPath,

@@ -5,10 +5,10 @@ import type { BoardBase } from "../model/board.ts";
 import { keyOf, type Original } from "./names.ts";
 
 /** A resource, and its server if that is known. */
-export type Target = Original | { server: undefined; name: string };
+export type NamedResource = Original | { server: undefined; name: string };
 
 interface Subscription {
-  readonly target: Target;
+  readonly resource: NamedResource;
   /** How many clients use each URI. */
   readonly uris: Map<string, number>;
   readonly begun: Promise<void>;
@@ -16,24 +16,24 @@ interface Subscription {
 
 export class Subscriptions {
   readonly #resources: Pick<BoardBase["resources"], "subscribe" | "unsubscribe">;
-  readonly #targetOf: (uri: string) => Target;
-  readonly #byTarget = new Map<string, Subscription>();
+  readonly #resourceOf: (uri: string) => NamedResource;
+  readonly #byResource = new Map<string, Subscription>();
   readonly #byUri = new Map<string, Subscription>();
   /** The board is still ending these: one that begins again waits for it. */
   readonly #ending = new Map<string, Promise<void>>();
 
-  /** `targetOf` says what a client means by a URI now. */
+  /** `resourceOf` says what a client means by a URI now. */
   constructor(
     resources: Pick<BoardBase["resources"], "subscribe" | "unsubscribe">,
-    targetOf: (uri: string) => Target,
+    resourceOf: (uri: string) => NamedResource,
   ) {
     this.#resources = resources;
-    this.#targetOf = targetOf;
+    this.#resourceOf = resourceOf;
   }
 
   /** Rejects if the resource cannot be subscribed to. */
   async add(uri: string): Promise<void> {
-    const subscription = this.#byUri.get(uri) ?? this.#of(this.#targetOf(uri));
+    const subscription = this.#byUri.get(uri) ?? this.#of(this.#resourceOf(uri));
     subscription.uris.set(uri, (subscription.uris.get(uri) ?? 0) + 1);
     this.#byUri.set(uri, subscription);
     await subscription.begun;
@@ -54,30 +54,30 @@ export class Subscriptions {
   /** The URIs by which clients have subscribed to a server's resource. */
   urisOf(server: string, name: string): string[] {
     const found = [keyOf({ server, name }), keyOf({ server: undefined, name })];
-    return found.flatMap((key) => [...(this.#byTarget.get(key)?.uris.keys() ?? [])]);
+    return found.flatMap((key) => [...(this.#byResource.get(key)?.uris.keys() ?? [])]);
   }
 
-  #of(target: Target): Subscription {
-    const key = keyOf(target);
-    const known = this.#byTarget.get(key);
+  #of(resource: NamedResource): Subscription {
+    const key = keyOf(resource);
+    const known = this.#byResource.get(key);
     if (known !== undefined) return known;
-    const begun = this.#begin(key, target);
-    const subscription = { target, uris: new Map<string, number>(), begun };
-    this.#byTarget.set(key, subscription);
+    const begun = this.#begin(key, resource);
+    const subscription = { resource, uris: new Map<string, number>(), begun };
+    this.#byResource.set(key, subscription);
     // All who wait for it learn that it failed; the next one tries again.
     begun.catch(() => this.#forget(subscription));
     return subscription;
   }
 
-  async #begin(key: string, { server, name }: Target): Promise<void> {
+  async #begin(key: string, { server, name }: NamedResource): Promise<void> {
     await this.#ending.get(key);
     await this.#resources.subscribe(name, { ...(server !== undefined && { server }) });
   }
 
   async #end(subscription: Subscription): Promise<void> {
-    const { target, begun } = subscription;
-    const { server, name } = target;
-    const key = keyOf(target);
+    const { resource, begun } = subscription;
+    const { server, name } = resource;
+    const key = keyOf(resource);
     this.#forget(subscription);
     const ended = begun
       .then(() => this.#resources.unsubscribe(name, { ...(server !== undefined && { server }) }))
@@ -89,8 +89,8 @@ export class Subscriptions {
   }
 
   #forget(subscription: Subscription): void {
-    const key = keyOf(subscription.target);
-    if (this.#byTarget.get(key) === subscription) this.#byTarget.delete(key);
+    const key = keyOf(subscription.resource);
+    if (this.#byResource.get(key) === subscription) this.#byResource.delete(key);
     for (const uri of subscription.uris.keys()) {
       if (this.#byUri.get(uri) === subscription) this.#byUri.delete(uri);
     }

@@ -13,7 +13,7 @@ export type ServerScope = "defaults" | "agent" | "session";
 /** Which revisions of MCP to speak; `legacy` is everything before 2026-07-28. */
 export type ProtocolChoice = "auto" | "legacy" | "2026-07-28";
 
-export interface StdioEndpoint {
+export interface StdioTarget {
   kind: "stdio";
   command: string;
   args: string[];
@@ -23,7 +23,7 @@ export interface StdioEndpoint {
   baseDir?: string;
 }
 
-export interface RemoteEndpoint {
+export interface RemoteTarget {
   /** `remote` tries Streamable HTTP, then SSE. */
   kind: "http" | "sse" | "remote";
   url: string;
@@ -40,7 +40,7 @@ export interface RemoteEndpoint {
   baseDir?: string;
 }
 
-export type Endpoint = StdioEndpoint | RemoteEndpoint;
+export type ServerTarget = StdioTarget | RemoteTarget;
 
 export interface ResourceSettings {
   enabled: boolean;
@@ -56,8 +56,8 @@ export interface ServerDefinition {
   name: string;
   origin: ServerScope;
   enabled: boolean;
-  endpoint: Endpoint;
-  /** The header of the endpoint that comes from `auth`, and not from `headers`. */
+  target: ServerTarget;
+  /** The header of the target that comes from `auth`, and not from `headers`. */
   authHeader?: string | undefined;
   /** Milliseconds a start may take. */
   timeout: number;
@@ -71,6 +71,8 @@ export interface ServerDefinition {
   lazy: boolean;
   /** Stops the server after this many milliseconds without a call; 0 never. */
   idleTimeout: number;
+  /** Whether a background gateway keeps it running between commands. Absent: as set for the agent. */
+  keepAlive?: boolean;
   protocol: ProtocolChoice;
   /** Each session starts its own. Absent: all sessions share one. */
   scope?: "session";

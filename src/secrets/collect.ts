@@ -1,7 +1,7 @@
 // Finds the secrets among the values that a server is started or reached with.
 
 import { isJsonObject } from "../model/json.ts";
-import type { Endpoint } from "../model/server-definition.ts";
+import type { ServerTarget } from "../model/server-definition.ts";
 import type { Environment } from "../util/environment.ts";
 import { parseJson } from "../util/parse-json.ts";
 import { credentialLikeness, isCredential, type Likeness } from "./credential-name.ts";
@@ -29,13 +29,13 @@ export interface Credential {
 }
 
 /**
- * The credentials in an endpoint: values from `secret://`, values of a `${VAR}` that is named like a credential, and
- * values in places that hold credentials. `unresolved` is the same endpoint with its references unresolved, `env` what
+ * The credentials in a target: values from `secret://`, values of a `${VAR}` that is named like a credential, and
+ * values in places that hold credentials. `unresolved` is the same target with its references unresolved, `env` what
  * they were resolved with.
  */
 export function collectSecrets(
-  unresolved: Endpoint,
-  resolved: Endpoint,
+  unresolved: ServerTarget,
+  resolved: ServerTarget,
   env: Environment,
 ): Credential[] {
   const found = new Collection(env);
@@ -246,10 +246,10 @@ const NAMING = /(?:user|username|database|db|dbname|schema|host|hostname|server|
 const NAME = /^[a-z]{1,32}(?:[-_.][a-z]{1,32}){0,6}\d{0,4}$/i;
 
 /**
- * The names in an endpoint: command, host, user, database. A credential that equals one is found in every other text.
+ * The names in a target: command, host, user, database. A credential that equals one is found in every other text.
  * What comes from a variable that is named like a credential is never a name.
  */
-export function namesIn(unresolved: Endpoint, resolved: Endpoint): string[] {
+export function namesIn(unresolved: ServerTarget, resolved: ServerTarget): string[] {
   const names: string[] = [];
   const address = (text: string): void => {
     const [, scheme = "", user, host = "", path = ""] = ADDRESS.exec(text) ?? [];

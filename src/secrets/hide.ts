@@ -1,16 +1,16 @@
 // Shows how a server is started or reached without the credentials in it. They are hidden by where they stand, so
 // that those are hidden too which are too short to be searched for, and nothing else is.
 
-import type { Endpoint } from "../model/server-definition.ts";
+import type { ServerTarget } from "../model/server-definition.ts";
 import { certain, GO_USER_INFO, headerLikeness, USER_INFO } from "./collect.ts";
 import { credentialLikeness, isCredential, type Likeness } from "./credential-name.ts";
 
 const MARK = "[REDACTED]";
 
 /** The command line or the URL. References such as `${TOKEN}` stay. */
-export function describeEndpoint(endpoint: Endpoint): string {
-  if (endpoint.kind !== "stdio") return hideInValue(endpoint.url);
-  const { command, args } = endpoint;
+export function describeTarget(target: ServerTarget): string {
+  if (target.kind !== "stdio") return hideInValue(target.url);
+  const { command, args } = target;
   return [command, ...args.map((arg, index) => hideInArgument(arg, args[index - 1]))].join(" ");
 }
 

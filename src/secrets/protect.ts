@@ -1,7 +1,7 @@
-// Has the credentials of an endpoint redacted: by themselves, or, where that would hide ordinary words too, only
+// Has the credentials of a target redacted: by themselves, or, where that would hide ordinary words too, only
 // together with what stands around them.
 
-import type { Endpoint } from "../model/server-definition.ts";
+import type { ServerTarget } from "../model/server-definition.ts";
 import type { Environment } from "../util/environment.ts";
 import { type Credential, collectSecrets, namesIn } from "./collect.ts";
 import type { Redactor } from "./redactor.ts";
@@ -9,8 +9,8 @@ import type { Redactor } from "./redactor.ts";
 /** Returns the credentials that are not searched for by themselves. */
 export function protect(
   redactor: Redactor,
-  unresolved: Endpoint,
-  resolved: Endpoint,
+  unresolved: ServerTarget,
+  resolved: ServerTarget,
   env: Environment,
 ): Credential[] {
   // Only this server's names: they must not end the protection of another server's credentials.

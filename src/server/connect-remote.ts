@@ -4,7 +4,7 @@
 import type { Authorizer } from "../model/authorization.ts";
 import type { Connection, ProtocolEra, RemoteTransportKind } from "../model/connection.ts";
 import { PlugboardError, toPlugboardError } from "../model/errors.ts";
-import type { RemoteEndpoint } from "../model/server-definition.ts";
+import type { RemoteTarget } from "../model/server-definition.ts";
 import { type Clock, pause } from "../util/clock.ts";
 import { deferred } from "../util/deferred.ts";
 import { excerpt } from "../util/text.ts";
@@ -40,11 +40,11 @@ export interface RemoteConnectOptions extends ConnectionOptions {
   /** Where the proxy variables come from. */
   networkEnv: Readonly<Record<string, string | undefined>>;
   /** Holds the server's tokens; resolves to undefined where the configured headers authenticate us. */
-  authorize?: (endpoint: RemoteEndpoint) => Promise<Authorizer | undefined>;
+  authorize?: (target: RemoteTarget) => Promise<Authorizer | undefined>;
 }
 
 /** Remembers over all attempts which transport and which era the server speaks. */
-export function remoteConnector(options: RemoteConnectOptions): ConnectTo<RemoteEndpoint> {
+export function remoteConnector(options: RemoteConnectOptions): ConnectTo<RemoteTarget> {
   const { definition, clock, networkAllow, networkEnv: env, authorize } = options;
   const { redact = (text) => text } = options;
   const isOfSession = definition.origin === "session";
@@ -55,8 +55,8 @@ export function remoteConnector(options: RemoteConnectOptions): ConnectTo<Remote
     sse: { era: "legacy" },
   };
 
-  return async (endpoint, signal, onRemains) => {
-    const configured = endpoint.kind === "remote" ? undefined : endpoint.kind;
+  return async (target, signal, onRemains) => {
+    const configured = target.kind === "remote" ? undefined : target.kind;
     const end = clock.monotonic() + definition.timeout;
 
     async function connectOver(
@@ -64,10 +64,10 @@ export function remoteConnector(options: RemoteConnectOptions): ConnectTo<Remote
       deadline: number,
     ): Promise<Connection> {
       // Loaded here, because a board with stdio servers only needs no HTTP client.
-      const { endpointFetch } = await import("../net/endpoint-fetch.ts");
-      const { url, headers } = endpoint;
-      const fetch = await endpointFetch(endpoint, { networkAllow, isOfSession, env, clock });
-      const authorizer = await authorize?.(endpoint);
+      const { targetFetch } = await import("../net/target-fetch.ts");
+      const { url, headers } = target;
+      const fetch = await targetFetch(target, { networkAllow, isOfSession, env, clock });
+      const authorizer = await authorize?.(target);
       const { maxMessageBytes, authHeader } = definition;
       const quote: Quote = (received, max) => excerpt(received, redact, max);
       const remote = { url, headers, authHeader, fetch, authorizer, clock, maxMessageBytes, quote };

@@ -3,7 +3,7 @@
 import type { Readable } from "node:stream";
 import type { ProtocolEra } from "../model/connection.ts";
 import { cancelled, PlugboardError } from "../model/errors.ts";
-import type { StdioEndpoint } from "../model/server-definition.ts";
+import type { StdioTarget } from "../model/server-definition.ts";
 import { untilAborted } from "../util/abort.ts";
 import { within } from "../util/clock.ts";
 import { deferred } from "../util/deferred.ts";
@@ -35,24 +35,24 @@ export interface StdioConnectOptions extends ConnectionOptions {
   era?: ProtocolEra;
 }
 
-export function stdioConnector(options: StdioConnectOptions): ConnectTo<StdioEndpoint> {
+export function stdioConnector(options: StdioConnectOptions): ConnectTo<StdioTarget> {
   const { definition, clock, logger, cwd, env } = options;
   const expected: ExpectedEra = { era: options.era };
   let containersReaped = false;
 
-  return async (endpoint, signal, onRemains) => {
+  return async (target, signal, onRemains) => {
     // Before the server's own time starts: a slow lookup of the PATH is not the server's fault.
     const path = await untilAborted(Promise.resolve(options.path), signal, cancelled);
     const deadline = clock.monotonic() + definition.timeout;
     const ambient = { ...env, ...(path !== undefined && { PATH: path }) };
-    const engine = containerEngine({ cwd, ...endpoint }, ambient);
+    const engine = containerEngine({ cwd, ...target }, ambient);
     // The first start waits for this: what a killed host left behind may hold the container's name.
     if (engine !== undefined && !containersReaped) {
       containersReaped = true;
       await reapContainers(engine, { clock, logger });
     }
     const server = definition.name;
-    const child = await startProcess({ cwd, ...endpoint, server, ambient, clock, logger });
+    const child = await startProcess({ cwd, ...target, server, ambient, clock, logger });
     const carrier = stdioCarrier(child, options);
     return openConnection({ ...options, carrier, deadline, expected, signal, onRemains });
   };

@@ -1,16 +1,16 @@
-// Connects to one server: resolves its endpoint, then starts what carries the conversation and opens the
+// Connects to one server: resolves its target, then starts what carries the conversation and opens the
 // connection over it (connect-stdio.ts, connect-remote.ts).
 
 import type { Connection } from "../model/connection.ts";
 import { loggerFor } from "../model/logger.ts";
-import type { Endpoint } from "../model/server-definition.ts";
+import type { ServerTarget } from "../model/server-definition.ts";
 import { type RemoteConnectOptions, remoteConnector } from "./connect-remote.ts";
 import { type StdioConnectOptions, stdioConnector } from "./connect-stdio.ts";
 import type { Remains } from "./connection/live-connection.ts";
 
 export interface ConnectOptions extends StdioConnectOptions, RemoteConnectOptions {
-  /** Fills in `${VAR}`; throws where a variable is not set. Never changes the endpoint's kind. */
-  resolve: () => Endpoint;
+  /** Fills in `${VAR}`; throws where a variable is not set. Never changes the target's kind. */
+  resolve: () => ServerTarget;
 }
 
 /**
@@ -28,7 +28,7 @@ export function createConnector(options: ConnectOptions): Connect {
   const stdio = stdioConnector(logged);
   const remote = remoteConnector(logged);
   return async (...attempt) => {
-    const endpoint = options.resolve();
-    return endpoint.kind === "stdio" ? stdio(endpoint, ...attempt) : remote(endpoint, ...attempt);
+    const target = options.resolve();
+    return target.kind === "stdio" ? stdio(target, ...attempt) : remote(target, ...attempt);
   };
 }

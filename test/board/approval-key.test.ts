@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { approvalKey } from "../../src/board/approval-key.ts";
-import type { Endpoint } from "../../src/model/server-definition.ts";
+import type { ServerTarget } from "../../src/model/server-definition.ts";
 import { definition } from "../support/definition.ts";
 
-const stdio: Endpoint = {
+const stdio: ServerTarget = {
   kind: "stdio",
   command: "${PROGRAM}",
   args: ["server.js", "${MODE}"],
   env: { TOKEN: "${TOKEN}" },
 };
-const fixed: Endpoint = { ...stdio, cwd: "/fixed" };
-const remote: Endpoint = {
+const fixed: ServerTarget = { ...stdio, cwd: "/fixed" };
+const remote: ServerTarget = {
   kind: "http",
   url: "https://${HOST}/mcp",
   headers: { authorization: "${TOKEN}" },
@@ -20,7 +20,7 @@ const remote: Endpoint = {
 const ENV = { PROGRAM: "node", MODE: "a", TOKEN: "t", HOST: "one.example" };
 
 describe("an approval counts again", () => {
-  it.each<[string, Endpoint, string, Record<string, string>, boolean]>([
+  it.each<[string, ServerTarget, string, Record<string, string>, boolean]>([
     ["for the same program in the same directory", stdio, "/a", {}, true],
     ["in another directory", stdio, "/b", {}, false],
     ["in another directory, if the server has its own", fixed, "/b", {}, true],
@@ -30,8 +30,8 @@ describe("an approval counts again", () => {
     ["for a remote server in another directory", remote, "/b", {}, true],
     ["with another token of a remote server", remote, "/a", { TOKEN: "u" }, true],
     ["at another address", remote, "/a", { HOST: "two.example" }, false],
-  ])("%s", (_what, endpoint, cwd, env, isSame) => {
-    const of = definition({ endpoint });
+  ])("%s", (_what, target, cwd, env, isSame) => {
+    const of = definition({ target });
     const before = approvalKey(of, "/a", ENV);
     expect(approvalKey(of, cwd, { ...ENV, ...env }) === before).toBe(isSame);
   });

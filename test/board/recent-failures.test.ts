@@ -86,7 +86,7 @@ describe("a failed start", () => {
 
 describe("the key of a failure", () => {
   const docs = definition({
-    endpoint: { kind: "stdio", command: "docs", args: ["${TOKEN}"], env: { A: "${MODE:-x}" } },
+    target: { kind: "stdio", command: "docs", args: ["${TOKEN}"], env: { A: "${MODE:-x}" } },
   });
   const env = { TOKEN: "a secret of a server", UNRELATED: "1" };
   const key = (change: Partial<ServerDefinition> = {}, cwd = "/here", variables: object = env) =>
@@ -106,7 +106,7 @@ describe("the key of a failure", () => {
     ["the timeout", key({ timeout: 1 })],
     ["the directory", key({}, "/there")],
     ["the name", key({ name: "other" })],
-    ["the command", key({ endpoint: { kind: "stdio", command: "other", args: [], env: {} } })],
+    ["the command", key({ target: { kind: "stdio", command: "other", args: [], env: {} } })],
   ])("changes with %s", (_, changed) => {
     expect(changed).toMatch(/^[0-9a-f]{32}$/);
     expect(changed).not.toBe(key());

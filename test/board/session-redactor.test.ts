@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
 import { SessionRedactor } from "../../src/board/session-redactor.ts";
-import type { Endpoint } from "../../src/model/server-definition.ts";
+import type { ServerTarget } from "../../src/model/server-definition.ts";
 
 const TOKEN = "hunter2-hunter2";
 
-it.each<[string, Endpoint]>([
+it.each<[string, ServerTarget]>([
   ["variables", { kind: "stdio", command: "server", args: [], env: { API_TOKEN: TOKEN } }],
   ["arguments", { kind: "stdio", command: "server", args: ["--token", TOKEN], env: {} }],
   [
@@ -17,9 +17,9 @@ it.each<[string, Endpoint]>([
       allowPrivate: false,
     },
   ],
-])("redacts the credentials in a server's %s from then on", (_, endpoint) => {
+])("redacts the credentials in a server's %s from then on", (_, target) => {
   const redactor = new SessionRedactor();
   expect(redactor.value({ said: [TOKEN] })).toEqual({ said: [TOKEN] });
-  redactor.hide([endpoint]);
+  redactor.hide([target]);
   expect(redactor.value({ said: [TOKEN] })).toEqual({ said: ["[REDACTED]"] });
 });

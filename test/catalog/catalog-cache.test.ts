@@ -156,7 +156,7 @@ describe("definitionHash", () => {
     name: "docs",
     origin: "defaults",
     enabled: true,
-    endpoint: { kind: "stdio", command: "docs-server", args: ["--fast"], env: { KEY: "${KEY}" } },
+    target: { kind: "stdio", command: "docs-server", args: ["--fast"], env: { KEY: "${KEY}" } },
     timeout: 30_000,
     toolTimeout: 60_000,
     restartOnCrash: true,
@@ -166,7 +166,7 @@ describe("definitionHash", () => {
     protocol: "auto",
     maxMessageBytes: 1024,
   };
-  const { endpoint } = definition;
+  const { target } = definition;
   const hash = definitionHash(definition, "/home/somebody");
 
   it("is a valid file name", () => {
@@ -184,17 +184,9 @@ describe("definitionHash", () => {
 
   it.each<[string, Partial<ServerDefinition>, string]>([
     ["its name", { name: "docs2" }, "/home/somebody"],
-    [
-      "its command",
-      { endpoint: { ...endpoint, command: "other" } as typeof endpoint },
-      "/home/somebody",
-    ],
-    ["its arguments", { endpoint: { ...endpoint, args: [] } as typeof endpoint }, "/home/somebody"],
-    [
-      "its environment",
-      { endpoint: { ...endpoint, env: {} } as typeof endpoint },
-      "/home/somebody",
-    ],
+    ["its command", { target: { ...target, command: "other" } as typeof target }, "/home/somebody"],
+    ["its arguments", { target: { ...target, args: [] } as typeof target }, "/home/somebody"],
+    ["its environment", { target: { ...target, env: {} } as typeof target }, "/home/somebody"],
     ["its protocol", { protocol: "legacy" }, "/home/somebody"],
     ["where it runs", {}, "/home/other"],
   ])("depends on %s", (_, change, cwd) => {

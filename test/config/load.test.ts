@@ -13,7 +13,7 @@ describe("loading a configuration", () => {
           name: "files",
           origin: "defaults",
           enabled: true,
-          endpoint: { kind: "stdio", command: "npx", args: [], env: {} },
+          target: { kind: "stdio", command: "npx", args: [], env: {} },
           timeout: 30_000,
           toolTimeout: 60_000,
           restartOnCrash: true,
@@ -62,7 +62,7 @@ describe("loading a configuration", () => {
         name: "files",
         origin: "defaults",
         enabled: false,
-        endpoint: {
+        target: {
           kind: "stdio",
           command: "npx",
           args: ["-y", "${PKG}"],
@@ -97,7 +97,7 @@ describe("loading a configuration", () => {
     ["command: 'x'", "stdio"],
   ])("tells the transport from { %s }", async (keys, kind) => {
     const { servers } = await loadConfig(await writeServers(`{ a: { ${keys} } }`));
-    expect(servers[0]?.endpoint.kind).toBe(kind);
+    expect(servers[0]?.target.kind).toBe(kind);
   });
 
   it("keeps the URL and the headers of a remote server", async () => {
@@ -106,7 +106,7 @@ describe("loading a configuration", () => {
         "{ a: { url: 'https://example.com/x', headers: { A: 'Bearer ${KEY}' } } }",
       ),
     );
-    expect(servers[0]?.endpoint).toEqual({
+    expect(servers[0]?.target).toEqual({
       kind: "remote",
       url: "https://example.com/x",
       headers: { A: "Bearer ${KEY}" },
@@ -121,7 +121,7 @@ describe("loading a configuration", () => {
     ["{ type: 'api-key', key: 'k', header: 'X-Mine' }", { "X-Mine": "k" }],
   ])("makes auth %s into a header", async (auth, headers) => {
     const file = await writeServers(`{ a: { url: 'https://example.com', auth: ${auth} } }`);
-    expect((await loadConfig(file)).servers[0]?.endpoint).toMatchObject({ headers });
+    expect((await loadConfig(file)).servers[0]?.target).toMatchObject({ headers });
   });
 
   it("keeps the network settings", async () => {
@@ -130,7 +130,7 @@ describe("loading a configuration", () => {
       a: { url: "https://example.com", allowPrivate: true, allowInsecure: true, tls: { ca: "ca.pem" } } } } } } }`);
     const { servers, networkAllow } = await loadConfig(file);
     expect(networkAllow).toEqual(["10.0.0.0/8"]);
-    expect(servers[0]?.endpoint).toMatchObject({
+    expect(servers[0]?.target).toMatchObject({
       allowPrivate: true,
       allowInsecure: true,
       tls: { ca: "ca.pem" },
@@ -143,7 +143,7 @@ describe("loading a configuration", () => {
       "{ a: { command: 'x', workingDir: '/a' }, b: { command: 'x', cwd: '~/b', workingDir: '~/b' } }",
     );
     const { servers } = await loadConfig(file);
-    expect(servers.map(({ endpoint }) => endpoint)).toMatchObject([{ cwd: "/a" }, { cwd: "~/b" }]);
+    expect(servers.map(({ target }) => target)).toMatchObject([{ cwd: "/a" }, { cwd: "~/b" }]);
   });
 
   it.each(["env", "file", "exec", "gcp", "aws", "vault", "azure", "keyring"])(
@@ -153,7 +153,7 @@ describe("loading a configuration", () => {
       const { servers } = await loadConfig(
         await writeServers(`{ a: { command: "x", env: { A: "${reference}" } } }`),
       );
-      expect(servers[0]?.endpoint).toMatchObject({ env: { A: reference } });
+      expect(servers[0]?.target).toMatchObject({ env: { A: reference } });
     },
   );
 
@@ -176,8 +176,8 @@ describe("loading a configuration", () => {
     const { servers } = await loadConfig(
       await writeServers("{ a: { command: 'x', env: { __proto__: 'a', constructor: 'b' } } }"),
     );
-    const [endpoint] = servers.map((server) => server.endpoint);
-    expect(endpoint?.kind === "stdio" && Object.entries(endpoint.env)).toEqual([
+    const [target] = servers.map((server) => server.target);
+    expect(target?.kind === "stdio" && Object.entries(target.env)).toEqual([
       ["__proto__", "a"],
       ["constructor", "b"],
     ]);
@@ -319,6 +319,22 @@ describe("roots in a file", () => {
     expect(code).toBe("CONFIG_INVALID");
     const lines = message.split("\n").filter((line) => line.includes(expected));
     expect(lines).toHaveLength(2);
+  });
+});
+
+describe("keepAlive in a file", () => {
+  it("is a server's own or the agent's, side by side", async () => {
+    const file = await writeConfig(`{ agents: {
+      defaults: { mcp: { keepAlive: true, servers: {
+        a: { command: "a", keepAlive: false },
+        b: { command: "b" } } } },
+      list: [{ id: "it", mcp: { keepAlive: false, servers: { b: { keepAlive: true } } } }] } }`);
+    const defaults = await loadConfig(file);
+    expect(defaults).toMatchObject({ keepAlive: true, warnings: [] });
+    expect(defaults.servers.map(({ keepAlive }) => keepAlive)).toEqual([false, undefined]);
+    const agent = await loadConfig(file, "it");
+    expect(agent.keepAlive).toBe(false);
+    expect(agent.servers.map(({ keepAlive }) => keepAlive)).toEqual([false, true]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseAgentConfig } from "../../src/config/parse.ts";
-import type { BoardConfig } from "../../src/config/parse.ts";
+import type { BoardConfig } from "../../src/model/agent-config.ts";
 import { failure } from "./files.ts";
 
 describe("a configuration in code", () => {
@@ -25,12 +25,12 @@ describe("a configuration in code", () => {
           origin: "agent",
           toolPrefix: "fs",
           timeout: 30_000,
-          endpoint: { kind: "stdio", command: "npx", args: ["x"], env: { A: "${A}" }, cwd: "data" },
+          target: { kind: "stdio", command: "npx", args: ["x"], env: { A: "${A}" }, cwd: "data" },
         },
-        { name: "docs", endpoint: { kind: "http", url: "https://example.com/mcp", headers: {} } },
+        { name: "docs", target: { kind: "http", url: "https://example.com/mcp", headers: {} } },
       ],
     });
-    expect(config.servers[0]?.endpoint.baseDir).toBeUndefined();
+    expect(config.servers[0]?.target.baseDir).toBeUndefined();
     expect(config.file).toBeUndefined();
   });
 
@@ -48,7 +48,7 @@ describe("a configuration in code", () => {
       servers: { a: { command: "x", cwd: undefined, url: undefined, pins: undefined } },
       toolNames: undefined,
     });
-    expect(servers[0]?.endpoint).toEqual({ kind: "stdio", command: "x", args: [], env: {} });
+    expect(servers[0]?.target).toEqual({ kind: "stdio", command: "x", args: [], env: {} });
     expect(warnings).toEqual([]);
   });
 
@@ -58,8 +58,8 @@ describe("a configuration in code", () => {
     const { servers } = parseAgentConfig({ servers: { a: { command: "x", args, env } } });
     args.push("b");
     env["B"] = "2";
-    expect(servers[0]?.endpoint).toMatchObject({ args: ["a"], env: { A: "1" } });
-    expect(servers[0]?.endpoint).not.toHaveProperty("env.B");
+    expect(servers[0]?.target).toMatchObject({ args: ["a"], env: { A: "1" } });
+    expect(servers[0]?.target).not.toHaveProperty("env.B");
   });
 
   it("has warnings without lines", () => {

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
 import { parseAgentConfig } from "../../src/config/parse.ts";
-import { resolveEndpoint } from "../../src/config/resolve.ts";
+import { resolveTarget } from "../../src/config/resolve.ts";
 import type { ServerConfig } from "../../src/model/server-config.ts";
 import type { ServerDefinition } from "../../src/model/server-definition.ts";
 import { failure, writeServers } from "./files.ts";
@@ -24,8 +24,8 @@ function define(config: ServerConfig): ServerDefinition {
 }
 
 function argument(value: string): string | undefined {
-  const endpoint = resolveEndpoint(define({ command: "x", args: [value] }), ENV);
-  return endpoint.kind === "stdio" ? endpoint.args[0] : undefined;
+  const target = resolveTarget(define({ command: "x", args: [value] }), ENV);
+  return target.kind === "stdio" ? target.args[0] : undefined;
 }
 
 describe("a value", () => {
@@ -53,14 +53,14 @@ describe("a value", () => {
   });
 
   it("that is a command may be in the home directory", () => {
-    expect(resolveEndpoint(define({ command: "~/bin/server" }), ENV)).toMatchObject({
+    expect(resolveTarget(define({ command: "~/bin/server" }), ENV)).toMatchObject({
       command: "/home/me/bin/server",
     });
   });
 
   it("is expanded once: a reference inside the value of a variable stays", () => {
-    const endpoint = resolveEndpoint(define({ command: "${A}" }), { A: "${B}", B: "b" });
-    expect(endpoint).toMatchObject({ command: "${B}" });
+    const target = resolveTarget(define({ command: "${A}" }), { A: "${B}", B: "b" });
+    expect(target).toMatchObject({ command: "${B}" });
   });
 
   it("never comes from the prototype of the environment", async () => {
@@ -69,7 +69,7 @@ describe("a value", () => {
   });
 });
 
-describe("an endpoint", () => {
+describe("a target", () => {
   it("of a command is expanded in every value and in no key", () => {
     const definition = define({
       command: "${NAME}/bin",
@@ -77,7 +77,7 @@ describe("an endpoint", () => {
       env: { "${NAME}": "${NAME}" },
       cwd: "/${NAME}",
     });
-    expect(resolveEndpoint(definition, ENV)).toEqual({
+    expect(resolveTarget(definition, ENV)).toEqual({
       kind: "stdio",
       command: "value/bin",
       args: ["value", ""],
@@ -93,7 +93,7 @@ describe("an endpoint", () => {
       headers: { "X-NAME": "Bearer ${NAME}" },
       tls: { ca: "~/${NAME}.pem", key: "/abs/key.pem" },
     });
-    expect(resolveEndpoint(definition, ENV)).toEqual({
+    expect(resolveTarget(definition, ENV)).toEqual({
       kind: "sse",
       url: "https://example.com/value",
       headers: { "X-NAME": "Bearer value" },
@@ -110,7 +110,7 @@ describe("an endpoint", () => {
       issuer: "${URL}",
       privateKey: "~/${NAME}.pem",
     };
-    expect(resolveEndpoint(define({ url: "https://example.com", oauth }), ENV)).toMatchObject({
+    expect(resolveTarget(define({ url: "https://example.com", oauth }), ENV)).toMatchObject({
       oauth: {
         clientId: "value",
         clientSecret: "none",
@@ -125,14 +125,14 @@ describe("an endpoint", () => {
     [{}, {}],
     [{ clientId: undefined }, {}],
   ])("of a URL keeps oauth: %j", (oauth, expected) => {
-    const endpoint = resolveEndpoint(define({ url: "https://example.com", oauth }), ENV);
-    expect(endpoint).toHaveProperty("oauth", expected);
+    const target = resolveTarget(define({ url: "https://example.com", oauth }), ENV);
+    expect(target).toHaveProperty("oauth", expected);
   });
 
   it("of a URL has no sign-in settings by default", () => {
     for (const config of [{}, { oauth: true }]) {
-      const endpoint = resolveEndpoint(define({ url: "https://example.com", ...config }), ENV);
-      expect(endpoint).toMatchObject({ kind: "remote", oauth: undefined });
+      const target = resolveTarget(define({ url: "https://example.com", ...config }), ENV);
+      expect(target).toMatchObject({ kind: "remote", oauth: undefined });
     }
   });
 
@@ -148,7 +148,7 @@ describe("an endpoint", () => {
       const [definition] = (await loadConfig(file)).servers;
       if (definition === undefined) throw new Error("There should be one server.");
       const path = expected === pem ? pem : join(dirname(file), "keys", expected);
-      expect(resolveEndpoint(definition, { ...ENV, PEM: pem })).toMatchObject({
+      expect(resolveTarget(definition, { ...ENV, PEM: pem })).toMatchObject({
         oauth: { privateKey: path },
       });
     }
@@ -159,7 +159,7 @@ describe("an endpoint", () => {
       url: "https://example.com",
       oauth: { clientId: "x", clientSecret: "${MISSING}" },
     });
-    const error = await failure(() => resolveEndpoint(definition, ENV));
+    const error = await failure(() => resolveTarget(definition, ENV));
     expect(error.code).toBe("UNRESOLVED_VALUE");
     expect(error.message).toBe("oauth.clientSecret needs the variable MISSING, which is not set");
   });
@@ -176,47 +176,42 @@ describe("an endpoint", () => {
     ["/abs", "/abs"],
   ])("has the cwd %s as %s", (cwd, expected) => {
     const definition = define({ command: "x" });
-    const endpoint = { ...definition.endpoint, cwd, baseDir: "/etc/board" };
-    expect(resolveEndpoint({ ...definition, endpoint }, ENV)).toMatchObject({ cwd: expected });
-    expect(resolveEndpoint({ ...definition, endpoint }, ENV)).not.toHaveProperty("baseDir");
+    const target = { ...definition.target, cwd, baseDir: "/etc/board" };
+    expect(resolveTarget({ ...definition, target }, ENV)).toMatchObject({ cwd: expected });
+    expect(resolveTarget({ ...definition, target }, ENV)).not.toHaveProperty("baseDir");
   });
 
   it("has a cwd relative to its file", async () => {
     const file = await writeServers("{ a: { command: 'x', cwd: './${SUB:-sub}' } }");
     const { servers } = await loadConfig(file);
-    expect(servers.map((server) => resolveEndpoint(server, {}))).toMatchObject([
+    expect(servers.map((server) => resolveTarget(server, {}))).toMatchObject([
       { cwd: file.replace("plugboard.json", "sub") },
     ]);
   });
 
   it("has a relative cwd as it is where there is no file", () => {
-    expect(resolveEndpoint(define({ command: "x", cwd: "data" }), ENV)).toMatchObject({
+    expect(resolveTarget(define({ command: "x", cwd: "data" }), ENV)).toMatchObject({
       cwd: "data",
     });
   });
 
   it("has the home directory of the caller, of the environment or of the user", () => {
     const definition = define({ command: "x", cwd: "~" });
-    expect(resolveEndpoint(definition, ENV, "/root")).toMatchObject({ cwd: "/root" });
-    expect(resolveEndpoint(definition, ENV)).toMatchObject({ cwd: "/home/me" });
-    expect(resolveEndpoint(definition, {})).toMatchObject({ cwd: homedir() });
+    expect(resolveTarget(definition, ENV, "/root")).toMatchObject({ cwd: "/root" });
+    expect(resolveTarget(definition, ENV)).toMatchObject({ cwd: "/home/me" });
+    expect(resolveTarget(definition, {})).toMatchObject({ cwd: homedir() });
   });
 
   it("is expanded from the environment of the process by default", () => {
-    const endpoint = resolveEndpoint(define({ command: "${PATH}" }));
-    expect(endpoint).toMatchObject({ command: process.env["PATH"] });
+    const target = resolveTarget(define({ command: "${PATH}" }));
+    expect(target).toMatchObject({ command: process.env["PATH"] });
   });
 });
 
 describe("a variable for the server", () => {
   it("may have any name", () => {
-    const endpoint = resolveEndpoint(
-      define({ command: "x", env: { ["__proto__"]: "${NAME}" } }),
-      ENV,
-    );
-    expect(endpoint.kind === "stdio" && Object.entries(endpoint.env)).toEqual([
-      ["__proto__", "value"],
-    ]);
+    const target = resolveTarget(define({ command: "x", env: { ["__proto__"]: "${NAME}" } }), ENV);
+    expect(target.kind === "stdio" && Object.entries(target.env)).toEqual([["__proto__", "value"]]);
   });
 });
 
@@ -229,7 +224,7 @@ describe("a variable that is not set", () => {
     [{ url: "${MISSING}" }, "url"],
     [{ url: "https://example.com", headers: { "X.Y": "${MISSING}" } }, 'headers["X.Y"]'],
   ])("is named with its server and key: %j", async (config, key) => {
-    const error = await failure(() => resolveEndpoint(define(config), ENV));
+    const error = await failure(() => resolveTarget(define(config), ENV));
     expect(error).toMatchObject({
       code: "UNRESOLVED_VALUE",
       server: "it",
@@ -250,8 +245,8 @@ describe("a secret reference", () => {
     ["Bearer ${HIDDEN}"],
   ])("never gets through: %s", async (value) => {
     const definition = define({ command: "x" });
-    const endpoint = { kind: "stdio" as const, command: "x", args: [], env: { A: value } };
-    const error = await failure(() => resolveEndpoint({ ...definition, endpoint }, ENV));
+    const target = { kind: "stdio" as const, command: "x", args: [], env: { A: value } };
+    const error = await failure(() => resolveTarget({ ...definition, target }, ENV));
     expect(error).toMatchObject({
       code: "UNRESOLVED_VALUE",
       server: "it",
@@ -280,14 +275,14 @@ describe("a value that expansion made unusable", () => {
       "headers.A has a line break in it; expected a single line",
     ],
   ])("is refused: %s", async (_, config, message) => {
-    const error = await failure(() => resolveEndpoint(define(config), { ...ENV, LINES: "a\nb" }));
+    const error = await failure(() => resolveTarget(define(config), { ...ENV, LINES: "a\nb" }));
     expect(error).toMatchObject({ code: "CONFIG_INVALID", server: "it", permanent: true, message });
   });
 
   it("is refused in a definition that was not checked by a schema", async () => {
     const definition = define({ command: "x" });
-    const endpoint = { kind: "stdio" as const, command: "${", args: [], env: {} };
-    const error = await failure(() => resolveEndpoint({ ...definition, endpoint }, ENV));
+    const target = { kind: "stdio" as const, command: "${", args: [], env: {} };
+    const error = await failure(() => resolveTarget({ ...definition, target }, ENV));
     expect(error).toMatchObject({
       code: "CONFIG_INVALID",
       message: 'command has "${" without a closing "}"',

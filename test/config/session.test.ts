@@ -23,11 +23,11 @@ describe("the servers of a session", () => {
       {
         name: "files",
         origin: "session",
-        endpoint: { kind: "stdio", command: "files", cwd: "sub", baseDir: HERE },
+        target: { kind: "stdio", command: "files", cwd: "sub", baseDir: HERE },
         timeout: 30_000,
         idleTimeout: 3_600_000,
       },
-      { name: "docs", origin: "session", endpoint: { kind: "http" }, timeout: 5000 },
+      { name: "docs", origin: "session", target: { kind: "http" }, timeout: 5000 },
     ]);
     expect(definitions[0]).not.toHaveProperty("scope");
   });

@@ -1,14 +1,14 @@
 // One subscription on the board for all clients that want a resource.
 
 import { describe, expect, it } from "vitest";
-import { Subscriptions, type Target } from "../../src/endpoint/subscriptions.ts";
+import { Subscriptions, type NamedResource } from "../../src/endpoint/subscriptions.ts";
 import { deferred } from "../../src/util/deferred.ts";
 
 const LONG = "plugboard://lib/x:///a";
 
 function open(subscribe: () => Promise<void> = async () => {}) {
   const asked: string[] = [];
-  const names: Record<string, Target> = { [LONG]: { server: "lib", name: "x:///a" } };
+  const names: Record<string, NamedResource> = { [LONG]: { server: "lib", name: "x:///a" } };
   const subscriptions = new Subscriptions(
     {
       subscribe: async (uri, { server } = {}) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Endpoint } from "../../src/model/server-definition.ts";
+import type { ServerTarget } from "../../src/model/server-definition.ts";
 import { collectSecrets, namesIn } from "../../src/secrets/collect.ts";
 
 interface Parts {
@@ -10,7 +10,7 @@ interface Parts {
   headers?: Record<string, string>;
 }
 
-function endpoint({ command = "node", args = [], env = {}, url, headers = {} }: Parts): Endpoint {
+function target({ command = "node", args = [], env = {}, url, headers = {} }: Parts): ServerTarget {
   if (url === undefined && Object.keys(headers).length === 0) {
     return { kind: "stdio", command, args, env };
   }
@@ -31,7 +31,7 @@ const ENV = {
 };
 
 function collect(resolved: Parts, unresolved: Parts = resolved): string[] {
-  const found = collectSecrets(endpoint(unresolved), endpoint(resolved), ENV);
+  const found = collectSecrets(target(unresolved), target(resolved), ENV);
   return found.map(({ value }) => value).sort();
 }
 
@@ -232,9 +232,9 @@ describe("references", () => {
       [],
     ],
     ["no reference", { args: ["${TOKEN}"] }, { args: ["$${TOKEN}"] }, []],
-    ["an endpoint that changed", { args: ["a", "--token=abcdef123"] }, {}, ["abcdef123"]],
+    ["a target that changed", { args: ["a", "--token=abcdef123"] }, {}, ["abcdef123"]],
     [
-      "an endpoint of another kind",
+      "a target of another kind",
       { env: { TOKEN: "abcdef123" } },
       { url: "https://a.example" },
       ["abcdef123"],
@@ -255,7 +255,7 @@ describe("a credential", () => {
     [{ url: "https://a.example/?api_key=pw" }, "pw", "url", ["api_key=pw"]],
     [{ headers: { "X-API-Key": "pw" } }, "pw", "headers.X-API-Key", ["X-API-Key: pw"]],
   ])("of %j is known with its place and what stands around it", (parts, value, place, phrases) => {
-    const [found] = collectSecrets(endpoint(parts), endpoint(parts), {});
+    const [found] = collectSecrets(target(parts), target(parts), {});
     expect(found).toMatchObject({ value, place });
     expect(found?.phrases).toEqual(expect.arrayContaining(phrases));
   });
@@ -276,12 +276,12 @@ describe("names", () => {
     [{ args: ["https://a1b2c3d4:x@h.example/"] }, ["h.example", "node"]],
     [{ env: { USER: "Zx81Qw22Kk" } }, ["node"]],
   ])("in %j are %j", (parts, names) => {
-    expect(namesIn(endpoint(parts), endpoint(parts)).sort()).toEqual(names);
+    expect(namesIn(target(parts), target(parts)).sort()).toEqual(names);
   });
 
   it("are not what a credential's variable holds", () => {
-    const resolved = endpoint({ args: ["--user", "correct-horse"], env: { DB_HOST: "battery" } });
-    const before = endpoint({ args: ["--user", "${TOKEN}"], env: { DB_HOST: "${A_KEY}" } });
+    const resolved = target({ args: ["--user", "correct-horse"], env: { DB_HOST: "battery" } });
+    const before = target({ args: ["--user", "${TOKEN}"], env: { DB_HOST: "${A_KEY}" } });
     expect(namesIn(before, resolved)).toEqual(["node"]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { describeEndpoint } from "../../src/secrets/hide.ts";
+import { describeTarget } from "../../src/secrets/hide.ts";
 
 describe("how a server is started, without credentials", () => {
   it.each<[string[], string]>([
@@ -20,9 +20,9 @@ describe("how a server is started, without credentials", () => {
     [["postgres://me:${PW}@db/x"], "postgres://me:${PW}@db/x"],
     [["-e", "API_KEY=${KEY}"], "-e API_KEY=${KEY}"],
     [["--region=eu-west-1", "--max-tokens", "100"], "--region=eu-west-1 --max-tokens 100"],
-  ])("%j", (args, target) => {
-    const endpoint = { kind: "stdio" as const, command: "run", args, env: {} };
-    expect(describeEndpoint(endpoint)).toBe(`run ${target}`);
+  ])("%j", (args, shown) => {
+    const target = { kind: "stdio" as const, command: "run", args, env: {} };
+    expect(describeTarget(target)).toBe(`run ${shown}`);
   });
 
   it.each([
@@ -30,8 +30,8 @@ describe("how a server is started, without credentials", () => {
     ["https://me:pw@a.example/mcp", "https://me:[REDACTED]@a.example/mcp"],
     ["https://a.example/mcp?api_key=abc&page=2", "https://a.example/mcp?api_key=[REDACTED]&page=2"],
     ["https://a.example/mcp?key=${KEY}#top", "https://a.example/mcp?key=${KEY}#top"],
-  ])("%s", (url, target) => {
+  ])("%s", (url, shown) => {
     const common = { headers: {}, allowInsecure: false, allowPrivate: false };
-    expect(describeEndpoint({ kind: "http", url, ...common })).toBe(target);
+    expect(describeTarget({ kind: "http", url, ...common })).toBe(shown);
   });
 });

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import type { Endpoint } from "../../src/model/server-definition.ts";
+import type { ServerTarget } from "../../src/model/server-definition.ts";
 import { protect } from "../../src/secrets/protect.ts";
 import { Redactor } from "../../src/secrets/redactor.ts";
 
-const database = (password: string): Endpoint => ({
+const database = (password: string): ServerTarget => ({
   kind: "stdio",
   command: "database-server",
   args: [`postgres://shopuser:${password}@warehouse/shop`],
@@ -20,8 +20,8 @@ it.each([
   ["the command", "database-server", false],
 ])("a password that is %s: searched for is %s %s", (_, password, isProtected) => {
   const redactor = new Redactor();
-  const endpoint = database(password);
-  const left = protect(redactor, endpoint, endpoint, {});
+  const target = database(password);
+  const left = protect(redactor, target, target, {});
   expect(left.map(({ value, place }) => [value, place])).toEqual(
     isProtected ? [] : [[password, "args"]],
   );
@@ -35,7 +35,12 @@ it.each([
 
 it("a name of one server leaves the same word protected as another server's credential", () => {
   const redactor = new Redactor();
-  const other: Endpoint = { kind: "stdio", command: "x", args: ["--token", "warehouse"], env: {} };
+  const other: ServerTarget = {
+    kind: "stdio",
+    command: "x",
+    args: ["--token", "warehouse"],
+    env: {},
+  };
   protect(redactor, other, other, {});
   protect(redactor, database("k3y-k3y-k3y"), database("k3y-k3y-k3y"), {});
   expect(redactor.text("<warehouse>")).toBe("<[REDACTED]>");

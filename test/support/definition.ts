@@ -7,7 +7,7 @@ export function definition(overrides: Partial<ServerDefinition> = {}): ServerDef
     name: "github",
     origin: "defaults",
     enabled: true,
-    endpoint: { kind: "stdio", command: "node", args: [], env: {} },
+    target: { kind: "stdio", command: "node", args: [], env: {} },
     timeout: 30_000,
     toolTimeout: 60_000,
     restartOnCrash: true,

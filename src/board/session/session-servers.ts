@@ -39,7 +39,7 @@ export class SessionServers {
 
   /** How many of the servers are programs. */
   get programs(): number {
-    return this.#definitions.filter(({ endpoint, enabled }) => endpoint.kind === "stdio" && enabled)
+    return this.#definitions.filter(({ target, enabled }) => target.kind === "stdio" && enabled)
       .length;
   }
 

@@ -4,7 +4,7 @@ import { isAbsolute } from "node:path";
 import type { RootsSetting } from "../../model/roots.ts";
 import type { ServerAuth } from "../../model/server-config.ts";
 import type {
-  Endpoint,
+  ServerTarget,
   ResourceSettings,
   ServerDefinition,
 } from "../../model/server-definition.ts";
@@ -40,7 +40,7 @@ export function toDefinition(
     name,
     origin,
     enabled: server.enabled ?? SERVER_DEFAULTS.enabled,
-    endpoint: toEndpoint(server, baseDir),
+    target: toTarget(server, baseDir),
     ...(server.auth !== undefined && { authHeader: Object.keys(authHeaders(server.auth))[0] }),
     timeout: server.timeout ?? SERVER_DEFAULTS.timeout,
     toolTimeout: server.toolTimeout ?? SERVER_DEFAULTS.toolTimeout,
@@ -49,6 +49,7 @@ export function toDefinition(
     maxRestarts: server.maxRestarts ?? SERVER_DEFAULTS.maxRestarts,
     lazy: server.lazy ?? SERVER_DEFAULTS.lazy,
     idleTimeout: server.idleTimeout ?? idleTimeout,
+    ...(server.keepAlive !== undefined && { keepAlive: server.keepAlive }),
     protocol: server.protocol ?? SERVER_DEFAULTS.protocol,
     maxMessageBytes: server.maxMessageBytes ?? SERVER_DEFAULTS.maxMessageBytes,
     ...(server.scope === "session" && origin !== "session" && { scope: "session" }),
@@ -82,7 +83,7 @@ function resourceSettings(server: PlainServer): ResourceSettings | undefined {
   };
 }
 
-function toEndpoint(server: PlainServer, baseDir: string | undefined): Endpoint {
+function toTarget(server: PlainServer, baseDir: string | undefined): ServerTarget {
   const { transport, command = "", args = [], env = {}, cwd, url = "", headers = {} } = server;
   if (kindOf(server) === "stdio") {
     return {

@@ -30,7 +30,7 @@ import {
   INVALID_STATE,
   readBroughtBack,
 } from "../questions/request-state.ts";
-import { Subscriptions, type Target } from "../subscriptions.ts";
+import { Subscriptions, type NamedResource } from "../subscriptions.ts";
 import type { Prompt } from "../../model/prompt.ts";
 import type { Resource, ResourceTemplate } from "../../model/resource.ts";
 
@@ -49,7 +49,7 @@ export class ServedContent {
   constructor(context: ContentContext) {
     this.#context = context;
     this.#epoch = context.newId();
-    this.subscriptions = new Subscriptions(context.board.resources, (uri) => this.#targetOf(uri));
+    this.subscriptions = new Subscriptions(context.board.resources, (uri) => this.#resourceOf(uri));
     const changed = (): void => {
       this.#revision += 1;
     };
@@ -86,7 +86,7 @@ export class ServedContent {
   async read(exchange: Exchange): Promise<Answer> {
     const { uri } = exchange.request.params;
     if (typeof uri !== "string") return invalidParams("uri is not a text");
-    const original = this.#targetOf(uri);
+    const original = this.#resourceOf(uri);
     const bound = boundTo(exchange, this.#context, uri, {});
     const asking = this.#asking(exchange, bound);
     if ("error" in asking) return asking;
@@ -192,7 +192,7 @@ export class ServedContent {
         };
       }
       if (ref["type"] === "ref/resource" && typeof ref["uri"] === "string") {
-        const original = this.#templates.find(ref["uri"]) ?? this.#targetOf(ref["uri"]);
+        const original = this.#templates.find(ref["uri"]) ?? this.#resourceOf(ref["uri"]);
         const { server } = original;
         const completion = await resources.complete(original.name, name, value, {
           ...options,
@@ -261,7 +261,7 @@ export class ServedContent {
    * What a client means by a URI. A URI that names none of our servers stays as it is: the client may have it from a
    * tool's result, which we do not rewrite.
    */
-  #targetOf(served: string): Target {
+  #resourceOf(served: string): NamedResource {
     const listed = this.#resources.find(served);
     if (listed !== undefined) return listed;
     const named = readPrefix(served);

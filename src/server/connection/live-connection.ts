@@ -63,9 +63,9 @@ export interface Remains {
   stderr: string[];
 }
 
-/** Starts a connection to one kind of endpoint; rejects with a PlugboardError. */
-export type ConnectTo<Endpoint> = (
-  endpoint: Endpoint,
+/** Starts a connection to one kind of target; rejects with a PlugboardError. */
+export type ConnectTo<ServerTarget> = (
+  target: ServerTarget,
   signal: AbortSignal,
   onRemains: (remains: Remains) => void,
 ) => Promise<Connection>;

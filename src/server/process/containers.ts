@@ -4,7 +4,7 @@
 import { execFile } from "node:child_process";
 import { posix, win32 } from "node:path";
 import { type Logger, silentLogger } from "../../model/logger.ts";
-import type { StdioEndpoint } from "../../model/server-definition.ts";
+import type { StdioTarget } from "../../model/server-definition.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { makeCookie } from "./cookie.ts";
 import { type ChildEnvironment, baseEnvironment, childEnvironment } from "./environment.ts";
@@ -63,7 +63,7 @@ export interface ContainerEngine {
 
 /** The engine behind a configured server; `undefined` if the server is not a container. */
 export function containerEngine(
-  { command, args, env, cwd }: Pick<StdioEndpoint, "command" | "args" | "env" | "cwd">,
+  { command, args, env, cwd }: Pick<StdioTarget, "command" | "args" | "env" | "cwd">,
   ambient: NodeJS.ProcessEnv = process.env,
   platform: NodeJS.Platform = process.platform,
 ): ContainerEngine | undefined {

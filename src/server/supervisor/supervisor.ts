@@ -349,8 +349,8 @@ function firstState({ definition, untrusted, failed }: SupervisorOptions): Serve
 }
 
 /** A remote server may come back without our help, so only a limit of 0 counts for it. */
-function restartsAllowed({ endpoint, maxRestarts }: ServerDefinition): number {
-  return endpoint.kind === "stdio" || maxRestarts === 0 ? maxRestarts : Infinity;
+function restartsAllowed({ target, maxRestarts }: ServerDefinition): number {
+  return target.kind === "stdio" || maxRestarts === 0 ? maxRestarts : Infinity;
 }
 
 /** A failure leads to another attempt, to a sign-in that is needed, or to the end. `next` says which, for the log. */

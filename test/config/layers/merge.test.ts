@@ -46,20 +46,20 @@ describe("an agent's servers", () => {
     expect(await mergedServer("{ shell: { timeout: 700, args: ['b'] } }", "shell")).toMatchObject({
       timeout: 700,
       lazy: true,
-      endpoint: { command: "run", args: ["b"], cwd: "/x" },
+      target: { command: "run", args: ["b"], cwd: "/x" },
     });
   });
 
   it("can be switched off", async () => {
     expect(await mergedServer("{ shell: { enabled: false } }", "shell")).toMatchObject({
       enabled: false,
-      endpoint: { command: "run" },
+      target: { command: "run" },
     });
   });
 
   it("have their env merged variable by variable", async () => {
     const server = await mergedServer("{ shell: { env: { B: '3', C: '4' } } }", "shell");
-    expect(server?.endpoint).toMatchObject({ env: { A: "1", B: "3", C: "4" } });
+    expect(server?.target).toMatchObject({ env: { A: "1", B: "3", C: "4" } });
   });
 
   it("have their headers merged one by one, whatever the case of the names", async () => {
@@ -67,17 +67,17 @@ describe("an agent's servers", () => {
       "{ web: { headers: { authorization: 'z', New: 'n' } } }",
       "web",
     );
-    expect(server?.endpoint).toMatchObject({
+    expect(server?.target).toMatchObject({
       headers: { Other: "y", authorization: "z", New: "n" },
     });
-    expect(
-      Object.keys(server?.endpoint.kind === "http" ? server.endpoint.headers : {}),
-    ).toHaveLength(3);
+    expect(Object.keys(server?.target.kind === "http" ? server.target.headers : {})).toHaveLength(
+      3,
+    );
   });
 
   it("keep the transport of the defaults under a new URL", async () => {
     expect(
-      (await mergedServer("{ web: { url: 'https://example.com/b' } }", "web"))?.endpoint,
+      (await mergedServer("{ web: { url: 'https://example.com/b' } }", "web"))?.target,
     ).toEqual({
       kind: "http",
       url: "https://example.com/b",
@@ -88,7 +88,7 @@ describe("an agent's servers", () => {
   });
 
   it("keep the connection from one remote transport to the other", async () => {
-    expect((await mergedServer("{ web: { transport: 'sse' } }", "web"))?.endpoint).toMatchObject({
+    expect((await mergedServer("{ web: { transport: 'sse' } }", "web"))?.target).toMatchObject({
       kind: "sse",
       url: "https://example.com/a",
     });
@@ -111,9 +111,9 @@ describe("an agent's servers", () => {
     ],
   ])(
     "lose the connection, not the rest, when changed from %s",
-    async (_, name, keys, endpoint, timeout) => {
+    async (_, name, keys, target, timeout) => {
       const server = await mergedServer(`{ ${name}: ${keys} }`, name);
-      expect(server?.endpoint).toEqual(expect.objectContaining(endpoint));
+      expect(server?.target).toEqual(expect.objectContaining(target));
       expect(server?.timeout).toBe(timeout);
     },
   );

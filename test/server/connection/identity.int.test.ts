@@ -19,10 +19,10 @@ async function connect(): Promise<{ connection: Connection; logged: () => string
   redactor.add(TOKEN);
   const logger = recordingLogger();
   const { command = "", args = [], env } = config;
-  const endpoint = { kind: "stdio" as const, command, args, env };
+  const target = { kind: "stdio" as const, command, args, env };
   const opener = createConnector({
-    definition: definition({ name: "docs", endpoint }),
-    resolve: () => endpoint,
+    definition: definition({ name: "docs", target }),
+    resolve: () => target,
     cwd: process.cwd(),
     env: process.env,
     networkAllow: [],

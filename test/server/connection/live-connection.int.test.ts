@@ -16,10 +16,10 @@ afterEach(async () => {
 
 async function connect(server: string, ...options: string[]): Promise<Connection> {
   const { command = "", args = [] } = fixture(server, ...options);
-  const endpoint = { kind: "stdio" as const, command, args, env: {} };
+  const target = { kind: "stdio" as const, command, args, env: {} };
   const open = createConnector({
-    definition: definition({ name: server, endpoint }),
-    resolve: () => endpoint,
+    definition: definition({ name: server, target }),
+    resolve: () => target,
     cwd: process.cwd(),
     env: process.env,
     networkAllow: [],

@@ -162,7 +162,7 @@ describe("failing to start", () => {
 });
 
 describe("a remote server", () => {
-  const endpoint = {
+  const target = {
     kind: "http",
     url: "https://example.com/mcp",
     headers: {},
@@ -181,7 +181,7 @@ describe("a remote server", () => {
     "is tried again for ever, at most every minute (%s)",
     async (kind) => {
       script = Array.from({ length: 30 }, () => unreachable);
-      const supervisor = supervise({ endpoint: { ...endpoint, kind }, maxRestarts: 2 });
+      const supervisor = supervise({ target: { ...target, kind }, maxRestarts: 2 });
       await supervisor.start();
       const delays: unknown[] = [];
       for (let failed = 1; failed <= 30; failed += 1) {
@@ -199,13 +199,13 @@ describe("a remote server", () => {
 
   it("is not tried again with maxRestarts: 0", async () => {
     script = [unreachable];
-    const supervisor = supervise({ endpoint, maxRestarts: 0 });
+    const supervisor = supervise({ target, maxRestarts: 0 });
     await supervisor.start();
     expect(supervisor.state).toMatchObject({ kind: "failed", error: unreachable });
   });
 
   it("is restarted however often it is lost", async () => {
-    const supervisor = supervise({ endpoint });
+    const supervisor = supervise({ target });
     await supervisor.start();
     for (let count = 0; count < 40; count += 1) {
       opened.at(-1)?.crash(unreachable);
@@ -219,7 +219,7 @@ describe("a remote server", () => {
 
   it("tells a call when the next try is, without a number of tries", async () => {
     script = [unreachable, unreachable, unreachable, unreachable];
-    const supervisor = supervise({ endpoint });
+    const supervisor = supervise({ target });
     await supervisor.start();
     for (const wait of [1000, 2000, 4000]) await clock.advance(wait);
     expect(await failures(supervisor)).toBe(
@@ -229,7 +229,7 @@ describe("a remote server", () => {
 
   it("is not tried again with restartOnCrash: false", async () => {
     script = [unreachable];
-    const supervisor = supervise({ endpoint, restartOnCrash: false });
+    const supervisor = supervise({ target, restartOnCrash: false });
     await supervisor.start();
     expect(supervisor.state).toMatchObject({ kind: "failed", error: unreachable });
     expect(clock.next()).toBeUndefined();
@@ -237,7 +237,7 @@ describe("a remote server", () => {
 
   it("that requires authentication waits for it, with the remedy and no timer", async () => {
     script = [locked];
-    const supervisor = supervise({ endpoint });
+    const supervisor = supervise({ target });
     await supervisor.start();
     expect(supervisor.state).toEqual({ kind: "needs-auth", remedy });
     expect(supervisor.lastError).toBe(locked);
@@ -247,14 +247,14 @@ describe("a remote server", () => {
 
   it("that requires authentication without a hint gets a default hint", async () => {
     script = [new PlugboardError("NEEDS_AUTH", "who is calling?")];
-    const supervisor = supervise({ endpoint });
+    const supervisor = supervise({ target });
     await supervisor.start();
     expect(supervisor.state).toEqual({ kind: "needs-auth", remedy: "who is calling?; sign in" });
   });
 
   it("that requires authentication is tried once per call, which fails with the remedy", async () => {
     script = [locked, locked];
-    const supervisor = supervise({ endpoint });
+    const supervisor = supervise({ target });
     await supervisor.start();
     expect(await failures(supervisor)).toBe(`server 'github' is not started: ${remedy}`);
     expect(starts).toBe(2);
@@ -262,13 +262,13 @@ describe("a remote server", () => {
 
   it("serves a call after you signed in elsewhere", async () => {
     script = [locked];
-    const supervisor = supervise({ endpoint });
+    const supervisor = supervise({ target });
     await supervisor.start();
     expect(await supervisor.acquire()).toBe(supervisor.live);
   });
 
   it("that requires authentication in mid-session is not retried", async () => {
-    const supervisor = supervise({ endpoint });
+    const supervisor = supervise({ target });
     await supervisor.start();
     opened[0]?.crash(locked);
     await settle();
@@ -281,7 +281,7 @@ describe("a remote server", () => {
     "that does so is asked again by %s",
     async (method) => {
       script = [locked, locked];
-      const supervisor = supervise({ endpoint });
+      const supervisor = supervise({ target });
       await supervisor.start();
       await supervisor[method]();
       expect(supervisor.state).toEqual({ kind: "needs-auth", remedy });
@@ -294,7 +294,7 @@ describe("a remote server", () => {
 
   it("that requires authentication is closed like any other", async () => {
     script = [locked];
-    const supervisor = supervise({ endpoint });
+    const supervisor = supervise({ target });
     await supervisor.start();
     await supervisor.close();
     expect(supervisor.state.kind).toBe("stopped");

@@ -9,7 +9,7 @@ const definition: ServerDefinition = {
   name: "docs",
   origin: "defaults",
   enabled: true,
-  endpoint: { kind: "stdio", command: "docs-server", args: [], env: {} },
+  target: { kind: "stdio", command: "docs-server", args: [], env: {} },
   timeout: 30_000,
   toolTimeout: 60_000,
   restartOnCrash: true,

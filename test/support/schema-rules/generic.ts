@@ -1,4 +1,4 @@
-// No vendor in particular: endpoints that speak OpenAI's API in front of other models. There is no document
+// No vendor in particular: targets that speak OpenAI's API in front of other models. There is no document
 // to cite, so this is what OpenAI and Anthropic both take, with one type per schema.
 
 import type { JsonObject } from "../../../src/model/json.ts";

@@ -3,12 +3,12 @@
 import { cancelled, PlugboardError } from "../../../model/errors.ts";
 import { type Diagnostic, isSuspicious } from "../../../model/diagnostic.ts";
 import type { ServerConfig } from "../../../model/server-config.ts";
-import type { Endpoint } from "../../../model/server-definition.ts";
+import type { ServerTarget } from "../../../model/server-definition.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
 import type { SessionBoard } from "../../../model/board.ts";
 import { untilAborted } from "../../../util/abort.ts";
 import { oneLine, plural } from "../../../util/text.ts";
-import { toEndpoint } from "../servers/mcp-servers.ts";
+import { toTarget } from "../servers/mcp-servers.ts";
 import { problemOf } from "../servers/server-watcher.ts";
 
 const USAGE =
@@ -64,10 +64,10 @@ export async function runMcp(
 }
 
 /** The server in a `/mcp add` line, whose credentials must not be kept in the history. */
-export function endpointsIn([action, , target, ...args]: readonly string[]): Endpoint[] {
+export function targetsIn([action, , target, ...args]: readonly string[]): ServerTarget[] {
   if (action !== "add" || target === undefined) return [];
   const { url, command } = toConfig(target, args);
-  return [toEndpoint(url === undefined ? { command, args } : { url })];
+  return [toTarget(url === undefined ? { command, args } : { url })];
 }
 
 function toConfig(target: string, args: readonly string[]): ServerConfig {

@@ -4,7 +4,7 @@
 import type { FileHandle } from "node:fs/promises";
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import type { SessionRedactor } from "../../../board/session-redactor.ts";
-import type { Endpoint } from "../../../model/server-definition.ts";
+import type { ServerTarget } from "../../../model/server-definition.ts";
 import { jsonOfAnyDepth } from "../../../util/canonical-json.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { hasEnded, isQuoted, textBlock } from "../wire/content.ts";
@@ -58,9 +58,9 @@ export class SessionRecord {
     this.#options = options;
   }
 
-  /** Keeps the credentials in these endpoints out of everything that is written from now on. */
-  hide(endpoints: readonly Endpoint[]): void {
-    this.#options.redactor.hide(endpoints);
+  /** Keeps the credentials in these targets out of everything that is written from now on. */
+  hide(targets: readonly ServerTarget[]): void {
+    this.#options.redactor.hide(targets);
   }
 
   add(update: SessionUpdate): void {

@@ -1,9 +1,9 @@
-// Reads the servers that a client sends with a session: as configurations for its board, and as endpoints whose
+// Reads the servers that a client sends with a session: as configurations for its board, and as targets whose
 // credentials the history leaves out.
 
 import { escapeReferences, parseClientServer } from "../../../config/client-server.ts";
 import type { ServerConfig } from "../../../model/server-config.ts";
-import type { Endpoint } from "../../../model/server-definition.ts";
+import type { ServerTarget } from "../../../model/server-definition.ts";
 import { oneLine } from "../../../util/text.ts";
 import { invalidParams, type McpServerParams } from "../wire/params.ts";
 
@@ -75,7 +75,7 @@ function required<Value>(value: Value | undefined, path: string): Value {
 type SentServer = Pick<McpServerParams, "command" | "args" | "env" | "url" | "headers">;
 
 /** With the values as the client sent them. */
-export function toEndpoint(server: SentServer): Endpoint {
+export function toTarget(server: SentServer): ServerTarget {
   const { command = "", args = [], env = [], url, headers = [] } = server;
   if (url === undefined) return { kind: "stdio", command, args, env: toRecord(env) };
   const flags = { allowInsecure: false, allowPrivate: false };

@@ -15,7 +15,7 @@ import {
   type SessionFilter,
 } from "../history/history.ts";
 import type { NewResponder, Responder } from "../responder/responder.ts";
-import { readMcpServers, toEndpoint } from "../servers/mcp-servers.ts";
+import { readMcpServers, toTarget } from "../servers/mcp-servers.ts";
 import type { ClientSystemPrompt, McpServerParams } from "../wire/params.ts";
 import { Session, type SessionContext } from "./session.ts";
 import { reopenedMode } from "./settings.ts";
@@ -145,7 +145,7 @@ export class AcpSessions {
     const { servers, skipped } = readMcpServers(params.mcpServers);
     const { cwd, additionalDirectories } = params;
     const redactor = new SessionRedactor();
-    redactor.hide(params.mcpServers.map(toEndpoint));
+    redactor.hide(params.mcpServers.map(toTarget));
     const warnUnsaved = (error: unknown): undefined => {
       const reason = oneLine(String(error), LONGEST_REASON);
       logger.warn("the session cannot be saved", { session: id, reason });

@@ -11,7 +11,7 @@ import { capitalised } from "../../../util/text.ts";
 import { callRunning, ToolCalls } from "../calls/tool-calls.ts";
 import { CommandList } from "../commands/command-list.ts";
 import { type SlashCommand, parseCommand, unknownCommand } from "../commands/commands.ts";
-import { endpointsIn } from "../commands/mcp.ts";
+import { targetsIn } from "../commands/mcp.ts";
 import { promptForModel, runCommand, withoutModel } from "../commands/run.ts";
 import type { SessionRecord } from "../history/record.ts";
 import type { ModelChoice, PromptContext, Responder } from "../responder/responder.ts";
@@ -218,7 +218,7 @@ export class Session implements UserSettings {
     const { record } = this.#context;
     const text = promptText(prompt);
     const typed = parseCommand(text, []);
-    if (typed?.kind === "mcp") record?.hide(endpointsIn(typed.words));
+    if (typed?.kind === "mcp") record?.hide(targetsIn(typed.words));
     const messageId = randomUUID();
     for (const content of prompt) {
       record?.add({ sessionUpdate: "user_message_chunk", content, messageId });

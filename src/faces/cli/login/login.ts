@@ -51,7 +51,7 @@ export async function runLogout(server: string, context: CliContext): Promise<nu
 
 /** Before anything is tried: naming a program here is a mistake, not a failure of the server. */
 function refuseProgram(server: string, { servers }: AgentConfig): void {
-  if (!servers.some(({ name, endpoint }) => name === server && endpoint.kind === "stdio")) return;
+  if (!servers.some(({ name, target }) => name === server && target.kind === "stdio")) return;
   const message = `'${server}' is a program, so there is nothing to sign in to`;
   const hint = "pass its credentials in env";
   throw new PlugboardError("INVALID_ARGUMENTS", message, { server, hint });

@@ -23,11 +23,15 @@ export function changeLines(trust: Trust): string[] {
 }
 
 function serverLines(server: ServerConfig): string[] {
-  const { roots } = server;
-  return [...endpointLines(server), ...(roots ? [`with roots: ${json(roots)}`] : [])];
+  const { roots, keepAlive } = server;
+  return [
+    ...targetLines(server),
+    ...(roots ? [`with roots: ${json(roots)}`] : []),
+    ...(keepAlive ? ["kept running between commands (keepAlive)"] : []),
+  ];
 }
 
-function endpointLines(server: ServerConfig): string[] {
+function targetLines(server: ServerConfig): string[] {
   const { command, args = [], env = {}, cwd, transport } = server;
   if (command === undefined || (transport !== undefined && transport !== "stdio")) {
     return remoteLines(server);

@@ -2,14 +2,14 @@
 
 import { readFile } from "node:fs/promises";
 import { PlugboardError } from "../model/errors.ts";
-import type { RemoteEndpoint } from "../model/server-definition.ts";
+import type { RemoteTarget } from "../model/server-definition.ts";
 import type { Clock } from "../util/clock.ts";
 import type { TlsMaterial } from "./dispatchers.ts";
 import { createFetch, type GuardedFetch } from "./fetch.ts";
 import type { NetworkPolicy } from "./policy.ts";
 import type { ProxyEnv } from "./proxy-env.ts";
 
-export interface EndpointFetchOptions {
+export interface TargetFetchOptions {
   /** `network.allow`: the hosts that the operator allows for all servers. */
   networkAllow: readonly string[];
   /** A session brought the server, so that its own settings cannot be changed. */
@@ -19,24 +19,24 @@ export interface EndpointFetchOptions {
   clock: Clock;
 }
 
-export async function endpointFetch(
-  endpoint: RemoteEndpoint,
-  { networkAllow, isOfSession, env, clock }: EndpointFetchOptions,
+export async function targetFetch(
+  target: RemoteTarget,
+  { networkAllow, isOfSession, env, clock }: TargetFetchOptions,
 ): Promise<GuardedFetch> {
-  const tls = endpoint.tls && (await readTls(endpoint.tls));
-  const policy = endpointPolicy(endpoint, networkAllow, isOfSession);
+  const tls = target.tls && (await readTls(target.tls));
+  const policy = targetPolicy(target, networkAllow, isOfSession);
   return createFetch({ policy, env, clock, tls });
 }
 
-export function endpointPolicy(
-  { allowInsecure, allowPrivate }: RemoteEndpoint,
+export function targetPolicy(
+  { allowInsecure, allowPrivate }: RemoteTarget,
   allow: readonly string[],
   isOfSession: boolean,
 ): NetworkPolicy {
   return { allowInsecure, allowPrivate, allow, isOfSession };
 }
 
-async function readTls(files: NonNullable<RemoteEndpoint["tls"]>): Promise<TlsMaterial> {
+async function readTls(files: NonNullable<RemoteTarget["tls"]>): Promise<TlsMaterial> {
   const read = async (path: string | undefined): Promise<string | undefined> => {
     if (!path) return undefined;
     try {
