@@ -1,14 +1,14 @@
 // Runs a call through the stages around it. Their halves share one async function: a function for each stage would
 // cost a call a dozen promises.
 
-import type { CallTarget, Next, Stage } from "../model/guard.ts";
+import type { Callee, Next, Stage } from "../model/guard.ts";
 import type { CallOutcome } from "../model/tool.ts";
 import type { Clock } from "../util/clock.ts";
 
-/** The stages around a target, the first one outermost. */
+/** The stages around a callee, the first one outermost. */
 export function compose<Answer>(
   stages: readonly Stage[],
-  target: CallTarget<Answer>,
+  callee: Callee<Answer>,
   clock: Clock,
 ): Next {
   return async (call) => {
@@ -25,12 +25,12 @@ export function compose<Answer>(
         call.now = clock.monotonic();
       }
       try {
-        const answer = await target.send(call);
+        const answer = await callee.send(call);
         call.now = clock.monotonic();
-        outcome = target.received(call, answer);
+        outcome = callee.received(call, answer);
       } catch (error) {
         call.now = clock.monotonic();
-        outcome = target.failed(call, error);
+        outcome = callee.failed(call, error);
       }
     } catch (error) {
       call.now = clock.monotonic();
