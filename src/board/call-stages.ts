@@ -17,7 +17,7 @@ import type { ServerGuards } from "../guard/server-guards.ts";
 import { SESSION_RATE_LIMIT } from "../guard/session-limits.ts";
 import { removeLeftBehind, SpillDirectory } from "../guard/present/spill.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
-import type { Next, OutermostStage, Stage, StageFor, Target, ToolSubject } from "../model/guard.ts";
+import type { Callee, Next, OutermostStage, Stage, StageFor, ToolSubject } from "../model/guard.ts";
 import type { Logger } from "../model/logger.ts";
 import type { BoardState, Limits } from "../model/shared-state.ts";
 import type { CallOutcome } from "../model/tool.ts";
@@ -117,15 +117,15 @@ export class CallStages {
   }
 
   /** The chain around the calls of one tool, inside the `outermost` stage. */
-  around<Answer>(subject: ToolSubject, outermost: OutermostStage, target: Target<Answer>): Next {
+  around<Answer>(subject: ToolSubject, outermost: OutermostStage, callee: Callee<Answer>): Next {
     const stages = [outermost, ...stagesFor(subject, this.#stages)];
-    return compose(stages, target, this.#clock);
+    return compose(stages, callee, this.#clock);
   }
 
   /** The chain around one request for a resource or a prompt. */
-  aroundContent<Answer>(subject: ToolSubject, target: Target<Answer>, asksNobody: boolean): Next {
+  aroundContent<Answer>(subject: ToolSubject, callee: Callee<Answer>, asksNobody: boolean): Next {
     const stages = stagesFor(subject, asksNobody ? this.#ruleStages : this.#stages);
-    return compose(stages, target, this.#clock);
+    return compose(stages, callee, this.#clock);
   }
 
   presenter(subject: ToolSubject): Present {

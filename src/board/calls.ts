@@ -8,7 +8,7 @@ import type { BoardCallOptions } from "../model/board.ts";
 import type { CallOptions, Connection } from "../model/connection.ts";
 import { cancelled, PlugboardError, toPlugboardError } from "../model/errors.ts";
 import type { BoardEvents } from "../model/events.ts";
-import type { Decision, GuardedCall, OutermostStage, Target } from "../model/guard.ts";
+import type { Callee, Decision, GuardedCall, OutermostStage } from "../model/guard.ts";
 import type { JsonObject } from "../model/json.ts";
 import { type Logger, silentLogger } from "../model/logger.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
@@ -146,7 +146,7 @@ export class Calls {
   }
 
   /** `confirm` runs when the server is ready, before the call is sent. It rejects to refuse the call. */
-  toServer(supervisor: Supervisor, tool: string, confirm: Confirm): Target {
+  toServer(supervisor: Supervisor, tool: string, confirm: Confirm): Callee {
     const { name: server } = supervisor.definition;
     const send = (connection: Connection, call: GuardedCall): Promise<unknown> => {
       requireShallow("the arguments are", call.args);
@@ -191,7 +191,7 @@ export class Calls {
     };
   }
 
-  toNative(tool: NativeTool): Target<NativeToolResult> {
+  toNative(tool: NativeTool): Callee<NativeToolResult> {
     return {
       send: (call) => {
         const { callId, args, signal, onUpdate } = call;

@@ -13,7 +13,7 @@ import type { BoardOptions } from "../model/board-options.ts";
 import type { ToolList } from "../model/connection.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { PlugboardError } from "../model/errors.ts";
-import type { GuardedCall, Next, OutermostStage, Target, ToolSubject } from "../model/guard.ts";
+import type { Callee, GuardedCall, Next, OutermostStage, ToolSubject } from "../model/guard.ts";
 import type { ApprovalMode, FramingMode, PinMode } from "../model/guard-settings.ts";
 import type { Logger } from "../model/logger.ts";
 import type { PinnedServer } from "../model/pin.ts";
@@ -251,13 +251,13 @@ export class BoardGuard {
    */
   around<Answer>(
     subject: ToolSubject,
-    make: () => { outermost: OutermostStage; target: Target<Answer> },
+    make: () => { outermost: OutermostStage; callee: Callee<Answer> },
   ): Next {
     let chain: Next | undefined;
     const first: Next = async (call) => {
-      const { outermost, target } = make();
+      const { outermost, callee } = make();
       try {
-        chain ??= (await this.#stages()).around(subject, outermost, target);
+        chain ??= (await this.#stages()).around(subject, outermost, callee);
       } catch (error) {
         return outermost.failed(call, error);
       }
@@ -268,8 +268,8 @@ export class BoardGuard {
   }
 
   /** For requests for resources and prompts. With `asksNobody`, no limits apply and no approval is needed. */
-  aroundContent<Answer>(subject: ToolSubject, target: Target<Answer>, asksNobody: boolean): Next {
-    return async (call) => (await this.#stages()).aroundContent(subject, target, asksNobody)(call);
+  aroundContent<Answer>(subject: ToolSubject, callee: Callee<Answer>, asksNobody: boolean): Next {
+    return async (call) => (await this.#stages()).aroundContent(subject, callee, asksNobody)(call);
   }
 
   framing({ guard }: Pick<ServerDefinition, "guard">): FramingMode {

@@ -5,7 +5,7 @@ import { type Execute, explainTask, toTool } from "../bridge/tool.ts";
 import type { CatalogEntry } from "../catalog/catalog.ts";
 import { toolHash } from "../guard/pins/hash.ts";
 import type { ToolsEvent } from "../model/events.ts";
-import type { Next, Target, ToolSubject } from "../model/guard.ts";
+import type { Callee, Next, ToolSubject } from "../model/guard.ts";
 import { isForApp, isManual } from "../model/include.ts";
 import {
   type CallOutcome,
@@ -158,13 +158,13 @@ export class BoardTools {
     const { servers, calls, guard } = this.#options;
     const server = servers.named(entry.server);
     const isCurrent = (): boolean => servers.findTool(entry.publicName) === entry;
-    const target = (): Target => {
+    const callee = (): Callee => {
       const { supervisor } = server;
       const { name } = entry.tool;
       const of = calls.toServer(supervisor, name, (call) => guard.recheck(call, isCurrent()));
       return needsTask(entry.tool) ? explaining(of) : of;
     };
-    const tool = this.#make(entry, server, target);
+    const tool = this.#make(entry, server, callee);
     this.#ofServers.set(entry, tool);
     return tool;
   }
@@ -172,7 +172,7 @@ export class BoardTools {
   #make(
     entry: CatalogEntry,
     { definition, approvalKey }: ServerEntry,
-    target: () => Target,
+    callee: () => Callee,
   ): BoardTool {
     const { guard, calls, execute } = this.#options;
     const { publicName, fullName, server, tool } = entry;
@@ -197,7 +197,7 @@ export class BoardTools {
       subject,
       guarded: guard.around(subject, () => ({
         outermost: calls.outermost(frame),
-        target: target(),
+        callee: callee(),
       })),
       tool: {
         ...toTool(entry, execute, guard.presenter(subject)),
@@ -240,7 +240,7 @@ export class BoardTools {
       subject,
       guarded: guard.around(subject, () => ({
         outermost: calls.outermost(undefined),
-        target: calls.toNative(tool),
+        callee: calls.toNative(tool),
       })),
       tool: toUnified(tool, execute, guard.presenter(subject)),
       isAllowed,
@@ -271,11 +271,11 @@ function changeOf(
 }
 
 /** For a tool that needs a task. */
-function explaining<Answer>(target: Target<Answer>): Target<Answer> {
+function explaining<Answer>(callee: Callee<Answer>): Callee<Answer> {
   return {
-    ...target,
-    received: (call, answer) => explainTask(target.received(call, answer)),
-    failed: (call, error) => explainTask(target.failed(call, error)),
+    ...callee,
+    received: (call, answer) => explainTask(callee.received(call, answer)),
+    failed: (call, error) => explainTask(callee.failed(call, error)),
   };
 }
 

@@ -1,14 +1,14 @@
 // Runs a call through the stages around it. Their halves share one async function: a function for each stage would
 // cost a call a dozen promises.
 
-import type { Next, Stage, Target } from "../model/guard.ts";
+import type { Callee, Next, Stage } from "../model/guard.ts";
 import type { CallOutcome } from "../model/tool.ts";
 import type { Clock } from "../util/clock.ts";
 
-/** The stages around a target, the first one outermost. */
+/** The stages around a callee, the first one outermost. */
 export function compose<Answer>(
   stages: readonly Stage[],
-  target: Target<Answer>,
+  callee: Callee<Answer>,
   clock: Clock,
 ): Next {
   return async (call) => {
@@ -17,33 +17,36 @@ export function compose<Answer>(
     let outcome: CallOutcome | undefined;
     let failure: unknown;
     try {
-      for (const { before } of stages) {
-        const waiting = before?.(call);
-        if (waiting !== undefined) {
-          await waiting;
-          call.now = clock.monotonic();
-        }
-        entered += 1;
+      // Not `for … of`, which makes an object for each stage.
+      for (; entered < stages.length; entered += 1) {
+        const waiting = stages[entered]?.before?.(call);
+        if (waiting === undefined) continue;
+        await waiting;
+        call.now = clock.monotonic();
       }
       try {
-        const answer = await target.send(call);
+        const answer = await callee.send(call);
         call.now = clock.monotonic();
-        outcome = target.received(call, answer);
+        outcome = callee.received(call, answer);
       } catch (error) {
         call.now = clock.monotonic();
-        outcome = target.failed(call, error);
+        outcome = callee.failed(call, error);
       }
     } catch (error) {
+      call.now = clock.monotonic();
       failure = error;
     }
     while (entered > 0) {
       entered -= 1;
-      const { after, failed } = stages[entered] ?? {};
+      const stage = stages[entered];
       try {
-        if (outcome === undefined) outcome = failed?.(call, failure);
-        else if (after !== undefined) {
-          const changed = after(call, outcome);
-          outcome = changed instanceof Promise ? await changed : changed;
+        if (outcome === undefined) outcome = stage?.failed?.(call, failure);
+        else if (stage?.after !== undefined) {
+          const changed = stage.after(call, outcome);
+          if (changed instanceof Promise) {
+            outcome = await changed;
+            call.now = clock.monotonic();
+          } else outcome = changed;
         }
       } catch (error) {
         outcome = undefined;

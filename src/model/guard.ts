@@ -78,7 +78,7 @@ export interface GuardedCall {
   audit: object | undefined;
   /** The arguments as JSON, once somebody has needed that: what is audited is what is sent. */
   argsJson: string | undefined;
-  /** When the call came to its target, in the clock's monotonic time. */
+  /** When the call came to its callee, in the clock's monotonic time. */
   reached: number;
   /** Its server may have got it. */
   isSent: boolean;
@@ -103,7 +103,7 @@ export type OutermostStage = Stage & Required<Pick<Stage, "failed">>;
 export type StageFor = (subject: ToolSubject) => Stage | readonly Stage[] | undefined;
 
 /** What the stages are around. */
-export interface Target<Answer = unknown> {
+export interface Callee<Answer = unknown> {
   send: (call: GuardedCall) => Promise<Answer> | Answer;
   received: (call: GuardedCall, answer: Answer) => CallOutcome;
   /** Runs if one of the others has failed. Returns what the call ends with, or throws. */

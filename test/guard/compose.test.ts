@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { compose } from "../../src/guard/compose.ts";
 import type { Stage } from "../../src/model/guard.ts";
 import { ManualClock } from "../support/manual-clock.ts";
-import { callOf, OUTCOME, subject, targetOf } from "./subjects.ts";
+import { callOf, OUTCOME, subject, calleeOf } from "./subjects.ts";
 
 const SUBJECT = subject("docs/read");
 const clock = new ManualClock();
@@ -25,11 +25,11 @@ function tracing(name: string, trace: string[]): Stage {
 describe("stages", () => {
   it("are around the call in their order, the first outermost", async () => {
     const trace: string[] = [];
-    const target = targetOf(async () => {
+    const callee = calleeOf(async () => {
       trace.push("call");
       return OUTCOME;
     });
-    const chain = compose([tracing("a", trace), tracing("b", trace)], target, clock);
+    const chain = compose([tracing("a", trace), tracing("b", trace)], callee, clock);
     expect(await chain(callOf(SUBJECT))).toBe(OUTCOME);
     expect(trace).toEqual(["> a", "> b", "call", "< b", "< a"]);
   });
@@ -41,8 +41,8 @@ describe("stages", () => {
     const trace: string[] = [];
     const refusing: Stage = { ...tracing("refusing", trace), before };
     const stages = [tracing("a", trace), refusing, tracing("inner", trace)];
-    const target = targetOf(async () => raise("called"));
-    const refused = compose(stages, target, clock)(callOf(SUBJECT));
+    const callee = calleeOf(async () => raise("called"));
+    const refused = compose(stages, callee, clock)(callOf(SUBJECT));
     await expect(refused).rejects.toThrow("no");
     expect(trace).toEqual(["> a", "! a"]);
   });
@@ -52,7 +52,7 @@ describe("stages", () => {
     const stages = [tracing("a", trace), {}, tracing("b", trace)];
     const failing = compose(
       stages,
-      targetOf(async () => raise("gone")),
+      calleeOf(async () => raise("gone")),
       clock,
     );
     await expect(failing(callOf(SUBJECT))).rejects.toThrow("gone");
@@ -67,7 +67,7 @@ describe("stages", () => {
     const stages = [tracing("a", trace), { ...tracing("b", trace), after }];
     const failing = compose(
       stages,
-      targetOf(async () => OUTCOME),
+      calleeOf(async () => OUTCOME),
       clock,
     );
     await expect(failing(callOf(SUBJECT))).rejects.toThrow("bad");
@@ -79,7 +79,7 @@ describe("stages", () => {
     const stages = [tracing("a", trace), { failed: () => OUTCOME }];
     const chain = compose(
       stages,
-      targetOf(async () => raise("gone")),
+      calleeOf(async () => raise("gone")),
       clock,
     );
     expect(await chain(callOf(SUBJECT))).toBe(OUTCOME);
@@ -92,7 +92,7 @@ describe("stages", () => {
   ])("may change the outcome, %s", async (_, after) => {
     const chain = compose(
       [{ after }],
-      targetOf(async () => OUTCOME),
+      calleeOf(async () => OUTCOME),
       clock,
     );
     expect(await chain(callOf(SUBJECT))).toEqual({ ...OUTCOME, isError: true });
@@ -103,23 +103,41 @@ describe("stages", () => {
     const waited: number[] = [];
     const since = (): void => void waited.push(call.now - call.started);
     const waiting: Stage = { before: () => clock.advance(10), after: (_, each) => (since(), each) };
-    const target = targetOf(async () => {
+    const callee = calleeOf(async () => {
       since();
       await clock.advance(5);
       return OUTCOME;
     });
-    await compose([waiting, waiting], target, clock)(call);
+    await compose([waiting, waiting], callee, clock)(call);
     expect(waited).toEqual([20, 25, 25]);
+  });
+
+  it.each<[string, Stage]>([
+    ["refuses it after a wait", { before: () => clock.advance(10).then(() => raise("no")) }],
+    ["changes its outcome", { after: (_, outcome) => clock.advance(10).then(() => outcome) }],
+  ])("know how long a call took when one of them %s", async (_, slow) => {
+    const call = callOf(SUBJECT, { started: clock.monotonic(), now: clock.monotonic() });
+    let took = 0;
+    const measuring: Stage = {
+      after: ({ now, started }, outcome) => ((took = now - started), outcome),
+      failed: ({ now, started }) => ((took = now - started), OUTCOME),
+    };
+    await compose(
+      [measuring, slow],
+      calleeOf(async () => OUTCOME),
+      clock,
+    )(call);
+    expect(took).toBe(10);
   });
 });
 
-describe("a target", () => {
+describe("a callee", () => {
   it("makes an outcome of its own failures, in sending and in reading the answer", async () => {
     const failed = () => OUTCOME;
     const sending = { send: () => raise("unsent"), received: () => raise("unread"), failed };
     const reading = { ...sending, send: async () => "answer" };
-    for (const target of [sending, reading]) {
-      expect(await compose([], target, clock)(callOf(SUBJECT))).toBe(OUTCOME);
+    for (const callee of [sending, reading]) {
+      expect(await compose([], callee, clock)(callOf(SUBJECT))).toBe(OUTCOME);
     }
   });
 });

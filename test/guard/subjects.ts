@@ -2,7 +2,7 @@
 
 import { compose } from "../../src/guard/compose.ts";
 import { PlugboardError } from "../../src/model/errors.ts";
-import type { GuardedCall, Next, StageFor, Target, ToolSubject } from "../../src/model/guard.ts";
+import type { Callee, GuardedCall, Next, StageFor, ToolSubject } from "../../src/model/guard.ts";
 import type { CallOutcome } from "../../src/model/tool.ts";
 import { type Clock, systemClock } from "../../src/util/clock.ts";
 
@@ -50,8 +50,8 @@ export function callOf(of: ToolSubject, overrides: Partial<GuardedCall> = {}): G
   };
 }
 
-/** A target that leaves everything to `next`. */
-export function targetOf(next: Next): Target<CallOutcome> {
+/** A callee that leaves everything to `next`. */
+export function calleeOf(next: Next): Callee<CallOutcome> {
   return {
     send: next,
     received: (_, outcome) => outcome,
@@ -69,7 +69,7 @@ export async function pass(
   clock: Clock = systemClock,
 ): Promise<CallOutcome> {
   const stages = [stageFor(call.subject) ?? []].flat();
-  return compose(stages, targetOf(next), clock)(call);
+  return compose(stages, calleeOf(next), clock)(call);
 }
 
 /** The PlugboardError that a promise rejects with. */

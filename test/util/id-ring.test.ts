@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { IdRing } from "../../src/util/id-ring.ts";
+import { oldSpaceAfter, oldSpaceOfMap, payload } from "../support/old-space.ts";
 
 interface Entry {
   id: number;
@@ -43,6 +44,15 @@ describe("a ring of ids", () => {
     expect([ring.size, ring.all().map(({ id }) => id)]).toEqual([MANY, ids]);
     expect(ids.filter((id) => ring.take(id)?.id !== id)).toEqual([]);
     expect([ring.size, ring.all()]).toEqual([0, []]);
+  });
+
+  it("leaves little behind that waits for a full garbage collection", () => {
+    const ring = new IdRing<Entry & { payload: number[] }>();
+    const kept = oldSpaceAfter(
+      (key) => ring.add({ id: FIRST + key, payload: payload(key) }),
+      (key) => ring.take(FIRST + key),
+    );
+    expect(kept).toBeLessThan(oldSpaceOfMap() / 2);
   });
 
   it.each([Number.NaN, -1, 0.5, FIRST + 0.5])("has nothing under %s", (id) => {

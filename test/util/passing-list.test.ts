@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Listed, PassingList } from "../../src/util/passing-list.ts";
+import { oldSpaceAfter, oldSpaceOfMap, payload } from "../support/old-space.ts";
 
 interface Named extends Listed {
   name: string;
@@ -34,5 +35,16 @@ describe("a list of what comes and goes", () => {
     const visited = [...list].length;
     for (const entry of list) list.remove(entry);
     expect([visited, list.length]).toEqual([4, 0]);
+  });
+
+  it("leaves little behind that waits for a full garbage collection", () => {
+    const list = new PassingList<Listed & { key: number; payload: number[] }>();
+    const kept = oldSpaceAfter(
+      (key) => list.add({ key, payload: payload(key), at: 0 }),
+      (key) => {
+        for (const entry of list) if (entry.key === key) list.remove(entry);
+      },
+    );
+    expect(kept).toBeLessThan(oldSpaceOfMap() / 2);
   });
 });

@@ -71,16 +71,17 @@ function shownArguments({ args: kept, of }: AuditRecord): string {
   return argumentsHash === undefined ? "" : `,"argumentsHash":"${argumentsHash}"`;
 }
 
-let lastTime = Number.NaN;
-let lastText = "";
+let lastSecond = Number.NaN;
+let upToSecond = "";
 
-/** `toISOString` would take as long as the whole rest of the line, and most calls share their millisecond with the one before. */
+/** `toISOString` would take as long as the whole rest of the line, and most calls share their second with the one before. */
 export function isoTime(ms: number): string {
-  if (ms !== lastTime) {
-    lastText = new Date(ms).toISOString();
-    lastTime = ms;
+  const second = Math.floor(ms / 1000);
+  if (second !== lastSecond) {
+    upToSecond = new Date(ms).toISOString().slice(0, -"000Z".length);
+    lastSecond = second;
   }
-  return lastText;
+  return `${upToSecond}${String(ms - second * 1000).padStart(3, "0")}Z`;
 }
 
 export function suspiciousLine(

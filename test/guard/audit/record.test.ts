@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { describeArguments, keepArguments } from "../../../src/guard/audit/record.ts";
+import { describeArguments, isoTime, keepArguments } from "../../../src/guard/audit/record.ts";
 import type { JsonObject } from "../../../src/model/json.ts";
 
 const hashOf = (json: string): string =>
@@ -53,5 +53,12 @@ describe("a call's arguments", () => {
     circle["self"] = circle;
     expect(describeArguments(keepArguments(circle), undefined)).toEqual({});
     expect(describeArguments(keepArguments({ n: 1n }), undefined)).toEqual({});
+  });
+});
+
+describe("the time of a line", () => {
+  it("is the one that Date writes, whatever time was asked for before", () => {
+    const times = [0, 1, 999, 1000, 1_763_290_800_007, 1_763_290_800_070, 1_763_290_801_700, 5];
+    expect(times.map(isoTime)).toEqual(times.map((ms) => new Date(ms).toISOString()));
   });
 });
