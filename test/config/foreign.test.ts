@@ -641,6 +641,18 @@ describe("meanings of single keys", () => {
   });
 });
 
+it("many names that become the same one cost no more than others", async () => {
+  // Of the invisible characters none remains.
+  const names = Array.from({ length: 6000 }, (_, index) =>
+    index.toString(4).replace(/\d/g, (digit) => String.fromCodePoint(0x200b + Number(digit))),
+  );
+  const servers = Object.fromEntries(names.map((name) => [`a${name}`, { command: "a" }]));
+  const file = await fileOf(JSON.stringify({ mcpServers: servers }), "x");
+  const read = (await loadConfig(file)).servers.map(({ name }) => name);
+  expect(new Set(read).size).toBe(names.length);
+  expect(read.at(-1)).toBe("a-6000");
+});
+
 describe("what is wrong", () => {
   it.each<[string, string, string[]]>([
     [

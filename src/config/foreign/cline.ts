@@ -21,7 +21,7 @@ export const cline: Application = {
     someHas(mcpServers, ["autoApprove", "alwaysAllow", "transportType"]) ||
     entries(mcpServers).some(({ type }) => type === "streamableHttp"),
   block: "mcpServers",
-  place: /(?:^|\/)(?:cline_mcp_settings|mcp_settings)\.json$/,
+  place: /(?:^|\/)(?:cline_mcp_settings|mcp_settings|\.roo\/mcp)\.json$/,
   translate: ({ mcpServers, ...others }, draft, place) => {
     draft.servers(mcpServers, ["mcpServers"], KEYS, editorVariables(place), {
       finish: (server) => {

@@ -26,6 +26,9 @@ const LONGEST_NAME = 64;
 /** A settings file can have hundreds of keys that are not ours. */
 const MOST_NAMED = 20;
 
+/** Bounds the search for what was meant by them. */
+const MOST_TYPOS = 100;
+
 export class Draft {
   readonly place: Place;
   readonly value: JsonObject = { agents: { defaults: { mcp: { servers: map() } }, list: [] } };
@@ -94,19 +97,17 @@ export class Draft {
       this.issues.push(atValue(origin, "is not an object; expected servers by their names"));
       return [];
     }
-    const taken = new Set(Object.keys(given));
+    const names = new Names(Object.keys(given));
     return Object.entries(given).flatMap(([name, entry]) => {
       const path = [...origin, name];
       if (!isJsonObject(entry)) {
         this.issues.push(atValue(path, "is not an object; expected a server"));
         return [];
       }
-      const server = new ServerDraft(
-        this,
-        [...into, this.#nameFor(name, taken, path)],
-        path,
-        entry,
-      );
+      // Names in other applications may be too long for us, or have a slash in them.
+      const fit = names.fit(name);
+      if (fit !== name) this.notes.push(atKey(path, `is called ${quote(fit)} here`));
+      const server = new ServerDraft(this, [...into, fit], path, entry);
       server.read(rules, convert, finish);
       return server.isLeftOut ? [] : [server];
     });
@@ -120,7 +121,7 @@ export class Draft {
 
   /** Names keys of the user's file that have no meaning here. */
   passOver(keys: readonly string[], path: KeyPath, meant: readonly string[] = []): void {
-    const typos = keys.flatMap((key) => {
+    const typos = keys.slice(0, MOST_TYPOS).flatMap((key) => {
       const known = closestKey(key, meant);
       return known === undefined ? [] : [{ key, known }];
     });
@@ -132,15 +133,6 @@ export class Draft {
     const named = rest.slice(0, MOST_NAMED).map(quote).join(", ");
     const more = rest.length > MOST_NAMED ? ` and ${rest.length - MOST_NAMED} more` : "";
     this.notes.push(atKey(path, `has keys without a meaning here, passed over: ${named}${more}`));
-  }
-
-  /** Names in other applications may be too long for us, or have a slash in them. */
-  #nameFor(given: string, taken: Set<string>, path: KeyPath): string {
-    if (serverNameProblem(given) === undefined) return given;
-    const name = fitName(given, taken);
-    taken.add(name);
-    this.notes.push(atKey(path, `is called ${quote(name)} here`));
-    return name;
   }
 }
 
@@ -342,27 +334,42 @@ export function warn(message: string): KeyRule {
 }
 
 /** A map or an object without a prototype, since a server may be called `__proto__`. */
-export function map(): JsonObject {
+function map(): JsonObject {
   return Object.create(null) as JsonObject;
 }
 
 /** Every key of our own, for files that may be ours under another name. */
 export const OUR_KEYS: KeyRules = Object.fromEntries(SERVER_KEYS.map((key) => [key, same(key)]));
 
-function fitName(given: string, taken: ReadonlySet<string>): string {
-  const plain = given
-    .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "")
-    .replaceAll("/", "-")
-    .trim();
-  const base = plain === "" || plain === "native" ? `${plain || "server"}-mcp` : plain;
-  for (let count = 1; ; count++) {
-    const ending = count === 1 ? "" : `-${count}`;
-    const name = Array.from(base)
-      .slice(0, LONGEST_NAME - ending.length)
-      .join("")
-      .trim()
-      .concat(ending);
-    if (!taken.has(name)) return name;
+/** Gives every name once. It counts on, so that many names that become the same cost no more than others. */
+class Names {
+  readonly #taken: Set<string>;
+  readonly #counts = new Map<string, number>();
+
+  constructor(taken: readonly string[]) {
+    this.#taken = new Set(taken);
+  }
+
+  /** The name itself if it is valid, else one that is like it. */
+  fit(given: string): string {
+    if (serverNameProblem(given) === undefined) return given;
+    const plain = given
+      .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "")
+      .replaceAll("/", "-")
+      .trim();
+    const short = Array.from(plain).slice(0, LONGEST_NAME).join("").trim();
+    const base = short === "" || short === "native" ? `${short || "server"}-mcp` : short;
+    for (let count = (this.#counts.get(base) ?? 0) + 1; ; count++) {
+      const ending = count === 1 ? "" : `-${count}`;
+      const name =
+        Array.from(base)
+          .slice(0, LONGEST_NAME - ending.length)
+          .join("") + ending;
+      if (this.#taken.has(name)) continue;
+      this.#taken.add(name);
+      this.#counts.set(base, count);
+      return name;
+    }
   }
 }
 

@@ -33,8 +33,7 @@ export const vscode: Application = {
     return Array.isArray(inputs) || someHas(servers, MARKS) || mentions(servers, VARIABLES);
   },
   block: "servers",
-  place:
-    /(?:^|\/)\.vscode\/mcp\.json$|\/Code(?: - Insiders)?\/User\/(?:profiles\/[^/]+\/)?mcp\.json$/,
+  place: /(?:^|\/)\.vscode\/mcp\.json$|\/User\/(?:profiles\/[^/]+\/)?mcp\.json$/,
   translate: (value, draft, place) => {
     const { mcp } = value;
     const block = isJsonObject(mcp) ? mcp : value;
