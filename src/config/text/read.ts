@@ -39,7 +39,7 @@ export async function readConfigText(file: string): Promise<string> {
     throw refuse(file, "is not UTF-8 text; save it as UTF-8", cause);
   }
   if (text.trim() === "") {
-    throw refuse(file, "the file is empty; expected an object such as { agents: { … } }");
+    throw refuse(file, "the file is empty; expected an object such as { mcpServers: { … } }");
   }
   return text;
 }

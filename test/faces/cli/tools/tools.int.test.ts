@@ -64,10 +64,10 @@ describe("plugboard tools", () => {
     ]);
     expect(refused.code).toBe(4);
     expect(refused.stderr).toContain("mcpServers.echo.tools.allow");
-    expect(refused.stderr).toContain(`${file}:1:1  is read as a file of Gemini CLI`);
+    expect(refused.stderr).toContain(`${file}:1:1 is read as a file of Gemini CLI`);
     expect(refused.stderr).toContain('has keys without a meaning here, passed over: "theme"');
     expect(refused.stderr).toContain(
-      'mcpServers.echo  has keys without a meaning here, passed over: "trust"',
+      'mcpServers.echo has keys without a meaning here, passed over: "trust"',
     );
   });
 
