@@ -122,8 +122,8 @@ it("a file keeps its text: reading writes nothing", async () => {
   const text = '{ // comment\n  "mcpServers": {} }';
   const file = join(await makeDirectory(), ".mcp.json");
   await writeFile(file, text);
-  const { value, place } = await readConfigFile(file);
+  const { value, asWritten } = await readConfigFile(file);
   expect(value).toMatchObject({ agents: { defaults: { mcp: { servers: {} } } } });
   const path = ["agents", "defaults", "mcp", "servers", "a", "url"];
-  expect(place({ path, at: "key", message: "" }).path).toEqual(["mcpServers", "a", "url"]);
+  expect(asWritten({ path, at: "key", message: "" }).path).toEqual(["mcpServers", "a", "url"]);
 });

@@ -55,7 +55,7 @@ export const claudeCode: Application = {
     isJsonObject(projects) &&
     Object.values(projects).some((project) => isJsonObject(project) && "mcpServers" in project),
   block: "mcpServers",
-  place: /(?:^|\/)(?:\.mcp\.json|\.claude\.json)$/,
+  pathEnd: /(?:^|\/)(?:\.mcp\.json|\.claude\.json)$/,
   translate: (value, draft, { cwd }) => {
     const { mcpServers, projects, ...others } = value;
     draft.servers(mcpServers, ["mcpServers"], KEYS, BRACES);
@@ -70,9 +70,9 @@ export const claudeDesktop: Application = {
   // Its file has no mark of its own: it is what remains.
   recognise: () => false,
   block: "mcpServers",
-  place: /(?:^|\/)claude_desktop_config\.json$/,
-  translate: ({ mcpServers, ...others }, draft, place) => {
-    draft.servers(mcpServers, ["mcpServers"], KEYS, editorVariables(place));
+  pathEnd: /(?:^|\/)claude_desktop_config\.json$/,
+  translate: ({ mcpServers, ...others }, draft, around) => {
+    draft.servers(mcpServers, ["mcpServers"], KEYS, editorVariables(around));
     draft.passOver(Object.keys(others), []);
   },
 };

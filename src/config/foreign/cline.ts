@@ -21,9 +21,9 @@ export const cline: Application = {
     someHas(mcpServers, ["autoApprove", "alwaysAllow", "transportType"]) ||
     entries(mcpServers).some(({ type }) => type === "streamableHttp"),
   block: "mcpServers",
-  place: /(?:^|\/)(?:cline_mcp_settings|mcp_settings|\.roo\/mcp)\.json$/,
-  translate: ({ mcpServers, ...others }, draft, place) => {
-    draft.servers(mcpServers, ["mcpServers"], KEYS, editorVariables(place), {
+  pathEnd: /(?:^|\/)(?:cline_mcp_settings|mcp_settings|\.roo\/mcp)\.json$/,
+  translate: ({ mcpServers, ...others }, draft, around) => {
+    draft.servers(mcpServers, ["mcpServers"], KEYS, editorVariables(around), {
       finish: (server) => {
         const { type, transportType, command, url } = server.given;
         // Without a type, Cline takes a URL for one of SSE.

@@ -7,7 +7,7 @@ import { closest } from "../../util/closest.ts";
 import { atKey, atValue, type Issue, type KeyPath, quote } from "../issue.ts";
 import { isRefusedVariable, SERVER_KEYS } from "../schema/server-schema.ts";
 import { serverNameProblem } from "../schema/values.ts";
-import type { Place } from "./application.ts";
+import type { Surroundings } from "./application.ts";
 import type { Convert } from "./variables.ts";
 
 /** What one key of a server becomes. `path` leads to the value in the user's file. */
@@ -30,7 +30,7 @@ const MOST_NAMED = 20;
 const MOST_TYPOS = 100;
 
 export class Draft {
-  readonly place: Place;
+  readonly around: Surroundings;
   readonly value: JsonObject = { agents: { defaults: { mcp: { servers: map() } }, list: [] } };
   /** What is wrong with the file, beyond what our schema finds in the translation. Paths are the user's. */
   readonly issues: Issue[] = [];
@@ -40,8 +40,8 @@ export class Draft {
   readonly notes: Issue[] = [];
   readonly #origins = new Map<string, KeyPath>();
 
-  constructor(place: Place) {
-    this.place = place;
+  constructor(around: Surroundings) {
+    this.around = around;
   }
 
   /** Where the value at a path of ours was written; the nearest thing that is known, with the rest of the path. */
@@ -243,7 +243,7 @@ export function text(key: string): KeyRule {
 
 /** A relative one is relative to the project in other applications, and to the file here. */
 export const directory: KeyRule = (server, value, path) => {
-  const { file, folder } = server.draft.place;
+  const { file, folder } = server.draft.around;
   const isRelative = typeof value === "string" && /^(?![/~$\\]|[A-Za-z]:)./.test(value);
   const fits = isRelative && file !== undefined;
   server.setText(

@@ -86,7 +86,7 @@ export const gemini: Application = {
     );
   },
   block: "mcpServers",
-  place: /(?:^|\/)\.gemini\/settings\.json$/,
+  pathEnd: /(?:^|\/)\.gemini\/settings\.json$/,
   translate: ({ mcpServers, mcp, ...others }, draft) => {
     const servers = draft.servers(mcpServers, ["mcpServers"], KEYS, DOLLAR, {
       finish: (server) => {

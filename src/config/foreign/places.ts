@@ -27,7 +27,7 @@ export function places({ platform, env, homedir, cwd }: PlacesOptions): FilePlac
   const roaming = env["APPDATA"] || home("AppData", "Roaming");
   const xdg = env["XDG_CONFIG_HOME"] || home(".config");
   /** Where programs with a window keep their files. */
-  const application = (...parts: string[]): string => {
+  const programFile = (...parts: string[]): string => {
     if (platform === "win32") return join(roaming, ...parts);
     if (platform === "darwin") return home("Library", "Application Support", ...parts);
     return join(xdg, ...parts);
@@ -35,10 +35,10 @@ export function places({ platform, env, homedir, cwd }: PlacesOptions): FilePlac
   const zed = platform === "win32" ? join(roaming, "Zed") : join(xdg, "zed");
   const editors = ["Code", "Code - Insiders", "VSCodium"];
   const storage = (...parts: string[]): string[] =>
-    editors.map((editor) => application(editor, "User", "globalStorage", ...parts));
+    editors.map((editor) => programFile(editor, "User", "globalStorage", ...parts));
   const user: Record<string, string[]> = {
     "claude-code": [join(env["CLAUDE_CONFIG_DIR"] || homedir, ".claude.json")],
-    "claude-desktop": [application("Claude", "claude_desktop_config.json")],
+    "claude-desktop": [programFile("Claude", "claude_desktop_config.json")],
     cursor: [home(".cursor", "mcp.json")],
     windsurf: [home(".codeium", "windsurf", "mcp_config.json")],
     cline: [
@@ -46,7 +46,7 @@ export function places({ platform, env, homedir, cwd }: PlacesOptions): FilePlac
       ...storage("rooveterinaryinc.roo-cline", "settings", "mcp_settings.json"),
       home(".cline", "data", "settings", "cline_mcp_settings.json"),
     ],
-    vscode: editors.map((editor) => application(editor, "User", "mcp.json")),
+    vscode: editors.map((editor) => programFile(editor, "User", "mcp.json")),
     zed: [join(zed, "settings.json")],
     codex: [join(env["CODEX_HOME"] || home(".codex"), "config.toml")],
     gemini: [join(env["GEMINI_CLI_HOME"] || homedir, ".gemini", "settings.json")],

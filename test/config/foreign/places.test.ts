@@ -128,9 +128,9 @@ it("the files of a project are in its directory", () => {
 
 it.each([LINUX, MAC, WINDOWS])("on $platform each file is known by its place", (options) => {
   for (const { application, path } of places(options)) {
-    const { place } = APPLICATIONS.find(({ id }) => id === application) ?? {};
+    const { pathEnd } = APPLICATIONS.find(({ id }) => id === application) ?? {};
     // Content tells whose a file is, unless several applications could have written it.
-    if (place !== undefined) expect(path.replaceAll("\\", "/")).toMatch(place);
+    if (pathEnd !== undefined) expect(path.replaceAll("\\", "/")).toMatch(pathEnd);
     else expect(["zed", "codex", "opencode", "openclaw"]).toContain(application);
   }
 });

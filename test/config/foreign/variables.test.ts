@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Place } from "../../../src/config/foreign/application.ts";
+import type { Surroundings } from "../../../src/config/foreign/application.ts";
 import {
   BRACES,
   type Convert,
@@ -11,9 +11,9 @@ import {
   variableName,
 } from "../../../src/config/foreign/variables.ts";
 
-const PLACE: Place = { folder: "/p/shop", cwd: "/", platform: "linux" };
+const AROUND: Surroundings = { folder: "/p/shop", cwd: "/", platform: "linux" };
 
-const EDITOR = editorVariables(PLACE, (id) => `\${${variableName(id)}}`);
+const EDITOR = editorVariables(AROUND, (id) => `\${${variableName(id)}}`);
 
 /** Undefined where only the application knows the value. */
 function convert(syntax: Convert, text: string): string | undefined {
@@ -55,7 +55,7 @@ describe("variables in another application's values", () => {
   });
 
   it("are those of Windows there", () => {
-    const windows = editorVariables({ ...PLACE, folder: "C:\\shop", platform: "win32" });
+    const windows = editorVariables({ ...AROUND, folder: "C:\\shop", platform: "win32" });
     expect(convert(windows, "${workspaceFolder}${/}a ${userHome}")).toBe(
       "C:\\shop\\a ${USERPROFILE}",
     );
