@@ -192,6 +192,19 @@ const CASES: Case[] = [
     ],
   },
   {
+    fixture: "cline-cli.json",
+    application: "Cline",
+    servers: {
+      files: { run: ["npx", "-y", FILES, "/home/anna"] },
+      docs: {
+        url: "https://example.com/mcp",
+        as: "http",
+        headers: { Authorization: "Bearer abc" },
+      },
+      events: { url: "https://example.com/sse", as: "sse" },
+    },
+  },
+  {
     fixture: "vscode.json",
     application: "VS Code",
     servers: {
@@ -378,6 +391,33 @@ const CASES: Case[] = [
         headers: { "X-Team": "shop", Authorization: "Bearer ${DOCS_KEY}" },
       },
     },
+  },
+  {
+    fixture: "openclaw.json",
+    application: "OpenClaw",
+    servers: {
+      files: {
+        run: ["npx", "-y", FILES, "."],
+        env: { ROOT: "${WORK_ROOT}" },
+        cwd: "/srv",
+        start: 5000,
+        call: 120_000,
+      },
+      docs: {
+        url: "https://example.com/mcp",
+        as: "http",
+        headers: { Authorization: "Bearer ${DOCS_KEY}" },
+        allow: ["search_*"],
+        deny: ["search_private"],
+      },
+      events: {
+        off: true,
+        url: "https://example.com/sse",
+        as: "sse",
+        oauth: { scope: "docs.read" },
+      },
+    },
+    notes: ['1:1  has keys without a meaning here, passed over: "plugins", "meta"'],
   },
   {
     fixture: "openclaw-all.json5",
@@ -601,6 +641,21 @@ describe("meanings of single keys", () => {
       "keys of ours in a file that may be ours under another name",
       `{ mcpServers: { a: { command: "a", toolPrefix: "p", tools: { deny: ["t"] } } } }`,
       { run: ["a"], toolPrefix: "p", deny: ["t"] },
+    ],
+    [
+      "Copilot's list of tools and its word for a program",
+      `{ mcpServers: { a: { type: "local", command: "a", tools: ["t"] } } }`,
+      { run: ["a"], allow: ["t"] },
+    ],
+    [
+      "a sign-in that Cline has kept",
+      `{ mcpServers: { a: { transport: { type: "sse", url: "https://x" }, oauth: { tokens: {} }, oauthClient: { clientId: "c" } } } }`,
+      { url: "https://x", as: "sse", oauth: { clientId: "c" } },
+    ],
+    [
+      "timeouts of OpenCode in an object",
+      `{ mcp: { a: { type: "local", command: ["a"], timeout: { startup: 1 } } } }`,
+      { run: ["a"] },
     ],
     [
       "a variable that loads code into the program",

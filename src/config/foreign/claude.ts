@@ -6,12 +6,14 @@ import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { atKey, type KeyPath, quote } from "../issue.ts";
 import type { Application } from "./application.ts";
 import {
+  allow,
   type Draft,
   directory,
   inverted,
   type KeyRules,
   milliseconds,
   OUR_KEYS,
+  same,
   signIn,
   text,
   transport,
@@ -33,6 +35,9 @@ export const COMMON_KEYS: KeyRules = {
   url: text("url"),
   headers: text("headers"),
   disabled: inverted("enabled"),
+  // Copilot has a list of the tools that may be used.
+  tools: (server, value, path) =>
+    (Array.isArray(value) ? allow : same("tools"))(server, value, path),
 };
 
 const KEYS: KeyRules = {

@@ -170,15 +170,26 @@ export class ServerDraft {
 
   read(rules: KeyRules, convert: Convert, finish: (server: ServerDraft) => void): void {
     this.#convert = convert;
-    const others: string[] = [];
-    for (const [key, value] of Object.entries(this.given)) {
-      const rule = Object.hasOwn(rules, key) ? rules[key] : undefined;
-      if (rule === undefined) others.push(key);
-      else if (value !== undefined && value !== null) rule(this, value, [...this.origin, key]);
-    }
+    const others = this.#apply(this.given, this.origin, rules);
     finish(this);
     if (this.isLeftOut) this.draft.remove(this.path);
     else this.draft.passOver(others, this.origin, Object.keys(rules));
+  }
+
+  /** For keys of the server that are in an object of their own. */
+  readInside(given: JsonObject, origin: KeyPath, rules: KeyRules): void {
+    this.draft.passOver(this.#apply(given, origin, rules), origin, Object.keys(rules));
+  }
+
+  /** Returns the keys that have no rule. */
+  #apply(given: JsonObject, origin: KeyPath, rules: KeyRules): string[] {
+    const others: string[] = [];
+    for (const [key, value] of Object.entries(given)) {
+      const rule = Object.hasOwn(rules, key) ? rules[key] : undefined;
+      if (rule === undefined) others.push(key);
+      else if (value !== undefined && value !== null) rule(this, value, [...origin, key]);
+    }
+    return others;
   }
 
   get(key: string): unknown {
@@ -296,6 +307,7 @@ export function likelySeconds(...keys: string[]): KeyRule {
 export function transport(words: Readonly<Record<string, string>> = {}): KeyRule {
   const known: Readonly<Record<string, string>> = {
     stdio: "stdio",
+    local: "stdio",
     http: "http",
     sse: "sse",
     "streamable-http": "http",

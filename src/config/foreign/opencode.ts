@@ -48,7 +48,11 @@ const KEYS: KeyRules = {
   headers: text("headers"),
   enabled: same("enabled"),
   disabled: inverted("enabled"),
-  timeout: milliseconds("timeout", "toolTimeout"),
+  timeout: (server, value, path) => {
+    // Newer versions can have several.
+    if (isJsonObject(value)) server.draft.passOver(Object.keys(value), path);
+    else milliseconds("timeout", "toolTimeout")(server, value, path);
+  },
   oauth: signIn({
     clientId: "clientId",
     clientSecret: "clientSecret",
