@@ -648,6 +648,11 @@ describe("meanings of single keys", () => {
       { run: ["a"], allow: ["t"] },
     ],
     [
+      "two lists of what is refused",
+      `{ mcpServers: { a: { command: "a", disabledTools: ["t"], tools: { deny: ["u"], allow: ["*"] } } } }`,
+      { run: ["a"], allow: ["*"], deny: ["t", "u"] },
+    ],
+    [
       "a sign-in that Cline has kept",
       `{ mcpServers: { a: { transport: { type: "sse", url: "https://x" }, oauth: { tokens: {} }, oauthClient: { clientId: "c" } } } }`,
       { url: "https://x", as: "sse", oauth: { clientId: "c" } },
@@ -740,6 +745,7 @@ A = ["b"]
 
 [mcp_servers."b.c"]
 url = "example"
+http_headers = "x"
 env_vars = ["1"]
 bearer_token_env_var = "not a name"
 `,
@@ -747,8 +753,9 @@ bearer_token_env_var = "not a name"
         "FILE:3:1  mcp_servers.a.startup_timeout_sec  is a string; expected a whole number of milliseconds from 1 to 86400000",
         "FILE:6:1  mcp_servers.a.env.A  is a list; expected a string",
         'FILE:9:1  mcp_servers["b.c"].url  is not a URL; expected one such as https://example.com/mcp',
-        'FILE:10:1  mcp_servers["b.c"].env_vars[0]  is not the name of a variable',
-        'FILE:11:1  mcp_servers["b.c"].bearer_token_env_var  is not the name of a variable',
+        'FILE:10:1  mcp_servers["b.c"].http_headers  is a string; expected an object',
+        'FILE:11:1  mcp_servers["b.c"].env_vars[0]  is not the name of a variable',
+        'FILE:12:1  mcp_servers["b.c"].bearer_token_env_var  is not the name of a variable',
       ],
     ],
     [

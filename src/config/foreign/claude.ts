@@ -7,6 +7,7 @@ import { atKey, type KeyPath, quote } from "../issue.ts";
 import type { Application } from "./application.ts";
 import {
   allow,
+  deny,
   type Draft,
   directory,
   inverted,
@@ -25,8 +26,8 @@ import { BRACES, editorVariables } from "./variables.ts";
 /** Our own keys hold as well: the file may be ours under another name, and its rules must not be lost. */
 export const COMMON_KEYS: KeyRules = {
   ...OUR_KEYS,
-  type: transport(),
-  transport: transport(),
+  type: transport,
+  transport: transport,
   command: text("command"),
   args: text("args"),
   env: text("env"),
@@ -35,9 +36,16 @@ export const COMMON_KEYS: KeyRules = {
   url: text("url"),
   headers: text("headers"),
   disabled: inverted("enabled"),
-  // Copilot has a list of the tools that may be used.
-  tools: (server, value, path) =>
-    (Array.isArray(value) ? allow : same("tools"))(server, value, path),
+  tools: (server, value, path) => {
+    // Copilot has a list of the tools that may be used.
+    if (Array.isArray(value)) allow(server, value, path);
+    else if (!isJsonObject(value)) server.set("tools", value, path);
+    else {
+      for (const [key, rules] of Object.entries(value)) {
+        (key === "deny" ? deny : same(`tools.${key}`))(server, rules, [...path, key]);
+      }
+    }
+  },
 };
 
 const KEYS: KeyRules = {

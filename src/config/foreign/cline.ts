@@ -18,7 +18,7 @@ import { entries, someHas } from "./recognise.ts";
 import { editorVariables } from "./variables.ts";
 
 const CONNECTION: KeyRules = {
-  type: transport(),
+  type: transport,
   command: text("command"),
   args: text("args"),
   env: text("env"),
@@ -30,7 +30,7 @@ const CONNECTION: KeyRules = {
 /** The command-line version has all that makes the connection in one object. */
 const connection: KeyRule = (server, value, path) => {
   if (isJsonObject(value)) server.readInside(value, path, CONNECTION);
-  else transport()(server, value, path);
+  else transport(server, value, path);
 };
 
 // Its `oauth` is what it has kept of an earlier sign-in.
@@ -39,7 +39,7 @@ const { oauth: _oauth, ...COMMON } = COMMON_KEYS;
 const KEYS: KeyRules = {
   ...COMMON,
   transport: connection,
-  transportType: transport(),
+  transportType: transport,
   timeout: likelySeconds("toolTimeout"),
   disabledTools: deny,
   oauthClient: signIn({ clientId: "clientId", clientSecret: "clientSecret" }),

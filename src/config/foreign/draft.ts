@@ -57,11 +57,11 @@ export class Draft {
   set(path: KeyPath, value: unknown, origin: KeyPath): void {
     let node: Record<string | number, unknown> = this.value;
     for (const [index, step] of path.slice(0, -1).entries()) {
+      node[step] ??= typeof path[index + 1] === "number" ? [] : map();
       const inside = node[step];
-      if (!isJsonObject(inside) && !Array.isArray(inside)) {
-        node[step] = typeof path[index + 1] === "number" ? [] : map();
-      }
-      node = node[step] as Record<string | number, unknown>;
+      // The user wrote something else there, which the schema refuses.
+      if (!isJsonObject(inside) && !Array.isArray(inside)) return;
+      node = inside as Record<string | number, unknown>;
     }
     node[path.at(-1) ?? ""] = value;
     this.#origins.set(keyOf(path), origin);
@@ -267,10 +267,17 @@ export const directory: KeyRule = (server, value, path) => {
 /** A list of tools that restricts the server to them. */
 export const allow: KeyRule = (server, value, path) => server.set("tools.allow", value, path);
 
-export const deny: KeyRule = (server, value, path) => server.set("tools.deny", value, path);
+/** A list of tools that are refused, beside those that are refused already. */
+export const deny: KeyRule = (server, value, path) => {
+  const earlier = server.draft.get([...server.path, "tools", "deny"]);
+  const isMore = Array.isArray(earlier) && Array.isArray(value);
+  server.set("tools.deny", isMore ? [...(earlier as unknown[]), ...value] : value, path);
+};
 
+/** A copy, since other keys may add to it, and the value is the user's. */
 export function same(key: string): KeyRule {
-  return (server, value, path) => server.set(key, value, path);
+  return (server, value, path) =>
+    server.set(key, isJsonObject(value) ? Object.assign(map(), value) : value, path);
 }
 
 /** `disabled` for `enabled`. */
@@ -303,23 +310,21 @@ export function likelySeconds(...keys: string[]): KeyRule {
     );
 }
 
-/** Other words for our transports; words that we do not have leave the server out. */
-export function transport(words: Readonly<Record<string, string>> = {}): KeyRule {
-  const known: Readonly<Record<string, string>> = {
-    stdio: "stdio",
-    local: "stdio",
-    http: "http",
-    sse: "sse",
-    "streamable-http": "http",
-    streamableHttp: "http",
-    ...words,
-  };
-  return (server, value, path) => {
-    if (typeof value !== "string") server.set("transport", value, path);
-    else if (Object.hasOwn(known, value)) server.set("transport", known[value], path);
-    else server.leaveOut(`is ${quote(value)}, a transport that Plugboard does not have`, path);
-  };
-}
+const TRANSPORTS: Readonly<Record<string, string>> = {
+  stdio: "stdio",
+  local: "stdio",
+  http: "http",
+  sse: "sse",
+  "streamable-http": "http",
+  streamableHttp: "http",
+};
+
+/** All words for our transports; a server with another one is left out. */
+export const transport: KeyRule = (server, value, path) => {
+  if (typeof value !== "string") server.set("transport", value, path);
+  else if (Object.hasOwn(TRANSPORTS, value)) server.set("transport", TRANSPORTS[value], path);
+  else server.leaveOut(`is ${quote(value)}, a transport that Plugboard does not have`, path);
+};
 
 /** The settings of a sign-in that have a meaning here, under our names. */
 export function signIn(keys: Readonly<Record<string, string>>): KeyRule {

@@ -34,7 +34,7 @@ const KEYS: KeyRules = {
   args: text("args"),
   env: text("env"),
   cwd: directory,
-  type: transport(),
+  type: transport,
   url: text("url"),
   httpUrl: text("url"),
   headers: text("headers"),

@@ -36,7 +36,7 @@ function older(setting: Setting): KeyRule {
 
 const KEYS: KeyRules = {
   ...COMMON_KEYS,
-  type: transport(),
+  type: transport,
   toolInclude: older(include),
   toolPermissionRequired: older(approval),
   serverToolDefaults: (server, value, path) => {
