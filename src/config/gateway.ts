@@ -53,7 +53,7 @@ export function gatewaySettings(
   toPath: (path: string) => string = (path) => path,
 ): GatewaySettings {
   const { host, port, tls, behindProxy, publicUrl, jwt, limits = {} } = block;
-  const { idleTimeout, approvalWait } = block;
+  const { sessionTimeout, idleTimeout, approvalWait } = block;
   return {
     host: host ?? "127.0.0.1",
     port: port ?? DEFAULT_PORT,
@@ -71,7 +71,8 @@ export function gatewaySettings(
       connections: limits.connections ?? 2000,
       sessions: limits.sessions ?? 10_000,
     },
-    idleTimeout: idleTimeout ?? 30 * MINUTE,
+    sessionTimeout: sessionTimeout ?? 30 * MINUTE,
+    idleTimeout: idleTimeout ?? 5 * MINUTE,
     approvalWait: approvalWait ?? 5 * MINUTE,
   };
 }

@@ -166,6 +166,7 @@ function mergeAgent(
     resourceTools: mcp.resourceTools,
     ...nativeModules(layers, toPath),
     roots: rootsSetting(mcp.roots, baseDir),
+    ...(mcp.keepAlive !== undefined && { keepAlive: mcp.keepAlive }),
     workspace: settings.workspace && toPath(settings.workspace),
     ...chosenModels(settings),
     systemPrompt: settings.systemPrompt,

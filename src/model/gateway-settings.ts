@@ -16,6 +16,8 @@ export interface GatewaySettings {
   jwt?: JwtSettings;
   limits: GatewayLimits;
   /** Milliseconds without a request after which a session is dropped from memory, and its own servers stop. */
+  sessionTimeout: number;
+  /** Milliseconds without use after which a gateway ends that a command has started in the background. */
   idleTimeout: number;
   /** Milliseconds that a call waits to be approved where its client cannot ask anybody. 0: it is refused at once. */
   approvalWait: number;

@@ -64,6 +64,11 @@ export interface ServerConfig {
   lazy?: boolean;
   /** Stops the server after this many milliseconds without a call. Default 0: never. */
   idleTimeout?: number;
+  /**
+   * For the command line: `plugboard call` and the like start a gateway in the background that keeps the server
+   * running between commands. No effect on `openBoard`. Default: the agent's setting, else false.
+   */
+  keepAlive?: boolean;
   /** Whether all sessions of an agent share one server, or each session starts its own. Default "shared". */
   scope?: "shared" | "session";
   /** Which revisions of MCP to speak. Default "auto". */

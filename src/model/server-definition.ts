@@ -71,6 +71,8 @@ export interface ServerDefinition {
   lazy: boolean;
   /** Stops the server after this many milliseconds without a call; 0 never. */
   idleTimeout: number;
+  /** Whether a background gateway keeps it running between commands. Absent: as set for the agent. */
+  keepAlive?: boolean;
   protocol: ProtocolChoice;
   /** Each session starts its own. Absent: all sessions share one. */
   scope?: "session";

@@ -17,7 +17,8 @@ const DEFAULTS = {
     connections: 2000,
     sessions: 10_000,
   },
-  idleTimeout: 1_800_000,
+  sessionTimeout: 1_800_000,
+  idleTimeout: 300_000,
   approvalWait: 300_000,
 };
 
@@ -52,6 +53,7 @@ it("takes every key, with paths relative to the file and the public URL without 
     allowedOrigins: ["https://app.example", "http://localhost:6274"],
     jwt,
     limits,
+    sessionTimeout: 4000,
     idleTimeout: 5000,
     approvalWait: 0,
   };

@@ -322,6 +322,22 @@ describe("roots in a file", () => {
   });
 });
 
+describe("keepAlive in a file", () => {
+  it("is a server's own or the agent's, side by side", async () => {
+    const file = await writeConfig(`{ agents: {
+      defaults: { mcp: { keepAlive: true, servers: {
+        a: { command: "a", keepAlive: false },
+        b: { command: "b" } } } },
+      list: [{ id: "it", mcp: { keepAlive: false, servers: { b: { keepAlive: true } } } }] } }`);
+    const defaults = await loadConfig(file);
+    expect(defaults).toMatchObject({ keepAlive: true, warnings: [] });
+    expect(defaults.servers.map(({ keepAlive }) => keepAlive)).toEqual([false, undefined]);
+    const agent = await loadConfig(file, "it");
+    expect(agent.keepAlive).toBe(false);
+    expect(agent.servers.map(({ keepAlive }) => keepAlive)).toEqual([false, true]);
+  });
+});
+
 describe("resourceTools in a file", () => {
   it("is the agent's own, else that of the defaults", async () => {
     const file = await writeConfig(`{ agents: {

@@ -51,6 +51,7 @@ const SERVER_KEYS: Record<keyof ServerConfig, true> = {
   maxRestarts: true,
   lazy: true,
   idleTimeout: true,
+  keepAlive: true,
   scope: true,
   protocol: true,
   toolPrefix: true,

@@ -49,6 +49,7 @@ export function toDefinition(
     maxRestarts: server.maxRestarts ?? SERVER_DEFAULTS.maxRestarts,
     lazy: server.lazy ?? SERVER_DEFAULTS.lazy,
     idleTimeout: server.idleTimeout ?? idleTimeout,
+    ...(server.keepAlive !== undefined && { keepAlive: server.keepAlive }),
     protocol: server.protocol ?? SERVER_DEFAULTS.protocol,
     maxMessageBytes: server.maxMessageBytes ?? SERVER_DEFAULTS.maxMessageBytes,
     ...(server.scope === "session" && origin !== "session" && { scope: "session" }),

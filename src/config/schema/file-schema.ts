@@ -80,6 +80,7 @@ const agent = {
   mcp: object({
     servers: anyObject().optional(),
     ...board,
+    keepAlive: flag().optional(),
     toolSearch: toolSearch.optional(),
     session: sessionDefaultsSchema.optional(),
   }).optional(),
@@ -100,6 +101,7 @@ const agentAdvice = Object.fromEntries(
     "toolSearch",
     "resourceTools",
     "roots",
+    "keepAlive",
   ].map((key) => [key, `it belongs in mcp.${key}`]),
 );
 

@@ -76,6 +76,7 @@ export const gatewaySchema = object({
   allowedOrigins: listOf(verified(originProblem)).optional(),
   jwt: jwt.optional(),
   limits: limits.optional(),
+  sessionTimeout: milliseconds().optional(),
   idleTimeout: milliseconds().optional(),
   approvalWait: milliseconds(0).optional(),
 });

@@ -200,6 +200,7 @@ const treatment = {
   maxRestarts: integer(0, 1000).optional(),
   lazy: flag().optional(),
   idleTimeout: milliseconds(0).optional(),
+  keepAlive: flag().optional(),
   scope: oneOf(["shared", "session"]).optional(),
   protocol: oneOf(["auto", "legacy", "2026-07-28"]).optional(),
   toolPrefix: verified(toolPrefixProblem).optional(),

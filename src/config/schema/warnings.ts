@@ -43,6 +43,7 @@ export function serverWarnings(
     ...issues,
     ...npxWarnings(used, path),
     ...includeWarnings(used["include"], path),
+    ...keepAliveWarnings(used, path),
     ...durationWarnings(used, SERVER_DURATIONS, path),
   ];
 }
@@ -67,6 +68,13 @@ function npxWarnings({ command, args }: JsonObject, path: KeyPath): Issue[] {
   return [atKey([...path, "args"], message)];
 }
 
+/** A server of its own for each session ends with the session. */
+function keepAliveWarnings({ keepAlive, scope }: JsonObject, path: KeyPath): Issue[] {
+  return keepAlive === true && scope === "session"
+    ? [atKey([...path, "keepAlive"], 'has no effect with scope "session"')]
+    : [];
+}
+
 /** For the defaults or an entry of `agents.list`. */
 export function agentWarnings({ settings, path }: AgentLayer): Issue[] {
   const { mcp = {} } = settings;
@@ -82,7 +90,7 @@ export function agentWarnings({ settings, path }: AgentLayer): Issue[] {
 export function sessionWarnings(defaults: JsonObject | undefined, path: KeyPath): Issue[] {
   if (defaults === undefined) return [];
   return [
-    ...keyWarnings(defaults, ["scope", "pins"], NO_SESSION_EFFECT, path),
+    ...keyWarnings(defaults, ["scope", "pins", "keepAlive"], NO_SESSION_EFFECT, path),
     ...includeWarnings(defaults["include"], path),
     ...durationWarnings(defaults, SERVER_DURATIONS, path),
   ];
@@ -92,7 +100,7 @@ export function rootWarnings(root: JsonObject): Issue[] {
   const gateway = isJsonObject(root["gateway"]) ? root["gateway"] : {};
   return [
     ...keyWarnings(root, ["secrets"], NO_EFFECT, []),
-    ...durationWarnings(gateway, ["idleTimeout", "approvalWait"], ["gateway"]),
+    ...durationWarnings(gateway, ["sessionTimeout", "idleTimeout", "approvalWait"], ["gateway"]),
   ];
 }
 

@@ -100,9 +100,11 @@ function serversOf({ defaults }: AgentLayers, agent: AgentLayer | undefined): La
   return mergeServers(defaults.servers, agent?.servers)
     .filter(({ server }) => server.enabled !== false)
     .map(({ name, server }) => {
-      // Roots can decide which directories a server works in. A server without them keeps the hash it always had.
+      // Roots can decide which directories a server works in, and keepAlive lets it run on unseen. A server without
+      // them keeps the hash it always had.
       const roots = server.roots ? [server.roots] : [];
-      const hash = hashOf([name, ...SERVER_KEYS.map((key) => server[key]), ...roots]);
+      const keepAlive = server.keepAlive ? [{ keepAlive: true }] : [];
+      const hash = hashOf([name, ...SERVER_KEYS.map((key) => server[key]), ...roots, ...keepAlive]);
       const path = within(agent, name);
       return { kind: "server", label: `server ${path}`, name: path, hash, server };
     });
@@ -121,6 +123,7 @@ function settingsOf(layer: AgentLayer): Launch[] {
     "tools.approval": tools?.approval,
     "mcp.session": mcp?.session,
     "mcp.roots": mcp?.roots || undefined,
+    "mcp.keepAlive": mcp?.keepAlive || undefined,
     systemPrompt,
   };
   return Object.entries(settings).flatMap(([name, value]) =>
@@ -137,8 +140,9 @@ function within(agent: AgentLayer | undefined, name: string): string {
   return agent === undefined ? name : `${agent.id}/${name}`;
 }
 
-function startOf({ name, enabled, target, roots }: AgentConfig["servers"][number]): unknown {
-  return { name, enabled, target, roots };
+function startOf(definition: AgentConfig["servers"][number]): unknown {
+  const { name, enabled, target, roots, keepAlive } = definition;
+  return { name, enabled, target, roots, keepAlive };
 }
 
 function hashOf(value: unknown): string {

@@ -12,13 +12,13 @@ import { describeCall } from "./call/command.ts";
 import { describeContent } from "./content/command.ts";
 import { describeDemo } from "./demo/command.ts";
 import { EXIT } from "./exit-code.ts";
-import type { GlobalOptions } from "./context.ts";
+import { globalOptions } from "./context.ts";
 import type { CliCommand, Invocation } from "./invocation.ts";
 import { describeLogin } from "./login/command.ts";
 import { describePins } from "./pins/command.ts";
 import { describeServe } from "./serve/command.ts";
 import { describeStatus } from "./status/command.ts";
-import { LOG_LEVELS, type LogThreshold } from "./terminal/log.ts";
+import { LOG_LEVELS } from "./terminal/log.ts";
 import { describeTokens } from "./tokens/command.ts";
 import { describeTools } from "./tools/command.ts";
 import { describeTrust } from "./trust/command.ts";
@@ -177,30 +177,6 @@ function describeHelp(program: Parser): void {
 function hintAtHelp(command: Parser, name: string): void {
   command.showHelpAfterError(`hint: to see how to use it: ${name} --help`);
   command.commands.forEach((each) => hintAtHelp(each, `${name} ${each.name()}`));
-}
-
-function globalOptions(given: Record<string, unknown>): GlobalOptions {
-  const {
-    config,
-    agent: agents = [],
-    logLevel,
-    verbose,
-  } = given as {
-    config?: string;
-    agent?: string[];
-    logLevel?: LogThreshold;
-    verbose?: true;
-  };
-  return {
-    config,
-    agent: agents.at(-1),
-    agents,
-    json: given["json"] === true,
-    color: given["color"] !== false,
-    logLevel: logLevel ?? (verbose ? "info" : "warn"),
-    owner: given["owner"] === true,
-    exitWithStdin: given["exitWithStdin"] === true,
-  };
 }
 
 /** What other programs for MCP servers call a command of ours. */

@@ -19,6 +19,32 @@ export interface GlobalOptions {
   exitWithStdin: boolean;
 }
 
+/** As they were given, each under the name that the parser of the command line gives it. */
+export interface GivenOptions {
+  config?: string;
+  agent?: readonly string[];
+  json?: boolean;
+  color?: boolean;
+  logLevel?: LogThreshold;
+  verbose?: boolean;
+  owner?: boolean;
+  exitWithStdin?: boolean;
+}
+
+export function globalOptions(given: GivenOptions): GlobalOptions {
+  const { config, agent: agents = [], logLevel, verbose } = given;
+  return {
+    config,
+    agent: agents.at(-1),
+    agents,
+    json: given.json === true,
+    color: given.color !== false,
+    logLevel: logLevel ?? (verbose ? "info" : "warn"),
+    owner: given.owner === true,
+    exitWithStdin: given.exitWithStdin === true,
+  };
+}
+
 export interface CliContext {
   /** The words of the command line, to offer the command again. */
   argv: readonly string[];

@@ -6,7 +6,7 @@ import { checkHome } from "../../state/state-directory.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { outputProblem, systemProblem } from "../../util/system-problem.ts";
 import { plainText } from "../../util/text.ts";
-import { readCommandLine } from "./command-line.ts";
+import { readPlainCall } from "./call/read-call.ts";
 import type { CliContext, GlobalOptions } from "./context.ts";
 import { EXIT, exitCodeFor } from "./exit-code.ts";
 import type { CliCommand, Invocation } from "./invocation.ts";
@@ -19,11 +19,7 @@ import { describeTerminal, type Paint } from "./terminal/terminal.ts";
 
 /** Resolves to the exit code when nothing is left running. Never rejects. */
 export async function runCli(argv: readonly string[], io: CliIo = processIo()): Promise<number> {
-  const invocation = readCommandLine(argv, {
-    out: (text) => io.stdout.write(text),
-    err: (text) => io.stderr.write(text),
-    width: describeTerminal(io).out.width,
-  });
+  const invocation = readPlainCall(argv) ?? (await parse(argv, io));
   const options = invocation.kind === "answered" ? undefined : invocation.options;
   const terminal = describeTerminal(io, options?.color);
   const screen = new Screen(io.stdout, io.stderr, terminal, io.clock);
@@ -51,6 +47,16 @@ export async function runCli(argv: readonly string[], io: CliIo = processIo()): 
   await lifetime.flush();
   lifetime.release();
   return lifetime.exitCode ?? code;
+}
+
+/** Loaded only where it is needed: for a call to a running gateway it would be half of the time. */
+async function parse(argv: readonly string[], io: CliIo): Promise<Invocation> {
+  const { readCommandLine } = await import("./command-line.ts");
+  return readCommandLine(argv, {
+    out: (text) => io.stdout.write(text),
+    err: (text) => io.stderr.write(text),
+    width: describeTerminal(io).out.width,
+  });
 }
 
 /** Help and usage errors are printed already. */

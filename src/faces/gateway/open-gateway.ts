@@ -91,7 +91,7 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
       store: state.sessions,
       newId: randomUUID,
       clock,
-      idleMs: settings.idleTimeout,
+      idleMs: settings.sessionTimeout,
       most: settings.limits.sessions,
       isGone,
       onChange: (change, session) => seeing.session(change, session),
@@ -114,7 +114,7 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
       clock,
       logger,
       approvals,
-      idleMs: settings.idleTimeout,
+      idleMs: settings.sessionTimeout,
       onSession: (id, board) => seeing.watchSession(id, board),
       open: async (id) => {
         if (!agentIds.includes(id)) return undefined;

@@ -76,6 +76,10 @@ describe("a wrong block gateway", () => {
       "FILE:1:43  gateway.limits.requestsPerMinute  is true; expected a whole number from 1 to 100000000, or false for no limit",
     ],
     [
+      "{ sessionTimeout: 0 }",
+      "FILE:1:30  gateway.sessionTimeout  is 0; expected a whole number of milliseconds from 1 to 86400000",
+    ],
+    [
       "{ idleTimeout: 0 }",
       "FILE:1:27  gateway.idleTimeout  is 0; expected a whole number of milliseconds from 1 to 86400000",
     ],

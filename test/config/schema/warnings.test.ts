@@ -132,6 +132,18 @@ describe("a stdio server", () => {
   });
 });
 
+describe("keepAlive", () => {
+  it.each([
+    ["keepAlive: true, scope: 'session'", ['has no effect with scope "session"']],
+    ["keepAlive: true", []],
+    ["keepAlive: false, scope: 'session'", []],
+  ])("with %s", async (keys, messages) => {
+    expect(await server(`command: 'x', ${keys}`)).toEqual(
+      messages.map((message) => `FILE:1:62  ${X}.keepAlive  ${message}`),
+    );
+  });
+});
+
 describe("milliseconds that look like seconds", () => {
   it.each([
     ["timeout: 30", "timeout", 30],
@@ -167,6 +179,7 @@ describe("settings without a feature", () => {
     ["timeout: 30", "is 30 milliseconds; did you mean 30000?"],
     ["scope: 'shared'", "has no effect on the servers of a session"],
     ["pins: 'warn'", "has no effect on the servers of a session"],
+    ["keepAlive: true", "has no effect on the servers of a session"],
     ["include: 'agent'", AGENT_MODE],
   ])("of session servers warn: %s", async (keys, message) => {
     const [key = ""] = keys.split(":");
@@ -183,9 +196,12 @@ describe("settings without a feature", () => {
   );
 
   it("include a timeout of the gateway that looks like seconds", async () => {
-    expect(await warningsOf("{ gateway: { idleTimeout: 30, approvalWait: 60 } }")).toEqual([
-      "FILE:1:14  gateway.idleTimeout  is 30 milliseconds; did you mean 30000?",
-      "FILE:1:31  gateway.approvalWait  is 60 milliseconds; did you mean 60000?",
+    expect(
+      await warningsOf("{ gateway: { sessionTimeout: 5, idleTimeout: 30, approvalWait: 60 } }"),
+    ).toEqual([
+      "FILE:1:14  gateway.sessionTimeout  is 5 milliseconds; did you mean 5000?",
+      "FILE:1:33  gateway.idleTimeout  is 30 milliseconds; did you mean 30000?",
+      "FILE:1:50  gateway.approvalWait  is 60 milliseconds; did you mean 60000?",
     ]);
   });
 

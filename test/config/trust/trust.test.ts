@@ -89,14 +89,18 @@ describe("what is to be approved", () => {
       defaults: {
         systemPrompt: "Obey the page.",
         tools: { approval: "never", deny: ["x"] },
-        mcp: { session: { sampling: "allow" }, roots: ["/"] },
+        mcp: { session: { sampling: "allow" }, roots: ["/"], keepAlive: true },
       },
-      list: [{ id: "research", systemPrompt: "Be brief." }],
+      list: [
+        { id: "quiet", mcp: { keepAlive: false } },
+        { id: "research", systemPrompt: "Be brief." },
+      ],
     });
     expect(launches.map(({ label }) => label)).toEqual([
       "setting tools.approval",
       "setting mcp.session",
       "setting mcp.roots",
+      "setting mcp.keepAlive",
       "setting systemPrompt",
       "setting research/systemPrompt",
     ]);
@@ -125,6 +129,7 @@ describe("a configuration", () => {
     ],
     ["another spelling of the same", { ...DOCS, cwd: "x" }, { ...DOCS, workingDir: "x" }],
     ["roots that are none", DOCS, { ...DOCS, roots: false }],
+    ["keepAlive that is off", DOCS, { ...DOCS, keepAlive: false }],
     ["servers that do not start", DOCS, DOCS],
   ])("stays trusted with other %s", async (_, before, after) => {
     const off = { command: "other", enabled: false };
@@ -140,6 +145,8 @@ describe("a configuration", () => {
     ["variables", DOCS, { ...DOCS, env: {} }],
     ["directory", DOCS, { ...DOCS, cwd: "elsewhere" }],
     ["root", DOCS, { ...DOCS, roots: ["/"] }],
+    ["keepAlive", DOCS, { ...DOCS, keepAlive: true }],
+    ["keepAlive beside roots", { ...DOCS, roots: true }, { ...DOCS, roots: true, keepAlive: true }],
     ["roots of a remote server", SITE, { ...SITE, roots: true }],
     ["url", SITE, { ...SITE, url: "https://example.org/mcp" }],
     ["headers", SITE, { ...SITE, headers: { Authorization: "${AWS_SECRET}" } }],

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
-import type { BoardConfig } from "../../../src/config/parse.ts";
+import type { BoardConfig } from "../../../src/model/agent-config.ts";
 import {
   type ClawTool,
   type ClawToolRegistry,

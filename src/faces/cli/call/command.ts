@@ -1,6 +1,7 @@
 // `plugboard call` on the command line.
 
 import { type Command as Parser, InvalidArgumentError } from "commander";
+import { readTimeout } from "./read-call.ts";
 
 export interface CallCommand {
   kind: "call";
@@ -19,8 +20,6 @@ export interface ToolHelpCommand {
   kind: "tool-help";
   tool: string;
 }
-
-const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 const HELP = `
 Ways to give arguments:
@@ -71,7 +70,7 @@ export function describeCall(
 }
 
 function milliseconds(text: string): number {
-  const value = Number(text);
-  if (/^\d+$/.test(text) && value >= 1 && value <= LONGEST_TIMEOUT_MS) return value;
+  const value = readTimeout(text);
+  if (value !== undefined) return value;
   throw new InvalidArgumentError("Expected a whole number of milliseconds.");
 }

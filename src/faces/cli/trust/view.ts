@@ -23,8 +23,12 @@ export function changeLines(trust: Trust): string[] {
 }
 
 function serverLines(server: ServerConfig): string[] {
-  const { roots } = server;
-  return [...targetLines(server), ...(roots ? [`with roots: ${json(roots)}`] : [])];
+  const { roots, keepAlive } = server;
+  return [
+    ...targetLines(server),
+    ...(roots ? [`with roots: ${json(roots)}`] : []),
+    ...(keepAlive ? ["kept running between commands (keepAlive)"] : []),
+  ];
 }
 
 function targetLines(server: ServerConfig): string[] {
