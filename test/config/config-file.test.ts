@@ -45,6 +45,7 @@ describe("the short form of our own file", () => {
   });
 
   it.each([
+    ["{ mcpServer: {} }", ['FILE:1:3  mcpServer  unknown key; did you mean "mcpServers"?']],
     ["{ mcpServers: [] }", ["FILE:1:15  mcpServers  is a list; expected an object"]],
     [
       "{ mcpServers: {}, servers: {} }",

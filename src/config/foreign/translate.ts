@@ -7,6 +7,9 @@ import type { Application, Surroundings } from "./application.ts";
 import { APPLICATIONS } from "./applications.ts";
 import { Draft } from "./draft.ts";
 
+/** Keys of our own file that others have, too. */
+const SHARED = new Set(["$schema", "mcpServers", "servers"]);
+
 export interface Translated {
   application: Application;
   draft: Draft;
@@ -45,11 +48,7 @@ function findApplication(value: JsonObject, file: string | undefined): Applicati
 /** Ours under another name: nothing but our blocks, and more than the short form that others have too. */
 function isOurs(value: JsonObject): boolean {
   const keys = Object.keys(value);
-  const isBlock = (key: string): boolean => ROOT_KEYS.has(key) && key !== "$schema";
-  return (
-    keys.some(isBlock) &&
-    keys.every((key) => ROOT_KEYS.has(key) || key === "mcpServers" || key === "servers")
-  );
+  return keys.some((key) => !SHARED.has(key)) && keys.every((key) => ROOT_KEYS.has(key));
 }
 
 /** The directory above one such as `.vscode`, in which editors keep the files of a project. */
