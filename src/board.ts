@@ -118,6 +118,7 @@ class LiveBoard implements Board {
   async open(): Promise<void> {
     const { agent, options, clock, logger, servers } = this.#core;
     this.#warn(agent.warnings);
+    for (const note of agent.notes ?? []) logger.info(formatProblem(note));
     const { signal, stateDir, env = process.env } = options;
     signal?.throwIfAborted();
     if (stateDir !== undefined) await checkStateDirectory(stateDir, env);

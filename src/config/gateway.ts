@@ -5,12 +5,12 @@ import { homedir as systemHome } from "node:os";
 import { dirname, resolve } from "node:path";
 import { DEFAULT_AGENT } from "../model/agent-config.ts";
 import type { GatewaySettings } from "../model/gateway-settings.ts";
+import { readConfigFile } from "./config-file.ts";
 import { expandHome } from "./home.ts";
 import { throwIfAny } from "./issue.ts";
 import type { LoadConfigOptions } from "./load.ts";
 import { readAgents } from "./schema/agents.ts";
 import type { GatewayBlock } from "./schema/gateway-schema.ts";
-import { readDocument } from "./text/read.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const MINUTE = 60_000;
@@ -36,9 +36,9 @@ export async function loadGateway(
   { cwd = process.cwd(), homedir = systemHome(), text }: LoadConfigOptions = {},
 ): Promise<GatewayConfig> {
   const file = resolve(cwd, path);
-  const document = await readDocument(file, text);
-  const { root, list, issues } = readAgents(document.value);
-  throwIfAny([...document.issues, ...issues], { file, locate: document.locate });
+  const config = await readConfigFile(file, { cwd, text });
+  const { root, list, issues } = readAgents(config.value);
+  throwIfAny([...config.issues, ...issues.map(config.asWritten)], config.source);
   const toPath = (given: string): string => resolve(dirname(file), expandHome(given, homedir));
   return {
     settings: gatewaySettings(root.gateway, toPath),

@@ -121,7 +121,7 @@ function whyEmpty(agent: AgentConfig, stateDir: string): string | undefined {
   const remedy =
     servers.length > 0
       ? 'To use one, remove its "enabled": false'
-      : `To add servers, list them in agents.defaults.mcp.servers of ${where}`;
+      : `To add servers, list them in mcpServers of ${where}`;
   // A file that was there when it started is watched.
   const then = file === undefined ? ", then restart Plugboard." : ".";
   return `Plugboard offers no tools, because ${why}. ${remedy}${then}`;

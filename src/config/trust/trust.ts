@@ -7,11 +7,11 @@ import { isDeepStrictEqual } from "node:util";
 import type { AgentConfig } from "../../model/agent-config.ts";
 import type { ServerConfig } from "../../model/server-config.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
+import { readConfigFile } from "../config-file.ts";
 import { toDefinition } from "../layers/definition.ts";
 import { mergeServers } from "../layers/merge.ts";
 import { type AgentLayer, type AgentLayers, readAgents, writtenModules } from "../schema/agents.ts";
 import { REMOTE_KEYS, STDIO_KEYS } from "../schema/servers.ts";
-import { readDocument } from "../text/read.ts";
 
 /** One thing to approve: a server that would start, or a setting that decides what runs. */
 export type Launch = {
@@ -48,7 +48,7 @@ const PLAIN_BLOCKS = new Set(["$schema", "agents"]);
  * from it already.
  */
 export async function readLaunches(file: string, text?: string): Promise<Launches> {
-  const layers = readAgents((await readDocument(file, text)).value);
+  const layers = readAgents((await readConfigFile(file, { text })).value);
   return {
     all: launchesOf(layers),
     isSource: ({ agentId, servers, nativeModules = [] }) => {

@@ -9,11 +9,11 @@ describe("a wrong file", () => {
     ["{ agent: {} }", 'FILE:1:3  agent  unknown key; did you mean "agents"?'],
     [
       "{ foo: 1 }",
-      "FILE:1:3  foo  unknown key; expected agents, gateway, secrets, network, audit or models",
+      "FILE:1:3  foo  unknown key; expected mcpServers, servers, agents, gateway, secrets, network, audit or models",
     ],
     [
-      "{ mcpServers: {} }",
-      "FILE:1:3  mcpServers  unknown key; servers belong in agents.defaults.mcp.servers",
+      "{ context_servers: {} }",
+      "FILE:1:3  context_servers  unknown key; servers belong in mcpServers, or in agents.defaults.mcp.servers",
     ],
     ["{ agents: [] }", "FILE:1:11  agents  is a list; expected an object"],
     ["{ agents: { defaults: 1 } }", "FILE:1:23  agents.defaults  is a number; expected an object"],
@@ -164,7 +164,7 @@ describe("everything that is wrong", () => {
       'FILE:7:46  agents.defaults.mcp.servers.one.tiemout  unknown key; did you mean "timeout"?',
       'FILE:7:60  agents.defaults.mcp.servers.two  has neither "command" nor "url"; expected one of them',
       'FILE:7:69  agents.defaults.mcp.servers["a/b"]  has a "/" in its name; expected one without',
-      "FILE:10:3  mcpServers  unknown key; servers belong in agents.defaults.mcp.servers",
+      "FILE:10:3  mcpServers  means the same as agents.defaults.mcp.servers; expected only one of them",
       "FILE:11:12  gateway  is a list; expected an object",
     ]);
   });
@@ -211,7 +211,7 @@ describe("a message", () => {
     const name = `a\\u001b[31m\\u202e${"x".repeat(100)}`;
     const [line = ""] = await messagesOf(`{ "${name}": 1, agents: { list: [{ id: "${name}" }] } }`);
     expect(line).toBe(
-      `FILE:1:3  ["a\\u{1b}[31m\\u{202e}${"x".repeat(57)}…"]  unknown key; expected agents, gateway, secrets, network, audit or models`,
+      `FILE:1:3  ["a\\u{1b}[31m\\u{202e}${"x".repeat(57)}…"]  unknown key; expected mcpServers, servers, agents, gateway, secrets, network, audit or models`,
     );
   });
 });
