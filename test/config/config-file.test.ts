@@ -102,9 +102,7 @@ describe("the content of a file", () => {
     const agent = await loadConfigContent(content);
     expect(agent.servers).toMatchObject([{ name: "a", enabled: false, target: { cwd: "sub" } }]);
     expect(agent.file).toBeUndefined();
-    expect(agent.notes?.map(formatProblem)).toEqual([
-      "is read as a file of Claude Desktop or the like",
-    ]);
+    expect(agent.notes?.map(formatProblem)).toEqual(["is read like a file of Claude Desktop"]);
   });
 
   it("that is wrong is told without a place", async () => {
