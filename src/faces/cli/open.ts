@@ -132,7 +132,7 @@ function withoutWarnings(
 function withoutOtherWarnings(about: string | undefined, agent: AgentConfig): AgentConfig {
   if (about === undefined) return agent;
   const isAbout = (path: string): boolean => {
-    const [, place] = /(?:^|\.)servers\.(.+)$/.exec(path) ?? [];
+    const [, place] = /(?:^|\.|_)(?:mcpS|s)ervers\.(.+)$/.exec(path) ?? [];
     return place === undefined || place === about || place.startsWith(`${about}.`);
   };
   return { ...agent, warnings: agent.warnings.filter(({ path }) => isAbout(path)) };
