@@ -145,7 +145,7 @@ it("a gateway that hangs does not keep a face that closes", async () => {
   const hanging = {
     status: () => gateway.status(),
     unmatchedRules: () => [],
-    on: gateway.on,
+    on: gateway.on.bind(gateway),
     openSession: async (options: SessionOptions) => {
       const session = await gateway.openSession(options);
       const close = session.close.bind(session);
