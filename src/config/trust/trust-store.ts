@@ -23,7 +23,8 @@ export interface TrustRecord {
 
 /** Two records with one digest approve the same. */
 export function digestOf({ file, approved }: TrustRecord): string {
-  const text = JSON.stringify([file, [...approved].toSorted()]);
+  const byLabel = [...approved].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const text = JSON.stringify([file, byLabel]);
   return createHash("sha256").update(text).digest("hex");
 }
 
