@@ -1,7 +1,8 @@
-// Finds the configuration file that a command uses when it is not told which.
+// Finds the configuration file that a command uses when it is not told which, and says which file it is.
 
 import { statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { realpath } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
 import type { Environment } from "../util/environment.ts";
 import { plugboardHome } from "./home.ts";
 import { configInvalid } from "./issue.ts";
@@ -36,6 +37,16 @@ export function findConfig({ flag, env, cwd, homedir }: FindOptions): ConfigSour
   const local = join(resolve(cwd), FILE_NAME);
   if (local !== home && exists(local)) return { kind: "file", path: local, from: "directory" };
   return exists(home) ? { kind: "file", path: home, from: "home" } : { kind: "demo" };
+}
+
+/**
+ * What trust and a running gateway go by: the real directory, and the file's name in it. A link at that name is not
+ * followed: servers run in the directory, so a link to a trusted file must not make another directory trusted.
+ */
+export async function placeOf(file: string): Promise<string> {
+  const directory = dirname(file);
+  // Trust in a directory that is gone can still be revoked.
+  return join(await realpath(directory).catch(() => directory), basename(file));
 }
 
 function named(path: string, by: string): string {

@@ -3,11 +3,12 @@
 
 import { homedir as systemHome } from "node:os";
 import { dirname, resolve } from "node:path";
+import { DEFAULT_AGENT } from "../model/agent-config.ts";
 import type { GatewaySettings } from "../model/gateway-settings.ts";
 import { expandHome } from "./home.ts";
 import { throwIfAny } from "./issue.ts";
 import type { LoadConfigOptions } from "./load.ts";
-import { DEFAULT_AGENT, readAgents } from "./schema/agents.ts";
+import { readAgents } from "./schema/agents.ts";
 import type { GatewayBlock } from "./schema/gateway-schema.ts";
 import { readDocument } from "./text/read.ts";
 

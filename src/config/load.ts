@@ -5,7 +5,7 @@
 
 import { homedir as systemHome } from "node:os";
 import { dirname, resolve } from "node:path";
-import type { AgentConfig } from "../model/agent-config.ts";
+import { type AgentConfig, DEFAULT_AGENT } from "../model/agent-config.ts";
 import { closest } from "../util/closest.ts";
 import { expandHome } from "./home.ts";
 import { atKey, type Issue, quote, throwIfAny, toProblems } from "./issue.ts";
@@ -19,13 +19,7 @@ import {
   overrideIssues,
   plainServers,
 } from "./layers/merge.ts";
-import {
-  type AgentLayer,
-  type AgentLayers,
-  DEFAULT_AGENT,
-  readAgents,
-  writtenModules,
-} from "./schema/agents.ts";
+import { type AgentLayer, type AgentLayers, readAgents, writtenModules } from "./schema/agents.ts";
 import { type AgentSettings, DEFAULT_TOOL_NAMES } from "./schema/file-schema.ts";
 import { kindOf } from "./schema/servers.ts";
 import {

@@ -6,6 +6,9 @@ import type { RootsSetting } from "./roots.ts";
 import type { SessionDefaults } from "./server-config.ts";
 import type { ServerDefinition } from "./server-definition.ts";
 
+/** The agent that has the defaults of the configuration and nothing else. */
+export const DEFAULT_AGENT = "default";
+
 export interface AgentConfig {
   agentId: string;
   servers: ServerDefinition[];

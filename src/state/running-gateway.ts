@@ -1,4 +1,4 @@
-// A note about the gateway that runs for a configuration, so that other commands find it.
+// A note about the gateway that runs for a configuration, so that other commands find it and can attach to it.
 
 import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
@@ -8,23 +8,31 @@ import { ownerName, ownerState } from "./process-owner.ts";
 
 export interface RunningGateway {
   pid: number;
-  /** Where this machine reaches it, without a path. */
-  url: string;
   /** Milliseconds since the epoch. */
   since: number;
-  /** The configuration file, if there is one. */
+  /** The version of Plugboard that it is. */
+  version: string;
+  /** Where this machine reaches it over HTTP, without a path. A background gateway is not reached that way. */
+  url?: string;
+  /** The configuration file, if there is one: its real directory, and its name in it. */
   config?: string;
   /** The file with its certificate, if it speaks TLS. */
   certificate?: string;
+  /** A command started it, and it ends by itself when nobody uses it. */
+  background?: true;
+  /** Where other commands attach to it. */
+  channel?: { path: string; key: string };
+  /** What it was started with, as config/fingerprint.ts describes it. */
+  fingerprint?: unknown;
 }
 
-const MOST_BYTES = 64 * 1024;
+const MOST_BYTES = 1024 * 1024;
 
 /** A file for the gateway of a configuration: two of them would each start its servers. */
 export function gatewayFile(
   stateDir: string,
   config: string | undefined,
-  kind: "lock" | "json",
+  kind: "lock" | "json" | "sock" | "log",
 ): string {
   const name = createHash("sha256")
     .update(config ?? "none")
@@ -33,7 +41,7 @@ export function gatewayFile(
   return join(stateDir, "gateway", `${name}.${kind}`);
 }
 
-/** Returns a function that removes the note. */
+/** Returns a function that removes the note. A later note replaces an earlier one. */
 export async function noteGateway(
   stateDir: string,
   gateway: RunningGateway,
@@ -58,19 +66,22 @@ export async function findGateway(
 }
 
 function readNote(value: unknown): (RunningGateway & { owner: string }) | undefined {
-  const { pid, url, since, config, certificate, owner } = (value ?? {}) as Record<string, unknown>;
-  const isWhole =
-    typeof pid === "number" &&
-    typeof url === "string" &&
-    typeof since === "number" &&
-    typeof owner === "string";
+  const note = (value ?? {}) as Record<string, unknown>;
+  const { pid, since, owner, version, url, config, certificate, channel } = note;
+  const isWhole = typeof pid === "number" && typeof since === "number" && typeof owner === "string";
   if (!isWhole) return undefined;
+  const { path, key } = (channel ?? {}) as Record<string, unknown>;
   return {
     pid,
-    url,
     since,
     owner,
+    // Earlier versions did not note theirs.
+    version: typeof version === "string" ? version : "unknown",
+    ...(typeof url === "string" && { url }),
     ...(typeof config === "string" && { config }),
     ...(typeof certificate === "string" && { certificate }),
+    ...(note["background"] === true && { background: true }),
+    ...(typeof path === "string" && typeof key === "string" && { channel: { path, key } }),
+    ...(note["fingerprint"] !== undefined && { fingerprint: note["fingerprint"] }),
   };
 }

@@ -2,7 +2,12 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { findGateway, gatewayFile, noteGateway } from "../../src/state/running-gateway.ts";
+import {
+  findGateway,
+  gatewayFile,
+  noteGateway,
+  type RunningGateway,
+} from "../../src/state/running-gateway.ts";
 
 let stateDir = "";
 
@@ -11,15 +16,26 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(stateDir, { recursive: true }));
 
-const gateway = { pid: process.pid, url: "http://127.0.0.1:1", since: 5, config: "/a.json" };
+const gateway = {
+  pid: process.pid,
+  url: "http://127.0.0.1:1",
+  since: 5,
+  version: "1.2.3",
+  config: "/a.json",
+};
 
 describe("the note about a running gateway", () => {
   it("is found for its configuration alone, until it is removed", async () => {
-    const remove = await noteGateway(stateDir, { ...gateway, certificate: "/cert.pem" });
-    expect(await findGateway(stateDir, "/a.json")).toEqual({
+    const whole: RunningGateway = {
       ...gateway,
       certificate: "/cert.pem",
-    });
+      background: true,
+      channel: { path: "/a.sock", key: "k" },
+      fingerprint: { file: "f" },
+    };
+    await noteGateway(stateDir, gateway);
+    const remove = await noteGateway(stateDir, whole);
+    expect(await findGateway(stateDir, "/a.json")).toEqual(whole);
     expect(await findGateway(stateDir, "/b.json")).toBeUndefined();
     expect(await findGateway(stateDir, undefined)).toBeUndefined();
     expect(statSync(gatewayFile(stateDir, "/a.json", "json")).mode & 0o077).toBe(0);
@@ -45,6 +61,14 @@ describe("the note about a running gateway", () => {
     writeFileSync(file, JSON.stringify({ ...note, owner: other(note.owner) }));
     expect((await findGateway(stateDir, "/a.json")) === undefined).toBe(isGone);
     expect(existsSync(file)).toBe(!isGone);
+  });
+
+  it("of an earlier version has no version and no channel", async () => {
+    await noteGateway(stateDir, gateway);
+    const file = gatewayFile(stateDir, "/a.json", "json");
+    const { version: _, ...earlier } = JSON.parse(readFileSync(file, "utf8"));
+    writeFileSync(file, JSON.stringify({ ...earlier, channel: { path: 1 } }));
+    expect(await findGateway(stateDir, "/a.json")).toEqual({ ...gateway, version: "unknown" });
   });
 
   it.each(["", "{", "null", "[]", '"x"', '{"pid":"1","url":1}'])(

@@ -1,6 +1,7 @@
 // Checks a file and takes it apart by agent: the defaults and the entries of `agents.list`, each checked by
 // itself.
 
+import { DEFAULT_AGENT } from "../../model/agent-config.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { atValue, type Issue, type KeyPath } from "../issue.ts";
 import {
@@ -13,9 +14,6 @@ import {
 import { gatewayIssues } from "./gateway-schema.ts";
 import { check } from "./schema.ts";
 import { readServers, type ServerLayer } from "./servers.ts";
-
-/** The agent that has the defaults and nothing else. */
-export const DEFAULT_AGENT = "default";
 
 export interface AgentLayer {
   id: string | undefined;

@@ -1,12 +1,13 @@
 // Remembers which configuration files were approved, and what they would have started at that time: `trust.json`
 // in Plugboard's home.
 
-import { realpath } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { createHash } from "node:crypto";
+import { join } from "node:path";
 import { isJsonObject } from "../../model/json.ts";
 import { readJsonFile, writeJsonFile } from "../../state/json-file.ts";
 import { withLock } from "../../state/lock.ts";
 import { systemClock } from "../../util/clock.ts";
+import { placeOf } from "../find.ts";
 import type { Launch } from "./trust.ts";
 
 const FORMAT = 1;
@@ -18,6 +19,12 @@ export interface TrustRecord {
   at: number;
   /** Hashes by label. */
   approved: ReadonlyMap<string, string>;
+}
+
+/** Two records with one digest approve the same. */
+export function digestOf({ file, approved }: TrustRecord): string {
+  const text = JSON.stringify([file, [...approved].toSorted()]);
+  return createHash("sha256").update(text).digest("hex");
 }
 
 export class TrustStore {
@@ -72,16 +79,6 @@ export class TrustStore {
     const files = records.map(({ file, at, approved }) => ({ file, at, approved: [...approved] }));
     await writeJsonFile(this.#path, { format: FORMAT, files });
   }
-}
-
-/**
- * The real directory and the file's name in it. A link at that name is not followed: servers run in the
- * directory, so a link to a trusted file must not make another directory trusted.
- */
-async function placeOf(file: string): Promise<string> {
-  const directory = dirname(file);
-  // A directory that is gone can still be revoked.
-  return join(await realpath(directory).catch(() => directory), basename(file));
 }
 
 function toRecord(value: unknown): TrustRecord | undefined {

@@ -10,6 +10,7 @@ import { describeAsk } from "./ask/command.ts";
 import { describeAudit } from "./audit/command.ts";
 import { describeCall } from "./call/command.ts";
 import { describeContent } from "./content/command.ts";
+import { describeControl } from "./control/command.ts";
 import { describeDemo } from "./demo/command.ts";
 import { EXIT } from "./exit-code.ts";
 import { globalOptions } from "./context.ts";
@@ -132,6 +133,7 @@ function addGlobalOptions(program: Parser): void {
     .option("--verbose", "the same as --log-level info")
     .option("--no-color", "print without colours")
     .option("--owner", "allow tools marked ownerOnly")
+    .option("--standalone", "start servers of its own, even if a gateway runs")
     .option("--exit-with-stdin", "stop when stdin closes, for programs that run plugboard")
     .option("-v, --version", "print the version")
     .addOption(new Option("-V").hideHelp())
@@ -152,6 +154,7 @@ function addCommands(program: Parser, choose: (command: CliCommand) => void): vo
   describeLogin(program, choose);
   describeServe(program, choose);
   describeUp(program, choose);
+  describeControl(program, choose);
   describeAcp(program, choose);
   describeDemo(program, () => choose({ kind: "demo" }));
 }
@@ -187,6 +190,8 @@ const CALLED_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["servers", "status"],
   ["logs", "status"],
   ["doctor", "status"],
+  ["stop", "down"],
+  ["start", "up"],
 ]);
 
 function refuseCommand(program: Parser, word: string): never {

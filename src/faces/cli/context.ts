@@ -17,6 +17,8 @@ export interface GlobalOptions {
   /** Tools marked `ownerOnly` may be called. */
   owner: boolean;
   exitWithStdin: boolean;
+  /** The command has servers of its own, whatever gateway runs. */
+  standalone: boolean;
 }
 
 /** As they were given, each under the name that the parser of the command line gives it. */
@@ -29,6 +31,7 @@ export interface GivenOptions {
   verbose?: boolean;
   owner?: boolean;
   exitWithStdin?: boolean;
+  standalone?: boolean;
 }
 
 export function globalOptions(given: GivenOptions): GlobalOptions {
@@ -42,6 +45,7 @@ export function globalOptions(given: GivenOptions): GlobalOptions {
     logLevel: logLevel ?? (verbose ? "info" : "warn"),
     owner: given.owner === true,
     exitWithStdin: given.exitWithStdin === true,
+    standalone: given.standalone === true,
   };
 }
 

@@ -153,6 +153,8 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
       return (await import("./serve/serve.ts")).runServe(context);
     case "up":
       return (await import("./up/up.ts")).runUp(command, context);
+    case "down":
+      return (await import("./control/control.ts")).runDown(context);
     case "demo":
       return (await import("./demo/demo.ts")).runDemo(context);
   }

@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { type GatewayConfig, gatewaySettings, loadGateway } from "../../config/gateway.ts";
-import { DEFAULT_AGENT } from "../../config/schema/agents.ts";
+import { DEFAULT_AGENT } from "../../model/agent-config.ts";
 import { visible } from "../../util/visible.ts";
 import type { CliContext } from "./context.ts";
 import { findSource } from "./open.ts";

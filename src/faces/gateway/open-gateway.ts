@@ -3,6 +3,8 @@
 
 import { randomBytes, randomUUID } from "node:crypto";
 import type { AddressInfo } from "node:net";
+import type { Fingerprint } from "../../config/fingerprint.ts";
+import { placeOf } from "../../config/find.ts";
 import { type ClientBoardOptions, openClientBoard } from "../../endpoint/client-board.ts";
 import { McpEntry } from "../../endpoint/http/entry.ts";
 import { SESSION_MS, Sessions } from "../../endpoint/http/sessions.ts";
@@ -12,6 +14,7 @@ import { openSpans } from "../../endpoint/trace.ts";
 import type { AgentConfig } from "../../model/agent-config.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import type { GatewaySettings } from "../../model/gateway-settings.ts";
+import type { SharedState } from "../../model/shared-state.ts";
 import { openFileState } from "../../state/files/open.ts";
 import { tryLock } from "../../state/lock.ts";
 import { gatewayFile, noteGateway } from "../../state/running-gateway.ts";
@@ -36,25 +39,42 @@ export interface OpenGatewayOptions extends Omit<ClientBoardOptions, "state"> {
   defaultAgent: string;
   /** The configuration file, if there is one. Only one gateway runs for a file. */
   configFile?: string;
+  /** Says what the gateway was started with, for its note. Without it, other commands do not attach. */
+  fingerprint?: (applied?: string) => Promise<Fingerprint | undefined>;
+  /** Somebody who may has asked the gateway to stop: close it. */
+  onStop?: () => void;
+  /** False: no port is opened, and only commands of this machine's user reach it. Default true. */
+  http?: boolean;
+  /** A command started it. */
+  background?: boolean;
   network: AccessOptions["network"];
   clock: Clock;
 }
 
 export interface OpenedGateway {
-  /** Where clients reach the default agent. */
-  url: string;
-  /** The file with the token of the owner. */
-  tokenFile: string;
+  /** How clients reach it, unless it was opened without HTTP. */
+  http?: {
+    /** Where clients reach the default agent. */
+    url: string;
+    /** The file with the token of the owner. */
+    tokenFile: string;
+  };
   seeing: Seeing;
+  /**
+   * Notes what the gateway runs with now, for commands that want to attach. To be called after each reload, with the
+   * hash of the file that was applied.
+   */
+  renote(applied?: string): Promise<void>;
   /** Lets calls in flight finish, then stops every server. */
   close(): Promise<void>;
 }
 
 /** Resolves when the gateway listens. Rejects with a PlugboardError if it cannot, and leaves nothing behind. */
 export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGateway> {
-  const { settings, agentIds, readAgent, defaultAgent, configFile, network } = options;
+  const { settings, agentIds, readAgent, defaultAgent, configFile } = options;
   const { stateDir, clock, logger } = options;
-  const unlock = await tryLock(gatewayFile(stateDir, configFile, "lock"));
+  const config = configFile === undefined ? undefined : await placeOf(configFile);
+  const unlock = await tryLock(gatewayFile(stateDir, config, "lock"));
   if (unlock === undefined) throw alreadyRuns(configFile);
   /** What has to be undone at the end, the last first. */
   const undo: (() => Promise<void>)[] = [unlock];
@@ -70,10 +90,8 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
     const onProblem = (message: string): void => logger.warn(message);
     const state = openFileState(stateDir, { clock, logger });
     undo.push(() => state.close());
-    const { tokens, pending } = state;
     const keys = await state.openSealKeys({ keepFor: SESSION_MS, onProblem });
     undo.push(async () => keys.close());
-    await tokens.ensureDefault();
     const seeing = new Seeing({
       version: packageVersion(),
       pid: process.pid,
@@ -83,23 +101,11 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
       logger,
     });
     undo.push(async () => seeing.close());
-    const isGone = (caller: string): boolean =>
-      caller.startsWith("token:") && !tokens.isValid(caller.slice("token:".length));
     const sealer = new Sealer(keys, randomBytes);
-    const sessions = new Sessions({
-      sealer,
-      store: state.sessions,
-      newId: randomUUID,
-      clock,
-      idleMs: settings.sessionTimeout,
-      most: settings.limits.sessions,
-      isGone,
-      onChange: (change, session) => seeing.session(change, session),
-    });
     // Removes what a gateway that was killed has left.
-    await pending.list();
+    await state.pending.list();
     const approvals = new WaitingApprovals({
-      pending,
+      pending: state.pending,
       clock,
       logger,
       random: randomBytes,
@@ -124,53 +130,32 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
       },
     });
     undo.push(() => agents.close());
-    const access = new Access({
-      settings,
-      defaultAgent,
-      tokens,
-      limits: state.limits,
-      clock,
-      network,
-      onProblem,
+    let removeNote: (() => Promise<void>) | undefined;
+    let noting: Promise<void> | undefined;
+    undo.push(async () => {
+      // A note that is written while the gateway stops would stay behind.
+      await noting?.catch(() => {});
+      await removeNote?.();
     });
-    undo.push(() => access.close());
-    const tls = settings.tls && (await readTls(settings.tls, clock));
-    if (tls?.warning !== undefined) logger.warn(tls.warning);
-    const gateway = new Gateway({
-      host: settings.host,
-      port: settings.port,
-      ...(tls && { tls: { cert: tls.cert, key: tls.key } }),
-      maxHeaderBytes: settings.limits.headerBytes,
-      maxConnections: settings.limits.connections,
-      entry: new McpEntry({
-        sessions,
-        maxBodyBytes: settings.limits.bodyBytes,
-        onRequest: ({ caller, agent }, client, isInSession) =>
-          seeing.asked(caller, agent, client, isInSession),
-      }),
-      sessions,
-      agents,
-      defaultAgent,
-      isGone,
-      ...admitRequests(access, agentIds, seeing),
-      routes: seeing.routes,
-      watcher: seeing,
-      clock,
-      logger,
-    });
-    seeing.show(gateway, sessions);
-    const address = await gateway.listen();
-    undo.push(
-      await noteGateway(stateDir, {
+    // Closed before its note is removed: while it stops, status must not take it for one that does not run.
+    const address =
+      options.http === false
+        ? undefined
+        : await openHttp(options, { state, seeing, sealer, agents, undo });
+    const note = async (applied?: string): Promise<void> => {
+      const fingerprint = await options.fingerprint?.(applied);
+      removeNote = await noteGateway(stateDir, {
         pid: process.pid,
-        url: localUrl(address, settings),
         since: seeing.since,
-        ...(configFile !== undefined && { config: configFile }),
-        ...(settings.tls && { certificate: settings.tls.cert }),
-      }),
-    );
-    // Before its note is removed: while it stops, status must not take it for one that does not run.
-    undo.push(() => gateway.close());
+        version: packageVersion(),
+        ...(config !== undefined && { config }),
+        ...(address && { url: localUrl(address, settings) }),
+        ...(address && settings.tls && { certificate: settings.tls.cert }),
+        ...(options.background && { background: true }),
+        ...(fingerprint && { fingerprint }),
+      });
+    };
+    await (noting = note());
     undo.push(async () => {
       approvals.close();
       seeing.events.close();
@@ -179,15 +164,91 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
     await agents.find(defaultAgent);
     let closing: Promise<void> | undefined;
     return {
-      url: `${urlOf(address, settings)}/mcp`,
-      tokenFile: tokens.defaultFile,
+      ...(address && {
+        http: {
+          url: `${urlOf(address, settings)}/mcp`,
+          tokenFile: state.tokens.defaultFile,
+        },
+      }),
       seeing,
+      async renote(applied) {
+        if (closing !== undefined) return;
+        const earlier = noting;
+        await (noting = Promise.resolve(earlier).then(() => note(applied)));
+      },
       close: () => (closing ??= undoAll()),
     };
   } catch (error) {
     await undoAll();
     throw error;
   }
+}
+
+interface GatewayParts {
+  state: SharedState;
+  seeing: Seeing;
+  sealer: Sealer;
+  agents: GatewayAgents;
+  undo: (() => Promise<void>)[];
+}
+
+/** Listens for MCP clients. */
+async function openHttp(
+  { settings, agentIds, defaultAgent, network, clock, logger }: OpenGatewayOptions,
+  { state, seeing, sealer, agents, undo }: GatewayParts,
+): Promise<AddressInfo> {
+  const { tokens } = state;
+  await tokens.ensureDefault();
+  const isGone = (caller: string): boolean =>
+    caller.startsWith("token:") && !tokens.isValid(caller.slice("token:".length));
+  const sessions = new Sessions({
+    sealer,
+    store: state.sessions,
+    newId: randomUUID,
+    clock,
+    idleMs: settings.sessionTimeout,
+    most: settings.limits.sessions,
+    isGone,
+    onChange: (change, session) => seeing.session(change, session),
+  });
+  const access = new Access({
+    settings,
+    defaultAgent,
+    tokens,
+    limits: state.limits,
+    clock,
+    network,
+    onProblem: (message) => logger.warn(message),
+  });
+  undo.push(() => access.close());
+  const tls = settings.tls && (await readTls(settings.tls, clock));
+  if (tls?.warning !== undefined) logger.warn(tls.warning);
+  const gateway = new Gateway({
+    host: settings.host,
+    port: settings.port,
+    ...(tls && { tls: { cert: tls.cert, key: tls.key } }),
+    maxHeaderBytes: settings.limits.headerBytes,
+    maxConnections: settings.limits.connections,
+    entry: new McpEntry({
+      sessions,
+      maxBodyBytes: settings.limits.bodyBytes,
+      onRequest: ({ caller, agent }, client, isInSession) =>
+        seeing.asked(caller, agent, client, isInSession),
+    }),
+    sessions,
+    agents,
+    defaultAgent,
+    isGone,
+    ...admitRequests(access, agentIds, seeing),
+    routes: seeing.routes,
+    watcher: seeing,
+    clock,
+    logger,
+  });
+  seeing.show(gateway, sessions);
+  const address = await gateway.listen();
+  undo.push(() => gateway.close());
+  return address;
 }
 
 function urlOf({ address, port }: AddressInfo, { tls, publicUrl }: GatewaySettings): string {

@@ -22,6 +22,7 @@ const globals: GlobalOptions = {
   logLevel: "warn",
   owner: false,
   exitWithStdin: false,
+  standalone: false,
 };
 
 describe("a command line asks for", () => {
@@ -117,6 +118,7 @@ describe("a command line asks for", () => {
     [["--verbose", "--log-level", "error"], { logLevel: "error" }],
     [["--no-color"], { color: false }],
     [["--exit-with-stdin"], { exitWithStdin: true }],
+    [["--standalone"], { standalone: true }],
   ])("%j before and after the command", (flags, expected) => {
     const options = { ...globals, ...expected };
     expect(read(...flags, "status").invocation).toMatchObject({ options });

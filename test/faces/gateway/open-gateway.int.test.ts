@@ -1,13 +1,18 @@
+import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { get } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { placeOf } from "../../../src/config/find.ts";
+import type { Fingerprint } from "../../../src/config/fingerprint.ts";
 import { gatewaySettings } from "../../../src/config/gateway.ts";
 import { parseAgentConfig } from "../../../src/config/parse.ts";
 import { openGateway, type OpenGatewayOptions } from "../../../src/faces/gateway/open-gateway.ts";
+import { silentLogger } from "../../../src/model/logger.ts";
 import { findGateway } from "../../../src/state/running-gateway.ts";
 import { systemClock } from "../../../src/util/clock.ts";
+import { packageVersion } from "../../../src/util/version.ts";
 import { makeCertificates } from "../../net/certificates.ts";
 import { recordingLogger } from "../../support/logger.ts";
 
@@ -35,7 +40,7 @@ it("opens for a program, says what is wrong with its certificate, and leaves not
   };
   const gateway = await openGateway(options);
   onTestFinished(() => gateway.close());
-  expect(gateway.url).toBe(`${publicUrl}/mcp`);
+  expect(gateway.http?.url).toBe(`${publicUrl}/mcp`);
   expect(logger.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
     expect.stringMatching(/^warn the certificate .*cert\.pem has expired/),
     expect.stringMatching(/^warn Plugboard offers no tools/),
@@ -60,4 +65,49 @@ it("opens for a program, says what is wrong with its certificate, and leaves not
 
   await gateway.close();
   expect(await findGateway(stateDir, undefined)).toBeUndefined();
+});
+
+it("opens without HTTP: no port, no token, and its note says how it was started", async () => {
+  const stateDir = await mkdtemp(join(tmpdir(), "plugboard-gateway-"));
+  onTestFinished(() => rm(stateDir, { recursive: true, force: true }));
+  const configFile = join(stateDir, "a.json");
+  const fingerprint = (file: string): Fingerprint => ({
+    file,
+    cwd: "/",
+    salt: "s",
+    values: {},
+    agents: {},
+  });
+  const gateway = await openGateway({
+    settings: gatewaySettings({ port: 0 }),
+    agentIds: ["default"],
+    readAgent: async () => parseAgentConfig({ servers: {} }),
+    defaultAgent: "default",
+    configFile,
+    fingerprint: async (applied = "first") => fingerprint(applied),
+    http: false,
+    background: true,
+    network: { allow: [], env: {} },
+    stateDir,
+    cwd: stateDir,
+    env: {},
+    clock: systemClock,
+    logger: silentLogger,
+  });
+  onTestFinished(() => gateway.close());
+  expect(gateway.http).toBeUndefined();
+  expect(existsSync(join(stateDir, "gateway", "token"))).toBe(false);
+  const place = await placeOf(configFile);
+  expect(await findGateway(stateDir, place)).toMatchObject({
+    pid: process.pid,
+    version: packageVersion(),
+    background: true,
+    fingerprint: fingerprint("first"),
+  });
+  expect(await findGateway(stateDir, place)).not.toHaveProperty("url");
+  await gateway.renote("second");
+  expect((await findGateway(stateDir, place))?.fingerprint).toEqual(fingerprint("second"));
+  // A note that is written while it stops would stay.
+  await Promise.all([gateway.renote("third"), gateway.close()]);
+  expect(await findGateway(stateDir, place)).toBeUndefined();
 });

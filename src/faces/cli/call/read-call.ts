@@ -18,6 +18,7 @@ const FLAGS: Readonly<Record<string, [keyof GivenOptions | "yes", boolean]>> = {
   "--no-color": ["color", false],
   "--owner": ["owner", true],
   "--exit-with-stdin": ["exitWithStdin", true],
+  "--standalone": ["standalone", true],
   "--yes": ["yes", true],
 };
 

@@ -7,11 +7,12 @@ import { request as httpsRequest, type RequestOptions } from "node:https";
 import { plugboardHome } from "../../../config/home.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { TokenFiles } from "../../../state/files/token-files.ts";
-import { findGateway, type RunningGateway } from "../../../state/running-gateway.ts";
+import type { RunningGateway } from "../../../state/running-gateway.ts";
 import { hasErrorCode } from "../../../util/error-code.ts";
 import { errorMessage } from "../../../util/error-message.ts";
 import { byteSize, duration, oneLine, plural } from "../../../util/text.ts";
 import type { GatewayStatus } from "../../gateway/seeing/status.ts";
+import { runningGateway } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
 import { findSource } from "../open.ts";
 import { type Column, renderTable } from "../terminal/table.ts";
@@ -22,16 +23,15 @@ const MOST_BYTES = 64 * 1024 * 1024;
 
 /** What a gateway says about itself, and where it was asked. */
 export interface AnsweringGateway extends GatewayStatus {
-  url: string;
+  url?: string;
 }
 
 /** Undefined if none runs, or if it cannot be asked; then a note says why. */
 export async function askGateway(context: CliContext): Promise<AnsweringGateway | undefined> {
   const { io, clock, screen } = context;
   const stateDir = plugboardHome(io.env, io.homedir);
-  const source = findSource(context);
-  const gateway = await findGateway(stateDir, source.kind === "file" ? source.path : undefined);
-  if (gateway === undefined) return undefined;
+  const gateway = await runningGateway(findSource(context), context);
+  if (gateway?.url === undefined) return undefined;
   try {
     const tokens = new TokenFiles({ stateDir, clock, random: randomBytes });
     const token = (await readFile(tokens.defaultFile, "utf8")).trim();
@@ -49,7 +49,7 @@ export async function askGateway(context: CliContext): Promise<AnsweringGateway 
 }
 
 async function readStatus(
-  { url, certificate }: RunningGateway,
+  { url = "", certificate }: RunningGateway,
   token: string,
   signal: AbortSignal,
 ): Promise<unknown> {
@@ -127,7 +127,8 @@ export function gatewayLine(
   { url, pid, since, state, clients, sessions }: AnsweringGateway,
   now: number,
 ): string {
-  const what = state === "stopping" ? "is stopping" : `runs at ${url}/mcp`;
+  const where = url === undefined ? "runs" : `runs at ${url}/mcp`;
+  const what = state === "stopping" ? "is stopping" : where;
   return (
     `The gateway ${what} (pid ${pid}, for ${duration(now - since)}), with ` +
     `${plural(clients.present, "client")} and ${plural(sessions.total, "session")}.`

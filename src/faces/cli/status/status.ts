@@ -2,8 +2,7 @@
 
 import { leftOutTools } from "../../../agent/offered-tools.ts";
 import { knownProviders, limitsOf } from "../../../agent/provider.ts";
-import { DEFAULT_AGENT } from "../../../config/schema/agents.ts";
-import type { AgentConfig } from "../../../model/agent-config.ts";
+import { type AgentConfig, DEFAULT_AGENT } from "../../../model/agent-config.ts";
 import type { Board } from "../../../model/board.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
 import { stateToJson } from "../../../model/server-state.ts";

@@ -38,7 +38,7 @@ interface Sample {
 
 export function liveView(
   seeing: Pick<Seeing, "tally" | "servers" | "clients" | "since" | "status">,
-  url: string,
+  url: string | undefined,
   { clock, screen, signal }: Pick<CliContext, "clock" | "screen" | "signal">,
 ): RenderRows {
   const samples: Sample[] = [];
@@ -54,7 +54,7 @@ export function liveView(
     const { sessions } = seeing.status();
     const what = signal.aborted ? "stopping" : `up ${duration(clock.now() - seeing.since)}`;
     const head = [
-      url,
+      url ?? "without HTTP",
       plural(seeing.clients.present, "client"),
       plural(sessions.total, "session"),
       what,

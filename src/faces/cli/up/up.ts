@@ -1,13 +1,14 @@
 // `plugboard up`: the gateway, until a signal stops it.
 
 import { plugboardHome } from "../../../config/home.ts";
-import { DEFAULT_AGENT } from "../../../config/schema/agents.ts";
+import { type AgentConfig, DEFAULT_AGENT } from "../../../model/agent-config.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
 import { bindingProblem } from "../../../net/binding.ts";
 import { withProxy } from "../../../net/proxy-env.ts";
 import { oneLine } from "../../../util/text.ts";
 import { openGateway } from "../../gateway/open-gateway.ts";
+import { gatewayFingerprint } from "../attach/gateway-fingerprint.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSource } from "../open.ts";
@@ -32,10 +33,16 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
   // An agent that does not exist is an error here, and not with the first request.
   if (options.agent !== undefined) await readAgent(context);
   const config = await readGateway(context);
+  const readOne = (id: string): Promise<AgentConfig> =>
+    readAgent({ ...context, options: { ...options, agent: id } });
+  /** Aborted by `plugboard down`. */
+  const stopping = new AbortController();
   const gateway = await openGateway({
     settings: withOptions(config.settings, command),
     agentIds: config.agentIds,
-    readAgent: (id) => readAgent({ ...context, options: { ...options, agent: id } }),
+    readAgent: readOne,
+    fingerprint: (applied) => gatewayFingerprint(source, readOne, context, applied),
+    onStop: () => stopping.abort(),
     defaultAgent: options.agent ?? DEFAULT_AGENT,
     ...(source.kind === "file" && { configFile: source.path }),
     network: { allow: config.networkAllow ?? [], env: withProxy(io.env, config.networkProxy) },
@@ -46,14 +53,19 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     clock,
     logger,
   });
-  const { url, tokenFile, seeing } = gateway;
-  const view = screen.live(liveView(seeing, url, context), { everyMs: VIEW_MS, isWhole: true });
-  say(`The gateway listens on ${url}. The token is in ${tokenFile}`);
-  const others = config.agentIds.slice(1);
-  if (others.length > 0) {
-    say(`Further agents, at /agents/<id>/mcp: ${oneLine(others.join(", "), MOST_NAMES)}`);
+  const { http, seeing } = gateway;
+  const view = screen.live(liveView(seeing, http?.url, context), {
+    everyMs: VIEW_MS,
+    isWhole: true,
+  });
+  if (http !== undefined) {
+    say(`The gateway listens on ${http.url}. The token is in ${http.tokenFile}`);
+    const others = config.agentIds.slice(1);
+    if (others.length > 0) {
+      say(`Further agents, at /agents/<id>/mcp: ${oneLine(others.join(", "), MOST_NAMES)}`);
+    }
   }
-  await aborted(signal);
+  await aborted(AbortSignal.any([signal, stopping.signal]));
   await gateway.close();
   // Until here the view shows what the gateway still waits for.
   view.stop();

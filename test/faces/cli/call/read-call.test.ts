@@ -13,7 +13,7 @@ const PLAIN = [
   "--json --no-color call a/b --verbose",
   "--config f --agent one call a/b --agent two",
   "call a/b --timeout 500 --output out --yes --owner",
-  "call a/b --log-level debug --exit-with-stdin",
+  "call a/b --log-level debug --exit-with-stdin --standalone",
   "call call call",
   "--config call call a/b --yes",
 ];

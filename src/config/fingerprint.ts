@@ -1,0 +1,217 @@
+// What a gateway was started with, so that another command can tell whether it would start the same servers itself. The
+// command compares the file's bytes, its own variables and its directory; it does not read the configuration for that.
+
+import { createHash, createHmac } from "node:crypto";
+import { existsSync, realpathSync } from "node:fs";
+import { isAbsolute, resolve } from "node:path";
+import type { AgentConfig } from "../model/agent-config.ts";
+import type { Environment } from "../util/environment.ts";
+import { parseTemplate } from "./schema/references.ts";
+
+export interface Fingerprint {
+  /** The hash of the configuration file. */
+  file: string;
+  /** The real path of the working directory. */
+  cwd: string;
+  /** The key of the hashes in `values`: they are worth nothing without this note, which only its owner can read. */
+  salt: string;
+  /** A keyed hash of each variable that any agent's servers use. */
+  values: Record<string, string>;
+  agents: Record<string, AgentFingerprint>;
+  /** The hash of the trust record that approves exactly this file. Absent if there is none. */
+  trust?: string;
+  /** Nobody has trusted the file, so none of its servers run. */
+  untrusted?: true;
+}
+
+interface AgentFingerprint {
+  /** The variables that its servers use. */
+  variables: string[];
+  /** What means something else in another working directory. */
+  inDirectory?: string;
+  /** Words that do so where a file of that name exists, each with what it is a part of. */
+  words?: [word: string, of: string][];
+}
+
+/** Every program gets these, and they decide which program it is and what it finds. */
+const OF_PROGRAMS = ["PATH", "HOME", "TZ"];
+/** They decide how a URL is reached. */
+const OF_URLS = [
+  ...["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"].flatMap((name) => [
+    name,
+    name.toLowerCase(),
+  ]),
+  "NODE_EXTRA_CA_CERTS",
+];
+
+/** More words than this are not looked up: then the agent counts as depending on the directory. */
+const MOST_WORDS = 1000;
+
+export interface Surroundings {
+  env: Environment;
+  cwd: string;
+}
+
+export function hashOfFile(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+/** `file` is the hash of the bytes that all `agents` were read from. */
+export function takeFingerprint(
+  agents: readonly AgentConfig[],
+  { file, salt, env, cwd }: Surroundings & { file: string; salt: string },
+): Fingerprint {
+  const known = agents.map((agent) => [agent.agentId, agentFingerprint(agent, env, cwd)] as const);
+  const names = new Set(known.flatMap(([, { variables }]) => variables));
+  return {
+    file,
+    cwd: realDirectory(cwd),
+    salt,
+    values: Object.fromEntries([...names].map((name) => [name, hashOfValue(salt, name, env)])),
+    agents: Object.fromEntries(known),
+    ...(agents.some(({ untrusted }) => untrusted) && { untrusted: true }),
+  };
+}
+
+/** What keeps a command from using the gateway's servers. */
+export type Difference =
+  | { kind: "file" | "untrusted" }
+  | { kind: "agent"; agent: string }
+  | { kind: "variable"; name: string }
+  /** `what` means something else there than in `cwd`, where the gateway runs. */
+  | { kind: "directory"; what: string; cwd: string };
+
+/** Undefined if a command in these surroundings would start the same servers for the agent. */
+export function difference(
+  { salt, values, agents, cwd, ...gateway }: Fingerprint,
+  { agent, file, ...here }: Surroundings & { agent: string; file: string },
+): Difference | undefined {
+  if (gateway.file !== file) return { kind: "file" };
+  if (gateway.untrusted) return { kind: "untrusted" };
+  const known = Object.hasOwn(agents, agent) ? agents[agent] : undefined;
+  if (known === undefined) return { kind: "agent", agent };
+  const name = known.variables.find((each) => values[each] !== hashOfValue(salt, each, here.env));
+  if (name !== undefined) return { kind: "variable", name };
+  const { inDirectory, words = [] } = known;
+  if (inDirectory === undefined && words.length === 0) return undefined;
+  if (cwd === realDirectory(here.cwd)) return undefined;
+  const exists = (word: string): boolean =>
+    existsSync(resolve(cwd, word)) || existsSync(resolve(here.cwd, word));
+  const what = inDirectory ?? words.find(([word]) => exists(word))?.[1];
+  return what === undefined ? undefined : { kind: "directory", what, cwd };
+}
+
+/** Undefined for what is not one, such as that of another version. */
+export function readFingerprint(value: unknown): Fingerprint | undefined {
+  const found = (value ?? {}) as Partial<Fingerprint>;
+  const texts = [found.file, found.cwd, found.salt];
+  const maps = [found.values, found.agents];
+  const isOne =
+    texts.every((each) => typeof each === "string") &&
+    maps.every((each) => typeof each === "object" && each !== null);
+  return isOne ? (found as Fingerprint) : undefined;
+}
+
+/** A missing variable is not an empty one. */
+function hashOfValue(salt: string, name: string, env: Environment): string {
+  const value = Object.hasOwn(env, name) ? env[name] : undefined;
+  return createHmac("sha256", salt)
+    .update(JSON.stringify([name, value ?? null]))
+    .digest("hex");
+}
+
+function realDirectory(directory: string): string {
+  try {
+    return realpathSync(directory);
+  } catch {
+    return directory;
+  }
+}
+
+function agentFingerprint(agent: AgentConfig, env: Environment, cwd: string): AgentFingerprint {
+  const { workspace, roots, networkProxy, nativeModules = [] } = agent;
+  // Those of a session run in the process of whoever has the session.
+  const shared = agent.servers.filter(({ enabled, scope }) => enabled && scope !== "session");
+  const programs = shared.filter(({ target }) => target.kind === "stdio");
+  const variables = new Set([
+    ...(programs.length > 0 ? OF_PROGRAMS : []),
+    ...(shared.length > programs.length ? OF_URLS : []),
+    ...namesIn([shared.map(({ target, roots: own }) => [target, own]), roots, networkProxy]),
+  ]);
+  const found: AgentFingerprint = { variables: [...variables].toSorted() };
+  if (workspace !== undefined) return found;
+  if (nativeModules.length > 0) {
+    return { ...found, inDirectory: "the modules in tools.native run in it" };
+  }
+  const words: [string, string][] = [];
+  for (const { name, target, roots: own = roots } of shared) {
+    if (own === true) return { ...found, inDirectory: `server '${name}' gets it as a root` };
+    if (target.kind !== "stdio" || target.cwd !== undefined) continue;
+    const { command, args } = target;
+    // A command without a slash is looked up on PATH.
+    const written = [...(/[/\\]/.test(command) ? [command] : []), ...args];
+    for (const each of [...written, ...Object.values(target.env)]) {
+      const of = `server '${name}' has the relative path ${each}`;
+      const path = possiblePath(expanded(each, env));
+      if (path !== undefined && (isRelative(path) || existsSync(resolve(cwd, path)))) {
+        return { ...found, inDirectory: of };
+      }
+    }
+    for (const each of written) {
+      const path = possiblePath(each);
+      if (path !== undefined && NAME_OF_FILE.test(path)) {
+        words.push([path, `server '${name}' has the relative path ${each}`]);
+      }
+    }
+  }
+  if (words.length > MOST_WORDS) {
+    return { ...found, inDirectory: "its servers have very many arguments" };
+  }
+  return { ...found, ...(words.length > 0 && { words }) };
+}
+
+/** `server.js`, `src/server`. Such words are noted as they are, so this must not match what may be a token. */
+const NAME_OF_FILE = /^(?=.{1,200}$)[\w@][\w.@+-]{0,60}(?:(?:[/\\][\w.@+-]{1,60})+|\.[a-z]{1,5})$/i;
+
+/** The word itself, or what is behind the `=` of an option. Undefined for an absolute path, a URL and an option. */
+function possiblePath(written: string): string | undefined {
+  const [, behind] = /^-{1,2}[^=\s]+=(.*)$/s.exec(written) ?? [];
+  const word = behind ?? written;
+  const isOther =
+    word === "" ||
+    word.length > 1000 ||
+    /^[-~]/.test(word) ||
+    isAbsolute(word) ||
+    /^[a-z][a-z0-9+.-]+:/i.test(word) ||
+    /[\n\0]/.test(word);
+  return isOther ? undefined : word;
+}
+
+/** Nothing but a path looks like this. */
+function isRelative(word: string): boolean {
+  return /^\.{1,2}(?:[/\\]|$)/.test(word);
+}
+
+/** With the variables filled in that are set. */
+function expanded(value: string, env: Environment): string {
+  const template = parseTemplate(value);
+  if (template.kind === "malformed") return value;
+  return template.parts
+    .map((part) =>
+      part.kind === "text"
+        ? part.text
+        : (Object.hasOwn(env, part.name) && env[part.name]) || (part.fallback ?? ""),
+    )
+    .join("");
+}
+
+/** The variables that any text in a value refers to. */
+function namesIn(value: unknown): string[] {
+  if (typeof value === "string") {
+    const template = parseTemplate(value);
+    if (template.kind === "malformed") return [];
+    return template.parts.flatMap((part) => (part.kind === "variable" ? [part.name] : []));
+  }
+  if (typeof value !== "object" || value === null) return [];
+  return Object.values(value).flatMap(namesIn);
+}

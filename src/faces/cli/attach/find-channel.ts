@@ -1,0 +1,127 @@
+// Decides whether a command attaches to the gateway that runs for its configuration, or stands alone, and why.
+
+import { readFile, stat } from "node:fs/promises";
+import {
+  type Difference,
+  difference,
+  type Fingerprint,
+  hashOfFile,
+  readFingerprint,
+} from "../../../config/fingerprint.ts";
+import { type ConfigSource, placeOf } from "../../../config/find.ts";
+import { plugboardHome } from "../../../config/home.ts";
+import { DEFAULT_AGENT } from "../../../model/agent-config.ts";
+import { findGateway, type RunningGateway } from "../../../state/running-gateway.ts";
+import { pause } from "../../../util/clock.ts";
+import type { Environment } from "../../../util/environment.ts";
+import { packageVersion } from "../../../util/version.ts";
+import { visible } from "../../../util/visible.ts";
+import type { CliContext } from "../context.ts";
+
+/** A gateway notices an edit of its file within a second. A command that comes in between waits for it. */
+const EDIT_MS = 2000;
+const LOOK_MS = 100;
+
+/** A gateway with a channel, whose note can be compared. */
+export interface Attachable extends RunningGateway {
+  channel: NonNullable<RunningGateway["channel"]>;
+  fingerprint: Fingerprint;
+}
+
+export type FoundChannel =
+  | { kind: "attach"; gateway: Attachable }
+  /** With a reason if there is a gateway. A person should see it: its servers now run twice. */
+  | { kind: "standalone"; reason?: string };
+
+type FindContext = Pick<CliContext, "io" | "options" | "clock" | "signal">;
+
+/** `env` is what the command would start its servers with, if that is not what it was started with itself. */
+export async function findChannel(
+  source: ConfigSource,
+  context: FindContext,
+  env: Environment = context.io.env,
+): Promise<FoundChannel> {
+  const { io, options } = context;
+  if (options.standalone || source.kind !== "file") return { kind: "standalone" };
+  const gateway = await runningGateway(source, context);
+  if (gateway === undefined) return { kind: "standalone" };
+  const apart = (why: string, remedy: string): FoundChannel => ({
+    kind: "standalone",
+    reason: standaloneReason(gateway, why, remedy),
+  });
+  const restart = "to share its servers, start the gateway again";
+  const version = packageVersion();
+  if (gateway.version !== version) {
+    return apart(`it is version ${gateway.version}, and this is ${version}`, restart);
+  }
+  const { agent = DEFAULT_AGENT } = options;
+  const here = { agent, env, cwd: io.cwd };
+  const found = await sameFile(gateway, source.path, context);
+  if (found === undefined) return apart("it does not let other commands attach", restart);
+  const differs = difference(found.gateway.fingerprint, { ...here, file: found.file });
+  if (differs === undefined) return { kind: "attach", gateway: found.gateway };
+  return apart(...explain(differs, source.path));
+}
+
+/** The gateway that runs for a configuration, whatever it was started with. */
+export async function runningGateway(
+  source: ConfigSource,
+  { io }: Pick<FindContext, "io">,
+): Promise<RunningGateway | undefined> {
+  const config = source.kind === "file" ? await placeOf(source.path) : undefined;
+  return findGateway(plugboardHome(io.env, io.homedir), config);
+}
+
+/** What a person is told when a gateway runs, but is not used. */
+export function standaloneReason({ pid }: RunningGateway, why: string, remedy: string): string {
+  return `the gateway (pid ${pid}) is not used, because ${why}. This command starts servers of its own; ${remedy}`;
+}
+
+/** Looks again while an edit of the file is on its way to the gateway. */
+async function sameFile(
+  first: RunningGateway,
+  path: string,
+  context: FindContext,
+): Promise<{ gateway: Attachable; file: string } | undefined> {
+  const { clock, signal } = context;
+  for (let gateway: RunningGateway | undefined = first; gateway !== undefined;) {
+    const fingerprint = readFingerprint(gateway.fingerprint);
+    const { channel } = gateway;
+    if (fingerprint === undefined || channel === undefined) return undefined;
+    const file = hashOfFile(await readFile(path));
+    const age = clock.now() - (await stat(path)).mtimeMs;
+    const isSettled = file === fingerprint.file || age < 0 || age > EDIT_MS || signal.aborted;
+    if (isSettled) return { gateway: { ...gateway, channel, fingerprint }, file };
+    await pause(clock, LOOK_MS, signal);
+    gateway = await runningGateway({ kind: "file", path, from: "flag" }, context);
+  }
+  return undefined;
+}
+
+/** Why it stands alone, and what to do about it. */
+function explain(differs: Difference, path: string): [why: string, remedy: string] {
+  switch (differs.kind) {
+    case "file":
+      return [
+        `it runs with ${visible(path)} as it was before`,
+        "to apply the file as it is: plugboard reload",
+      ];
+    case "untrusted":
+      return [
+        `nobody has trusted ${visible(path)} for it`,
+        "if you trust the file: plugboard trust",
+      ];
+    case "agent":
+      return [`it has no agent '${differs.agent}'`, "to use the file as it is: plugboard reload"];
+    case "variable":
+      return [
+        `${differs.name} is set differently there`,
+        `to share its servers, start the gateway again with this ${differs.name}`,
+      ];
+    case "directory":
+      return [
+        `${differs.what}, and the gateway runs in ${visible(differs.cwd)}`,
+        'to share its servers, give the server a "cwd" or an absolute path',
+      ];
+  }
+}
