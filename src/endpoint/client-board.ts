@@ -24,7 +24,10 @@ export interface ClientBoard extends Pick<EndpointOptions, "about" | "keepsApps"
   roots?: RootsSetting;
 }
 
-export interface ClientBoardOptions extends Pick<BoardOptions, "env" | "clock" | "serverLogLevel"> {
+export interface ClientBoardOptions extends Pick<
+  BoardOptions,
+  "env" | "clock" | "serverLogLevel" | "start"
+> {
   state: BoardState;
   logger: Logger;
   stateDir: string;
@@ -39,7 +42,7 @@ const TOOL_NAME_LENGTH = 48;
 
 export async function openClientBoard(
   agent: AgentConfig,
-  { env, clock, logger, stateDir, state, serverLogLevel, cwd }: ClientBoardOptions,
+  { env, clock, logger, stateDir, state, serverLogLevel, cwd, start = "eager" }: ClientBoardOptions,
 ): Promise<ClientBoard> {
   const { servers, toolNames, hasToolNames, workspace = cwd, roots } = agent;
   const names = hasToolNames ? toolNames : "{server}__{tool}";
@@ -52,7 +55,7 @@ export async function openClientBoard(
       startupWait: 0,
     },
     {
-      start: "eager",
+      start,
       env,
       clock,
       logger,

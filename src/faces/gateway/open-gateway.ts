@@ -161,7 +161,8 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
       seeing.events.close();
       agents.endStreams();
     });
-    await agents.find(defaultAgent);
+    // One in the background opens a board when somebody attaches to it.
+    if (!options.background) await agents.find(defaultAgent);
     let closing: Promise<void> | undefined;
     return {
       ...(address && {

@@ -8,11 +8,15 @@ import { fileURLToPath } from "node:url";
 import { COOKIE_VARIABLE } from "../../../util/environment.ts";
 import { makeDirectory } from "../../../util/make-directory.ts";
 import { errorMessage } from "../../../util/error-message.ts";
+import { oneLine } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
-import { openLog, readLog } from "../up/background-log.ts";
+import { openLog, readLog } from "./background-log.ts";
 
 /** Loading the gateway takes about half a second; a machine under load may take much longer. */
 const READY_WITHIN_MS = 20_000;
+/** What every error begins with. */
+const ERROR = "plugboard: ";
+const LONGEST_REASON = 500;
 /** What the gateway writes to the pipe. */
 export const READY = "ready\n";
 /** The pipe, in the gateway. */
@@ -95,11 +99,12 @@ function gatewayWords({ config }: CliContext["options"]): string[] {
   ];
 }
 
-/** The error that it has printed, or else the last thing it said. */
+/** The error that it has printed, which may have several lines, or else the last thing it said. */
 function whyNot(lines: readonly string[]): string {
-  const PREFIX = "plugboard: ";
-  const error = lines.findLast((line) => line.startsWith(PREFIX))?.slice(PREFIX.length);
-  return error ?? lines.at(-1) ?? "it did not get ready in time";
+  const at = lines.findLastIndex((line) => line.startsWith(ERROR));
+  const said = at === -1 ? lines.slice(-1) : lines.slice(at);
+  const text = oneLine(said.join(" ").replace(ERROR, ""), LONGEST_REASON);
+  return text === "" ? "it did not get ready in time" : text;
 }
 
 /** The compiled command, also when this module runs from its source. */

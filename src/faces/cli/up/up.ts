@@ -1,5 +1,6 @@
 // `plugboard up`: the gateway, until a signal stops it.
 
+import { placeOf } from "../../../config/find.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import { type AgentConfig, DEFAULT_AGENT } from "../../../model/agent-config.ts";
 import { PlugboardError } from "../../../model/errors.ts";
@@ -7,13 +8,18 @@ import type { GatewaySettings } from "../../../model/gateway-settings.ts";
 import { bindingProblem } from "../../../net/binding.ts";
 import { withProxy } from "../../../net/proxy-env.ts";
 import { oneLine } from "../../../util/text.ts";
-import { openGateway } from "../../gateway/open-gateway.ts";
+import {
+  openGateway,
+  type OpenedGateway,
+  type OpenGatewayOptions,
+} from "../../gateway/open-gateway.ts";
 import { gatewayFingerprint } from "../attach/gateway-fingerprint.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSource } from "../open.ts";
 import { readAgent } from "../read-agent.ts";
 import { readGateway } from "../read-gateway.ts";
+import { logInBackground, openUnlessRunning, tellReady } from "../keep-alive/background.ts";
 import type { UpCommand } from "./command.ts";
 import { liveView } from "./live-view.ts";
 
@@ -37,7 +43,10 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     readAgent({ ...context, options: { ...options, agent: id } });
   /** Aborted by `plugboard down`. */
   const stopping = new AbortController();
-  const gateway = await openGateway({
+  const { background } = command;
+  const place = source.kind === "file" ? await placeOf(source.path) : undefined;
+  if (background) logInBackground(place, context);
+  const gatewayOptions: OpenGatewayOptions = {
     settings: withOptions(config.settings, command),
     agentIds: config.agentIds,
     readAgent: readOne,
@@ -50,9 +59,15 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     cwd: io.cwd,
     env: io.env,
     serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
+    // Servers that nobody has used yet need not run for the one that is kept alive.
+    ...(background && { http: false, background, start: "none" }),
     clock,
     logger,
-  });
+  };
+  const open = (): Promise<OpenedGateway> => openGateway(gatewayOptions);
+  const gateway = background ? await openUnlessRunning(open, place, context) : await open();
+  tellReady(command.readyFd);
+  if (gateway === undefined) return EXIT.ok;
   const { http, seeing } = gateway;
   const view = screen.live(liveView(seeing, http?.url, context), {
     everyMs: VIEW_MS,
