@@ -9,7 +9,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const LAYERS = [
   ["bin.ts", "index.ts"],
   ["faces"],
-  ["agent", "endpoint"],
+  ["agent", "endpoint", "channel"],
   ["board.ts", "board"],
   ["config", "secrets", "auth", "server", "catalog", "bridge", "guard"],
   ["net", "state"],
@@ -17,7 +17,8 @@ const LAYERS = [
   ["util"],
 ];
 
-/** Faces and endpoints reach these through the board alone. */
+/** Faces, endpoints and channels reach these through the board alone. */
+const USES_THE_BOARD = new Set(["faces", "endpoint", "channel"]);
 const BEHIND_THE_BOARD = new Set(["server", "guard", "secrets", "auth", "catalog"]);
 
 /** The demo server runs in a process of its own: it shares only helpers with the host. */
@@ -55,7 +56,7 @@ function isAllowed({ from, to }) {
   if (folder === "faces" && target === "faces") return isSameFace(from, to);
   if (folder === target || (folder === "board" && target === "board.ts")) return true;
   if (folder === "board.ts" && target === "board") return true;
-  if ((folder === "faces" || folder === "endpoint") && BEHIND_THE_BOARD.has(target)) return false;
+  if (USES_THE_BOARD.has(folder) && BEHIND_THE_BOARD.has(target)) return false;
   const [layer, targetLayer] = [layerOf(folder), layerOf(target)];
   return layer !== -1 && layer < targetLayer;
 }

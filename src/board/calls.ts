@@ -11,6 +11,7 @@ import type { BoardEvents } from "../model/events.ts";
 import type { Decision, GuardedCall } from "../model/guard.ts";
 import type { JsonObject } from "../model/json.ts";
 import { type Logger, silentLogger } from "../model/logger.ts";
+import type { ServerDefinition } from "../model/server-definition.ts";
 import type {
   CallOutcome,
   NativeTool,
@@ -37,6 +38,7 @@ export class Calls {
   readonly #logger: Logger;
   readonly #events: Emitter<BoardEvents>;
   readonly #quote: (received: unknown) => string;
+  readonly #timeoutOf: (definition: ServerDefinition) => number;
   /** Made once: a random id for each call would cost a third of its CPU time. */
   readonly #idPrefix = randomUUID().slice(0, 13);
   #idsMade = 0;
@@ -50,17 +52,22 @@ export class Calls {
   #running = 0;
   #onIdle: (() => void) | undefined;
 
-  /** `redact` removes the board's secrets from a text; `isCut` says that the text was cut off. */
+  /**
+   * `redact` removes the board's secrets from a text; `isCut` says that the text was cut off. `timeoutOf` tells how long
+   * a call to the server may take without progress, in milliseconds.
+   */
   constructor(
     clock: Clock,
     logger: Logger,
     events: Emitter<BoardEvents>,
     redact: (text: string, isCut: boolean) => string,
+    timeoutOf: (definition: ServerDefinition) => number,
   ) {
     this.#clock = clock;
     this.#logger = logger;
     this.#events = events;
     this.#quote = (received) => excerpt(received, redact);
+    this.#timeoutOf = timeoutOf;
   }
 
   async run(
@@ -130,7 +137,8 @@ export class Calls {
       if (confirmation !== undefined) await confirmation;
       requireShallow("the arguments are", call.args);
       if (call.request !== undefined) requireShallowRequest(call.request);
-      const options = callOptions(supervisor, call, this);
+      const timeout = this.#timeoutOf(supervisor.definition);
+      const options = callOptions(call, timeout, this);
       isSent = true;
       const result = await connection.callTool(tool, call.args, options);
       const asked = options.input === undefined ? undefined : toInputRequired(result);
@@ -207,14 +215,14 @@ export function requireShallowRequest(request: NonNullable<GuardedCall["request"
 }
 
 function callOptions(
-  { definition }: Supervisor,
   { callId, signal, onUpdate, handlers, request }: GuardedCall,
+  timeout: number,
   board: object,
 ): CallOptions {
   return {
     callId,
     board,
-    timeout: definition.toolTimeout,
+    timeout,
     ceiling: CALL_CEILING_MS,
     signal,
     handlers,

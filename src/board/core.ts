@@ -52,6 +52,8 @@ export interface BoardCoreOptions {
     session: Omit<SessionGuard, "guard" | "isShared">;
     /** What `roots: true` stands for in the session. */
     directories: readonly string[];
+    /** How long a call of the session may take without progress, in milliseconds. Default: as the server's definition says. */
+    timeoutOf?: (definition: ServerDefinition) => number;
   };
 }
 
@@ -147,9 +149,9 @@ export class BoardCore {
       earlier: over || stateDir === undefined ? undefined : new EarlierRuns(stateDir, common),
       base: base?.servers,
     });
-    this.#calls = new Calls(this.clock, this.logger, this.#events, (text, isCut) =>
-      this.#redactor.text(text, isCut),
-    );
+    const timeoutOf = over?.timeoutOf ?? (({ toolTimeout }) => toolTimeout);
+    const redact = (text: string, isCut: boolean): string => this.#redactor.text(text, isCut);
+    this.#calls = new Calls(this.clock, this.logger, this.#events, redact, timeoutOf);
     this.tools = new BoardTools({
       native,
       servers: this.servers,
@@ -178,6 +180,7 @@ export class BoardCore {
         clock: this.clock,
         board: this.#calls,
         handlers: over && options,
+        timeoutOf,
       }),
       guard: this.#guard,
       redact: <Value>(value: Value): Value => this.#redactor.value(value),

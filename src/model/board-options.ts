@@ -141,4 +141,12 @@ export interface SessionOptions extends RequestHandlers {
   roots?: boolean | readonly string[];
   /** Milliseconds to wait for the session's servers. Default 2000. */
   startupWait?: number;
+  /** The template of public tool names in the session, and their most characters. Default: as on the board. */
+  toolNames?: { template: string; length?: number };
+  /** Like that of the board, for the session's calls. Default: as on the board. */
+  defaultToolTimeout?: number;
+  /** Milliseconds that a call may take without progress, whatever the configuration says. */
+  toolTimeout?: number;
+  /** Like that of the board. Default: as on the board. */
+  resourceTools?: boolean | "auto";
 }

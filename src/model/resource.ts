@@ -118,3 +118,19 @@ export interface BoardResources {
   /** The same text as `context`, with what is in it. */
   block(options?: ResourceBlockOptions): Promise<ResourceBlock>;
 }
+
+/** What a model's tools need of a board's resources. */
+export interface OfferedResources extends BoardResources {
+  /** Whether some server is known to have resources. */
+  readonly hasAny: boolean;
+  /** For a model: rejects for a URI that no server lists and no template of one offers. */
+  readOffered(
+    uri: string,
+    options: ResourceOptions & { callId?: string },
+  ): Promise<ResourceReading>;
+}
+
+/** True for the resources of Plugboard's own boards. */
+export function isOfferedResources(resources: BoardResources): resources is OfferedResources {
+  return "readOffered" in resources;
+}

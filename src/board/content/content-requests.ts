@@ -11,6 +11,7 @@ import type { GuardedCall } from "../../model/guard.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { RequestHandlers } from "../../model/request-handlers.ts";
 import type { Completion } from "../../model/resource.ts";
+import type { ServerDefinition } from "../../model/server-definition.ts";
 import type { CompletionQuery, ContentRequest, ServerContent } from "../../model/server-content.ts";
 import type { CallOutcome } from "../../model/tool.ts";
 import { untilAborted } from "../../util/abort.ts";
@@ -62,6 +63,8 @@ export interface ContentRequestsOptions {
   board: object;
   /** A session's: a shared server would ask those of the agent. */
   handlers?: RequestHandlers | undefined;
+  /** How long a request to the server may take, in milliseconds. */
+  timeoutOf: (definition: ServerDefinition) => number;
 }
 
 export class ContentRequests {
@@ -69,12 +72,14 @@ export class ContentRequests {
   readonly #clock: Clock;
   readonly #board: object;
   readonly #handlers: RequestHandlers;
+  readonly #timeoutOf: ContentRequestsOptions["timeoutOf"];
 
-  constructor({ guard, clock, board, handlers = {} }: ContentRequestsOptions) {
+  constructor({ guard, clock, board, handlers = {}, timeoutOf }: ContentRequestsOptions) {
     this.#guard = guard;
     this.#clock = clock;
     this.#board = board;
     this.#handlers = handlers;
+    this.#timeoutOf = timeoutOf;
   }
 
   /** Rejects only with a PlugboardError. */
@@ -140,7 +145,7 @@ export class ContentRequests {
       await this.#requireList(from, content, signal);
       await this.#guard.recheckContent(call);
       const outcome = await ask(connection.content, {
-        timeout: Math.min(definition.toolTimeout, timeout ?? Infinity),
+        timeout: Math.min(this.#timeoutOf(definition), timeout ?? Infinity),
         callId,
         board: this.#board,
         signal,

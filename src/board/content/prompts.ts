@@ -132,6 +132,11 @@ export class Prompts implements BoardPrompts {
   }
 }
 
+/** What `forModel` gives for a prompt whose settings are not known here. */
+export function presentInFull(result: PromptResult): PromptMessage[] {
+  return presentPrompt(result, "full").messages;
+}
+
 function unknownPrompt(name: string, listed: readonly Prompt[]): PlugboardError {
   const names = listed.flatMap((each) => [`${each.server}/${each.name}`, each.name]);
   const meant = closest(name, names);

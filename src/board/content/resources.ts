@@ -3,9 +3,9 @@
 import { toContents } from "../../bridge/resource.ts";
 import type { CallerOptions } from "../../model/caller-options.ts";
 import type {
-  BoardResources,
   CompleteOptions,
   Completion,
+  OfferedResources,
   Resource,
   ResourceBlock,
   ResourceBlockOptions,
@@ -30,7 +30,7 @@ interface ReadOptions extends CallerOptions {
   asksNobody?: boolean;
 }
 
-export class Resources implements BoardResources {
+export class Resources implements OfferedResources {
   readonly #options: ResourcesOptions;
   readonly #locator: ResourceLocator;
   /** Two subscribers: a resource can leave the prompt while the caller is still subscribed to it. */

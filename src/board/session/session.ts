@@ -70,6 +70,7 @@ export function openSession(
     brought,
     limits,
     startupWait,
+    timeoutOf: timeoutOf(given),
     notices: [...warnings, ...(notice === undefined ? [] : [notice])],
     onClosed,
   });
@@ -88,7 +89,11 @@ function checkMode(mode: unknown): void {
   throw new PlugboardError("INVALID_ARGUMENTS", message);
 }
 
-function agentFor({ approval, tools }: SessionOptions, agent: AgentConfig): AgentConfig {
+function agentFor(
+  { approval, tools, toolNames }: SessionOptions,
+  configured: AgentConfig,
+): AgentConfig {
+  const agent = toolNames === undefined ? configured : named(configured, toolNames);
   const { guard } = agent;
   if (approval === undefined && tools === undefined) return agent;
   const rules = tools === undefined ? [] : [placedRules(tools)];
@@ -103,6 +108,21 @@ function agentFor({ approval, tools }: SessionOptions, agent: AgentConfig): Agen
   };
 }
 
+function named(
+  { toolNameLength: _, ...agent }: AgentConfig,
+  { template, length }: NonNullable<SessionOptions["toolNames"]>,
+): AgentConfig {
+  return { ...agent, toolNames: template, ...(length !== undefined && { toolNameLength: length }) };
+}
+
+function timeoutOf({
+  toolTimeout: forced,
+  defaultToolTimeout,
+}: SessionOptions): (definition: ServerDefinition) => number {
+  return ({ toolTimeout, hasToolTimeout }) =>
+    forced ?? (hasToolTimeout ? toolTimeout : (defaultToolTimeout ?? toolTimeout));
+}
+
 function placedRules({ place = "the session's tools", allow, deny }: SessionRules): PlacedRules {
   return {
     place,
@@ -114,9 +134,16 @@ function placedRules({ place = "the session's tools", allow, deny }: SessionRule
 /** The board's options, without those that are about its own servers and listeners, and with the session's. */
 function optionsFor(given: SessionOptions, board: BoardOptions, session: string): BoardOptions {
   const { onToolsChanged: _, signal: _signal, start: _start, ...inherited } = board;
-  const { cwd, roots } = given;
+  const {
+    cwd,
+    roots,
+    defaultToolTimeout = board.defaultToolTimeout,
+    resourceTools = board.resourceTools,
+  } = given;
   return {
     ...inherited,
+    ...(defaultToolTimeout !== undefined && { defaultToolTimeout }),
+    ...(resourceTools !== undefined && { resourceTools }),
     native: [...(board.native ?? []), ...(given.native ?? [])],
     workspaceDir: cwd,
     roots,
@@ -147,6 +174,7 @@ interface SessionSettings {
   brought: readonly ServerDefinition[];
   limits: SessionLimits;
   startupWait: number;
+  timeoutOf: (definition: ServerDefinition) => number;
   /** What was left out of the session, one sentence each. */
   notices: readonly string[];
   onClosed: () => void;
@@ -191,6 +219,7 @@ export class LiveSession implements SessionBoard {
       over: {
         base,
         directories,
+        timeoutOf: settings.timeoutOf,
         session: {
           id,
           approval: settings.approval,

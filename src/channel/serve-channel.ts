@@ -1,0 +1,366 @@
+// The gateway's side of the private channel: listens on a Unix socket or a named pipe, lets in who knows the key, and
+// serves each face's sessions. Nothing that comes in before the proof of the key costs more than a few kilobytes.
+
+import { chmod, lstat, rm } from "node:fs/promises";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { dirname } from "node:path";
+import type { Board } from "../model/board.ts";
+import { PlugboardError } from "../model/errors.ts";
+import { isJsonObject, type JsonObject, tryParseJson } from "../model/json.ts";
+import type { Logger } from "../model/logger.ts";
+import type { Clock } from "../util/clock.ts";
+import { makeDirectory } from "../util/make-directory.ts";
+import { oneLine } from "../util/text.ts";
+import {
+  CHANNEL_VERSION,
+  type FaceInfo,
+  isSameProof,
+  newNonce,
+  proofOf,
+  readFirstLine,
+} from "./greeting.ts";
+import { Link } from "./link.ts";
+import { ServedSession } from "./served-session.ts";
+import type { OpenRequest } from "./wire.ts";
+
+/** What a channel needs of its gateway. */
+export interface ChannelHost {
+  /** Opens the agent's board, if it is not open. Undefined for an agent that is not configured. */
+  boardOf(agent: string): Promise<Board | undefined>;
+  reload(): Promise<unknown>;
+  /** Begins to stop the gateway, and returns. */
+  stop(): void;
+  /** What the gateway tells about itself. */
+  status(): unknown;
+  /** A face uses an agent's board from now on. Returns what is called when it does no longer. */
+  attached(face: FaceInfo & { agent: string }): () => void;
+}
+
+export interface ServeChannelOptions {
+  path: string;
+  key: string;
+  host: ChannelHost;
+  clock: Clock;
+  logger: Logger;
+}
+
+export interface ServedChannel {
+  /** How many faces use a board. */
+  readonly attachedCount: number;
+  /** How many requests of faces are being answered. */
+  readonly inFlight: number;
+  /** Lets nobody else in, and tells the faces that the gateway is about to stop: they send no further calls. */
+  drain(): void;
+  /** Ends all links. Resolves when their sessions are closed. */
+  close(): Promise<void>;
+}
+
+const PROOF_WITHIN_MS = 5000;
+const MAX_HELLO_BYTES = 16 * 1024;
+/** Who has not proved yet that they know the key. */
+const MOST_STRANGERS = 32;
+const MOST_FACES = 1000;
+const MOST_SESSIONS = 1000;
+/** How long a closing channel waits for a face to read its last answers. */
+const LAST_WORDS_MS = 1000;
+
+/** Rejects with SYSTEM_ERROR if the address is in use or cannot be used. */
+export async function serveChannel(options: ServeChannelOptions): Promise<ServedChannel> {
+  const channel = new Channel(options);
+  await channel.listen();
+  return channel;
+}
+
+class Channel implements ServedChannel {
+  readonly #options: ServeChannelOptions;
+  readonly #server: Server;
+  readonly #faces = new Set<ServedFace>();
+  readonly #strangers = new Set<Socket>();
+  #isDraining = false;
+
+  constructor(options: ServeChannelOptions) {
+    this.#options = options;
+    this.#server = createServer((socket) => this.#greet(socket));
+  }
+
+  get attachedCount(): number {
+    return [...this.#faces].filter(({ isAttached }) => isAttached).length;
+  }
+
+  get inFlight(): number {
+    return [...this.#faces].reduce((sum, { link }) => sum + link.inFlight, 0);
+  }
+
+  async listen(): Promise<void> {
+    const { path, logger } = this.#options;
+    if (!isPipe(path)) {
+      await claimDirectory(path);
+      await removeLeftBehind(path);
+    }
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once("error", (error) => reject(cannotListen(path, error)));
+      this.#server.listen(path, resolve);
+    });
+    this.#server.on("error", (error) =>
+      logger.error("the channel failed", { reason: String(error) }),
+    );
+    // The directory keeps others out meanwhile.
+    if (!isPipe(path)) await chmod(path, 0o600);
+  }
+
+  drain(): void {
+    this.#isDraining = true;
+    this.#server.close();
+    for (const { link } of this.#faces) link.notify("gateway/closing", {});
+  }
+
+  async close(): Promise<void> {
+    this.#isDraining = true;
+    const closed = new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+    });
+    for (const socket of this.#strangers) socket.destroy();
+    const faces = [...this.#faces];
+    await Promise.all(faces.map((face) => face.close()));
+    const timer = this.#options.clock.after(LAST_WORDS_MS, () => {
+      for (const { link } of faces) link.destroy();
+    });
+    await closed;
+    timer.cancel();
+  }
+
+  #greet(socket: Socket): void {
+    const { key, clock } = this.#options;
+    socket.on("error", () => {});
+    const hasRoom = this.#strangers.size < MOST_STRANGERS && this.#faces.size < MOST_FACES;
+    if (this.#isDraining || !hasRoom) return void socket.destroy();
+    this.#strangers.add(socket);
+    const timer = clock.later(PROOF_WITHIN_MS, () => socket.destroy());
+    socket.once("close", () => this.#strangers.delete(socket));
+    const nonce = newNonce();
+    socket.write(`${JSON.stringify({ channel: CHANNEL_VERSION, nonce })}\n`);
+    readFirstLine(socket, MAX_HELLO_BYTES, (line, rest) => {
+      timer.cancel();
+      this.#strangers.delete(socket);
+      const hello = line === undefined ? undefined : tryParseJson(line);
+      if (!isJsonObject(hello) || typeof hello.nonce !== "string") return void socket.destroy();
+      const nonces = [nonce, hello.nonce];
+      if (!isSameProof(hello.proof, proofOf("face", key, nonces))) {
+        this.#options.logger.warn("refused a command at the channel: it does not know the key");
+        return void socket.destroy();
+      }
+      const welcome = { proof: proofOf("gateway", key, nonces) };
+      socket.write(`${JSON.stringify(welcome)}\n`);
+      this.#serve(socket, faceIn(hello), rest);
+    });
+  }
+
+  #serve(socket: Socket, info: FaceInfo, rest: Buffer): void {
+    const { logger } = this.#options;
+    const peer = `the command '${info.face}' (pid ${info.pid})`;
+    const link = new Link(socket, { peer, rest, waitsForReader: true });
+    const face = new ServedFace(link, info, this.#options);
+    this.#faces.add(face);
+    void link.closed.then(async (end) => {
+      if (end.kind === "broken") logger.warn(`${peer} was cut off: ${end.reason}`);
+      await face.close();
+      this.#faces.delete(face);
+    });
+  }
+}
+
+/** One connected face and its sessions. */
+class ServedFace {
+  readonly link: Link;
+  readonly #info: FaceInfo;
+  readonly #options: ServeChannelOptions;
+  readonly #sessions = new Map<number, ServedSession | Promise<ServedSession>>();
+  readonly #agents = new Map<string, () => void>();
+  #closing: Promise<void> | undefined;
+
+  constructor(link: Link, info: FaceInfo, options: ServeChannelOptions) {
+    const { host } = options;
+    this.link = link;
+    this.#info = info;
+    this.#options = options;
+    link.handle("gateway/status", () => host.status());
+    link.handle("gateway/reload", () => host.reload());
+    link.handle("gateway/stop", () => host.stop());
+    link.handle("session/open", (params) => this.#open(params as unknown as OpenRequest));
+    link.handle("session/close", (params) => this.#closeOne(params));
+    for (const method of METHODS) {
+      link.handle(method, (params, incoming) =>
+        this.#session(params).methods[method](params, incoming),
+      );
+    }
+    for (const method of NOTIFICATIONS) {
+      link.hear(method, (params) => {
+        const session = this.#sessions.get(params.session as number);
+        if (session instanceof ServedSession) session.notifications[method](params);
+      });
+    }
+  }
+
+  get isAttached(): boolean {
+    return this.#agents.size > 0;
+  }
+
+  /** Idempotent. Resolves when the sessions are closed. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.link.close();
+    const sessions = [...this.#sessions.values()];
+    this.#sessions.clear();
+    for (const left of this.#agents.values()) left();
+    this.#agents.clear();
+    await Promise.all(
+      sessions.map(async (each) => {
+        // One that could not be opened has nothing to close.
+        const session = await Promise.resolve(each).catch(() => undefined);
+        await session?.close();
+      }),
+    );
+  }
+
+  async #open(request: OpenRequest): Promise<unknown> {
+    checkOpen(request);
+    const { session: id, agent } = request;
+    if (this.#sessions.has(id) || this.#sessions.size >= MOST_SESSIONS) {
+      throw invalid(`session ${id} is open already, or there are too many`);
+    }
+    const opening = this.#openOn(request);
+    this.#sessions.set(id, opening);
+    try {
+      const session = await opening;
+      // The face may have gone meanwhile; closing waits for what is being opened.
+      if (this.#closing !== undefined) throw invalid("the command is gone");
+      this.#sessions.set(id, session);
+      if (!this.#agents.has(agent)) {
+        this.#agents.set(agent, this.#options.host.attached({ ...this.#info, agent }));
+      }
+      return session.contents();
+    } catch (error) {
+      this.#sessions.delete(id);
+      throw error;
+    }
+  }
+
+  async #openOn(request: OpenRequest): Promise<ServedSession> {
+    const { host, clock } = this.#options;
+    const board = await host.boardOf(request.agent);
+    if (board === undefined) {
+      const message = `the gateway has no agent '${oneLine(request.agent, 100)}'`;
+      throw new PlugboardError("INVALID_ARGUMENTS", message, { hasNotRun: true });
+    }
+    return ServedSession.open({ request, board, link: this.link, clock });
+  }
+
+  async #closeOne({ session: id }: JsonObject): Promise<void> {
+    const session = this.#sessions.get(id as number);
+    this.#sessions.delete(id as number);
+    await (await session)?.close();
+  }
+
+  #session({ session: id }: JsonObject): ServedSession {
+    const session = this.#sessions.get(id as number);
+    if (session instanceof ServedSession) return session;
+    throw new PlugboardError("SERVER_UNAVAILABLE", "the session is closed", { hasNotRun: true });
+  }
+}
+
+const METHODS = [
+  "session/call",
+  "session/execute",
+  "session/find",
+  "session/restart",
+  "session/setEnabled",
+  "session/wake",
+  "board/restart",
+  "board/signOut",
+  "board/refresh",
+  "resources/list",
+  "resources/templates",
+  "resources/read",
+  "resources/readOffered",
+  "resources/subscribe",
+  "resources/unsubscribe",
+  "resources/complete",
+  "resources/block",
+  "prompts/list",
+  "prompts/get",
+  "prompts/complete",
+] as const satisfies (keyof ServedSession["methods"])[];
+
+const NOTIFICATIONS = [
+  "session/setLogLevel",
+  "session/listen",
+] as const satisfies (keyof ServedSession["notifications"])[];
+
+function checkOpen({ session, agent, options, withheld, handlers }: OpenRequest): void {
+  const isWhole =
+    Number.isSafeInteger(session) &&
+    typeof agent === "string" &&
+    isJsonObject(options) &&
+    Array.isArray(withheld) &&
+    isJsonObject(handlers);
+  if (!isWhole) throw invalid("session/open is not well formed");
+}
+
+function faceIn({ face, pid, cwd }: JsonObject): FaceInfo {
+  return {
+    face: typeof face === "string" ? oneLine(face, 40) : "unknown",
+    pid: typeof pid === "number" ? pid : 0,
+    cwd: typeof cwd === "string" ? oneLine(cwd, 1000) : "",
+  };
+}
+
+function isPipe(path: string): boolean {
+  return path.startsWith("\\\\");
+}
+
+/** Whoever can write to the directory could put a socket of their own there. */
+async function claimDirectory(path: string): Promise<void> {
+  const directory = dirname(path);
+  try {
+    await makeDirectory(directory);
+    const { uid } = await lstat(directory);
+    if (uid !== (process.getuid?.() ?? uid)) throw new Error(`${directory} is somebody else's`);
+    await chmod(directory, 0o700);
+  } catch (error) {
+    throw cannotListen(path, error);
+  }
+}
+
+/** The socket of a gateway that was killed stays in its directory. One that answers is not removed. */
+async function removeLeftBehind(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found === undefined) return;
+  if (!found.isSocket()) throw cannotListen(path, "there is a file that is not a socket");
+  if (await answers(path)) throw cannotListen(path, "another gateway listens there");
+  await rm(path, { force: true });
+}
+
+function answers(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    const end = (isAnswered: boolean) => (): void => {
+      socket.destroy();
+      resolve(isAnswered);
+    };
+    socket.once("connect", end(true));
+    socket.once("error", end(false));
+  });
+}
+
+function cannotListen(path: string, reason: unknown): PlugboardError {
+  const why = reason instanceof Error ? reason.message : String(reason);
+  return new PlugboardError("SYSTEM_ERROR", `the channel cannot be opened at ${path}: ${why}`);
+}
+
+function invalid(message: string): PlugboardError {
+  return new PlugboardError("INVALID_ARGUMENTS", message, { hasNotRun: true });
+}

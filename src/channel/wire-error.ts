@@ -1,0 +1,34 @@
+// A PlugboardError as JSON, and back: code, message, hint and what else callers look at survive the way.
+
+import { type ErrorDetails, PlugboardError, toPlugboardError } from "../model/errors.ts";
+import { isJsonObject, type JsonObject } from "../model/json.ts";
+
+/** Whoever reads it branches on the code, so the text of a code that it does not know is still told. */
+export function errorToWire(given: unknown): JsonObject {
+  const error = toPlugboardError(given, "SYSTEM_ERROR");
+  const { code, message, server, hint, quote, isHintQuoted, permanent, hasNotRun, status } = error;
+  const { cause, problems } = error;
+  return {
+    code,
+    message,
+    server,
+    hint,
+    quote,
+    status,
+    ...(isHintQuoted && { isHintQuoted }),
+    ...(permanent && { permanent }),
+    ...(hasNotRun && { hasNotRun }),
+    ...(problems.length > 0 && { problems }),
+    // The JSON-RPC error that a server answered with: clients of an endpoint get it as it is.
+    ...(isJsonObject(cause) && isJsonObject(cause.error) && { cause: { error: cause.error } }),
+  };
+}
+
+export function errorFromWire(value: unknown): PlugboardError {
+  const { code, message, ...details } = isJsonObject(value) ? value : {};
+  return new PlugboardError(
+    (typeof code === "string" ? code : "PROTOCOL") as PlugboardError["code"],
+    typeof message === "string" ? message : "the other side sent an error without a message",
+    details as ErrorDetails,
+  );
+}

@@ -1,0 +1,98 @@
+// What a gateway and an attached face say to each other about a session: the messages, and how tools and states of
+// servers are written as JSON. The gateway sends what its session board has; the face derives the events from it.
+
+import type { ServerInstructions } from "../model/board.ts";
+import type { SessionOptions } from "../model/board-options.ts";
+import type { CallerOptions } from "../model/caller-options.ts";
+import type { UnmatchedRule } from "../model/guard-settings.ts";
+import type { JsonObject } from "../model/json.ts";
+import type { ServerState } from "../model/server-state.ts";
+import type { ServerStatus } from "../model/server-status.ts";
+import type { Tool } from "../model/tool.ts";
+import { errorFromWire, errorToWire } from "./wire-error.ts";
+
+/** The options of a session that the gateway applies. The session's own servers and tools stay with the face. */
+export type SharedSessionOptions = Pick<
+  SessionOptions,
+  | "cwd"
+  | "id"
+  | "approval"
+  | "tools"
+  | "rateLimit"
+  | "owner"
+  | "toolNames"
+  | "defaultToolTimeout"
+  | "toolTimeout"
+  | "resourceTools"
+>;
+
+/** Which handler of the face answers a question: functions have numbers on the channel. */
+export interface WireHandlers {
+  approval?: number;
+  elicitation?: number;
+  sampling?: { handler: number; tools?: boolean; maxTokens?: number };
+}
+
+/** The parameters of `session/open`. */
+export interface OpenRequest {
+  /** Chosen by the face, so that it hears of the session from its first message on. */
+  session: number;
+  agent: string;
+  /** Whether the face is told the tools, the instructions and the rules, or only what it asks for. */
+  lists: boolean;
+  /** A face's board sees what an agent's board sees, with the rules that match nothing. */
+  of: "board" | "session";
+  options: SharedSessionOptions;
+  /** Names of shared servers that the session does not have from the start. */
+  withheld: string[];
+  handlers: WireHandlers;
+}
+
+export type WireTool = Omit<Tool, "execute">;
+
+/** What has changed on the session board, or all of it when the session opens. */
+export interface SessionChange {
+  /** The public names of all tools in order, and the tools among them that are new or have changed. */
+  tools?: { order: string[]; changed: WireTool[] };
+  /** The names of all servers in order, and the status of those for which it has changed. */
+  servers?: { order: string[]; changed: WireStatus[] };
+  instructions?: ServerInstructions[];
+  notices?: readonly string[];
+  unmatchedRules?: UnmatchedRule[];
+  hasResources?: boolean;
+}
+
+/** What goes with a call, a read or a prompt. */
+export interface WireCallerOptions extends Pick<
+  CallerOptions,
+  "callId" | "caller" | "approvalsOf" | "meta" | "input" | "clientCapabilities"
+> {
+  handlers?: WireHandlers;
+}
+
+export interface WireStatus extends Omit<ServerStatus, "state"> {
+  state: JsonObject;
+}
+
+/** Everything but `execute`. A tool has no other functions. */
+export function toolToWire(tool: Tool): WireTool {
+  const { execute: _, ...wire } = tool;
+  return wire;
+}
+
+export function statusToWire(status: ServerStatus): WireStatus {
+  return { ...status, state: stateToWire(status.state) };
+}
+
+export function statusFromWire(status: WireStatus): ServerStatus {
+  return { ...status, state: stateFromWire(status.state) };
+}
+
+function stateToWire(state: ServerState): JsonObject {
+  return "error" in state ? { ...state, error: errorToWire(state.error) } : { ...state };
+}
+
+function stateFromWire(state: JsonObject): ServerState {
+  const read = "error" in state ? { ...state, error: errorFromWire(state.error) } : state;
+  return read as ServerState;
+}

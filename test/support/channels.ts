@@ -1,0 +1,75 @@
+// A gateway's channel in front of boards of a test, and faces that connect to it. All closed at the end of each test.
+
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach } from "vitest";
+import { type ChannelAddress, connectChannel, type FaceInfo } from "../../src/channel/connect.ts";
+import type { Link } from "../../src/channel/link.ts";
+import {
+  type ChannelHost,
+  serveChannel,
+  type ServedChannel,
+} from "../../src/channel/serve-channel.ts";
+import type { Board } from "../../src/model/board.ts";
+import { type Clock, systemClock } from "../../src/util/clock.ts";
+import { recordingLogger } from "./logger.ts";
+
+const open: (() => Promise<void>)[] = [];
+
+/** To be called once at the top of a suite, after `closeBoards`, so that channels close before their boards. */
+export function closeChannels(): void {
+  afterEach(async () => {
+    for (const close of open.splice(0).reverse()) await close();
+  });
+}
+
+export interface TestChannel {
+  address: ChannelAddress;
+  channel: ServedChannel;
+  logger: ReturnType<typeof recordingLogger>;
+  /** Who is attached now. */
+  faces: (FaceInfo & { agent: string })[];
+  connect: (face?: Partial<FaceInfo>) => Promise<Link>;
+}
+
+export async function openChannel(
+  boards: Record<string, Board>,
+  given: Partial<ChannelHost> & { clock?: Clock; address?: ChannelAddress } = {},
+): Promise<TestChannel> {
+  const { clock = systemClock, address = newAddress(), ...host } = given;
+  const logger = recordingLogger();
+  const faces: TestChannel["faces"] = [];
+  const channel = await serveChannel({
+    ...address,
+    clock,
+    logger,
+    host: {
+      boardOf: async (agent) => boards[agent],
+      reload: async () => ({ added: [], changed: [], removed: [], unchanged: [] }),
+      stop: () => {},
+      status: () => ({ name: "test" }),
+      attached: (face) => {
+        faces.push(face);
+        return () => void faces.splice(faces.indexOf(face), 1);
+      },
+      ...host,
+    },
+  });
+  open.push(() => channel.close());
+  const connect: TestChannel["connect"] = async (face = {}) => {
+    const info = { face: "test", pid: process.pid, cwd: process.cwd(), ...face };
+    const link = await connectChannel(address, info, { clock: systemClock });
+    open.push(async () => link.close());
+    return link;
+  };
+  return { address, channel, logger, faces, connect };
+}
+
+/** An address that nobody uses, in a directory that is gone after the test. */
+export function newAddress(): ChannelAddress {
+  const directory = mkdtempSync(join(tmpdir(), "plugboard-channel-"));
+  open.push(async () => rmSync(directory, { recursive: true, force: true }));
+  return { path: join(directory, "gateway.sock"), key: randomBytes(16).toString("hex") };
+}
