@@ -8,8 +8,9 @@ import { deferred } from "../util/deferred.ts";
 import { LineReader } from "../util/line-reader.ts";
 import { parseJson } from "../util/parse-json.ts";
 import { byteSize } from "../util/text.ts";
-import type { Client } from "./client.ts";
+import type { Client, ClientProfile } from "./client.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { clientInfoIn } from "./methods/lifecycle.ts";
 import { readMessage, refuse, response, RPC } from "./message.ts";
 import { claimsModern } from "./protocol.ts";
 
@@ -22,6 +23,8 @@ export interface ServeStdioOptions {
   endpoint: Endpoint;
   input: Readable;
   output: { write: (text: string, done: () => void) => unknown };
+  /** Called once, when the client has said what it is called. */
+  onClient?: ((info: NonNullable<ClientProfile["info"]>) => void) | undefined;
   /** Aborting it ends the serving. */
   signal: AbortSignal;
 }
@@ -31,10 +34,12 @@ export async function serveOnStdio({
   endpoint,
   input,
   output,
+  onClient,
   signal,
 }: ServeStdioOptions): Promise<void> {
   const over = deferred();
   let unread = 0;
+  let isKnown = false;
   const write = (message: JsonObject): void => {
     const line = `${jsonOfAnyDepth(message)}\n`;
     unread += line.length;
@@ -78,6 +83,11 @@ export async function serveOnStdio({
       return undefined;
     }
     const { request } = message;
+    const info = isKnown ? undefined : clientInfoIn(request);
+    if (info !== undefined) {
+      isKnown = true;
+      onClient?.(info);
+    }
     const client = clientOf(claimsModern(request.params) ? "modern" : "legacy");
     write(response(request.id, await endpoint.answer(client, request, write)));
   };

@@ -18,7 +18,7 @@ import {
   RPC,
   type RpcRequest,
 } from "../message.ts";
-import { readClientInfo, readProfile } from "../methods/lifecycle.ts";
+import { clientInfoIn, readProfile } from "../methods/lifecycle.ts";
 import {
   claimsModern,
   isLegacyVersion,
@@ -375,12 +375,6 @@ function modernFault({ params }: RpcRequest, request: IncomingMessage): Answer |
     supported: [...MODERN_VERSIONS],
     requested: said,
   });
-}
-
-/** What a client of 2026-07-28 calls itself. */
-function clientInfoIn({ params }: RpcRequest): ClientProfile["info"] {
-  const info = metaOf(params)[META.clientInfo];
-  return info === undefined ? undefined : readClientInfo(info);
 }
 
 function versionFault(request: IncomingMessage): Answer | undefined {

@@ -6,12 +6,13 @@ import { deferred } from "../../util/deferred.ts";
 import { forSubscription } from "../changes.ts";
 import type { ClientProfile, Exchange } from "../client.ts";
 import type { EndpointContext } from "../context.ts";
-import { type Answer, invalidParams, notification } from "../message.ts";
+import { type Answer, invalidParams, notification, type RpcRequest } from "../message.ts";
 import {
   APPS_EXTENSION,
   isLegacyVersion,
   LEGACY_VERSIONS,
   META,
+  metaOf,
   MODERN_VERSIONS,
   SERVER_INFO,
 } from "../protocol.ts";
@@ -55,8 +56,13 @@ export function readProfile(params: JsonObject): ClientProfile | undefined {
   };
 }
 
-/** What a client calls itself, in either era. */
-export function readClientInfo(clientInfo: unknown): NonNullable<ClientProfile["info"]> {
+/** What the client of a request calls itself, if the request says so, in either era. */
+export function clientInfoIn({ method, params }: RpcRequest): ClientProfile["info"] {
+  const info = method === "initialize" ? params["clientInfo"] : metaOf(params)[META.clientInfo];
+  return info === undefined ? undefined : readClientInfo(info);
+}
+
+function readClientInfo(clientInfo: unknown): NonNullable<ClientProfile["info"]> {
   const { name, version } = isJsonObject(clientInfo) ? clientInfo : {};
   return {
     ...(typeof name === "string" && { name: name.slice(0, LONGEST_NAME) }),

@@ -95,7 +95,7 @@ async function runWithin(
       format: env["PLUGBOARD_LOG_FORMAT"] === "json" ? "json" : "text",
       // Elsewhere the log is the only place where you see the state of the servers.
       isStateShown: !isOnStdio && command.kind !== "up",
-      showsVisits: command.kind === "up",
+      showsVisits: command.kind === "up" || command.kind === "serve",
       apart: (text) => commandsApart(text, options),
       paint,
       write: (line) => screen.note(line),

@@ -17,6 +17,8 @@ export interface ServeMcpOptions extends Partial<
   input?: Readable;
   /** Default: stdout. Nothing else may be written to it. */
   output?: Pick<Writable, "write">;
+  /** Called once, when the client has said what it is called. */
+  onClient?: (client: { name?: string; version?: string }) => void;
   /** Aborting it ends the serving. */
   signal?: AbortSignal;
 }
@@ -38,6 +40,7 @@ export async function serveMcp(board: EndpointBoard, options: ServeMcpOptions = 
     onRoots,
     about,
     keepsApps,
+    onClient,
   } = options;
   // The one client cannot outlive this process, so neither does the key.
   const key = { id: 0, key: createSecretKey(randomBytes(32)) };
@@ -55,7 +58,7 @@ export async function serveMcp(board: EndpointBoard, options: ServeMcpOptions = 
     ...(spans && { spans }),
   });
   try {
-    await serveOnStdio({ endpoint, input, output, signal });
+    await serveOnStdio({ endpoint, input, output, onClient, signal });
   } finally {
     endpoint.close();
   }

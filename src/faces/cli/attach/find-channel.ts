@@ -9,6 +9,7 @@ import {
   readFingerprint,
 } from "../../../config/fingerprint.ts";
 import { type ConfigSource, placeOf } from "../../../config/find.ts";
+import { digestOf, TrustStore } from "../../../config/trust/trust-store.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import { DEFAULT_AGENT } from "../../../model/agent-config.ts";
 import { findGateway, type RunningGateway } from "../../../state/running-gateway.ts";
@@ -57,6 +58,7 @@ export async function findChannel(
   const { agent = DEFAULT_AGENT } = options;
   const here = { agent, env, cwd: io.cwd };
   const found = await sameFile(gateway, source.path, context);
+  if (found === "unreadable") return { kind: "standalone" };
   if (found === undefined) return apart("it does not let other commands attach", restart);
   const differs = difference(found.gateway.fingerprint, { ...here, file: found.file });
   if (differs === undefined) return { kind: "attach", gateway: found.gateway };
@@ -77,19 +79,36 @@ export function standaloneReason({ pid }: RunningGateway, why: string, remedy: s
   return `the gateway (pid ${pid}) is not used, because ${why}. This command starts servers of its own; ${remedy}`;
 }
 
+/**
+ * Whether the gateway has found that you trust exactly this file. The same bytes under the same record need no second
+ * judgement, so the file is not read again.
+ */
+export async function isTrustedBy(
+  { fingerprint }: Attachable,
+  file: string,
+  home: string,
+): Promise<boolean> {
+  if (fingerprint.trust === undefined) return false;
+  const record = await new TrustStore(home).find(file);
+  return record !== undefined && digestOf(record) === fingerprint.trust;
+}
+
 /** Looks again while an edit of the file is on its way to the gateway. */
 async function sameFile(
   first: RunningGateway,
   path: string,
   context: FindContext,
-): Promise<{ gateway: Attachable; file: string } | undefined> {
+): Promise<{ gateway: Attachable; file: string } | "unreadable" | undefined> {
   const { clock, signal } = context;
   for (let gateway: RunningGateway | undefined = first; gateway !== undefined;) {
     const fingerprint = readFingerprint(gateway.fingerprint);
     const { channel } = gateway;
     if (fingerprint === undefined || channel === undefined) return undefined;
-    const file = hashOfFile(await readFile(path));
-    const age = clock.now() - (await stat(path)).mtimeMs;
+    const file = await readFile(path).then(hashOfFile, () => undefined);
+    // Whoever loads it says why it cannot be read.
+    if (file === undefined) return "unreadable";
+    const edited = await stat(path).catch(() => undefined);
+    const age = clock.now() - (edited?.mtimeMs ?? 0);
     const isSettled = file === fingerprint.file || age < 0 || age > EDIT_MS || signal.aborted;
     if (isSettled) return { gateway: { ...gateway, channel, fingerprint }, file };
     await pause(clock, LOOK_MS, signal);

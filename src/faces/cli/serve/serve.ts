@@ -6,6 +6,7 @@ import { plugboardHome } from "../../../config/home.ts";
 import { openClientBoard } from "../../../endpoint/client-board.ts";
 import { WaitingApprovals } from "../../../endpoint/questions/waiting-approvals.ts";
 import { openFileState } from "../../../state/files/open.ts";
+import { oneLine } from "../../../util/text.ts";
 import { serveMcp } from "../../mcp/serve.ts";
 import { claimStdout } from "../claim-stdout.ts";
 import type { CliContext } from "../context.ts";
@@ -53,6 +54,7 @@ export async function runServe(context: CliContext): Promise<number> {
           ...(roots === undefined && { roots: [] }),
         })
       : undefined;
+    let client = "the client";
     await serveMcp(session ?? board, {
       input,
       output: { write },
@@ -61,9 +63,14 @@ export async function runServe(context: CliContext): Promise<number> {
       logger,
       about,
       keepsApps,
+      onClient({ name, version }) {
+        client = oneLine([name, version].filter(Boolean).join(" "), 100) || client;
+        logger.info(`session begins: ${client}`, { visit: "session" });
+      },
       onApproval: approvals.askFor(agent.agentId),
       onRoots: roots === false ? undefined : session && ((given) => session.setRoots(given)),
     });
+    logger.info(`session ends: ${client}`, { visit: "session" });
     approvals.close();
     return EXIT.ok;
   } finally {

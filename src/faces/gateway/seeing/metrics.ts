@@ -14,6 +14,8 @@ export interface GatewayNumbers {
   servers: readonly { agent: string; status: ServerStatus }[];
   sessions: number;
   clients: number;
+  /** Commands of this user that use the gateway's servers. */
+  attached: number;
   /** Requests that are being answered. */
   inFlight: number;
   connections: number;
@@ -177,6 +179,9 @@ export class Metrics {
       [],
       () => [[{}, numbers().clients]],
     );
+    gauge("plugboard_attached_commands", "Commands that are attached.", [], () => [
+      [{}, numbers().attached],
+    ]);
     gauge("plugboard_requests_in_flight", "Requests that are being answered.", [], () => [
       [{}, numbers().inFlight],
     ]);

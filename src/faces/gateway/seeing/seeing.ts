@@ -15,7 +15,7 @@ import type { Route } from "../gateway.ts";
 import { type ClientName, Clients } from "./clients.ts";
 import { GatewayEvents } from "./events.ts";
 import { Metrics } from "./metrics.ts";
-import { type GatewayStatus, gatewayStatus } from "./status.ts";
+import { type AttachedCommand, type GatewayStatus, gatewayStatus } from "./status.ts";
 import { Tally } from "./tally.ts";
 import { VisitLines } from "./visit-lines.ts";
 
@@ -93,6 +93,7 @@ export class Seeing {
   readonly #metrics: Metrics;
   /** The boards of agents, without those of sessions. */
   readonly #boards = new Map<string, WatchedBoard>();
+  readonly #attached = new Set<AttachedCommand>();
   readonly #responses = new Map<string, { route: string; status: number; count: number }>();
   readonly #refusals = new Map<string, number>();
   #gateway: ShownGateway | undefined;
@@ -115,6 +116,7 @@ export class Seeing {
       servers: this.servers(),
       sessions: this.#sessions?.size ?? 0,
       clients: this.clients.present,
+      attached: this.#attached.size,
       inFlight: this.#gateway?.inFlight ?? 0,
       ...(this.#gateway?.traffic ?? { connections: 0, bytesIn: 0, bytesOut: 0 }),
       responses: [...this.#responses.values()],
@@ -173,6 +175,7 @@ export class Seeing {
         clients: this.clients.list(),
         present: this.clients.present,
         sessions: this.#sessions?.list() ?? [],
+        attached: [...this.#attached],
       },
       clock,
     );
@@ -192,6 +195,22 @@ export class Seeing {
     const said = SESSION_LINES[change];
     if (said !== undefined)
       this.#lines.say("session", `${said}: ${nameOf(info)}`, { caller, agent });
+  }
+
+  /** A command has attached. Returns what is to be called when it goes. */
+  attached({ face, pid, cwd, agent }: Omit<AttachedCommand, "since">): () => void {
+    const since = this.#options.clock.now();
+    const command = { face, pid, cwd, ...(agent !== undefined && { agent }), since };
+    const say = (change: "attached" | "left"): void => {
+      this.events.add("command", { change, face, pid, agent });
+      const name = `plugboard ${oneLine(face, 50)}`;
+      this.#lines.say("command", `${change}: ${name}`, { pid, agent });
+    };
+    this.#attached.add(command);
+    say("attached");
+    return () => {
+      if (this.#attached.delete(command)) say("left");
+    };
   }
 
   /** A request was answered. */

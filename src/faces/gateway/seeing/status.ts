@@ -22,6 +22,18 @@ export interface GatewayStatus {
   /** How many there are, and the last of them. */
   clients: { total: number; present: number; list: SeenClient[] };
   sessions: { total: number; list: SessionStatus[] };
+  /** Commands of this user that use the gateway's servers, the latest first. */
+  attached: { total: number; list: AttachedCommand[] };
+}
+
+export interface AttachedCommand {
+  /** `call`, `acp`, `serve` */
+  face: string;
+  pid: number;
+  cwd: string;
+  agent?: string;
+  /** Milliseconds since the epoch. */
+  since: number;
 }
 
 interface AgentStatus {
@@ -46,17 +58,19 @@ interface SessionStatus {
 
 export interface StatusSources extends Omit<
   GatewayStatus,
-  "agents" | "clients" | "sessions" | "state"
+  "agents" | "clients" | "sessions" | "attached" | "state"
 > {
   isReady: boolean;
   agents: readonly { id: string; servers: readonly ServerStatus[] | undefined }[];
   clients: readonly SeenClient[];
   present: number;
   sessions: readonly Session[];
+  attached: readonly AttachedCommand[];
 }
 
 export function gatewayStatus(sources: StatusSources, clock: Clock): GatewayStatus {
   const { version, pid, since, config, isReady, agents, clients, present, sessions } = sources;
+  const { attached } = sources;
   return {
     version,
     pid,
@@ -76,6 +90,7 @@ export function gatewayStatus(sources: StatusSources, clock: Clock): GatewayStat
         .slice(0, MOST_LISTED)
         .map((session) => sessionJson(session, clock)),
     },
+    attached: { total: attached.length, list: attached.toReversed().slice(0, MOST_LISTED) },
   };
 }
 

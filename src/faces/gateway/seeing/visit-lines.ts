@@ -8,12 +8,13 @@ import { duration } from "../../../util/text.ts";
 const MOST_LINES = 10;
 const PERIOD_MS = 10_000;
 
-export type VisitKind = "session" | "client" | "refusal";
+export type VisitKind = "session" | "client" | "command" | "refusal";
 
 /** What lines of a kind that were left out are called. */
 const NOUNS: Readonly<Record<VisitKind, string>> = {
   session: "sessions that began or ended",
   client: "new clients",
+  command: "commands that attached or left",
   refusal: "refused requests",
 };
 
