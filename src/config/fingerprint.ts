@@ -25,6 +25,11 @@ export interface Fingerprint {
 }
 
 interface AgentFingerprint {
+  /** How a command names its tools. */
+  toolNames: { template: string; length?: number };
+  workspace?: string;
+  /** It has servers that run in the process of whoever has the session. */
+  hasSessionServers?: true;
   /** The variables that its servers use. */
   variables: string[];
   /** What means something else in another working directory. */
@@ -138,7 +143,15 @@ function agentFingerprint(agent: AgentConfig, env: Environment, cwd: string): Ag
     ...(shared.length > programs.length ? OF_URLS : []),
     ...namesIn([shared.map(({ target, roots: own }) => [target, own]), roots, networkProxy]),
   ]);
-  const found: AgentFingerprint = { variables: [...variables].toSorted() };
+  const { toolNames: template, toolNameLength: length } = agent;
+  const found: AgentFingerprint = {
+    toolNames: { template, ...(length !== undefined && { length }) },
+    ...(workspace !== undefined && { workspace }),
+    ...(agent.servers.some(({ enabled, scope }) => enabled && scope === "session") && {
+      hasSessionServers: true,
+    }),
+    variables: [...variables].toSorted(),
+  };
   if (workspace !== undefined) return found;
   if (nativeModules.length > 0) {
     return { ...found, inDirectory: "the modules in tools.native run in it" };

@@ -14,7 +14,8 @@ import type { Logger } from "../../model/logger.ts";
 import type { CliContext } from "./context.ts";
 import { approvalPrompt } from "./questions/approve.ts";
 import { elicitationPrompt } from "./questions/elicit.ts";
-import { needsTrust, requireTrust } from "./trust/require-trust.ts";
+import { needsTrust } from "./trust/needs-trust.ts";
+import { requireTrust } from "./trust/require-trust.ts";
 
 /** Without `onApproval` the person at the terminal is asked; where there is none, the call is refused. */
 export interface OpenOptions extends Pick<

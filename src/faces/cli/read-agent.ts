@@ -8,7 +8,8 @@ import { PlugboardError } from "../../model/errors.ts";
 import { checkHome } from "../../state/state-directory.ts";
 import type { CliContext } from "./context.ts";
 import { findSource, loadAgent } from "./open.ts";
-import { needsTrust, requireTrust } from "./trust/require-trust.ts";
+import { needsTrust } from "./trust/needs-trust.ts";
+import { requireTrust } from "./trust/require-trust.ts";
 
 /** Without a configuration there are no servers: the demo is only for people at a terminal. */
 export async function readAgent(context: CliContext): Promise<AgentConfig> {

@@ -6,7 +6,8 @@ import { DEFAULT_AGENT } from "../../model/agent-config.ts";
 import { visible } from "../../util/visible.ts";
 import type { CliContext } from "./context.ts";
 import { findSource } from "./open.ts";
-import { judgeFile, needsTrust } from "./trust/require-trust.ts";
+import { needsTrust } from "./trust/needs-trust.ts";
+import { judgeFile } from "./trust/require-trust.ts";
 
 /**
  * Of a file that nobody has trusted, only the names of the agents are used: its settings could open the gateway to the

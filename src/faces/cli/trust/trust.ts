@@ -11,7 +11,8 @@ import { askLine } from "../terminal/input.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import type { TrustCommand } from "./command.ts";
-import { headline, judgeFile, needsTrust, trustDetails } from "./require-trust.ts";
+import { needsTrust } from "./needs-trust.ts";
+import { headline, judgeFile, trustDetails } from "./require-trust.ts";
 import { visible } from "../../../util/visible.ts";
 
 const FILE_NAME = "plugboard.json";
