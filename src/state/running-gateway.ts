@@ -32,7 +32,7 @@ const MOST_BYTES = 1024 * 1024;
 export function gatewayFile(
   stateDir: string,
   config: string | undefined,
-  kind: "lock" | "json" | "sock" | "log",
+  kind: "lock" | "json" | "log",
 ): string {
   const name = createHash("sha256")
     .update(config ?? "none")

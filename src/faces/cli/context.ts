@@ -50,6 +50,8 @@ export function globalOptions(given: GivenOptions): GlobalOptions {
 }
 
 export interface CliContext {
+  /** The name of the command, as a gateway shows it. */
+  face: string;
   /** The words of the command line, to offer the command again. */
   argv: readonly string[];
   io: CliIo;

@@ -6,7 +6,7 @@ import type { AskCommand } from "./ask/command.ts";
 import type { AuditCommand } from "./audit/command.ts";
 import type { CallCommand, ToolHelpCommand } from "./call/command.ts";
 import type { ContentCommand } from "./content/command.ts";
-import type { DownCommand } from "./control/command.ts";
+import type { DownCommand, RestartCommand } from "./control/command.ts";
 import type { GlobalOptions } from "./context.ts";
 import type { LoginCommand, LogoutCommand } from "./login/command.ts";
 import type { PinsCommand } from "./pins/command.ts";
@@ -35,6 +35,7 @@ export type CliCommand =
   | AcpCommand
   | ServeCommand
   | UpCommand
+  | RestartCommand
   | DownCommand
   | { kind: "demo" };
 

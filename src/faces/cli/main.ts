@@ -106,7 +106,8 @@ async function runWithin(
       write: (line) => screen.note(line),
     });
     const { signal } = lifetime;
-    return await run(command, { argv, io, options, screen, logger, clock, signal });
+    const face = command.kind === "tool-help" ? "call" : command.kind;
+    return await run(command, { face, argv, io, options, screen, logger, clock, signal });
   } catch (error) {
     if (lifetime.exitCode !== undefined) return lifetime.exitCode;
     const exitCode = report(error);
@@ -158,6 +159,8 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
       return (await import("./serve/serve.ts")).runServe(context);
     case "up":
       return (await import("./up/up.ts")).runUp(command, context);
+    case "restart":
+      return (await import("./control/control.ts")).runRestart(command, context);
     case "down":
       return (await import("./control/control.ts")).runDown(context);
     case "demo":

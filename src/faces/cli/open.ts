@@ -11,6 +11,7 @@ import type { Board } from "../../model/board.ts";
 import type { BoardOptions } from "../../model/board-options.ts";
 import { PlugboardError, unknownServer } from "../../model/errors.ts";
 import type { Logger } from "../../model/logger.ts";
+import { attach, type Attachment } from "./attach/attach.ts";
 import type { CliContext } from "./context.ts";
 import { approvalPrompt } from "./questions/approve.ts";
 import { elicitationPrompt } from "./questions/elicit.ts";
@@ -33,6 +34,8 @@ export interface OpenOptions extends Pick<
   about?: string | undefined;
   /** Start servers again that crash, because the command runs for long. */
   restarts?: boolean;
+  /** Do not use the servers of a gateway. */
+  standalone?: boolean;
   /** Changes the configuration for this command. */
   adjust?: (agent: AgentConfig) => AgentConfig | Promise<AgentConfig>;
 }
@@ -41,6 +44,8 @@ export interface OpenedBoard {
   board: Board;
   agent: AgentConfig;
   source: ConfigSource;
+  /** If these are the servers of a gateway. */
+  attachment?: Attachment;
 }
 
 export async function withBoard<Result>(

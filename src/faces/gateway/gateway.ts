@@ -17,7 +17,7 @@ import type { AdmittedCaller } from "./access/admission.ts";
 import type { GatewayAgents, ServedAgent } from "./agents.ts";
 
 /** How long calls may still take once the gateway is told to stop. */
-const DRAIN_MS = 10_000;
+export const DRAIN_MS = 10_000;
 /** How long a connection stays open on which a client may just be sending its next request. */
 const LAST_REQUEST_MS = 1000;
 /** How long a client may take to read its last answer. */

@@ -1,8 +1,12 @@
 // Puts a gateway together and starts it: what it keeps on disk, its agents, who may use it, and what an operator sees.
 // Read this file first.
 
-import { randomBytes, randomUUID } from "node:crypto";
+import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname } from "node:path";
+import { newChannelAddress } from "../../channel/address.ts";
+import { type ChannelHost, type ServedChannel, serveChannel } from "../../channel/serve-channel.ts";
 import type { Fingerprint } from "../../config/fingerprint.ts";
 import { placeOf } from "../../config/find.ts";
 import { type ClientBoardOptions, openClientBoard } from "../../endpoint/client-board.ts";
@@ -18,17 +22,22 @@ import type { SharedState } from "../../model/shared-state.ts";
 import { openFileState } from "../../state/files/open.ts";
 import { tryLock } from "../../state/lock.ts";
 import { gatewayFile, noteGateway } from "../../state/running-gateway.ts";
-import { type Clock, within } from "../../util/clock.ts";
+import { type Clock, pause, within } from "../../util/clock.ts";
+import { duration, plural } from "../../util/text.ts";
 import { packageVersion } from "../../util/version.ts";
 import { Access, type AccessOptions } from "./access/access.ts";
 import { readTls } from "./access/tls.ts";
 import { admitRequests } from "./admit.ts";
 import { GatewayAgents } from "./agents.ts";
-import { Gateway } from "./gateway.ts";
+import { DRAIN_MS, Gateway } from "./gateway.ts";
 import { Seeing } from "./seeing/seeing.ts";
 
 /** How long sending the last spans may take. */
 const FLUSH_MS = 2000;
+/** How often a gateway that stops looks whether attached commands still wait for something. */
+const LOOK_MS = 20;
+
+const NEVER = new AbortController().signal;
 
 export interface OpenGatewayOptions extends Omit<ClientBoardOptions, "state"> {
   settings: GatewaySettings;
@@ -47,6 +56,8 @@ export interface OpenGatewayOptions extends Omit<ClientBoardOptions, "state"> {
   http?: boolean;
   /** A command started it. */
   background?: boolean;
+  /** Somebody uses one of its boards over the channel. Returns what is called when they no longer do. */
+  onAttached?: () => () => void;
   network: AccessOptions["network"];
   clock: Clock;
 }
@@ -74,10 +85,12 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
   const { settings, agentIds, readAgent, defaultAgent, configFile } = options;
   const { stateDir, clock, logger } = options;
   const config = configFile === undefined ? undefined : await placeOf(configFile);
+  const noteFile = gatewayFile(stateDir, config, "json");
   const unlock = await tryLock(gatewayFile(stateDir, config, "lock"));
   if (unlock === undefined) throw alreadyRuns(configFile);
   /** What has to be undone at the end, the last first. */
   const undo: (() => Promise<void>)[] = [unlock];
+  let closing: Promise<void> | undefined;
   const undoAll = async (): Promise<void> => {
     // One step that fails must not keep the others from running.
     for (const step of undo.toReversed()) {
@@ -137,20 +150,53 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
       await noting?.catch(() => {});
       await removeNote?.();
     });
-    // Closed before its note is removed: while it stops, status must not take it for one that does not run.
-    const address =
-      options.http === false
-        ? undefined
-        : await openHttp(options, { state, seeing, sealer, agents, undo });
+    let http: ListeningHttp | undefined;
+    let channel: ServedChannel | undefined;
+    // Before its note is removed: while it stops, status must not take it for one that does not run.
+    undo.push(async () => {
+      channel?.drain();
+      await Promise.all([http?.gateway.close(), channel && drained(channel, options)]);
+      await channel?.close();
+    });
+    if (options.http !== false) {
+      http = await openHttp(options, { state, seeing, sealer, agents, undo });
+    }
+    const address = newChannelAddress({
+      directory: dirname(noteFile),
+      // A directory for all homes of the user is used where the home's path is too long.
+      name: createHash("sha256").update(noteFile).digest("hex").slice(0, 16),
+      platform: process.platform,
+      tmpdir: tmpdir(),
+      uid: process.getuid?.(),
+    });
+    const host: ChannelHost = {
+      boardOf: async (id) => (await agents.find(id))?.board,
+      reload: async () => {
+        throw new PlugboardError("UNSUPPORTED", "this gateway cannot be reloaded");
+      },
+      stop: () => options.onStop?.(),
+      status: () => seeing.status(),
+      attached: (face) => {
+        const gone = [seeing.attached(face), options.onAttached?.()];
+        return () => gone.forEach((each) => each?.());
+      },
+    };
+    channel = await serveChannel({ ...address, host, clock, logger });
+    seeing.show({
+      isReady: () => closing === undefined,
+      inFlight: () => (http?.gateway.inFlight ?? 0) + (channel?.inFlight ?? 0),
+      ...(http && { traffic: () => http.gateway.traffic, sessions: http.sessions }),
+    });
     const note = async (applied?: string): Promise<void> => {
       const fingerprint = await options.fingerprint?.(applied);
       removeNote = await noteGateway(stateDir, {
         pid: process.pid,
         since: seeing.since,
         version: packageVersion(),
+        channel: address,
         ...(config !== undefined && { config }),
-        ...(address && { url: localUrl(address, settings) }),
-        ...(address && settings.tls && { certificate: settings.tls.cert }),
+        ...(http && { url: localUrl(http.address, settings) }),
+        ...(http && settings.tls && { certificate: settings.tls.cert }),
         ...(options.background && { background: true }),
         ...(fingerprint && { fingerprint }),
       });
@@ -163,11 +209,10 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
     });
     // One in the background opens a board when somebody attaches to it.
     if (!options.background) await agents.find(defaultAgent);
-    let closing: Promise<void> | undefined;
     return {
-      ...(address && {
+      ...(http && {
         http: {
-          url: `${urlOf(address, settings)}/mcp`,
+          url: `${urlOf(http.address, settings)}/mcp`,
           tokenFile: state.tokens.defaultFile,
         },
       }),
@@ -193,11 +238,33 @@ interface GatewayParts {
   undo: (() => Promise<void>)[];
 }
 
+interface ListeningHttp {
+  gateway: Gateway;
+  sessions: Sessions;
+  address: AddressInfo;
+}
+
+/** Resolves when no attached command waits for anything, or the time for that is over. */
+async function drained(
+  channel: ServedChannel,
+  { clock, logger }: Pick<OpenGatewayOptions, "clock" | "logger">,
+): Promise<void> {
+  const deadline = clock.monotonic() + DRAIN_MS;
+  if (channel.inFlight > 0) {
+    const calls = plural(channel.inFlight, "call");
+    logger.warn(`stopping: waits up to ${duration(DRAIN_MS)} for ${calls} of attached commands`);
+  }
+  while (channel.inFlight > 0 && clock.monotonic() < deadline) await pause(clock, LOOK_MS, NEVER);
+  if (channel.inFlight === 0) return;
+  const calls = plural(channel.inFlight, "call");
+  logger.warn(`${calls} of attached commands did not end in time and may have taken effect`);
+}
+
 /** Listens for MCP clients. */
 async function openHttp(
   { settings, agentIds, defaultAgent, network, clock, logger }: OpenGatewayOptions,
   { state, seeing, sealer, agents, undo }: GatewayParts,
-): Promise<AddressInfo> {
+): Promise<ListeningHttp> {
   const { tokens } = state;
   await tokens.ensureDefault();
   const isGone = (caller: string): boolean =>
@@ -246,10 +313,7 @@ async function openHttp(
     clock,
     logger,
   });
-  seeing.show(gateway, sessions);
-  const address = await gateway.listen();
-  undo.push(() => gateway.close());
-  return address;
+  return { gateway, sessions, address: await gateway.listen() };
 }
 
 function urlOf({ address, port }: AddressInfo, { tls, publicUrl }: GatewaySettings): string {

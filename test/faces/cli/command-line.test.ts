@@ -38,6 +38,8 @@ describe("a command line asks for", () => {
       { kind: "tools", query: [], server: "x", refresh: true, long: true, all: false },
     ],
     [["tools", "--schema"], { kind: "tools", query: [], refresh: false, long: true, all: false }],
+    [["restart", "s"], { kind: "restart", server: "s" }],
+    [["down"], { kind: "down" }],
     [["call", "t"], { kind: "call", tool: "t", args: [], yes: false }],
     [["call", "t", "--yes"], { kind: "call", tool: "t", args: [], yes: true }],
     [["call", "t", "--help"], { kind: "tool-help", tool: "t" }],

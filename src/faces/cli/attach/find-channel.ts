@@ -32,7 +32,7 @@ export interface Attachable extends RunningGateway {
 export type FoundChannel =
   | { kind: "attach"; gateway: Attachable }
   /** With a reason if there is a gateway. A person should see it: its servers now run twice. */
-  | { kind: "standalone"; reason?: string };
+  | { kind: "standalone"; reason?: string; differs?: Difference };
 
 type FindContext = Pick<CliContext, "io" | "options" | "clock" | "signal">;
 
@@ -46,9 +46,10 @@ export async function findChannel(
   if (options.standalone || source.kind !== "file") return { kind: "standalone" };
   const gateway = await runningGateway(source, context);
   if (gateway === undefined) return { kind: "standalone" };
-  const apart = (why: string, remedy: string): FoundChannel => ({
+  const apart = (why: string, remedy: string, differs?: Difference): FoundChannel => ({
     kind: "standalone",
     reason: standaloneReason(gateway, why, remedy),
+    ...(differs && { differs }),
   });
   const restart = "to share its servers, start the gateway again";
   const version = packageVersion();
@@ -62,7 +63,7 @@ export async function findChannel(
   if (found === undefined) return apart("it does not let other commands attach", restart);
   const differs = difference(found.gateway.fingerprint, { ...here, file: found.file });
   if (differs === undefined) return { kind: "attach", gateway: found.gateway };
-  return apart(...explain(differs, source.path));
+  return apart(...explain(differs, source.path), differs);
 }
 
 /** The gateway that runs for a configuration, whatever it was started with. */

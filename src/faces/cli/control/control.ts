@@ -1,20 +1,58 @@
-// `plugboard down`: stops the gateway that runs for the configuration.
+// `plugboard restart` and `plugboard down`: tell the gateway that runs for the configuration what to do.
 
 import { plugboardHome } from "../../../config/home.ts";
+import { DEFAULT_AGENT } from "../../../model/agent-config.ts";
 import { PlugboardError } from "../../../model/errors.ts";
+import { stateToJson } from "../../../model/server-state.ts";
 import { tryLock } from "../../../state/lock.ts";
 import { gatewayFile, type RunningGateway } from "../../../state/running-gateway.ts";
 import { pause } from "../../../util/clock.ts";
 import { signalProcess } from "../../../util/signal.ts";
+import { plural } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
+import { connectTo, withLink } from "../attach/connect.ts";
 import { runningGateway } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
+import { untilInterrupted } from "../lifetime.ts";
 import { findSource } from "../open.ts";
+import type { RestartCommand } from "./command.ts";
 
 /** Calls in flight have 10 seconds to finish, and the servers some more to stop. */
 const LONGEST_STOP_MS = 30_000;
+/** After this long, the person is told what is being waited for. */
+const PATIENCE_MS = 1500;
 const LOOK_MS = 50;
+
+/** The same for every command of this user: what it was started with does not matter. */
+export async function runRestart({ server }: RestartCommand, context: CliContext): Promise<number> {
+  const { screen, options, clock, io, signal } = context;
+  const source = findSource(context);
+  const gateway = await runningGateway(source, context);
+  if (gateway === undefined) {
+    const which = source.kind === "file" ? ` for ${visible(source.path)}` : "";
+    throw new PlugboardError("SERVER_UNAVAILABLE", `no gateway is running${which}`, {
+      hint: "other commands start their servers anew each time, so there is nothing to restart",
+    });
+  }
+  const status = await withLink(gateway, "restart", context, async (link) => {
+    const { RemoteSession } = await import("../../../channel/remote-session.ts");
+    const session = await RemoteSession.open(link, {
+      agent: options.agent ?? DEFAULT_AGENT,
+      options: { cwd: io.cwd },
+      lists: false,
+      of: "board",
+      logger: context.logger,
+    });
+    return untilInterrupted(session.restartShared(server), signal);
+  });
+  const { state, tools } = status;
+  const isReady = state.kind === "ready";
+  if (options.json) screen.json({ server, state: stateToJson(state) });
+  else if (isReady) screen.lines([`restarted ${server}: ${plural(tools, "tool")}`]);
+  else screen.lines([`restarted ${server}, but it is ${state.kind}`]);
+  return isReady ? EXIT.ok : EXIT.unavailable;
+}
 
 /** Succeeds if none runs: then it is as you wanted it. */
 export async function runDown(context: CliContext): Promise<number> {
@@ -27,28 +65,50 @@ export async function runDown(context: CliContext): Promise<number> {
     else screen.lines([`no gateway is running${which}`]);
     return EXIT.ok;
   }
-  signalProcess(gateway.pid, "SIGTERM");
-  await untilStopped(gateway, context);
+  await stopGateway(gateway, "down", context);
   if (options.json) screen.json({ stopped: true, pid: gateway.pid });
   else screen.lines([`the gateway (pid ${gateway.pid}) has stopped`]);
   return EXIT.ok;
 }
 
+/** Resolves when the gateway and its servers are gone. `face` is the command that wants it. */
+export async function stopGateway(
+  gateway: RunningGateway,
+  face: string,
+  context: CliContext,
+): Promise<void> {
+  try {
+    const link = await connectTo(gateway, face, context);
+    await link.request("gateway/stop", {});
+    link.close();
+  } catch (error) {
+    // One that hangs, or is of a version with another channel.
+    if (signalProcess(gateway.pid, "SIGTERM") !== "sent") throw error;
+  }
+  await untilStopped(gateway, context);
+}
+
 /** Its lock is the last thing that a gateway gives up. */
 async function untilStopped(
   { config, pid }: RunningGateway,
-  { io, clock, signal }: CliContext,
+  { io, clock, signal, screen }: CliContext,
 ): Promise<void> {
   const lock = gatewayFile(plugboardHome(io.env, io.homedir), config, "lock");
-  const deadline = clock.monotonic() + LONGEST_STOP_MS;
+  const began = clock.monotonic();
+  let wasTold = false;
   for (;;) {
     const unlock = await tryLock(lock);
     if (unlock !== undefined) return unlock();
     if (signal.aborted) throw new PlugboardError("CANCELLED", "interrupted");
-    if (clock.monotonic() > deadline) {
+    const waited = clock.monotonic() - began;
+    if (waited > LONGEST_STOP_MS) {
       throw new PlugboardError("TIMEOUT", `the gateway (pid ${pid}) has not stopped yet`, {
         hint: `to end it at once: kill -9 ${pid}`,
       });
+    }
+    if (waited > PATIENCE_MS && !wasTold) {
+      wasTold = true;
+      screen.note("plugboard: the gateway lets calls in flight finish");
     }
     await pause(clock, LOOK_MS, signal);
   }

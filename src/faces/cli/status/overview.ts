@@ -10,6 +10,8 @@ import { CHARACTERS_PER_TOKEN, tokenCount } from "../../../util/tokens.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { type OpenedBoard, withBoard } from "../open.ts";
+import type { GatewayStatus } from "../../gateway/seeing/status.ts";
+import { attachedNames, readStatus } from "./running-gateway.ts";
 import { stateCell, stateNotes } from "./server-state.ts";
 import { ruleLines } from "./rules.ts";
 import { untilStarted } from "./starting.ts";
@@ -22,12 +24,13 @@ export async function runOverview(context: CliContext): Promise<number> {
   return withBoard(context, { start: "eager", showsRules: true }, async (opened) => {
     await untilStarted(opened.board, context, opened.agent.startupWait);
     const readyMs = clock.monotonic() - began;
+    const gateway = opened.attachment && (await readStatus(opened.attachment.link));
     if (options.json) {
-      screen.json(overviewJson(opened, readyMs));
+      screen.json(overviewJson(opened, gateway, readyMs));
       return EXIT.ok;
     }
     const lines = [
-      heading(opened, context),
+      heading(opened, gateway, context),
       "",
       ...overviewTable(opened.board, context, readyMs),
       ...ruleLines(opened.board.unmatchedRules(), screen.terminal),
@@ -90,11 +93,26 @@ function totalsLine(
   return [...counts, tokens, end].join(", ");
 }
 
-function heading({ agent, source }: OpenedBoard, { screen }: CliContext): string {
+function heading(
+  { agent, source }: OpenedBoard,
+  gateway: GatewayStatus | undefined,
+  { screen, clock }: CliContext,
+): string {
   const { paint } = screen.terminal.out;
   const from = source.kind === "demo" ? "the built-in demo" : source.path;
   const name = agent.agentId === "default" ? "" : `, agent ${agent.agentId}`;
-  return paint("dim", `${from}${name}`);
+  const whose =
+    gateway === undefined ? "servers started for this command" : gatewayWords(gateway, clock.now());
+  return paint("dim", `${from}${name}${source.kind === "demo" ? "" : `, ${whose}`}`);
+}
+
+/** `the servers of the gateway (pid 4711, for 2 h); attached: acp (pid 5012)` */
+function gatewayWords({ pid, since, attached }: GatewayStatus, now: number): string {
+  const words = `the servers of the gateway (pid ${pid}, for ${duration(now - since)})`;
+  // This command is attached itself, and does not count.
+  const list = attached.list.filter((each) => each.pid !== process.pid);
+  const total = attached.total - (attached.list.length - list.length);
+  return total === 0 ? words : `${words}; attached: ${attachedNames({ total, list })}`;
 }
 
 function demoHints(): string[] {
@@ -118,13 +136,20 @@ export const EXAMPLE_CONFIG: readonly string[] = [
   `} } } } }`,
 ];
 
-function overviewJson({ board, agent, source }: OpenedBoard, readyMs: number): object {
+function overviewJson(
+  { board, agent, source }: OpenedBoard,
+  gateway: GatewayStatus | undefined,
+  readyMs: number,
+): object {
   const tools = board.tools();
   const servers = board.status();
   return {
     config:
       source.kind === "demo" ? { source: "demo" } : { source: source.from, file: source.path },
     agent: agent.agentId,
+    ...(gateway && {
+      gateway: { pid: gateway.pid, since: gateway.since, attached: gateway.attached },
+    }),
     servers: servers.map((server) => {
       const own = toolsOf(server, tools);
       return {

@@ -1,25 +1,16 @@
 // `plugboard status` while a gateway runs for the same configuration: asks it, instead of starting every server again.
 
-import { randomBytes } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { request as httpRequest } from "node:http";
-import { request as httpsRequest, type RequestOptions } from "node:https";
-import { plugboardHome } from "../../../config/home.ts";
+import type { Link } from "../../../channel/link.ts";
 import { PlugboardError } from "../../../model/errors.ts";
-import { TokenFiles } from "../../../state/files/token-files.ts";
-import type { RunningGateway } from "../../../state/running-gateway.ts";
-import { hasErrorCode } from "../../../util/error-code.ts";
 import { errorMessage } from "../../../util/error-message.ts";
-import { byteSize, duration, oneLine, plural } from "../../../util/text.ts";
-import type { GatewayStatus } from "../../gateway/seeing/status.ts";
+import { duration, oneLine, plural } from "../../../util/text.ts";
+import type { AttachedCommand, GatewayStatus } from "../../gateway/seeing/status.ts";
+import { withLink } from "../attach/connect.ts";
 import { runningGateway } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
 import { findSource } from "../open.ts";
 import { type Column, renderTable } from "../terminal/table.ts";
 import type { OutputView } from "../terminal/terminal.ts";
-
-const PATIENCE_MS = 5000;
-const MOST_BYTES = 64 * 1024 * 1024;
 
 /** What a gateway says about itself, and where it was asked. */
 export interface AnsweringGateway extends GatewayStatus {
@@ -28,85 +19,37 @@ export interface AnsweringGateway extends GatewayStatus {
 
 /** Undefined if none runs, or if it cannot be asked; then a note says why. */
 export async function askGateway(context: CliContext): Promise<AnsweringGateway | undefined> {
-  const { io, clock, screen } = context;
-  const stateDir = plugboardHome(io.env, io.homedir);
+  const { screen, options } = context;
+  if (options.standalone) return undefined;
   const gateway = await runningGateway(findSource(context), context);
-  if (gateway?.url === undefined) return undefined;
+  if (gateway === undefined) return undefined;
   try {
-    const tokens = new TokenFiles({ stateDir, clock, random: randomBytes });
-    const token = (await readFile(tokens.defaultFile, "utf8")).trim();
-    const status = await readStatus(gateway, token, context.signal);
-    if (isStatus(status)) return { ...status, url: gateway.url };
-    throw new Error("its answer is not understood; it may be another version");
+    const status = await withLink(gateway, "status", context, readStatus);
+    return { ...status, ...(gateway.url !== undefined && { url: gateway.url }) };
   } catch (error) {
-    const reason = hasErrorCode(error, "ECONNREFUSED")
-      ? `nothing listens on ${gateway.url} any more, so it may be stopping`
-      : oneLine(errorMessage(error), 200);
+    const reason = oneLine(errorMessage(error), 200);
     screen.note(`plugboard: the gateway (pid ${gateway.pid}) could not be asked: ${reason}`);
     screen.note("These are not its servers; they were started for this command:");
     return undefined;
   }
 }
 
-async function readStatus(
-  { url = "", certificate }: RunningGateway,
-  token: string,
-  signal: AbortSignal,
-): Promise<unknown> {
-  const tls: RequestOptions =
-    certificate === undefined
-      ? {}
-      : {
-          ca: await readFile(certificate),
-          // Only this very certificate is trusted, so its issuer and the name in it need no check.
-          allowPartialTrustChain: true,
-          checkServerIdentity: () => undefined,
-        };
-  const send = url.startsWith("https:") ? httpsRequest : httpRequest;
-  return new Promise((resolve, reject) => {
-    const request = send(`${url}/api/status`, {
-      ...tls,
-      // A connection in a pool would keep the command from ending.
-      agent: false,
-      headers: { Authorization: `Bearer ${token}` },
-      signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]),
-    });
-    request.once("error", reject);
-    request.once("response", (response) => {
-      const chunks: Buffer[] = [];
-      let size = 0;
-      response.on("data", (chunk: Buffer) => {
-        size += chunk.length;
-        chunks.push(chunk);
-        if (size > MOST_BYTES) {
-          response.destroy(new Error(`its answer is larger than ${byteSize(MOST_BYTES)}`));
-        }
-      });
-      response.once("error", reject);
-      response.once("end", () => {
-        const text = Buffer.concat(chunks).toString();
-        if (response.statusCode !== 200) {
-          return reject(new Error(`it answered with status ${response.statusCode}`));
-        }
-        try {
-          resolve(withErrors(JSON.parse(text)));
-        } catch (error) {
-          reject(error);
-        }
-      });
-    });
-    request.end();
-  });
+export async function readStatus(link: Link): Promise<GatewayStatus> {
+  const status = withErrors(await link.request("gateway/status", {}));
+  if (isStatus(status)) return status;
+  throw new PlugboardError("PROTOCOL", "its answer is not understood");
 }
 
 function isStatus(value: unknown): value is GatewayStatus {
-  const { pid, since, agents, clients, sessions } = (value ?? {}) as Partial<GatewayStatus>;
+  const { pid, since, agents, clients, sessions, attached } = (value ??
+    {}) as Partial<GatewayStatus>;
   return (
     typeof pid === "number" &&
     typeof since === "number" &&
     Array.isArray(agents) &&
     Array.isArray(clients?.list) &&
-    Array.isArray(sessions?.list)
+    Array.isArray(sessions?.list) &&
+    Array.isArray(attached?.list)
   );
 }
 
@@ -127,13 +70,54 @@ export function gatewayLine(
   { url, pid, since, state, clients, sessions }: AnsweringGateway,
   now: number,
 ): string {
-  const where = url === undefined ? "runs" : `runs at ${url}/mcp`;
+  const where = url === undefined ? "runs in the background" : `runs at ${url}/mcp`;
   const what = state === "stopping" ? "is stopping" : where;
-  return (
-    `The gateway ${what} (pid ${pid}, for ${duration(now - since)}), with ` +
-    `${plural(clients.present, "client")} and ${plural(sessions.total, "session")}.`
-  );
+  const line = `The gateway ${what} (pid ${pid}, for ${duration(now - since)})`;
+  if (url === undefined) return `${line}.`;
+  const counts = [plural(clients.present, "client"), plural(sessions.total, "session")];
+  return `${line}, with ${counts.join(" and ")}.`;
 }
+
+const ATTACHED_COLUMNS: readonly Column[] = [
+  { title: "attached", min: 8 },
+  { title: "pid", align: "right" },
+  { title: "agent" },
+  { title: "for", align: "right" },
+  { title: "directory", min: 12 },
+];
+
+/** A row for each command that uses the gateway's servers, the latest first. */
+export function attachedLines(
+  { attached }: GatewayStatus,
+  now: number,
+  { width, paint }: OutputView,
+): string[] {
+  if (attached.list.length === 0) return [];
+  const rows = attached.list.map(({ face, pid, agent = "", since, cwd }) => ({
+    cells: [
+      { text: face, tone: "bold" as const },
+      String(pid),
+      agent,
+      duration(now - since),
+      { text: cwd, tone: "dim" as const },
+    ],
+  }));
+  return ["", ...renderTable(ATTACHED_COLUMNS, rows, { width, paint })];
+}
+
+/** `acp (pid 12), serve (pid 13) and 4 more` */
+export function attachedNames({ total, list }: GatewayStatus["attached"]): string {
+  const named = list.slice(0, MOST_NAMED).map(nameOf);
+  const more = total - named.length;
+  return `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+function nameOf({ face, pid }: AttachedCommand): string {
+  return `${face} (pid ${pid})`;
+}
+
+/** How many attached commands are named on one line. */
+const MOST_NAMED = 5;
 
 const CLIENT_COLUMNS: readonly Column[] = [
   { title: "client", min: 12 },

@@ -11,7 +11,13 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { withBoard } from "../open.ts";
 import { commandsApart } from "../offered-command.ts";
-import { type AnsweringGateway, askGateway, clientLines, gatewayLine } from "./running-gateway.ts";
+import {
+  type AnsweringGateway,
+  askGateway,
+  attachedLines,
+  clientLines,
+  gatewayLine,
+} from "./running-gateway.ts";
 import { serverPage } from "./server-page.ts";
 import { stateCell, stateNotes } from "./server-state.ts";
 import { ruleLines } from "./rules.ts";
@@ -69,6 +75,7 @@ function showGateway(
   else if (isOpen) screen.lines(["no servers are configured"]);
   else screen.lines([`nobody has asked for the agent '${id}' yet; its servers start then`]);
   screen.lines(clientLines(gateway, now, out));
+  screen.lines(attachedLines(gateway, now, out));
   return true;
 }
 
@@ -86,7 +93,7 @@ async function showOwnBoard(server: string | undefined, context: CliContext): Pr
   const { screen, options, clock } = context;
   return withBoard(
     context,
-    { start: "eager", server, showsRules: true },
+    { start: "eager", server, showsRules: true, standalone: true },
     async ({ board, agent }) => {
       await untilStarted(board, context, agent.startupWait);
       const servers = statusFor(agent, board);
@@ -105,6 +112,10 @@ async function showOwnBoard(server: string | undefined, context: CliContext): Pr
           .unmatchedRules()
           .filter(({ restricts, servers: named = [] }) => !restricts || named.length === 0);
         screen.lines(ruleLines(rules, screen.terminal));
+      }
+      if (!options.json && servers.length > 0) {
+        const { paint } = screen.terminal.out;
+        screen.lines(["", paint("dim", "These servers were started for this command.")]);
       }
       return EXIT.ok;
     },

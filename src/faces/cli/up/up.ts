@@ -13,13 +13,16 @@ import {
   type OpenedGateway,
   type OpenGatewayOptions,
 } from "../../gateway/open-gateway.ts";
+import { runningGateway } from "../attach/find-channel.ts";
 import { gatewayFingerprint } from "../attach/gateway-fingerprint.ts";
 import type { CliContext } from "../context.ts";
+import { stopGateway } from "../control/control.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSource } from "../open.ts";
 import { readAgent } from "../read-agent.ts";
 import { readGateway } from "../read-gateway.ts";
 import { logInBackground, openUnlessRunning, tellReady } from "../keep-alive/background.ts";
+import { IdleEnd } from "../keep-alive/idle-end.ts";
 import type { UpCommand } from "./command.ts";
 import { liveView } from "./live-view.ts";
 
@@ -39,6 +42,11 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
   // An agent that does not exist is an error here, and not with the first request.
   if (options.agent !== undefined) await readAgent(context);
   const config = await readGateway(context);
+  const running = await runningGateway(source, context);
+  if (running?.background && !command.background) {
+    say(`This gateway takes the place of the one in the background (pid ${running.pid})`);
+    await stopGateway(running, "up", context);
+  }
   const readOne = (id: string): Promise<AgentConfig> =>
     readAgent({ ...context, options: { ...options, agent: id } });
   /** Aborted by `plugboard down`. */
@@ -46,6 +54,9 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
   const { background } = command;
   const place = source.kind === "file" ? await placeOf(source.path) : undefined;
   if (background) logInBackground(place, context);
+  const idle = background
+    ? new IdleEnd(clock, config.settings.idleTimeout, () => stopping.abort())
+    : undefined;
   const gatewayOptions: OpenGatewayOptions = {
     settings: withOptions(config.settings, command),
     agentIds: config.agentIds,
@@ -61,6 +72,7 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
     // Servers that nobody has used yet need not run for the one that is kept alive.
     ...(background && { http: false, background, start: "none" }),
+    ...(idle && { onAttached: () => idle.attached() }),
     clock,
     logger,
   };
@@ -81,6 +93,7 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     }
   }
   await aborted(AbortSignal.any([signal, stopping.signal]));
+  idle?.stop();
   await gateway.close();
   // Until here the view shows what the gateway still waits for.
   view.stop();

@@ -21,9 +21,12 @@ import { VisitLines } from "./visit-lines.ts";
 
 /** What is shown of the gateway itself. */
 export interface ShownGateway {
-  readonly isReady: boolean;
-  readonly inFlight: number;
-  readonly traffic: { connections: number; bytesIn: number; bytesOut: number };
+  isReady: () => boolean;
+  /** Requests that are being answered. */
+  inFlight: () => number;
+  /** With HTTP. */
+  traffic?: () => { connections: number; bytesIn: number; bytesOut: number };
+  sessions?: { list(): readonly Session[]; readonly size: number };
 }
 
 export interface SeeingOptions {
@@ -97,7 +100,6 @@ export class Seeing {
   readonly #responses = new Map<string, { route: string; status: number; count: number }>();
   readonly #refusals = new Map<string, number>();
   #gateway: ShownGateway | undefined;
-  #sessions: { list(): readonly Session[]; readonly size: number } | undefined;
 
   constructor(options: SeeingOptions) {
     const { clock, logger, version } = options;
@@ -114,11 +116,11 @@ export class Seeing {
       version,
       startedAt: this.since / 1000,
       servers: this.servers(),
-      sessions: this.#sessions?.size ?? 0,
+      sessions: this.#gateway?.sessions?.size ?? 0,
       clients: this.clients.present,
       attached: this.#attached.size,
-      inFlight: this.#gateway?.inFlight ?? 0,
-      ...(this.#gateway?.traffic ?? { connections: 0, bytesIn: 0, bytesOut: 0 }),
+      inFlight: this.#gateway?.inFlight() ?? 0,
+      ...(this.#gateway?.traffic?.() ?? { connections: 0, bytesIn: 0, bytesOut: 0 }),
       responses: [...this.#responses.values()],
       refusals: this.#refusals,
     }));
@@ -130,12 +132,8 @@ export class Seeing {
   }
 
   /** Says what to show. The gateway and its sessions are made after this object. */
-  show(
-    gateway: ShownGateway,
-    sessions: { list(): readonly Session[]; readonly size: number },
-  ): void {
+  show(gateway: ShownGateway): void {
     this.#gateway = gateway;
-    this.#sessions = sessions;
   }
 
   /** Watches an agent's board. Returns a function that ends it. */
@@ -170,11 +168,11 @@ export class Seeing {
         pid,
         since: this.since,
         config,
-        isReady: this.#gateway?.isReady ?? true,
+        isReady: this.#gateway?.isReady() ?? true,
         agents: [...ids].map((id) => ({ id, servers: this.#boards.get(id)?.status() })),
         clients: this.clients.list(),
         present: this.clients.present,
-        sessions: this.#sessions?.list() ?? [],
+        sessions: this.#gateway?.sessions?.list() ?? [],
         attached: [...this.#attached],
       },
       clock,
@@ -203,7 +201,7 @@ export class Seeing {
     const command = { face, pid, cwd, ...(agent !== undefined && { agent }), since };
     const say = (change: "attached" | "left"): void => {
       this.events.add("command", { change, face, pid, agent });
-      const name = `plugboard ${oneLine(face, 50)}`;
+      const name = face === "overview" ? "plugboard" : `plugboard ${oneLine(face, 50)}`;
       this.#lines.say("command", `${change}: ${name}`, { pid, agent });
     };
     this.#attached.add(command);

@@ -18,7 +18,9 @@ describe("plugboard", () => {
     const { code, stdout } = await scratch.run([]);
     const [head, , titles, ...lines] = stdout.split("\n");
     expect(code).toBe(0);
-    expect(head).toBe(join(scratch.directory, "servers.json"));
+    expect(head).toBe(
+      `${join(scratch.directory, "servers.json")}, servers started for this command`,
+    );
     expect(titles).toMatch(/^server +state +tools +start +prompt tokens$/);
     expect(lines[0]).toMatch(/^echo +✓ ready +11 +[\d.]+ m?s +~\d+$/);
     expect(lines[1]).toMatch(/^missing +✗ failed$/);
@@ -118,7 +120,7 @@ describe("plugboard", () => {
       },
     });
     const { stdout } = await scratch.run(["--config", file, "--agent", "quiet"]);
-    expect(stdout.split("\n")[0]).toBe(`${file}, agent quiet`);
+    expect(stdout.split("\n")[0]).toBe(`${file}, agent quiet, servers started for this command`);
     expect(stdout).toContain("echo    ○ disabled");
   });
 

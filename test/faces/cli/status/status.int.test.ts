@@ -53,6 +53,8 @@ describe("plugboard status", () => {
       `! ${rule("ecco/*", "ownerOnly", ": there is no such server; did you mean echo/*?")}`,
       `! ${rule("crahs", "ownerOnly", "; did you mean echo/crash?")}`,
       "",
+      "These servers were started for this command.",
+      "",
     ]);
     expect(all.stderr).not.toContain("crahs");
     const one = await scratch.run(["status", "echo", "--config", file]);

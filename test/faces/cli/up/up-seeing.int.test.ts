@@ -285,12 +285,13 @@ describe("plugboard up", () => {
     const { stop } = await up();
     await stop();
     const file = gatewayFile(home, join(scratch.directory, "servers.json"), "json");
-    const note = { pid: 1, url: "http://127.0.0.1:9", since: 1 };
+    const channel = { path: join(home, "gateway", "none.sock"), key: "k" };
+    const note = { pid: 1, url: "http://127.0.0.1:9", since: 1, channel };
     // It runs, but is not to be reached.
     writeFileSync(file, JSON.stringify({ ...note, owner: "somewhere else" }));
     const lost = await scratch.run(["status"]);
     expect(lost.stderr).toContain(
-      "plugboard: the gateway (pid 1) could not be asked: nothing listens on ",
+      "plugboard: the gateway (pid 1) could not be asked: no gateway listens at ",
     );
     expect(lost.stdout).toMatch(/^server +state/);
     // It belongs to a process that has ended.

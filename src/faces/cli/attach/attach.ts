@@ -1,0 +1,87 @@
+// Attaches a command to the gateway that runs for its configuration, finds it again when it was restarted, and tells a
+// person what happens.
+
+import type { Link } from "../../../channel/link.ts";
+import type { ConfigSource } from "../../../config/find.ts";
+import { errorMessage } from "../../../util/error-message.ts";
+import { oneLine } from "../../../util/text.ts";
+import type { CliContext } from "../context.ts";
+import { connectTo } from "./connect.ts";
+import {
+  type Attachable,
+  findChannel,
+  type FoundChannel,
+  standaloneReason,
+} from "./find-channel.ts";
+
+export interface Attachment {
+  gateway: Attachable;
+  link: Link;
+  /** The link to the gateway that runs now, if it still has the same servers. Does not reject. */
+  reattach: () => Promise<Link | undefined>;
+  onLost: (message: string) => void;
+}
+
+export interface AttachOptions {
+  /** The PATH of the command's programs, if that is not the one it was started with. */
+  programPath?: Promise<string | undefined>;
+}
+
+/** Undefined if the command stands alone. Says why, where a gateway runs. */
+export async function attach(
+  source: ConfigSource,
+  context: CliContext,
+  options: AttachOptions = {},
+): Promise<Attachment | undefined> {
+  const { logger, face } = context;
+  const found = await findFor(source, context, options);
+  if (found.kind === "standalone") {
+    if (found.reason !== undefined) logger.warn(found.reason);
+    return undefined;
+  }
+  const { gateway } = found;
+  try {
+    const link = await connectTo(gateway, face, context);
+    return {
+      gateway,
+      link,
+      reattach: () => reattach(source, context, options),
+      onLost: (message) => logger.warn(message),
+    };
+  } catch (error) {
+    const why = oneLine(errorMessage(error), 200);
+    logger.warn(standaloneReason(gateway, why, "to see the gateway: plugboard status"));
+    return undefined;
+  }
+}
+
+async function reattach(
+  source: ConfigSource,
+  context: CliContext,
+  options: AttachOptions,
+): Promise<Link | undefined> {
+  try {
+    const found = await findFor(source, context, options);
+    return found.kind === "attach"
+      ? await connectTo(found.gateway, context.face, context)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** With the PATH that the command has, or else with the one that its programs get. */
+async function findFor(
+  source: ConfigSource,
+  context: CliContext,
+  { programPath }: AttachOptions,
+): Promise<FoundChannel> {
+  const found = await findChannel(source, context);
+  const isPath =
+    found.kind === "standalone" &&
+    found.differs?.kind === "variable" &&
+    found.differs.name === "PATH";
+  const path = isPath ? await programPath : undefined;
+  if (path === undefined) return found;
+  return findChannel(source, context, { ...context.io.env, PATH: path });
+}

@@ -1,0 +1,38 @@
+// Connects a command to the channel of a gateway.
+
+import { connectChannel } from "../../../channel/connect.ts";
+import type { Link } from "../../../channel/link.ts";
+import { PlugboardError } from "../../../model/errors.ts";
+import type { RunningGateway } from "../../../state/running-gateway.ts";
+import type { CliContext } from "../context.ts";
+
+type ConnectContext = Pick<CliContext, "io" | "clock" | "signal">;
+
+/** `face` is the name of the command. Rejects with SERVER_UNAVAILABLE if it does not answer. */
+export function connectTo(
+  { channel }: Pick<RunningGateway, "channel">,
+  face: string,
+  { io, clock, signal }: ConnectContext,
+): Promise<Link> {
+  if (channel === undefined) {
+    const message = "the gateway is of an earlier version of Plugboard";
+    const hint = "stop it, and start it again";
+    return Promise.reject(new PlugboardError("SERVER_UNAVAILABLE", message, { hint }));
+  }
+  return connectChannel(channel, { face, pid: process.pid, cwd: io.cwd }, { clock, signal });
+}
+
+/** Asks a gateway something, and hangs up. */
+export async function withLink<Result>(
+  gateway: Pick<RunningGateway, "channel">,
+  face: string,
+  context: ConnectContext,
+  use: (link: Link) => Promise<Result>,
+): Promise<Result> {
+  const link = await connectTo(gateway, face, context);
+  try {
+    return await use(link);
+  } finally {
+    link.close();
+  }
+}

@@ -1,0 +1,82 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { gatewayFile, noteGateway } from "../../../../src/state/running-gateway.ts";
+import { fixture } from "../../../support/boards.ts";
+import { useScratch } from "../harness.ts";
+
+const scratch = useScratch();
+
+it("plugboard restart and plugboard down reach the gateway that runs, whatever they were started with", async () => {
+  scratch.servers({ echo: fixture("echo"), broken: { command: "no-such-program" } });
+  const config = join(scratch.directory, "servers.json");
+  expect(await scratch.run(["down"])).toEqual({
+    code: 0,
+    stdout: `no gateway is running for ${config}\n`,
+    stderr: "",
+  });
+  const none = await scratch.run(["restart", "echo"]);
+  expect(none.code).toBe(3);
+  expect(none.stderr).toContain(`no gateway is running for ${config}`);
+
+  const up = scratch.start(["up", "--port", "0"]);
+  await up.stderr.until("listens on");
+  const pidOfEcho = async (): Promise<number> => {
+    const { stdout } = await scratch.run(["status", "echo", "--json"]);
+    return JSON.parse(stdout).servers[0].pid;
+  };
+  const env = { PATH: "/nowhere", TZ: "Asia/Tokyo" };
+  const before = await scratch.run(["restart", "echo"], { env });
+  expect(before).toEqual({ code: 0, stdout: "restarted echo: 11 tools\n", stderr: "" });
+  const pid = await pidOfEcho();
+  const again = await scratch.run(["restart", "echo", "--json"]);
+  expect(JSON.parse(again.stdout)).toMatchObject({ server: "echo", state: { kind: "ready" } });
+  expect(await pidOfEcho()).not.toBe(pid);
+  const failed = await scratch.run(["restart", "broken"]);
+  expect([failed.code, failed.stdout]).toEqual([3, "restarted broken, but it is failed\n"]);
+  const typo = await scratch.run(["restart", "ecco"]);
+  expect([typo.code, typo.stderr]).toEqual([2, expect.stringContaining("did you mean 'echo'?")]);
+  const agent = await scratch.run(["restart", "echo", "--agent", "nobody"]);
+  expect([agent.code, agent.stderr]).toEqual([2, expect.stringContaining("no agent 'nobody'")]);
+
+  const down = await scratch.run(["down", "--json"], { env });
+  expect(JSON.parse(down.stdout)).toEqual({ stopped: true, pid: process.pid });
+  // It is gone when the command ends, and its end is a regular one.
+  expect((await up.done).code).toBe(0);
+  expect(up.stderr.text).toContain("The gateway has stopped");
+  expect((await scratch.run(["down"])).stdout).toContain("no gateway is running");
+});
+
+it("plugboard up takes the place of a gateway in the background, and tells of one that it cannot stop", async () => {
+  scratch.servers({ echo: fixture("echo") });
+  const home = join(scratch.directory, "home");
+  const config = join(scratch.directory, "servers.json");
+  const first = scratch.start(["up", "--port", "0"]);
+  await first.stderr.until("listens on");
+  const second = await scratch.run(["up", "--port", "0"]);
+  expect([second.code, second.stderr]).toEqual([
+    3,
+    expect.stringContaining(`a gateway for ${config} is already running`),
+  ]);
+  // As if it had been started by a command.
+  const note = JSON.parse(scratch.read(gatewayFile("home", config, "json")));
+  writeFileSync(gatewayFile(home, config, "json"), JSON.stringify({ ...note, background: true }));
+  const third = scratch.start(["up", "--port", "0"]);
+  await third.stderr.until("listens on");
+  expect(third.stderr.text).toContain(
+    `This gateway takes the place of the one in the background (pid ${process.pid})`,
+  );
+  expect((await first.done).code).toBe(0);
+  third.events.emit("SIGTERM");
+  expect((await third.done).code).toBe(0);
+
+  await noteGateway(home, { pid: 1, since: 1, version: "0", config });
+  const own = JSON.parse(scratch.read(gatewayFile("home", config, "json")));
+  const elsewhere = { ...own, owner: "another machine" };
+  writeFileSync(gatewayFile(home, config, "json"), JSON.stringify(elsewhere));
+  const refused = await scratch.run(["down"]);
+  expect([refused.code, refused.stderr]).toEqual([
+    3,
+    expect.stringContaining("the gateway is of an earlier version of Plugboard"),
+  ]);
+});
