@@ -4,11 +4,18 @@
 import { BoardCore } from "./board/core.ts";
 import { loadReapOrphans } from "./board/lazy.ts";
 import { SessionBoards } from "./board/session/session-boards.ts";
-import { type BoardConfig, parseAgentConfig } from "./config/parse.ts";
+import { parseAgentConfig } from "./config/parse.ts";
 import { formatProblem } from "./config/issue.ts";
-import type { AgentConfig } from "./model/agent-config.ts";
-import type { Board, BoardCallOptions, ServerInstructions, SessionBoard } from "./model/board.ts";
+import type { AgentConfig, BoardConfig } from "./model/agent-config.ts";
+import type {
+  Board,
+  BoardCallOptions,
+  ReloadReport,
+  ServerInstructions,
+  SessionBoard,
+} from "./model/board.ts";
 import type { BoardOptions, SessionOptions } from "./model/board-options.ts";
+import { PlugboardError } from "./model/errors.ts";
 import type { UnmatchedRule } from "./model/guard-settings.ts";
 import type { JsonObject } from "./model/json.ts";
 import type { BoardPrompts } from "./model/prompt.ts";
@@ -68,7 +75,7 @@ function statusInSessions(definition: ServerDefinition, sessions: number): Serve
   };
 }
 
-function isAgentConfig(config: BoardConfig | AgentConfig): config is AgentConfig {
+export function isAgentConfig(config: BoardConfig | AgentConfig): config is AgentConfig {
   return Array.isArray(config.servers);
 }
 
@@ -178,6 +185,11 @@ class LiveBoard implements Board {
 
   setRoots(roots: readonly string[]): void {
     this.#core.roots.set(roots);
+  }
+
+  async reload(config: BoardConfig | AgentConfig): Promise<ReloadReport> {
+    if (!isAgentConfig(config)) parseAgentConfig(config);
+    throw new PlugboardError("UNSUPPORTED", "this board cannot be reloaded yet");
   }
 
   openSession(options: SessionOptions): Promise<SessionBoard> {

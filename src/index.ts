@@ -9,10 +9,10 @@ export { PlugboardError } from "./model/errors.ts";
 export type { SupportedContent } from "./bridge/degrade.ts";
 export type { NormalizedSchema, SchemaProvider } from "./bridge/schema/normalize.ts";
 export type { LoadConfigOptions } from "./config/load.ts";
-export type { BoardConfig } from "./config/parse.ts";
 export type { ServeMcpOptions } from "./faces/mcp/serve.ts";
 export type {
   AgentConfig,
+  BoardConfig,
   ModelProvider,
   ModelProviderType,
   NativeModule,
@@ -28,6 +28,7 @@ export type {
   Board,
   BoardBase,
   BoardCallOptions,
+  ReloadReport,
   ServerInstructions,
   SessionBoard,
 } from "./model/board.ts";

@@ -6,6 +6,7 @@ import type { Present } from "../bridge/tool.ts";
 import { approvalStage } from "../guard/approval.ts";
 import { AuditLog } from "../guard/audit/audit-log.ts";
 import { auditStages } from "../guard/audit/stage.ts";
+import { compose } from "../guard/compose.ts";
 import { concurrencyStage } from "../guard/concurrency.ts";
 import { GivenApprovals } from "../guard/given-approvals.ts";
 import { outputStage } from "../guard/output/stage.ts";
@@ -16,7 +17,7 @@ import type { ServerGuards } from "../guard/server-guards.ts";
 import { SESSION_RATE_LIMIT } from "../guard/session-limits.ts";
 import { removeLeftBehind, SpillDirectory } from "../guard/present/spill.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
-import type { Next, StageFor, ToolSubject } from "../model/guard.ts";
+import type { Next, OutermostStage, Stage, StageFor, Target, ToolSubject } from "../model/guard.ts";
 import type { Logger } from "../model/logger.ts";
 import type { BoardState } from "../model/shared-state.ts";
 import type { CallOutcome } from "../model/tool.ts";
@@ -41,6 +42,7 @@ export class CallStages {
   readonly rateLimit: StageFor;
   readonly concurrency: StageFor;
   readonly #agent: AgentConfig;
+  readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #servers: ServerGuards;
   readonly #session: SessionGuard | undefined;
@@ -58,6 +60,7 @@ export class CallStages {
     const { stateDir, state, onApproval } = options;
     this.#agent = agent;
     this.#session = session;
+    this.#clock = clock;
     this.#logger = logger;
     this.#servers = servers;
     this.#isAuditShared = shared !== undefined;
@@ -113,12 +116,16 @@ export class CallStages {
     ];
   }
 
-  around(subject: ToolSubject, last: Next): Next {
-    return compose(this.#stages, subject, last);
+  /** The chain around the calls of one tool, inside the `outermost` stage. */
+  around<Answer>(subject: ToolSubject, outermost: OutermostStage, target: Target<Answer>): Next {
+    const stages = [outermost, ...stagesFor(subject, this.#stages)];
+    return compose(stages, target, this.#clock);
   }
 
-  aroundContent(subject: ToolSubject, last: Next, asksNobody: boolean): Next {
-    return compose(asksNobody ? this.#ruleStages : this.#stages, subject, last);
+  /** The chain around one request for a resource or a prompt. */
+  aroundContent<Answer>(subject: ToolSubject, target: Target<Answer>, asksNobody: boolean): Next {
+    const stages = stagesFor(subject, asksNobody ? this.#ruleStages : this.#stages);
+    return compose(stages, target, this.#clock);
   }
 
   presenter(subject: ToolSubject): Present {
@@ -187,9 +194,7 @@ function openAudit(
   return trail === undefined ? undefined : new AuditLog({ trail, clock, logger });
 }
 
-/** The chain around the calls of one tool, the first stage outermost. A stage that has nothing to do for the tool is not in it. */
-export function compose(stages: readonly StageFor[], subject: ToolSubject, last: Next): Next {
-  return stages
-    .flatMap((stageFor) => stageFor(subject) ?? [])
-    .reduceRight<Next>((next, stage) => (call) => stage(call, next), last);
+/** A stage that has nothing to do for the tool is not among them. */
+function stagesFor(subject: ToolSubject, stages: readonly StageFor[]): Stage[] {
+  return stages.flatMap((stageFor) => stageFor(subject) ?? []);
 }

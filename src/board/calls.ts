@@ -5,16 +5,17 @@ import { randomUUID } from "node:crypto";
 import { toFailure } from "../bridge/failure.ts";
 import { toInputRequired, toOutcome } from "../bridge/outcome.ts";
 import type { BoardCallOptions } from "../model/board.ts";
-import type { CallOptions } from "../model/connection.ts";
+import type { CallOptions, Connection } from "../model/connection.ts";
 import { cancelled, PlugboardError, toPlugboardError } from "../model/errors.ts";
 import type { BoardEvents } from "../model/events.ts";
-import type { Decision, GuardedCall } from "../model/guard.ts";
+import type { Decision, GuardedCall, OutermostStage, Target } from "../model/guard.ts";
 import type { JsonObject } from "../model/json.ts";
 import { type Logger, silentLogger } from "../model/logger.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import type {
   CallOutcome,
   NativeTool,
+  NativeToolResult,
   Progress,
   ToolUpdate,
   UpdateListener,
@@ -32,6 +33,9 @@ const ALLOWED: Decision = { verdict: "allowed" };
 
 /** Progress extends the timeout of a call up to this. */
 const CALL_CEILING_MS = 600_000;
+
+type Frame = (outcome: CallOutcome) => Promise<CallOutcome>;
+type Confirm = (call: GuardedCall) => Promise<void> | undefined;
 
 export class Calls {
   readonly #clock: Clock;
@@ -70,19 +74,21 @@ export class Calls {
     this.#timeoutOf = timeoutOf;
   }
 
-  async run(
-    { guarded, subject, frame }: BoardTool,
+  /** Never rejects. Not async: all halves of a call share one async function, which is in the tool's chain. */
+  run(
+    { guarded, subject }: BoardTool,
     args: JsonObject,
     options: BoardCallOptions,
   ): Promise<CallOutcome> {
     const { callId = this.#newCallId(), signal, onUpdate, onElicitation, onSampling } = options;
-    const { source } = subject;
     if (signal !== undefined) allowManyListeners(signal);
+    const now = this.#clock.monotonic();
     const call: GuardedCall = {
       callId,
       subject,
       args,
-      started: this.#clock.monotonic(),
+      started: now,
+      now,
       signal,
       onUpdate: onUpdate && ((update) => this.#update(onUpdate, update)),
       handlers: onElicitation || onSampling ? { onElicitation, onSampling } : undefined,
@@ -90,20 +96,40 @@ export class Calls {
       onApproval: options.onApproval,
       approvalsOf: options.approvalsOf,
       request: options,
+      framed: options.framed,
       notify: this.#notify,
       decision: ALLOWED,
       audit: undefined,
+      reached: now,
+      isSent: false,
     };
-    let outcome: CallOutcome;
     this.#running += 1;
+    return guarded(call);
+  }
+
+  /** The stage that every call ends in. `frame` frames an outcome, where the configuration asks for that. */
+  outermost(frame: Frame | undefined): OutermostStage {
+    return {
+      after: (call, outcome) =>
+        call.framed && frame !== undefined && outcome.inputRequired === undefined
+          ? this.#endFramed(call, outcome, frame)
+          : this.#end(call, outcome),
+      failed: (call, error) => this.#end(call, failureOf(call, error)),
+    };
+  }
+
+  async #endFramed(call: GuardedCall, outcome: CallOutcome, frame: Frame): Promise<CallOutcome> {
+    let framed: CallOutcome;
     try {
-      outcome = await guarded(call);
-      if (options.framed && frame !== undefined && outcome.inputRequired === undefined) {
-        outcome = await frame(outcome);
-      }
+      framed = await frame(outcome);
     } catch (error) {
-      outcome = toFailure(error, source.kind === "mcp" ? source : undefined);
+      framed = failureOf(call, error);
     }
+    call.now = this.#clock.monotonic();
+    return this.#end(call, framed);
+  }
+
+  #end(call: GuardedCall, outcome: CallOutcome): CallOutcome {
     this.#running -= 1;
     if (this.#running === 0) this.#onIdle?.();
     this.#report(call, outcome);
@@ -119,50 +145,63 @@ export class Calls {
   }
 
   /** `confirm` runs when the server is ready, before the call is sent. It rejects to refuse the call. */
-  async callServer(
-    supervisor: Supervisor,
-    tool: string,
-    call: GuardedCall,
-    confirm: () => Promise<void> | undefined,
-  ): Promise<CallOutcome> {
-    const started = this.#clock.monotonic();
-    let outcome: CallOutcome;
-    let isSent = false;
-    this.#reportStart(call);
-    supervisor.enter();
-    try {
-      const connection = supervisor.live ?? (await supervisor.acquire(call.signal));
-      // Most calls need no confirmation and skip the await.
-      const confirmation = confirm();
-      if (confirmation !== undefined) await confirmation;
+  toServer(supervisor: Supervisor, tool: string, confirm: Confirm): Target {
+    const { name: server } = supervisor.definition;
+    const send = (connection: Connection, call: GuardedCall): Promise<unknown> => {
       requireShallow("the arguments are", call.args);
       if (call.request !== undefined) requireShallowRequest(call.request);
-      const timeout = this.#timeoutOf(supervisor.definition);
-      const options = callOptions(call, timeout, this);
-      isSent = true;
-      const result = await connection.callTool(tool, call.args, options);
-      const asked = options.input === undefined ? undefined : toInputRequired(result);
-      outcome =
-        asked === undefined
-          ? toOutcome(result, this.#quote)
-          : { content: [], inputRequired: asked };
-    } catch (error) {
-      outcome = toFailure(error, { server: supervisor.definition.name, tool, isSent });
-    }
-    supervisor.leave(this.#clock.monotonic() - started, outcome.failure !== undefined);
-    return outcome;
+      const options = callOptions(call, this.#timeoutOf(supervisor.definition), this);
+      call.isSent = true;
+      return connection.callTool(tool, call.args, options);
+    };
+    const sendConfirmed = async (
+      connection: Connection,
+      call: GuardedCall,
+      confirmation = confirm(call),
+    ): Promise<unknown> => {
+      await confirmation;
+      return await send(connection, call);
+    };
+    const leave = (call: GuardedCall, outcome: CallOutcome): CallOutcome => {
+      supervisor.leave(call.now - call.reached, outcome.failure !== undefined);
+      return outcome;
+    };
+    return {
+      // A call to a ready server that needs no confirmation waits for nothing but the answer.
+      send: (call) => {
+        call.reached = call.now;
+        this.#reportStart(call);
+        supervisor.enter();
+        const { live } = supervisor;
+        if (live === undefined) {
+          return supervisor.acquire(call.signal).then((ready) => sendConfirmed(ready, call));
+        }
+        const confirmation = confirm(call);
+        return confirmation === undefined
+          ? send(live, call)
+          : sendConfirmed(live, call, confirmation);
+      },
+      received: (call, result) => {
+        const asked = call.request?.input === undefined ? undefined : toInputRequired(result);
+        if (asked !== undefined) return leave(call, { content: [], inputRequired: asked });
+        return leave(call, toOutcome(result, this.#quote));
+      },
+      failed: (call, error) => leave(call, toFailure(error, { server, tool, isSent: call.isSent })),
+    };
   }
 
-  async callNative(tool: NativeTool, call: GuardedCall): Promise<CallOutcome> {
-    const { callId, args, signal, onUpdate } = call;
-    this.#reportStart(call);
-    try {
-      if (signal?.aborted) throw cancelled();
-      const { details: _, ...outcome } = await tool.execute(callId, args, signal, onUpdate);
-      return outcome;
-    } catch (error) {
-      return toFailure(toPlugboardError(error, signal?.aborted ? "CANCELLED" : "TOOL_FAILED"));
-    }
+  toNative(tool: NativeTool): Target<NativeToolResult> {
+    return {
+      send: (call) => {
+        const { callId, args, signal, onUpdate } = call;
+        this.#reportStart(call);
+        if (signal?.aborted) throw cancelled();
+        return tool.execute(callId, args, signal, onUpdate);
+      },
+      received: (_, { details: __, ...outcome }) => outcome,
+      failed: ({ signal }, error) =>
+        toFailure(toPlugboardError(error, signal?.aborted ? "CANCELLED" : "TOOL_FAILED")),
+    };
   }
 
   #newCallId(): string {
@@ -176,13 +215,13 @@ export class Calls {
     this.#events.emit("callStart", { callId, tool, source });
   }
 
-  #report({ callId, subject, started }: GuardedCall, outcome: CallOutcome): void {
+  #report({ callId, subject, started, now }: GuardedCall, outcome: CallOutcome): void {
     const isLogged = this.#logger !== silentLogger;
     const isHeard = this.#events.has("call");
     if (!isLogged && !isHeard) return;
     const { publicName: tool, source } = subject;
     const { failure, isError = false } = outcome;
-    const durationMs = this.#clock.monotonic() - started;
+    const durationMs = now - started;
     if (isLogged) this.#logger.debug("call", { tool, ms: durationMs, ...(isError && { isError }) });
     if (!isHeard) return;
     this.#events.emit("call", { callId, tool, source, durationMs, isError, failure });
@@ -195,6 +234,10 @@ export class Calls {
       this.#logger.error("an update listener threw", { reason: String(error) });
     }
   }
+}
+
+function failureOf({ subject }: GuardedCall, error: unknown): CallOutcome {
+  return toFailure(error, subject.source.kind === "mcp" ? subject.source : undefined);
 }
 
 /** Throws for what no JSON writer survives. `what` begins the sentence about it. */

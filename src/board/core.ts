@@ -116,9 +116,13 @@ export class BoardCore {
       redactor: this.#redactor,
       secrets: this.#secrets,
     };
-    const naming = namingFor(agent.toolNames, agent.servers, agent.toolNameLength);
+    const naming = namingFor(
+      agent.toolNames,
+      [...agent.servers, ...(agent.elsewhere ?? [])],
+      agent.toolNameLength,
+    );
     const known: KnownNames = {
-      servers: [...agent.servers, ...(agent.leftOut ?? [])],
+      servers: [...agent.servers, ...(agent.elsewhere ?? []), ...(agent.leftOut ?? [])],
       template: naming.template,
       ownNamesOf: naming.ownNamesOf,
       native: new Set(native.keys()),
@@ -126,7 +130,7 @@ export class BoardCore {
     this.#guard = new BoardGuard({
       ...common,
       known,
-      learnSecrets: () => this.learnSecrets(agent.servers),
+      learnSecrets: () => this.learnSecrets([...agent.servers, ...(agent.elsewhere ?? [])]),
       readTool: () => {
         if (native.get(reader.name) !== reader) return undefined;
         this.#reportOffered();

@@ -2,7 +2,9 @@
 // has no such tool, servers whose tools are not known are started.
 
 import { cancelled, PlugboardError, quoteIn, unknownServer } from "../model/errors.ts";
+import type { ToolSubject } from "../model/guard.ts";
 import { isCallable } from "../model/server-state.ts";
+import { canonicalName, type Tool } from "../model/tool.ts";
 import { unavailable } from "../server/supervisor/unavailable.ts";
 import { untilAborted } from "../util/abort.ts";
 import type { Clock } from "../util/clock.ts";
@@ -149,8 +151,19 @@ function unknownServerOf(
   return unknownServer(server, names, tool);
 }
 
+/** "did you mean …?" with the nearest of these tools, for a board that has them in parts. */
+export function suggestTools(name: string, tools: readonly Tool[]): string | undefined {
+  const subjects = tools.map(({ name: publicName, source }) => {
+    const canonical = canonicalName({ name: `native/${publicName}`, source });
+    return { subject: { canonical, publicName, source } };
+  });
+  return didYouMean(nearestNames(name, subjects))[0];
+}
+
+type NamedTool = { subject: Pick<ToolSubject, "canonical" | "publicName" | "source"> };
+
 /** Returns public names if the given name resembles one, else names in the form `server/tool`. */
-function nearestNames(name: string, tools: readonly BoardTool[]): string[] {
+function nearestNames(name: string, tools: readonly NamedTool[]): string[] {
   // Other programs write `server.tool`.
   const dotted = tools.find(({ subject }) => subject.canonical === name.replace(".", "/"));
   if (dotted !== undefined) return [dotted.subject.canonical];
@@ -205,6 +218,6 @@ function serverIn(name: string, servers: FindContext["servers"]): ServerEntry | 
   return slash === -1 ? undefined : servers.get(name.slice(0, slash));
 }
 
-function ownName({ subject: { source, publicName } }: BoardTool): string {
+function ownName({ subject: { source, publicName } }: NamedTool): string {
   return source.kind === "mcp" ? source.tool : publicName;
 }

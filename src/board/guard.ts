@@ -13,7 +13,7 @@ import type { BoardOptions } from "../model/board-options.ts";
 import type { ToolList } from "../model/connection.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { PlugboardError } from "../model/errors.ts";
-import type { GuardedCall, Next, ToolSubject } from "../model/guard.ts";
+import type { GuardedCall, Next, OutermostStage, Target, ToolSubject } from "../model/guard.ts";
 import type { ApprovalMode, FramingMode, PinMode } from "../model/guard-settings.ts";
 import type { Logger } from "../model/logger.ts";
 import type { PinnedServer } from "../model/pin.ts";
@@ -217,18 +217,31 @@ export class BoardGuard {
     return Promise.reject(new PlugboardError("CHANGED_TOOL", message, { hint }));
   }
 
-  around(subject: ToolSubject, last: Next): Next {
+  /**
+   * The chain around the calls of one tool, inside the `outermost` stage. It never rejects. `make` runs with the
+   * first call, since most tools are only listed.
+   */
+  around<Answer>(
+    subject: ToolSubject,
+    make: () => { outermost: OutermostStage; target: Target<Answer> },
+  ): Next {
     let chain: Next | undefined;
     const first: Next = async (call) => {
-      chain ??= (await this.#stages()).around(subject, last);
+      const { outermost, target } = make();
+      try {
+        chain ??= (await this.#stages()).around(subject, outermost, target);
+      } catch (error) {
+        return outermost.failed(call, error);
+      }
+      call.now = this.#options.clock.monotonic();
       return chain(call);
     };
     return (call) => (chain ?? first)(call);
   }
 
   /** For requests for resources and prompts. With `asksNobody`, no limits apply and no approval is needed. */
-  aroundContent(subject: ToolSubject, last: Next, asksNobody: boolean): Next {
-    return async (call) => (await this.#stages()).aroundContent(subject, last, asksNobody)(call);
+  aroundContent<Answer>(subject: ToolSubject, target: Target<Answer>, asksNobody: boolean): Next {
+    return async (call) => (await this.#stages()).aroundContent(subject, target, asksNobody)(call);
   }
 
   framing({ guard }: Pick<ServerDefinition, "guard">): FramingMode {

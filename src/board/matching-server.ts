@@ -15,10 +15,10 @@ import { strictestGuard, strictestInclude } from "../guard/strictest.ts";
  */
 export function withMatchingServer(
   definition: ServerDefinition,
-  { servers, untrusted, guard: general }: AgentConfig,
+  { servers, elsewhere = [], untrusted, guard: general }: AgentConfig,
   env: Environment,
 ): ServerDefinition {
-  const match = servers.find(({ name }) => name === definition.name);
+  const match = [...servers, ...elsewhere].find(({ name }) => name === definition.name);
   if (match === undefined || untrusted !== undefined || !isMatch(definition, match, env)) {
     return definition;
   }

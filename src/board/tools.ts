@@ -5,7 +5,7 @@ import { type Execute, explainTask, toTool } from "../bridge/tool.ts";
 import type { CatalogEntry } from "../catalog/catalog.ts";
 import { toolHash } from "../guard/pins/hash.ts";
 import type { ToolsEvent } from "../model/events.ts";
-import type { Next, ToolSubject } from "../model/guard.ts";
+import type { Next, Target, ToolSubject } from "../model/guard.ts";
 import { isForApp, isManual } from "../model/include.ts";
 import {
   type CallOutcome,
@@ -25,8 +25,6 @@ export interface BoardTool {
   subject: ToolSubject;
   /** Calls the tool through the guard. */
   guarded: Next;
-  /** Frames an outcome of the tool, if the configuration asks for that itself. */
-  frame?: (outcome: CallOutcome) => Promise<CallOutcome>;
   /** The tool as agents see it. */
   tool: Tool;
   /** False if the rules do not allow calls of the tool. */
@@ -153,21 +151,23 @@ export class BoardTools {
     const { servers, calls, guard } = this.#options;
     const server = servers.named(entry.server);
     const isCurrent = (): boolean => servers.findTool(entry.publicName) === entry;
-    const call: Next = (guarded) =>
-      calls.callServer(server.supervisor, entry.tool.name, guarded, () =>
-        guard.recheck(guarded, isCurrent()),
-      );
-    const tool = this.#make(
-      entry,
-      server,
-      needsTask(entry.tool) ? async (guarded) => explainTask(await call(guarded)) : call,
-    );
+    const target = (): Target => {
+      const { supervisor } = server;
+      const { name } = entry.tool;
+      const of = calls.toServer(supervisor, name, (call) => guard.recheck(call, isCurrent()));
+      return needsTask(entry.tool) ? explaining(of) : of;
+    };
+    const tool = this.#make(entry, server, target);
     this.#ofServers.set(entry, tool);
     return tool;
   }
 
-  #make(entry: CatalogEntry, { definition, approvalKey }: ServerEntry, last: Next): BoardTool {
-    const { guard, execute } = this.#options;
+  #make(
+    entry: CatalogEntry,
+    { definition, approvalKey }: ServerEntry,
+    target: () => Target,
+  ): BoardTool {
+    const { guard, calls, execute } = this.#options;
     const { publicName, fullName, server, tool } = entry;
     const subject = new Subject(tool, {
       canonical: `${server}/${tool.name}`,
@@ -183,10 +183,15 @@ export class BoardTools {
     const isApp = isForApp(tool);
     const isHidden = isApp || isManual(toolName(subject), definition.include);
     const isFramed = guard.askedFraming(definition) !== undefined;
+    const frame = isFramed
+      ? (outcome: CallOutcome): Promise<CallOutcome> => guard.frame(subject, outcome)
+      : undefined;
     return {
       subject,
-      guarded: guard.around(subject, last),
-      ...(isFramed && { frame: (outcome: CallOutcome) => guard.frame(subject, outcome) }),
+      guarded: guard.around(subject, () => ({
+        outermost: calls.outermost(frame),
+        target: target(),
+      })),
       tool: {
         ...toTool(entry, execute, guard.presenter(subject)),
         ...(guard.isTrusted(subject) && { trusted: true }),
@@ -226,7 +231,10 @@ export class BoardTools {
     const isAllowed = guard.allows(subject);
     return {
       subject,
-      guarded: guard.around(subject, (call) => calls.callNative(tool, call)),
+      guarded: guard.around(subject, () => ({
+        outermost: calls.outermost(undefined),
+        target: calls.toNative(tool),
+      })),
       tool: toUnified(tool, execute, guard.presenter(subject)),
       isAllowed,
       get isListed() {
@@ -235,6 +243,15 @@ export class BoardTools {
       isForApp: false,
     };
   }
+}
+
+/** For a tool that needs a task. */
+function explaining<Answer>(target: Target<Answer>): Target<Answer> {
+  return {
+    ...target,
+    received: (call, answer) => explainTask(target.received(call, answer)),
+    failed: (call, error) => explainTask(target.failed(call, error)),
+  };
 }
 
 interface SubjectIdentity extends Pick<

@@ -38,7 +38,7 @@ export interface Incoming {
   /** Aborts when the other side cancels the request or the link ends. */
   readonly signal: AbortSignal;
   /** Sends something before the answer. Left out while the other side does not read. */
-  update(value: unknown): void;
+  update: (value: unknown) => void;
 }
 
 /** Returns the answer, or a promise of it. What it throws becomes the error that the other side gets. */
@@ -53,8 +53,8 @@ export interface RequestOptions {
 
 /** Called once, with the answer or the error, while the line with it is read: before anything that follows it. */
 export interface Answered {
-  answer(result: unknown): void;
-  fail(error: PlugboardError): void;
+  answer: (result: unknown) => void;
+  fail: (error: PlugboardError) => void;
 }
 
 interface Pending extends Answered {

@@ -82,7 +82,8 @@ export class RemoteSession implements SessionBoard {
   readonly cwd: string;
   readonly resources: OfferedResources;
   readonly prompts: BoardPrompts;
-  readonly #link: Link;
+  /** The link to the gateway that it is on. */
+  readonly link: Link;
   readonly #session: number;
   readonly #options: RemoteSessionOptions;
   readonly #events: Emitter<BoardEvents>;
@@ -103,7 +104,7 @@ export class RemoteSession implements SessionBoard {
     const { id = "", cwd } = options.options;
     this.id = id;
     this.cwd = cwd;
-    this.#link = link;
+    this.link = link;
     this.#options = options;
     this.#session = sessionsOf(link).add(this);
     this.#events = new Emitter((error) =>
@@ -134,7 +135,7 @@ export class RemoteSession implements SessionBoard {
     const [session, not] = [this.#session, [...withheld]];
     const request: OpenRequest = { session, agent, lists, of, options, withheld: not, handlers };
     return new Promise((resolve, reject) => {
-      this.#link.start("session/open", request, {
+      this.link.start("session/open", request, {
         // Not after a promise: what the gateway tells next is about what it tells here.
         answer: (contents) => {
           this.apply(contents as SessionChange);
@@ -144,6 +145,11 @@ export class RemoteSession implements SessionBoard {
         fail: reject,
       });
     });
+  }
+
+  /** False once the gateway is gone. What was told of it stays. */
+  get isOpen(): boolean {
+    return this.link.isOpen;
   }
 
   get notices(): readonly string[] {
@@ -195,7 +201,7 @@ export class RemoteSession implements SessionBoard {
         },
       };
       const update = onUpdate as ((value: unknown) => void) | undefined;
-      this.#link.start("session/call", params, answered, { signal, onUpdate: update });
+      this.link.start("session/call", params, answered, { signal, onUpdate: update });
     });
   }
 
@@ -211,7 +217,7 @@ export class RemoteSession implements SessionBoard {
     };
     const update = onUpdate as ((value: unknown) => void) | undefined;
     try {
-      const answer = this.#link.request("session/execute", request, { signal, onUpdate: update });
+      const answer = this.link.request("session/execute", request, { signal, onUpdate: update });
       return (await answer) as ToolResult;
     } catch (error) {
       const outcome = this.#failure(error as PlugboardError);
@@ -229,7 +235,7 @@ export class RemoteSession implements SessionBoard {
   }
 
   setLogLevel(level: ServerLogLevel | undefined): void {
-    this.#link.notify("session/setLogLevel", { session: this.#session, level });
+    this.link.notify("session/setLogLevel", { session: this.#session, level });
   }
 
   on<Name extends keyof BoardEvents>(
@@ -238,7 +244,7 @@ export class RemoteSession implements SessionBoard {
   ): () => void {
     if (ON_REQUEST.has(event) && !this.#heard.has(event)) {
       this.#heard.add(event);
-      this.#link.notify("session/listen", { session: this.#session, event });
+      this.link.notify("session/listen", { session: this.#session, event });
     }
     return this.#events.on(event, listener);
   }
@@ -299,7 +305,7 @@ export class RemoteSession implements SessionBoard {
   async #close(): Promise<void> {
     // If the gateway is gone, so is the session.
     await this.#request("session/close", {}).catch(() => {});
-    sessionsOf(this.#link).delete(this.#session);
+    sessionsOf(this.link).delete(this.#session);
     this.#events.clear();
   }
 
@@ -431,7 +437,7 @@ export class RemoteSession implements SessionBoard {
   }
 
   #request(method: string, params: object, signal?: AbortSignal): Promise<unknown> {
-    return this.#link.request(method, { session: this.#session, ...params }, { signal });
+    return this.link.request(method, { session: this.#session, ...params }, { signal });
   }
 
   async #statusFrom(method: string, params: object): Promise<ServerStatus> {
@@ -440,7 +446,7 @@ export class RemoteSession implements SessionBoard {
 
   /** The error of a call that got no answer. If the gateway went away, nobody knows whether the call has run. */
   #failure(error: PlugboardError): CallOutcome {
-    if (this.#link.isOpen || error.hasNotRun || error.code !== "SERVER_UNAVAILABLE") {
+    if (this.link.isOpen || error.hasNotRun || error.code !== "SERVER_UNAVAILABLE") {
       return toFailure(error);
     }
     const lost = new PlugboardError(
@@ -658,7 +664,7 @@ function sessionsOf(link: Link): LinkSessions {
   return known;
 }
 
-/** How the listed tools of one kind differ; undefined if they do not. A tool that has changed is another object. */
+/** How the listed tools of one kind differ; undefined if they do not. */
 export function toolsChange(
   before: readonly Tool[],
   now: readonly Tool[],
@@ -672,10 +678,15 @@ export function toolsChange(
     removed: [...old.keys()].filter((name) => !current.has(name)),
     changed: [...current].flatMap(([name, tool]) => {
       const known = old.get(name);
-      return known !== undefined && known !== tool ? [name] : [];
+      return known === undefined || isSameTool(known, tool) ? [] : [name];
     }),
   };
   return Object.values(change).some(({ length }) => length > 0) ? change : undefined;
+}
+
+/** An unchanged tool is mostly the same object, but not after another gateway has taken over. */
+function isSameTool(one: Tool, other: Tool): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
 }
 
 export function isForModels({ include }: Tool): boolean {

@@ -189,9 +189,12 @@ class ServedFace {
     link.handle("session/open", (params) => this.#open(params as unknown as OpenRequest));
     link.handle("session/close", (params) => this.#closeOne(params));
     for (const method of METHODS) {
-      link.handle(method, (params, incoming) =>
-        this.#session(params).methods[method](params, incoming),
-      );
+      link.handle(method, (params, incoming) => {
+        const session = this.#session(params);
+        return session instanceof ServedSession
+          ? session.methods[method](params, incoming)
+          : session.then((opened) => opened.methods[method](params, incoming));
+      });
     }
     for (const method of NOTIFICATIONS) {
       link.hear(method, (params) => {
@@ -249,8 +252,11 @@ class ServedFace {
     }
   }
 
-  async #openOn(request: OpenRequest): Promise<ServedSession> {
+  async #openOn(given: OpenRequest): Promise<ServedSession> {
     const { host, clock } = this.#options;
+    const { face, pid } = this.#info;
+    // The audit tells who made a call.
+    const request = { ...given, options: { id: `${face}-${pid}`, ...given.options } };
     const board = await host.boardOf(request.agent);
     if (board === undefined) {
       const message = `the gateway has no agent '${oneLine(request.agent, 100)}'`;
@@ -265,9 +271,10 @@ class ServedFace {
     await (await session)?.close();
   }
 
-  #session({ session: id }: JsonObject): ServedSession {
+  /** A face need not wait for the answer to `session/open`. */
+  #session({ session: id }: JsonObject): ServedSession | Promise<ServedSession> {
     const session = this.#sessions.get(id as number);
-    if (session instanceof ServedSession) return session;
+    if (session !== undefined) return session;
     throw new PlugboardError("SERVER_UNAVAILABLE", "the session is closed", { hasNotRun: true });
   }
 }

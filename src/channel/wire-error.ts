@@ -1,6 +1,6 @@
 // A PlugboardError as JSON, and back: code, message, hint and what else callers look at survive the way.
 
-import { type ErrorDetails, PlugboardError, toPlugboardError } from "../model/errors.ts";
+import { PlugboardError, toPlugboardError } from "../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
 
 /** Whoever reads it branches on the code, so the text of a code that it does not know is still told. */
@@ -29,6 +29,6 @@ export function errorFromWire(value: unknown): PlugboardError {
   return new PlugboardError(
     (typeof code === "string" ? code : "PROTOCOL") as PlugboardError["code"],
     typeof message === "string" ? message : "the other side sent an error without a message",
-    details as ErrorDetails,
+    details,
   );
 }

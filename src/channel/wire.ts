@@ -74,10 +74,9 @@ export interface WireStatus extends Omit<ServerStatus, "state"> {
   state: JsonObject;
 }
 
-/** Everything but `execute`. A tool has no other functions. */
+/** Functions are left out when it is written. */
 export function toolToWire(tool: Tool): WireTool {
-  const { execute: _, ...wire } = tool;
-  return wire;
+  return tool;
 }
 
 export function statusToWire(status: ServerStatus): WireStatus {

@@ -88,7 +88,7 @@ export function approvalStage(settings: ApprovalSettings): StageFor {
     const mode = exception ?? (subject.content ? "never" : (approval?.default ?? agentMode));
     const reason = reasonToAsk(subject, subject.content ? mode : stricter(mode, least), trusted);
     if (reason === undefined) return undefined;
-    return async (call, next) => {
+    const before = async (call: GuardedCall): Promise<void> => {
       try {
         const always: ApprovalRequest["always"] = store.keeps(subject)
           ? "until-changed"
@@ -100,8 +100,8 @@ export function approvalStage(settings: ApprovalSettings): StageFor {
         call.decision = { verdict: "refused", rule: "approval" };
         throw error;
       }
-      return next(call);
     };
+    return { before };
   };
 }
 

@@ -26,26 +26,26 @@ export function concurrencyStage(servers: ServerGuards): StageFor {
     const { concurrency } = servers.own(subject);
     const exception = namedExceptionFor(concurrency, toolName(subject), LIMIT_STRICTNESS);
     const counted = exceptionCountedAs(subject, exception?.text);
+    // The tool's is the outer one: a call that waits for it must not hold a permit of the server meanwhile.
     const stages = [
       ...limit(subject, counted, exception?.value),
       ...(subject.content ? [] : limit(subject, subject.source.server, concurrency?.default)),
     ].map(withPermit);
-    const [outer, inner] = stages;
-    if (outer === undefined || inner === undefined) return outer;
-    // The tool's is the outer one: a call that waits for it must not hold a permit of the server meanwhile.
-    return (call, next) => outer(call, (permitted) => inner(permitted, next));
+    return stages.length === 0 ? undefined : stages;
   };
 }
 
 function withPermit(permits: Semaphore): Stage {
-  return async (call, next) => {
-    const wait = permits.acquire(call.signal);
-    if (wait !== undefined) await wait;
-    try {
-      return await next(call);
-    } finally {
+  return {
+    before: ({ signal }) => permits.acquire(signal),
+    after(_, outcome) {
       permits.release();
-    }
+      return outcome;
+    },
+    failed(_, error) {
+      permits.release();
+      throw error;
+    },
   };
 }
 

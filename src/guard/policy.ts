@@ -106,11 +106,13 @@ export function createPolicy({
       if (decision.kind === "allowed") return undefined;
       const { rule, reason, hint } = decision;
       const { source } = subject;
-      return async (call) => {
-        call.decision = { verdict: "refused", rule };
-        const message = `${sayTool(subject.canonical)} is ${reason}`;
-        const server = source.kind === "mcp" ? source.server : undefined;
-        throw new PlugboardError("REFUSED_BY_POLICY", message, { permanent: true, server, hint });
+      return {
+        before(call) {
+          call.decision = { verdict: "refused", rule };
+          const message = `${sayTool(subject.canonical)} is ${reason}`;
+          const server = source.kind === "mcp" ? source.server : undefined;
+          throw new PlugboardError("REFUSED_BY_POLICY", message, { permanent: true, server, hint });
+        },
       };
     },
   };

@@ -4,11 +4,10 @@
 // them, and all that one pattern names have one bucket.
 
 import { cancelled, PlugboardError } from "../model/errors.ts";
-import type { GuardedCall, Next, Stage, StageFor, ToolSubject } from "../model/guard.ts";
+import type { GuardedCall, Stage, StageFor, ToolSubject } from "../model/guard.ts";
 import { namedExceptionFor } from "../model/per-tool.ts";
 import { toolName } from "../model/tool-pattern.ts";
 import type { Delay, LimitBucket, Limits } from "../model/shared-state.ts";
-import type { CallOutcome } from "../model/tool.ts";
 import { type Clock, pause } from "../util/clock.ts";
 import { duration, oneLine, plural, sayTool } from "../util/text.ts";
 import { countedAs, exceptionCountedAs, type ServerGuards } from "./server-guards.ts";
@@ -72,7 +71,7 @@ function within(
   { limits, clock }: RateLimitSettings,
 ): Stage {
   /** What is waited for is taken already, so that calls keep their order. */
-  const later = async (delay: Delay, call: GuardedCall, next: Next): Promise<CallOutcome> => {
+  const waitFor = async (delay: Delay, call: GuardedCall): Promise<void> => {
     for (const [index, limit] of buckets.entries()) {
       const wait = delay.waits[index] ?? 0;
       if (wait > 0) call.notify?.(slowed(limit));
@@ -82,24 +81,20 @@ function within(
     }
     const { signal = new AbortController().signal } = call;
     await pause(clock, Math.max(...delay.waits), signal);
-    if (!signal.aborted) return next(call);
+    if (!signal.aborted) return;
     limits.giveBack(buckets);
     throw cancelled();
   };
-  const whenKnown = async (
-    asked: Promise<undefined | Delay>,
-    call: GuardedCall,
-    next: Next,
-  ): Promise<CallOutcome> => {
+  const whenKnown = async (asked: Promise<undefined | Delay>, call: GuardedCall): Promise<void> => {
     const delay = await asked;
-    return delay === undefined ? next(call) : later(delay, call, next);
+    if (delay !== undefined) await waitFor(delay, call);
   };
-  // Not async: a call within its limits should not pay for a promise.
-  return (call, next) => {
-    const delay = limits.take(buckets, LONGEST_WAIT_MS);
-    if (delay === undefined) return next(call);
-    if (!(delay instanceof Promise)) return later(delay, call, next);
-    return whenKnown(delay, call, next);
+  return {
+    before(call) {
+      const delay = limits.take(buckets, LONGEST_WAIT_MS);
+      if (delay === undefined) return undefined;
+      return delay instanceof Promise ? whenKnown(delay, call) : waitFor(delay, call);
+    },
   };
 }
 

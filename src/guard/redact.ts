@@ -6,8 +6,8 @@ import type {
   ImageContent,
   ResourceContent,
 } from "../model/content.ts";
-import type { GuardedCall, Stage } from "../model/guard.ts";
-import type { CallOutcome } from "../model/tool.ts";
+import type { Stage } from "../model/guard.ts";
+import type { CallOutcome, UpdateListener } from "../model/tool.ts";
 
 /** Longer base64 is a picture or a recording. Searching it for secrets would take too long. */
 const LARGE = 64 * 1024;
@@ -23,33 +23,25 @@ interface ResultRedactor extends ValueRedactor {
 }
 
 export function redactStage(redact: ResultRedactor): Stage {
-  return async (call, next) => {
-    try {
-      return redactOutcome(await next(withUpdates(call, redact)), redact);
-    } catch (error) {
+  return {
+    before(call) {
+      const { onUpdate } = call;
+      if (onUpdate !== undefined) call.onUpdate = redactUpdates(onUpdate, redact);
+      return undefined;
+    },
+    after: (_, outcome) => redactOutcome(outcome, redact),
+    failed(_, error) {
       throw redact.value(error);
-    }
+    },
   };
 }
 
-/** The same call with another listener. Its decision is shared, so that what later stages decide reaches the audit. */
-function withUpdates(call: GuardedCall, redact: ResultRedactor): GuardedCall {
-  const { onUpdate } = call;
-  if (onUpdate === undefined) return call;
-  return {
-    ...call,
-    onUpdate: (update) => {
-      const content = redactBlocks(update.content, redact);
-      const { progress } = update;
-      onUpdate({ content, progress: progress && redact.value(progress) });
-    },
-    get decision() {
-      return call.decision;
-    },
-    set decision(decision) {
-      call.decision = decision;
-    },
-  };
+function redactUpdates(onUpdate: UpdateListener, redact: ResultRedactor): UpdateListener {
+  return ({ content, progress }) =>
+    onUpdate({
+      content: redactBlocks(content, redact),
+      progress: progress && redact.value(progress),
+    });
 }
 
 function redactOutcome(outcome: CallOutcome, redact: ResultRedactor): CallOutcome {

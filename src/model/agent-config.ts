@@ -1,9 +1,18 @@
-// The configuration of one agent, merged and checked: what `loadConfig` returns and `openBoard` takes.
+// What `openBoard` and `board.reload` take: the configuration of one agent, merged and checked, as `loadConfig`
+// returns it, or one that is written in code.
 
 import type { ConfigProblem } from "./errors.ts";
-import type { AgentGuard, AuditSettings, PlacedRules } from "./guard-settings.ts";
+import type {
+  AgentGuard,
+  ApprovalMode,
+  AuditSettings,
+  FramingMode,
+  PinMode,
+  PlacedRules,
+  ToolRules,
+} from "./guard-settings.ts";
 import type { RootsSetting } from "./roots.ts";
-import type { SessionDefaults } from "./server-config.ts";
+import type { ServerConfig, SessionDefaults } from "./server-config.ts";
 import type { ServerDefinition } from "./server-definition.ts";
 
 /** The agent that has the defaults of the configuration and nothing else. */
@@ -14,6 +23,8 @@ export interface AgentConfig {
   servers: ServerDefinition[];
   /** Servers that are configured, but not on this board. Rules still know their names. */
   leftOut?: Pick<ServerDefinition, "name" | "toolPrefix">[];
+  /** Servers that a gateway runs for this board. They never start here, but rules and sessions know them. */
+  elsewhere?: ServerDefinition[];
   /** Template of public tool names. `{tool}` alone: a single server's tools keep their own names. */
   toolNames: string;
   /** The configuration says so itself. Absent: `toolNames` is the default. */
@@ -61,6 +72,43 @@ export interface AgentConfig {
   untrusted?: { remedy: string };
   /** The file it was read from. */
   file?: string;
+}
+
+/** The servers of one board, and how their tools are named. */
+export interface BoardConfig {
+  /** By name: 1 to 64 characters without "/"; `native` is reserved. */
+  servers: Record<string, ServerConfig>;
+  /**
+   * Template of public tool names. Default `mcp__{server}__{tool}`. With `{tool}` and one server, tools keep their own
+   * names; with several servers, `{tool}` means `{server}__{tool}`.
+   */
+  toolNames?: string;
+  /** The most characters of a public tool name, from 24 to 128. Default 64. Longer names are cut and get a hash. */
+  toolNameLength?: number;
+  /** Milliseconds to wait for servers at the start. Default: each server's `timeout`. */
+  startupWait?: number;
+  /** The directory the agent works in. */
+  workspace?: string;
+  /** Gives a model tools to find and read resources by itself. Default false. */
+  resourceTools?: boolean;
+  /**
+   * The directories that servers get as roots, unless they have a setting of their own: `true` is the working
+   * directory. Default: none.
+   */
+  roots?: boolean | string[];
+  /** Hosts and address ranges that every server may reach, as `network.allow` in a file. */
+  networkAllow?: string[];
+  /** Which tools may be called, by patterns such as `docs/read_*`, `native/*` or a public name. */
+  tools?: ToolRules;
+  /** Ask before a call. Default "never". */
+  approval?: ApprovalMode;
+  pins?: PinMode;
+  framing?: FramingMode;
+  /** How many servers and tools a session may bring. */
+  limits?: AgentGuard["limits"];
+  /** Settings of every server that a session brings, unless the server has its own. */
+  session?: SessionDefaults;
+  audit?: AuditSettings;
 }
 
 /** A module whose default export is a native tool, a list of them, or a function that makes them. */

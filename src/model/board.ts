@@ -1,5 +1,6 @@
 // The board of one agent and the board of one session, as you use them.
 
+import type { AgentConfig, BoardConfig } from "./agent-config.ts";
 import type { SessionOptions } from "./board-options.ts";
 import type { CallerOptions } from "./caller-options.ts";
 import type { BoardEvents } from "./events.ts";
@@ -26,6 +27,16 @@ export interface BoardCallOptions extends CallerOptions {
 export interface ServerInstructions {
   server: string;
   text: string;
+}
+
+/** What `reload` did with each server, by name. */
+export interface ReloadReport {
+  added: string[];
+  /** Started again, because what is started, or how it is reached, is another. */
+  changed: string[];
+  removed: string[];
+  /** They keep their process and their connection. Their other settings may have changed. */
+  unchanged: string[];
 }
 
 /** What an agent's board and a session's board have in common. */
@@ -87,6 +98,14 @@ export interface Board extends BoardBase {
    * lists directories, or has `roots: false`, keep what they have.
    */
   setRoots(roots: readonly string[]): void;
+  /**
+   * Replaces the configuration while the board runs, also for its open sessions. Servers whose definition is the
+   * same keep their process and their connection; others are started again, added or stopped. Rules, approval, limits,
+   * names and all other settings apply from the next call on. Resolves when the servers that it has started are ready,
+   * have failed, or `startupWait` has passed. Rejects with CONFIG_INVALID; then nothing has changed. Calls of `reload`
+   * run one after another.
+   */
+  reload(config: BoardConfig | AgentConfig): Promise<ReloadReport>;
   /**
    * Opens a board for one session on top of this one. Resolves when the session's servers are ready, have
    * failed, or `startupWait` has passed. A server that fails does not reject it. Invalid options do, with

@@ -53,8 +53,11 @@ export interface GuardedCall {
   readonly args: JsonObject;
   /** When the call was made, in the clock's monotonic time. */
   readonly started: number;
+  /** The same when the call last came out of a wait, so that not every stage has to read the clock. */
+  now: number;
   readonly signal: AbortSignal | undefined;
-  readonly onUpdate: UpdateListener | undefined;
+  /** Stages may put another listener in front of it. */
+  onUpdate: UpdateListener | undefined;
   /** Answer what the server asks during the call, instead of the board's handlers. */
   readonly handlers?: RequestHandlers | undefined;
   /** Who makes the call. */
@@ -65,18 +68,42 @@ export interface GuardedCall {
   readonly approvalsOf?: string | undefined;
   /** What goes to the server with the arguments. */
   readonly request?: Pick<CallerOptions, "meta" | "input" | "clientCapabilities"> | undefined;
+  /** The caller wants the outcome framed. */
+  readonly framed?: boolean | undefined;
   /** Tells the user of the board something, once for each text. */
   readonly notify?: ((text: string) => void) | undefined;
   /** Stages write their decision here. */
   decision: Decision;
   /** The audit's own notes about the call. */
   audit: object | undefined;
+  /** When the call came to its target, in the clock's monotonic time. */
+  reached: number;
+  /** Its server may have got it. */
+  isSent: boolean;
 }
 
 export type Next = (call: GuardedCall) => Promise<CallOutcome>;
 
-/** Rejects with a PlugboardError to refuse the call; the caller turns it into an outcome. */
-export type Stage = (call: GuardedCall, next: Next) => Promise<CallOutcome>;
+/** One part of the guard, in halves: what it does before the rest of a call, and after it. */
+export interface Stage {
+  /** Returns a promise if the call has to wait. Throws or rejects with a PlugboardError to refuse the call. */
+  before?: (call: GuardedCall) => Promise<void> | undefined;
+  /** Returns what the call ends with. */
+  after?: (call: GuardedCall, outcome: CallOutcome) => CallOutcome | Promise<CallOutcome>;
+  /** Runs instead of `after` if the rest of the call has failed. Returns what the call ends with, or throws. */
+  failed?: (call: GuardedCall, error: unknown) => CallOutcome;
+}
+
+/** A stage that every call ends in with an outcome. */
+export type OutermostStage = Stage & Required<Pick<Stage, "failed">>;
 
 /** Returns the stage for one tool, or undefined if it would do nothing, so that calls do not pay for it. */
-export type StageFor = (subject: ToolSubject) => Stage | undefined;
+export type StageFor = (subject: ToolSubject) => Stage | readonly Stage[] | undefined;
+
+/** What the stages are around. */
+export interface Target<Answer = unknown> {
+  send: (call: GuardedCall) => Promise<Answer> | Answer;
+  received: (call: GuardedCall, answer: Answer) => CallOutcome;
+  /** Runs if one of the others has failed. Returns what the call ends with, or throws. */
+  failed: (call: GuardedCall, error: unknown) => CallOutcome;
+}

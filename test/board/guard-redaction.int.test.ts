@@ -3,7 +3,7 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import type { BoardConfig } from "../../src/config/parse.ts";
+import type { BoardConfig } from "../../src/model/agent-config.ts";
 import type { BoardOptions } from "../../src/model/board-options.ts";
 import { agree, protect } from "../auth/support.ts";
 import { closeAll, serve } from "../fixtures/http/client.ts";

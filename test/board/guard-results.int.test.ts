@@ -3,7 +3,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { BoardConfig } from "../../src/config/parse.ts";
+import type { BoardConfig } from "../../src/model/agent-config.ts";
 import type { NativeTool } from "../../src/model/tool.ts";
 import { fixture, textOf } from "../support/boards.ts";
 import { recordingLogger } from "../support/logger.ts";

@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { BoardConfig } from "../../src/config/parse.ts";
+import type { BoardConfig } from "../../src/model/agent-config.ts";
 import type { BoardBase } from "../../src/model/board.ts";
 import type { BoardOptions } from "../../src/model/board-options.ts";
 import type { NativeTool } from "../../src/model/tool.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseAgentConfig } from "../../src/config/parse.ts";
-import type { BoardConfig } from "../../src/config/parse.ts";
+import type { BoardConfig } from "../../src/model/agent-config.ts";
 import { failure } from "./files.ts";
 
 describe("a configuration in code", () => {

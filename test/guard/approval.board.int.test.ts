@@ -3,7 +3,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { BoardConfig } from "../../src/config/parse.ts";
+import type { BoardConfig } from "../../src/model/agent-config.ts";
 import type { ApprovalAnswer, ApprovalRequest, AskApproval } from "../../src/model/approval.ts";
 import type { NativeTool } from "../../src/model/tool.ts";
 import { fixture, statusOf, textOf } from "../support/boards.ts";

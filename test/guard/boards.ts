@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach } from "vitest";
 import { openBoard } from "../../src/board.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import type { BoardConfig } from "../../src/config/parse.ts";
+import type { BoardConfig } from "../../src/model/agent-config.ts";
 import type { AgentConfig } from "../../src/model/agent-config.ts";
 import type { Board } from "../../src/model/board.ts";
 import type { BoardOptions } from "../../src/model/board-options.ts";

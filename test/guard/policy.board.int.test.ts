@@ -1,7 +1,7 @@
 // Which tools a board offers and calls, by its rules.
 
 import { describe, expect, it } from "vitest";
-import type { BoardConfig } from "../../src/config/parse.ts";
+import type { BoardConfig } from "../../src/model/agent-config.ts";
 import type { BoardEvents } from "../../src/model/events.ts";
 import type { NativeTool } from "../../src/model/tool.ts";
 import { fixture, statusOf, textOf } from "../support/boards.ts";

@@ -2,37 +2,29 @@ import { describe, expect, it } from "vitest";
 import { redactStage } from "../../src/guard/redact.ts";
 import type { ContentBlock } from "../../src/model/content.ts";
 import { PlugboardError } from "../../src/model/errors.ts";
-import type { GuardedCall } from "../../src/model/guard.ts";
+import type { GuardedCall, Next } from "../../src/model/guard.ts";
 import type { CallOutcome, ToolUpdate, UpdateListener } from "../../src/model/tool.ts";
 import { Redactor } from "../../src/secrets/redactor.ts";
+import { callOf, pass, subject } from "./subjects.ts";
 
 const SECRET = "hunter2-hunter2";
 const redactor = new Redactor();
 redactor.add(SECRET);
 const stage = redactStage(redactor);
 
+const SUBJECT = subject("docs/search");
+
 function call(onUpdate?: UpdateListener): GuardedCall {
-  return {
-    callId: "call_1",
-    subject: {
-      canonical: "docs/search",
-      publicName: "mcp__docs__search",
-      source: { kind: "mcp", server: "docs", tool: "search" },
-      origin: "defaults",
-      ownerOnly: false,
-      hash: "0",
-    },
-    args: { query: SECRET },
-    started: 0,
-    signal: undefined,
-    onUpdate,
-    decision: { verdict: "allowed" },
-    audit: undefined,
-  };
+  return callOf(SUBJECT, { args: { query: SECRET }, onUpdate });
+}
+
+/** Sends a call through the stage. */
+function redacted(of: GuardedCall, next: Next): Promise<CallOutcome> {
+  return pass(() => stage, of, next);
 }
 
 function answer(outcome: CallOutcome): Promise<CallOutcome> {
-  return stage(call(), async () => outcome);
+  return redacted(call(), async () => outcome);
 }
 
 describe("an outcome", () => {
@@ -132,7 +124,7 @@ describe("what comes before an outcome", () => {
   it("tells no secret in its updates", async () => {
     const heard: ToolUpdate[] = [];
     const listening = call((update) => heard.push(update));
-    await stage(listening, async (inner) => {
+    await redacted(listening, async (inner) => {
       inner.onUpdate?.({
         content: [{ type: "text", text: SECRET }],
         progress: { progress: 1, message: `using ${SECRET}` },
@@ -151,14 +143,14 @@ describe("what comes before an outcome", () => {
 
   it("is the caller's own call: arguments as given, decisions for all to see", async () => {
     const listening = call(() => {});
-    await stage(listening, async (inner) => {
+    await redacted(listening, async (inner) => {
       expect(inner.args).toBe(listening.args);
       inner.decision = { verdict: "approved", rule: inner.decision.verdict };
       return { content: [] };
     });
     expect(listening.decision).toEqual({ verdict: "approved", rule: "allowed" });
     const silent = call();
-    await stage(silent, async (inner) => {
+    await redacted(silent, async (inner) => {
       expect(inner).toBe(silent);
       return { content: [] };
     });
@@ -166,7 +158,7 @@ describe("what comes before an outcome", () => {
 
   it("tells no secret in what it fails with", async () => {
     const error = new PlugboardError("REFUSED_BY_POLICY", `not with ${SECRET}`);
-    const refused = stage(call(), () => Promise.reject(error));
+    const refused = redacted(call(), () => Promise.reject(error));
     await expect(refused).rejects.toMatchObject({
       code: "REFUSED_BY_POLICY",
       message: "not with [REDACTED]",

@@ -1,8 +1,10 @@
 // Tools and calls as a board would hand them to the guard.
 
+import { compose } from "../../src/guard/compose.ts";
 import { PlugboardError } from "../../src/model/errors.ts";
-import type { GuardedCall, Next, StageFor, ToolSubject } from "../../src/model/guard.ts";
+import type { GuardedCall, Next, StageFor, Target, ToolSubject } from "../../src/model/guard.ts";
 import type { CallOutcome } from "../../src/model/tool.ts";
+import { type Clock, systemClock } from "../../src/util/clock.ts";
 
 export const OUTCOME: CallOutcome = { content: [{ type: "text", text: "done" }] };
 
@@ -36,11 +38,25 @@ export function callOf(of: ToolSubject, overrides: Partial<GuardedCall> = {}): G
     subject: of,
     args: {},
     started: 0,
+    now: 0,
     signal: undefined,
     onUpdate: undefined,
     decision: { verdict: "allowed" },
     audit: undefined,
+    reached: 0,
+    isSent: false,
     ...overrides,
+  };
+}
+
+/** A target that leaves everything to `next`. */
+export function targetOf(next: Next): Target<CallOutcome> {
+  return {
+    send: next,
+    received: (_, outcome) => outcome,
+    failed(_, error) {
+      throw error;
+    },
   };
 }
 
@@ -49,9 +65,10 @@ export async function pass(
   stageFor: StageFor,
   call: GuardedCall,
   next: Next = async () => OUTCOME,
+  clock: Clock = systemClock,
 ): Promise<CallOutcome> {
-  const stage = stageFor(call.subject);
-  return stage === undefined ? next(call) : stage(call, next);
+  const stages = [stageFor(call.subject) ?? []].flat();
+  return compose(stages, targetOf(next), clock)(call);
 }
 
 /** The PlugboardError that a promise rejects with. */

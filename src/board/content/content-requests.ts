@@ -7,7 +7,7 @@ import { toInputRequired } from "../../bridge/outcome.ts";
 import type { CallerOptions } from "../../model/caller-options.ts";
 import type { ContentName } from "../../model/content-pattern.ts";
 import { cancelled, PlugboardError, toPlugboardError } from "../../model/errors.ts";
-import type { GuardedCall } from "../../model/guard.ts";
+import type { GuardedCall, Target } from "../../model/guard.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { RequestHandlers } from "../../model/request-handlers.ts";
 import type { Completion } from "../../model/resource.ts";
@@ -88,13 +88,21 @@ export class ContentRequests {
     requireShallowRequest(given);
     const shown = what.slice(what.indexOf(":") + 1);
     const subject = contentSubject(from.entry, content, { what, shown, listed });
-    const ask = (call: GuardedCall): Promise<CallOutcome> => this.#ask(request, call);
-    const guarded = this.#guard.aroundContent(subject, ask, asksNobody);
+    const target: Target<CallOutcome> = {
+      send: (call) => this.#ask(request, call),
+      received: (_, outcome) => outcome,
+      failed: (_, error) => {
+        throw error;
+      },
+    };
+    const guarded = this.#guard.aroundContent(subject, target, asksNobody);
+    const now = this.#clock.monotonic();
     return guarded({
       callId: given.callId ?? randomUUID(),
       subject,
       args,
-      started: this.#clock.monotonic(),
+      started: now,
+      now,
       signal: given.signal,
       caller: given.caller,
       onApproval: given.onApproval,
@@ -102,6 +110,8 @@ export class ContentRequests {
       onUpdate: undefined,
       decision: { verdict: "allowed" },
       audit: undefined,
+      reached: now,
+      isSent: false,
     });
   }
 

@@ -12,6 +12,8 @@ export interface SessionServersOptions {
   servers: ServerSet;
   /** The agent's set. */
   base: ServerSet;
+  /** Servers of the agent that a gateway runs. */
+  elsewhere: readonly ServerDefinition[];
   /** Definitions of the servers that the configuration starts for each session. */
   perSession: readonly ServerDefinition[];
   cwd: string;
@@ -110,7 +112,10 @@ export class SessionServers {
 
   /** Reports that the server replaces one of the agent's. */
   replacing({ name, origin }: ServerDefinition): Diagnostic[] {
-    if (origin !== "session" || this.#options.base.get(name) === undefined) return [];
+    const { base, elsewhere } = this.#options;
+    const isReplaced =
+      base.get(name) !== undefined || elsewhere.some((each) => each.name === name);
+    if (origin !== "session" || !isReplaced) return [];
     const message = `the session's server '${name}' replaces the agent's server of that name`;
     return [{ server: name, message }];
   }

@@ -211,6 +211,7 @@ export class LiveSession implements SessionBoard {
     const shared = base.servers
       .own()
       .flatMap(({ definition }) => (definition.scope !== "session" ? [definition] : []));
+    const { elsewhere = [] } = base.agent;
     this.#definitions = [...perSession.filter(isFree), ...brought];
     this.#core = new BoardCore({
       agent: { ...agent, servers: [...shared.filter(isFree), ...this.#definitions] },
@@ -224,13 +225,14 @@ export class LiveSession implements SessionBoard {
           id,
           approval: settings.approval,
           rateLimit: settings.rateLimit,
-          servers: sessionGuards(base.agent.servers, () => this.#core.servers),
+          servers: sessionGuards([...base.agent.servers, ...elsewhere], () => this.#core.servers),
         },
       },
     });
     this.#own = new SessionServers({
       servers: this.#core.servers,
       base: base.servers,
+      elsewhere,
       perSession,
       cwd,
       startupWait,

@@ -5,7 +5,7 @@ import { openBoard } from "../../board.ts";
 import type { ModelTool, ModelTools } from "../../bridge/model-tools.ts";
 import type { SchemaProvider } from "../../bridge/schema/normalize.ts";
 import { withoutPatterns } from "../../bridge/without-patterns.ts";
-import type { BoardConfig } from "../../config/parse.ts";
+import type { BoardConfig } from "../../model/agent-config.ts";
 import type { Board } from "../../model/board.ts";
 import type { BoardOptions } from "../../model/board-options.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";

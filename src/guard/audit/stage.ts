@@ -4,7 +4,7 @@
 import type { AuditEntry } from "../../model/audit-entry.ts";
 import type { ContentBlock } from "../../model/content.ts";
 import { PlugboardError } from "../../model/errors.ts";
-import type { GuardedCall, Next, Stage, StageFor, ToolSubject } from "../../model/guard.ts";
+import type { GuardedCall, Stage, StageFor, ToolSubject } from "../../model/guard.ts";
 import type { CallOutcome } from "../../model/tool.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import type { ValueRedactor } from "../redact.ts";
@@ -34,51 +34,45 @@ export function auditStages(
   options: AuditStageOptions,
 ): AuditStages {
   const { clock = systemClock } = options;
-  const start: Stage = (call, next) => {
-    const writing = call.audit && log.start(call.audit as AuditRecord);
-    // Not async: a call whose line is written at once must not pay for another promise.
-    return writing === undefined ? next(call) : sendAfter(writing, call, next);
+  const start: Stage = {
+    before: ({ audit }) => audit && log.start(audit as AuditRecord),
+  };
+  const end = (call: GuardedCall, outcome: AuditRecord["outcome"], bytes: number): void => {
+    const record = call.audit as AuditRecord;
+    record.outcome = outcome;
+    record.bytes = bytes;
+    record.decision = call.decision;
+    record.durationMs = call.now - call.started;
+    log.record(record);
   };
   const whole = (subject: ToolSubject): Stage => {
     const audited = byCaller((caller) => auditedTool(subject, caller, options));
-    return async (call, next) => {
-      const record: AuditRecord = {
-        time: clock.now(),
-        of: audited(call.caller),
-        args: keepArguments(call.args),
-        startNumber: undefined,
-        decision: call.decision,
-        durationMs: 0,
-        bytes: 0,
-        outcome: "error",
-      };
-      call.audit = record;
-      try {
-        const outcome = await next(call);
-        record.outcome = wordFor(outcome);
-        record.bytes = sizeOf(outcome);
+    return {
+      before(call) {
+        const record: AuditRecord = {
+          time: clock.now(),
+          of: audited(call.caller),
+          args: keepArguments(call.args),
+          startNumber: undefined,
+          decision: call.decision,
+          durationMs: 0,
+          bytes: 0,
+          outcome: "error",
+        };
+        call.audit = record;
+        return undefined;
+      },
+      after(call, outcome) {
+        end(call, wordFor(outcome), sizeOf(outcome));
         return outcome;
-      } catch (error) {
-        if (error instanceof PlugboardError) record.outcome = error.code;
+      },
+      failed(call, error) {
+        end(call, error instanceof PlugboardError ? error.code : "error", 0);
         throw error;
-      } finally {
-        record.decision = call.decision;
-        record.durationMs = clock.monotonic() - call.started;
-        log.record(record);
-      }
+      },
     };
   };
   return { whole, start: (subject) => (mayChange(subject) ? start : undefined) };
-}
-
-/** With two awaits: to return a promise from an async function or from `then` costs twice as much. */
-async function sendAfter(
-  writing: Promise<void>,
-  call: GuardedCall,
-  next: Next,
-): Promise<CallOutcome> {
-  await writing;
-  return await next(call);
 }
 
 /** Few callers make most of the calls. */

@@ -35,19 +35,27 @@ export function outputStage(logger: Logger): StageFor {
 
 function stageOf(subject: ToolSubject, prepare: () => Promise<CompiledSchema>): Stage {
   let schema: CompiledSchema | undefined;
-  return async (call, next) => {
-    const outcome = await next(call);
-    if (outcome.isError === true || outcome.inputRequired !== undefined) return outcome;
-    schema ??= await prepare();
-    if (schema.kind === "unusable") return outcome;
-    const { structuredContent } = outcome;
-    if (structuredContent === undefined)
-      return refuse(
-        `${answerOf(subject)} has none of the structured content that its outputSchema describes`,
-      );
-    const check = schema.check(structuredContent);
-    return check.kind === "valid" ? outcome : refuse(sentence(subject, check));
+  const whenPrepared = async (outcome: CallOutcome): Promise<CallOutcome> => {
+    schema = await prepare();
+    return checked(outcome, subject, schema);
   };
+  return {
+    after(_, outcome) {
+      if (outcome.isError === true || outcome.inputRequired !== undefined) return outcome;
+      return schema === undefined ? whenPrepared(outcome) : checked(outcome, subject, schema);
+    },
+  };
+}
+
+function checked(outcome: CallOutcome, subject: ToolSubject, schema: CompiledSchema): CallOutcome {
+  if (schema.kind === "unusable") return outcome;
+  const { structuredContent } = outcome;
+  if (structuredContent === undefined)
+    return refuse(
+      `${answerOf(subject)} has none of the structured content that its outputSchema describes`,
+    );
+  const check = schema.check(structuredContent);
+  return check.kind === "valid" ? outcome : refuse(sentence(subject, check));
 }
 
 function note(schema: CompiledSchema): string | undefined {

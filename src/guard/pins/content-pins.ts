@@ -97,10 +97,7 @@ export class ContentPins {
 
   readonly stage: StageFor = (subject) => {
     if (this.offers(subject)) return undefined;
-    return async (call, rest) => {
-      await this.#throwIfBlocked(subject, call);
-      return rest(call);
-    };
+    return { before: (call) => this.#throwIfBlocked(subject, call) };
   };
 
   /**

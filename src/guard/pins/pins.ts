@@ -178,10 +178,7 @@ export class Pins {
   readonly stage: StageFor = ({ source }) => {
     if (source.kind !== "mcp") return undefined;
     if (this.#watches.get(source.server)?.mode !== "block") return undefined;
-    return (call, rest) => {
-      const check = this.#checkIfBlocked(call, true);
-      return check === undefined ? rest(call) : check.then(() => rest(call));
-    };
+    return { before: (call) => this.#checkIfBlocked(call, true) };
   };
 
   /**

@@ -13,7 +13,7 @@ import type { JsonObject } from "../../model/json.ts";
 import type { Progress } from "../../model/tool.ts";
 import { allowManyListeners } from "../../util/abort.ts";
 import type { Clock, Timer } from "../../util/clock.ts";
-import { PassingMap } from "../../util/passing-map.ts";
+import { IdRing } from "../../util/id-ring.ts";
 import { duration } from "../../util/text.ts";
 import { describeDropped, type DroppedLine, faultOfText } from "./dropped-line.ts";
 import { isMethodNotFound, malformed, type Quote, serverError } from "./errors.ts";
@@ -36,6 +36,7 @@ export interface RequestOptions extends CallerMeta {
 }
 
 interface PendingCall {
+  readonly id: number;
   method: string;
   resolve: (result: unknown) => void;
   reject: (error: PlugboardError) => void;
@@ -57,11 +58,11 @@ interface PendingCall {
 
 /**
  * The SDK counts its own ids up from 0 on the same connection. Ours are integers, because some servers accept
- * nothing else, and stay below 2^31, because some of those keep them in 32 bits.
+ * nothing else, and stay below 2^31, because some of those keep them in 32 bits. V8 parses nine digits faster than ten.
  */
-const FIRST_ID = 1_000_000_000;
-const LAST_ID = 2_000_000_000;
-const OUR_ID = /^1\d{9}$/;
+const FIRST_ID = 100_000_000;
+const LAST_ID = 1_000_000_000;
+const OUR_ID = /^[1-9]\d{8}$/;
 
 /** How many characters at either end of an answer are searched for its id. */
 const ENVELOPE = 2000;
@@ -73,7 +74,7 @@ const ENVELOPE = 2000;
 export type Abandon = (id: number, reason: string) => PlugboardError | undefined;
 
 export class PendingCalls {
-  readonly #calls = new PassingMap<number, PendingCall>();
+  readonly #calls = new IdRing<PendingCall>();
   readonly #clock: Clock;
   readonly #abandon: Abandon;
   readonly #quote: Quote;
@@ -107,7 +108,7 @@ export class PendingCalls {
 
   /** Whether the call still waits for its answer. */
   waits(id: number): boolean {
-    return this.#calls.has(id);
+    return this.#calls.get(id) !== undefined;
   }
 
   /** Milliseconds until the call times out; Infinity while a person is asked. */
@@ -128,10 +129,10 @@ export class PendingCalls {
       if (this.#failure !== undefined) return reject(withoutEffect(this.#failure));
       const { signal } = options;
       if (signal?.aborted) return reject(withoutEffect(cancelled()));
-      const id = this.#nextId;
-      this.#nextId = id + 1 === LAST_ID ? FIRST_ID : id + 1;
+      const id = this.#newId();
       const now = this.#clock.monotonic();
       const call: PendingCall = {
+        id,
         method,
         resolve,
         reject,
@@ -156,7 +157,7 @@ export class PendingCalls {
         allowManyListeners(signal);
         signal.addEventListener("abort", call.onAbort, { once: true });
       }
-      this.#calls.set(id, call);
+      this.#calls.add(call);
       if (call.deadline < this.#timerAt) this.#arm(call.deadline, now);
       this.attempt(id, send);
     });
@@ -195,7 +196,7 @@ export class PendingCalls {
     if (!/^\s*\{/.test(ends) || !/"(?:result|error)"/.test(ends) || ends.includes('"method"')) {
       return false;
     }
-    const id = Number(/"id"\s*:\s*"?(\d{10})(?!\d)/.exec(ends)?.[1]);
+    const id = Number(/"id"\s*:\s*"?(\d{9})(?!\d)/.exec(ends)?.[1]);
     const call = this.#calls.get(id);
     if (call === undefined) return false;
     this.fail(
@@ -210,11 +211,12 @@ export class PendingCalls {
    * unknown method may also be a notification, which needs no answer.
    */
   failOnly(error: unknown): boolean {
-    const [only, ...others] = this.#calls.keys();
-    if (only === undefined || others.length > 0 || this.#hasAbandoned) return false;
-    const failure = serverError(this.#calls.get(only)?.method ?? "", error, this.#quote);
+    if (this.#calls.size !== 1 || this.#hasAbandoned) return false;
+    const [only] = this.#calls.all();
+    if (only === undefined) return false;
+    const failure = serverError(only.method, error, this.#quote);
     if (isMethodNotFound(failure)) return false;
-    this.fail(only, failure);
+    this.fail(only.id, failure);
     return true;
   }
 
@@ -250,20 +252,20 @@ export class PendingCalls {
       return await wait;
     } finally {
       call.holds -= 1;
-      if (call.holds === 0) this.#release(id, call);
+      if (call.holds === 0) this.#release(call);
     }
   }
 
-  #release(id: number, call: PendingCall): void {
+  #release(call: PendingCall): void {
     const now = this.#clock.monotonic();
     call.latest += now - call.heldSince;
     call.deadline = Math.min(now + call.left, call.latest);
-    if (this.#calls.has(id) && call.deadline < this.#timerAt) this.#arm(call.deadline, now);
+    if (this.waits(call.id) && call.deadline < this.#timerAt) this.#arm(call.deadline, now);
   }
 
   /** Stops the clock of every pending call, where we cannot tell which of them waits for the person. */
   async holdAll<Result>(wait: Promise<Result>): Promise<Result> {
-    for (const id of this.#calls.keys()) void this.hold(id, wait).catch(() => {});
+    for (const { id } of this.#calls.all()) void this.hold(id, wait).catch(() => {});
     return wait;
   }
 
@@ -278,7 +280,15 @@ export class PendingCalls {
     this.#timer = undefined;
     for (const id of unsent) this.fail(id, withoutEffect(error));
     const ofSent = withPossibleEffect(error);
-    for (const id of this.#calls.keys()) this.fail(id, ofSent);
+    for (const { id } of this.#calls.all()) this.fail(id, ofSent);
+  }
+
+  /** A call that waits for a person may outlast all other ids. */
+  #newId(): number {
+    let id = this.#nextId;
+    while (this.waits(id)) id = following(id);
+    this.#nextId = following(id);
+    return id;
   }
 
   #take(id: number): PendingCall | undefined {
@@ -299,14 +309,14 @@ export class PendingCalls {
     this.#timerAt = Infinity;
     const now = this.#clock.monotonic();
     let next = Infinity;
-    for (const [id, call] of this.#calls) {
+    for (const call of this.#calls.all()) {
       // Timers may fire a fraction of a millisecond early.
       if (call.deadline > now + 1) {
         next = Math.min(next, call.deadline);
         continue;
       }
-      this.#take(id);
-      const unsent = this.#abandon(id, "timed out");
+      this.#take(call.id);
+      const unsent = this.#abandon(call.id, "timed out");
       call.reject(
         unsent === undefined
           ? timedOut(call, this.#droppedSince(call.started))
@@ -315,6 +325,10 @@ export class PendingCalls {
     }
     if (next !== Infinity) this.#arm(next, now);
   }
+}
+
+function following(id: number): number {
+  return id + 1 === LAST_ID ? FIRST_ID : id + 1;
 }
 
 function neverSent({ method, timeout }: PendingCall, why: PlugboardError): PlugboardError {

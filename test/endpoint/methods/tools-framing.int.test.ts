@@ -2,7 +2,7 @@
 
 import { expect, it } from "vitest";
 import { openBoard } from "../../../src/board.ts";
-import type { BoardConfig } from "../../../src/config/parse.ts";
+import type { BoardConfig } from "../../../src/model/agent-config.ts";
 import { closeBoards, fixture } from "../../support/boards.ts";
 import { closeServed, connectLegacy, connectModern, serve } from "../harness.ts";
 

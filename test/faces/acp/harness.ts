@@ -22,7 +22,7 @@ import { openBoard } from "../../../src/board.ts";
 import { declineUnattributed } from "../../../src/board/decline-unattributed.ts";
 import type { NewResponder } from "../../../src/faces/acp/responder/responder.ts";
 import { serveAcp } from "../../../src/faces/acp/serve.ts";
-import type { BoardConfig } from "../../../src/config/parse.ts";
+import type { BoardConfig } from "../../../src/model/agent-config.ts";
 import type { Board } from "../../../src/model/board.ts";
 import type { BoardOptions } from "../../../src/model/board-options.ts";
 import { silentLogger } from "../../../src/model/logger.ts";

@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { tmpdir } from "node:os";
 import { onTestFinished } from "vitest";
 import { openBoard } from "../../../src/board.ts";
-import type { BoardConfig } from "../../../src/config/parse.ts";
+import type { BoardConfig } from "../../../src/model/agent-config.ts";
 import { parseAgentConfig } from "../../../src/config/parse.ts";
 import { McpEntry } from "../../../src/endpoint/http/entry.ts";
 import { Sessions } from "../../../src/endpoint/http/sessions.ts";

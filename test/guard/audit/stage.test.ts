@@ -5,28 +5,14 @@ import { PlugboardError } from "../../../src/model/errors.ts";
 import type { GuardedCall, Next, ToolSubject } from "../../../src/model/guard.ts";
 import type { CallOutcome } from "../../../src/model/tool.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
+import { callOf, pass, subject } from "../subjects.ts";
 
 const redact = { value: <T>(value: T): T => value };
 
-function guarded(subject: Partial<ToolSubject> = {}): GuardedCall {
-  return {
-    callId: "call_1",
-    subject: {
-      canonical: "docs/read",
-      publicName: "mcp__docs__read",
-      source: { kind: "mcp", server: "docs", tool: "read" },
-      origin: "defaults",
-      ownerOnly: false,
-      hash: "",
-      ...subject,
-    },
-    args: { path: "a" },
-    started: new ManualClock().monotonic(),
-    signal: undefined,
-    onUpdate: undefined,
-    decision: { verdict: "allowed" },
-    audit: undefined,
-  };
+function guarded(about: Partial<ToolSubject> = {}): GuardedCall {
+  const { canonical = "docs/read" } = about;
+  const now = new ManualClock().monotonic();
+  return callOf(subject(canonical, about), { args: { path: "a" }, started: now, now });
 }
 
 async function run(
@@ -39,7 +25,7 @@ async function run(
     { record: (each) => void records.push(each), start: async () => {} },
     { agent: "default", redact, ...options },
   );
-  const ended = await whole(call.subject)(call, next).catch((error: unknown) => error);
+  const ended = await pass(whole, call, next, options.clock).catch((error: unknown) => error);
   expect(records).toHaveLength(1);
   return { record: records[0], ended };
 }
@@ -74,8 +60,7 @@ describe("the stage at the start of a call", () => {
       events.push("sent");
       return { content: [] };
     };
-    const inner = start(call.subject);
-    await whole(call.subject)(call, inner === undefined ? send : (each) => inner(each, send));
+    await pass((of) => [whole(of), start(of) ?? []].flat(), call, send);
     expect(events).toEqual(
       isWritten ? [expect.stringMatching(/^start /), "sent", "ok"] : ["sent", "ok"],
     );

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { outputStage } from "../../../src/guard/output/stage.ts";
-import type { GuardedCall, ToolSubject } from "../../../src/model/guard.ts";
+import type { ToolSubject } from "../../../src/model/guard.ts";
 import type { JsonObject } from "../../../src/model/json.ts";
 import { silentLogger } from "../../../src/model/logger.ts";
 import type { CallOutcome } from "../../../src/model/tool.ts";
 import { recordingLogger } from "../../support/logger.ts";
+import { callOf, pass as passStage } from "../subjects.ts";
 
 const WEATHER: JsonObject = {
   type: "object",
@@ -31,19 +32,7 @@ async function pass(
   tool: ToolSubject = subject(WEATHER),
   stageFor = outputStage(silentLogger),
 ): Promise<CallOutcome> {
-  const stage = stageFor(tool);
-  if (stage === undefined) throw new Error("there is no stage");
-  const call: GuardedCall = {
-    callId: "call_1",
-    subject: tool,
-    args: {},
-    started: 0,
-    signal: undefined,
-    onUpdate: undefined,
-    decision: { verdict: "allowed" },
-    audit: undefined,
-  };
-  return stage(call, async () => answer);
+  return passStage(stageFor, callOf(tool), async () => answer);
 }
 
 function refused(message: string): CallOutcome {
@@ -114,9 +103,9 @@ describe("the stage", () => {
   });
 
   it("lets a refusal of what comes after it through", async () => {
-    const stage = outputStage(silentLogger)(subject(WEATHER));
     const next = (): Promise<never> => Promise.reject(new Error("refused"));
-    await expect(stage?.({} as GuardedCall, next)).rejects.toThrow("refused");
+    const passed = passStage(outputStage(silentLogger), callOf(subject(WEATHER)), next);
+    await expect(passed).rejects.toThrow("refused");
   });
 
   it("lets answers pass where the schema cannot be used, and says so once", async () => {

@@ -8,9 +8,10 @@ import { openFileState } from "../../../src/state/files/open.ts";
 import { PinFiles } from "../../../src/state/files/pin-files.ts";
 import { memoryPins } from "../../../src/state/memory.ts";
 import { Pins } from "../../../src/guard/pins/pins.ts";
-import type { GuardedCall, ToolSubject } from "../../../src/model/guard.ts";
+import type { ToolSubject } from "../../../src/model/guard.ts";
 import type { CallOutcome, ToolDefinition } from "../../../src/model/tool.ts";
 import { recordingLogger } from "../../support/logger.ts";
+import { callOf, pass } from "../subjects.ts";
 
 const id = { server: "docs", key: "k" };
 const outcome: CallOutcome = { content: [{ type: "text", text: "ok" }] };
@@ -46,19 +47,8 @@ function subject(name: string): ToolSubject {
 /** Calls a tool through the stage alone. */
 async function call(pins: Pins, name: string) {
   const about = subject(name);
-  const guarded: GuardedCall = {
-    callId: "call_1",
-    subject: about,
-    args: {},
-    started: 0,
-    signal: undefined,
-    onUpdate: undefined,
-    decision: { verdict: "allowed" },
-    audit: undefined,
-  };
-  const next = async () => outcome;
-  const stage = pins.stage(about);
-  const ended = await (stage === undefined ? next() : stage(guarded, next)).catch(
+  const guarded = callOf(about);
+  const ended = await pass(pins.stage, guarded, async () => outcome).catch(
     (error: unknown) => error,
   );
   return { ended, decision: guarded.decision };
@@ -417,8 +407,13 @@ describe("without pins", () => {
     pins.check("docs", [tool("read", "v2")], undefined);
     const stage = pins.stage(subject("read"));
     await pins.open(id, "off");
-    const guarded = { subject: subject("read"), args: {} } as GuardedCall;
-    expect(await stage?.(guarded, async () => outcome)).toBe(outcome);
+    expect(
+      await pass(
+        () => stage,
+        callOf(subject("read")),
+        async () => outcome,
+      ),
+    ).toBe(outcome);
     await pins.flush();
   });
 });

@@ -47,16 +47,33 @@ describe("what is sent", () => {
     await outcome;
   });
 
-  it("leaves in one write per turn of the event loop, but for the first call, which does not wait", async () => {
+  it("leaves at once if it is the first of a turn; the others share writes", async () => {
     const { transport, stdin } = openTransport();
-    const calls = [1, 2, 3].map((n) => transport.callTool("add", { n }, TIMEOUT));
+    const calls = [1, 2, 3, 4, 5].map((n) => transport.callTool("add", { n }, TIMEOUT));
+    // No other call was expected after the first, so the second leaves at once too.
+    expect(stdin.messages()).toHaveLength(2);
     await transport.send({ jsonrpc: "2.0", method: "notifications/initialized" });
     await settle();
-    expect(stdin.writes).toHaveLength(2);
-    expect(stdin.messages()).toHaveLength(4);
-    calls.push(transport.callTool("add", { n: 4 }, TIMEOUT));
+    expect([stdin.writes.length, stdin.messages().length]).toEqual([3, 6]);
+    calls.push(transport.callTool("add", { n: 6 }, TIMEOUT));
+    expect(stdin.messages()).toHaveLength(7);
+    await transport.close();
+    await Promise.allSettled(calls);
+  });
+
+  it("does not wait for the end of the turn once there is enough for a write", async () => {
+    const { transport, stdin } = openTransport();
+    const calls = Array.from({ length: 1000 }, (_, n) => transport.callTool("add", { n }, TIMEOUT));
+    const { length } = stdin.messages();
+    expect([length > 980, stdin.writes.length > 20, stdin.writes.length < 200]).toEqual([
+      true,
+      true,
+      true,
+    ]);
     await settle();
-    expect(stdin.writes).toHaveLength(3);
+    expect(stdin.messages().map(({ params }) => params)).toMatchObject(
+      calls.map((_, n) => ({ arguments: { n } })),
+    );
     await transport.close();
     await Promise.allSettled(calls);
   });
@@ -112,6 +129,7 @@ describe("what is sent", () => {
 
   it("is refused, if it comes from the SDK, while more than the limit is unsent, in the same turn too", async () => {
     const { transport, stdin } = openTransport(1000);
+    stdin.hold();
     const note: JSONRPCMessage = { jsonrpc: "2.0", method: "x".repeat(300) };
     const notes = Array.from({ length: 100 }, () => transport.send(note));
     const results = await Promise.allSettled(notes);
@@ -119,6 +137,7 @@ describe("what is sent", () => {
     expect(results.at(-1)).toMatchObject({
       reason: { code: "SERVER_UNAVAILABLE", message: "the server does not read its input" },
     });
+    stdin.release();
     await settle();
     await transport.send(note);
     await settle();

@@ -12,7 +12,7 @@ describe("the SDK", () => {
     "an error to its own request": { jsonrpc: "2.0", id: 1, error: { code: 1, message: "no" } },
     "an answer to an unknown id": { jsonrpc: "2.0", id: 777, result: {} },
     "a request of the server's": { jsonrpc: "2.0", id: 5, method: "roots/list" },
-    "a request with an id like the host's": { jsonrpc: "2.0", id: 1_000_000_000, method: "ping" },
+    "a request with an id like the host's": { jsonrpc: "2.0", id: 100_000_000, method: "ping" },
     "a notification": { jsonrpc: "2.0", method: "notifications/tools/list_changed" },
     "progress of its own request": {
       jsonrpc: "2.0",

@@ -23,7 +23,7 @@ const FLAGS: Readonly<Record<string, [keyof GivenOptions | "yes", boolean]>> = {
 };
 
 /** Options of the call itself: before the word `call` they are a mistake. */
-const OWN = ["--yes", "--timeout", "--output"];
+const OWN = new Set(["--yes", "--timeout", "--output"]);
 
 /** Gives exactly what the parser would give, or undefined: for help, for mistakes, and for unusual spellings. */
 export function readPlainCall(argv: readonly string[]): PlainCall | undefined {
@@ -36,7 +36,7 @@ export function readPlainCall(argv: readonly string[]): PlainCall | undefined {
       words.push(word);
       continue;
     }
-    if (OWN.includes(word) && words.length === 0) return undefined;
+    if (OWN.has(word) && words.length === 0) return undefined;
     const flag = FLAGS[word];
     if (flag !== undefined) {
       Object.assign(given, { [flag[0]]: flag[1] });

@@ -8,7 +8,7 @@ import {
   RequestError,
 } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
-import type { BoardConfig } from "../../../../src/config/parse.ts";
+import type { BoardConfig } from "../../../../src/model/agent-config.ts";
 import { fixture } from "../../../support/boards.ts";
 import { choose, mcpServer, useDesk } from "../harness.ts";
 

@@ -1,0 +1,529 @@
+// The board of a face that uses a running gateway. Servers that the agent's sessions share run there; servers of
+// `scope: "session"` and the face's own tools run here. If the gateway goes away, another one takes over, or this
+// process starts the servers itself.
+
+import { randomUUID } from "node:crypto";
+import { isAgentConfig, openBoard } from "../board.ts";
+import { resourceTools } from "../board/content/resource-tools.ts";
+import { parseAgentConfig } from "../config/parse.ts";
+import type { AgentConfig, BoardConfig } from "../model/agent-config.ts";
+import type { Board, BoardBase, ReloadReport, SessionBoard } from "../model/board.ts";
+import type { BoardOptions, SessionOptions } from "../model/board-options.ts";
+import { PlugboardError, toPlugboardError, withHint } from "../model/errors.ts";
+import type { UnmatchedRule } from "../model/guard-settings.ts";
+import { type Logger, silentLogger } from "../model/logger.ts";
+import type { OfferedResources } from "../model/resource.ts";
+import type { ServerDefinition } from "../model/server-definition.ts";
+import type { ServerStatus } from "../model/server-status.ts";
+import type { NativeToolFactory, Tool } from "../model/tool.ts";
+import { type Clock, pause, systemClock } from "../util/clock.ts";
+import type { Link } from "./link.ts";
+import { Overlay } from "./overlay.ts";
+import { OverlaySession } from "./overlay-session.ts";
+import { RemoteSession } from "./remote-session.ts";
+import type { SharedSessionOptions } from "./wire.ts";
+
+export interface AttachOptions extends BoardOptions {
+  /** The whole configuration of the face's agent. */
+  agent: AgentConfig;
+  /** A link to a gateway of the same configuration. */
+  link: Link;
+  /**
+   * False for a face that calls a tool or two: `tools()` has those that it has found, and there are no instructions.
+   * Default true.
+   */
+  lists?: boolean;
+  /** Milliseconds that a call may take without progress, whatever the configuration says. */
+  toolTimeout?: number;
+  /** Finds the gateway again, or a new one of the same configuration. Undefined if there is none now. */
+  reattach?: () => Promise<Link | undefined>;
+  /** Told when the gateway is gone, and what has taken its place. */
+  onLost?: (message: string) => void;
+}
+
+/** How long a gateway that is gone is looked for, and how often. */
+const REATTACH_MS = 5000;
+const RETRY_MS = 200;
+const TOOL_TIMEOUT_MS = 60_000;
+const SEVERAL_SERVERS = "{server}__{tool}";
+
+/** Rejects as `openBoard` does, and with SERVER_UNAVAILABLE if the gateway cannot be used. Then nothing is left open. */
+export async function openAttachedBoard(options: AttachOptions): Promise<Board> {
+  options.signal?.throwIfAborted();
+  const parts = new BoardParts(options);
+  try {
+    return await AttachedBoard.open(parts);
+  } catch (error) {
+    await parts.close();
+    throw error;
+  }
+}
+
+/** The boards that an attached board is made of, and how each of them is configured. */
+class BoardParts {
+  readonly options: AttachOptions;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  agent: AgentConfig;
+  link: Link;
+  /** Opened when it is needed first: most commands have nothing of their own. */
+  #local: Promise<Board> | undefined;
+  /** Set once the gateway is gone and no other was found. */
+  #instead: Promise<Board> | undefined;
+
+  constructor(options: AttachOptions) {
+    const { clock = systemClock, logger = silentLogger } = options;
+    this.options = options;
+    this.clock = clock;
+    this.logger = logger;
+    this.agent = options.agent;
+    this.link = options.link;
+  }
+
+  get cwd(): string {
+    return this.options.workspaceDir ?? this.agent.workspace ?? process.cwd();
+  }
+
+  get hasOwn(): boolean {
+    return this.agent.servers.some(isPerSession) || (this.options.native?.length ?? 0) > 0;
+  }
+
+  /** Whether a model gets tools to read resources. */
+  get resourceTools(): boolean | "auto" {
+    const { resourceTools: configured } = this.agent;
+    const { resourceTools: given = configured ?? false } = this.options;
+    return given === "auto" ? (configured ?? given) : given;
+  }
+
+  /** The configuration of the own part. What the gateway runs is known, and never started. */
+  ownAgent(agent = this.agent): AgentConfig {
+    const { nativeModules: _, resourceTools: __, ...own } = agent;
+    const [perSession, shared] = split(agent);
+    return { ...own, servers: perSession, elsewhere: shared };
+  }
+
+  /** The configuration of the servers that the gateway runs. */
+  sharedAgent(agent = this.agent): AgentConfig {
+    const [perSession, shared] = split(agent);
+    return { ...agent, servers: shared, elsewhere: perSession };
+  }
+
+  /** `base` has the tools of the board itself, which its sessions do not get. */
+  local(base: readonly NativeToolFactory[] = []): Promise<Board> {
+    const { native = [], onToolsChanged: _, signal: __, ...options } = this.options;
+    this.#local ??= openBoard(this.ownAgent(), {
+      ...options,
+      native: [...native, ...base],
+      resourceTools: false,
+    });
+    return this.#local;
+  }
+
+  /** A board with the gateway's servers in this process. */
+  instead(): Promise<Board> {
+    const { native: _, onToolsChanged: __, signal: ___, ...options } = this.options;
+    this.#instead ??= openBoard(this.sharedAgent(), { ...options, onlyInSessions: false });
+    return this.#instead;
+  }
+
+  remote(
+    of: "board" | "session",
+    options: SharedSessionOptions,
+    given: Pick<SessionOptions, "onApproval" | "onElicitation" | "onSampling"> & {
+      withheld?: readonly string[];
+      execute: RemoteExecute;
+    },
+    link = this.link,
+  ): Promise<RemoteSession> {
+    const { lists = true } = this.options;
+    return RemoteSession.open(link, {
+      agent: this.agent.agentId,
+      of,
+      lists: of === "session" || lists,
+      options,
+      ...this.#handlers(given),
+      ...(given.withheld && { withheld: given.withheld }),
+      execute: given.execute,
+      logger: this.logger,
+    });
+  }
+
+  /** What the gateway's part of a session gets. `brought` is how many servers the session brings. */
+  sharedOptions(
+    { cwd, id, approval, tools, rateLimit, ...given }: SessionOptions,
+    brought: number,
+  ): SharedSessionOptions {
+    const { toolNames, toolNameLength, servers } = this.agent;
+    const {
+      owner = this.options.owner,
+      defaultToolTimeout = this.options.defaultToolTimeout ?? TOOL_TIMEOUT_MS,
+      toolTimeout = this.options.toolTimeout,
+    } = given;
+    const count = servers.filter(({ enabled }) => enabled).length + brought;
+    const template = toolNames === "{tool}" && count > 1 ? SEVERAL_SERVERS : toolNames;
+    return {
+      cwd,
+      ...(id !== undefined && { id }),
+      ...(approval !== undefined && { approval }),
+      ...(tools !== undefined && { tools }),
+      ...(rateLimit !== undefined && { rateLimit }),
+      ...(owner !== undefined && { owner }),
+      toolNames: { template, ...(toolNameLength !== undefined && { length: toolNameLength }) },
+      defaultToolTimeout,
+      ...(toolTimeout !== undefined && { toolTimeout }),
+      resourceTools: this.resourceTools,
+    };
+  }
+
+  /** The same session on a board in this process. */
+  async sessionInstead(
+    options: SharedSessionOptions,
+    given: Pick<SessionOptions, "onApproval" | "onElicitation" | "onSampling">,
+    withheld: readonly string[],
+  ): Promise<SessionBoard> {
+    const board = await this.instead();
+    const session = await board.openSession({
+      ...options,
+      ...this.#handlers(given),
+      perSession: false,
+      startupWait: 0,
+    });
+    for (const { name } of session.status()) {
+      if (withheld.includes(name)) await session.setEnabled(name, false);
+    }
+    return session;
+  }
+
+  /** Signs in where the person is, and has the gateway use the new login. */
+  async signIn(server: string): Promise<void> {
+    const [perSession, shared] = split(this.agent);
+    const only = shared.filter(({ name }) => name === server);
+    const others = [...perSession, ...shared.filter(({ name }) => name !== server)];
+    const { onToolsChanged: _, native: __, ...options } = this.options;
+    await using board = await openBoard(
+      { ...this.ownAgent(), servers: only, elsewhere: others },
+      { ...options, start: "none" },
+    );
+    await board.signIn(server);
+  }
+
+  async close(): Promise<void> {
+    const end = async (opening: Promise<Board> | undefined): Promise<void> => {
+      // One that could not be opened has nothing to close.
+      const board = await opening?.catch(() => undefined);
+      await board?.close();
+    };
+    await Promise.all([end(this.#local), end(this.#instead)]);
+    this.link.close();
+  }
+
+  #handlers({
+    onApproval = this.options.onApproval,
+    onElicitation = this.options.onElicitation,
+    onSampling = this.options.onSampling,
+  }: Pick<SessionOptions, "onApproval" | "onElicitation" | "onSampling">): Pick<
+    SessionOptions,
+    "onApproval" | "onElicitation" | "onSampling"
+  > {
+    return {
+      ...(onApproval && { onApproval }),
+      ...(onElicitation && { onElicitation }),
+      ...(onSampling && { onSampling }),
+    };
+  }
+}
+
+type RemoteExecute = (
+  name: string,
+  ...args: Parameters<Tool["execute"]>
+) => ReturnType<Tool["execute"]>;
+
+class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
+  readonly #parts: BoardParts;
+  readonly #sessions = new Set<{
+    session: OverlaySession;
+    /** Opens its shared part on a gateway's board, or on one in this process. */
+    reopen: (base: BoardBase) => Promise<SessionBoard>;
+  }>();
+  readonly #ending = new AbortController();
+  readonly #onAbort = (): void => void this.close();
+  #closing: Promise<void> | undefined;
+  #recovering: Promise<BoardBase> | undefined;
+
+  private constructor(shared: RemoteSession, own: Board | undefined, parts: BoardParts) {
+    super(shared, { own, clock: parts.clock, logger: parts.logger });
+    this.#parts = parts;
+    const { onToolsChanged, signal } = parts.options;
+    if (onToolsChanged) this.on("tools", () => onToolsChanged(this.tools()));
+    signal?.addEventListener("abort", this.#onAbort, { once: true });
+    this.#follow(parts.link);
+  }
+
+  static async open(parts: BoardParts): Promise<AttachedBoard> {
+    const made: { board?: AttachedBoard } = {};
+    const tools = parts.hasOwn
+      ? onlyForBoard(toolsFor(parts.resourceTools, () => resourcesOf(made.board)))
+      : [];
+    const execute: RemoteExecute = (...args) => boardOf(made.board).execute(...args);
+    const [shared, own] = await Promise.all([
+      parts.remote("board", boardOptions(parts), { execute }),
+      parts.hasOwn ? parts.local(tools) : undefined,
+    ]);
+    made.board = new AttachedBoard(shared, own, parts);
+    return made.board;
+  }
+
+  override status(): ServerStatus[] {
+    const order = new Map(this.#parts.agent.servers.map(({ name }, at) => [name, at]));
+    const place = ({ name }: ServerStatus): number => order.get(name) ?? order.size;
+    return super.status().sort((a, b) => place(a) - place(b));
+  }
+
+  async restart(server: string): Promise<ServerStatus> {
+    if (this.own !== undefined && this.isOwnServer(server)) return this.own.restart(server);
+    const shared = await this.whenShared();
+    if (shared instanceof RemoteSession) return shared.restartShared(server);
+    return (await this.#parts.instead()).restart(server);
+  }
+
+  async signIn(server: string): Promise<ServerStatus> {
+    if (this.own !== undefined && this.isOwnServer(server)) return this.own.signIn(server);
+    const shared = await this.whenShared();
+    if (!(shared instanceof RemoteSession)) return (await this.#parts.instead()).signIn(server);
+    await this.#parts.signIn(server);
+    return shared.restartShared(server);
+  }
+
+  async signOut(server: string): Promise<"none" | "forgotten" | "revoked"> {
+    if (this.own !== undefined && this.isOwnServer(server)) return this.own.signOut(server);
+    const shared = await this.whenShared();
+    if (shared instanceof RemoteSession) return shared.signOut(server);
+    return (await this.#parts.instead()).signOut(server);
+  }
+
+  async refresh(): Promise<ServerStatus[]> {
+    const shared = await this.whenShared();
+    await Promise.all([
+      shared instanceof RemoteSession ? shared.refresh() : (await this.#parts.instead()).refresh(),
+      this.own?.refresh(),
+    ]);
+    return this.status();
+  }
+
+  /** A rule about all servers is for both parts, so it matches nothing only if it matches in neither. */
+  unmatchedRules(): UnmatchedRule[] {
+    const shared = this.lastShared as Partial<Pick<Board, "unmatchedRules">>;
+    const theirs = shared.unmatchedRules?.() ?? [];
+    const mine = this.own?.unmatchedRules() ?? [];
+    const isOwn = ({ servers }: UnmatchedRule): boolean =>
+      servers?.some((server) => this.isOwnServer(server)) ?? false;
+    return [...theirs.filter((rule) => !isOwn(rule)), ...mine.filter(isOwn)];
+  }
+
+  /** Shared servers keep the gateway's roots. */
+  setRoots(roots: readonly string[]): void {
+    this.own?.setRoots(roots);
+    const shared = this.lastShared as Partial<Pick<Board, "setRoots">>;
+    if (!(shared instanceof RemoteSession)) shared.setRoots?.(roots);
+  }
+
+  /** The gateway reloads what it runs by itself. */
+  async reload(config: BoardConfig | AgentConfig): Promise<ReloadReport> {
+    const parts = this.#parts;
+    const agent = isAgentConfig(config) ? config : parseAgentConfig(config);
+    const instead = this.lastShared instanceof RemoteSession ? undefined : await parts.instead();
+    const local = this.own ?? (this.#sessions.size > 0 ? await parts.local() : undefined);
+    const reports = [
+      await instead?.reload(parts.sharedAgent(agent)),
+      await local?.reload(parts.ownAgent(agent)),
+    ];
+    parts.agent = agent;
+    this.ownServersChanged();
+    const all = (kind: keyof ReloadReport): string[] =>
+      reports.flatMap((each) => each?.[kind] ?? []);
+    return {
+      added: all("added"),
+      changed: all("changed"),
+      removed: all("removed"),
+      unchanged: all("unchanged"),
+    };
+  }
+
+  async openSession(given: SessionOptions): Promise<SessionBoard> {
+    if (this.#closing !== undefined) throw isClosed();
+    const parts = this.#parts;
+    const brought = Object.keys(given.servers ?? {});
+    const options = { ...given, id: given.id ?? randomUUID() };
+    const shared = parts.sharedOptions(options, brought.length);
+    const made: { session?: OverlaySession } = {};
+    const execute: RemoteExecute = (...args) => boardOf(made.session).execute(...args);
+    const own = await (
+      await parts.local()
+    ).openSession({
+      ...options,
+      defaultToolTimeout: shared.defaultToolTimeout,
+      ...(shared.toolTimeout !== undefined && { toolTimeout: shared.toolTimeout }),
+      native: [
+        ...(given.native ?? []),
+        ...toolsFor(parts.resourceTools, () => resourcesOf(made.session)),
+      ],
+    });
+    const reopen = async (base: BoardBase): Promise<SessionBoard> => {
+      const withheld = made.session?.withheld ?? own.status().map(({ name }) => name);
+      return base instanceof RemoteSession
+        ? parts.remote("session", shared, { ...given, withheld, execute }, base.link)
+        : parts.sessionInstead(shared, given, withheld);
+    };
+    try {
+      const part = await this.again(reopen);
+      const onClosed = (): void => void this.#sessions.delete(entry);
+      const { clock, logger } = parts;
+      const session = new OverlaySession(part, { own, clock, logger, onClosed });
+      const entry = { session, reopen };
+      made.session = session;
+      this.#sessions.add(entry);
+      // The gateway may have gone just now, when it did not know of this session.
+      const isGone = part instanceof RemoteSession && !part.isOpen;
+      if (isGone && this.#recovering !== undefined) session.lost(this.#recovering.then(reopen));
+      return session;
+    } catch (error) {
+      await own.close();
+      throw error;
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#ending.abort();
+    this.#parts.options.signal?.removeEventListener("abort", this.#onAbort);
+    await Promise.all([...this.#sessions].map(({ session }) => session.close()));
+    if (this.lastShared instanceof RemoteSession) await this.lastShared.close();
+    await this.#parts.close();
+    this.clearEvents();
+  }
+
+  #follow(link: Link): void {
+    let isLost = false;
+    const lost = (): void => {
+      if (isLost || this.#closing !== undefined) return;
+      isLost = true;
+      this.#lose(link);
+    };
+    // A gateway that stops takes no more calls, and ends those that run.
+    link.hear("gateway/closing", lost);
+    void link.closed.then(lost);
+  }
+
+  #lose(link: Link): void {
+    const { onLost, agent } = this.#parts.options;
+    const { logger } = this.#parts;
+    onLost?.(`the gateway that runs the servers of agent '${agent.agentId}' has stopped`);
+    const next = link.closed.then(() => this.#successor());
+    this.#recovering = next;
+    this.lost(next);
+    for (const { session, reopen } of this.#sessions) session.lost(next.then(reopen));
+    next.then(
+      (board) => {
+        const isGateway = board instanceof RemoteSession;
+        if (isGateway) this.#follow(board.link);
+        onLost?.(isGateway ? "another gateway runs them now" : "they run in this process now");
+      },
+      (error: unknown) => {
+        if (this.#closing !== undefined) return;
+        const reason = withHint(toPlugboardError(error, "SERVER_UNAVAILABLE"));
+        logger.error(`nothing has taken the place of the gateway: ${reason}`);
+        onLost?.(`nothing has taken its place: ${reason}`);
+      },
+    );
+  }
+
+  /** Looks for a gateway for some seconds: one that is being restarted is back soon. */
+  async #successor(): Promise<BoardBase> {
+    const { clock, options } = this.#parts;
+    const { signal } = this.#ending;
+    const until = clock.monotonic() + REATTACH_MS;
+    while (options.reattach !== undefined && !signal.aborted) {
+      const board = await this.#reattach(options.reattach);
+      if (board !== undefined) return board;
+      if (clock.monotonic() >= until) break;
+      await pause(clock, RETRY_MS, signal);
+    }
+    if (signal.aborted) throw isClosed();
+    return this.#parts.instead();
+  }
+
+  /** Undefined if there is no gateway, or it cannot be used. */
+  async #reattach(reattach: () => Promise<Link | undefined>): Promise<RemoteSession | undefined> {
+    const parts = this.#parts;
+    const { execute } = this;
+    let link: Link | undefined;
+    try {
+      link = await reattach();
+      if (link === undefined) return undefined;
+      parts.link = link;
+      return await parts.remote("board", boardOptions(parts), { execute }, link);
+    } catch (error) {
+      link?.close();
+      parts.logger.debug("no gateway could be attached to", { reason: String(error) });
+      return undefined;
+    }
+  }
+}
+
+/** What the face's board itself is on the gateway: no session of anybody, so without a session's limits. */
+function boardOptions(parts: BoardParts): SharedSessionOptions {
+  return parts.sharedOptions({ cwd: parts.cwd, rateLimit: false }, 0);
+}
+
+/** The tools with which a model reads the resources of both parts. */
+function toolsFor(
+  wanted: boolean | "auto",
+  resources: () => OfferedResources,
+): ReturnType<typeof resourceTools> {
+  if (wanted === false) return [];
+  const tools = resourceTools(resources);
+  if (wanted === true) return tools;
+  return tools.map((tool) => ({ ...tool, isOffered: () => resources().hasAny }));
+}
+
+/** A session inherits the tools of its board. It has its own of these, over its own resources. */
+function onlyForBoard(tools: ReturnType<typeof resourceTools>): NativeToolFactory[] {
+  return tools.map((tool) => {
+    let isMade = false;
+    return () => {
+      if (isMade) return undefined;
+      isMade = true;
+      return tool;
+    };
+  });
+}
+
+const NO_RESOURCES = { hasAny: false } as OfferedResources;
+
+/** While a board opens, its tools ask for resources that are not there yet. */
+function resourcesOf(board: { resources: OfferedResources } | undefined): OfferedResources {
+  return board?.resources ?? NO_RESOURCES;
+}
+
+function boardOf<Made>(board: Made | undefined): Made {
+  if (board === undefined) throw isClosed();
+  return board;
+}
+
+function split({
+  servers,
+}: AgentConfig): [perSession: ServerDefinition[], shared: ServerDefinition[]] {
+  return [servers.filter(isPerSession), servers.filter((each) => !isPerSession(each))];
+}
+
+function isPerSession({ scope }: ServerDefinition): boolean {
+  return scope === "session";
+}
+
+function isClosed(): PlugboardError {
+  return new PlugboardError("SERVER_UNAVAILABLE", "the board is closed");
+}
