@@ -33,6 +33,8 @@ export interface ClientBoardOptions extends Pick<
   stateDir: string;
   /** The workspace of an agent that has none configured. */
   cwd: string;
+  /** Opens the board. Default: one with servers of its own. */
+  open?: (agent: AgentConfig, options: BoardOptions) => Promise<Board>;
 }
 
 /** MCP clients have no way to say how long a call may take, and long ones are common. */
@@ -42,11 +44,13 @@ const TOOL_NAME_LENGTH = 48;
 
 export async function openClientBoard(
   agent: AgentConfig,
-  { env, clock, logger, stateDir, state, serverLogLevel, cwd, start = "eager" }: ClientBoardOptions,
+  given: ClientBoardOptions,
 ): Promise<ClientBoard> {
+  const { env, clock, logger, stateDir, state, serverLogLevel, cwd } = given;
+  const { start = "eager", open = openBoard } = given;
   const { servers, toolNames, hasToolNames, workspace = cwd, roots } = agent;
   const names = hasToolNames ? toolNames : "{server}__{tool}";
-  const board = await openBoard(
+  const board = await open(
     {
       ...agent,
       toolNames: names,

@@ -8,7 +8,8 @@ import {
   readFingerprint,
   takeFingerprint,
 } from "../../src/config/fingerprint.ts";
-import { type BoardConfig, parseAgentConfig } from "../../src/config/parse.ts";
+import { parseAgentConfig } from "../../src/config/parse.ts";
+import type { BoardConfig } from "../../src/model/agent-config.ts";
 import type { ServerConfig } from "../../src/model/server-config.ts";
 
 let root = "";

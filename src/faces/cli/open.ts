@@ -11,7 +11,7 @@ import type { Board } from "../../model/board.ts";
 import type { BoardOptions } from "../../model/board-options.ts";
 import { PlugboardError, unknownServer } from "../../model/errors.ts";
 import type { Logger } from "../../model/logger.ts";
-import { attach, type Attachment } from "./attach/attach.ts";
+import { attach, type Attachment, type SharedBoardOptions } from "./attach/attach.ts";
 import type { CliContext } from "./context.ts";
 import { approvalPrompt } from "./questions/approve.ts";
 import { elicitationPrompt } from "./questions/elicit.ts";
@@ -34,6 +34,8 @@ export interface OpenOptions extends Pick<
   about?: string | undefined;
   /** Start servers again that crash, because the command runs for long. */
   restarts?: boolean;
+  /** Milliseconds that a call may take without progress, whatever the configuration says. */
+  toolTimeout?: number | undefined;
   /** Do not use the servers of a gateway. */
   standalone?: boolean;
   /** Changes the configuration for this command. */
@@ -55,7 +57,7 @@ export async function withBoard<Result>(
 ): Promise<Result> {
   const { io, options, logger, clock } = context;
   const { env, cwd, homedir } = io;
-  const { start, showsRules, adjust = (agent) => agent } = open;
+  const { start, showsRules, toolTimeout, adjust = (agent) => agent } = open;
   const source = open.demo ? ({ kind: "demo" } as const) : findSource(context);
   const loaded = await loadAgent(source, context, demoConfig);
   if (source.kind === "file" && (await needsTrust(source, io))) {
@@ -66,34 +68,48 @@ export async function withBoard<Result>(
     about,
     await adjust(server === undefined ? loaded : onlyServer(server, loaded)),
   );
-  const board = await openBoard(
-    // The command waits for the servers itself, so that it can show what it waits for.
-    { ...agent, startupWait: 0, servers: open.restarts ? agent.servers : startedOnce(agent) },
-    {
-      start,
-      // A server that you name is tried, and so are all when you ask how they are.
-      skipFailed: server === undefined && start !== "eager",
-      env,
-      clock,
-      logger: withoutWarnings(logger, { about, showsRules }),
-      stateDir: plugboardHome(env, homedir),
-      workspaceDir: agent.workspace ?? cwd,
-      owner: options.owner,
-      onApproval: open.onApproval ?? approvalPrompt(context),
-      onAuthorization: open.onAuthorization,
-      // Every command advertises the same, so that what one of them lists another one can call.
-      onElicitation: open.onElicitation ?? elicitationPrompt(context),
-      onSampling: open.onSampling,
-      ...(open.resourceTools !== undefined && { resourceTools: open.resourceTools }),
-      // Servers need not send log messages that would not be shown.
-      serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
-    },
-  );
+  const attachment = open.standalone ? undefined : await attach(source, context);
+  // The command waits for the servers itself, so that it can show what it waits for.
+  const config = { ...agent, startupWait: 0, servers: serversFor(agent, open) };
+  const boardOptions: BoardOptions = {
+    start,
+    // A server that you name is tried, and so are all when you ask how they are.
+    skipFailed: server === undefined && start !== "eager",
+    env,
+    clock,
+    logger: withoutWarnings(logger, { about, showsRules }),
+    stateDir: plugboardHome(env, homedir),
+    workspaceDir: agent.workspace ?? cwd,
+    owner: options.owner,
+    onApproval: open.onApproval ?? approvalPrompt(context),
+    onAuthorization: open.onAuthorization,
+    // Every command advertises the same, so that what one of them lists another one can call.
+    onElicitation: open.onElicitation ?? elicitationPrompt(context),
+    onSampling: open.onSampling,
+    ...(open.resourceTools !== undefined && { resourceTools: open.resourceTools }),
+    // Servers need not send log messages that would not be shown.
+    serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
+  };
+  const board = await (attachment === undefined
+    ? openBoard(config, boardOptions)
+    : openShared(attachment, config, { ...boardOptions, toolTimeout }, server));
   try {
-    return await use({ board, agent, source });
+    return await use({ board, agent, source, ...(attachment && { attachment }) });
   } finally {
     await board.close();
   }
+}
+
+async function openShared(
+  attachment: Attachment,
+  agent: AgentConfig,
+  options: SharedBoardOptions,
+  server: string | undefined,
+): Promise<Board> {
+  const board = await attachment.open(agent, options);
+  if (server === undefined) return board;
+  const { onlyServerOf } = await import("./attach/only-server.ts");
+  return onlyServerOf(board, server);
 }
 
 /** Leaves out warnings about rules that the command shows itself, and about other servers: `status` shows those. */
@@ -145,8 +161,15 @@ export async function loadAgent(
 }
 
 /** A command is over before a restart would help, so a server that it could not start is down. */
-function startedOnce({ servers }: AgentConfig): AgentConfig["servers"] {
-  return servers.map((each) => ({ ...each, restartOnCrash: false }));
+function serversFor(
+  { servers }: AgentConfig,
+  { restarts, toolTimeout }: Pick<OpenOptions, "restarts" | "toolTimeout">,
+): AgentConfig["servers"] {
+  return servers.map((each) => ({
+    ...each,
+    ...(!restarts && { restartOnCrash: false }),
+    ...(toolTimeout !== undefined && { toolTimeout }),
+  }));
 }
 
 /** The server that a name such as `files/read_file` begins with. */

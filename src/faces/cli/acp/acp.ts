@@ -12,10 +12,12 @@ import { modelResponder } from "../../acp/responder/model-responder.ts";
 import { refuseAcp } from "../../acp/refuse.ts";
 import { serveAcp } from "../../acp/serve.ts";
 import { outputStream } from "../../acp/wire/stdio.ts";
+import { attach } from "../attach/attach.ts";
 import { claimStdout } from "../claim-stdout.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { chooseModels, modelOptions } from "../models.ts";
+import { findSource } from "../open.ts";
 import { readAgent } from "../read-agent.ts";
 import type { AcpCommand } from "./command.ts";
 
@@ -39,7 +41,12 @@ export async function runAcp(command: AcpCommand, context: CliContext): Promise<
     // Beside the board: a search for Ollama must not delay the servers.
     const choosing = chooseModels(agent, command.model, context);
     const stateDir = plugboardHome(io.env, io.homedir);
-    await using board = await openBoard(
+    const attachment =
+      agent.untrusted === undefined
+        ? await attach(findSource(context), context, { programPath })
+        : undefined;
+    const open = attachment?.open ?? openBoard;
+    await using board = await open(
       // Opening a session does not wait for the agent's own servers; its first prompt does.
       { ...agent, startupWait: 0 },
       {

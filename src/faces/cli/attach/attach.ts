@@ -3,6 +3,9 @@
 
 import type { Link } from "../../../channel/link.ts";
 import type { ConfigSource } from "../../../config/find.ts";
+import type { AgentConfig } from "../../../model/agent-config.ts";
+import type { Board } from "../../../model/board.ts";
+import type { BoardOptions } from "../../../model/board-options.ts";
 import { errorMessage } from "../../../util/error-message.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
@@ -17,9 +20,13 @@ import {
 export interface Attachment {
   gateway: Attachable;
   link: Link;
-  /** The link to the gateway that runs now, if it still has the same servers. Does not reject. */
-  reattach: () => Promise<Link | undefined>;
-  onLost: (message: string) => void;
+  /** In place of `openBoard`: the board of the gateway, as this command sees it. */
+  open: (agent: AgentConfig, options: SharedBoardOptions) => Promise<Board>;
+}
+
+export interface SharedBoardOptions extends BoardOptions {
+  /** Milliseconds that a call may take without progress, whatever the configuration says. */
+  toolTimeout?: number | undefined;
 }
 
 export interface AttachOptions {
@@ -45,8 +52,17 @@ export async function attach(
     return {
       gateway,
       link,
-      reattach: () => reattach(source, context, options),
-      onLost: (message) => logger.warn(message),
+      async open(agent, boardOptions) {
+        // Loaded here, since most commands have a board of their own.
+        const { openAttachedBoard } = await import("../../../channel/attached-board.ts");
+        return openAttachedBoard({
+          ...boardOptions,
+          agent,
+          link,
+          reattach: () => reattach(source, context, options),
+          onLost: (message) => logger.warn(message),
+        });
+      },
     };
   } catch (error) {
     const why = oneLine(errorMessage(error), 200);
@@ -55,6 +71,7 @@ export async function attach(
   }
 }
 
+/** The link to the gateway that runs now, if it has the same servers. Does not reject. */
 async function reattach(
   source: ConfigSource,
   context: CliContext,

@@ -1,6 +1,5 @@
 // `plugboard call`: calls one tool; the result goes to stdout, and the exit code says whether it succeeded.
 
-import type { AgentConfig } from "../../../model/agent-config.ts";
 import type { Board } from "../../../model/board.ts";
 import { type CallOutcome, canonicalName, type Tool } from "../../../model/tool.ts";
 import { oneLine, plainText, shellWord } from "../../../util/text.ts";
@@ -35,7 +34,7 @@ async function callOnBoard(
   const open = {
     start: "none",
     about: serverIn(command.tool),
-    adjust: withTimeout(command.timeout),
+    toolTimeout: command.timeout,
     onApproval: command.yes ? () => "once" as const : undefined,
   } as const;
   return withBoard(context, open, ({ board }) => call(board));
@@ -74,14 +73,6 @@ export async function callTool(
   } finally {
     view.stop();
   }
-}
-
-function withTimeout(timeout: number | undefined): (agent: AgentConfig) => AgentConfig {
-  if (timeout === undefined) return (agent) => agent;
-  return (agent) => ({
-    ...agent,
-    servers: agent.servers.map((server) => ({ ...server, toolTimeout: timeout })),
-  });
 }
 
 /** Errors go to stderr: what a script reads from stdout is always a result. */

@@ -8,9 +8,11 @@ import { WaitingApprovals } from "../../../endpoint/questions/waiting-approvals.
 import { openFileState } from "../../../state/files/open.ts";
 import { oneLine } from "../../../util/text.ts";
 import { serveMcp } from "../../mcp/serve.ts";
+import { attach } from "../attach/attach.ts";
 import { claimStdout } from "../claim-stdout.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
+import { findSource } from "../open.ts";
 import { readAgent } from "../read-agent.ts";
 import { readGateway } from "../read-gateway.ts";
 
@@ -27,7 +29,10 @@ export async function runServe(context: CliContext): Promise<number> {
     const agent = await readAgent(context);
     const stateDir = plugboardHome(io.env, io.homedir);
     const state = openFileState(stateDir, { clock, logger });
+    const attachment =
+      agent.untrusted === undefined ? await attach(findSource(context), context) : undefined;
     const opened = await openClientBoard(agent, {
+      ...(attachment && { open: attachment.open }),
       stateDir,
       state,
       cwd: io.cwd,

@@ -13,7 +13,8 @@ const PLAIN = [
   "--json --no-color call a/b --verbose",
   "--config f --agent one call a/b --agent two",
   "call a/b --timeout 500 --output out --yes --owner",
-  "call a/b --log-level debug --exit-with-stdin --standalone",
+  "call a/b --log-level debug --exit-with-stdin",
+  "--standalone call a/b",
   "call call call",
   "--config call call a/b --yes",
 ];

@@ -1,0 +1,210 @@
+// Commands beside a running gateway. All are in this process; test/e2e/attached.test.ts has processes of their own.
+
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { fixture } from "../../../support/boards.ts";
+import { startedProcesses } from "../../../support/processes.ts";
+import { Sink, useScratch } from "../harness.ts";
+
+const scratch = useScratch();
+
+type Running = ReturnType<typeof scratch.start>;
+let gateway: Running | undefined;
+
+afterEach(async () => {
+  gateway?.events.emit("SIGTERM");
+  await gateway?.done;
+  gateway = undefined;
+});
+
+async function up(argv: readonly string[] = []): Promise<Running> {
+  gateway = scratch.start(["up", "--port", "0", ...argv]);
+  await Promise.race([gateway.stderr.until("listens on"), gateway.done]);
+  return gateway;
+}
+
+/** What a command prints, if it succeeds. */
+async function printed(...argv: string[]): Promise<string> {
+  const { code, stdout, stderr } = await scratch.run(argv);
+  expect([code, stderr]).toEqual([0, ""]);
+  return stdout;
+}
+
+describe("while a gateway runs", () => {
+  beforeEach(() => {
+    scratch.servers({
+      echo: fixture("echo"),
+      library: fixture("library"),
+      later: { ...fixture("echo"), lazy: true },
+    });
+  });
+
+  it("commands use its servers, start none, and show the same as without it", async () => {
+    const alone = new Map<string, string>();
+    const commands = [
+      ["tools", "echo"],
+      ["tools", "--server", "library"],
+      ["tools", "--json"],
+      ["call", "echo/add", "a=1", "b=2"],
+      ["call", "echo/echo", "text=hi", "--json"],
+      ["call", "echo/add", "--help"],
+      ["resources"],
+      ["resources", "--server", "library"],
+      ["prompts", "--json"],
+    ];
+    // Once before: what is cached shows in the lists.
+    await printed("tools", "--refresh");
+    for (const argv of commands) alone.set(argv.join(" "), await printed(...argv));
+    const { stderr } = await up(["--verbose"]);
+    await stderr.until("library: ready");
+    const servers = startedProcesses();
+    for (const argv of commands) {
+      const shown = await printed(...argv);
+      expect(comparable(shown), argv.join(" ")).toEqual(
+        comparable(alone.get(argv.join(" ")) ?? ""),
+      );
+      expect(startedProcesses()).toEqual(servers);
+    }
+    const pids = new Set<string>();
+    for (const _ of [1, 2]) pids.add(await printed("call", "echo/pid"));
+    expect(pids.size).toBe(1);
+    expect(stderr.text).toMatch(/^info {2}attached: plugboard call pid=\d+ agent=default$/m);
+    expect(stderr.text).toMatch(/^info {2}left: plugboard call pid=\d+ agent=default$/m);
+  });
+
+  it("the overview and status say whose servers they show, and --standalone starts its own", async () => {
+    expect(await printed()).toMatch(/servers\.json, servers started for this command\n/);
+    expect(await printed("status")).toMatch(/\n\nThese servers were started for this command\.\n$/);
+    const { stderr } = await up(["--verbose"]);
+    await stderr.until("library: ready");
+    expect(await printed()).toMatch(
+      /servers\.json, the servers of the gateway \(pid \d+, for [^)]+\)\n/,
+    );
+    const { gateway: shown } = JSON.parse(await printed("--json"));
+    expect(shown).toMatchObject({ pid: process.pid, attached: { list: [{ face: "overview" }] } });
+    expect(await printed("status")).toMatch(/^The gateway runs at /);
+    expect(await printed("--standalone")).toMatch(/servers started for this command\n/);
+    expect(await printed("status", "--standalone")).toMatch(/^server +state/);
+    const own = await printed("call", "echo/pid", "--standalone");
+    expect(await printed("call", "echo/pid")).not.toBe(own);
+  });
+
+  it("a command whose variables differ starts servers of its own, and says so once", async () => {
+    await up();
+    const { code, stdout, stderr } = await scratch.run(["call", "echo/pid"], {
+      env: { TZ: "Asia/Tokyo" },
+    });
+    expect(code).toBe(0);
+    expect(stderr).toBe(
+      `warn  the gateway (pid ${process.pid}) is not used, because TZ is set differently there. ` +
+        "This command starts servers of its own; to share its servers, start the gateway again with this TZ\n",
+    );
+    expect(stdout).not.toBe(await printed("call", "echo/pid"));
+    const silent = { env: { TZ: "Asia/Tokyo" } };
+    expect((await scratch.run(["--log-level", "error", "tools"], silent)).stderr).toBe("");
+  });
+
+  it("a call is on record once, under the same name, with its own timeout", async () => {
+    await up();
+    const slow = await scratch.run(["call", "echo/sleep", "ms=60000", "--timeout", "200"]);
+    expect([slow.code, slow.stderr]).toEqual([3, expect.stringContaining("200 ms")]);
+    const wrong = await scratch.run(["call", "echo/ecko", "text=x"]);
+    expect([wrong.code, wrong.stderr]).toEqual([
+      2,
+      expect.stringContaining("did you mean 'echo/echo'?"),
+    ]);
+    await printed("call", "echo/echo", "text=hi");
+    const records = scratch
+      .read("home/audit.jsonl")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+      .filter(({ event }) => event !== "start");
+    expect(records.map(({ tool }) => tool).filter((tool) => tool === "echo/echo")).toHaveLength(1);
+  });
+
+  it("an edit of the file keeps commands away from the gateway until it is applied", async () => {
+    await up();
+    const text = scratch.read("servers.json");
+    scratch.file("servers.json", `${text}\n`);
+    const { stderr } = await scratch.run(["call", "echo/echo", "text=x"]);
+    expect(stderr).toContain("it runs with ");
+    scratch.file("servers.json", text);
+    expect(await printed("call", "echo/echo", "text=x")).toBe("x\n");
+  });
+});
+
+describe("what needs a person comes to the command that made the call", () => {
+  it("an approval, and its refusal", async () => {
+    const servers = { echo: fixture("echo") };
+    const config = scratch.file("rules.json", {
+      agents: { defaults: { mcp: { servers }, tools: { approval: "ask", deny: ["echo/crash"] } } },
+    });
+    await up(["--config", config]);
+    const stdin = new PassThrough();
+    Object.assign(stdin, { isTTY: true });
+    const stderr = new Sink({ columns: 100 });
+    const asked = scratch.start(["--config", config, "call", "echo/echo", "text=hi"], {
+      stdin,
+      stderr,
+    });
+    await stderr.until("Allow this call?");
+    stdin.write("y\n");
+    const answered = await asked.done;
+    expect([answered.code, answered.stdout]).toEqual([0, "hi\n"]);
+    const nobody = await scratch.run(["--config", config, "call", "echo/echo", "text=hi"]);
+    expect([nobody.code, nobody.stdout]).toEqual([4, ""]);
+    expect(nobody.stderr).toContain("needs your approval");
+    const yes = await scratch.run(["--config", config, "call", "echo/echo", "text=hi", "--yes"]);
+    expect(yes.stdout).toBe("hi\n");
+    const denied = await scratch.run(["--config", config, "call", "echo/crash", "--yes"]);
+    expect([denied.code, denied.stderr]).toEqual([4, expect.stringContaining("deny")]);
+  });
+
+  it("a tool that only the owner may call needs --owner here, too", async () => {
+    const servers = { echo: fixture("echo") };
+    const config = scratch.file("owner.json", {
+      agents: { defaults: { mcp: { servers }, tools: { ownerOnly: ["echo/add"] } } },
+    });
+    await up(["--config", config]);
+    const call = ["--config", config, "call", "echo/add", "a=1", "b=2"];
+    expect((await scratch.run(call)).code).toBe(4);
+    expect((await scratch.run(["--owner", ...call])).stdout).toBe("3\n");
+  });
+});
+
+describe("trust", () => {
+  it("is needed beside a gateway as it is without one", async () => {
+    const servers = { echo: fixture("echo") };
+    scratch.file("plugboard.json", { agents: { defaults: { mcp: { servers } } } });
+    // Whoever names the file needs no trust; whoever finds it does.
+    await up(["--config", join(scratch.directory, "plugboard.json")]);
+    const refused = await scratch.run(["call", "echo/echo", "text=x"]);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("is not trusted")]);
+    const named = ["--config", "plugboard.json", "call", "echo/pid"];
+    const pid = await printed(...named);
+    await scratch.run(["trust", "--yes"]);
+    expect(await printed("call", "echo/pid")).toBe(pid);
+  });
+
+  it("that a gateway lacks keeps commands away from it", async () => {
+    const servers = { echo: fixture("echo") };
+    scratch.file("plugboard.json", { agents: { defaults: { mcp: { servers } } } });
+    await up();
+    const { code, stdout, stderr } = await scratch.run([
+      ...["--config", "plugboard.json"],
+      ...["call", "echo/echo", "text=x"],
+    ]);
+    expect([code, stdout]).toEqual([0, "x\n"]);
+    expect(stderr).toContain("nobody has trusted ");
+  });
+});
+
+/** Without what may differ from one run to the next. */
+function comparable(text: string): unknown {
+  if (!text.startsWith("{")) return text;
+  return JSON.parse(text, (key, value) => (TIMES.has(key) ? undefined : value));
+}
+
+const TIMES = new Set(["since", "startMs", "pid", "cached", "state"]);
