@@ -476,7 +476,8 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
 
 /** What the face's board itself is on the gateway: no session of anybody, so without a session's limits. */
 function boardOptions(parts: BoardParts): SharedSessionOptions {
-  return parts.sharedOptions({ cwd: parts.cwd, rateLimit: false }, 0);
+  const { start: startShared = "eager" } = parts.options;
+  return { ...parts.sharedOptions({ cwd: parts.cwd, rateLimit: false }, 0), startShared };
 }
 
 /** The tools with which a model reads the resources of both parts. */

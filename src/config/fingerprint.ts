@@ -143,7 +143,10 @@ function agentFingerprint(agent: AgentConfig, env: Environment, cwd: string): Ag
     ...(shared.length > programs.length ? OF_URLS : []),
     ...namesIn([shared.map(({ target, roots: own }) => [target, own]), roots, networkProxy]),
   ]);
-  const { toolNames: template, toolNameLength: length } = agent;
+  const { toolNameLength: length } = agent;
+  const count = agent.servers.filter(({ enabled }) => enabled).length;
+  const isSeveral = agent.toolNames === "{tool}" && count > 1;
+  const template = isSeveral ? "{server}__{tool}" : agent.toolNames;
   const found: AgentFingerprint = {
     toolNames: { template, ...(length !== undefined && { length }) },
     ...(workspace !== undefined && { workspace }),

@@ -113,8 +113,7 @@ export class SessionServers {
   /** Reports that the server replaces one of the agent's. */
   replacing({ name, origin }: ServerDefinition): Diagnostic[] {
     const { base, elsewhere } = this.#options;
-    const isReplaced =
-      base.get(name) !== undefined || elsewhere.some((each) => each.name === name);
+    const isReplaced = base.get(name) !== undefined || elsewhere.some((each) => each.name === name);
     if (origin !== "session" || !isReplaced) return [];
     const message = `the session's server '${name}' replaces the agent's server of that name`;
     return [{ server: name, message }];

@@ -71,6 +71,7 @@ export function openSession(
     limits,
     startupWait,
     timeoutOf: timeoutOf(given),
+    startShared: given.startShared ?? "none",
     notices: [...warnings, ...(notice === undefined ? [] : [notice])],
     onClosed,
   });
@@ -175,6 +176,7 @@ interface SessionSettings {
   limits: SessionLimits;
   startupWait: number;
   timeoutOf: (definition: ServerDefinition) => number;
+  startShared: BoardOptions["start"];
   /** What was left out of the session, one sentence each. */
   notices: readonly string[];
   onClosed: () => void;
@@ -246,6 +248,8 @@ export class LiveSession implements SessionBoard {
   }
 
   async open(): Promise<void> {
+    const { base, startShared } = this.#settings;
+    base.servers.startIdle(startShared);
     await this.#own.open(this.#definitions);
     for (const notice of this.notices) this.#core.logger.warn(notice);
     this.#reportLeftOut();

@@ -15,6 +15,7 @@ import { attach, type Attachment, type SharedBoardOptions } from "./attach/attac
 import type { CliContext } from "./context.ts";
 import { approvalPrompt } from "./questions/approve.ts";
 import { elicitationPrompt } from "./questions/elicit.ts";
+import { isKeptAlive } from "./keep-alive/kept-alive.ts";
 import { needsTrust } from "./trust/needs-trust.ts";
 import { requireTrust } from "./trust/require-trust.ts";
 
@@ -36,6 +37,8 @@ export interface OpenOptions extends Pick<
   restarts?: boolean;
   /** Milliseconds that a call may take without progress, whatever the configuration says. */
   toolTimeout?: number | undefined;
+  /** If a server that it uses is to be kept alive and no gateway runs, one is started in the background. */
+  keepAlive?: boolean;
   /** Do not use the servers of a gateway. */
   standalone?: boolean;
   /** Changes the configuration for this command. */
@@ -68,7 +71,8 @@ export async function withBoard<Result>(
     about,
     await adjust(server === undefined ? loaded : onlyServer(server, loaded)),
   );
-  const attachment = open.standalone ? undefined : await attach(source, context);
+  const keepAlive = open.keepAlive === true && isKeptAlive(loaded, about);
+  const attachment = open.standalone ? undefined : await attach(source, context, { keepAlive });
   // The command waits for the servers itself, so that it can show what it waits for.
   const config = { ...agent, startupWait: 0, servers: serversFor(agent, open) };
   const boardOptions: BoardOptions = {

@@ -13,6 +13,7 @@ import { refuseAcp } from "../../acp/refuse.ts";
 import { serveAcp } from "../../acp/serve.ts";
 import { outputStream } from "../../acp/wire/stdio.ts";
 import { attach } from "../attach/attach.ts";
+import { isKeptAlive } from "../keep-alive/kept-alive.ts";
 import { claimStdout } from "../claim-stdout.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -43,7 +44,10 @@ export async function runAcp(command: AcpCommand, context: CliContext): Promise<
     const stateDir = plugboardHome(io.env, io.homedir);
     const attachment =
       agent.untrusted === undefined
-        ? await attach(findSource(context), context, { programPath })
+        ? await attach(findSource(context), context, {
+            programPath,
+            keepAlive: isKeptAlive(agent),
+          })
         : undefined;
     const open = attachment?.open ?? openBoard;
     await using board = await open(

@@ -11,6 +11,7 @@ import type { CliContext } from "../context.ts";
 import { EXIT, exitCodeOf } from "../exit-code.ts";
 import { findTool } from "../find-tool.ts";
 import type { CallCommand } from "./command.ts";
+import { keepAliveHint } from "../keep-alive/kept-alive.ts";
 import { commandsApart } from "../offered-command.ts";
 import { resultText } from "./result.ts";
 import { ensureDirectory, saveBinary } from "./save.ts";
@@ -35,9 +36,21 @@ async function callOnBoard(
     start: "none",
     about: serverIn(command.tool),
     toolTimeout: command.timeout,
+    keepAlive: true,
     onApproval: command.yes ? () => "once" as const : undefined,
   } as const;
-  return withBoard(context, open, ({ board }) => call(board));
+  return withBoard(context, open, async ({ board, agent, attachment }) => {
+    const exitCode = await call(board);
+    if (exitCode === EXIT.ok && attachment === undefined) {
+      const used = board.status().filter(({ state }) => state.kind === "ready");
+      const hint = keepAliveHint(
+        agent,
+        used.map(({ name }) => name),
+      );
+      if (hint !== undefined) context.screen.note(hint);
+    }
+    return exitCode;
+  });
 }
 
 /** What a call needs of a board. */

@@ -46,6 +46,8 @@ async function findRunning(context: CliContext): Promise<Attachable | undefined>
   const { env, cwd, homedir } = io;
   const source = findConfig({ flag: options.config, env, cwd, homedir });
   if (source.kind !== "file" || options.standalone) return undefined;
+  // What servers log is shown as well then.
+  if (options.logLevel === "info" || options.logLevel === "debug") return undefined;
   const found = await findChannel(source, context);
   if (found.kind !== "attach") return undefined;
   const { gateway } = found;

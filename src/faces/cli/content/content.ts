@@ -27,7 +27,7 @@ export async function runResources(
   { server, query }: ListContentCommand,
   context: CliContext,
 ): Promise<number> {
-  return withBoard(context, { start: "none", server }, async ({ board }) => {
+  return withBoard(context, { start: "none", server, keepAlive: true }, async ({ board }) => {
     const listed = await whileStarting(board, context, board.resources.list());
     const resources = listed.filter((each) => matches(each, each.uri, query));
     const templates = (await board.resources.templates()).filter((each) =>
@@ -50,7 +50,7 @@ export async function runPrompts(
   { server, query }: ListContentCommand,
   context: CliContext,
 ): Promise<number> {
-  return withBoard(context, { start: "none", server }, async ({ board }) => {
+  return withBoard(context, { start: "none", server, keepAlive: true }, async ({ board }) => {
     const listed = await whileStarting(board, context, board.prompts.list());
     const prompts = listed.filter(({ server: from, name, title, description }) =>
       hasWords([`${from}/${name}`, title, description], query),
@@ -119,11 +119,15 @@ export async function runRead(
   context: CliContext,
 ): Promise<number> {
   await ensureDirectory(output, context.io.cwd);
-  return withBoard(context, { start: "none", server, ...approving(yes) }, async ({ board }) => {
-    const reading = board.resources.read(uri, { server, signal: context.signal });
-    await printReading(await whileStarting(board, context, reading), output, context);
-    return EXIT.ok;
-  });
+  return withBoard(
+    context,
+    { start: "none", server, keepAlive: true, ...approving(yes) },
+    async ({ board }) => {
+      const reading = board.resources.read(uri, { server, signal: context.signal });
+      await printReading(await whileStarting(board, context, reading), output, context);
+      return EXIT.ok;
+    },
+  );
 }
 
 function approving(yes: boolean): Pick<BoardOptions, "onApproval"> {
@@ -156,7 +160,7 @@ export async function runPrompt(
   const values = toStrings(await readArguments(args, context));
   return withBoard(
     context,
-    { start: "none", server: serverIn(name), ...approving(yes) },
+    { start: "none", server: serverIn(name), keepAlive: true, ...approving(yes) },
     async ({ board }) => {
       const { prompt, all } = await whileStarting(board, context, findPrompt(name, board));
       if (prompt !== undefined) checkArguments(prompt, values, context);

@@ -5,7 +5,10 @@ import { spawn } from "node:child_process";
 import { closeSync, fstatSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { COOKIE_VARIABLE } from "../../../util/environment.ts";
+import { placeOf } from "../../../config/find.ts";
+import { plugboardHome } from "../../../config/home.ts";
+import { gatewayFile } from "../../../state/running-gateway.ts";
+import { COOKIE_VARIABLE, type Environment } from "../../../util/environment.ts";
 import { makeDirectory } from "../../../util/make-directory.ts";
 import { errorMessage } from "../../../util/error-message.ts";
 import { oneLine } from "../../../util/text.ts";
@@ -28,14 +31,18 @@ const SHELL = ["/bin/sh", "-c", '"$@" &', "sh"] as const;
 export type BackgroundStart = { kind: "ready" } | { kind: "failed"; reason: string };
 
 /**
- * Resolves when a gateway of this configuration runs, whoever has started it. `log` is the file that it writes to.
- * Never rejects.
+ * Resolves when a gateway of this configuration file runs, whoever has started it.
  */
 export async function startBackground(
-  log: string,
+  config: string,
   { io, options, clock, signal }: Pick<CliContext, "io" | "options" | "clock" | "signal">,
+  env: Environment = io.env,
 ): Promise<BackgroundStart> {
-  const failed = (reason: string): BackgroundStart => ({ kind: "failed", reason });
+  const log = gatewayFile(plugboardHome(io.env, io.homedir), await placeOf(config), "log");
+  const failed = (why: string): BackgroundStart => ({
+    kind: "failed",
+    reason: `no gateway could be started in the background: ${why}. This command starts servers of its own; what the gateway said is in ${log}`,
+  });
   if (signal.aborted) return failed("interrupted");
   try {
     await makeDirectory(dirname(log));
@@ -49,7 +56,7 @@ export async function startBackground(
         const child = spawn(program, args, {
           cwd: io.cwd,
           // The cookie of a server that this command runs in would have the gateway stopped with that server.
-          env: { ...io.env, [COOKIE_VARIABLE]: undefined },
+          env: { ...env, [COOKIE_VARIABLE]: undefined },
           stdio: ["ignore", output, output, "pipe"],
           detached: true,
           windowsHide: true,

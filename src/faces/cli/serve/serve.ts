@@ -13,6 +13,7 @@ import { claimStdout } from "../claim-stdout.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSource } from "../open.ts";
+import { isKeptAlive } from "../keep-alive/kept-alive.ts";
 import { readAgent } from "../read-agent.ts";
 import { readGateway } from "../read-gateway.ts";
 
@@ -30,7 +31,9 @@ export async function runServe(context: CliContext): Promise<number> {
     const stateDir = plugboardHome(io.env, io.homedir);
     const state = openFileState(stateDir, { clock, logger });
     const attachment =
-      agent.untrusted === undefined ? await attach(findSource(context), context) : undefined;
+      agent.untrusted === undefined
+        ? await attach(findSource(context), context, { keepAlive: isKeptAlive(agent) })
+        : undefined;
     const opened = await openClientBoard(agent, {
       ...(attachment && { open: attachment.open }),
       stateDir,

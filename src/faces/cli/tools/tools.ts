@@ -27,7 +27,7 @@ export async function runTools(command: ToolsCommand, context: CliContext): Prom
   const { refresh, long, query } = command;
   const start = refresh ? "none" : "unknown";
   const server = command.server ?? (query.length === 1 ? serverIn(query[0]) : undefined);
-  return withBoard(context, { start, server }, async ({ board, agent }) => {
+  return withBoard(context, { start, server, keepAlive: true }, async ({ board, agent }) => {
     const { out } = screen.terminal;
     const find = (): Found => findTools(board, command);
     const show = async (tools: readonly Tool[]): Promise<void> =>
@@ -138,13 +138,17 @@ export async function runToolHelp(
   context: CliContext,
 ): Promise<number> {
   const { screen, options, signal } = context;
-  return withBoard(context, { start: "none", about: serverIn(name) }, async ({ board }) => {
-    const tool = await whileStarting(board, context, findTool(board, name, signal));
-    const { toolHelp } = await loadPages();
-    if (options.json) screen.json(toolJson(tool));
-    else screen.lines(await toolHelp(tool, screen.terminal.out, options));
-    return EXIT.ok;
-  });
+  return withBoard(
+    context,
+    { start: "none", about: serverIn(name), keepAlive: true },
+    async ({ board }) => {
+      const tool = await whileStarting(board, context, findTool(board, name, signal));
+      const { toolHelp } = await loadPages();
+      if (options.json) screen.json(toolJson(tool));
+      else screen.lines(await toolHelp(tool, screen.terminal.out, options));
+      return EXIT.ok;
+    },
+  );
 }
 
 /** Whether the query is one tool's full name, rather than words to look for. */
