@@ -4,6 +4,7 @@
 
 import { randomUUID } from "node:crypto";
 import { isAgentConfig, openBoard } from "../board.ts";
+import { presentInFull } from "../board/content/prompts.ts";
 import { resourceTools } from "../board/content/resource-tools.ts";
 import { parseAgentConfig } from "../config/parse.ts";
 import type { AgentConfig, BoardConfig } from "../model/agent-config.ts";
@@ -144,6 +145,7 @@ class BoardParts {
       ...this.#handlers(given),
       ...(given.withheld && { withheld: given.withheld }),
       execute: given.execute,
+      presentPrompt: presentInFull,
       logger: this.logger,
     });
   }
