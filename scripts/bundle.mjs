@@ -20,11 +20,17 @@ const STATIC_IMPORT = /^(?:import|export)\b[^;'"]*?\bfrom\s*"(\.[^"]+)"|^import\
 /** `dist` is what tsc has written. Replaces `bin.js` in it. */
 export async function bundleCommand(dist) {
   const chunks = join(dist, "cli");
+  const groups = groupsOf(dist);
+  const quick = new Set(groups.flatMap(({ name, files }) => (name === "board" ? [] : [...files])));
   const bundle = await rolldown({
     input: join(dist, "bin.js"),
     platform: "node",
-    external: (id) => !id.startsWith(".") && !id.startsWith("/") && !id.startsWith(dist),
-    plugins: [{ name: "place", transform: (code, id) => inPlace(code, relative(chunks, id)) }],
+    external: (id, importer) =>
+      id.startsWith("node:") ? !quick.has(importer) : !/^[./\0]/.test(id) && !id.startsWith(dist),
+    plugins: [
+      { name: "place", transform: (code, id) => inPlace(code, relative(chunks, id)) },
+      quickBuiltins(quick),
+    ],
     onLog: (level, log) => {
       // Whatever is in one file is loaded at once, however it is imported.
       const isKnown = log.code === "INEFFECTIVE_DYNAMIC_IMPORT";
@@ -36,7 +42,13 @@ export async function bundleCommand(dist) {
     format: "esm",
     entryFileNames: "bin.js",
     chunkFileNames: "cli/[name].js",
-    codeSplitting: { groups: groupsOf(dist) },
+    codeSplitting: {
+      groups: groups.map(({ name, files, priority }) => ({
+        name,
+        priority,
+        test: (id) => files.has(id) || (isBuiltin(id) && namesFrom(id, files).length > 0),
+      })),
+    },
     comments: { legal: true, annotation: false, jsdoc: false },
   });
   await bundle.close();
@@ -55,7 +67,7 @@ function groupsOf(dist) {
     const own = new Set();
     for (const root of roots) addWithImports(join(dist, root), own, taken);
     own.forEach((file) => taken.add(file));
-    return { name, test: (id) => own.has(id), priority: 10 - index };
+    return { name, files: own, priority: 10 - index };
   });
 }
 
@@ -65,4 +77,38 @@ function addWithImports(file, own, taken) {
   for (const [, from, bare] of readFileSync(file, "utf8").matchAll(STATIC_IMPORT)) {
     addWithImports(resolve(dirname(file), from ?? bare), own, taken);
   }
+}
+
+const VIRTUAL = "\0plugboard-";
+
+function isBuiltin(id) {
+  return id.startsWith(`${VIRTUAL}node:`);
+}
+
+/**
+ * An import of one of Node's modules makes a module object with everything in it, for which Node loads its streams,
+ * its cryptography and more. Asking for the same by a call does not.
+ */
+function quickBuiltins(files) {
+  return {
+    name: "builtins",
+    resolveId: (id, importer) =>
+      id.startsWith("node:") && files.has(importer) ? `${VIRTUAL}${id}` : null,
+    load(id) {
+      if (!isBuiltin(id)) return null;
+      const names = namesFrom(id, files).join(", ");
+      return `export const { ${names} } = process.getBuiltinModule("${id.slice(VIRTUAL.length)}");`;
+    },
+  };
+}
+
+/** What these files import from one of Node's modules. */
+function namesFrom(id, files) {
+  const from = `"${id.slice(VIRTUAL.length)}"`;
+  const pattern = new RegExp(`^import\\s*\\{([^}]*)\\}\\s*from\\s*${from}`, "gm");
+  const lists = [...files].flatMap((file) => [...readFileSync(file, "utf8").matchAll(pattern)]);
+  const names = lists.flatMap(([, list]) =>
+    list.split(",").map((each) => each.trim().split(/\s+as\s+/)[0]),
+  );
+  return [...new Set(names)].filter(Boolean);
 }
