@@ -81,6 +81,9 @@ function addWithImports(file, own, taken) {
 
 const VIRTUAL = "\0plugboard-";
 
+/** A call to a running gateway needs none of their functions. */
+const RARELY_USED = new Set(["node:fs/promises", "node:module", "node:util"]);
+
 function isBuiltin(id) {
   return id.startsWith(`${VIRTUAL}node:`);
 }
@@ -96,8 +99,14 @@ function quickBuiltins(files) {
       id.startsWith("node:") && files.has(importer) ? `${VIRTUAL}${id}` : null,
     load(id) {
       if (!isBuiltin(id)) return null;
-      const names = namesFrom(id, files).join(", ");
-      return `export const { ${names} } = process.getBuiltinModule("${id.slice(VIRTUAL.length)}");`;
+      const names = namesFrom(id, files);
+      const builtin = `process.getBuiltinModule("${id.slice(VIRTUAL.length)}")`;
+      if (!RARELY_USED.has(id.slice(VIRTUAL.length))) {
+        return `export const { ${names.join(", ")} } = ${builtin};`;
+      }
+      return names
+        .map((name) => `export const ${name} = (...args) => ${builtin}.${name}(...args);`)
+        .join("\n");
     },
   };
 }

@@ -63,7 +63,7 @@ export async function withBoard<Result>(
   const { start, showsRules, toolTimeout, adjust = (agent) => agent } = open;
   const source = open.demo ? ({ kind: "demo" } as const) : findSource(context);
   const loaded = await loadAgent(source, context, demoConfig);
-  if (source.kind === "file" && (await needsTrust(source, io))) {
+  if (source.kind === "file" && needsTrust(source, io)) {
     await requireTrust(source, loaded, context);
   }
   const { server, about = server } = open;

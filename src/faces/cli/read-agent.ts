@@ -14,10 +14,10 @@ import { requireTrust } from "./trust/require-trust.ts";
 /** Without a configuration there are no servers: the demo is only for people at a terminal. */
 export async function readAgent(context: CliContext): Promise<AgentConfig> {
   const { env, homedir } = context.io;
-  await checkHome(plugboardHome(env, homedir), env);
+  checkHome(plugboardHome(env, homedir), env);
   const source = findSource(context);
   const agent = await loadAgent(source, context, () => parseAgentConfig({ servers: {} }));
-  if (source.kind !== "file" || !(await needsTrust(source, context.io))) return agent;
+  if (source.kind !== "file" || !needsTrust(source, context.io)) return agent;
   try {
     await requireTrust(source, agent, context);
     return agent;

@@ -19,7 +19,7 @@ export async function readGateway(context: CliContext): Promise<GatewayConfig> {
   const unconfigured = gatewaySettings();
   if (source.kind !== "file") return { settings: unconfigured, agentIds: [DEFAULT_AGENT] };
   const config = await loadGateway(source.path, { cwd: io.cwd, homedir: io.homedir });
-  if (!(await needsTrust(source, io))) return config;
+  if (!needsTrust(source, io)) return config;
   const { trust } = await judgeFile(source.path, io);
   if (trust.kind === "trusted") return config;
   if (!isDeepStrictEqual(config.settings, unconfigured)) {

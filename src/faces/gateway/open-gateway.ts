@@ -84,7 +84,7 @@ export interface OpenedGateway {
 export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGateway> {
   const { settings, agentIds, readAgent, defaultAgent, configFile } = options;
   const { stateDir, clock, logger } = options;
-  const config = configFile === undefined ? undefined : await placeOf(configFile);
+  const config = configFile === undefined ? undefined : placeOf(configFile);
   const noteFile = gatewayFile(stateDir, config, "json");
   const unlock = await tryLock(gatewayFile(stateDir, config, "lock"));
   if (unlock === undefined) throw alreadyRuns(configFile);

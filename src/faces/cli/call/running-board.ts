@@ -52,8 +52,7 @@ async function findRunning(context: CliContext): Promise<Attachable | undefined>
   if (found.kind !== "attach") return undefined;
   const { gateway } = found;
   const home = plugboardHome(env, homedir);
-  const isTrusted =
-    !(await needsTrust(source, io)) || (await isTrustedBy(gateway, source.path, home));
+  const isTrusted = !needsTrust(source, io) || (await isTrustedBy(gateway, source.path, home));
   return isTrusted ? gateway : undefined;
 }
 

@@ -38,7 +38,7 @@ export async function startBackground(
   { io, options, clock, signal }: Pick<CliContext, "io" | "options" | "clock" | "signal">,
   env: Environment = io.env,
 ): Promise<BackgroundStart> {
-  const log = gatewayFile(plugboardHome(io.env, io.homedir), await placeOf(config), "log");
+  const log = gatewayFile(plugboardHome(io.env, io.homedir), placeOf(config), "log");
   const failed = (why: string): BackgroundStart => ({
     kind: "failed",
     reason: `no gateway could be started in the background: ${why}. This command starts servers of its own; what the gateway said is in ${log}`,

@@ -8,11 +8,8 @@ import type { CliIo } from "../io.ts";
  * A file in the working directory came with the directory. One in Plugboard's home is yours, unless somebody else
  * could have written it.
  */
-export async function needsTrust(
-  source: ConfigSource,
-  { env }: Pick<CliIo, "env">,
-): Promise<boolean> {
+export function needsTrust(source: ConfigSource, { env }: Pick<CliIo, "env">): boolean {
   if (source.kind !== "file") return false;
   if (source.from === "directory") return true;
-  return source.from === "home" && (await otherWriters(source.path, env)) !== undefined;
+  return source.from === "home" && otherWriters(source.path, env) !== undefined;
 }

@@ -54,7 +54,7 @@ export async function requireTrust(
     });
   }
   if (trust.kind === "trusted") return;
-  const writers = from === "home" ? await otherWriters(file, io.env) : undefined;
+  const writers = from === "home" ? otherWriters(file, io.env) : undefined;
   const lines = [
     `${headline(file, trust)}, so nothing was started.`,
     ...(writers ? ["It needs your trust, because other users can write to it."] : []),

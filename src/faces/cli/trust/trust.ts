@@ -55,7 +55,7 @@ async function fileToTrust({ io, options }: CliContext): Promise<string> {
   const { cwd, homedir } = io;
   const env = { ...io.env, PLUGBOARD_CONFIG: undefined };
   const source = findConfig({ flag: options.config, env, cwd, homedir });
-  if (source.kind === "file" && (source.from === "flag" || (await needsTrust(source, io)))) {
+  if (source.kind === "file" && (source.from === "flag" || needsTrust(source, io))) {
     return source.path;
   }
   throw new PlugboardError(

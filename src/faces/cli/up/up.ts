@@ -52,7 +52,7 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
   /** Aborted by `plugboard down`. */
   const stopping = new AbortController();
   const { background } = command;
-  const place = source.kind === "file" ? await placeOf(source.path) : undefined;
+  const place = source.kind === "file" ? placeOf(source.path) : undefined;
   if (background) logInBackground(place, context);
   const idle = background
     ? new IdleEnd(clock, config.settings.idleTimeout, () => stopping.abort())
