@@ -11,7 +11,11 @@ const cores = availableParallelism();
  * These kill a `plugboard`. Any other one that starts meanwhile would end what it left behind and say so on
  * its stderr, which disturbs both tests. So they run at the end, one after the other.
  */
-const ALONE = ["test/e2e/killed-host.test.ts", "test/e2e/acp-killed.test.ts"];
+const ALONE = [
+  "test/e2e/killed-host.test.ts",
+  "test/e2e/acp-killed.test.ts",
+  "test/e2e/attached.test.ts",
+];
 
 /** Suites that start processes wait more than they work, so there are more of them at a time than cores. */
 const startsProcesses = {

@@ -107,15 +107,30 @@ export class OverlayResources implements OfferedResources {
   ): Promise<ResourceReading> {
     const { server, signal } = options;
     const own = server === undefined ? this.#finder.own : this.#finder.ofServer(server);
-    if (own !== undefined) {
-      try {
-        return await offered(own).readOffered(uri, options);
-      } catch (error) {
-        const isElsewhere = error instanceof PlugboardError && error.code === "UNKNOWN_RESOURCE";
-        if (!isElsewhere || server !== undefined) throw error;
-      }
+    if (own === undefined) return this.#readShared(uri, options);
+    try {
+      return await offered(own).readOffered(uri, options);
+    } catch (error) {
+      if (!isUnknownResource(error) || server !== undefined) throw error;
     }
-    return offered(await this.#parts.shared(signal)).readOffered(uri, options);
+    try {
+      return await this.#readShared(uri, options);
+    } catch (error) {
+      if (!isUnknownResource(error)) throw error;
+      const [mine, theirs] = await Promise.all([
+        own.resources.list(),
+        this.#parts.again(({ resources }) => resources.list(), signal),
+      ]);
+      const listed = [...mine, ...theirs].map((each) => each.uri);
+      throw unknownResource(uri, listed, "list_resources finds what can be read");
+    }
+  }
+
+  async #readShared(
+    uri: string,
+    options: ResourceOptions & { callId?: string },
+  ): Promise<ResourceReading> {
+    return offered(await this.#parts.shared(options.signal)).readOffered(uri, options);
   }
 
   async subscribe(uri: string, options: ResourceOptions = {}): Promise<void> {
@@ -208,13 +223,8 @@ export class OverlayResources implements OfferedResources {
     const having = [own, shared].filter(({ resources }) => offeredIn(resources).hasAny);
     const [only, ...others] = having;
     if (only !== undefined && others.length === 0) return only;
-    const meant = closest(uri, [...mine.uris, ...theirs.uris]);
-    throw new PlugboardError("UNKNOWN_RESOURCE", `no server lists '${oneLine(uri, 500)}'`, {
-      hint:
-        meant === undefined
-          ? "if a server has it without listing it, name the server"
-          : `did you mean '${meant}'?`,
-    });
+    const advice = "if a server has it without listing it, name the server";
+    throw unknownResource(uri, [...mine.uris, ...theirs.uris], advice);
   }
 }
 
@@ -296,6 +306,17 @@ function offered({ resources }: BoardBase): OfferedResources {
 function offeredIn(resources: BoardBase["resources"]): OfferedResources {
   if (isOfferedResources(resources)) return resources;
   throw new PlugboardError("UNSUPPORTED", "these resources cannot be offered to a model");
+}
+
+function isUnknownResource(error: unknown): boolean {
+  return error instanceof PlugboardError && error.code === "UNKNOWN_RESOURCE";
+}
+
+function unknownResource(uri: string, listed: readonly string[], advice: string): PlugboardError {
+  const meant = closest(uri, listed);
+  return new PlugboardError("UNKNOWN_RESOURCE", `no server lists '${oneLine(uri, 500)}'`, {
+    hint: meant === undefined ? advice : `did you mean '${meant}'?`,
+  });
 }
 
 function keyOf(uri: string, server: string | undefined): string {

@@ -123,6 +123,9 @@ export abstract class Overlay<
     if (this.#isOwnName(name)) return this.#reader(await own.find(name, find));
     const known = this.#knownShared(name);
     if (known !== undefined) return known;
+    const [only, ...others] = this.tools({ all: true }).filter((tool) => ownName(tool) === name);
+    if (only !== undefined && others.length > 0) throw severalTools(name, [only, ...others]);
+    if (only !== undefined) return only;
     const slash = name.indexOf("/");
     const isOfShared = this.#shared.status().some((each) => each.name === name.slice(0, slash));
     if (slash > 0 && isOfShared) return this.again((shared) => shared.find(name, find), signal);
@@ -396,7 +399,7 @@ export abstract class Overlay<
     const isOfServer = known.every(({ code }) => code === "UNKNOWN_SERVER") && slash > 0;
     if (!isOfServer) {
       const message = `there is no tool named '${oneLine(name, 200)}'`;
-      return new PlugboardError("UNKNOWN_TOOL", message, { hint, quote: "" });
+      return new PlugboardError("UNKNOWN_TOOL", message, { hint });
     }
     const server = oneLine(name.slice(0, slash), 100);
     const error = unknownServer(server, this.#names());
@@ -467,7 +470,7 @@ export abstract class Overlay<
       // What a replaced server does is nobody's concern here.
       if (isShared && server !== undefined && this.#isShadowed(server)) return;
       if (isShared && event === "server" && this.#state.kind !== "there") return;
-      this.#events.emit(event, value as never);
+      this.#events.emit(event, value);
       // Resource tools come with the first server that has resources.
       if (event === "resources") this.#reportTools();
     });
@@ -517,6 +520,10 @@ function namesOf(tools: readonly Tool[]): Set<string> {
       tool.source.kind === "mcp" ? canonicalName(tool) : `native/${tool.name}`,
     ]),
   );
+}
+
+function ownName({ name, source }: Tool): string {
+  return source.kind === "mcp" ? source.tool : name;
 }
 
 function isGone(shared: BoardBase): boolean {

@@ -6,7 +6,7 @@ import type { AskApproval } from "../model/approval.ts";
 import type { BoardCallOptions, ServerInstructions, SessionBoard } from "../model/board.ts";
 import type { CallerOptions } from "../model/caller-options.ts";
 import type { ElicitationRequest, OnElicitation } from "../model/elicitation.ts";
-import { cancelled, PlugboardError, withPossibleEffect } from "../model/errors.ts";
+import { cancelled, PlugboardError, unknownServer, withPossibleEffect } from "../model/errors.ts";
 import type { BoardEvents, ToolsEvent } from "../model/events.ts";
 import type { UnmatchedRule } from "../model/guard-settings.ts";
 import type { JsonObject } from "../model/json.ts";
@@ -269,12 +269,17 @@ export class RemoteSession implements SessionBoard {
   }
 
   /** A session's own servers are the face's. */
-  add(): Promise<ServerStatus> {
-    return Promise.reject(ownOnly());
+  add(name: string): Promise<ServerStatus> {
+    const message = "a gateway runs no servers of a session";
+    return Promise.reject(new PlugboardError("UNSUPPORTED", message, { server: name }));
   }
 
-  remove(): Promise<void> {
-    return Promise.reject(ownOnly());
+  remove(name: string): Promise<void> {
+    const names = this.#statuses.map((status) => status.name);
+    if (!names.includes(name)) return Promise.reject(unknownServer(name, names));
+    const message = `server '${name}' is shared by all sessions`;
+    const details = { server: name, hint: "do this on the agent's board" };
+    return Promise.reject(new PlugboardError("UNSUPPORTED", message, details));
   }
 
   /** Shared servers keep the agent's roots. */
@@ -707,8 +712,4 @@ export function isForApps({ include }: Tool): boolean {
 
 export function isSameState(one: ServerState, other: ServerState): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
-}
-
-function ownOnly(): PlugboardError {
-  return new PlugboardError("UNSUPPORTED", "a gateway runs no servers of a session");
 }

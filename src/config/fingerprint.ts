@@ -3,7 +3,7 @@
 
 import { createHash, createHmac } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
-import { isAbsolute, resolve } from "node:path";
+import { delimiter, isAbsolute, resolve } from "node:path";
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { Environment } from "../util/environment.ts";
 import { parseTemplate } from "./schema/references.ts";
@@ -117,9 +117,10 @@ export function readFingerprint(value: unknown): Fingerprint | undefined {
   return isOne ? (found as Fingerprint) : undefined;
 }
 
-/** A missing variable is not an empty one. */
+/** A missing variable is not an empty one. A directory that is in PATH twice is looked into once. */
 function hashOfValue(salt: string, name: string, env: Environment): string {
-  const value = Object.hasOwn(env, name) ? env[name] : undefined;
+  const found = Object.hasOwn(env, name) ? env[name] : undefined;
+  const value = name === "PATH" ? found && [...new Set(found.split(delimiter))] : found;
   return createHmac("sha256", salt)
     .update(JSON.stringify([name, value ?? null]))
     .digest("hex");

@@ -25,8 +25,30 @@ interface Options {
   /** Its configuration file. */
   config?: object;
   env?: Record<string, string>;
+  /** Further options of the command. */
+  flags?: readonly string[];
   /** Leaves `initialize` to the test. */
   raw?: boolean;
+}
+
+/** A command in a directory of its own. */
+export function plugboard(
+  directory: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): ChildProcessByStdio<Writable, Readable, Readable> {
+  return spawn(process.execPath, [bin, ...args], {
+    cwd: directory,
+    env: {
+      PATH: process.env["PATH"],
+      HOME: directory,
+      PLUGBOARD_HOME: join(directory, "home"),
+      // Nobody listens there: a test does not use the Ollama of whoever runs it.
+      OLLAMA_BASE_URL: "http://127.0.0.1:9/v1",
+      ...env,
+    },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
 }
 
 class Agent extends AcpClient {
@@ -38,23 +60,12 @@ class Agent extends AcpClient {
   stdout = "";
   stderr = "";
 
-  constructor(directory: string, { config, env = {} }: Options) {
+  constructor(directory: string, { config, env = {}, flags = [] }: Options) {
     super();
     const file = join(directory, "agent.json");
     if (config !== undefined) writeFileSync(file, JSON.stringify(config));
-    const args = config === undefined ? ["acp"] : ["--config", file, "acp"];
-    this.process = spawn(process.execPath, [bin, ...args], {
-      cwd: directory,
-      env: {
-        PATH: process.env["PATH"],
-        HOME: directory,
-        PLUGBOARD_HOME: join(directory, "home"),
-        // Nobody listens there: a test does not use the Ollama of whoever runs it.
-        OLLAMA_BASE_URL: "http://127.0.0.1:9/v1",
-        ...env,
-      },
-      stdio: ["pipe", "pipe", "pipe"],
-    });
+    const args = [...flags, ...(config === undefined ? [] : ["--config", file]), "acp"];
+    this.process = plugboard(directory, args, env);
     const { stdin, stdout, stderr } = this.process;
     this.exited = once(this.process, "exit") as Agent["exited"];
     // A process that is killed has its pipe broken, which is what the test wanted.

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach } from "vitest";
+import { afterAll, afterEach } from "vitest";
 import { type ChannelAddress, connectChannel, type FaceInfo } from "../../src/channel/connect.ts";
 import type { Link } from "../../src/channel/link.ts";
 import {
@@ -21,6 +21,13 @@ const open: (() => Promise<void>)[] = [];
 /** To be called once at the top of a suite, after `closeBoards`, so that channels close before their boards. */
 export function closeChannels(): void {
   afterEach(async () => {
+    for (const close of open.splice(0).reverse()) await close();
+  });
+}
+
+/** The same for a suite whose tests share a channel. */
+export function closeChannelsAfterAll(): void {
+  afterAll(async () => {
     for (const close of open.splice(0).reverse()) await close();
   });
 }

@@ -39,6 +39,8 @@ export interface OpenOptions extends Pick<
   toolTimeout?: number | undefined;
   /** If a server that it uses is to be kept alive and no gateway runs, one is started in the background. */
   keepAlive?: boolean;
+  /** The command lists no tools, so a gateway need not send the definitions of all of them. */
+  lists?: false;
   /** Do not use the servers of a gateway. */
   standalone?: boolean;
   /** Changes the configuration for this command. */
@@ -96,7 +98,7 @@ export async function withBoard<Result>(
   };
   const board = await (attachment === undefined
     ? openBoard(config, boardOptions)
-    : openShared(attachment, config, { ...boardOptions, toolTimeout }, server));
+    : openShared(attachment, config, { ...boardOptions, toolTimeout, lists: open.lists }, server));
   try {
     return await use({ board, agent, source, ...(attachment && { attachment }) });
   } finally {

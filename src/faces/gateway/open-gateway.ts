@@ -150,17 +150,18 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
       await noting?.catch(() => {});
       await removeNote?.();
     });
-    let http: ListeningHttp | undefined;
-    let channel: ServedChannel | undefined;
+    const listening: { http?: ListeningHttp; channel?: ServedChannel } = {};
     // Before its note is removed: while it stops, status must not take it for one that does not run.
     undo.push(async () => {
+      const { http, channel } = listening;
       channel?.drain();
       await Promise.all([http?.gateway.close(), channel && drained(channel, options)]);
       await channel?.close();
     });
     if (options.http !== false) {
-      http = await openHttp(options, { state, seeing, sealer, agents, undo });
+      listening.http = await openHttp(options, { state, seeing, sealer, agents, undo });
     }
+    const { http } = listening;
     const address = newChannelAddress({
       directory: dirname(noteFile),
       // A directory for all homes of the user is used where the home's path is too long.
@@ -181,10 +182,11 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
         return () => gone.forEach((each) => each?.());
       },
     };
-    channel = await serveChannel({ ...address, host, clock, logger });
+    const channel = await serveChannel({ ...address, host, clock, logger });
+    listening.channel = channel;
     seeing.show({
       isReady: () => closing === undefined,
-      inFlight: () => (http?.gateway.inFlight ?? 0) + (channel?.inFlight ?? 0),
+      inFlight: () => (http?.gateway.inFlight ?? 0) + channel.inFlight,
       ...(http && { traffic: () => http.gateway.traffic, sessions: http.sessions }),
     });
     const note = async (applied?: string): Promise<void> => {

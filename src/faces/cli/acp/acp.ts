@@ -7,6 +7,7 @@ import { openBoard } from "../../../board.ts";
 import { declineUnattributed } from "../../../board/decline-unattributed.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
+import type { BoardOptions } from "../../../model/board-options.ts";
 import { findLoginPath } from "./login-path.ts";
 import { modelResponder } from "../../acp/responder/model-responder.ts";
 import { refuseAcp } from "../../acp/refuse.ts";
@@ -49,24 +50,25 @@ export async function runAcp(command: AcpCommand, context: CliContext): Promise<
             keepAlive: isKeptAlive(agent),
           })
         : undefined;
-    const open = attachment?.open ?? openBoard;
-    await using board = await open(
-      // Opening a session does not wait for the agent's own servers; its first prompt does.
-      { ...agent, startupWait: 0 },
-      {
-        start: "eager",
-        env: io.env,
-        programPath,
-        clock,
-        logger,
-        stateDir,
-        workspaceDir: agent.workspace ?? io.cwd,
-        resourceTools: "auto",
-        // Questions caused by a session's calls go to that session's handlers instead.
-        ...declineUnattributed(logger),
-        serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
-      },
-    );
+    // Opening a session does not wait for the agent's own servers; its first prompt does.
+    const config = { ...agent, startupWait: 0 };
+    const boardOptions: BoardOptions = {
+      start: "eager",
+      env: io.env,
+      programPath,
+      clock,
+      logger,
+      stateDir,
+      workspaceDir: agent.workspace ?? io.cwd,
+      resourceTools: "auto",
+      // Questions caused by a session's calls go to that session's handlers instead.
+      ...declineUnattributed(logger),
+      serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
+    };
+    // Only its sessions list tools.
+    await using board = await (attachment === undefined
+      ? openBoard(config, boardOptions)
+      : attachment.open(config, { ...boardOptions, lists: false }));
     const chosen = await choosing;
     if (chosen?.notice !== undefined) screen.note(`plugboard: ${chosen.notice}`);
     await using models = chosen && new Models(chosen.ids, modelOptions(agent, context));

@@ -27,6 +27,8 @@ export interface Attachment {
 export interface SharedBoardOptions extends BoardOptions {
   /** Milliseconds that a call may take without progress, whatever the configuration says. */
   toolTimeout?: number | undefined;
+  /** False for a command that lists no tools: it is told of those that it asks for. Default true. */
+  lists?: boolean | undefined;
 }
 
 export interface AttachOptions {

@@ -34,6 +34,7 @@ async function callOnBoard(
   const { serverIn, withBoard } = await import("../open.ts");
   const open = {
     start: "none",
+    lists: false,
     about: serverIn(command.tool),
     toolTimeout: command.timeout,
     keepAlive: true,

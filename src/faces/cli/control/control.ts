@@ -26,7 +26,7 @@ const LOOK_MS = 50;
 
 /** The same for every command of this user: what it was started with does not matter. */
 export async function runRestart({ server }: RestartCommand, context: CliContext): Promise<number> {
-  const { screen, options, clock, io, signal } = context;
+  const { screen, options, io, signal } = context;
   const source = findSource(context);
   const gateway = await runningGateway(source, context);
   if (gateway === undefined) {

@@ -19,7 +19,7 @@ export async function runLogin(
   const { screen, options, signal } = context;
   const onAuthorization = (request: AuthorizationRequest): Promise<string | void> =>
     showPage(request, browser, context);
-  const open = { start: "none", server, onAuthorization } as const;
+  const open = { start: "none", lists: false, server, onAuthorization } as const;
   return withBoard(context, open, async ({ board, agent }) => {
     refuseProgram(server, agent);
     signal.addEventListener("abort", () => void board.close(), { once: true });
@@ -40,7 +40,7 @@ export async function runLogin(
 
 export async function runLogout(server: string, context: CliContext): Promise<number> {
   const { screen, options } = context;
-  return withBoard(context, { start: "none", server }, async ({ board, agent }) => {
+  return withBoard(context, { start: "none", lists: false, server }, async ({ board, agent }) => {
     refuseProgram(server, agent);
     const outcome = await board.signOut(server);
     if (options.json) screen.json({ server, outcome });

@@ -65,17 +65,18 @@ function withErrors(value: unknown): unknown {
   return value;
 }
 
-/** `The gateway runs at http://127.0.0.1:7584/mcp (pid 4711, for 2 h), with 3 clients and 2 sessions.` */
+/** `The gateway runs at http://127.0.0.1:7584/mcp (pid 4711, for 2 h), with 3 clients, 2 sessions and 1 attached command.` */
 export function gatewayLine(
-  { url, pid, since, state, clients, sessions }: AnsweringGateway,
+  { url, pid, since, state, clients, sessions, attached }: AnsweringGateway,
   now: number,
 ): string {
   const where = url === undefined ? "runs in the background" : `runs at ${url}/mcp`;
   const what = state === "stopping" ? "is stopping" : where;
   const line = `The gateway ${what} (pid ${pid}, for ${duration(now - since)})`;
-  if (url === undefined) return `${line}.`;
+  const commands = plural(attached.total, "attached command");
+  if (url === undefined) return `${line}, with ${commands}.`;
   const counts = [plural(clients.present, "client"), plural(sessions.total, "session")];
-  return `${line}, with ${counts.join(" and ")}.`;
+  return `${line}, with ${counts.join(", ")} and ${commands}.`;
 }
 
 const ATTACHED_COLUMNS: readonly Column[] = [

@@ -140,7 +140,7 @@ export async function runToolHelp(
   const { screen, options, signal } = context;
   return withBoard(
     context,
-    { start: "none", about: serverIn(name), keepAlive: true },
+    { start: "none", lists: false, keepAlive: true, about: serverIn(name) },
     async ({ board }) => {
       const tool = await whileStarting(board, context, findTool(board, name, signal));
       const { toolHelp } = await loadPages();

@@ -201,8 +201,7 @@ export class Seeing {
     const command = { face, pid, cwd, ...(agent !== undefined && { agent }), since };
     const say = (change: "attached" | "left"): void => {
       this.events.add("command", { change, face, pid, agent });
-      const name = face === "overview" ? "plugboard" : `plugboard ${oneLine(face, 50)}`;
-      this.#lines.say("command", `${change}: ${name}`, { pid, agent });
+      this.#lines.say("command", `command ${change}: ${oneLine(face, 50)}`, { pid, agent });
     };
     this.#attached.add(command);
     say("attached");

@@ -18,8 +18,11 @@ afterEach(async () => {
   gateway = undefined;
 });
 
-async function up(argv: readonly string[] = []): Promise<Running> {
-  gateway = scratch.start(["up", "--port", "0", ...argv]);
+async function up(
+  argv: readonly string[] = [],
+  env: Record<string, string> = {},
+): Promise<Running> {
+  gateway = scratch.start(["up", "--port", "0", ...argv], { env });
   await Promise.race([gateway.stderr.until("listens on"), gateway.done]);
   return gateway;
 }
@@ -57,7 +60,7 @@ describe("while a gateway runs", () => {
     await printed("tools", "--refresh");
     for (const argv of commands) alone.set(argv.join(" "), await printed(...argv));
     const { stderr } = await up(["--verbose"]);
-    await stderr.until("library: ready");
+    for (const name of ["echo", "library", "later"]) await stderr.until(`${name}: ready`);
     const servers = startedProcesses();
     for (const argv of commands) {
       const shown = await printed(...argv);
@@ -69,8 +72,8 @@ describe("while a gateway runs", () => {
     const pids = new Set<string>();
     for (const _ of [1, 2]) pids.add(await printed("call", "echo/pid"));
     expect(pids.size).toBe(1);
-    expect(stderr.text).toMatch(/^info {2}attached: plugboard call pid=\d+ agent=default$/m);
-    expect(stderr.text).toMatch(/^info {2}left: plugboard call pid=\d+ agent=default$/m);
+    expect(stderr.text).toMatch(/^info {2}command attached: call pid=\d+ agent=default$/m);
+    expect(stderr.text).toMatch(/^info {2}command left: call pid=\d+ agent=default$/m);
   });
 
   it("the overview and status say whose servers they show, and --standalone starts its own", async () => {
@@ -115,23 +118,18 @@ describe("while a gateway runs", () => {
       expect.stringContaining("did you mean 'echo/echo'?"),
     ]);
     await printed("call", "echo/echo", "text=hi");
-    const records = scratch
-      .read("home/audit.jsonl")
+    gateway?.events.emit("SIGTERM");
+    await gateway?.done;
+    const records = await printed("audit", "--json");
+    const calls = records
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line))
-      .filter(({ event }) => event !== "start");
-    expect(records.map(({ tool }) => tool).filter((tool) => tool === "echo/echo")).toHaveLength(1);
-  });
-
-  it("an edit of the file keeps commands away from the gateway until it is applied", async () => {
-    await up();
-    const text = scratch.read("servers.json");
-    scratch.file("servers.json", `${text}\n`);
-    const { stderr } = await scratch.run(["call", "echo/echo", "text=x"]);
-    expect(stderr).toContain("it runs with ");
-    scratch.file("servers.json", text);
-    expect(await printed("call", "echo/echo", "text=x")).toBe("x\n");
+      .map(({ server, tool, agent, outcome }) => [`${server}/${tool}`, agent, outcome]);
+    expect(calls).toEqual([
+      ["echo/sleep", "default", "TIMEOUT"],
+      ["echo/echo", "default", "ok"],
+    ]);
   });
 });
 
@@ -174,6 +172,57 @@ describe("what needs a person comes to the command that made the call", () => {
   });
 });
 
+describe("what a person decides elsewhere reaches the gateway", () => {
+  it("approved pins, and an approval that is forgotten", async () => {
+    const offer = (description: string): string =>
+      scratch.file("offer.json", { tools: [{ name: "look", description }] });
+    const file = offer("Looks around.");
+    const servers = {
+      from: { ...fixture("from-file", `--file=${file}`), pins: "block" },
+      echo: { ...fixture("echo"), approval: "ask" },
+    };
+    const config = scratch.file("pins.json", { agents: { defaults: { mcp: { servers } } } });
+    await up(["--config", config]);
+    const run = (...argv: string[]): ReturnType<typeof scratch.run> =>
+      scratch.run(["--config", config, ...argv]);
+    const call = ["call", "from/look"];
+    expect((await run(...call)).stdout).toBe("look\n");
+    offer("Looks around, and tells everybody.");
+    expect((await run("restart", "from")).code).toBe(0);
+    const changed = await run(...call);
+    expect([changed.code, changed.stderr]).toEqual([
+      4,
+      expect.stringContaining("it changed after it was pinned"),
+    ]);
+    expect((await run("pins", "approve", "from/look")).stdout).toContain("approved from/look");
+    expect(await run(...call)).toMatchObject({ stdout: "look\n", stderr: "" });
+
+    // What was always allowed is not asked about, until it is forgotten.
+    const stdin = new PassThrough();
+    Object.assign(stdin, { isTTY: true });
+    const stderr = new Sink({ columns: 100 });
+    const asked = scratch.start(["--config", config, "call", "echo/pid"], { stdin, stderr });
+    await stderr.until("Allow this call?");
+    stdin.write("a\n");
+    expect((await asked.done).code).toBe(0);
+    expect((await run("call", "echo/pid")).code).toBe(0);
+    expect((await run("approvals", "forget", "echo")).stdout).toContain("forgot echo/pid");
+    expect((await run("call", "echo/pid")).code).toBe(4);
+  });
+});
+
+it("an editor that was started from a desktop has the PATH of the login shell, and attaches with it", async () => {
+  scratch.servers({ echo: fixture("echo") });
+  scratch.file(".profile", `PATH='${process.env["PATH"]}'\n`);
+  const home = { HOME: scratch.directory, SHELL: "/bin/sh" };
+  const { stderr } = await up([], home);
+  const stdin = new PassThrough();
+  const acp = scratch.start(["acp"], { stdin, env: { ...home, PATH: "/usr/bin:/bin" } });
+  await Promise.race([stderr.until("command attached: acp"), acp.stderr.until("is not used")]);
+  stdin.end();
+  expect((await acp.done).stderr).toBe("");
+});
+
 describe("trust", () => {
   it("is needed beside a gateway as it is without one", async () => {
     const servers = { echo: fixture("echo") };
@@ -192,10 +241,8 @@ describe("trust", () => {
     const servers = { echo: fixture("echo") };
     scratch.file("plugboard.json", { agents: { defaults: { mcp: { servers } } } });
     await up();
-    const { code, stdout, stderr } = await scratch.run([
-      ...["--config", "plugboard.json"],
-      ...["call", "echo/echo", "text=x"],
-    ]);
+    const call = ["call", "echo/echo", "text=x"];
+    const { code, stdout, stderr } = await scratch.run(["--config", "plugboard.json", ...call]);
     expect([code, stdout]).toEqual([0, "x\n"]);
     expect(stderr).toContain("nobody has trusted ");
   });

@@ -53,7 +53,7 @@ describe("the log of a gateway in the background", () => {
 
   it("gets everything that is printed", async () => {
     const stream = { write: (_text: string): boolean => false };
-    log.claim(stream as never);
+    log.claim(stream);
     stream.write("text\n");
     await new Promise<void>((resolve) => {
       const write = stream.write as unknown as (bytes: Buffer, done: () => void) => boolean;

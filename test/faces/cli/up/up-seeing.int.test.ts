@@ -255,7 +255,7 @@ describe("plugboard up", () => {
     await stderr.until("echo: ready");
     const { stdout } = await scratch.run(["status"]);
     expect(stdout).toMatch(
-      /^The gateway runs at http:\S+\/mcp \(pid \d+, for .*\), with 1 client and 1 session\.\n\n/,
+      /^The gateway runs at http:\S+\/mcp \(pid \d+, for .*\), with 1 client, 1 session and 0 attached commands\.\n\n/,
     );
     expect(stdout).toMatch(/^echo +✓ ready +11/m);
     expect(stdout).toMatch(/^probe 9 +default +default +1 +1 +now$/m);
