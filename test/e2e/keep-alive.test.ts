@@ -69,7 +69,7 @@ describe("a server that is kept alive", () => {
     // It does not belong to the command that has started it.
     expect(ancestorsOf(gateway)).not.toContain(process.pid);
     expect(await printed("down")).toContain(`the gateway (pid ${gateway}) has stopped`);
-    expect(gateways()).toEqual([]);
+    await eventually(() => !isAlive(gateway));
     expect(readdirSync(join(scratch.directory, "home/gateway"))).not.toContainEqual(
       expect.stringMatching(/^[0-9a-f]{16}\.(json|lock|sock)$/),
     );
