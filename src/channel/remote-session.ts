@@ -77,6 +77,9 @@ export type ExecuteTool = (
 
 type CallHandlers = Pick<CallerOptions, "onApproval" | "onElicitation" | "onSampling">;
 
+/** How many pages at once are waited for to be finished. */
+const MOST_PAGES = 100;
+
 /** What the face has to ask the gateway for: the events that cost a message for each call. */
 const ON_REQUEST: ReadonlySet<keyof BoardEvents> = new Set(["callStart", "call", "log"]);
 
@@ -371,6 +374,9 @@ export class RemoteSession implements SessionBoard {
     if (request.mode === "form") return handler({ ...request, signal });
     const page = deferred();
     this.#questions.set(question, page);
+    // Some servers never say that the person has finished.
+    const [oldest] = this.#questions.keys();
+    if (this.#questions.size > MOST_PAGES && oldest !== undefined) this.#questions.delete(oldest);
     return handler({ ...request, signal, completed: page.promise });
   }
 

@@ -17,7 +17,6 @@ import {
   type OpenRequest,
   type SessionChange,
   statusToWire,
-  toolToWire,
   type WireCallerOptions,
   type WireHandlers,
 } from "./wire.ts";
@@ -127,7 +126,7 @@ export class ServedSession {
     "session/find": async (params: JsonObject, { signal }: Incoming): Promise<unknown> => {
       const tool = await this.#session.find(text(params, "name"), { signal });
       const isListed = this.#session.tools({ all: true }).includes(tool);
-      return { tool: toolToWire(tool), isListed };
+      return { tool, isListed };
     },
     "session/restart": (params: JsonObject) =>
       this.#statusAfter(this.#session.restart(text(params, "server"))),
@@ -354,7 +353,7 @@ class SentContents {
   /** A tool that has changed is another object. */
   #toolChange(tools: readonly Tool[] | undefined): Pick<SessionChange, "tools"> {
     if (tools === undefined) return {};
-    const changed = tools.filter((tool) => this.#tools.get(tool.name) !== tool).map(toolToWire);
+    const changed = tools.filter((tool) => this.#tools.get(tool.name) !== tool);
     const order = tools.map(({ name }) => name);
     const written = order.join("\n");
     if (changed.length === 0 && written === this.#toolOrder) return {};
@@ -468,8 +467,13 @@ class FaceHandlers {
     };
   }
 
-  #ask(method: string, params: object, signal: AbortSignal | undefined): Promise<unknown> {
-    return this.#link.request(method, { session: this.#session, ...params }, { signal });
+  async #ask(method: string, params: object, signal: AbortSignal | undefined): Promise<unknown> {
+    try {
+      return await this.#link.request(method, { session: this.#session, ...params }, { signal });
+    } catch (error) {
+      // What the face's handler threw, as it would be thrown here.
+      throw error instanceof PlugboardError && error.cause instanceof Error ? error.cause : error;
+    }
   }
 }
 

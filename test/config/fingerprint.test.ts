@@ -147,6 +147,9 @@ describe("a command stands alone", () => {
     ["a file that is in the gateway's directory", server(["server.js"]), "server.js"],
     ["a directory that is in the gateway's directory", server(["--root", "data"]), "data"],
     ["a file that is in the command's directory", server(["mcp/local"]), "mcp/local"],
+    ["a directory that is in the command's directory", server(["--root", "mcp"]), "mcp"],
+    ["a path behind an option", server(["--x=mcp/local"]), "--x=mcp/local"],
+    ["one that is named in env", server([], { env: { ROOT: "mcp" } }), "mcp"],
   ])("in another directory with %s", (_, config, word) => {
     expect(compare(config, { cwd: here })).toEqual({
       kind: "directory",
@@ -182,7 +185,7 @@ it("a fingerprint holds no value of a variable, and no argument that may be a to
   const config = server(
     ["${TOKEN}", "--key=abc123", "sk-abc/def+ghi=", "eyJhbGciOi.eyJzdWIi.c2lnbmF0dXJl"],
     {
-      env: { A: "${TOKEN}", B: "literal-value" },
+      env: { A: "${TOKEN}", B: "literal-value", C: "wJabcXU/K7abcNG" },
     },
   );
   const agents = [parseAgentConfig(config)];

@@ -110,9 +110,10 @@ function agentFor(
 }
 
 function named(
-  { toolNameLength: _, ...agent }: AgentConfig,
+  configured: AgentConfig,
   { template, length }: NonNullable<SessionOptions["toolNames"]>,
 ): AgentConfig {
+  const { toolNameLength: _, ...agent } = configured;
   return { ...agent, toolNames: template, ...(length !== undefined && { toolNameLength: length }) };
 }
 

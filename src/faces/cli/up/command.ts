@@ -27,7 +27,12 @@ and how to run it as a service.
 
 Stopped with SIGTERM or Ctrl-C, it lets calls in flight finish for 10 seconds and
 exits with 0; a second signal ends it at once. Clients go on with their sessions
-when it runs again. While it runs, plugboard status shows its servers and clients.`;
+when it runs again.
+
+While it runs, your other commands with the same configuration use its servers
+instead of starting their own: call, tools, acp, serve and the rest. --standalone
+keeps a command from that. plugboard status shows the servers, the clients and
+the commands that are attached; plugboard down stops the gateway.`;
 
 export function describeUp(program: Parser, choose: (command: UpCommand) => void): void {
   program

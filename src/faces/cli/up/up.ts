@@ -81,7 +81,8 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
   tellReady(command.readyFd);
   if (gateway === undefined) return EXIT.ok;
   const { http, seeing } = gateway;
-  const view = screen.live(liveView(seeing, http?.url, context), {
+  const ending = AbortSignal.any([signal, stopping.signal]);
+  const view = screen.live(liveView(seeing, http?.url, { ...context, signal: ending }), {
     everyMs: VIEW_MS,
     isWhole: true,
   });
@@ -92,7 +93,7 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
       say(`Further agents, at /agents/<id>/mcp: ${oneLine(others.join(", "), MOST_NAMES)}`);
     }
   }
-  await aborted(AbortSignal.any([signal, stopping.signal]));
+  await aborted(ending);
   idle?.stop();
   await gateway.close();
   // Until here the view shows what the gateway still waits for.

@@ -223,6 +223,65 @@ it("an editor that was started from a desktop has the PATH of the login shell, a
   expect((await acp.done).stderr).toBe("");
 });
 
+describe("a client on stdio beside a gateway", () => {
+  /** `plugboard serve`, with messages as lines. */
+  function serve() {
+    const [stdin, stdout] = [new PassThrough(), new Sink()];
+    const running = scratch.start(["serve"], { stdin, stdout });
+    let ids = 0;
+    const call = async (name: string, args: object = {}): Promise<string> => {
+      ids += 1;
+      const id = ids;
+      const params = { name, arguments: args };
+      stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params })}\n`);
+      await stdout.until(`"id":${id},`);
+      const line = stdout.text.split("\n").find((each) => each.includes(`"id":${id},`)) ?? "";
+      return JSON.parse(line).result.content[0].text;
+    };
+    const end = async (): Promise<string> => {
+      stdin.end();
+      return (await running.done).stderr;
+    };
+    return { call, end, stderr: running.stderr };
+  }
+
+  it("has servers of its session in its own process, and shares the others", async () => {
+    scratch.servers({
+      echo: fixture("echo"),
+      own: { ...fixture("echo"), scope: "session" },
+    });
+    await up();
+    const [one, other] = [serve(), serve()];
+    expect(await one.call("echo__pid")).toBe(await other.call("echo__pid"));
+    expect(await one.call("own__pid")).not.toBe(await other.call("own__pid"));
+    // The shared one, and one for each session.
+    expect(startedProcesses()).toHaveLength(3);
+    await one.end();
+    await other.end();
+    expect(startedProcesses()).toHaveLength(1);
+  });
+
+  it("loses no call while the gateway is restarted", async () => {
+    scratch.servers({ echo: fixture("echo") });
+    const first = await up();
+    const { call, end, stderr } = serve();
+    const pid = await call("echo__pid");
+    const slow = call("echo__sleep", { ms: 1500 });
+    // A later answer shows that the slow call has arrived.
+    await call("echo__echo", { text: "behind it" });
+    first.events.emit("SIGTERM");
+    await stderr.until("has stopped");
+    const waiting = call("echo__pid");
+    expect(await slow).toBe("slept 1500 ms");
+    await first.done;
+    await up();
+    expect(await waiting).not.toBe(pid);
+    expect(await call("echo__pid")).toBe(await waiting);
+    expect(startedProcesses()).toHaveLength(1);
+    expect(await end()).toContain("another gateway");
+  });
+});
+
 describe("trust", () => {
   it("is needed beside a gateway as it is without one", async () => {
     const servers = { echo: fixture("echo") };
