@@ -175,8 +175,8 @@ export class BoardCore {
       base: base?.servers,
     });
     const timeoutOf = over?.timeoutOf ?? (({ toolTimeout }) => toolTimeout);
-    const redact = (text: string, isCut: boolean): string => this.#redactor.text(text, isCut);
-    this.#calls = new Calls(this.clock, this.logger, this.#events, redact, timeoutOf);
+    const redactText = (text: string, isCut: boolean): string => this.#redactor.text(text, isCut);
+    this.#calls = new Calls(this.clock, this.logger, this.#events, redactText, timeoutOf);
     this.tools = new BoardTools({
       native: this.#ownTools,
       servers: this.servers,

@@ -4,6 +4,7 @@
 
 import { randomUUID } from "node:crypto";
 import { isAgentConfig, openBoard } from "../board.ts";
+import { presentInFull } from "../board/content/prompts.ts";
 import { resourceTools } from "../board/content/resource-tools.ts";
 import { parseAgentConfig } from "../config/parse.ts";
 import type { AgentConfig, BoardConfig } from "../model/agent-config.ts";
@@ -37,11 +38,12 @@ export interface AttachOptions extends BoardOptions {
   toolTimeout?: number;
   /** Finds the gateway again, or a new one of the same configuration. Undefined if there is none now. */
   reattach?: () => Promise<Link | undefined>;
+  /** Milliseconds that another gateway is looked for. Default 5000: one that is being restarted is back by then. */
+  reattachFor?: number;
   /** Told when the gateway is gone, and what has taken its place. */
   onLost?: (message: string) => void;
 }
 
-/** How long a gateway that is gone is looked for, and how often. */
 const REATTACH_MS = 5000;
 const RETRY_MS = 200;
 const TOOL_TIMEOUT_MS = 60_000;
@@ -144,6 +146,7 @@ class BoardParts {
       ...this.#handlers(given),
       ...(given.withheld && { withheld: given.withheld }),
       execute: given.execute,
+      presentPrompt: presentInFull,
       logger: this.logger,
     });
   }
@@ -398,6 +401,7 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
   }
 
   async #close(): Promise<void> {
+    this.closes();
     this.#ending.abort();
     this.#parts.options.signal?.removeEventListener("abort", this.#onAbort);
     await Promise.all([...this.#sessions].map(({ session }) => session.close()));
@@ -441,11 +445,10 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
     );
   }
 
-  /** Looks for a gateway for some seconds: one that is being restarted is back soon. */
   async #successor(): Promise<BoardBase> {
     const { clock, options } = this.#parts;
     const { signal } = this.#ending;
-    const until = clock.monotonic() + REATTACH_MS;
+    const until = clock.monotonic() + (options.reattachFor ?? REATTACH_MS);
     while (options.reattach !== undefined && !signal.aborted) {
       const board = await this.#reattach(options.reattach);
       if (board !== undefined) return board;
@@ -476,7 +479,11 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
 
 /** What the face's board itself is on the gateway: no session of anybody, so without a session's limits. */
 function boardOptions(parts: BoardParts): SharedSessionOptions {
-  return parts.sharedOptions({ cwd: parts.cwd, rateLimit: false }, 0);
+  const { start: startShared = "eager" } = parts.options;
+  // The face may ask before calls that the file says nothing about.
+  const approval = parts.agent.guard?.approval;
+  const own = { cwd: parts.cwd, rateLimit: false, ...(approval && { approval }) } as const;
+  return { ...parts.sharedOptions(own, 0), startShared };
 }
 
 /** The tools with which a model reads the resources of both parts. */

@@ -8,12 +8,13 @@ import { isJsonObject, type JsonObject, tryParseJson } from "../model/json.ts";
 import { LineReader } from "../util/line-reader.ts";
 import { errorFromWire, errorToWire } from "./wire-error.ts";
 
-/** Larger than what any server may send by default, four times. */
-const MAX_LINE_BYTES = 256 * 1024 ** 2;
+/**
+ * A line: four times what a server may send by default. Whoever leaves more than `unsent` unread is cut off; a face with
+ * many large results at once stays below.
+ */
+const MAX_BYTES = { line: 256 * 1024 ** 2, unsent: 256 * 1024 ** 2 };
 /** With more than this unsent, nothing is sent that can be left out, and a gateway reads no further requests. */
 const FULL_BYTES = 1024 ** 2;
-/** Whoever leaves more than this unread, and one message, is cut off. */
-const MAX_UNSENT_BYTES = 64 * 1024 ** 2;
 const MOST_REQUESTS = 10_000;
 
 export type LinkEnd =
@@ -31,6 +32,8 @@ export interface LinkOptions {
   waitsForReader?: boolean;
   /** What was read from the socket already, after the greeting. */
   rest?: Buffer;
+  /** The longest line that is read, and the most that may be unsent before one more message. */
+  maxBytes?: { line: number; unsent: number };
 }
 
 /** A request of the other side, while it is being answered. */
@@ -66,12 +69,15 @@ export class Link {
   readonly closed: Promise<LinkEnd>;
   readonly #socket: Socket;
   readonly #options: LinkOptions;
+  readonly #maxBytes: { line: number; unsent: number };
   readonly #reader: LineReader;
   readonly #requestHandlers = new Map<string, RequestHandler>();
   readonly #notificationHandlers = new Map<string, NotificationHandler>();
   readonly #pending = new Map<number, Pending>();
   readonly #incoming = new Map<number, IncomingRequest>();
   readonly #waiting = new Set<() => void>();
+  /** Lines that came in one piece with others, when the other side did not read any more. */
+  readonly #unread: string[] = [];
   readonly #uncork = (): void => {
     this.#isCorked = false;
     this.#socket.uncork();
@@ -84,12 +90,16 @@ export class Link {
   constructor(socket: Socket, options: LinkOptions) {
     this.#socket = socket;
     this.#options = options;
+    this.#maxBytes = options.maxBytes ?? MAX_BYTES;
     this.closed = new Promise((resolve) => {
       this.#onClosed = resolve;
     });
     this.#reader = new LineReader({
-      maxBytes: MAX_LINE_BYTES,
-      onLine: (line) => this.#receive(line),
+      maxBytes: this.#maxBytes.line,
+      onLine: (line) => {
+        if (this.#unread.length > 0 || this.#isWaiting) this.#unread.push(line);
+        else this.#receive(line);
+      },
       onOverflow: (bytes) => this.#break(`it sent a line of ${bytes} bytes`),
     });
     socket.setNoDelay(true);
@@ -274,7 +284,7 @@ export class Link {
   /** What is written in one turn of the event loop goes out at once. */
   #write(text: string): void {
     if (this.#end !== undefined) return;
-    if (this.#socket.writableLength > MAX_UNSENT_BYTES) {
+    if (this.#socket.writableLength > this.#maxBytes.unsent) {
       return this.#break("it does not read what it is sent");
     }
     if (!this.#isCorked) {
@@ -283,11 +293,20 @@ export class Link {
       process.nextTick(this.#uncork);
     }
     this.#socket.write(`${text}\n`);
-    if (this.#options.waitsForReader === true && this.isFull) this.#socket.pause();
+    if (this.#isWaiting) this.#socket.pause();
+  }
+
+  get #isWaiting(): boolean {
+    return this.#options.waitsForReader === true && this.isFull;
   }
 
   #drained(): void {
-    if (this.#options.waitsForReader === true) this.#socket.resume();
+    while (!this.#isWaiting) {
+      const line = this.#unread.shift();
+      if (line === undefined) break;
+      this.#receive(line);
+    }
+    if (!this.#isWaiting) this.#socket.resume();
     const tasks = [...this.#waiting];
     this.#waiting.clear();
     for (const task of tasks) task();

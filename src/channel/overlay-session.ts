@@ -87,6 +87,7 @@ export class OverlaySession extends Overlay<SessionBoard, SessionBoard> implemen
   }
 
   async #close(): Promise<void> {
+    this.closes();
     await Promise.all([this.#own.close(), this.lastShared.close()]);
     this.clearEvents();
     this.#onClosed();

@@ -243,6 +243,7 @@ export abstract class Overlay<
   protected async whenShared(signal?: AbortSignal): Promise<Shared> {
     for (;;) {
       if (signal?.aborted) throw cancelled();
+      if (this.#isClosed) throw isClosed();
       const state = this.#state;
       if (state.kind === "failed") throw state.error;
       if (state.kind === "lost") {
@@ -294,15 +295,19 @@ export abstract class Overlay<
     return tool.execute(...args);
   };
 
-  protected clearEvents(): void {
+  /** Call it when the board begins to close: whoever waits for a shared part waits for nothing then. */
+  protected closes(): void {
     this.#isClosed = true;
+  }
+
+  protected clearEvents(): void {
     for (const off of [...this.#offOwn.splice(0), ...this.#offShared.splice(0)]) off();
     this.#events.clear();
   }
 
   #callShared(name: string, args: JsonObject, options: BoardCallOptions): Promise<CallOutcome> {
     const shared = this.#shared;
-    return this.#state.kind === "there" && !isGone(shared)
+    return this.#state.kind === "there" && !isGone(shared) && !this.#isClosed
       ? shared.call(name, args, options)
       : this.#callNext(name, args, options);
   }
@@ -539,6 +544,10 @@ function severalTools(name: string, tools: readonly Tool[]): PlugboardError {
   return new PlugboardError("UNKNOWN_TOOL", `several tools are named '${oneLine(name, 200)}'`, {
     hint: `say which: ${names}`,
   });
+}
+
+function isClosed(): PlugboardError {
+  return new PlugboardError("SERVER_UNAVAILABLE", "the session is closed", { hasNotRun: true });
 }
 
 function gone(why: string): PlugboardError {

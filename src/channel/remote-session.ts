@@ -2,7 +2,6 @@
 // instructions are what the gateway told last, and the events are derived from that.
 
 import { toFailure } from "../bridge/failure.ts";
-import { presentInFull } from "../board/content/prompts.ts";
 import type { AskApproval } from "../model/approval.ts";
 import type { BoardCallOptions, ServerInstructions, SessionBoard } from "../model/board.ts";
 import type { CallerOptions } from "../model/caller-options.ts";
@@ -62,10 +61,14 @@ export interface RemoteSessionOptions extends RequestHandlers {
   /** Names of shared servers that the session does not have from the start. */
   withheld?: readonly string[];
   onApproval?: AskApproval | undefined;
+  /** Frames a prompt that is not from this session. Without it, nothing of such a prompt is for a model. */
+  presentPrompt?: PresentPrompt;
   /** Runs the `execute` of the tools. Default: on this session. */
   execute?: ExecuteTool;
   logger: Logger;
 }
+
+type PresentPrompt = (result: PromptResult) => PromptMessage[];
 
 export type ExecuteTool = (
   name: string,
@@ -73,6 +76,9 @@ export type ExecuteTool = (
 ) => Promise<ToolResult>;
 
 type CallHandlers = Pick<CallerOptions, "onApproval" | "onElicitation" | "onSampling">;
+
+/** How many pages at once are waited for to be finished. */
+const MOST_PAGES = 100;
 
 /** What the face has to ask the gateway for: the events that cost a message for each call. */
 const ON_REQUEST: ReadonlySet<keyof BoardEvents> = new Set(["callStart", "call", "log"]);
@@ -114,7 +120,10 @@ export class RemoteSession implements SessionBoard {
       (method, params, given) => this.#ask(method, params, given),
       () => this.#hasResources,
     );
-    this.prompts = new RemotePrompts((method, params, given) => this.#ask(method, params, given));
+    this.prompts = new RemotePrompts(
+      (method, params, given) => this.#ask(method, params, given),
+      options.presentPrompt ?? (() => []),
+    );
   }
 
   /** Rejects as `openSession` does, and with SERVER_UNAVAILABLE if the link ends. */
@@ -365,6 +374,9 @@ export class RemoteSession implements SessionBoard {
     if (request.mode === "form") return handler({ ...request, signal });
     const page = deferred();
     this.#questions.set(question, page);
+    // Some servers never say that the person has finished.
+    const [oldest] = this.#questions.keys();
+    if (this.#questions.size > MOST_PAGES && oldest !== undefined) this.#questions.delete(oldest);
     return handler({ ...request, signal, completed: page.promise });
   }
 
@@ -535,9 +547,11 @@ class RemotePrompts implements BoardPrompts {
   /** `forModel` gives what the gateway sent with the prompt, which knows how it is to be framed. */
   static readonly #forModel = new WeakMap<PromptResult, PromptMessage[]>();
   readonly #ask: Ask;
+  readonly #presentUnknown: PresentPrompt;
 
-  constructor(ask: Ask) {
+  constructor(ask: Ask, presentUnknown: PresentPrompt) {
     this.#ask = ask;
+    this.#presentUnknown = presentUnknown;
   }
 
   async list(server?: string): Promise<Prompt[]> {
@@ -557,7 +571,7 @@ class RemotePrompts implements BoardPrompts {
   }
 
   forModel(result: PromptResult): PromptMessage[] {
-    return RemotePrompts.#forModel.get(result) ?? presentInFull(result);
+    return RemotePrompts.#forModel.get(result) ?? this.#presentUnknown(result);
   }
 
   async complete(

@@ -17,13 +17,14 @@ import {
   type OpenRequest,
   type SessionChange,
   statusToWire,
-  toolToWire,
   type WireCallerOptions,
   type WireHandlers,
 } from "./wire.ts";
 
 /** How old the counters in a status may be that a face has. */
 const STATUS_AGE_MS = 500;
+
+const START_MODES = ["eager", "unknown", "none"] as const;
 
 export interface ServedSessionOptions {
   request: OpenRequest;
@@ -63,7 +64,8 @@ export class ServedSession {
     const { request, board, link } = options;
     const handlers = new FaceHandlers(link, request.session);
     const { cwd, id, approval, tools, rateLimit, owner } = request.options;
-    const { toolNames, defaultToolTimeout, toolTimeout, resourceTools } = request.options;
+    const { toolNames, defaultToolTimeout, toolTimeout, resourceTools, startShared } =
+      request.options;
     const session = await board.openSession({
       cwd,
       id,
@@ -76,6 +78,7 @@ export class ServedSession {
       defaultToolTimeout,
       toolTimeout,
       resourceTools,
+      startShared: START_MODES.find((mode) => mode === startShared),
       // The servers of each session run in the face.
       perSession: false,
       startupWait: 0,
@@ -123,7 +126,7 @@ export class ServedSession {
     "session/find": async (params: JsonObject, { signal }: Incoming): Promise<unknown> => {
       const tool = await this.#session.find(text(params, "name"), { signal });
       const isListed = this.#session.tools({ all: true }).includes(tool);
-      return { tool: toolToWire(tool), isListed };
+      return { tool, isListed };
     },
     "session/restart": (params: JsonObject) =>
       this.#statusAfter(this.#session.restart(text(params, "server"))),
@@ -350,7 +353,7 @@ class SentContents {
   /** A tool that has changed is another object. */
   #toolChange(tools: readonly Tool[] | undefined): Pick<SessionChange, "tools"> {
     if (tools === undefined) return {};
-    const changed = tools.filter((tool) => this.#tools.get(tool.name) !== tool).map(toolToWire);
+    const changed = tools.filter((tool) => this.#tools.get(tool.name) !== tool);
     const order = tools.map(({ name }) => name);
     const written = order.join("\n");
     if (changed.length === 0 && written === this.#toolOrder) return {};
@@ -464,8 +467,13 @@ class FaceHandlers {
     };
   }
 
-  #ask(method: string, params: object, signal: AbortSignal | undefined): Promise<unknown> {
-    return this.#link.request(method, { session: this.#session, ...params }, { signal });
+  async #ask(method: string, params: object, signal: AbortSignal | undefined): Promise<unknown> {
+    try {
+      return await this.#link.request(method, { session: this.#session, ...params }, { signal });
+    } catch (error) {
+      // What the face's handler threw, as it would be thrown here.
+      throw error instanceof PlugboardError && error.cause instanceof Error ? error.cause : error;
+    }
   }
 }
 

@@ -19,16 +19,19 @@ export function errorToWire(given: unknown): JsonObject {
     ...(permanent && { permanent }),
     ...(hasNotRun && { hasNotRun }),
     ...(problems.length > 0 && { problems }),
+    ...(!(given instanceof PlugboardError) && { isForeign: true }),
     // The JSON-RPC error that a server answered with: clients of an endpoint get it as it is.
     ...(isJsonObject(cause) && isJsonObject(cause.error) && { cause: { error: cause.error } }),
   };
 }
 
+/** An error that was none of Plugboard's is its `cause`. */
 export function errorFromWire(value: unknown): PlugboardError {
-  const { code, message, ...details } = isJsonObject(value) ? value : {};
+  const { code, message: given, isForeign, ...details } = isJsonObject(value) ? value : {};
+  const message = typeof given === "string" ? given : "an error without a message";
   return new PlugboardError(
     (typeof code === "string" ? code : "PROTOCOL") as PlugboardError["code"],
-    typeof message === "string" ? message : "the other side sent an error without a message",
-    details,
+    message,
+    isForeign === true ? { ...details, cause: new Error(message) } : details,
   );
 }

@@ -24,6 +24,7 @@ export type SharedSessionOptions = Pick<
   | "defaultToolTimeout"
   | "toolTimeout"
   | "resourceTools"
+  | "startShared"
 >;
 
 /** Which handler of the face answers a question: functions have numbers on the channel. */
@@ -48,6 +49,7 @@ export interface OpenRequest {
   handlers: WireHandlers;
 }
 
+/** Functions are left out when a tool is written as JSON. */
 export type WireTool = Omit<Tool, "execute">;
 
 /** What has changed on the session board, or all of it when the session opens. */
@@ -72,11 +74,6 @@ export interface WireCallerOptions extends Pick<
 
 export interface WireStatus extends Omit<ServerStatus, "state"> {
   state: JsonObject;
-}
-
-/** Functions are left out when it is written. */
-export function toolToWire(tool: Tool): WireTool {
-  return tool;
 }
 
 export function statusToWire(status: ServerStatus): WireStatus {

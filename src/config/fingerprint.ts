@@ -2,8 +2,8 @@
 // command compares the file's bytes, its own variables and its directory; it does not read the configuration for that.
 
 import { createHash, createHmac } from "node:crypto";
-import { existsSync, realpathSync } from "node:fs";
-import { isAbsolute, resolve } from "node:path";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
+import { delimiter, isAbsolute, resolve } from "node:path";
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { Environment } from "../util/environment.ts";
 import { parseTemplate } from "./schema/references.ts";
@@ -25,12 +25,19 @@ export interface Fingerprint {
 }
 
 interface AgentFingerprint {
+  /** How a command names its tools. */
+  toolNames: { template: string; length?: number };
+  workspace?: string;
+  /** It has servers that run in the process of whoever has the session. */
+  hasSessionServers?: true;
   /** The variables that its servers use. */
   variables: string[];
   /** What means something else in another working directory. */
   inDirectory?: string;
   /** Words that do so where a file of that name exists, each with what it is a part of. */
   words?: [word: string, of: string][];
+  /** The same for the first names of paths that may be anything else, as keyed hashes, each with the server. */
+  entries?: [hash: string, server: string][];
 }
 
 /** Every program gets these, and they decide which program it is and what it finds. */
@@ -61,7 +68,8 @@ export function takeFingerprint(
   agents: readonly AgentConfig[],
   { file, salt, env, cwd }: Surroundings & { file: string; salt: string },
 ): Fingerprint {
-  const known = agents.map((agent) => [agent.agentId, agentFingerprint(agent, env, cwd)] as const);
+  const taker = { env, cwd, salt };
+  const known = agents.map((agent) => [agent.agentId, agentFingerprint(agent, taker)] as const);
   const names = new Set(known.flatMap(([, { variables }]) => variables));
   return {
     file,
@@ -92,13 +100,41 @@ export function difference(
   if (known === undefined) return { kind: "agent", agent };
   const name = known.variables.find((each) => values[each] !== hashOfValue(salt, each, here.env));
   if (name !== undefined) return { kind: "variable", name };
-  const { inDirectory, words = [] } = known;
-  if (inDirectory === undefined && words.length === 0) return undefined;
+  const { inDirectory, words = [], entries = [] } = known;
+  if (inDirectory === undefined && words.length + entries.length === 0) return undefined;
   if (cwd === realDirectory(here.cwd)) return undefined;
-  const exists = (word: string): boolean =>
-    existsSync(resolve(cwd, word)) || existsSync(resolve(here.cwd, word));
-  const what = inDirectory ?? words.find(([word]) => exists(word))?.[1];
+  const exists = (word: string): boolean => existsSync(resolve(here.cwd, word));
+  const what =
+    inDirectory ??
+    words.find(([word]) => exists(word))?.[1] ??
+    entryIn(here.cwd, new Map(entries), salt);
   return what === undefined ? undefined : { kind: "directory", what, cwd };
+}
+
+/** Which of the hashed words is the name of something in the directory. */
+function entryIn(
+  directory: string,
+  servers: ReadonlyMap<string, string>,
+  salt: string,
+): string | undefined {
+  if (servers.size === 0) return undefined;
+  for (const name of namesOf(directory)) {
+    const server = servers.get(hashOfWord(salt, name));
+    if (server !== undefined) return relativePath(server, name);
+  }
+  return undefined;
+}
+
+function namesOf(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+function relativePath(server: string, path: string): string {
+  return `server '${server}' has the relative path ${path}`;
 }
 
 /** Undefined for what is not one, such as that of another version. */
@@ -112,12 +148,17 @@ export function readFingerprint(value: unknown): Fingerprint | undefined {
   return isOne ? (found as Fingerprint) : undefined;
 }
 
-/** A missing variable is not an empty one. */
+/** A missing variable is not an empty one. A directory that is in PATH twice is looked into once. */
 function hashOfValue(salt: string, name: string, env: Environment): string {
-  const value = Object.hasOwn(env, name) ? env[name] : undefined;
+  const found = Object.hasOwn(env, name) ? env[name] : undefined;
+  const value = name === "PATH" ? found && [...new Set(found.split(delimiter))] : found;
   return createHmac("sha256", salt)
     .update(JSON.stringify([name, value ?? null]))
     .digest("hex");
+}
+
+function hashOfWord(salt: string, word: string): string {
+  return createHmac("sha256", salt).update(`word ${word}`).digest("base64url");
 }
 
 function realDirectory(directory: string): string {
@@ -128,7 +169,10 @@ function realDirectory(directory: string): string {
   }
 }
 
-function agentFingerprint(agent: AgentConfig, env: Environment, cwd: string): AgentFingerprint {
+function agentFingerprint(
+  agent: AgentConfig,
+  { env, cwd, salt }: Surroundings & { salt: string },
+): AgentFingerprint {
   const { workspace, roots, networkProxy, nativeModules = [] } = agent;
   // Those of a session run in the process of whoever has the session.
   const shared = agent.servers.filter(({ enabled, scope }) => enabled && scope !== "session");
@@ -138,12 +182,24 @@ function agentFingerprint(agent: AgentConfig, env: Environment, cwd: string): Ag
     ...(shared.length > programs.length ? OF_URLS : []),
     ...namesIn([shared.map(({ target, roots: own }) => [target, own]), roots, networkProxy]),
   ]);
-  const found: AgentFingerprint = { variables: [...variables].toSorted() };
+  const { toolNameLength: length } = agent;
+  const count = agent.servers.filter(({ enabled }) => enabled).length;
+  const isSeveral = agent.toolNames === "{tool}" && count > 1;
+  const template = isSeveral ? "{server}__{tool}" : agent.toolNames;
+  const found: AgentFingerprint = {
+    toolNames: { template, ...(length !== undefined && { length }) },
+    ...(workspace !== undefined && { workspace }),
+    ...(agent.servers.some(({ enabled, scope }) => enabled && scope === "session") && {
+      hasSessionServers: true,
+    }),
+    variables: [...variables].toSorted(),
+  };
   if (workspace !== undefined) return found;
   if (nativeModules.length > 0) {
     return { ...found, inDirectory: "the modules in tools.native run in it" };
   }
   const words: [string, string][] = [];
+  const entries: [string, string][] = [];
   for (const { name, target, roots: own = roots } of shared) {
     if (own === true) return { ...found, inDirectory: `server '${name}' gets it as a root` };
     if (target.kind !== "stdio" || target.cwd !== undefined) continue;
@@ -151,27 +207,31 @@ function agentFingerprint(agent: AgentConfig, env: Environment, cwd: string): Ag
     // A command without a slash is looked up on PATH.
     const written = [...(/[/\\]/.test(command) ? [command] : []), ...args];
     for (const each of [...written, ...Object.values(target.env)]) {
-      const of = `server '${name}' has the relative path ${each}`;
       const path = possiblePath(expanded(each, env));
-      if (path !== undefined && (isRelative(path) || existsSync(resolve(cwd, path)))) {
-        return { ...found, inDirectory: of };
+      if (path === undefined) continue;
+      if (isRelative(path) || existsSync(resolve(cwd, path))) {
+        return { ...found, inDirectory: relativePath(name, each) };
       }
-    }
-    for (const each of written) {
-      const path = possiblePath(each);
-      if (path !== undefined && NAME_OF_FILE.test(path)) {
-        words.push([path, `server '${name}' has the relative path ${each}`]);
-      }
+      const literal = possiblePath(each);
+      if (literal === path && PLAIN_PATH.test(path)) words.push([path, relativePath(name, each)]);
+      else entries.push([hashOfWord(salt, path.split(/[/\\]/)[0] ?? path), name]);
     }
   }
-  if (words.length > MOST_WORDS) {
+  if (words.length + entries.length > MOST_WORDS) {
     return { ...found, inDirectory: "its servers have very many arguments" };
   }
-  return { ...found, ...(words.length > 0 && { words }) };
+  return {
+    ...found,
+    ...(words.length > 0 && { words }),
+    ...(entries.length > 0 && { entries }),
+  };
 }
 
-/** `server.js`, `src/server`. Such words are noted as they are, so this must not match what may be a token. */
-const NAME_OF_FILE = /^(?=.{1,200}$)[\w@][\w.@+-]{0,60}(?:(?:[/\\][\w.@+-]{1,60})+|\.[a-z]{1,5})$/i;
+/**
+ * `src/server.js`, and the image `mcp/playwright`. Such words are noted as they are, so that an image is not taken for a
+ * path; hence this must not match what may be a token.
+ */
+const PLAIN_PATH = /^(?=.{1,200}$)[a-z0-9][a-z0-9._-]{0,30}(?:\/[a-z0-9][a-z0-9._:-]{0,40}){1,10}$/;
 
 /** The word itself, or what is behind the `=` of an option. Undefined for an absolute path, a URL and an option. */
 function possiblePath(written: string): string | undefined {

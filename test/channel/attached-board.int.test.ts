@@ -117,11 +117,14 @@ const QUESTIONS: Record<string, Question<BoardBase>> = {
     board.resources.complete("lib:///shelf/{shelf}", "shelf", "a", { known: { x: "y" } }),
   "resources for a prompt": (board) => board.resources.block(),
   "resources for a small prompt": (board) => board.resources.context({ maxBytes: 700 }),
-  subscribe: (board) =>
-    heard(board, "resources", async () => {
+  subscribe: async (board) => {
+    const event = await heard(board, "resources", async () => {
       await board.resources.subscribe("lib:///rules");
       await board.call("library/write", { uri: "lib:///rules", text: "Be quiet." });
-    }).finally(() => board.resources.unsubscribe("lib:///rules")),
+    });
+    await board.resources.unsubscribe("lib:///rules");
+    return event;
+  },
   "list prompts": (board) => board.prompts.list(),
   "get a prompt": (board) => board.prompts.get("library/greet", { who: "you" }),
   "get a prompt by its own name": (board) => board.prompts.get("greet", { who: "you" }),

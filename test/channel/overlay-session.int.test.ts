@@ -96,11 +96,14 @@ const QUESTIONS: Record<string, Question<SessionBoard>> = {
     board.resources.complete("notes:///shelf/{shelf}", "shelf", "a"),
   "complete a shared template": (board) =>
     board.resources.complete("lib:///shelf/{shelf}", "shelf", "a"),
-  "subscribe to a session's resource": (board) =>
-    heard(board, "resources", async () => {
+  "subscribe to a session's resource": async (board) => {
+    const event = await heard(board, "resources", async () => {
       await board.resources.subscribe("notes:///rules");
       await board.call("notes/write", { uri: "notes:///rules", text: "Be quiet." });
-    }).finally(() => board.resources.unsubscribe("notes:///rules")),
+    });
+    await board.resources.unsubscribe("notes:///rules");
+    return event;
+  },
   "resources for a prompt": async (board) =>
     (await board.resources.block()).shown.map(({ uri }) => uri).sort(),
   "a model lists resources": (board) =>

@@ -1,31 +1,406 @@
-import { expect, it } from "vitest";
-import { RemoteSession, type RemoteSessionOptions } from "../../src/channel/remote-session.ts";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { openBoard } from "../../src/board.ts";
 import type { Link } from "../../src/channel/link.ts";
+import { RemoteSession, type RemoteSessionOptions } from "../../src/channel/remote-session.ts";
+import { parseAgentConfig } from "../../src/config/parse.ts";
+import type { AskApproval } from "../../src/model/approval.ts";
+import type { Board } from "../../src/model/board.ts";
+import type { ElicitationRequest, OnElicitation } from "../../src/model/elicitation.ts";
 import { silentLogger } from "../../src/model/logger.ts";
-import { closeBoards, fixture, open, textOf } from "../support/boards.ts";
-import { closeChannels, openChannel } from "../support/channels.ts";
+import { deferred } from "../../src/util/deferred.ts";
+import { fixture, textOf } from "../support/boards.ts";
+import { closeChannels, openChannel, type TestChannel } from "../support/channels.ts";
+import { eventually, expectNoProcesses } from "../support/processes.ts";
 
-closeBoards();
+const agent = parseAgentConfig({
+  servers: {
+    echo: fixture("echo"),
+    asks: { ...fixture("asks"), sampling: "allow" },
+    apps: fixture("apps"),
+    library: fixture("library"),
+  },
+  tools: { ownerOnly: ["echo/pid"] },
+});
+
+let board: Board;
+let channel: TestChannel;
+
+beforeAll(async () => {
+  board = await openBoard(agent, {
+    // As on a gateway's board: questions that belong to nobody are declined.
+    onElicitation: () => ({ action: "decline" }),
+    onSampling: { tools: true, handler: () => "declined" },
+  });
+});
+
+afterAll(async () => {
+  await board.close();
+  expectNoProcesses();
+});
+
+beforeEach(async () => {
+  channel = await openChannel({ main: board });
+});
+
 closeChannels();
 
 function session(link: Link, options: Partial<RemoteSessionOptions> = {}): Promise<RemoteSession> {
   return RemoteSession.open(link, {
     agent: "main",
-    options: { cwd: "/tmp" },
+    options: { cwd: "/" },
     logger: silentLogger,
     ...options,
   });
 }
 
-it("lists, finds and calls the tools of the gateway's board", async () => {
-  const board = await open({ echo: fixture("echo") });
-  const { connect, faces, channel } = await openChannel({ main: board });
-  const remote = await session(await connect({ face: "call" }));
-  expect(remote.tools().map(({ name }) => name)).toEqual(board.tools().map(({ name }) => name));
-  expect(remote.status()).toMatchObject([{ name: "echo", state: { kind: "ready" } }]);
-  expect(faces).toMatchObject([{ face: "call", agent: "main" }]);
-  const tool = await remote.find("echo");
-  const outcome = await remote.call(tool.name, { text: "over the wire" });
-  expect(textOf(outcome)).toContain("over the wire");
-  expect(channel).toMatchObject({ attachedCount: 1, inFlight: 0 });
+async function opened(options: Partial<RemoteSessionOptions> = {}): Promise<RemoteSession> {
+  return session(await channel.connect(), options);
+}
+
+const form = { type: "object", properties: { name: { type: "string" } } };
+const question = {
+  method: "elicitation/create",
+  params: { mode: "form", message: "Who?", requestedSchema: form },
+};
+const sampling = {
+  method: "sampling/createMessage",
+  params: { maxTokens: 10, messages: [{ role: "user", content: { type: "text", text: "Say" } }] },
+};
+
+describe("calls of several faces", () => {
+  it("never get each other's answers, also with the same ids", async () => {
+    const faces = await Promise.all([opened(), opened(), opened()]);
+    const calls = faces.flatMap((face, number) =>
+      Array.from({ length: 50 }, async (_, at) => {
+        const text = `face ${number} call ${at}`;
+        const outcome = await face.call("echo/echo", { text }, { callId: `call-${at}` });
+        expect(textOf(outcome)).toContain(text);
+      }),
+    );
+    expect(await Promise.all(calls)).toHaveLength(150);
+  });
+
+  it("get their own progress, with the same ids", async () => {
+    const [one, other] = await Promise.all([opened(), opened()]);
+    const steps = async (face: RemoteSession, count: number): Promise<number> => {
+      let heard = 0;
+      const onUpdate = (): void => void (heard += 1);
+      await face.call("echo/progress", { steps: count, ms: 1 }, { callId: "same", onUpdate });
+      return heard;
+    };
+    expect(await Promise.all([steps(one, 2), steps(other, 5)])).toEqual([2, 5]);
+  });
+
+  it("are cancelled one by one", async () => {
+    const [one, other] = await Promise.all([opened(), opened()]);
+    const ending = new AbortController();
+    const { signal } = ending;
+    const slow = one.call("echo/sleep", { ms: 60_000 }, { callId: "same", signal });
+    const quick = other.call("echo/sleep", { ms: 100 }, { callId: "same" });
+    setTimeout(() => ending.abort(), 20);
+    expect(await slow).toMatchObject({ failure: { code: "CANCELLED", mayHaveRun: true } });
+    expect(textOf(await quick)).toBe("slept 100 ms");
+  });
+});
+
+describe("a face that disconnects", () => {
+  it("has its calls cancelled and its sessions closed; others go on", async () => {
+    const link = await channel.connect();
+    const leaving = await session(link);
+    const staying = await opened();
+    const call = leaving.call("asks/sleep");
+    const other = staying.call("echo/sleep", { ms: 200 });
+    await eventually(() => callsOf("asks") === 1);
+    link.close();
+    expect(await call).toMatchObject({ failure: { code: "SERVER_UNAVAILABLE" } });
+    await eventually(() => callsOf("asks") === 0 && channel.faces.length === 1);
+    expect(textOf(await other)).toBe("slept 200 ms");
+  });
+
+  it("leaves no approval waiting: the board takes calls as before", async () => {
+    const asked = deferred();
+    const link = await channel.connect();
+    const leaving = await session(link, {
+      options: { cwd: "/", approval: "ask" },
+      onApproval: () => {
+        asked.resolve();
+        return new Promise(() => {});
+      },
+    });
+    const ended = new Promise<unknown>((resolve) => {
+      board.on("call", resolve);
+    });
+    void leaving.call("echo/echo", { text: "x" });
+    await asked.promise;
+    link.close();
+    await eventually(() => channel.faces.length === 0);
+    // The board goes on as before.
+    await board.call("echo/echo", { text: "x" });
+    expect(await ended).toMatchObject({ tool: "mcp__echo__echo", isError: false });
+  });
+});
+
+it("a gateway that goes away fails the calls in flight, and says that they may have run", async () => {
+  const face = await opened();
+  const call = face.call("echo/sleep", { ms: 60_000 });
+  const tool = await face.find("echo/sleep");
+  const executed = tool.execute("id", { ms: 60_000 });
+  const read = face.resources.subscribe("lib:///welcome").then(() => channel.channel.close());
+  const failure = { code: "SERVER_UNAVAILABLE", mayHaveRun: true };
+  expect(await call).toMatchObject({ isError: true, failure });
+  expect(textOf(await call)).toBe("the gateway stopped during the call; it may have run");
+  expect(await executed).toMatchObject({ isError: true, details: { failure } });
+  await read;
+  expect(await face.call("echo/echo")).toMatchObject({
+    failure: { code: "SERVER_UNAVAILABLE", message: "the gateway is gone" },
+  });
+  expect((await face.call("echo/echo")).failure).not.toHaveProperty("mayHaveRun");
+  await expect(face.resources.list()).rejects.toMatchObject({ code: "SERVER_UNAVAILABLE" });
+  await face.close();
+});
+
+describe("approvals", () => {
+  it.each([
+    ["once", undefined],
+    ["refuse", "NOT_APPROVED"],
+  ] as const)("the answer %s comes from the face", async (answer, code) => {
+    const requests: unknown[] = [];
+    const face = await opened({
+      options: { cwd: "/", approval: "ask" },
+      onApproval: (request) => {
+        requests.push(request);
+        return answer;
+      },
+    });
+    const outcome = await face.call("echo/echo", { text: "x" }, { callId: "mine" });
+    expect(outcome.failure?.code).toBe(code);
+    expect(requests).toMatchObject([{ callId: "mine", tool: "echo/echo", args: { text: "x" } }]);
+  });
+
+  it("go to the handler of the call, if it has one, else to the session's", async () => {
+    const asked: string[] = [];
+    const ask =
+      (who: string): AskApproval =>
+      ({ callId }) => {
+        asked.push(`${who} ${callId}`);
+        return "once";
+      };
+    const options = { cwd: "/", approval: "ask" } as const;
+    const [one, other] = await Promise.all([
+      opened({ options, onApproval: ask("one") }),
+      opened({ options, onApproval: ask("other") }),
+    ]);
+    await one.call("echo/echo", { text: "x" }, { callId: "a", onApproval: ask("call") });
+    await other.call("echo/echo", { text: "x" }, { callId: "a" });
+    await one.call("echo/echo", { text: "x" }, { callId: "b" });
+    expect(asked).toEqual(["call a", "other a", "one b"]);
+  });
+
+  it("are asked one at a time where one handler answers several calls", async () => {
+    let open = 0;
+    let most = 0;
+    const onApproval: AskApproval = async () => {
+      open += 1;
+      most = Math.max(most, open);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      open -= 1;
+      return "once" as const;
+    };
+    const face = await opened({ options: { cwd: "/", approval: "ask" } });
+    const calls = Array.from({ length: 5 }, () =>
+      face.call("echo/echo", { text: "x" }, { onApproval }),
+    );
+    expect((await Promise.all(calls)).filter(({ isError }) => isError)).toEqual([]);
+    expect(most).toBe(1);
+  });
+
+  it("end with their call: the handler hears that the answer no longer matters", async () => {
+    const ending = new AbortController();
+    const aborted = deferred();
+    const face = await opened({
+      options: { cwd: "/", approval: "ask" },
+      onApproval: (_, signal) =>
+        new Promise(() => {
+          signal?.addEventListener("abort", () => aborted.resolve());
+          ending.abort();
+        }),
+    });
+    const call = face.call("echo/echo", { text: "x" }, { signal: ending.signal });
+    expect(await call).toMatchObject({ failure: { code: "CANCELLED" } });
+    expect(await aborted.promise).toBeUndefined();
+  });
+
+  it("that fail refuse the call with the face's own words", async () => {
+    const face = await opened({
+      options: { cwd: "/", approval: "ask" },
+      onApproval: () => {
+        throw new Error("no terminal");
+      },
+    });
+    expect(await face.call("echo/echo", { text: "x" })).toMatchObject({
+      failure: { code: "NOT_APPROVED", message: expect.stringContaining("no terminal") },
+    });
+  });
+
+  it("without a handler nobody is asked, and the call is refused", async () => {
+    const face = await opened({ options: { cwd: "/", approval: "ask" } });
+    const outcome = await face.call("echo/echo", { text: "x" });
+    expect(outcome).toMatchObject({ failure: { code: "NOT_APPROVED" } });
+  });
+});
+
+describe("questions of servers", () => {
+  const accept =
+    (name: string): OnElicitation =>
+    ({ mode, message, server, callId }) => ({
+      action: "accept",
+      content: { name: `${name}: ${mode} ${message} ${server} ${callId}` },
+    });
+
+  it("go to the face, the session and the call that caused them", async () => {
+    const link = await channel.connect();
+    const [one, second, other] = await Promise.all([
+      session(link, { onElicitation: accept("one") }),
+      session(link, { onElicitation: accept("second") }),
+      opened({ onElicitation: accept("other") }),
+    ]);
+    const ask = async (face: RemoteSession, onElicitation?: OnElicitation): Promise<unknown> => {
+      const options = { callId: "same", ...(onElicitation && { onElicitation }) };
+      return (await face.call("asks/ask", question, options)).structuredContent;
+    };
+    const answered = (name: string): unknown => ({
+      value: { action: "accept", content: { name: `${name}: form Who? asks same` } },
+    });
+    expect(await ask(one)).toEqual(answered("one"));
+    expect(await ask(second)).toEqual(answered("second"));
+    expect(await ask(other)).toEqual(answered("other"));
+    expect(await ask(one, accept("call"))).toEqual(answered("call"));
+  });
+
+  it("are declined if the face has no handler", async () => {
+    const face = await opened();
+    const { structuredContent } = await face.call("asks/ask", question);
+    expect(structuredContent).toEqual({ value: { action: "decline" } });
+  });
+
+  it("show a page, and tell when the person is through with it", async () => {
+    const seen: Partial<ElicitationRequest>[] = [];
+    const completed = deferred();
+    const face = await opened({
+      async onElicitation(request) {
+        seen.push(request);
+        if (request.mode === "url") await request.completed.then(completed.resolve);
+        return { action: "accept" };
+      },
+    });
+    const page = { url: "https://example.com/a", message: "Go", elicitationId: "e1" };
+    const outcome = await face.call("asks/requirePage", {
+      key: "remote",
+      elicitations: [{ mode: "url", ...page }],
+      complete: "e1",
+    });
+    expect(textOf(outcome)).toBe("let in");
+    expect(seen).toMatchObject([{ mode: "url", required: true, ...page }]);
+    expect(await completed.promise).toBeUndefined();
+  });
+
+  it("for a model go to the face's model", async () => {
+    const face = await opened({
+      onSampling: {
+        maxTokens: 5,
+        handler: ({ messages, maxTokens, signal }) => {
+          expect(signal).toBeInstanceOf(AbortSignal);
+          const content = { type: "text" as const, text: JSON.stringify([messages, maxTokens]) };
+          return { model: "m", content };
+        },
+      },
+    });
+    const { structuredContent } = await face.call("asks/ask", sampling);
+    expect(structuredContent).toMatchObject({ value: { role: "assistant", model: "m" } });
+    expect(JSON.stringify(structuredContent)).toContain("Say");
+  });
+
+  it("in a read and in a prompt take the handlers of the request", async () => {
+    const face = await opened({ options: { cwd: "/" } });
+    const onApproval: AskApproval = () => "once";
+    expect(await face.resources.read("lib:///rules", { onApproval })).toMatchObject({
+      contents: [{ text: "Be quiet." }],
+    });
+    expect(await face.prompts.get("greet", { who: "x" }, { onApproval })).toHaveProperty(
+      "messages",
+    );
+  });
+});
+
+describe("the options of a session", () => {
+  it.each<[string, RemoteSessionOptions["options"], string, unknown]>([
+    ["the owner may", { cwd: "/", owner: true }, "echo/pid", undefined],
+    ["others may not", { cwd: "/", owner: false }, "echo/pid", "REFUSED_BY_POLICY"],
+    ["not said: others", { cwd: "/" }, "echo/pid", "REFUSED_BY_POLICY"],
+    ["rules", { cwd: "/", tools: { deny: ["echo/*"] } }, "echo/echo", "REFUSED_BY_POLICY"],
+    ["the time of a call", { cwd: "/", toolTimeout: 30 }, "asks/sleep", "TIMEOUT"],
+    ["the default time of a call", { cwd: "/", defaultToolTimeout: 30 }, "asks/sleep", "TIMEOUT"],
+  ])("%s", async (_, options, tool, code) => {
+    const face = await opened({ options });
+    expect((await face.call(tool, { text: "x" })).failure?.code).toBe(code);
+  });
+
+  it("name the tools as the face wants", async () => {
+    const toolNames = { template: "{server}--{tool}", length: 20 };
+    const face = await opened({ options: { cwd: "/", toolNames } });
+    const names = face.tools().map(({ name }) => name);
+    expect(names).toContain("echo--echo");
+    expect(Math.max(...names.map(({ length }) => length))).toBeLessThanOrEqual(20);
+    expect(await face.call("echo--echo", { text: "x" })).not.toHaveProperty("failure");
+  });
+
+  it("without lists, the face is told of the tools that it finds", async () => {
+    const face = await opened({ lists: false });
+    expect([face.tools(), face.instructions()]).toEqual([[], []]);
+    expect(face.status().map(({ name }) => name)).toEqual(["echo", "asks", "apps", "library"]);
+    const tool = await face.find("progress");
+    expect(face.tools()).toEqual([tool]);
+    expect(textOf(await face.call("echo/echo", { text: "x" }))).toContain("x");
+    await expect(face.find("ehco")).rejects.toMatchObject({
+      hint: expect.stringContaining("echo"),
+    });
+  });
+
+  it("do not let a face bring servers or switch to another agent's board", async () => {
+    const link = await channel.connect();
+    await expect(session(link, { agent: "other", options: { cwd: "/" } })).rejects.toMatchObject({
+      code: "INVALID_ARGUMENTS",
+    });
+    const servers = { mine: fixture("echo") };
+    const face = await session(link, { options: { cwd: "/", servers } as { cwd: string } });
+    expect(face.status().map(({ name }) => name)).not.toContain("mine");
+  });
+
+  it("the shared servers are not stopped by a face that closes its session", async () => {
+    const face = await opened();
+    const pid = textOf(await board.call("echo/cwd"));
+    await face.close();
+    await face.close();
+    expect(await face.call("echo/echo")).toMatchObject({ failure: { code: "SERVER_UNAVAILABLE" } });
+    expect(textOf(await board.call("echo/cwd"))).toBe(pid);
+  });
+
+  it("the counters of a status follow the calls", async () => {
+    const face = await opened();
+    const before = total(face);
+    await face.call("echo/echo", { text: "x" });
+    await eventually(() => total(face) === before + 1);
+  });
+});
+
+function total(face: RemoteSession): number {
+  return face.status().find(({ name }) => name === "echo")?.calls.total ?? -1;
+}
+
+function callsOf(server: string): number {
+  return board.status().find(({ name }) => name === server)?.calls.inFlight ?? -1;
+}
+
+afterEach(() => {
+  expect(channel.logger.lines.filter(({ level }) => level === "error")).toEqual([]);
 });

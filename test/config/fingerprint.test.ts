@@ -31,7 +31,7 @@ beforeAll(() => {
 afterAll(() => rmSync(root, { recursive: true }));
 
 const FILE = hashOfFile(Buffer.from("{}"));
-const ENV = { PATH: "/bin", HOME: "/home/me", TOKEN: "secret-value" };
+const ENV = { PATH: "/bin:/sbin", HOME: "/home/me", TOKEN: "secret-value" };
 
 function compare(
   config: BoardConfig,
@@ -58,6 +58,11 @@ const server = (args: string[], more: ServerConfig = {}): BoardConfig => ({
 describe("a command would start the same servers as a gateway", () => {
   it.each<[string, BoardConfig, Parameters<typeof compare>[1]]>([
     ["with the same file, variables and directory", server(["."]), {}],
+    [
+      "whose PATH has a directory twice",
+      server([]),
+      { env: { ...ENV, PATH: "/bin:/bin:/sbin:/bin" } },
+    ],
     ["in the same directory by another path", server(["."]), { cwd: "link" }],
     ["whose variables that nobody uses differ", server([]), { env: { ...ENV, OTHER: "x" } }],
     [
@@ -105,12 +110,13 @@ describe("a command would start the same servers as a gateway", () => {
 describe("a command stands alone", () => {
   it.each<[string, BoardConfig, Record<string, string>, string]>([
     ["PATH", server([]), { ...ENV, PATH: "/other" }, "PATH"],
+    ["the order of PATH", server([]), { ...ENV, PATH: "/sbin:/bin" }, "PATH"],
     ["a variable in an argument", server(["${TOKEN}"]), { ...ENV, TOKEN: "x" }, "TOKEN"],
     ["a variable in env", server([], { env: { A: "x${TOKEN}" } }), { ...ENV, TOKEN: "x" }, "TOKEN"],
     [
       "a variable that is not set",
       server(["${TOKEN}"]),
-      { PATH: "/bin", HOME: "/home/me" },
+      { PATH: "/bin:/sbin", HOME: "/home/me" },
       "TOKEN",
     ],
     ["one that is empty here", server(["${NONE:-x}"]), { ...ENV, NONE: "" }, "NONE"],
@@ -141,6 +147,9 @@ describe("a command stands alone", () => {
     ["a file that is in the gateway's directory", server(["server.js"]), "server.js"],
     ["a directory that is in the gateway's directory", server(["--root", "data"]), "data"],
     ["a file that is in the command's directory", server(["mcp/local"]), "mcp/local"],
+    ["a directory that is in the command's directory", server(["--root", "mcp"]), "mcp"],
+    ["a path behind an option", server(["--x=mcp/local"]), "--x=mcp/local"],
+    ["one that is named in env", server([], { env: { ROOT: "mcp" } }), "mcp"],
   ])("in another directory with %s", (_, config, word) => {
     expect(compare(config, { cwd: here })).toEqual({
       kind: "directory",
@@ -176,7 +185,7 @@ it("a fingerprint holds no value of a variable, and no argument that may be a to
   const config = server(
     ["${TOKEN}", "--key=abc123", "sk-abc/def+ghi=", "eyJhbGciOi.eyJzdWIi.c2lnbmF0dXJl"],
     {
-      env: { A: "${TOKEN}", B: "literal-value" },
+      env: { A: "${TOKEN}", B: "literal-value", C: "wJabcXU/K7abcNG" },
     },
   );
   const agents = [parseAgentConfig(config)];

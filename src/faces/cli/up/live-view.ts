@@ -51,12 +51,13 @@ export function liveView(
     const before = samples[0];
     // Lines of the log draw the view too, any number of times within a second.
     if (now - (samples.at(-1)?.at ?? -Infinity) >= 900) samples.push(current);
-    const { sessions } = seeing.status();
+    const { sessions, attached } = seeing.status();
     const what = signal.aborted ? "stopping" : `up ${duration(clock.now() - seeing.since)}`;
     const head = [
       url ?? "without HTTP",
       plural(seeing.clients.present, "client"),
       plural(sessions.total, "session"),
+      ...(attached.total > 0 ? [plural(attached.total, "attached command")] : []),
       what,
     ].join(terminal.unicode ? " · " : ", ");
     const servers = seeing.servers();

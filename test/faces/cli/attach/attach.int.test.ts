@@ -18,8 +18,11 @@ afterEach(async () => {
   gateway = undefined;
 });
 
-async function up(argv: readonly string[] = []): Promise<Running> {
-  gateway = scratch.start(["up", "--port", "0", ...argv]);
+async function up(
+  argv: readonly string[] = [],
+  env: Record<string, string> = {},
+): Promise<Running> {
+  gateway = scratch.start(["up", "--port", "0", ...argv], { env });
   await Promise.race([gateway.stderr.until("listens on"), gateway.done]);
   return gateway;
 }
@@ -57,7 +60,7 @@ describe("while a gateway runs", () => {
     await printed("tools", "--refresh");
     for (const argv of commands) alone.set(argv.join(" "), await printed(...argv));
     const { stderr } = await up(["--verbose"]);
-    await stderr.until("library: ready");
+    for (const name of ["echo", "library", "later"]) await stderr.until(`${name}: ready`);
     const servers = startedProcesses();
     for (const argv of commands) {
       const shown = await printed(...argv);
@@ -166,6 +169,116 @@ describe("what needs a person comes to the command that made the call", () => {
     const call = ["--config", config, "call", "echo/add", "a=1", "b=2"];
     expect((await scratch.run(call)).code).toBe(4);
     expect((await scratch.run(["--owner", ...call])).stdout).toBe("3\n");
+  });
+});
+
+describe("what a person decides elsewhere reaches the gateway", () => {
+  it("approved pins, and an approval that is forgotten", async () => {
+    const offer = (description: string): string =>
+      scratch.file("offer.json", { tools: [{ name: "look", description }] });
+    const file = offer("Looks around.");
+    const servers = {
+      from: { ...fixture("from-file", `--file=${file}`), pins: "block" },
+      echo: { ...fixture("echo"), approval: "ask" },
+    };
+    const config = scratch.file("pins.json", { agents: { defaults: { mcp: { servers } } } });
+    await up(["--config", config]);
+    const run = (...argv: string[]): ReturnType<typeof scratch.run> =>
+      scratch.run(["--config", config, ...argv]);
+    const call = ["call", "from/look"];
+    expect((await run(...call)).stdout).toBe("look\n");
+    offer("Looks around, and tells everybody.");
+    expect((await run("restart", "from")).code).toBe(0);
+    const changed = await run(...call);
+    expect([changed.code, changed.stderr]).toEqual([
+      4,
+      expect.stringContaining("it changed after it was pinned"),
+    ]);
+    expect((await run("pins", "approve", "from/look")).stdout).toContain("approved from/look");
+    expect(await run(...call)).toMatchObject({ stdout: "look\n", stderr: "" });
+
+    // What was always allowed is not asked about, until it is forgotten.
+    const stdin = new PassThrough();
+    Object.assign(stdin, { isTTY: true });
+    const stderr = new Sink({ columns: 100 });
+    const asked = scratch.start(["--config", config, "call", "echo/pid"], { stdin, stderr });
+    await stderr.until("Allow this call?");
+    stdin.write("a\n");
+    expect((await asked.done).code).toBe(0);
+    expect((await run("call", "echo/pid")).code).toBe(0);
+    expect((await run("approvals", "forget", "echo")).stdout).toContain("forgot echo/pid");
+    expect((await run("call", "echo/pid")).code).toBe(4);
+  });
+});
+
+it("an editor that was started from a desktop has the PATH of the login shell, and attaches with it", async () => {
+  scratch.servers({ echo: fixture("echo") });
+  scratch.file(".profile", `PATH='${process.env["PATH"]}'\n`);
+  const home = { HOME: scratch.directory, SHELL: "/bin/sh" };
+  const { stderr } = await up([], home);
+  const stdin = new PassThrough();
+  const acp = scratch.start(["acp"], { stdin, env: { ...home, PATH: "/usr/bin:/bin" } });
+  await Promise.race([stderr.until("command attached: acp"), acp.stderr.until("is not used")]);
+  stdin.end();
+  expect((await acp.done).stderr).toBe("");
+});
+
+describe("a client on stdio beside a gateway", () => {
+  /** `plugboard serve`, with messages as lines. */
+  function serve() {
+    const [stdin, stdout] = [new PassThrough(), new Sink()];
+    const running = scratch.start(["serve"], { stdin, stdout });
+    let ids = 0;
+    const call = async (name: string, args: object = {}): Promise<string> => {
+      ids += 1;
+      const id = ids;
+      const params = { name, arguments: args };
+      stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params })}\n`);
+      await stdout.until(`"id":${id},`);
+      const line = stdout.text.split("\n").find((each) => each.includes(`"id":${id},`)) ?? "";
+      return JSON.parse(line).result.content[0].text;
+    };
+    const end = async (): Promise<string> => {
+      stdin.end();
+      return (await running.done).stderr;
+    };
+    return { call, end, stderr: running.stderr };
+  }
+
+  it("has servers of its session in its own process, and shares the others", async () => {
+    scratch.servers({
+      echo: fixture("echo"),
+      own: { ...fixture("echo"), scope: "session" },
+    });
+    await up();
+    const [one, other] = [serve(), serve()];
+    expect(await one.call("echo__pid")).toBe(await other.call("echo__pid"));
+    expect(await one.call("own__pid")).not.toBe(await other.call("own__pid"));
+    // The shared one, and one for each session.
+    expect(startedProcesses()).toHaveLength(3);
+    await one.end();
+    await other.end();
+    expect(startedProcesses()).toHaveLength(1);
+  });
+
+  it("loses no call while the gateway is restarted", async () => {
+    scratch.servers({ echo: fixture("echo") });
+    const first = await up();
+    const { call, end, stderr } = serve();
+    const pid = await call("echo__pid");
+    const slow = call("echo__sleep", { ms: 1500 });
+    // A later answer shows that the slow call has arrived.
+    await call("echo__echo", { text: "behind it" });
+    first.events.emit("SIGTERM");
+    await stderr.until("has stopped");
+    const waiting = call("echo__pid");
+    expect(await slow).toBe("slept 1500 ms");
+    await first.done;
+    await up();
+    expect(await waiting).not.toBe(pid);
+    expect(await call("echo__pid")).toBe(await waiting);
+    expect(startedProcesses()).toHaveLength(1);
+    expect(await end()).toContain("another gateway");
   });
 });
 

@@ -59,6 +59,34 @@ async function answering(path: string, status: number, body: string): Promise<st
 }
 
 describe("plugboard login", () => {
+  it("and logout reach the gateway that runs", async () => {
+    const oauth = await protect();
+    const gateway = scratch.start(["up", "--port", "0"]);
+    await gateway.stderr.until("listens on");
+    const state = async (): Promise<string> => {
+      const { stdout } = await scratch.run(["status", "docs", "--json"]);
+      return JSON.parse(stdout).servers[0].state.kind;
+    };
+    expect((await scratch.run(["call", "docs/echo", "text=hi"])).stderr).toContain(
+      "plugboard login docs",
+    );
+    expect(await state()).toBe("needs-auth");
+    const signedIn = await scratch.run(["login", "docs"], { env: { BROWSER: browser } });
+    expect([signedIn.code, signedIn.stdout]).toEqual([0, "signed in to docs: 8 tools\n"]);
+    expect(await state()).toBe("ready");
+    const called = await scratch.run(["call", "docs/echo", "text=hi"]);
+    expect(called).toMatchObject({ code: 0, stdout: "hi\n", stderr: "" });
+    const signedOut = await scratch.run(["logout", "docs"]);
+    expect([signedOut.code, signedOut.stdout]).toEqual([
+      0,
+      "signed out of docs: its tokens are revoked and deleted\n",
+    ]);
+    expect(await state()).toBe("needs-auth");
+    expect(oauth.count("authorize")).toBe(1);
+    gateway.events.emit("SIGTERM");
+    expect((await gateway.done).code).toBe(0);
+  });
+
   it("opens the browser, and calls work once the person has signed in", async () => {
     const oauth = await protect();
     expect((await scratch.run(["call", "docs/echo", "text=hi"])).stderr).toContain(

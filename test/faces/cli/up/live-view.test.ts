@@ -18,12 +18,13 @@ function view(servers: [agent: string, name: string][], env: Record<string, stri
   const clients = new Clients(clock);
   clients.seen({ id: "1", label: "a" }, "default", { name: "c" });
   const stop = new AbortController();
+  const attached = { total: 0 };
   const calls = { total: 0, failed: 0, inFlight: 2 };
   const seeing = {
     tally,
     clients,
     since: clock.now(),
-    status: () => ({ sessions: { total: 3 } }) as never,
+    status: () => ({ sessions: { total: 3 }, attached }) as never,
     servers: () =>
       servers.map(([agent, name]) => ({
         agent,
@@ -42,7 +43,7 @@ function view(servers: [agent: string, name: string][], env: Record<string, stri
     }
   };
   const draw = (width = 99): string[] => render({ spinner: "", width, height: 20 });
-  return { clock, call, draw, stop };
+  return { clock, call, draw, stop, attached };
 }
 
 describe("the live view", () => {
@@ -80,8 +81,8 @@ describe("the live view", () => {
     expect(draw(20)).toEqual(["http://127.0.0.1:1/…", "server  state", "files   ✓ ready"]);
   });
 
-  it("names the agents where there are several, and says that it stops", () => {
-    const { draw, stop } = view(
+  it("names the agents where there are several, the commands that are attached, and says that it stops", () => {
+    const { draw, stop, attached } = view(
       [
         ["default", "files"],
         ["other", "files"],
@@ -89,8 +90,11 @@ describe("the live view", () => {
       { ...plain, TERM: "linux" },
     );
     stop.abort();
+    attached.total = 2;
     const [head, , ...rows] = draw();
-    expect(head).toBe("http://127.0.0.1:1/mcp, 1 client, 3 sessions, stopping");
+    expect(head).toBe(
+      "http://127.0.0.1:1/mcp, 1 client, 3 sessions, 2 attached commands, stopping",
+    );
     expect(rows.map((row) => row.split(/ {2,}/)[0])).toEqual(["default/files", "other/files"]);
   });
 
