@@ -1,5 +1,7 @@
 // `plugboard up`: the gateway, until a signal stops it.
 
+import { isDeepStrictEqual } from "node:util";
+import { placeOf } from "../../../config/find.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import { type AgentConfig, DEFAULT_AGENT } from "../../../model/agent-config.ts";
 import { PlugboardError } from "../../../model/errors.ts";
@@ -7,15 +9,19 @@ import type { GatewaySettings } from "../../../model/gateway-settings.ts";
 import { bindingProblem } from "../../../net/binding.ts";
 import { withProxy } from "../../../net/proxy-env.ts";
 import { oneLine } from "../../../util/text.ts";
-import { openGateway } from "../../gateway/open-gateway.ts";
+import {
+  openGateway,
+  type OpenedGateway,
+  type OpenGatewayOptions,
+} from "../../gateway/open-gateway.ts";
 import { runningGateway } from "../attach/find-channel.ts";
 import { gatewayFingerprint } from "../attach/gateway-fingerprint.ts";
 import type { CliContext } from "../context.ts";
 import { stopGateway } from "../control/control.ts";
 import { EXIT } from "../exit-code.ts";
-import { findSource } from "../open.ts";
-import { readAgent } from "../read-agent.ts";
-import { readGateway } from "../read-gateway.ts";
+import { logInBackground, openUnlessRunning, tellReady } from "../keep-alive/background.ts";
+import { IdleEnd } from "../keep-alive/idle-end.ts";
+import { LiveConfig, onceEach } from "../live-config.ts";
 import type { UpCommand } from "./command.ts";
 import { liveView } from "./live-view.ts";
 
@@ -31,25 +37,31 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     io.env["PLUGBOARD_LOG_FORMAT"] === "json"
       ? logger.info(line, { visit: "gateway" })
       : screen.note(line);
-  const source = findSource(context);
-  // An agent that does not exist is an error here, and not with the first request.
-  if (options.agent !== undefined) await readAgent(context);
-  const config = await readGateway(context);
+  const live = await LiveConfig.open(context);
+  const { source } = live;
+  const config = await live.readGateway();
   const running = await runningGateway(source, context);
-  if (running?.background) {
+  if (running?.background && !command.background) {
     say(`This gateway takes the place of the one in the background (pid ${running.pid})`);
     await stopGateway(running, "up", context);
   }
-  const readOne = (id: string): Promise<AgentConfig> =>
-    readAgent({ ...context, options: { ...options, agent: id } });
+  const readOne = (id: string): Promise<AgentConfig> => live.readAgent(id);
   /** Aborted by `plugboard down`. */
   const stopping = new AbortController();
-  const gateway = await openGateway({
+  const { background } = command;
+  const place = source.kind === "file" ? placeOf(source.path) : undefined;
+  if (background) logInBackground(place, context);
+  const idle = background
+    ? new IdleEnd(clock, config.settings.idleTimeout, () => stopping.abort())
+    : undefined;
+  const gatewayOptions: OpenGatewayOptions = {
     settings: withOptions(config.settings, command),
     agentIds: config.agentIds,
     readAgent: readOne,
-    fingerprint: (applied) => gatewayFingerprint(source, readOne, context, applied),
+    // An edit may be on disk by now that is not applied.
+    fingerprint: (applied = live.hash) => gatewayFingerprint(source, readOne, context, applied),
     onStop: () => stopping.abort(),
+    onReload: () => live.reload(),
     defaultAgent: options.agent ?? DEFAULT_AGENT,
     ...(source.kind === "file" && { configFile: source.path }),
     network: { allow: config.networkAllow ?? [], env: withProxy(io.env, config.networkProxy) },
@@ -57,10 +69,20 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     cwd: io.cwd,
     env: io.env,
     serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
+    // Servers that nobody has used yet need not run for the one that is kept alive.
+    ...(background && { http: false, background, start: "none" }),
+    ...(idle && { onAttached: () => idle.attached() }),
     clock,
     logger,
-  });
+  };
+  const open = (): Promise<OpenedGateway> => openGateway(gatewayOptions);
+  const gateway = background ? await openUnlessRunning(open, place, context) : await open();
+  tellReady(command.readyFd);
+  if (gateway === undefined) return EXIT.ok;
   const { http, seeing } = gateway;
+  const tellLater = onceEach((names) =>
+    logger.warn(`${names} will be used when the gateway is started again`),
+  );
   const ending = AbortSignal.any([signal, stopping.signal]);
   const view = screen.live(liveView(seeing, http?.url, { ...context, signal: ending }), {
     everyMs: VIEW_MS,
@@ -73,12 +95,33 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
       say(`Further agents, at /agents/<id>/mcp: ${oneLine(others.join(", "), MOST_NAMES)}`);
     }
   }
+  live.follow({
+    apply: async () => {
+      const next = await live.readGateway();
+      const report = await gateway.reload(next.agentIds);
+      await gateway.renote(live.hash);
+      tellLater(gatewayDifferences(config.settings, next.settings));
+      return report;
+    },
+    onHeld: (held) => seeing.hold(held),
+  });
+  context.onHangup(() => live.reload());
   await aborted(ending);
+  idle?.stop();
+  await live.close();
   await gateway.close();
   // Until here the view shows what the gateway still waits for.
   view.stop();
   say("The gateway has stopped");
   return EXIT.ok;
+}
+
+/** The settings that another start is needed for. */
+function gatewayDifferences(started: GatewaySettings, now: GatewaySettings): string[] {
+  const keys = Object.keys({ ...started, ...now }) as (keyof GatewaySettings)[];
+  return keys.flatMap((key) =>
+    isDeepStrictEqual(started[key], now[key]) ? [] : [`gateway.${key}`],
+  );
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
