@@ -4,6 +4,7 @@
 
 import { randomUUID } from "node:crypto";
 import { isAgentConfig, openBoard } from "../board.ts";
+import { presentInFull } from "../board/content/prompts.ts";
 import { resourceTools } from "../board/content/resource-tools.ts";
 import { parseAgentConfig } from "../config/parse.ts";
 import type { AgentConfig, BoardConfig } from "../model/agent-config.ts";
@@ -145,6 +146,7 @@ class BoardParts {
       ...this.#handlers(given),
       ...(given.withheld && { withheld: given.withheld }),
       execute: given.execute,
+      presentPrompt: presentInFull,
       logger: this.logger,
     });
   }
@@ -472,10 +474,11 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
 
 /** What the face's board itself is on the gateway: no session of anybody, so without a session's limits. */
 function boardOptions(parts: BoardParts): SharedSessionOptions {
+  const { start: startShared = "eager" } = parts.options;
   // The face may ask before calls that the file says nothing about.
   const approval = parts.agent.guard?.approval;
   const own = { cwd: parts.cwd, rateLimit: false, ...(approval && { approval }) } as const;
-  return parts.sharedOptions(own, 0);
+  return { ...parts.sharedOptions(own, 0), startShared };
 }
 
 /** The tools with which a model reads the resources of both parts. */

@@ -25,7 +25,7 @@ import type { HeldEdit } from "../gateway/seeing/status.ts";
 import type { CliContext } from "./context.ts";
 import type { CliIo } from "./io.ts";
 import { findSource, loadAgent } from "./open.ts";
-import { needsTrust } from "./trust/require-trust.ts";
+import { needsTrust } from "./trust/needs-trust.ts";
 import { changeLines } from "./trust/view.ts";
 
 /** One text of the file. Everything that is read of it comes from this text, whatever is on disk by then. */
@@ -65,7 +65,7 @@ export class LiveConfig {
   /** Rejects with CONFIG_INVALID for a file that is invalid, or lacks the agent of the command. */
   static async open(context: CliContext): Promise<LiveConfig> {
     const { env, homedir } = context.io;
-    await checkHome(plugboardHome(env, homedir), env);
+    checkHome(plugboardHome(env, homedir), env);
     const config = new LiveConfig(findSource(context), context);
     if (config.source.kind !== "file") {
       await config.readAgent();
@@ -74,7 +74,7 @@ export class LiveConfig {
     const { path } = config.source;
     const read = await config.#read(path);
     const isTrusted =
-      !(await needsTrust(config.source, context.io)) || (await config.#isApproved(path, read));
+      !needsTrust(config.source, context.io) || (await config.#isApproved(path, read));
     config.#version = { ...read, isTrusted };
     return config;
   }
@@ -282,7 +282,7 @@ export async function isYours(
   try {
     const path = relative(await realpath(plugboardHome(env, homedir)), await realpath(file));
     const isInside = path !== "" && path.split(sep)[0] !== ".." && !isAbsolute(path);
-    return isInside && (await otherWriters(file, env)) === undefined;
+    return isInside && otherWriters(file, env) === undefined;
   } catch {
     return false;
   }

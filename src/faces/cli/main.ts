@@ -15,14 +15,14 @@ import { Lifetime } from "./lifetime.ts";
 import { commandsApart } from "./offered-command.ts";
 import { createLog } from "./terminal/log.ts";
 import { Screen } from "./terminal/screen.ts";
-import { describeTerminal, type Paint } from "./terminal/terminal.ts";
+import { describeTerminal, type Paint, type Terminal } from "./terminal/terminal.ts";
 
 /** Resolves to the exit code when nothing is left running. Never rejects. */
 export async function runCli(argv: readonly string[], io: CliIo = processIo()): Promise<number> {
   const invocation = readPlainCall(argv) ?? (await parse(argv, io));
   const options = invocation.kind === "answered" ? undefined : invocation.options;
   const terminal = describeTerminal(io, options?.color);
-  const screen = new Screen(io.stdout, io.stderr, terminal, io.clock);
+  const screen = new Screen(io.stdout, io.stderr, terminal, io.clock, await lineWrapper(terminal));
   const { paint } = terminal.err;
   const print = (lines: readonly string[]): void => lines.forEach((line) => screen.note(line));
   const withStack = options?.logLevel === "info" || options?.logLevel === "debug";
@@ -47,6 +47,11 @@ export async function runCli(argv: readonly string[], io: CliIo = processIo()): 
   await lifetime.flush();
   lifetime.release();
   return lifetime.exitCode ?? code;
+}
+
+/** Measuring text takes a table of all characters: loaded where there is a terminal. */
+async function lineWrapper({ err }: Terminal): Promise<ConstructorParameters<typeof Screen>[4]> {
+  return err.isTerminal ? (await import("./terminal/width.ts")).wrapLine : undefined;
 }
 
 /** Loaded only where it is needed: for a call to a running gateway it would be half of the time. */
@@ -89,7 +94,7 @@ async function runWithin(
     if (command.kind === "up") lifetime.runAsService();
     const { clock, env, homedir } = io;
     // The ACP agent checks it too, and tells the editor.
-    if (command.kind !== "acp") await checkHome(plugboardHome(env, homedir), env);
+    if (command.kind !== "acp") checkHome(plugboardHome(env, homedir), env);
     const logger = createLog({
       level: options.logLevel,
       format: env["PLUGBOARD_LOG_FORMAT"] === "json" ? "json" : "text",
