@@ -102,7 +102,15 @@ async function underWay(...flags: string[]): Promise<Program> {
 
 describe("the plugboard command", () => {
   it.skipIf(process.platform === "win32").each([
-    ["ulimit -n 30; $NODE $BIN tools", /may not open as many files.*\nhint: .*ulimit -n 1024/],
+    // Later versions of Node read one file at a time, so they run into no limit.
+    ...(process.versions.node.startsWith("20.")
+      ? ([
+          [
+            "ulimit -n 21; $NODE $BIN tools",
+            /may not open as many files.*\nhint: .*ulimit -n 1024/,
+          ],
+        ] as const)
+      : []),
     [
       "mkdir x; cd x; rmdir ../x; $NODE $BIN tools",
       /directory does not exist any more\nhint: change/,
