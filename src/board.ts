@@ -15,7 +15,7 @@ import type {
   SessionBoard,
 } from "./model/board.ts";
 import type { BoardOptions, SessionOptions } from "./model/board-options.ts";
-import { PlugboardError } from "./model/errors.ts";
+import { type ConfigProblem, PlugboardError } from "./model/errors.ts";
 import type { UnmatchedRule } from "./model/guard-settings.ts";
 import type { JsonObject } from "./model/json.ts";
 import type { BoardPrompts } from "./model/prompt.ts";
@@ -26,6 +26,7 @@ import type { ServerStatus } from "./model/server-status.ts";
 import type { CallOutcome, Tool } from "./model/tool.ts";
 import { describeTarget } from "./secrets/hide.ts";
 import { checkStateDirectory } from "./state/state-directory.ts";
+import { canonicalJson } from "./util/canonical-json.ts";
 
 /**
  * Opens a board with the given servers. Resolves when the tools of every server that starts with it are known,
@@ -37,7 +38,7 @@ export async function openBoard(
   options: BoardOptions = {},
 ): Promise<Board> {
   const agent = isAgentConfig(config) ? config : parseAgentConfig(config);
-  const board = new LiveBoard(agent, await withModules(agent, options));
+  const board = new LiveBoard(agent, await withModules(agent, options), options);
   await board.open();
   return board;
 }
@@ -75,6 +76,16 @@ function statusInSessions(definition: ServerDefinition, sessions: number): Serve
   };
 }
 
+/** Whether there is nothing to do. Where it comes from and what it warns of does not matter. */
+function isSameConfig(one: AgentConfig, other: AgentConfig): boolean {
+  const textOf = (agent: AgentConfig): string => canonicalJson({ ...agent, warnings: undefined });
+  return textOf(one) === textOf(other);
+}
+
+function isClosed(): PlugboardError {
+  return new PlugboardError("SERVER_UNAVAILABLE", "the board is closed");
+}
+
 export function isAgentConfig(config: BoardConfig | AgentConfig): config is AgentConfig {
   return Array.isArray(config.servers);
 }
@@ -86,10 +97,14 @@ class LiveBoard implements Board {
   readonly #core: BoardCore;
   readonly #sessions: SessionBoards;
   readonly #onAbort = (): void => void this.close();
+  #reloading: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
+  /** The options without the tools of configured modules. */
+  readonly #given: BoardOptions;
 
-  constructor(agent: AgentConfig, options: BoardOptions) {
+  constructor(agent: AgentConfig, options: BoardOptions, given: BoardOptions) {
     const { onToolsChanged } = options;
+    this.#given = given;
     this.#core = new BoardCore({
       agent,
       options,
@@ -102,15 +117,13 @@ class LiveBoard implements Board {
 
   async open(): Promise<void> {
     const { agent, options, clock, logger, servers } = this.#core;
-    for (const warning of agent.warnings) {
-      logger.warn(formatProblem(warning));
-    }
+    this.#warn(agent.warnings);
     const { signal, stateDir, env = process.env } = options;
     signal?.throwIfAborted();
     if (stateDir !== undefined) checkStateDirectory(stateDir, env);
     signal?.addEventListener("abort", this.#onAbort, { once: true });
     const here = agent.servers.filter((each) => !this.#isOnlyInSessions(each));
-    await servers.open(here, options.workspaceDir ?? agent.workspace ?? process.cwd());
+    await servers.open(here, this.#cwd(agent));
     const started = servers.start(options.start, agent.startupWait);
     // Loaded here, so that the start of the servers does not wait for code that only cleans up.
     servers.inBackground(
@@ -188,8 +201,99 @@ class LiveBoard implements Board {
   }
 
   async reload(config: BoardConfig | AgentConfig): Promise<ReloadReport> {
-    if (!isAgentConfig(config)) parseAgentConfig(config);
-    throw new PlugboardError("UNSUPPORTED", "this board cannot be reloaded yet");
+    const agent = isAgentConfig(config) ? config : parseAgentConfig(config);
+    // One after another: each is compared with what the one before has left.
+    const reloaded = this.#reloading.then(() => this.#reload(agent));
+    this.#reloading = reloaded.then(
+      () => {},
+      () => {},
+    );
+    return reloaded;
+  }
+
+  async #reload(agent: AgentConfig): Promise<ReloadReport> {
+    const last = this.#core.agent;
+    const names = (servers: readonly ServerDefinition[]): string[] =>
+      servers.map(({ name }) => name);
+    if (isSameConfig(last, agent)) {
+      return { added: [], changed: [], removed: [], unchanged: names(agent.servers) };
+    }
+    const definitions = agent.servers.filter((each) => !this.#isOnlyInSessions(each));
+    const native = await this.#nativeFor(agent);
+    const prepared = await this.#core.prepare({
+      agent,
+      definitions,
+      cwd: this.#cwd(agent),
+      native,
+    });
+    const sessions = await this.#sessions.prepare(agent, native);
+    let starting: Promise<void>[];
+    let replaced: ReloadReport;
+    try {
+      if (this.#closing !== undefined) throw isClosed();
+      // From here to the end of the block nothing is awaited, so that no call sees one half of each configuration.
+      const { tell, toStart, ...report } = this.#core.replace(prepared);
+      replaced = report;
+      const followers = sessions.flatMap((session) => session.replace() ?? []);
+      starting = [
+        this.#core.servers.startAll(toStart, agent.startupWait),
+        ...followers.map((session) => session.start()),
+      ];
+      tell();
+      for (const session of followers) session.tell(report);
+    } finally {
+      for (const session of sessions) session.release();
+    }
+    this.#warn(agent.warnings, last.warnings);
+    await Promise.all([...starting, this.#sessions.catchUp()]);
+    const { added, changed, removed, unchanged } = replaced;
+    const inSessions = this.#sessionServers(last, agent);
+    return {
+      added: [...added, ...inSessions.added],
+      changed: [...changed, ...inSessions.changed],
+      removed: [...removed, ...inSessions.removed],
+      unchanged: [...unchanged, ...inSessions.unchanged],
+    };
+  }
+
+  /** What has become of servers that are not on the board itself. */
+  #sessionServers(last: AgentConfig, agent: AgentConfig): ReloadReport {
+    const onlyInSessions = ({ servers }: AgentConfig): Map<string, string> =>
+      new Map(
+        servers.flatMap((each) =>
+          this.#isOnlyInSessions(each) ? [[each.name, canonicalJson(each)]] : [],
+        ),
+      );
+    const before = onlyInSessions(last);
+    const now = onlyInSessions(agent);
+    const names = [...now.keys()];
+    const isSame = (name: string): boolean => before.get(name) === now.get(name);
+    return {
+      added: names.filter((name) => !before.has(name)),
+      changed: names.filter((name) => before.has(name) && !isSame(name)),
+      removed: [...before.keys()].filter((name) => !now.has(name)),
+      unchanged: names.filter(isSame),
+    };
+  }
+
+  /** The native tools of the host, and those of the modules that are configured now. */
+  async #nativeFor(agent: AgentConfig): Promise<NonNullable<BoardOptions["native"]>> {
+    const { agent: last, native } = this.#core;
+    const modulesOf = ({ nativeModules, untrusted, workspace }: AgentConfig): string =>
+      canonicalJson([nativeModules ?? [], untrusted === undefined, workspace ?? null]);
+    if (modulesOf(last) === modulesOf(agent)) return native;
+    return (await withModules(agent, this.#given)).native ?? [];
+  }
+
+  #cwd({ workspace }: AgentConfig): string {
+    return this.#core.options.workspaceDir ?? workspace ?? process.cwd();
+  }
+
+  #warn(warnings: readonly ConfigProblem[], told: readonly ConfigProblem[] = []): void {
+    const before = new Set(told.map(formatProblem));
+    for (const text of warnings.map(formatProblem)) {
+      if (!before.has(text)) this.#core.logger.warn(text);
+    }
   }
 
   openSession(options: SessionOptions): Promise<SessionBoard> {

@@ -3,11 +3,11 @@
 
 import { join } from "node:path";
 import type { Present } from "../bridge/tool.ts";
-import { approvalStage } from "../guard/approval.ts";
+import { approvalStage, ApprovalTurns } from "../guard/approval.ts";
 import { AuditLog } from "../guard/audit/audit-log.ts";
 import { auditStages } from "../guard/audit/stage.ts";
 import { compose } from "../guard/compose.ts";
-import { concurrencyStage } from "../guard/concurrency.ts";
+import { concurrencyStage, type Permits } from "../guard/concurrency.ts";
 import { GivenApprovals } from "../guard/given-approvals.ts";
 import { outputStage } from "../guard/output/stage.ts";
 import { presentToModel, type PresentSettings } from "../guard/present/present.ts";
@@ -19,7 +19,7 @@ import { removeLeftBehind, SpillDirectory } from "../guard/present/spill.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { Next, OutermostStage, Stage, StageFor, Target, ToolSubject } from "../model/guard.ts";
 import type { Logger } from "../model/logger.ts";
-import type { BoardState } from "../model/shared-state.ts";
+import type { BoardState, Limits } from "../model/shared-state.ts";
 import type { CallOutcome } from "../model/tool.ts";
 import { auditIn } from "../state/files/audit-file.ts";
 import { LocalLimits } from "../state/local-limits.ts";
@@ -37,6 +37,18 @@ export interface CallStagesOptions extends BoardGuardOptions {
   shared?: CallStages;
 }
 
+/** What must not be lost when the configuration is replaced: what calls have used, and what they have left behind. */
+interface HeldByCalls {
+  readonly approvals: GivenApprovals;
+  readonly turns: ApprovalTurns;
+  readonly limits: Limits;
+  readonly permits: Permits;
+  readonly spill: SpillDirectory | undefined;
+  readonly cleaning: Promise<void> | undefined;
+  /** Calls in flight still write to those before the last. */
+  readonly audits: AuditLog[];
+}
+
 export class CallStages {
   /** The boards of sessions use these two as well, so that they limit the calls of all sessions together. */
   readonly rateLimit: StageFor;
@@ -47,36 +59,25 @@ export class CallStages {
   readonly #servers: ServerGuards;
   readonly #session: SessionGuard | undefined;
   readonly #audit: AuditLog | undefined;
-  readonly #isAuditShared: boolean;
-  readonly #spill: SpillDirectory | undefined;
-  readonly #cleaning: Promise<void> | undefined;
+  readonly #held: HeldByCalls;
   readonly #readTool: () => string | undefined;
   readonly #stages: readonly StageFor[];
   /** For requests that ask nobody. */
   readonly #ruleStages: readonly StageFor[];
 
-  constructor(given: CallStagesOptions) {
+  /** `earlier` are the stages of the configuration before this one. What they hold goes on with these. */
+  constructor(given: CallStagesOptions, earlier?: CallStages) {
     const { agent, options, clock, logger, redactor, servers, first, session, shared } = given;
-    const { stateDir, state, onApproval } = options;
+    const { onApproval } = options;
     this.#agent = agent;
     this.#session = session;
     this.#clock = clock;
     this.#logger = logger;
     this.#servers = servers;
-    this.#isAuditShared = shared !== undefined;
-    this.#audit = shared ? shared.#audit : openAudit(agent, state, clock, logger);
+    this.#held = earlier ? earlier.#held : heldByNone(given);
+    this.#audit = shared ? shared.#audit : this.#openAudit(given, earlier);
     this.#readTool = given.readTool;
-    const spill = stateDir && join(stateDir, "spill");
-    this.#spill = spill === undefined ? undefined : new SpillDirectory(spill);
-    // Sessions share the directory, and the agent's board has seen to it.
-    this.#cleaning = spill === undefined || shared ? undefined : removeLeftBehind(spill);
-    const store = new GivenApprovals({
-      agent: { agent: agent.agentId, ...(agent.file !== undefined && { config: agent.file }) },
-      store: state?.approvals,
-      clock,
-      onWriteError: (error) =>
-        logger.warn("an approval could not be saved", { reason: reasonOf(error) }),
-    });
+    const { limits, permits, approvals, turns } = this.#held;
     const redact = redactStage(redactor);
     const audited =
       this.#audit &&
@@ -88,10 +89,8 @@ export class CallStages {
         clock,
       });
     const perMinute = session && (session.rateLimit ?? SESSION_RATE_LIMIT);
-    // A session's own limits are for this session alone.
-    const limits = (session ? undefined : state?.limits) ?? new LocalLimits(clock);
     this.rateLimit = rateLimitStage({ servers, limits, of: agent.agentId, clock, perMinute });
-    this.concurrency = concurrencyStage(servers);
+    this.concurrency = concurrencyStage(servers, permits);
     const sharedStages = (subject: ToolSubject): CallStages | undefined =>
       session?.isShared(subject) ? shared : undefined;
     this.#ruleStages = [(subject) => audited?.whole(subject), () => redact, ...first];
@@ -107,7 +106,8 @@ export class CallStages {
         least: session?.approval,
         redact: (value) => redactor.value(value),
         ask: onApproval,
-        store,
+        store: approvals,
+        turns,
       }),
       (subject) => (sharedStages(subject) ?? this).concurrency(subject),
       outputStage(logger),
@@ -133,7 +133,7 @@ export class CallStages {
     const settings: PresentSettings = {
       ...this.#framing(subject),
       maxResultBytes,
-      spill: this.#spill,
+      spill: this.#held.spill,
       readTool: this.#readTool,
     };
     return (outcome) => presentToModel(outcome, subject, settings);
@@ -158,12 +158,29 @@ export class CallStages {
 
   /** The results that were too long for a model. */
   get saved(): Pick<SpillDirectory, "read" | "hasText" | "texts"> | undefined {
-    return this.#spill;
+    return this.#held.spill;
   }
 
   async close(): Promise<void> {
-    const audit = this.#isAuditShared ? undefined : this.#audit;
-    await Promise.all([audit?.close(), this.#spill?.remove(), this.#cleaning]);
+    const { audits, spill, cleaning } = this.#held;
+    await Promise.all([...audits.map((audit) => audit.close()), spill?.remove(), cleaning]);
+  }
+
+  /** The stages of another configuration. Calls in flight end with those that they began with. */
+  renewed(given: CallStagesOptions): CallStages {
+    return new CallStages(given, this);
+  }
+
+  #openAudit(
+    { agent, options, clock, logger }: CallStagesOptions,
+    earlier: CallStages | undefined,
+  ): AuditLog | undefined {
+    if (earlier !== undefined && earlier.#agent.audit?.file === agent.audit?.file) {
+      return earlier.#audit;
+    }
+    const audit = openAudit(agent, options.state, clock, logger);
+    if (audit !== undefined) this.#held.audits.push(audit);
+    return audit;
   }
 
   /** Only reports: the content stays as it is. */
@@ -182,6 +199,35 @@ export class CallStages {
       patterns,
     });
   }
+}
+
+function heldByNone({
+  agent,
+  options,
+  clock,
+  logger,
+  session,
+  shared,
+}: CallStagesOptions): HeldByCalls {
+  const { stateDir, state } = options;
+  const spill = stateDir && join(stateDir, "spill");
+  return {
+    approvals: new GivenApprovals({
+      agent: { agent: agent.agentId, ...(agent.file !== undefined && { config: agent.file }) },
+      store: state?.approvals,
+      clock,
+      onWriteError: (error) =>
+        logger.warn("an approval could not be saved", { reason: reasonOf(error) }),
+    }),
+    turns: new ApprovalTurns(),
+    // A session's own limits are for this session alone.
+    limits: (session ? undefined : state?.limits) ?? new LocalLimits(clock),
+    permits: new Map(),
+    spill: spill === undefined ? undefined : new SpillDirectory(spill),
+    // Sessions share the directory, and the agent's board has seen to it.
+    cleaning: spill === undefined || shared ? undefined : removeLeftBehind(spill),
+    audits: [],
+  };
 }
 
 function openAudit(

@@ -4,9 +4,15 @@
 import { toFailure } from "../bridge/failure.ts";
 import { collectNative } from "../bridge/native.ts";
 import { Catalog } from "../catalog/catalog.ts";
-import { namingFor } from "../catalog/public-name.ts";
+import { type Naming, namingFor } from "../catalog/public-name.ts";
+import type { ServerGuards } from "../guard/server-guards.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
-import type { BoardBase, BoardCallOptions, ServerInstructions } from "../model/board.ts";
+import type {
+  BoardBase,
+  BoardCallOptions,
+  ReloadReport,
+  ServerInstructions,
+} from "../model/board.ts";
 import type { BoardOptions } from "../model/board-options.ts";
 import type { BoardEvents } from "../model/events.ts";
 import type { JsonObject } from "../model/json.ts";
@@ -35,7 +41,7 @@ import { BoardRules } from "./rules.ts";
 import { savedResultTool } from "./saved-results.ts";
 import type { ServerEntry } from "./server-entry.ts";
 import { ServerSecrets } from "./server-secrets.ts";
-import { ServerSet } from "./server-set.ts";
+import { type PreparedServers, type ReplacedServers, ServerSet } from "./server-set.ts";
 import { BoardTools, type OwnTool } from "./tools.ts";
 
 /** How long a closing board waits for its calls to end. */
@@ -57,8 +63,27 @@ export interface BoardCoreOptions {
   };
 }
 
+/** Another configuration of a board. */
+export interface NextConfiguration {
+  agent: AgentConfig;
+  /** The servers of its own. */
+  definitions: readonly ServerDefinition[];
+  cwd: string;
+  /** The native tools that the host brings. */
+  native: NonNullable<BoardOptions["native"]>;
+  /** For a session's board: the guard settings of shared servers and of its own. */
+  guards?: ServerGuards;
+}
+
+/** Another configuration, read and checked. Nothing has changed yet. */
+export interface PreparedConfiguration extends NextConfiguration {
+  servers: PreparedServers;
+  naming: Naming;
+  known: KnownNames;
+  tools: ReadonlyMap<string, OwnTool>;
+}
+
 export class BoardCore {
-  readonly agent: AgentConfig;
   readonly options: BoardOptions;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -78,11 +103,22 @@ export class BoardCore {
   readonly #calls: Calls;
   readonly #caches: ContentCaches;
   readonly #offBase: (() => void)[] = [];
+  readonly #over: BoardCoreOptions["over"];
+  /** With it a model reads what was saved of a long result. */
+  readonly #reader = savedResultTool(() => this.#guard.saved);
+  #agent: AgentConfig;
+  #native: NonNullable<BoardOptions["native"]>;
+  #ownTools: ReadonlyMap<string, OwnTool>;
+  /** Servers that are new since the board opened: its users hear what they have once they are ready. */
+  readonly #joining = new WeakSet<ServerEntry>();
   #isOpen = false;
+  /** While the configuration is replaced: what is told when all of it is. */
+  #untold: (() => void)[] | undefined;
 
   constructor({ agent, options: given, call, over }: BoardCoreOptions) {
     const base = over?.base;
-    this.agent = agent;
+    this.#agent = agent;
+    this.#over = over;
     this.clock = given.clock ?? systemClock;
     this.#redactor = new Redactor(base && base.#redactor);
     this.logger = redactingLogger(given.logger ?? silentLogger, this.#redactor);
@@ -93,21 +129,16 @@ export class BoardCore {
     this.#events = new Emitter((error) =>
       this.logger.error("a listener threw", { reason: String(error) }),
     );
-    const { stateDir, workspaceDir = agent.workspace } = options;
+    const { stateDir } = options;
     this.roots = new BoardRoots({
       given: options.roots,
       configured: agent.roots,
-      workspace: over?.directories ?? [workspaceDir ?? process.cwd()],
+      workspace: this.#directories(agent),
       base: base?.roots,
     });
     this.logLevel = new BoardLogLevel(options.serverLogLevel, base?.logLevel);
-    const reader = savedResultTool(() => this.#guard.saved);
-    const own = [
-      ...(options.native ?? []),
-      ...this.#resourceTools(),
-      ...(stateDir === undefined ? [] : [unlessTaken(reader)]),
-    ];
-    const native = collectNative(own, workspaceDir ? { workspaceDir } : {});
+    this.#native = options.native ?? [];
+    this.#ownTools = this.#collectTools(agent, this.#native);
     const common = {
       agent,
       options,
@@ -116,38 +147,28 @@ export class BoardCore {
       redactor: this.#redactor,
       secrets: this.#secrets,
     };
-    const naming = namingFor(
-      agent.toolNames,
-      [...agent.servers, ...(agent.elsewhere ?? [])],
-      agent.toolNameLength,
-    );
-    const known: KnownNames = {
-      servers: [...agent.servers, ...(agent.elsewhere ?? []), ...(agent.leftOut ?? [])],
-      template: naming.template,
-      ownNamesOf: naming.ownNamesOf,
-      native: new Set(native.keys()),
-    };
+    const { naming, known } = namesFor(agent, this.#ownTools);
     this.#guard = new BoardGuard({
       ...common,
       known,
-      learnSecrets: () => this.learnSecrets([...agent.servers, ...(agent.elsewhere ?? [])]),
+      learnSecrets: () => {
+        const { servers, elsewhere = [] } = this.#agent;
+        this.learnSecrets([...servers, ...elsewhere]);
+      },
       readTool: () => {
-        if (native.get(reader.name) !== reader) return undefined;
+        const { name } = this.#reader;
+        if (this.#ownTools.get(name) !== this.#reader) return undefined;
         this.#reportOffered();
-        return this.tools.find(reader.name)?.isListed === true ? reader.name : undefined;
+        return this.tools.find(name)?.isListed === true ? name : undefined;
       },
-      session: over && {
-        ...over.session,
-        guard: over.base.#guard,
-        isShared: (subject) => over.base.servers.isSharedWithSessions(subject),
-      },
+      session: this.#sessionGuard(over?.session.servers),
     });
     this.servers = new ServerSet({
       ...common,
       roots: this.roots,
       logLevel: this.logLevel,
       questions: new QuestionQueue(),
-      catalog: new Catalog(naming, native.keys()),
+      catalog: new Catalog(naming, this.#ownTools.keys()),
       guard: this.#guard,
       // Nothing about a session's own servers is kept after it.
       earlier: over || stateDir === undefined ? undefined : new EarlierRuns(stateDir, common),
@@ -157,7 +178,7 @@ export class BoardCore {
     const redactText = (text: string, isCut: boolean): string => this.#redactor.text(text, isCut);
     this.#calls = new Calls(this.clock, this.logger, this.#events, redactText, timeoutOf);
     this.tools = new BoardTools({
-      native,
+      native: this.#ownTools,
       servers: this.servers,
       calls: this.#calls,
       guard: this.#guard,
@@ -202,6 +223,116 @@ export class BoardCore {
     this.prompts = new Prompts(content);
     this.#emitServerEvents();
     if (base !== undefined) this.#forwardContentEvents(base);
+  }
+
+  /** As it is configured now. */
+  get agent(): AgentConfig {
+    return this.#agent;
+  }
+
+  /** The native tools that the host brings. */
+  get native(): NonNullable<BoardOptions["native"]> {
+    return this.#native;
+  }
+
+  /** Reads and checks another configuration. Rejects with CONFIG_INVALID. Nothing has changed yet. */
+  async prepare(next: NextConfiguration): Promise<PreparedConfiguration> {
+    const { agent, definitions, cwd, native } = next;
+    const isSame =
+      native === this.#native &&
+      agent.resourceTools === this.#agent.resourceTools &&
+      agent.workspace === this.#agent.workspace;
+    const tools = isSame ? this.#ownTools : this.#collectTools(agent, native);
+    const { naming, known } = namesFor(agent, tools);
+    const servers = await this.servers.prepare(definitions, cwd, agent);
+    return { ...next, servers, naming, known, tools };
+  }
+
+  /**
+   * From the next call on, another configuration applies. The servers to be started are on the board, and do not run
+   * yet. What has changed is told by the returned `tell`, when the boards of all sessions have changed too.
+   */
+  replace(
+    next: PreparedConfiguration,
+  ): ReplacedServers & { tell: (shared?: ReloadReport) => void } {
+    const { agent, native, guards, servers, naming, known, tools } = next;
+    const last = this.#agent;
+    this.#untold = [];
+    let replaced: ReplacedServers | undefined;
+    const change = this.tools.renew(tools, () => {
+      this.#agent = agent;
+      this.#native = native;
+      this.#ownTools = tools;
+      this.#guard.reconfigure({ agent, known, session: this.#sessionGuard(guards) });
+      this.roots.reconfigure({ configured: agent.roots, workspace: this.#directories(agent) });
+      replaced = this.servers.replace(servers, naming, tools.keys());
+    });
+    if (replaced === undefined) throw new Error("the servers were not replaced");
+    const { added, changed, removed, unchanged, pinnedAnew } = replaced;
+    for (const { entry } of replaced.toStart) this.#joining.add(entry);
+    for (const name of unchanged) {
+      const entry = this.servers.named(name);
+      this.#caches.settingsChanged(entry, pinnedAnew.includes(entry));
+    }
+    this.tools.offeredChange();
+    const forApps = this.tools.appChange();
+    const tell = (shared?: ReloadReport): void => {
+      const untold = this.#untold ?? [];
+      this.#untold = undefined;
+      this.rules?.reconfigure({ agent, known });
+      for (const each of untold) each();
+      if (this.#isOpen && change !== undefined) this.#events.emit("tools", change);
+      if (this.#isOpen && forApps !== undefined) this.#events.emit("appTools", forApps);
+      const others = [...added, ...changed, ...removed, ...(shared?.changed ?? [])];
+      const gone = shared?.removed ?? [];
+      const all = this.servers.all().map(({ name }) => name);
+      const isListedAnew = contentSettings(last) !== contentSettings(agent);
+      for (const server of gone) {
+        const state = { kind: "stopped" } as const;
+        this.#events.emit("server", { server, state, previous: state });
+      }
+      for (const server of new Set([...others, ...gone, ...(isListedAnew ? all : [])])) {
+        this.#tellContent(server);
+      }
+    };
+    return { ...replaced, tell };
+  }
+
+  #tellContent(server: string): void {
+    this.#events.emit("resources", { server, change: "list", uris: [] });
+    this.#events.emit("prompts", { server });
+  }
+
+  /** What `roots: true` stands for. */
+  #directories(agent: AgentConfig): readonly string[] {
+    const { workspaceDir = agent.workspace } = this.options;
+    return this.#over?.directories ?? [workspaceDir ?? process.cwd()];
+  }
+
+  #sessionGuard(guards: ServerGuards | undefined): SessionGuard | undefined {
+    const over = this.#over;
+    return (
+      over && {
+        ...over.session,
+        servers: guards ?? over.session.servers,
+        guard: over.base.#guard,
+        isShared: (subject) => over.base.servers.isSharedWithSessions(subject),
+      }
+    );
+  }
+
+  /** The native tools of the host, and those of the board itself. Throws CONFIG_INVALID. */
+  #collectTools(
+    agent: AgentConfig,
+    native: NonNullable<BoardOptions["native"]>,
+  ): ReadonlyMap<string, OwnTool> {
+    const { stateDir, workspaceDir = agent.workspace } = this.options;
+    const own = [
+      ...native,
+      ...this.#resourceTools(agent),
+      ...(stateDir === undefined ? [] : [unlessTaken(this.#reader)]),
+    ];
+    return collectNative(own, workspaceDir ? { workspaceDir } : {});
   }
 
   /** Call this when the board is open. Changed tools are reported only from then on. */
@@ -285,6 +416,8 @@ export class BoardCore {
 
   #emitServerEvents(): void {
     this.servers.events.on("tools", (event) => {
+      // How the whole list has changed is told at the end.
+      if (this.#untold !== undefined) return;
       this.rules?.changed();
       const change = this.tools.listedChange(event);
       if (this.#isOpen && change !== undefined) this.#events.emit("tools", change);
@@ -297,17 +430,22 @@ export class BoardCore {
       this.#events.emit("log", { ...message, data: this.#redactor.value(data) });
     });
     this.servers.events.on("state", ({ entry, state, previous }) => {
-      this.#events.emit("server", {
-        server: entry.name,
-        state: this.#secrets.stateWithoutSecrets(state),
-        previous: this.#secrets.stateWithoutSecrets(previous),
-      });
-      this.#reportOffered();
+      const tell = (): void => {
+        this.#events.emit("server", {
+          server: entry.name,
+          state: this.#secrets.stateWithoutSecrets(state),
+          previous: this.#secrets.stateWithoutSecrets(previous),
+        });
+        this.#reportOffered();
+        if (state.kind === "ready" && this.#joining.delete(entry)) this.#tellContent(entry.name);
+      };
+      if (this.#untold === undefined) tell();
+      else this.#untold.push(tell);
     });
   }
 
-  #resourceTools(): OwnTool[] {
-    const { options, agent } = this;
+  #resourceTools(agent: AgentConfig): OwnTool[] {
+    const { options } = this;
     const configured = agent.resourceTools;
     const { resourceTools: given = configured ?? false } = options;
     const wanted = given === "auto" ? (configured ?? given) : given;
@@ -320,7 +458,8 @@ export class BoardCore {
 
   /** Reports the board's own tools that have joined or left the list. */
   #reportOffered(): void {
-    const change = this.#isOpen ? this.tools.offeredChange() : undefined;
+    if (!this.#isOpen || this.#untold !== undefined) return;
+    const change = this.tools.offeredChange();
     if (change !== undefined) this.#events.emit("tools", change);
   }
 
@@ -342,6 +481,28 @@ export class BoardCore {
     });
     this.#offBase.push(onPrompts, onResources);
   }
+}
+
+/** How the tools are named, and the names that rules may contain. */
+function namesFor(
+  agent: AgentConfig,
+  native: ReadonlyMap<string, OwnTool>,
+): { naming: Naming; known: KnownNames } {
+  const servers = [...agent.servers, ...(agent.elsewhere ?? [])];
+  const naming = namingFor(agent.toolNames, servers, agent.toolNameLength);
+  const known: KnownNames = {
+    servers: [...servers, ...(agent.leftOut ?? [])],
+    template: naming.template,
+    ownNamesOf: naming.ownNamesOf,
+    native: new Set(native.keys()),
+  };
+  return { naming, known };
+}
+
+/** What decides which resources and prompts are listed. */
+function contentSettings({ guard, servers }: AgentConfig): string {
+  const ofServers = servers.map(({ name, guard: own, resources }) => [name, own, resources]);
+  return JSON.stringify([guard, ofServers]);
 }
 
 /** Leaves the tool out if there is another one of its name. */

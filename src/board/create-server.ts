@@ -40,13 +40,15 @@ export interface CreateServerContext extends Pick<SupervisorOptions, "onState" |
   questions: QuestionQueue;
 }
 
+/** `after` is the end of the server whose place this one takes. */
 export function createServer(
   configured: ServerDefinition,
   cwd: string,
   { tools: cached, reached, failed }: RememberedServer,
   context: CreateServerContext,
+  after?: Promise<void>,
 ): ServerEntry {
-  const definition = withDefaults(configured, context.options);
+  const definition = { ...withDefaults(configured, context.options) };
   const { agent, options, clock, logger, redactor, secrets, onState, onTools } = context;
   const { env = process.env, random = Math.random, programPath } = options;
   const { networkAllow = [] } = agent;
@@ -82,6 +84,7 @@ export function createServer(
   );
   return new ServerEntry({
     definition,
+    cwd,
     supervisor: new Supervisor({
       definition,
       connect,
@@ -89,6 +92,7 @@ export function createServer(
       random,
       logger,
       failed,
+      after,
       onState,
       onTools,
       untrusted: isConfigured(definition) ? agent.untrusted : undefined,
@@ -102,7 +106,7 @@ export function createServer(
   });
 }
 
-function withDefaults(
+export function withDefaults(
   definition: ServerDefinition,
   { defaultToolTimeout }: BoardOptions,
 ): ServerDefinition {

@@ -24,7 +24,7 @@ import type { Redactor } from "../secrets/redactor.ts";
 import { memoryPins } from "../state/memory.ts";
 import { type Clock, within } from "../util/clock.ts";
 import { sayTool } from "../util/text.ts";
-import type { CallStages } from "./call-stages.ts";
+import type { CallStages, CallStagesOptions } from "./call-stages.ts";
 import { loadCallStages } from "./lazy.ts";
 import type { SavedResults } from "./saved-results.ts";
 import type { ServerEntry } from "./server-entry.ts";
@@ -59,26 +59,29 @@ export interface SessionGuard {
   isShared: (subject: ToolSubject) => boolean;
 }
 
+/** A server whose pins are loaded, and the definition that it takes the place of. */
+export interface PinnedEntry {
+  entry: ServerEntry;
+  /** As it is from now on. */
+  definition: ServerDefinition;
+  predecessor?: PinnedServer | undefined;
+}
+
 export class BoardGuard {
-  readonly #options: BoardGuardOptions;
-  readonly #servers: ServerGuards;
-  readonly #policy: Policy;
+  #options: BoardGuardOptions;
+  #servers: ServerGuards;
+  #policy: Policy;
   readonly #pins: Pins;
   readonly #contentPins: ContentPins;
   #loading: Promise<CallStages> | undefined;
   #loaded: CallStages | undefined;
 
   constructor(given: BoardGuardOptions) {
-    const { agent, options, clock, logger, redactor, session } = given;
-    const { state, owner = false } = options;
+    const { options, clock, logger, redactor } = given;
+    const { state } = options;
     this.#options = given;
-    this.#servers = session?.servers ?? serverGuards(agent.servers);
-    this.#policy = createPolicy({
-      rules: agent.guard?.rules ?? [],
-      servers: this.#servers,
-      known: given.known,
-      owner,
-    });
+    this.#servers = guardsOf(given);
+    this.#policy = policyOf(given, this.#servers);
     const redact = <Value>(value: Value): Value => redactor.value(value);
     const store = state === undefined ? memoryPins() : cleanPins(state.pins, redact);
     this.#pins = new Pins({ store, changes: state?.changes, clock, logger });
@@ -93,15 +96,39 @@ export class BoardGuard {
     entries: readonly ServerEntry[],
     onOffer: (entry: ServerEntry) => void = () => {},
   ): Promise<void> {
-    await Promise.all(
-      entries.map((entry) => {
-        const { definition, supervisor } = entry;
-        return this.#pins.open(pinId(entry), this.#pinMode(entry), {
-          relist: () => within(this.#options.clock, definition.timeout, supervisor.refresh()),
+    const opened = entries.map((entry) => ({ entry, definition: entry.definition }));
+    (await this.prepareToOpen(opened, this.#options.agent, onOffer))();
+  }
+
+  /** `open` in two steps: the pins known so far apply until the returned function is called. */
+  async prepareToOpen(
+    entries: readonly PinnedEntry[],
+    agent: AgentConfig,
+    onOffer: (entry: ServerEntry) => void = () => {},
+  ): Promise<() => void> {
+    const prepared = await Promise.all(
+      entries.map(({ entry, definition, predecessor }) => {
+        const { supervisor } = entry;
+        const hooks = {
+          relist: () => within(this.#options.clock, entry.definition.timeout, supervisor.refresh()),
           onOffer: () => onOffer(entry),
-        });
+        };
+        return this.#pins.prepare(pinId(entry), pinMode(definition, agent), hooks, predecessor);
       }),
     );
+    return () => prepared.forEach((open) => open());
+  }
+
+  /** From the next call on, another configuration applies. Limits, approvals and saved results go on. */
+  reconfigure(given: Pick<BoardGuardOptions, "agent" | "known" | "session">): void {
+    this.#options = { ...this.#options, ...given };
+    this.#servers = guardsOf(this.#options);
+    this.#policy = policyOf(this.#options, this.#servers);
+    const earlier = this.#loaded;
+    if (earlier === undefined) return;
+    const base = given.session?.guard;
+    this.#loaded = earlier.renewed(this.#stageOptions(base && base.#loaded));
+    this.#loading = Promise.resolve(this.#loaded);
   }
 
   /**
@@ -162,12 +189,13 @@ export class BoardGuard {
     contents: readonly ListedContent[],
   ): Promise<Diagnostic[]> {
     await this.#pins.flush();
-    return this.#contentPins.check(pinId(entry), this.#pinMode(entry), listing, contents);
+    const mode = pinMode(entry.definition, this.#options.agent);
+    return this.#contentPins.check(pinId(entry), mode, listing, contents);
   }
 
   /** Whether nothing of the server may be read before its list was compared with the pins. */
   needsList(entry: ServerEntry): boolean {
-    return this.#pinMode(entry) === "block";
+    return pinMode(entry.definition, this.#options.agent) === "block";
   }
 
   /** Like `recheck`, for a request for a resource or prompt whose server has listed by now. */
@@ -269,8 +297,12 @@ export class BoardGuard {
 
   presenter(subject: ToolSubject): Present {
     let present: Present | undefined;
+    let madeBy: CallStages | undefined;
     return async (outcome) => {
-      present ??= (await this.#stages()).presenter(subject);
+      const stages = this.#loaded ?? (await this.#stages());
+      // A tool that somebody holds outlives a configuration.
+      if (present === undefined || stages !== madeBy) present = stages.presenter(subject);
+      madeBy = stages;
       return present(outcome);
     };
   }
@@ -278,12 +310,6 @@ export class BoardGuard {
   async close(): Promise<void> {
     await this.#pins.close();
     await (await this.#loading)?.close();
-  }
-
-  /** Nothing about a session's own servers is kept after it, so their tools cannot be pinned. */
-  #pinMode({ definition }: ServerEntry): PinMode {
-    if (definition.origin === "session") return "off";
-    return definition.guard?.pins ?? this.#options.agent.guard?.pins ?? "warn";
   }
 
   /** Tools of shared servers are pinned on the agent's board, once for all sessions. */
@@ -305,12 +331,15 @@ export class BoardGuard {
   /** Loads the stages with the first call: listing tools does not need them, and would start slower. */
   async #load(): Promise<CallStages> {
     const { session } = this.#options;
-    const [module, shared] = await Promise.all([
-      loadCallStages(),
-      session === undefined ? undefined : session.guard.#stages(),
-    ]);
+    const [module] = await Promise.all([loadCallStages(), session && session.guard.#stages()]);
     this.#options.learnSecrets();
-    this.#loaded = new module.CallStages({
+    // The configuration may have been replaced while this was loaded.
+    this.#loaded = new module.CallStages(this.#stageOptions(session && session.guard.#loaded));
+    return this.#loaded;
+  }
+
+  #stageOptions(shared: CallStages | undefined): CallStagesOptions {
+    return {
       ...this.#options,
       servers: this.#servers,
       first: [
@@ -321,11 +350,29 @@ export class BoardGuard {
             : this.#pinsOf(subject).stage(subject),
       ],
       shared,
-    });
-    return this.#loaded;
+    };
   }
 }
 
-function pinId({ name, pinKey }: ServerEntry): PinnedServer {
+function guardsOf({ agent, session }: BoardGuardOptions): ServerGuards {
+  return session?.servers ?? serverGuards(agent.servers);
+}
+
+function policyOf({ agent, options, known }: BoardGuardOptions, servers: ServerGuards): Policy {
+  return createPolicy({
+    rules: agent.guard?.rules ?? [],
+    servers,
+    known,
+    owner: options.owner ?? false,
+  });
+}
+
+/** Nothing about a session's own servers is kept after it, so their tools cannot be pinned. */
+export function pinMode({ origin, guard }: ServerDefinition, agent: AgentConfig): PinMode {
+  if (origin === "session") return "off";
+  return guard?.pins ?? agent.guard?.pins ?? "warn";
+}
+
+export function pinId({ name, pinKey }: ServerEntry): PinnedServer {
   return { server: name, key: pinKey };
 }

@@ -21,12 +21,12 @@ export interface BoardRootsOptions {
 }
 
 export class BoardRoots {
-  readonly #cwd: string;
-  readonly #workspace: readonly Root[];
+  #cwd: string;
+  #workspace: readonly Root[];
   readonly #given: boolean | readonly Root[] | undefined;
-  readonly #configured: RootsSetting | undefined;
+  #configured: RootsSetting | undefined;
   /** Each listener, with the roots that it listens to. */
-  readonly #listeners = new Map<() => void, RootsSource["list"]>();
+  readonly #listeners = new Map<() => void, Pick<ServerRoots, "list" | "resolve">>();
   #replaced: readonly Root[] | undefined;
 
   constructor({ given, configured, workspace, base }: BoardRootsOptions) {
@@ -47,29 +47,58 @@ export class BoardRoots {
     env: Environment,
   ): ServerRoots {
     const hasOwn = own === false || typeof own === "object";
-    const general = this.#given ?? this.#configured;
+    const settingNow = (): readonly Root[] | RootsSetting | undefined =>
+      own ?? this.#given ?? this.#configured;
     let expanded: readonly Root[] = [];
     const list = (): readonly Root[] | undefined => {
       if (!hasOwn && this.#replaced !== undefined) return this.#replaced;
-      const setting = own ?? general;
+      const setting = settingNow();
       if (setting === undefined || setting === false) return undefined;
       if (setting === true) return this.#workspace;
       return "directories" in setting ? expanded : setting;
     };
+    const resolveOwn = (): void => {
+      const setting = settingNow();
+      if (typeof setting !== "object" || !("directories" in setting)) return;
+      const path = own === undefined ? ["mcp", "roots"] : ["roots"];
+      const directories = resolveDirectories(setting, path, env, name);
+      expanded = directories.map((each) => asConfigured(each, this.#cwd, name));
+    };
     return {
       list,
-      resolve: () => {
-        const setting = own ?? general;
-        if (typeof setting !== "object" || !("directories" in setting)) return;
-        const path = own === undefined ? ["mcp", "roots"] : ["roots"];
-        const directories = resolveDirectories(setting, path, env, name);
-        expanded = directories.map((each) => asConfigured(each, this.#cwd, name));
-      },
+      resolve: resolveOwn,
       onChange: (listener) => {
-        this.#listeners.set(listener, list);
+        this.#listeners.set(listener, { list, resolve: resolveOwn });
         return () => this.#listeners.delete(listener);
       },
     };
+  }
+
+  /** Whether a server of that definition is told that there are roots, once `configured` applies. */
+  areTold({ roots: own }: Pick<ServerDefinition, "roots">, configured?: RootsSetting): boolean {
+    const hasOwn = own === false || typeof own === "object";
+    if (!hasOwn && this.#replaced !== undefined) return true;
+    return Boolean(own ?? this.#given ?? configured);
+  }
+
+  /** The configuration has been replaced. Tells the servers whose roots are others now. */
+  reconfigure({
+    configured,
+    workspace,
+  }: Pick<BoardRootsOptions, "configured" | "workspace">): void {
+    this.#change(() => {
+      const [cwd = process.cwd()] = workspace;
+      this.#cwd = cwd;
+      this.#workspace = workspace.map((each) => toRoot(each, cwd));
+      this.#configured = configured;
+      for (const { resolve: resolveAgain } of this.#listeners.values()) {
+        try {
+          resolveAgain();
+        } catch {
+          // A value is missing. The server's next start reports it.
+        }
+      }
+    });
   }
 
   /**
@@ -78,10 +107,16 @@ export class BoardRoots {
    */
   set(given: readonly string[]): void {
     const roots = given.map((each) => toRoot(each, this.#cwd));
-    const before = Array.from(this.#listeners, ([listener, list]) => {
+    this.#change(() => {
+      this.#replaced = roots;
+    });
+  }
+
+  #change(change: () => void): void {
+    const before = Array.from(this.#listeners, ([listener, { list }]) => {
       return { listener, list, had: JSON.stringify(list()) };
     });
-    this.#replaced = roots;
+    change();
     for (const { listener, list, had } of before) {
       if (JSON.stringify(list()) !== had) listener();
     }

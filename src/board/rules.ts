@@ -24,21 +24,23 @@ export interface BoardRulesOptions {
 }
 
 export class BoardRules {
-  readonly #options: BoardRulesOptions;
-  readonly #rules: UnmatchedRules;
+  #options: BoardRulesOptions;
+  #rules: UnmatchedRules;
   readonly #told = new Set<string>();
   #isOpen = false;
   /** Kept until tools change, since the status is asked for often. */
   #unmatched: UnmatchedRule[] | undefined;
 
   constructor(options: BoardRulesOptions) {
-    const { agent, known } = options;
     this.#options = options;
-    this.#rules = new UnmatchedRules({
-      rules: agent.guard?.rules ?? [],
-      servers: agent.servers,
-      known,
-    });
+    this.#rules = rulesOf(options);
+  }
+
+  /** Other rules apply from now on. Those that were logged are not logged again. */
+  reconfigure(given: Pick<BoardRulesOptions, "agent" | "known">): void {
+    this.#options = { ...this.#options, ...given };
+    this.#rules = rulesOf(this.#options);
+    this.changed();
   }
 
   unmatched(): UnmatchedRule[] {
@@ -91,6 +93,11 @@ export class BoardRules {
       });
     }
   }
+}
+
+function rulesOf({ agent, known }: BoardRulesOptions): UnmatchedRules {
+  const rules = agent.guard?.rules ?? [];
+  return new UnmatchedRules({ rules, servers: agent.servers, known });
 }
 
 function quoted(rule: string): string {

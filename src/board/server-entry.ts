@@ -10,6 +10,7 @@ import type { ServerDefinition } from "../model/server-definition.ts";
 import { isCallable } from "../model/server-state.ts";
 import type { ServerStatus } from "../model/server-status.ts";
 import { describeTarget } from "../secrets/hide.ts";
+import { canonicalJson } from "../util/canonical-json.ts";
 import type { Supervisor } from "../server/supervisor/supervisor.ts";
 import type { ServerSignIn } from "./sign-in.ts";
 
@@ -18,11 +19,26 @@ const MAX_CACHE_AGE_MS = 24 * 3_600_000;
 
 export type ServerEntryParts = Pick<
   ServerEntry,
-  "definition" | "supervisor" | "signIn" | "hash" | "pinKey" | "approvalKey"
+  "definition" | "cwd" | "supervisor" | "signIn" | "hash" | "pinKey" | "approvalKey"
 > & { cached: CachedTools | undefined };
 
+/** How a server is started and reached: another value of one of these takes a new start. */
+const STARTED_WITH = [
+  "enabled",
+  "target",
+  "authHeader",
+  "protocol",
+  "scope",
+  "maxMessageBytes",
+  "roots",
+  "sampling",
+] as const satisfies readonly (keyof ServerDefinition)[];
+
 export class ServerEntry {
+  /** Its own copy, which `reconfigure` changes: whatever works with it sees the new settings at once. */
   readonly definition: ServerDefinition;
+  /** Where it runs unless its definition says otherwise. */
+  readonly cwd: string;
   readonly supervisor: Supervisor;
   /** Only for a remote server. */
   readonly signIn: ServerSignIn | undefined;
@@ -39,6 +55,7 @@ export class ServerEntry {
 
   constructor({
     definition,
+    cwd,
     supervisor,
     signIn,
     hash,
@@ -47,6 +64,7 @@ export class ServerEntry {
     cached,
   }: ServerEntryParts) {
     this.definition = definition;
+    this.cwd = cwd;
     this.supervisor = supervisor;
     this.signIn = signIn;
     this.hash = hash;
@@ -55,6 +73,29 @@ export class ServerEntry {
     this.#knowledge = cached === undefined ? "none" : "cached";
     this.#cachedAt = cached?.savedAt;
     this.#identity = cached?.identity;
+  }
+
+  /** Whether a server of that definition is started and reached like this one. */
+  isStartedLike(definition: ServerDefinition, cwd: string): boolean {
+    const startOf = (of: ServerDefinition, directory: string): string =>
+      canonicalJson([
+        ...STARTED_WITH.map((key) => of[key] ?? null),
+        of.target.kind === "stdio" ? directory : null,
+      ]);
+    return startOf(this.definition, this.cwd) === startOf(definition, cwd);
+  }
+
+  /** How the server introduced itself last. */
+  get identity(): ServerIdentity | undefined {
+    return this.#identity;
+  }
+
+  /** Replaces the settings that take no new start: timeouts, limits, rules, names. */
+  reconfigure(definition: ServerDefinition): void {
+    // Settings that are no longer there must go too.
+    for (const key of Object.keys(this.definition)) Reflect.deleteProperty(this.definition, key);
+    Object.assign(this.definition, definition);
+    this.supervisor.settingsChanged();
   }
 
   get name(): string {

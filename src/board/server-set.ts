@@ -3,20 +3,31 @@
 
 import type { Catalog, CatalogChange, CatalogEntry } from "../catalog/catalog.ts";
 import type { CachedTools } from "../catalog/catalog-cache.ts";
+import type { Naming } from "../catalog/public-name.ts";
+import type { AgentConfig } from "../model/agent-config.ts";
+import type { ReloadReport } from "../model/board.ts";
 import type { BoardOptions } from "../model/board-options.ts";
 import type { ServerIdentity, ToolList } from "../model/connection.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { unknownServer } from "../model/errors.ts";
 import type { ToolsEvent } from "../model/events.ts";
 import type { ToolSubject } from "../model/guard.ts";
+import type { PinnedServer } from "../model/pin.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import type { ServerState } from "../model/server-state.ts";
 import type { LoggedMessage } from "../server/log/server-log.ts";
+import { canonicalJson } from "../util/canonical-json.ts";
 import { within } from "../util/clock.ts";
+import { type Deferred, deferred } from "../util/deferred.ts";
 import { Emitter } from "../util/emitter.ts";
-import { advertisedTo, createServer, type CreateServerContext } from "./create-server.ts";
+import {
+  advertisedTo,
+  createServer,
+  type CreateServerContext,
+  withDefaults,
+} from "./create-server.ts";
 import type { EarlierRuns, RememberedServer } from "./earlier-runs.ts";
-import type { BoardGuard } from "./guard.ts";
+import { type BoardGuard, type PinnedEntry, pinId, pinMode } from "./guard.ts";
 import type { ServerEntry } from "./server-entry.ts";
 
 const DISABLED: ServerState = { kind: "disabled" };
@@ -26,7 +37,7 @@ export interface ServerSetOptions extends Omit<
   "onState" | "onTools" | "onLog"
 > {
   catalog: Catalog;
-  guard: Pick<BoardGuard, "open" | "inspect" | "check" | "offer">;
+  guard: Pick<BoardGuard, "open" | "prepareToOpen" | "inspect" | "check" | "offer">;
   /** Only for an agent's set, and only with a state directory. */
   earlier?: EarlierRuns;
   /** For a session's set: the agent's. */
@@ -34,7 +45,9 @@ export interface ServerSetOptions extends Omit<
 }
 
 /** What a server has listed, without what must not reach anybody. */
-interface Listed extends Pick<ToolList, "tools" | "diagnostics"> {
+interface Listed extends Pick<ToolList, "tools" | "diagnostics" | "capabilities"> {
+  from: "server" | "cache";
+  instructions: string | undefined;
   /** What was found in the definitions. The guard has logged it. */
   found: Diagnostic[];
 }
@@ -44,12 +57,41 @@ export interface ServerSetEvents {
   tools: ToolsEvent & { server: string };
   state: { entry: ServerEntry; state: ServerState; previous: ServerState };
   log: LoggedMessage & { server: string };
+  /** A server of another definition takes the place of one of the same name. */
+  replaced: { before: ServerEntry; entry: ServerEntry };
   removed: ServerEntry;
+}
+
+/** What becomes of one server when the configuration is replaced. */
+type PlannedServer =
+  | { kind: "kept"; entry: ServerEntry; definition: ServerDefinition; isPinnedAnew: boolean }
+  | {
+      kind: "new";
+      entry: ServerEntry;
+      known: RememberedServer;
+      before: ServerEntry | undefined;
+      /** Resolves when nothing is left of the one before. */
+      gone: Deferred<void>;
+    };
+
+/** Another configuration of a set, read and compared. Nothing has changed yet. */
+export interface PreparedServers {
+  agent: AgentConfig;
+  planned: readonly PlannedServer[];
+  openPins: () => void;
+}
+
+/** What a new configuration has done to a set. Nothing has started yet. */
+export interface ReplacedServers extends ReloadReport {
+  /** Those to be started, with what they are started for. */
+  toStart: { entry: ServerEntry; onlyToList: boolean }[];
+  /** Kept servers of which other lists are offered, because their pins are used in another way. */
+  pinnedAnew: ServerEntry[];
 }
 
 export class ServerSet {
   readonly events: Emitter<ServerSetEvents>;
-  readonly #options: ServerSetOptions;
+  #options: ServerSetOptions;
   readonly #catalog: Catalog;
   readonly #base: ServerSet | undefined;
   readonly #own = new Map<string, ServerEntry>();
@@ -59,6 +101,8 @@ export class ServerSet {
   readonly #lastShared = new Map<string, { entry: ServerEntry; diagnostics: Diagnostic[] }>();
   /** What each server has listed, before the pins decide what of it is offered. */
   readonly #listed = new WeakMap<ServerEntry, Listed>();
+  /** The pins of servers that are gone: one that comes back under the name is compared with them. */
+  readonly #formerPins = new Map<string, PinnedServer>();
   #offBase: (() => void)[] = [];
   /** What `close` waits for in addition to the servers. None of these promises rejects. */
   readonly #background = new Set<Promise<void>>();
@@ -191,6 +235,176 @@ export class ServerSet {
     await ended;
   }
 
+  /**
+   * Compares another configuration with this one: a server that is started and reached as before is kept. Reads what is
+   * needed for the others. Nothing changes and nothing starts.
+   */
+  async prepare(
+    definitions: readonly ServerDefinition[],
+    cwd: string,
+    agent: AgentConfig,
+  ): Promise<PreparedServers> {
+    const { options, guard, secrets } = this.#options;
+    // Before anything is read or listed: a server may repeat the credentials of another.
+    secrets.learn(definitions);
+    const planned = await Promise.all(
+      definitions.map(async (configured): Promise<PlannedServer> => {
+        const definition = withDefaults(configured, options);
+        const before = this.#own.get(definition.name);
+        if (before !== undefined && this.#isKept(before, definition, cwd, agent)) {
+          const isPinnedAnew =
+            pinMode(before.definition, this.#options.agent) !== pinMode(definition, agent);
+          return { kind: "kept", entry: before, definition, isPinnedAnew };
+        }
+        const known = await this.#readEarlier(configured, cwd);
+        const gone = deferred();
+        const tools = known.tools ?? this.#toolsOfPredecessor(before, definition, agent);
+        const entry = this.#make(configured, cwd, { ...known, tools }, agent, gone.promise);
+        return { kind: "new", entry, known: { ...known, tools }, before, gone };
+      }),
+    );
+    const openPins = await guard.prepareToOpen(
+      planned.flatMap((each): PinnedEntry[] => {
+        const { entry } = each;
+        if (each.kind === "kept") {
+          return each.isPinnedAnew ? [{ entry, definition: each.definition }] : [];
+        }
+        const { before } = each;
+        const predecessor = before ? pinId(before) : this.#formerPins.get(entry.name);
+        return [{ entry, definition: entry.definition, predecessor }];
+      }),
+      agent,
+      this.#offerAgain,
+    );
+    return { agent, planned, openPins };
+  }
+
+  /**
+   * Replaces the configuration of its own servers, and the names of all tools. Servers that are gone or that others
+   * replace are stopped; new ones are on the board, and do not run yet.
+   */
+  replace(
+    { agent, planned, openPins }: PreparedServers,
+    naming: Naming,
+    reserved: Iterable<string>,
+  ): ReplacedServers {
+    const before = new Map(this.#own);
+    const isRunning = new Set(planned.filter((each) => each.kind === "new" && isUp(each.before)));
+    this.#options = { ...this.#options, agent };
+    this.#own.clear();
+    for (const { entry } of planned) this.#own.set(entry.name, entry);
+    openPins();
+    this.#catalog.rename(naming, reserved, () => {
+      this.#lastShared.clear();
+      for (const { name } of this.#base?.own() ?? []) this.#updateShared(name);
+      for (const each of planned) this.#putBack(each);
+    });
+    const removed = [...before.values()].filter(({ name }) => !this.#own.has(name));
+    for (const entry of removed) {
+      this.#formerPins.set(entry.name, pinId(entry));
+      const { state: previous } = entry.supervisor;
+      void this.#close(entry);
+      this.events.emit("state", { entry, state: { kind: "stopped" }, previous });
+    }
+    const names = (kind: "kept" | "changed" | "added"): string[] =>
+      planned.flatMap((each) => (kindOf(each) === kind ? [each.entry.name] : []));
+    return {
+      added: names("added"),
+      changed: names("changed"),
+      removed: removed.map(({ name }) => name),
+      unchanged: names("kept"),
+      toStart: planned.flatMap((each) => {
+        if (each.kind === "kept") return [];
+        const { entry, known } = each;
+        const { options, clock } = this.#options;
+        const reason = isRunning.has(each)
+          ? "eager"
+          : // Tools that are known only from a predecessor are not those of the new server.
+            (entry.startReason(options.start, clock.now()) ??
+            (known.tools && each.before && options.start !== "none" ? "to-be-known" : undefined));
+        if (reason === undefined || !entry.definition.enabled) return [];
+        return [{ entry, onlyToList: reason === "to-be-known" }];
+      }),
+      pinnedAnew: planned.flatMap((each) =>
+        each.kind === "kept" && each.isPinnedAnew ? [each.entry] : [],
+      ),
+    };
+  }
+
+  /** Resolves when each is ready or has failed, or `wait` milliseconds have passed. Default: its own `timeout`. */
+  async startAll(toStart: ReplacedServers["toStart"], wait: number | undefined): Promise<void> {
+    const { clock } = this.#options;
+    await Promise.all(
+      toStart.map(({ entry: { supervisor }, onlyToList }) =>
+        wait === undefined
+          ? supervisor.attempt(onlyToList)
+          : within(clock, wait, supervisor.start(onlyToList)),
+      ),
+    );
+  }
+
+  #isKept(
+    before: ServerEntry,
+    definition: ServerDefinition,
+    cwd: string,
+    agent: AgentConfig,
+  ): boolean {
+    const { agent: last, roots } = this.#options;
+    const isReachedAlike =
+      definition.target.kind === "stdio" ||
+      canonicalJson([agent.networkAllow ?? [], agent.networkProxy ?? null]) ===
+        canonicalJson([last.networkAllow ?? [], last.networkProxy ?? null]);
+    const isTrustedAlike =
+      definition.origin === "session" ||
+      (agent.untrusted === undefined) === (last.untrusted === undefined);
+    return (
+      before.isStartedLike(definition, cwd) &&
+      isReachedAlike &&
+      isTrustedAlike &&
+      // A server hears only when it is started whether there are roots.
+      roots.areTold(before.definition, last.roots) === roots.areTold(definition, agent.roots)
+    );
+  }
+
+  /**
+   * Until the new server has listed its tools, it has those of its predecessor, as after a restart: otherwise they would
+   * leave the list for a moment.
+   */
+  #toolsOfPredecessor(
+    before: ServerEntry | undefined,
+    definition: ServerDefinition,
+    agent: AgentConfig,
+  ): CachedTools | undefined {
+    const listed = before && this.#listed.get(before);
+    const identity = before?.identity;
+    if (listed === undefined || identity === undefined) return undefined;
+    if (!definition.enabled || agent.untrusted !== undefined) return undefined;
+    const { tools, capabilities, found } = listed;
+    return { tools, capabilities, found, identity, savedAt: this.#options.clock.now() };
+  }
+
+  #putBack(each: PlannedServer): void {
+    const { entry } = each;
+    if (each.kind === "kept") {
+      entry.reconfigure(each.definition);
+      this.#catalog.add(entry.definition);
+      const listed = this.#listed.get(entry);
+      if (each.isPinnedAnew && listed !== undefined) {
+        const { instructions, from } = listed;
+        this.#options.guard.check(entry.name, listed, instructions, from);
+      }
+      return this.#offer(entry);
+    }
+    this.#catalog.add(entry.definition);
+    this.#addCachedTools(entry, each.known.tools);
+    const { before, gone } = each;
+    if (before === undefined) return gone.resolve();
+    const { state: previous } = before.supervisor;
+    this.events.emit("replaced", { before, entry });
+    void this.#close(before).finally(() => gone.resolve());
+    this.events.emit("state", { entry, state: entry.supervisor.state, previous });
+  }
+
   /** Removes a shared server from this board until it is released. It keeps running for others. */
   withhold(name: string): void {
     const entry = this.#shared(name);
@@ -256,9 +470,24 @@ export class ServerSet {
   }
 
   #create(definition: ServerDefinition, cwd: string, known: RememberedServer = {}): ServerEntry {
+    const entry = this.#make(definition, cwd, known, this.#options.agent);
+    // A server that replaces another keeps its place: prompt caches depend on the order of tools.
+    this.#own.set(definition.name, entry);
+    this.#catalog.add(definition);
+    return entry;
+  }
+
+  #make(
+    definition: ServerDefinition,
+    cwd: string,
+    known: RememberedServer,
+    agent: AgentConfig,
+    after?: Promise<void>,
+  ): ServerEntry {
     const { earlier } = this.#options;
-    const entry = createServer(definition, cwd, known, {
+    const context: CreateServerContext = {
       ...this.#options,
+      agent,
       onState: (state, previous) => {
         if (earlier !== undefined && previous.kind === "starting") {
           this.inBackground(earlier.saveStart(definition, cwd, state));
@@ -270,10 +499,8 @@ export class ServerSet {
       onLog: (message) => {
         if (this.isOwn(entry)) this.events.emit("log", { server: entry.name, ...message });
       },
-    });
-    // A server that replaces another keeps its place: prompt caches depend on the order of tools.
-    this.#own.set(definition.name, entry);
-    this.#catalog.add(definition);
+    };
+    const entry = createServer(definition, cwd, known, context, after);
     return entry;
   }
 
@@ -285,8 +512,18 @@ export class ServerSet {
     const { tools, found } = cached.found
       ? { tools: cached.tools, found: cached.found }
       : guard.inspect(entry.name, cached.tools, []);
-    guard.check(entry.name, { ...cached, tools }, cached.identity.instructions, "cache");
-    this.#listed.set(entry, { tools, diagnostics: [], found });
+    const { capabilities, identity } = cached;
+    const { instructions } = identity;
+    guard.check(entry.name, { ...cached, tools }, instructions, "cache");
+    const listed: Listed = {
+      tools,
+      capabilities,
+      diagnostics: [],
+      found,
+      instructions,
+      from: "cache",
+    };
+    this.#listed.set(entry, listed);
     this.#offer(entry);
   }
 
@@ -297,8 +534,9 @@ export class ServerSet {
     if (!this.isOwn(entry)) return;
     const { tools, found } = guard.inspect(name, list.tools, this.#listed.get(entry)?.found ?? []);
     // Comes before the catalog has the tools, so that nobody can call a changed tool before it is checked.
-    guard.check(name, { ...list, tools }, identity.instructions);
-    this.#listed.set(entry, { tools, diagnostics: list.diagnostics, found });
+    const { instructions } = identity;
+    guard.check(name, { ...list, tools }, instructions);
+    this.#listed.set(entry, { ...list, tools, found, instructions, from: "server" });
     entry.toolsListed(identity);
     const { capabilities } = list;
     if (earlier !== undefined) {
@@ -360,7 +598,10 @@ export class ServerSet {
     const isSame = entry !== undefined && this.#lastShared.get(name)?.entry === entry;
     const removed = isSame ? [] : this.#catalog.remove(name);
     if (removed.length > 0) this.#emitTools(name, { removed });
-    if (entry === undefined) return;
+    if (entry === undefined) {
+      this.#lastShared.delete(name);
+      return;
+    }
     this.#catalog.add(entry.definition);
     const tools = this.#base?.toolsOf(name).map(({ tool }) => tool) ?? [];
     const change = this.#catalog.set(name, tools);
@@ -380,6 +621,16 @@ export class ServerSet {
   #names(): string[] {
     return [...this.shared().map(({ name }) => name), ...this.#own.keys()];
   }
+}
+
+function kindOf({ kind, ...planned }: PlannedServer): "kept" | "changed" | "added" {
+  if (kind === "kept") return "kept";
+  return "before" in planned && planned.before !== undefined ? "changed" : "added";
+}
+
+/** Whether it runs, or would without somebody's doing. */
+function isUp(entry: ServerEntry | undefined): boolean {
+  return ["starting", "ready", "backoff"].includes(entry?.supervisor.state.kind ?? "");
 }
 
 function isShareable({ definition }: ServerEntry): boolean {

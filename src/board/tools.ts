@@ -53,18 +53,34 @@ export interface BoardToolsOptions {
 }
 
 export class BoardTools {
-  readonly #options: BoardToolsOptions;
+  #options: BoardToolsOptions;
   readonly #native = new Map<string, BoardTool>();
-  readonly #ofServers = new WeakMap<CatalogEntry, BoardTool>();
+  #ofServers = new WeakMap<CatalogEntry, BoardTool>();
   /** Public names of tools that are not listed. Changes of these are not reported. */
   readonly #hidden = new Set<string>();
   /** Names of the board's own tools that come and go and were listed last time. */
   #offered: readonly string[] = [];
-  #forApps: ReadonlyMap<string, Tool> = new Map();
+  #forApps: ReadonlyMap<string, string> = new Map();
 
   constructor(options: BoardToolsOptions) {
     this.#options = options;
     for (const tool of options.native.values()) this.#native.set(tool.name, this.#makeNative(tool));
+  }
+
+  /**
+   * The guard or the names have changed, so every tool is made anew. Returns how the list differs from before. What was
+   * made before still answers the calls that it has begun.
+   */
+  renew(native: ReadonlyMap<string, OwnTool>, change: () => void): ToolsEvent | undefined {
+    const before = described(this.list());
+    change();
+    this.#options = { ...this.#options, native };
+    this.#ofServers = new WeakMap();
+    this.#native.clear();
+    for (const tool of native.values()) this.#native.set(tool.name, this.#makeNative(tool));
+    this.#hidden.clear();
+    for (const { isListed, tool } of this.all()) if (!isListed) this.#hidden.add(tool.name);
+    return changeOf(before, described(this.list()));
   }
 
   /** `all` includes tools that servers keep for their own apps. */
@@ -132,17 +148,8 @@ export class BoardTools {
   appChange(): ToolsEvent | undefined {
     const before = this.#forApps;
     const now = this.all().filter((each) => each.isForApp);
-    this.#forApps = new Map(now.map(({ tool }) => [tool.name, tool]));
-    const names = [...this.#forApps.keys()];
-    const change: ToolsEvent = {
-      added: names.filter((name) => !before.has(name)),
-      removed: [...before.keys()].filter((name) => !this.#forApps.has(name)),
-      changed: names.filter((name) => {
-        const known = before.get(name);
-        return known !== undefined && known !== this.#forApps.get(name);
-      }),
-    };
-    return Object.values(change).some(({ length }) => length > 0) ? change : undefined;
+    this.#forApps = described(now.map(({ tool }) => tool));
+    return changeOf(before, this.#forApps);
   }
 
   #at(entry: CatalogEntry): BoardTool {
@@ -243,6 +250,24 @@ export class BoardTools {
       isForApp: false,
     };
   }
+}
+
+/** Each tool as a text: two that differ for anybody differ here. */
+function described(tools: readonly Tool[]): ReadonlyMap<string, string> {
+  return new Map(tools.map((tool) => [tool.name, JSON.stringify(tool)]));
+}
+
+function changeOf(
+  before: ReadonlyMap<string, string>,
+  now: ReadonlyMap<string, string>,
+): ToolsEvent | undefined {
+  const names = [...now.keys()];
+  const change: ToolsEvent = {
+    added: names.filter((name) => !before.has(name)),
+    removed: [...before.keys()].filter((name) => !now.has(name)),
+    changed: names.filter((name) => before.has(name) && before.get(name) !== now.get(name)),
+  };
+  return Object.values(change).some(({ length }) => length > 0) ? change : undefined;
 }
 
 /** For a tool that needs a task. */

@@ -25,17 +25,32 @@ export interface CatalogChange extends ToolsEvent {
 }
 
 export class Catalog {
-  readonly #naming: Naming;
+  #naming: Naming;
   /** Names of native tools. */
-  readonly #reserved: ReadonlySet<string>;
+  #reserved: ReadonlySet<string>;
   /** In the order in which servers were added. */
   readonly #servers = new Map<string, { prefix: string; entries: CatalogEntry[] }>();
   readonly #byPublicName = new Map<string, CatalogEntry>();
   readonly #byCanonicalName = new Map<string, CatalogEntry>();
+  /** Those of before, while everything gets its name anew. */
+  #retired = new Map<string, CatalogEntry>();
 
   constructor(naming: Naming, reserved: Iterable<string> = []) {
     this.#naming = naming;
     this.#reserved = new Set(reserved);
+  }
+
+  /**
+   * Other names apply from now on. `refill` adds the servers again, with their tools; the others are gone. A tool that
+   * is the same, and has the same name, keeps its entry.
+   */
+  rename(naming: Naming, reserved: Iterable<string>, refill: () => void): void {
+    this.#naming = naming;
+    this.#reserved = new Set(reserved);
+    this.#retired = new Map(this.#byCanonicalName);
+    for (const held of [this.#servers, this.#byPublicName, this.#byCanonicalName]) held.clear();
+    refill();
+    this.#retired.clear();
   }
 
   /** Finds a tool by its public name or its canonical name `server/tool`. */
@@ -101,7 +116,9 @@ export class Catalog {
     if (known === undefined) {
       const name = this.#publicName(server, prefix, tool.name);
       const full = fullName(this.#naming.template, prefix, tool.name);
-      return { publicName: name, ...(full !== name && { fullName: full }), server, tool };
+      const entry = { publicName: name, ...(full !== name && { fullName: full }), server, tool };
+      const retired = this.#retired.get(`${server}/${tool.name}`);
+      return retired && JSON.stringify(retired) === JSON.stringify(entry) ? retired : entry;
     }
     if (JSON.stringify(known.tool) === JSON.stringify(tool)) return known;
     return { ...known, tool };

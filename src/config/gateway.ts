@@ -33,10 +33,10 @@ export interface GatewayConfig {
 /** Rejects with CONFIG_INVALID, listing what is wrong with the file. */
 export async function loadGateway(
   path: string,
-  { cwd = process.cwd(), homedir = systemHome() }: LoadConfigOptions = {},
+  { cwd = process.cwd(), homedir = systemHome(), text }: LoadConfigOptions = {},
 ): Promise<GatewayConfig> {
   const file = resolve(cwd, path);
-  const document = await readDocument(file);
+  const document = await readDocument(file, text);
   const { root, list, issues } = readAgents(document.value);
   throwIfAny([...document.issues, ...issues], { file, locate: document.locate });
   const toPath = (given: string): string => resolve(dirname(file), expandHome(given, homedir));

@@ -34,6 +34,8 @@ export interface LoadConfigOptions {
   /** What a relative path is relative to; by default the process's working directory. */
   cwd?: string;
   homedir?: string;
+  /** The text of the file, if you have read it already. */
+  text?: string;
 }
 
 /**
@@ -43,10 +45,10 @@ export interface LoadConfigOptions {
 export async function loadConfig(
   path: string,
   agentId: string = DEFAULT_AGENT,
-  { cwd = process.cwd(), homedir = systemHome() }: LoadConfigOptions = {},
+  { cwd = process.cwd(), homedir = systemHome(), text }: LoadConfigOptions = {},
 ): Promise<AgentConfig> {
   const file = resolve(cwd, path);
-  const document = await readDocument(file);
+  const document = await readDocument(file, text);
   const layers = readAgents(document.value);
   const agent = layers.list.find(({ id }) => id === agentId);
   const isKnown = agent !== undefined || agentId === DEFAULT_AGENT;

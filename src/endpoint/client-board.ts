@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { openBoard } from "../board.ts";
 import { declineUnattributed } from "../board/decline-unattributed.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
-import type { Board } from "../model/board.ts";
+import type { Board, ReloadReport } from "../model/board.ts";
 import type { BoardOptions } from "../model/board-options.ts";
 import type { Logger } from "../model/logger.ts";
 import type { RootsSetting } from "../model/roots.ts";
@@ -13,15 +13,17 @@ import type { BoardState } from "../model/shared-state.ts";
 import type { EndpointOptions } from "./context.ts";
 
 /** An agent's board, what its clients are told about it, and what it takes to open sessions on it. */
-export interface ClientBoard extends Pick<EndpointOptions, "about" | "keepsApps"> {
+export interface ClientBoard extends Required<Pick<EndpointOptions, "about" | "keepsApps">> {
   /** Opened with `onlyInSessions`, for an owner. */
   board: Board;
   /** The working directory of the servers of a session. */
-  workspace: string;
+  readonly workspace: string;
   /** Whether servers of `scope: "session"` are configured. */
-  hasSessionServers: boolean;
+  readonly hasSessionServers: boolean;
   /** What the configuration says about roots. */
-  roots?: RootsSetting;
+  readonly roots: RootsSetting | undefined;
+  /** `reload` of the board, with the configuration as it is for clients. */
+  reload(agent: AgentConfig): Promise<ReloadReport>;
 }
 
 export interface ClientBoardOptions extends Pick<
@@ -43,49 +45,66 @@ const TOOL_TIMEOUT = 600_000;
 const TOOL_NAME_LENGTH = 48;
 
 export async function openClientBoard(
-  agent: AgentConfig,
+  opened: AgentConfig,
   given: ClientBoardOptions,
 ): Promise<ClientBoard> {
   const { env, clock, logger, stateDir, state, serverLogLevel, cwd } = given;
   const { start = "eager", open = openBoard } = given;
-  const { servers, toolNames, hasToolNames, workspace = cwd, roots } = agent;
-  const names = hasToolNames ? toolNames : "{server}__{tool}";
-  const board = await open(
-    {
-      ...agent,
-      toolNames: names,
-      toolNameLength: TOOL_NAME_LENGTH,
-      // Clients are answered at once; their first list waits for the servers.
-      startupWait: 0,
-    },
-    {
-      start,
-      env,
-      clock,
-      logger,
-      stateDir,
-      state,
-      serverLogLevel,
-      workspaceDir: workspace,
-      onlyInSessions: true,
-      // Whoever started the client, or has the gateway's own token. Other callers get a board on top of this one.
-      owner: true,
-      defaultToolTimeout: TOOL_TIMEOUT,
-      showsApps: true,
-      // Questions caused by a client's calls go to that client instead.
-      ...declineUnattributed(logger),
-    },
-  );
-  const empty = whyEmpty(agent, stateDir);
+  let agent = forClients(opened, cwd);
+  let empty = whyEmpty(agent, stateDir);
+  const board = await open(agent, {
+    start,
+    env,
+    clock,
+    logger,
+    stateDir,
+    state,
+    serverLogLevel,
+    onlyInSessions: true,
+    // Whoever started the client, or has the gateway's own token. Other callers get a board on top of this one.
+    owner: true,
+    defaultToolTimeout: TOOL_TIMEOUT,
+    showsApps: true,
+    // Questions caused by a client's calls go to that client instead.
+    ...declineUnattributed(logger),
+  });
   if (empty !== undefined) logger.warn(empty);
   return {
     board,
-    workspace,
-    hasSessionServers: servers.some(({ scope, enabled }) => scope === "session" && enabled),
-    roots,
+    get workspace() {
+      return agent.workspace ?? cwd;
+    },
+    get hasSessionServers() {
+      return agent.servers.some(({ scope, enabled }) => scope === "session" && enabled);
+    },
+    get roots() {
+      return agent.roots;
+    },
     // A client cannot see why a board is empty.
-    ...(empty !== undefined && { about: `${empty} Tell the user.` }),
-    ...(names === "{tool}" && servers.length === 1 && { keepsApps: true }),
+    about: () => (empty === undefined ? undefined : `${empty} Tell the user.`),
+    keepsApps: () => agent.toolNames === "{tool}" && agent.servers.length === 1,
+    async reload(next) {
+      const nextAgent = forClients(next, cwd);
+      const report = await board.reload(nextAgent);
+      const before = empty;
+      agent = nextAgent;
+      empty = whyEmpty(agent, stateDir);
+      if (empty !== undefined && empty !== before) logger.warn(empty);
+      return report;
+    },
+  };
+}
+
+/** The names that clients can use, and a workspace in any case. */
+function forClients(agent: AgentConfig, cwd: string): AgentConfig {
+  const { toolNames, hasToolNames, workspace = cwd } = agent;
+  return {
+    ...agent,
+    workspace,
+    toolNames: hasToolNames ? toolNames : "{server}__{tool}",
+    toolNameLength: TOOL_NAME_LENGTH,
+    // Clients are answered at once; their first list waits for the servers.
+    startupWait: 0,
   };
 }
 
@@ -93,7 +112,7 @@ export async function openClientBoard(
 function whyEmpty(agent: AgentConfig, stateDir: string): string | undefined {
   const { untrusted, file, servers, nativeModules = [] } = agent;
   if (untrusted !== undefined) {
-    return `Plugboard offers no tools, because ${untrusted.remedy}. Then restart Plugboard.`;
+    return `Plugboard offers no tools, because ${untrusted.remedy}.`;
   }
   if (nativeModules.length > 0 || servers.some(({ enabled }) => enabled)) return undefined;
   const where = file ?? join(stateDir, "plugboard.json");
@@ -107,5 +126,7 @@ function whyEmpty(agent: AgentConfig, stateDir: string): string | undefined {
     servers.length > 0
       ? 'To use one, remove its "enabled": false'
       : `To add servers, list them in agents.defaults.mcp.servers of ${where}`;
-  return `Plugboard offers no tools, because ${why}. ${remedy}, then restart Plugboard.`;
+  // A file that was there when it started is watched.
+  const then = file === undefined ? ", then restart Plugboard." : ".";
+  return `Plugboard offers no tools, because ${why}. ${remedy}${then}`;
 }

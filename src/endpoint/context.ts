@@ -36,9 +36,9 @@ export interface EndpointOptions {
    */
   mayLogForOthers?: (server: string) => boolean;
   /** What clients are told about the board as a whole, before what its servers say. */
-  about?: string;
+  about?: () => string | undefined;
   /** Leaves the URIs of apps as they are, because there is only one server. */
-  keepsApps?: boolean;
+  keepsApps?: () => boolean;
   /** Makes a span of each call. */
   spans?: Spans;
 }

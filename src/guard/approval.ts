@@ -27,6 +27,21 @@ export interface ApprovalSettings {
   ask: AskApproval | undefined;
   /** Remembers for which definitions of a tool the answer was "always". */
   store: Pick<GivenApprovals, "has" | "add" | "keeps">;
+  /** Default: nobody is being asked anything yet. */
+  turns?: ApprovalTurns;
+}
+
+/** Whoever is asked gets one question at a time, and does not wait for the answers of others. */
+export class ApprovalTurns {
+  readonly #nobody = new Semaphore(1);
+  readonly #turns = new WeakMap<AskApproval, Semaphore>();
+
+  of(ask: AskApproval | undefined): Semaphore {
+    if (ask === undefined) return this.#nobody;
+    const turn = this.#turns.get(ask) ?? new Semaphore(1);
+    this.#turns.set(ask, turn);
+    return turn;
+  }
 }
 
 /** How the call was approved, for the call's decision. */
@@ -34,17 +49,7 @@ type Consent = "once" | "always";
 
 export function approvalStage(settings: ApprovalSettings): StageFor {
   const { servers, agentMode = "never", least = "never", store } = settings;
-  const { redact = (value) => value } = settings;
-  const nobody = new Semaphore(1);
-  const turns = new WeakMap<AskApproval, Semaphore>();
-
-  /** Whoever is asked gets one question at a time, and does not wait for the answers of others. */
-  function turnOf(ask: AskApproval | undefined): Semaphore {
-    if (ask === undefined) return nobody;
-    const turn = turns.get(ask) ?? new Semaphore(1);
-    turns.set(ask, turn);
-    return turn;
-  }
+  const { redact = (value) => value, turns = new ApprovalTurns() } = settings;
 
   async function answerTo(
     request: ApprovalRequest,
@@ -71,7 +76,7 @@ export function approvalStage(settings: ApprovalSettings): StageFor {
   async function consentTo(request: ApprovalRequest, call: GuardedCall): Promise<Consent> {
     if (await store.has(call.subject, call.approvalsOf)) return "always";
     const ask = call.onApproval ?? settings.ask;
-    const turn = turnOf(ask);
+    const turn = turns.of(ask);
     await turn.acquire(call.signal);
     // The turn ends with the answer, even if the call was cancelled meanwhile: the question is still on the
     // screen, and a second one must not cover it.

@@ -9,15 +9,20 @@ import { toolName } from "../model/tool-pattern.ts";
 import { countedAs, exceptionCountedAs, type ServerGuards } from "./server-guards.ts";
 import { LIMIT_STRICTNESS } from "./strictest.ts";
 
-export function concurrencyStage(servers: ServerGuards): StageFor {
-  /** Kept by name, so that a tool whose definition changes does not get additional permits. */
-  const semaphores = new Map<string, Semaphore>();
+/** By name, so that a tool whose definition changes does not get additional permits. */
+export type Permits = Map<string, Semaphore>;
 
+/** `semaphores` are those of an earlier configuration: the calls that have their permits go on. */
+export function concurrencyStage(
+  servers: ServerGuards,
+  semaphores: Permits = new Map<string, Semaphore>(),
+): StageFor {
   function limit(subject: ToolSubject, name: string, permits: number | undefined): Semaphore[] {
     if (permits === undefined) return [];
     const key = countedAs(subject, name);
     const known = semaphores.get(key) ?? new Semaphore(permits);
     semaphores.set(key, known);
+    known.resize(permits);
     return [known];
   }
 
@@ -51,12 +56,25 @@ function withPermit(permits: Semaphore): Stage {
 
 /** A number of permits, granted in the order in which they were asked for. */
 export class Semaphore {
+  #permits: number;
+  /** Below 0 while more permits are in use than there are by now. */
   #free: number;
   /** A set keeps its order, and a call that gives up waiting is removed in constant time. */
   readonly #waiting = new Set<{ grant: () => void }>();
 
   constructor(permits: number) {
+    this.#permits = permits;
     this.#free = permits;
+  }
+
+  /** Permits that are in use stay valid. */
+  resize(permits: number): void {
+    this.#free += permits - this.#permits;
+    this.#permits = permits;
+    while (this.#free > 0 && this.#waiting.size > 0) {
+      this.#free -= 1;
+      this.#grantNext();
+    }
   }
 
   /**
@@ -87,10 +105,14 @@ export class Semaphore {
 
   /** Passes the permit on to the next in line. */
   release(): void {
-    if (this.#waiting.size === 0) {
+    if (this.#waiting.size === 0 || this.#free < 0) {
       this.#free += 1;
       return;
     }
+    this.#grantNext();
+  }
+
+  #grantNext(): void {
     const [next] = this.#waiting;
     if (next === undefined) return;
     this.#waiting.delete(next);

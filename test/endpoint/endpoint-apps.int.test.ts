@@ -133,7 +133,7 @@ it("a change of an app reaches those who subscribed, under the URI that they use
 
 it("the URIs of apps stay where the gateway stands for one server", async () => {
   const board = await open({ one: fixture("apps") }, { showsApps: true });
-  const { url } = await serve(board, { keepsApps: true });
+  const { url } = await serve(board, { keepsApps: () => true });
   const client = await connectLegacy(url, APPS);
   const { tools } = await client.listTools();
   expect(tools[0]?._meta).toMatchObject({ ui: { resourceUri: URI }, "ui/resourceUri": URI });

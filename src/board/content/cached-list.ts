@@ -9,7 +9,7 @@ import type { Clock } from "../../util/clock.ts";
 
 export interface CachedListOptions<List> {
   clock: Clock;
-  refreshMs: number;
+  refreshMs: () => number;
   ask: (content: ServerContent) => Promise<List>;
   /** The server to ask; undefined while it is down. */
   content: () => ServerContent | undefined;
@@ -42,7 +42,7 @@ export class CachedList<List> {
     const { clock, refreshMs, content } = this.#options;
     const age = clock.monotonic() - this.#askedAt;
     const from = content();
-    if (from === undefined || (this.#list !== undefined && age < refreshMs)) return this.#list;
+    if (from === undefined || (this.#list !== undefined && age < refreshMs())) return this.#list;
     this.#asking ??= this.#ask(from).finally(() => {
       this.#asking = undefined;
     });

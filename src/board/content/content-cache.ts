@@ -47,14 +47,12 @@ export class ContentCache {
   readonly entry: ServerEntry;
   readonly resources: CachedList<ResourceList>;
   readonly prompts: CachedList<PromptList>;
-  /** Milliseconds after which a resource in a prompt is read again. */
-  readonly refreshMs: number;
   readonly #options: ContentCacheOptions;
   readonly #logger: Logger;
   readonly #subscribers = new Map<string, Set<Subscriber>>();
   readonly #updated = new Set<string>();
   readonly #warnings = new Map<string, Diagnostic>();
-  readonly #filter: ResourceFilter;
+  #filter: ResourceFilter;
   /** Entries of the filter that matched nothing in the last list. */
   #unmatched: Diagnostic[] = [];
   #gathering: Timer | undefined;
@@ -68,8 +66,7 @@ export class ContentCache {
     this.entry = entry;
     const server = entry.name;
     this.#logger = loggerFor(server, options.logger);
-    this.refreshMs = entry.definition.resources?.refreshMs ?? REFRESH_MS;
-    this.#filter = new ResourceFilter(entry.definition.resources?.filter ?? []);
+    this.#filter = filterOf(entry);
     const shared = {
       clock,
       onListed,
@@ -79,7 +76,7 @@ export class ContentCache {
     };
     this.resources = new CachedList<ResourceList>({
       ...shared,
-      refreshMs: this.refreshMs,
+      refreshMs: () => this.refreshMs,
       ask: async (content) => {
         const list = await content.listResources();
         this.#checkFilter(list);
@@ -102,7 +99,7 @@ export class ContentCache {
     });
     this.prompts = new CachedList<PromptList>({
       ...shared,
-      refreshMs: REFRESH_MS,
+      refreshMs: () => REFRESH_MS,
       ask: async (content) => {
         const list = await content.listPrompts();
         const contents = list.prompts.map(({ name, title, description, arguments: args = [] }) => {
@@ -113,6 +110,21 @@ export class ContentCache {
       },
       onChange: () => onPrompts({ server }),
     });
+  }
+
+  /** Milliseconds after which a resource in a prompt is read again. */
+  get refreshMs(): number {
+    return this.entry.definition.resources?.refreshMs ?? REFRESH_MS;
+  }
+
+  /** Call this when the settings of the definition have changed. `isPinnedAnew`: so has how its pins are used. */
+  settingsChanged(isPinnedAnew: boolean): void {
+    this.#filter = filterOf(this.entry);
+    const { known } = this.resources;
+    if (known !== undefined) this.#checkFilter(known);
+    if (!isPinnedAnew) return;
+    if (known !== undefined) this.resources.changed();
+    if (this.prompts.known !== undefined) this.prompts.changed();
   }
 
   /** The server as it is listed with each of its resources and prompts. */
@@ -167,6 +179,12 @@ export class ContentCache {
       // The resource may have changed while there was no connection.
       this.#update(uri);
     }
+  }
+
+  /** Its server takes the place of another: who had subscribed there hears of this one's resources. */
+  takeOver(predecessor: ContentCache): void {
+    for (const [uri, subscribers] of predecessor.#subscribers)
+      this.#subscribers.set(uri, subscribers);
   }
 
   /** Changes with every update of the resource. */
@@ -268,6 +286,10 @@ export class ContentCache {
       this.#options.onResources({ server, change: "updated", uris });
     });
   }
+}
+
+function filterOf({ definition }: ServerEntry): ResourceFilter {
+  return new ResourceFilter(definition.resources?.filter ?? []);
 }
 
 /** To say that an argument is not required is to say nothing: pins have always left it out. */

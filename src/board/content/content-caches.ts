@@ -49,6 +49,10 @@ export class ContentCaches {
       const content = servers.isOwn(entry) ? entry.supervisor.live?.content : undefined;
       if (state.kind === "ready" && content !== undefined) this.#at(entry).connected(content);
     });
+    servers.events.on("replaced", ({ before, entry }) => {
+      const cache = this.#caches.get(before);
+      if (cache !== undefined) this.#at(entry).takeOver(cache);
+    });
     servers.events.on("removed", (entry) => {
       this.#caches.get(entry)?.close();
       this.#caches.delete(entry);
@@ -133,6 +137,11 @@ export class ContentCaches {
   isListed(server: string, kind: ContentKind): boolean {
     const from = this.all().find(({ entry }) => entry.name === server);
     return (kind === "resource" ? from?.resources : from?.prompts)?.known !== undefined;
+  }
+
+  /** Call this when the settings of an own server have changed. */
+  settingsChanged(entry: ServerEntry, isPinnedAnew: boolean): void {
+    this.#caches.get(entry)?.settingsChanged(isPinnedAnew);
   }
 
   diagnostics(entry: ServerEntry): Diagnostic[] {

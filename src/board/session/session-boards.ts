@@ -2,13 +2,16 @@
 
 import { PlugboardError } from "../../model/errors.ts";
 import type { SessionBoard } from "../../model/board.ts";
-import type { SessionOptions } from "../../model/board-options.ts";
+import type { AgentConfig } from "../../model/agent-config.ts";
+import type { BoardOptions, SessionOptions } from "../../model/board-options.ts";
 import type { BoardCore } from "../core.ts";
-import type { LiveSession } from "./session.ts";
+import type { LiveSession, PreparedSession } from "./session.ts";
 
 export class SessionBoards {
   readonly #base: BoardCore;
   readonly #open = new Set<LiveSession>();
+  /** Those of them that have opened. */
+  readonly #ready = new Set<LiveSession>();
   #isClosed = false;
 
   constructor(base: BoardCore) {
@@ -24,11 +27,37 @@ export class SessionBoards {
     // Loaded with the first session: boards without sessions start faster.
     const { openSession } = await import("./session.ts");
     if (this.#isClosed) throw isClosed();
-    const session = openSession(options, this.#base, () => this.#open.delete(session));
+    const session = openSession(options, this.#base, () => {
+      this.#open.delete(session);
+      this.#ready.delete(session);
+    });
     this.#open.add(session);
     await session.open();
+    // The configuration may have been replaced meanwhile, even more than once.
+    while (!session.isUpToDate && !this.#isClosed) await session.catchUp();
     if (this.#isClosed) throw isClosed();
+    this.#ready.add(session);
     return session;
+  }
+
+  /** Reads what another configuration of the agent means for the sessions that are open. */
+  async prepare(
+    agent: AgentConfig,
+    native: NonNullable<BoardOptions["native"]>,
+  ): Promise<PreparedSession[]> {
+    const prepared = await Promise.allSettled(
+      [...this.#ready].map((session) => session.prepare(agent, native)),
+    );
+    const sessions = prepared.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+    const failed = prepared.find((each) => each.status === "rejected");
+    if (failed === undefined) return sessions;
+    for (const session of sessions) session.release();
+    throw failed.reason;
+  }
+
+  /** Sessions that have opened while a configuration was prepared follow it too. */
+  async catchUp(): Promise<void> {
+    await Promise.all([...this.#ready].map((session) => session.catchUp()));
   }
 
   async close(): Promise<void> {

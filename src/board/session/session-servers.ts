@@ -21,7 +21,9 @@ export interface SessionServersOptions {
 }
 
 export class SessionServers {
-  readonly #options: SessionServersOptions;
+  #options: SessionServersOptions;
+  /** Names of its own servers that the session has disabled. */
+  readonly #disabled = new Set<string>();
 
   constructor(options: SessionServersOptions) {
     this.#options = options;
@@ -32,6 +34,16 @@ export class SessionServers {
     const { servers, cwd, startupWait } = this.#options;
     await servers.open(definitions, cwd);
     await servers.start("eager", startupWait);
+  }
+
+  /** The configuration starts other servers for each session from now on. */
+  reconfigure(given: Pick<SessionServersOptions, "perSession" | "elsewhere">): void {
+    this.#options = { ...this.#options, ...given };
+  }
+
+  /** What the session has disabled stays so, whatever the configuration says. */
+  asChosen(definition: ServerDefinition): ServerDefinition {
+    return this.#disabled.has(definition.name) ? { ...definition, enabled: false } : definition;
   }
 
   /** The names of the servers that the session brought. */
@@ -75,6 +87,7 @@ export class SessionServers {
   /** Resolves when no process of the server is left and the server that it had replaced is back. */
   async remove(name: string): Promise<void> {
     const { servers, perSession } = this.#options;
+    this.#disabled.delete(name);
     const given = perSession.find((each) => each.name === name);
     const gone = servers.remove(name);
     await Promise.all([gone, given && this.add(given)]);
@@ -98,6 +111,8 @@ export class SessionServers {
     }
     if (servers.isOwn(entry)) {
       const previous = supervisor.state;
+      if (enabled) this.#disabled.delete(name);
+      else this.#disabled.add(name);
       const added = this.add({ ...definition, enabled });
       const now = servers.named(name);
       if (!enabled) {

@@ -14,7 +14,12 @@ import {
   sessionLimits,
 } from "../../guard/session-limits.ts";
 import type { AgentConfig } from "../../model/agent-config.ts";
-import type { BoardCallOptions, ServerInstructions, SessionBoard } from "../../model/board.ts";
+import type {
+  BoardCallOptions,
+  ReloadReport,
+  ServerInstructions,
+  SessionBoard,
+} from "../../model/board.ts";
 import type { BoardOptions, SessionOptions, SessionRules } from "../../model/board-options.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import type { ApprovalMode, PlacedRules } from "../../model/guard-settings.ts";
@@ -29,6 +34,7 @@ import type { ServerLogLevel } from "../../model/server-log.ts";
 import type { ServerStatus } from "../../model/server-status.ts";
 import type { CallOutcome, Tool } from "../../model/tool.ts";
 import { allowManyListeners } from "../../util/abort.ts";
+import { deferred } from "../../util/deferred.ts";
 import { oneLine } from "../../util/text.ts";
 import { BoardCore } from "../core.ts";
 import { withMatchingServer } from "../matching-server.ts";
@@ -58,6 +64,7 @@ export function openSession(
     .filter(({ name }) => kept.includes(name))
     .map((each) => withMatchingServer(each, agent, env));
   return new LiveSession({
+    given,
     id,
     cwd,
     directories: [cwd, ...(given.additionalDirectories ?? [])],
@@ -68,6 +75,7 @@ export function openSession(
     approval: given.tools?.approval,
     rateLimit: given.rateLimit,
     brought,
+    configs: new Map(Object.entries(servers).filter(([name]) => kept.includes(name))),
     limits,
     startupWait,
     timeoutOf: timeoutOf(given),
@@ -158,6 +166,7 @@ function optionsFor(given: SessionOptions, board: BoardOptions, session: string)
 }
 
 interface SessionSettings {
+  given: SessionOptions;
   id: string;
   cwd: string;
   /** What `roots: true` stands for: `cwd` and the session's further directories. */
@@ -174,6 +183,8 @@ interface SessionSettings {
   rateLimit: number | false | undefined;
   /** The servers that the session brings when it opens. */
   brought: readonly ServerDefinition[];
+  /** The same as they were given, by name. */
+  configs: ReadonlyMap<string, ServerConfig>;
   limits: SessionLimits;
   startupWait: number;
   timeoutOf: (definition: ServerDefinition) => number;
@@ -183,17 +194,31 @@ interface SessionSettings {
   onClosed: () => void;
 }
 
+/** Another configuration of a session's board, read and checked. */
+export interface PreparedSession {
+  /** Applies it, unless the session has closed meanwhile. `tell` tells what has changed. */
+  replace(): { tell: (shared: ReloadReport) => void; start: () => Promise<void> } | undefined;
+  /** Lets changes of the session's servers go on. */
+  release(): void;
+}
+
 export class LiveSession implements SessionBoard {
   readonly id: string;
   readonly cwd: string;
   readonly resources: BoardResources;
   readonly prompts: BoardPrompts;
   readonly on: SessionBoard["on"];
-  readonly #settings: SessionSettings;
+  #settings: SessionSettings;
   readonly #core: BoardCore;
   readonly #own: SessionServers;
   /** The definitions of its own servers when it opens. */
   readonly #definitions: readonly ServerDefinition[];
+  /** What the session brought, as it was given. */
+  readonly #configs: Map<string, ServerConfig>;
+  /** The agent's configuration that the session follows. */
+  #follows: AgentConfig;
+  /** While another configuration is prepared, the session's servers must not change. */
+  #preparing: Promise<void> | undefined;
   /** Abort the running calls. They end with the session, also those on shared servers, which keep running. */
   readonly #running = new Set<AbortController>();
   /** The servers of which tools were left out so far. */
@@ -205,19 +230,13 @@ export class LiveSession implements SessionBoard {
     this.#settings = settings;
     this.id = id;
     this.cwd = cwd;
-    const names = new Set(brought.map(({ name }) => name));
-    const isFree = ({ name }: ServerDefinition): boolean => !names.has(name);
-    // Without `scope`: in the session they are servers like any other.
-    const perSession = base.agent.servers.flatMap(({ scope, ...definition }) =>
-      scope === "session" && settings.hasPerSession ? [definition] : [],
-    );
-    const shared = base.servers
-      .own()
-      .flatMap(({ definition }) => (definition.scope !== "session" ? [definition] : []));
+    this.#configs = new Map(settings.configs);
+    this.#follows = base.agent;
+    const { perSession, definitions, servers } = serversOf(settings, base.agent, brought);
+    this.#definitions = definitions;
     const { elsewhere = [] } = base.agent;
-    this.#definitions = [...perSession.filter(isFree), ...brought];
     this.#core = new BoardCore({
-      agent: { ...agent, servers: [...shared.filter(isFree), ...this.#definitions] },
+      agent: { ...agent, servers },
       options,
       call: (name, args, call) => this.call(name, args, call),
       over: {
@@ -259,6 +278,87 @@ export class LiveSession implements SessionBoard {
       const notice = this.#reportLeftOut();
       if (notice !== undefined) this.#core.notify(notice);
     });
+  }
+
+  /** Whether it follows the configuration that the agent's board has now. */
+  get isUpToDate(): boolean {
+    return this.#follows === this.#settings.base.agent;
+  }
+
+  /** For a session that was opened while the configuration was replaced. */
+  async catchUp(): Promise<void> {
+    if (this.isUpToDate) return;
+    const { base } = this.#settings;
+    const prepared = await this.prepare(base.agent, base.native);
+    const replaced = prepared.replace();
+    prepared.release();
+    const names = base.servers.own().map(({ name }) => name);
+    replaced?.tell({ added: [], changed: names, removed: [], unchanged: [] });
+    await replaced?.start();
+  }
+
+  /** Reads what another configuration of the agent means for the session. `native` are the agent's own tools. */
+  async prepare(
+    base: AgentConfig,
+    native: NonNullable<BoardOptions["native"]>,
+  ): Promise<PreparedSession> {
+    const preparing = deferred();
+    this.#preparing = preparing.promise;
+    const release = (): void => {
+      this.#preparing = undefined;
+      preparing.resolve();
+    };
+    try {
+      const { given, cwd, startupWait } = this.#settings;
+      const agent = agentFor(given, base);
+      const brought = this.#broughtBy(agent);
+      const { perSession, definitions, servers } = serversOf(this.#settings, base, brought);
+      const ownTools = given.native ?? [];
+      const isSameNative = native === this.#settings.base.native;
+      const next = await this.#core.prepare({
+        agent: { ...agent, servers },
+        definitions: definitions.map((each) => this.#own.asChosen(each)),
+        cwd,
+        native: isSameNative ? this.#core.native : [...native, ...ownTools],
+        guards: sessionGuards(
+          [...base.servers, ...(base.elsewhere ?? [])],
+          () => this.#core.servers,
+        ),
+      });
+      return {
+        release,
+        replace: () => {
+          if (this.#closing !== undefined) return undefined;
+          this.#follows = base;
+          this.#settings = { ...this.#settings, agent, limits: this.#limitsOf(base) };
+          this.#own.reconfigure({ perSession, elsewhere: base.elsewhere ?? [] });
+          const { tell, toStart } = this.#core.replace(next);
+          return { tell, start: () => this.#core.servers.startAll(toStart, startupWait) };
+        },
+      };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  /** The definitions of what the session brought, with the agent's settings for such servers. */
+  #broughtBy(agent: AgentConfig): ServerDefinition[] {
+    const { env = process.env } = this.#core.options;
+    try {
+      const configs = Object.fromEntries(this.#configs);
+      const { definitions } = parseSessionServers(configs, agent.session, this.cwd);
+      return definitions.map((each) => withMatchingServer(each, agent, env));
+    } catch {
+      // The new settings do not fit what the session brought. Its servers keep those that they have.
+      const own = this.#core.servers.own().map(({ definition }) => ({ ...definition }));
+      return own.filter(({ origin }) => origin === "session");
+    }
+  }
+
+  /** A value of the environment that is no limit was reported when the session was opened. */
+  #limitsOf({ guard }: AgentConfig): SessionLimits {
+    return sessionLimits(guard, this.#core.options.env ?? process.env);
   }
 
   /** Returns the notice if tools of another server are left out than before. */
@@ -334,6 +434,7 @@ export class LiveSession implements SessionBoard {
   }
 
   async setEnabled(server: string, enabled: boolean): Promise<ServerStatus> {
+    await this.#preparing;
     if (this.#closing !== undefined) throw isClosed();
     return this.#statusOf(await this.#own.setEnabled(server, enabled));
   }
@@ -345,6 +446,7 @@ export class LiveSession implements SessionBoard {
   }
 
   async add(name: string, config: ServerConfig): Promise<ServerStatus> {
+    await this.#preparing;
     if (this.#closing !== undefined) throw isClosed();
     const { agent, limits } = this.#settings;
     const { brought } = this.#own;
@@ -360,11 +462,13 @@ export class LiveSession implements SessionBoard {
     const { notice } = selectServers([...brought, name], limits);
     if (notice !== undefined) throw new PlugboardError("INVALID_ARGUMENTS", notice);
     this.#core.learnSecrets(definitions);
+    this.#configs.set(name, config);
     const { env = process.env } = this.#core.options;
     return this.#statusOf(await this.#own.add(withMatchingServer(definition, agent, env)));
   }
 
   async remove(name: string): Promise<void> {
+    await this.#preparing;
     if (this.#own.named(name).definition.origin !== "session") {
       const message = `server '${name}' comes from the configuration`;
       throw new PlugboardError("UNSUPPORTED", message, {
@@ -372,6 +476,7 @@ export class LiveSession implements SessionBoard {
         hint: "you can remove only servers that the session brought",
       });
     }
+    this.#configs.delete(name);
     await this.#own.remove(name);
   }
 
@@ -433,6 +538,23 @@ export class LiveSession implements SessionBoard {
     const { pid: _, ...disabled } = status;
     return { ...disabled, state: { kind: "disabled" }, available: false };
   }
+}
+
+/** The session's own servers and, for the names of tools, those of the agent that it shares. */
+function serversOf(
+  { hasPerSession }: Pick<SessionSettings, "hasPerSession">,
+  agent: AgentConfig,
+  brought: readonly ServerDefinition[],
+): Record<"perSession" | "definitions" | "servers", ServerDefinition[]> {
+  const names = new Set(brought.map(({ name }) => name));
+  const isFree = ({ name }: ServerDefinition): boolean => !names.has(name);
+  // Without `scope`: in the session they are servers like any other.
+  const perSession = agent.servers.flatMap(({ scope, ...definition }) =>
+    scope === "session" && hasPerSession ? [definition] : [],
+  );
+  const shared = agent.servers.filter(({ scope }) => scope !== "session");
+  const definitions = [...perSession.filter(isFree), ...brought];
+  return { perSession, definitions, servers: [...shared.filter(isFree), ...definitions] };
 }
 
 /** Looks up the guard settings of the session's own servers on every use, since it can add and remove servers. */

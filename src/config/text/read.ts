@@ -8,16 +8,20 @@ import { type ConfigDocument, parseText } from "./document.ts";
 
 const LARGEST = 4 * 1024 * 1024;
 
-/** Rejects with CONFIG_INVALID for a file that cannot be read or is not JSON5. */
-export async function readDocument(file: string): Promise<ConfigDocument> {
-  const parsed = parseText(await readConfigText(file));
+/** Rejects with CONFIG_INVALID for a file that cannot be read or is not JSON5. `text` is what was read from it already. */
+export async function readDocument(file: string, text?: string): Promise<ConfigDocument> {
+  const parsed = parseText(text ?? (await readConfigText(file)));
   if (parsed.kind === "document") return parsed;
   throw configInvalid([{ file, ...parsed.position, path: "", message: parsed.message }]);
 }
 
 /** Rejects with CONFIG_INVALID. A byte order mark is dropped. */
 export async function readConfigText(file: string): Promise<string> {
-  const bytes = await readBytes(file);
+  return decodeConfig(file, await readConfigBytes(file));
+}
+
+/** Throws CONFIG_INVALID. A byte order mark is dropped. */
+export function decodeConfig(file: string, bytes: Uint8Array): string {
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -30,8 +34,10 @@ export async function readConfigText(file: string): Promise<string> {
   return text;
 }
 
-/** Reads until the end instead of asking for the size: a pipe (`--config <(…)`) has none. */
-async function readBytes(file: string): Promise<Uint8Array> {
+/**
+ * Reads until the end instead of asking for the size: a pipe (`--config <(…)`) has none. Rejects with CONFIG_INVALID.
+ */
+export async function readConfigBytes(file: string): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   let handle: FileHandle | undefined;

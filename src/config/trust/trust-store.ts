@@ -21,9 +21,15 @@ export interface TrustRecord {
   approved: ReadonlyMap<string, string>;
 }
 
+/** Where the records of a home are kept. */
+export function trustFile(home: string): string {
+  return join(home, "trust.json");
+}
+
 /** Two records with one digest approve the same. */
 export function digestOf({ file, approved }: TrustRecord): string {
-  const text = JSON.stringify([file, [...approved].toSorted()]);
+  const byLabel = [...approved].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const text = JSON.stringify([file, byLabel]);
   return createHash("sha256").update(text).digest("hex");
 }
 
@@ -32,7 +38,7 @@ export class TrustStore {
 
   /** `home` is Plugboard's home. */
   constructor(home: string) {
-    this.#path = join(home, "trust.json");
+    this.#path = trustFile(home);
   }
 
   /** In the order of approval. Empty where `trust.json` cannot be read. */

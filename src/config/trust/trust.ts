@@ -43,9 +43,12 @@ const SERVER_KEYS = ["transport", ...STDIO_KEYS, ...REMOTE_KEYS] as const;
 /** Blocks of the root that need no approval of their own. */
 const PLAIN_BLOCKS = new Set(["$schema", "agents"]);
 
-/** Lists those of every agent, since any may be used next. The file must have passed `loadConfig`. */
-export async function readLaunches(file: string): Promise<Launches> {
-  const layers = readAgents((await readDocument(file)).value);
+/**
+ * Lists those of every agent, since any may be used next. The file must have passed `loadConfig`. `text` is what was read
+ * from it already.
+ */
+export async function readLaunches(file: string, text?: string): Promise<Launches> {
+  const layers = readAgents((await readDocument(file, text)).value);
   return {
     all: launchesOf(layers),
     isSource: ({ agentId, servers, nativeModules = [] }) => {

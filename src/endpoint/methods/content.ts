@@ -230,12 +230,14 @@ export class ServedContent {
   }
 
   async #nameResources(): Promise<void> {
-    const { board, keepsApps = false } = this.#context;
+    const { board } = this.#context;
+    const keepsApps = this.#context.keepsApps?.() ?? false;
     this.#resources = nameResources(await board.resources.list(), keepsApps, this.#resources);
   }
 
   async #nameTemplates(): Promise<void> {
-    const { board, keepsApps = false } = this.#context;
+    const { board } = this.#context;
+    const keepsApps = this.#context.keepsApps?.() ?? false;
     this.#templates = nameTemplates(await board.resources.templates(), keepsApps, this.#templates);
   }
 
@@ -254,7 +256,7 @@ export class ServedContent {
   /** The URI under which clients know a server's resource. */
   #servedUri(server: string, uri: string): string {
     const listed = this.#resources.servedAs({ server, name: uri });
-    return listed ?? (this.#context.keepsApps ? uri : servedAppUri(server, uri));
+    return listed ?? (this.#context.keepsApps?.() ? uri : servedAppUri(server, uri));
   }
 
   /**

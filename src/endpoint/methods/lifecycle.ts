@@ -100,7 +100,8 @@ function instructionsOf({ board, namesServer, about }: EndpointContext): { instr
   const sections = board
     .instructions()
     .map(({ server, text }) => (namesServer() ? `# MCP server ${server}\n\n${text}` : text));
-  const all = about === undefined ? sections : [about, ...sections];
+  const first = about?.();
+  const all = first === undefined ? sections : [first, ...sections];
   return all.length === 0 ? {} : { instructions: all.join("\n\n") };
 }
 

@@ -98,7 +98,8 @@ export class ServedTools {
   }
 
   #make(): ToolLists {
-    const { board, namesServer, keepsApps = false } = this.#context;
+    const { board, namesServer } = this.#context;
+    const keepsApps = this.#context.keepsApps?.() ?? false;
     const isNamed = namesServer();
     const listed = board.tools({ all: true }).filter(({ include }) => include !== "manual");
     const toItem = (tool: Tool): JsonObject => toDefinition(tool, isNamed, keepsApps);

@@ -22,6 +22,7 @@ import { describeStatus } from "./status/command.ts";
 import { LOG_LEVELS } from "./terminal/log.ts";
 import { describeTokens } from "./tokens/command.ts";
 import { describeTools } from "./tools/command.ts";
+import { describeReload } from "./reload/command.ts";
 import { describeTrust } from "./trust/command.ts";
 import { describeUp } from "./up/command.ts";
 
@@ -150,6 +151,7 @@ function addCommands(program: Parser, choose: (command: CliCommand) => void): vo
   describeApprovals(program, choose, refuseCommand);
   describeAudit(program, choose);
   describeTrust(program, choose);
+  describeReload(program, choose);
   describeTokens(program, choose, refuseCommand);
   describeLogin(program, choose);
   describeServe(program, choose);

@@ -61,4 +61,6 @@ export interface CliContext {
   clock: Clock;
   /** Aborted when the command must end. */
   signal: AbortSignal;
+  /** Where there is no terminal, SIGHUP calls it instead of ending the command. */
+  onHangup: (listener: () => unknown) => void;
 }

@@ -10,6 +10,7 @@ import type { DownCommand, RestartCommand } from "./control/command.ts";
 import type { GlobalOptions } from "./context.ts";
 import type { LoginCommand, LogoutCommand } from "./login/command.ts";
 import type { PinsCommand } from "./pins/command.ts";
+import type { ReloadCommand } from "./reload/command.ts";
 import type { ServeCommand } from "./serve/command.ts";
 import type { StatusCommand } from "./status/command.ts";
 import type { TokensCommand } from "./tokens/command.ts";
@@ -36,6 +37,7 @@ export type CliCommand =
   | ServeCommand
   | UpCommand
   | RestartCommand
+  | ReloadCommand
   | DownCommand
   | { kind: "demo" };
 

@@ -52,6 +52,7 @@ export class Lifetime {
   #exitCode: number | undefined;
   #isService = false;
   #wasTold = false;
+  #hangup: (() => unknown) | undefined;
   #patience: Timer | undefined;
   #deadline: Timer | undefined;
 
@@ -79,6 +80,15 @@ export class Lifetime {
   /** The command runs until a signal stops it, so that a signal is its regular end. A second one ends it at once. */
   runAsService(): void {
     this.#isService = true;
+  }
+
+  /**
+   * Without a terminal that could be closed, SIGHUP asks a command that runs for long to read its configuration again.
+   * The listener must not throw.
+   */
+  onHangup(listener: () => unknown): void {
+    const { stdin, stdout, stderr } = this.#io;
+    if (![stdin, stdout, stderr].some(({ isTTY }) => isTTY === true)) this.#hangup = listener;
   }
 
   /** From here on stdin is read and thrown away, only to notice when it closes. */
@@ -120,6 +130,7 @@ export class Lifetime {
   }
 
   #onSignal(signal: StopSignal): void {
+    if (signal === "SIGHUP" && this.#hangup !== undefined) return void this.#hangup();
     if (this.#exitCode === undefined) {
       this.#wasTold = true;
       this.#end(SIGNAL_CODES[signal]);

@@ -107,7 +107,11 @@ async function runWithin(
     });
     const { signal } = lifetime;
     const face = command.kind === "tool-help" ? "call" : command.kind;
-    return await run(command, { face, argv, io, options, screen, logger, clock, signal });
+    // What goes wrong is in the log.
+    const onHangup: CliContext["onHangup"] = (listener) =>
+      lifetime.onHangup(() => void Promise.resolve(listener()).catch(() => {}));
+    const context = { face, argv, io, options, screen, logger, clock, signal, onHangup };
+    return await run(command, context);
   } catch (error) {
     if (lifetime.exitCode !== undefined) return lifetime.exitCode;
     const exitCode = report(error);
@@ -161,6 +165,8 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
       return (await import("./up/up.ts")).runUp(command, context);
     case "restart":
       return (await import("./control/control.ts")).runRestart(command, context);
+    case "reload":
+      return (await import("./reload/reload.ts")).runReload(command, context);
     case "down":
       return (await import("./control/control.ts")).runDown(context);
     case "demo":

@@ -8,7 +8,8 @@ import type { EndpointBoard, EndpointOptions } from "../../endpoint/context.ts";
 import { Endpoint } from "../../endpoint/endpoint.ts";
 import type { WaitingApprovals } from "../../endpoint/questions/waiting-approvals.ts";
 import { HOLD_MS } from "../../endpoint/questions/held-calls.ts";
-import type { Board, SessionBoard } from "../../model/board.ts";
+import type { AgentConfig } from "../../model/agent-config.ts";
+import type { Board, ReloadReport, SessionBoard } from "../../model/board.ts";
 import type { SessionOptions } from "../../model/board-options.ts";
 import { DEFAULT_TOKEN_CALLER } from "../../model/caller.ts";
 import { isJsonObject } from "../../model/json.ts";
@@ -39,6 +40,8 @@ export class GatewayAgents {
   readonly #options: GatewayAgentsOptions;
   readonly #agents = new Map<string, ServedAgent | undefined>();
   readonly #opening = new Map<string, Promise<ServedAgent | undefined>>();
+  /** Agents that are no longer configured. */
+  readonly #closing = new Set<Promise<void>>();
 
   constructor(options: GatewayAgentsOptions) {
     this.#options = options;
@@ -59,8 +62,37 @@ export class GatewayAgents {
     for (const agent of this.list()) agent.endStreams();
   }
 
+  /**
+   * Another configuration applies to the agents that are open. One that is not among `ids` is closed. Rejects if it
+   * cannot be read, before anything has changed.
+   */
+  async reload(
+    ids: readonly string[],
+    readAgent: (id: string) => Promise<AgentConfig>,
+  ): Promise<Map<string, ReloadReport>> {
+    // One that is being opened may have the configuration before.
+    await Promise.allSettled(this.#opening.values());
+    const kept = this.list().filter(({ id }) => ids.includes(id));
+    const gone = this.list().filter(({ id }) => !ids.includes(id));
+    const configs = await Promise.all(kept.map(({ id }) => readAgent(id)));
+    for (const agent of gone) {
+      this.#agents.delete(agent.id);
+      agent.endStreams();
+      const closing = agent.close().finally(() => this.#closing.delete(closing));
+      this.#closing.add(closing);
+    }
+    const reports = await Promise.all(
+      configs.map(async (config, at) => {
+        const agent = kept[at];
+        return agent && ([agent.id, await agent.reload(config)] as const);
+      }),
+    );
+    return new Map(reports.flatMap((each) => (each === undefined ? [] : [each])));
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.#opening.values());
+    await Promise.all(this.#closing);
     await Promise.all(this.list().map((agent) => agent.close()));
   }
 
@@ -113,6 +145,10 @@ export class ServedAgent {
       return this.#leaseSession(admitted, session);
     }
     return isUnrestricted(admitted) ? this.#lease : this.#leasePolicy(admitted);
+  }
+
+  reload(config: AgentConfig): Promise<ReloadReport> {
+    return this.#opened.reload(config);
   }
 
   endStreams(): void {

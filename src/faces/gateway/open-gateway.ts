@@ -16,6 +16,7 @@ import { WaitingApprovals } from "../../endpoint/questions/waiting-approvals.ts"
 import { Sealer } from "../../endpoint/sealed.ts";
 import { openSpans } from "../../endpoint/trace.ts";
 import type { AgentConfig } from "../../model/agent-config.ts";
+import type { ReloadReport } from "../../model/board.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import type { GatewaySettings } from "../../model/gateway-settings.ts";
 import type { SharedState } from "../../model/shared-state.ts";
@@ -52,6 +53,8 @@ export interface OpenGatewayOptions extends Omit<ClientBoardOptions, "state"> {
   fingerprint?: (applied?: string) => Promise<Fingerprint | undefined>;
   /** Somebody who may has asked the gateway to stop: close it. */
   onStop?: () => void;
+  /** Somebody who may has asked the gateway to read its configuration again. */
+  onReload?: () => Promise<ReloadReport>;
   /** False: no port is opened, and only commands of this machine's user reach it. Default true. */
   http?: boolean;
   /** A command started it. */
@@ -72,6 +75,11 @@ export interface OpenedGateway {
   };
   seeing: Seeing;
   /**
+   * Applies what `readAgent` reads by now to the boards that are open. These are the agents from now on; one that is no
+   * longer among them is closed. Servers of agents other than the default one are reported as `agent/server`.
+   */
+  reload(agentIds: readonly string[]): Promise<ReloadReport>;
+  /**
    * Notes what the gateway runs with now, for commands that want to attach. To be called after each reload, with the
    * hash of the file that was applied.
    */
@@ -82,7 +90,9 @@ export interface OpenedGateway {
 
 /** Resolves when the gateway listens. Rejects with a PlugboardError if it cannot, and leaves nothing behind. */
 export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGateway> {
-  const { settings, agentIds, readAgent, defaultAgent, configFile } = options;
+  const { settings, readAgent, defaultAgent, configFile } = options;
+  /** Replaced in place: whoever has the list sees the agents of the configuration as it is now. */
+  const agentIds = [...options.agentIds];
   const { stateDir, clock, logger } = options;
   const config = configFile === undefined ? undefined : placeOf(configFile);
   const noteFile = gatewayFile(stateDir, config, "json");
@@ -126,6 +136,7 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
     });
     const spans = await openSpans();
     undo.push(async () => within(clock, FLUSH_MS, Promise.resolve(spans?.flush())));
+    const unwatch = new Map<string, () => void>();
     const agents = new GatewayAgents({
       sealer,
       ...(spans && { spans }),
@@ -138,7 +149,7 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
       open: async (id) => {
         if (!agentIds.includes(id)) return undefined;
         const opened = await openClientBoard(await readAgent(id), { ...options, state });
-        seeing.watch(id, opened.board);
+        unwatch.set(id, seeing.watch(id, opened.board));
         return opened;
       },
     });
@@ -159,7 +170,10 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
       await channel?.close();
     });
     if (options.http !== false) {
-      listening.http = await openHttp(options, { state, seeing, sealer, agents, undo });
+      listening.http = await openHttp(
+        { ...options, agentIds },
+        { state, seeing, sealer, agents, undo },
+      );
     }
     const { http } = listening;
     const address = newChannelAddress({
@@ -173,6 +187,8 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
     const host: ChannelHost = {
       boardOf: async (id) => (await agents.find(id))?.board,
       reload: async () => {
+        const reloaded = options.onReload?.();
+        if (reloaded !== undefined) return reloaded;
         throw new PlugboardError("UNSUPPORTED", "this gateway cannot be reloaded");
       },
       stop: () => options.onStop?.(),
@@ -219,6 +235,20 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
         },
       }),
       seeing,
+      async reload(ids) {
+        const before = agentIds.splice(0, agentIds.length, ...ids);
+        try {
+          const reports = await agents.reload(ids, readAgent);
+          for (const id of before.filter((each) => !ids.includes(each))) {
+            unwatch.get(id)?.();
+            unwatch.delete(id);
+          }
+          return mergedReport(reports, defaultAgent);
+        } catch (error) {
+          agentIds.splice(0, agentIds.length, ...before);
+          throw error;
+        }
+      },
       async renote(applied) {
         if (closing !== undefined) return;
         const earlier = noting;
@@ -244,6 +274,22 @@ interface ListeningHttp {
   gateway: Gateway;
   sessions: Sessions;
   address: AddressInfo;
+}
+
+function mergedReport(
+  reports: ReadonlyMap<string, ReloadReport>,
+  defaultAgent: string,
+): ReloadReport {
+  const all = (kind: keyof ReloadReport): string[] =>
+    [...reports].flatMap(([agent, report]) =>
+      report[kind].map((name) => (agent === defaultAgent ? name : `${agent}/${name}`)),
+    );
+  return {
+    added: all("added"),
+    changed: all("changed"),
+    removed: all("removed"),
+    unchanged: all("unchanged"),
+  };
 }
 
 /** Resolves when no attached command waits for anything, or the time for that is over. */

@@ -11,8 +11,12 @@ import { silentLogger } from "../../model/logger.ts";
 import { systemClock } from "../../util/clock.ts";
 
 export interface ServeMcpOptions extends Partial<
-  Pick<EndpointOptions, "clock" | "logger" | "onApproval" | "onRoots" | "about" | "keepsApps">
+  Pick<EndpointOptions, "clock" | "logger" | "onApproval" | "onRoots">
 > {
+  /** What the client is told about the board as a whole, before what its servers say. */
+  about?: string | EndpointOptions["about"];
+  /** Leaves the URIs of apps as they are, because there is only one server. */
+  keepsApps?: boolean | EndpointOptions["keepsApps"];
   /** Default: stdin. */
   input?: Readable;
   /** Default: stdout. Nothing else may be written to it. */
@@ -49,7 +53,14 @@ export async function serveMcp(board: EndpointBoard, options: ServeMcpOptions = 
     randomBytes,
   );
   const spans = await openSpans();
-  const given = { clock, logger, onApproval, onRoots, about, keepsApps };
+  const given = {
+    clock,
+    logger,
+    onApproval,
+    onRoots,
+    about: typeof about === "string" ? () => about : about,
+    keepsApps: typeof keepsApps === "boolean" ? () => keepsApps : keepsApps,
+  };
   const endpoint = new Endpoint({
     board,
     sealer,

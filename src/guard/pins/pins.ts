@@ -8,7 +8,12 @@ import type { GuardedCall, StageFor } from "../../model/guard.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { type Logger, silentLogger } from "../../model/logger.ts";
 import type { LostPins, PinnedServer, ServerPins } from "../../model/pin.ts";
-import { type Invalidation, type PinStore, UNCHANGED } from "../../model/shared-state.ts";
+import {
+  type Invalidation,
+  type PinStore,
+  type StoredPins,
+  UNCHANGED,
+} from "../../model/shared-state.ts";
 import type { ToolDefinition } from "../../model/tool.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
@@ -66,15 +71,25 @@ export class Pins {
 
   /** Must be awaited before the server's tools are listed, from the cache or live. With `off`, nothing is kept. */
   async open(id: PinnedServer, mode: PinMode, hooks: PinnedServerHooks = {}): Promise<void> {
-    if (mode === "off") {
-      this.#watches.delete(id.server);
-      return;
-    }
+    (await this.prepare(id, mode, hooks))();
+  }
+
+  /**
+   * `open` in two steps: the pins known so far apply until the returned function is called. A definition that takes the
+   * place of its `predecessor` begins with the pins of that one: what it lists is compared, and not trusted as the
+   * first sight of a server.
+   */
+  async prepare(
+    id: PinnedServer,
+    mode: PinMode,
+    hooks: PinnedServerHooks = {},
+    predecessor?: PinnedServer,
+  ): Promise<() => void> {
+    if (mode === "off") return () => this.#watches.delete(id.server);
     if (mode === "block") {
       this.#unsubscribe ??= this.#changes?.subscribe("pins", () => this.#lookAgain());
     }
-    // While this is read, the pins known so far still apply.
-    const stored = await this.#store.read(id);
+    const stored = await this.#readOrInherit(id, predecessor);
     const lost = stored.kind === "lost" ? stored.lost : undefined;
     if (lost !== undefined && mode === "warn") {
       // The next listing counts as the first one, which is trusted. The user must know that.
@@ -82,7 +97,7 @@ export class Pins {
       const message = `${lostReason(lost)}; the tools the server has now are pinned instead`;
       this.#logger.warn(message, { server, file });
     }
-    this.#watches.set(id.server, {
+    const watch: Watch = {
       ...hooks,
       id,
       mode,
@@ -93,7 +108,29 @@ export class Pins {
       isFromCache: false,
       blocked: new Map(),
       instructions: undefined,
-    });
+    };
+    return () => this.#watches.set(id.server, watch);
+  }
+
+  /** What is stored for the definition; for one that nobody has seen, what its predecessor had. */
+  async #readOrInherit(
+    id: PinnedServer,
+    predecessor: PinnedServer | undefined,
+  ): Promise<StoredPins> {
+    const stored = await this.#store.read(id);
+    if (stored.kind !== "none" || predecessor === undefined) return stored;
+    // What the predecessor has listed last may not be saved yet.
+    await this.#saving;
+    const before = await this.#store.read(predecessor);
+    if (before.kind !== "pinned") return before;
+    const inherited = { ...before.pins, server: id.server, key: id.key };
+    try {
+      const pins = await this.#store.update(id, (now) => now ?? inherited);
+      return { kind: "pinned", pins: pins ?? inherited };
+    } catch (error) {
+      this.#logger.warn("pins could not be saved", { server: id.server, reason: reasonOf(error) });
+      return { kind: "pinned", pins: inherited };
+    }
   }
 
   /**

@@ -21,7 +21,7 @@ export interface BackoffOptions {
   clock: Clock;
   random: () => number;
   /** Restarts in a row. Infinity for a server that we never give up: a remote one may come back without our help. */
-  maxRestarts: number;
+  maxRestarts: () => number;
 }
 
 export class Backoff {
@@ -60,7 +60,7 @@ export class Backoff {
     const now = this.#options.clock.monotonic();
     this.#crashes = this.#crashes.filter((at) => now - at < CRASH_WINDOW_MS);
     this.#crashes.push(now);
-    if (this.#crashes.length >= CRASHES_IN_WINDOW && this.#options.maxRestarts !== Infinity) {
+    if (this.#crashes.length >= CRASHES_IN_WINDOW && this.#options.maxRestarts() !== Infinity) {
       return { kind: "give-up", reason: `it crashed ${this.#crashes.length} times in 10 minutes` };
     }
     return this.#restart();
@@ -74,7 +74,8 @@ export class Backoff {
   }
 
   #restart(): BackoffDecision {
-    const { random, maxRestarts } = this.#options;
+    const { random } = this.#options;
+    const maxRestarts = this.#options.maxRestarts();
     if (this.#restarts >= maxRestarts) return { kind: "give-up", reason: tooMany(maxRestarts) };
     const longest = maxRestarts === Infinity ? LONGEST_REMOTE_MS : LONGEST_MS;
     const base = Math.min(FIRST_MS * 2 ** this.#restarts, longest);

@@ -32,6 +32,8 @@ export interface SupervisorOptions {
   untrusted?: { remedy: string };
   /** Why it failed a few minutes ago: it is not tried again until somebody names it. */
   failed?: PlugboardError;
+  /** The first start waits for it: the end of the server whose place this one takes. Must not reject. */
+  after?: Promise<void>;
   /** How to sign in, if it is not what the server's refusal suggests. */
   authHint?: string;
   onState: (state: ServerState, previous: ServerState) => void;
@@ -39,6 +41,7 @@ export interface SupervisorOptions {
 }
 
 export class Supervisor {
+  /** Its timeouts and restarts may change at any time; what is started stays the same. */
   readonly definition: ServerDefinition;
   readonly stats = new CallStats();
 
@@ -72,12 +75,13 @@ export class Supervisor {
     this.#backoff = new Backoff({
       clock: options.clock,
       random: options.random,
-      maxRestarts: restartsAllowed(options.definition),
+      maxRestarts: () => restartsAllowed(options.definition),
     });
     this.#idleTimer = new IdleTimer(options.definition, options.clock, () => {
       if (this.stats.inFlight === 0 && this.#state.kind === "ready")
         void this.#stop({ kind: "idle" });
     });
+    this.#remains = options.after;
     this.#state = firstState(options);
   }
 
@@ -174,6 +178,13 @@ export class Supervisor {
   async refresh(): Promise<void> {
     if (this.live === undefined) return this.start();
     await this.#relist?.now();
+  }
+
+  /** Call this when the settings of the definition have changed. */
+  settingsChanged(): void {
+    if (this.#state.kind !== "ready" || this.stats.inFlight > 0) return;
+    this.#idleTimer.cancel();
+    this.#idleTimer.arm();
   }
 
   /** A person asked for it, so earlier failures are forgiven. */

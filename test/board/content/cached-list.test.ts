@@ -20,7 +20,7 @@ function keep(refreshMs = 1000) {
   };
   const list = new CachedList<PromptList>({
     clock,
-    refreshMs,
+    refreshMs: () => refreshMs,
     async ask() {
       state.asked += 1;
       if (state.failure !== undefined) throw state.failure;

@@ -62,6 +62,19 @@ describe("a lifetime", () => {
     expect(exits).toEqual([]);
   });
 
+  it.each([
+    ["without a terminal", undefined, 1],
+    ["but not with a terminal to write to", "stderr", 0],
+    ["but not with a terminal to read from", "stdin", 0],
+  ] as const)("hands SIGHUP to a command that listens, %s", (_, terminal, heard) => {
+    const { lifetime, events, ...streams } = begin();
+    if (terminal !== undefined) Object.assign(streams[terminal], { isTTY: true });
+    let count = 0;
+    lifetime.onHangup(() => (count += 1));
+    events.emit("SIGHUP");
+    expect([count, lifetime.signal.aborted]).toEqual([heard, heard === 0]);
+  });
+
   it("does not wait after a second Ctrl-C", () => {
     const { events, exits } = begin();
     events.emit("SIGINT");

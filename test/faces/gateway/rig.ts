@@ -82,7 +82,17 @@ export async function openGateway(config: BoardConfig, options: RigOptions = {})
     approvals,
     idleMs,
     open: async (id) =>
-      id === "default" ? { board, workspace, hasSessionServers, roots: agent.roots } : undefined,
+      id === "default"
+        ? {
+            board,
+            workspace,
+            hasSessionServers,
+            roots: agent.roots,
+            about: () => undefined,
+            keepsApps: () => false,
+            reload: (next) => board.reload(next),
+          }
+        : undefined,
   });
   const gateway = new Gateway({
     host: "127.0.0.1",

@@ -7,7 +7,7 @@ const MIDDLE = (): number => 0.5;
 
 function setUp(random = MIDDLE, maxRestarts = 5) {
   const clock = new ManualClock();
-  return { clock, backoff: new Backoff({ clock, random, maxRestarts }) };
+  return { clock, backoff: new Backoff({ clock, random, maxRestarts: () => maxRestarts }) };
 }
 
 function delay(verdict: BackoffDecision): number | string {

@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import { Readable } from "node:stream";
+import { isDeepStrictEqual } from "node:util";
 import { Models } from "../../../agent/models.ts";
 import { openBoard } from "../../../board.ts";
 import { declineUnattributed } from "../../../board/decline-unattributed.ts";
@@ -19,8 +20,7 @@ import { claimStdout } from "../claim-stdout.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { chooseModels, modelOptions } from "../models.ts";
-import { findSource } from "../open.ts";
-import { readAgent } from "../read-agent.ts";
+import { LiveConfig, onceEach } from "../live-config.ts";
 import type { AcpCommand } from "./command.ts";
 
 const FOR_EDITORS =
@@ -35,23 +35,24 @@ export async function runAcp(command: AcpCommand, context: CliContext): Promise<
   const ending = new AbortController();
   // Starts at once; only servers that are programs wait for it.
   const programPath = findLoginPath({ env: io.env, clock, logger, signal: ending.signal });
+  let live: LiveConfig | undefined;
   try {
-    const agent = await readAgent(context).catch(async (error: unknown) => {
+    const config = await LiveConfig.open(context).catch(async (error: unknown) => {
       if (!io.stdin.isTTY) await refuseAcp(error, { input: stdin, output, clock, signal });
       throw error;
     });
+    live = config;
+    const agent = await config.readAgent();
     // Beside the board: a search for Ollama must not delay the servers.
     const choosing = chooseModels(agent, command.model, context);
     const stateDir = plugboardHome(io.env, io.homedir);
     const attachment =
       agent.untrusted === undefined
-        ? await attach(findSource(context), context, {
+        ? await attach(config.source, context, {
             programPath,
             keepAlive: isKeptAlive(agent),
           })
         : undefined;
-    // Opening a session does not wait for the agent's own servers; its first prompt does.
-    const config = { ...agent, startupWait: 0 };
     const boardOptions: BoardOptions = {
       start: "eager",
       env: io.env,
@@ -59,7 +60,6 @@ export async function runAcp(command: AcpCommand, context: CliContext): Promise<
       clock,
       logger,
       stateDir,
-      workspaceDir: agent.workspace ?? io.cwd,
       resourceTools: "auto",
       // Questions caused by a session's calls go to that session's handlers instead.
       ...declineUnattributed(logger),
@@ -67,8 +67,20 @@ export async function runAcp(command: AcpCommand, context: CliContext): Promise<
     };
     // Only its sessions list tools.
     await using board = await (attachment === undefined
-      ? openBoard(config, boardOptions)
-      : attachment.open(config, { ...boardOptions, lists: false }));
+      ? openBoard(forEditors(agent, io.cwd), boardOptions)
+      : attachment.open(forEditors(agent, io.cwd), { ...boardOptions, lists: false }));
+    const tellLater = onceEach((names) =>
+      logger.warn(`${names} will be used when the editor starts the agent again`),
+    );
+    config.follow({
+      apply: async () => {
+        const next = await config.readAgent();
+        const report = await board.reload(forEditors(next, io.cwd));
+        tellLater(MODEL_SETTINGS.filter((key) => !isDeepStrictEqual(agent[key], next[key])));
+        return report;
+      },
+    });
+    context.onHangup(() => config.reload());
     const chosen = await choosing;
     if (chosen?.notice !== undefined) screen.note(`plugboard: ${chosen.notice}`);
     await using models = chosen && new Models(chosen.ids, modelOptions(agent, context));
@@ -91,10 +103,27 @@ export async function runAcp(command: AcpCommand, context: CliContext): Promise<
     });
     return EXIT.ok;
   } finally {
+    await live?.close();
     ending.abort();
     // An editor that keeps the pipe open would otherwise keep the process alive.
     stdin.destroy();
   }
+}
+
+/** What the agent loop is started with. */
+const MODEL_SETTINGS = [
+  "model",
+  "models",
+  "systemPrompt",
+  "maxSteps",
+  "modelNotice",
+  "modelTimeout",
+  "modelProviders",
+] as const satisfies readonly (keyof AgentConfig)[];
+
+/** Opening a session does not wait for the agent's own servers; its first prompt does. */
+function forEditors(agent: AgentConfig, cwd: string): AgentConfig {
+  return { ...agent, workspace: agent.workspace ?? cwd, startupWait: 0 };
 }
 
 /** Tells the person how to configure a model. */

@@ -12,10 +12,8 @@ import { attach } from "../attach/attach.ts";
 import { claimStdout } from "../claim-stdout.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import { findSource } from "../open.ts";
 import { isKeptAlive } from "../keep-alive/kept-alive.ts";
-import { readAgent } from "../read-agent.ts";
-import { readGateway } from "../read-gateway.ts";
+import { LiveConfig, onceEach } from "../live-config.ts";
 
 const FOR_CLIENTS =
   "This command is for MCP clients: they start it and talk to it here. Press Ctrl-C to stop. " +
@@ -26,13 +24,16 @@ export async function runServe(context: CliContext): Promise<number> {
   const write = claimStdout(io.stdout, io.stderr);
   const input = io.stdin as Readable;
   if (io.stdin.isTTY) screen.note(FOR_CLIENTS);
+  let live: LiveConfig | undefined;
   try {
-    const agent = await readAgent(context);
+    const config = await LiveConfig.open(context);
+    live = config;
+    const agent = await config.readAgent();
     const stateDir = plugboardHome(io.env, io.homedir);
     const state = openFileState(stateDir, { clock, logger });
     const attachment =
       agent.untrusted === undefined
-        ? await attach(findSource(context), context, { keepAlive: isKeptAlive(agent) })
+        ? await attach(config.source, context, { keepAlive: isKeptAlive(agent) })
         : undefined;
     const opened = await openClientBoard(agent, {
       ...(attachment && { open: attachment.open }),
@@ -51,7 +52,7 @@ export async function runServe(context: CliContext): Promise<number> {
       clock,
       logger,
       random: randomBytes,
-      waitMs: (await readGateway(context)).settings.approvalWait,
+      waitMs: (await config.readGateway()).settings.approvalWait,
     });
     // The one client has one session.
     const session = hasSessionServers
@@ -62,6 +63,18 @@ export async function runServe(context: CliContext): Promise<number> {
           ...(roots === undefined && { roots: [] }),
         })
       : undefined;
+    const tellLater = onceEach((names) =>
+      logger.warn(`${names} will be started when this command is started again`),
+    );
+    config.follow({
+      apply: async () => {
+        const report = await opened.reload(await config.readAgent());
+        const isNew = session === undefined && opened.hasSessionServers;
+        tellLater(isNew ? ['servers of scope "session"'] : []);
+        return report;
+      },
+    });
+    context.onHangup(() => config.reload());
     let client = "the client";
     await serveMcp(session ?? board, {
       input,
@@ -82,6 +95,7 @@ export async function runServe(context: CliContext): Promise<number> {
     approvals.close();
     return EXIT.ok;
   } finally {
+    await live?.close();
     // A client that keeps the pipe open would otherwise keep the process alive.
     input.destroy();
   }

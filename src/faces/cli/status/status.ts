@@ -6,7 +6,7 @@ import { type AgentConfig, DEFAULT_AGENT } from "../../../model/agent-config.ts"
 import type { Board } from "../../../model/board.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
 import { stateToJson } from "../../../model/server-state.ts";
-import { duration } from "../../../util/text.ts";
+import { capitalised, duration } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { withBoard } from "../open.ts";
@@ -64,7 +64,8 @@ function showGateway(
     return true;
   }
   const now = clock.now();
-  screen.lines([gatewayLine(gateway, now), ""]);
+  const held = gateway.heldEdit === undefined ? [] : [capitalised(gateway.heldEdit.message)];
+  screen.lines([gatewayLine(gateway, now), ...held, ""]);
   if (server !== undefined) {
     screen.lines(servers.flatMap((each) => serverPage(each, screen.terminal, now, options)));
     return true;

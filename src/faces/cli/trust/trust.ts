@@ -12,7 +12,7 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import type { TrustCommand } from "./command.ts";
 import { needsTrust } from "./needs-trust.ts";
-import { headline, judgeFile, trustDetails } from "./require-trust.ts";
+import { headline, judgeFile, type Judgement, trustDetails } from "./require-trust.ts";
 import { visible } from "../../../util/visible.ts";
 
 const FILE_NAME = "plugboard.json";
@@ -29,25 +29,36 @@ export async function runTrust(command: TrustCommand, context: CliContext): Prom
 }
 
 async function approve(yes: boolean, context: CliContext): Promise<number> {
-  const { io, clock, screen, options } = context;
+  const { io, screen, options } = context;
   const file = await fileToTrust(context);
   await loadConfig(file, undefined, { cwd: io.cwd, homedir: io.homedir });
-  const { store, launches, trust } = await judgeFile(file, io);
-  const report = (text: string): number => {
-    if (options.json) screen.json({ file, trusted: launches.all.map(({ label }) => label) });
-    else screen.lines([text]);
-    return EXIT.ok;
-  };
-  if (trust.kind === "trusted") return report(`${visible(file)} is already trusted`);
+  const judgement = await judgeFile(file, io);
+  const isNew = await approveFile(judgement, { file, yes }, context);
+  if (options.json) {
+    screen.json({ file, trusted: judgement.launches.all.map(({ label }) => label) });
+  } else if (!isNew) screen.lines([`${visible(file)} is already trusted`]);
+  else {
+    const text = "is now trusted; you are asked again when it changes what it starts";
+    screen.lines([`${visible(file)} ${text}`]);
+  }
+  return EXIT.ok;
+}
+
+/** Shows what the file starts, and asks. Resolves to whether there was anything to approve; rejects with UNTRUSTED. */
+export async function approveFile(
+  { store, launches, trust }: Judgement,
+  { file, yes }: { file: string; yes: boolean },
+  context: CliContext,
+): Promise<boolean> {
+  const { screen, clock } = context;
+  if (trust.kind === "trusted") return false;
   for (const line of [`${headline(file, trust)}.`, ...trustDetails(launches, trust)])
     screen.note(line);
   if (!yes && !(await isAgreed(context))) {
     throw new PlugboardError("UNTRUSTED", "you did not trust it; nothing has changed");
   }
   await store.approve(file, launches.all, clock.now());
-  return report(
-    `${visible(file)} is now trusted; you are asked again when it changes what it starts`,
-  );
+  return true;
 }
 
 /** The file given with --config, or the one that other commands would find and refuse. */
@@ -67,13 +78,13 @@ async function fileToTrust({ io, options }: CliContext): Promise<string> {
   );
 }
 
-async function isAgreed({ io, screen, signal }: CliContext): Promise<boolean> {
+async function isAgreed({ io, screen, signal, face }: CliContext): Promise<boolean> {
   if (io.stdin.isTTY !== true || !screen.terminal.err.isTerminal) {
     throw new PlugboardError(
       "UNTRUSTED",
       "cannot ask whether to trust it, because this is not a terminal",
       {
-        hint: "if you trust what is shown above, run: plugboard trust --yes",
+        hint: `if you trust what is shown above, run: plugboard ${face} --yes`,
       },
     );
   }

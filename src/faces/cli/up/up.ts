@@ -1,5 +1,6 @@
 // `plugboard up`: the gateway, until a signal stops it.
 
+import { isDeepStrictEqual } from "node:util";
 import { placeOf } from "../../../config/find.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import { type AgentConfig, DEFAULT_AGENT } from "../../../model/agent-config.ts";
@@ -18,11 +19,9 @@ import { gatewayFingerprint } from "../attach/gateway-fingerprint.ts";
 import type { CliContext } from "../context.ts";
 import { stopGateway } from "../control/control.ts";
 import { EXIT } from "../exit-code.ts";
-import { findSource } from "../open.ts";
-import { readAgent } from "../read-agent.ts";
-import { readGateway } from "../read-gateway.ts";
 import { logInBackground, openUnlessRunning, tellReady } from "../keep-alive/background.ts";
 import { IdleEnd } from "../keep-alive/idle-end.ts";
+import { LiveConfig, onceEach } from "../live-config.ts";
 import type { UpCommand } from "./command.ts";
 import { liveView } from "./live-view.ts";
 
@@ -38,17 +37,15 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     io.env["PLUGBOARD_LOG_FORMAT"] === "json"
       ? logger.info(line, { visit: "gateway" })
       : screen.note(line);
-  const source = findSource(context);
-  // An agent that does not exist is an error here, and not with the first request.
-  if (options.agent !== undefined) await readAgent(context);
-  const config = await readGateway(context);
+  const live = await LiveConfig.open(context);
+  const { source } = live;
+  const config = await live.readGateway();
   const running = await runningGateway(source, context);
   if (running?.background && !command.background) {
     say(`This gateway takes the place of the one in the background (pid ${running.pid})`);
     await stopGateway(running, "up", context);
   }
-  const readOne = (id: string): Promise<AgentConfig> =>
-    readAgent({ ...context, options: { ...options, agent: id } });
+  const readOne = (id: string): Promise<AgentConfig> => live.readAgent(id);
   /** Aborted by `plugboard down`. */
   const stopping = new AbortController();
   const { background } = command;
@@ -61,8 +58,10 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     settings: withOptions(config.settings, command),
     agentIds: config.agentIds,
     readAgent: readOne,
-    fingerprint: (applied) => gatewayFingerprint(source, readOne, context, applied),
+    // An edit may be on disk by now that is not applied.
+    fingerprint: (applied = live.hash) => gatewayFingerprint(source, readOne, context, applied),
     onStop: () => stopping.abort(),
+    onReload: () => live.reload(),
     defaultAgent: options.agent ?? DEFAULT_AGENT,
     ...(source.kind === "file" && { configFile: source.path }),
     network: { allow: config.networkAllow ?? [], env: withProxy(io.env, config.networkProxy) },
@@ -81,6 +80,9 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
   tellReady(command.readyFd);
   if (gateway === undefined) return EXIT.ok;
   const { http, seeing } = gateway;
+  const tellLater = onceEach((names) =>
+    logger.warn(`${names} will be used when the gateway is started again`),
+  );
   const ending = AbortSignal.any([signal, stopping.signal]);
   const view = screen.live(liveView(seeing, http?.url, { ...context, signal: ending }), {
     everyMs: VIEW_MS,
@@ -93,13 +95,33 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
       say(`Further agents, at /agents/<id>/mcp: ${oneLine(others.join(", "), MOST_NAMES)}`);
     }
   }
+  live.follow({
+    apply: async () => {
+      const next = await live.readGateway();
+      const report = await gateway.reload(next.agentIds);
+      await gateway.renote(live.hash);
+      tellLater(gatewayDifferences(config.settings, next.settings));
+      return report;
+    },
+    onHeld: (held) => seeing.hold(held),
+  });
+  context.onHangup(() => live.reload());
   await aborted(ending);
   idle?.stop();
+  await live.close();
   await gateway.close();
   // Until here the view shows what the gateway still waits for.
   view.stop();
   say("The gateway has stopped");
   return EXIT.ok;
+}
+
+/** The settings that another start is needed for. */
+function gatewayDifferences(started: GatewaySettings, now: GatewaySettings): string[] {
+  const keys = Object.keys({ ...started, ...now }) as (keyof GatewaySettings)[];
+  return keys.flatMap((key) =>
+    isDeepStrictEqual(started[key], now[key]) ? [] : [`gateway.${key}`],
+  );
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

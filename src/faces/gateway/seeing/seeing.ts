@@ -15,7 +15,12 @@ import type { Route } from "../gateway.ts";
 import { type ClientName, Clients } from "./clients.ts";
 import { GatewayEvents } from "./events.ts";
 import { Metrics } from "./metrics.ts";
-import { type AttachedCommand, type GatewayStatus, gatewayStatus } from "./status.ts";
+import {
+  type AttachedCommand,
+  type GatewayStatus,
+  gatewayStatus,
+  type HeldEdit,
+} from "./status.ts";
 import { Tally } from "./tally.ts";
 import { VisitLines } from "./visit-lines.ts";
 
@@ -97,6 +102,7 @@ export class Seeing {
   /** The boards of agents, without those of sessions. */
   readonly #boards = new Map<string, WatchedBoard>();
   readonly #attached = new Set<AttachedCommand>();
+  #heldEdit: HeldEdit | undefined;
   readonly #responses = new Map<string, { route: string; status: number; count: number }>();
   readonly #refusals = new Map<string, number>();
   #gateway: ShownGateway | undefined;
@@ -136,6 +142,11 @@ export class Seeing {
     this.#gateway = gateway;
   }
 
+  /** An edit of the configuration is not applied; or none is held back any more. */
+  hold(edit: HeldEdit | undefined): void {
+    this.#heldEdit = edit;
+  }
+
   /** Watches an agent's board. Returns a function that ends it. */
   watch(agent: string, board: WatchedBoard): () => void {
     this.#boards.set(agent, board);
@@ -168,6 +179,7 @@ export class Seeing {
         pid,
         since: this.since,
         config,
+        heldEdit: this.#heldEdit,
         isReady: this.#gateway?.isReady() ?? true,
         agents: [...ids].map((id) => ({ id, servers: this.#boards.get(id)?.status() })),
         clients: this.clients.list(),

@@ -19,11 +19,19 @@ export interface GatewayStatus {
   config?: string;
   state: "serving" | "stopping";
   agents: AgentStatus[];
+  /** An edit of the configuration that is not applied, and why. */
+  heldEdit?: HeldEdit;
   /** How many there are, and the last of them. */
   clients: { total: number; present: number; list: SeenClient[] };
   sessions: { total: number; list: SessionStatus[] };
   /** Commands of this user that use the gateway's servers, the latest first. */
   attached: { total: number; list: AttachedCommand[] };
+}
+
+export interface HeldEdit {
+  /** `waiting`: it changes what is started, and nobody has approved that. */
+  kind: "invalid" | "waiting";
+  message: string;
 }
 
 export interface AttachedCommand {
@@ -76,6 +84,7 @@ export function gatewayStatus(sources: StatusSources, clock: Clock): GatewayStat
     pid,
     since,
     ...(config !== undefined && { config }),
+    ...(sources.heldEdit !== undefined && { heldEdit: sources.heldEdit }),
     state: isReady ? "serving" : "stopping",
     agents: agents.map(({ id, servers }) => ({
       id,

@@ -1,6 +1,8 @@
 // `plugboard acp` as an editor starts it: the protocol on stdout and nothing else, and an end that leaves
 // nothing behind.
 
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { fixture } from "../../../support/boards.ts";
@@ -73,15 +75,42 @@ describe("plugboard acp", () => {
     expect(processesWith(`ACP_TEST=${scratch.directory}`)).toEqual([]);
   });
 
-  it.each(["SIGTERM", "SIGINT", "SIGHUP"])("ends by %s with a call under way", async (signal) => {
+  it.each(["SIGTERM", "SIGINT"])("ends by %s with a call under way", async (signal) => {
     const agent = start();
     await agent.request("initialize", { protocolVersion: 1 });
     const mcpServers = [server("own", "never-initialize")];
     await agent.request("session/new", { cwd: scratch.directory, mcpServers });
     agent.events.emit(signal);
-    const codes: Record<string, number> = { SIGTERM: 143, SIGINT: 130, SIGHUP: 129 };
+    const codes: Record<string, number> = { SIGTERM: 143, SIGINT: 130 };
     expect((await agent.done).code).toBe(codes[signal]);
     expect(processesWith(`ACP_TEST=${scratch.directory}`)).toEqual([]);
+  });
+
+  it("applies an edit of its configuration to sessions that are open, by itself and by SIGHUP", async () => {
+    const home = join(scratch.directory, "home");
+    mkdirSync(home, { mode: 0o700 });
+    const write = (servers: object, settings: object = {}): void =>
+      void scratch.file("home/plugboard.json", {
+        agents: { defaults: { ...settings, mcp: { servers } } },
+      });
+    write({ first: fixture("echo") });
+    const agent = start();
+    await agent.request("initialize", { protocolVersion: 1 });
+    const { result } = await agent.request("session/new", { cwd: "/", mcpServers: [] });
+    const { sessionId } = result as unknown as { sessionId: string };
+    const prompt = [{ type: "text", text: "/mcp" }];
+    const shows = async (text: string): Promise<void> => {
+      while (!agent.stdout.text.includes(text)) {
+        await agent.request("session/prompt", { sessionId, prompt });
+      }
+    };
+    await shows("- first: ready");
+    write({ first: fixture("echo"), second: fixture("echo") }, { maxSteps: 7 });
+    agent.events.emit("SIGHUP");
+    await shows("- second: ready");
+    await agent.stderr.until("maxSteps will be used when the editor starts the agent again");
+    agent.stdin.end();
+    expect((await agent.done).code).toBe(0);
   });
 
   it("declines a question of a shared server if it cannot tell whose call it is about", async () => {

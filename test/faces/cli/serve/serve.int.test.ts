@@ -40,6 +40,7 @@ interface Peer {
 interface Served extends Peer {
   stderr: Sink;
   interrupt: () => void;
+  hangUp: () => void;
 }
 
 async function begin(input: Writable, output: Readable): Promise<Peer> {
@@ -96,7 +97,8 @@ async function serve(...options: string[]): Promise<Served> {
     stdin.end();
     expect((await done).code).toBe(code);
   });
-  return { ...(await begin(stdin, output)), stderr, interrupt };
+  const hangUp = (): void => void events.emit("SIGHUP");
+  return { ...(await begin(stdin, output)), stderr, interrupt, hangUp };
 }
 
 function configure(settings: object): string {
@@ -217,15 +219,67 @@ describe("a board without tools", () => {
       },
       /plugboard\.json is not trusted; if you trust it, run in its directory: plugboard trust/,
     ],
-  ])("%s says what to do", async (_, options, expected) => {
+  ])("%s says what to do", async (name, options, expected) => {
     const { begun, ask, stderr } = await serve(...options());
     expect(stderr.text.replace(/\s+/g, " ")).toMatch(expected);
     expect(begun.instructions).toMatch(/^Plugboard offers no tools, because /);
     expect(begun.instructions).toMatch(expected);
-    expect(begun.instructions).toMatch(/then restart Plugboard\. Tell the user\.$/i);
+    expect(begun.instructions).toMatch(/Tell the user\.$/);
+    // A file that was there at the start is watched.
+    expect(/restart Plugboard/.test(begun.instructions ?? "")).toBe(
+      name === "without a configuration",
+    );
     expect(await ask("tools/list")).toEqual({ result: { tools: [] } });
     expect(await ask("resources/list")).toEqual({ result: { resources: [] } });
     expect(await ask("prompts/list")).toEqual({ result: { prompts: [] } });
+  });
+});
+
+describe("an edit of the configuration", () => {
+  const servers = (names: Record<string, object>): object => ({ mcp: { servers: names } });
+  const listed = async ({ ask }: Pick<Served, "ask">): Promise<string[]> =>
+    (await ask("tools/list")).result.tools.map(({ name }) => name);
+  const lists = async (served: Served, name: string): Promise<void> => {
+    while (!(await listed(served)).includes(name)) {
+      // Both ends are in this process: without a pause nothing else would get its turn.
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  };
+
+  it("applies once a person approves what it starts, and SIGHUP does not approve it", async () => {
+    const file = configure(servers({ echo: fixture("echo") }));
+    const served = await serve("--config", file);
+    expect(await listed(served)).toContain("echo__echo");
+    configure(servers({ echo: fixture("echo"), more: fixture("list-changed") }));
+    await served.stderr.until("waits for you");
+    served.hangUp();
+    expect(await listed(served)).not.toContain("more__swap");
+    const { code } = await scratch.run(["--config", file, "trust", "--yes"]);
+    expect(code).toBe(0);
+    await served.stderr.until("was reloaded; added: more");
+    await lists(served, "more__swap");
+    // Rules start nothing, so nobody is asked.
+    configure({
+      ...servers({ echo: fixture("echo"), more: fixture("list-changed") }),
+      tools: { deny: ["echo/*"] },
+    });
+    await served.stderr.until("no server has changed");
+    expect((await listed(served)).filter((name) => name.startsWith("echo"))).toEqual([]);
+    // A server for each session needs a session, and this client began without one.
+    configure(servers({ each: { ...fixture("echo"), scope: "session" } }));
+    await scratch.run(["--config", file, "trust", "--yes"]);
+    await served.stderr.until(
+      'servers of scope "session" will be started when this command is started again',
+    );
+  });
+
+  it("starts what nobody had trusted at the start, once somebody does", async () => {
+    scratch.file("plugboard.json", { agents: { defaults: servers({ echo: fixture("echo") }) } });
+    const served = await serve();
+    expect(await listed(served)).toEqual([]);
+    await scratch.run(["trust", "--yes"]);
+    await served.stderr.until("was reloaded");
+    await lists(served, "echo__echo");
   });
 });
 

@@ -1,0 +1,283 @@
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { readLaunches } from "../../../src/config/trust/trust.ts";
+import { TrustStore } from "../../../src/config/trust/trust-store.ts";
+import { type CliContext, globalOptions } from "../../../src/faces/cli/context.ts";
+import { LiveConfig, onceEach } from "../../../src/faces/cli/live-config.ts";
+import { Screen } from "../../../src/faces/cli/terminal/screen.ts";
+import type { ReloadReport } from "../../../src/model/board.ts";
+import { PlugboardError } from "../../../src/model/errors.ts";
+import { systemClock } from "../../../src/util/clock.ts";
+import { recordingLogger } from "../../support/logger.ts";
+import { eventually } from "../../support/processes.ts";
+import { Sink, terminal } from "./harness.ts";
+
+let root = "";
+let open: LiveConfig | undefined;
+let logger = recordingLogger();
+
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "plugboard-live-")));
+  for (const name of ["home", "repo"]) mkdirSync(join(root, name), { mode: 0o700 });
+  logger = recordingLogger();
+});
+afterEach(async () => {
+  await open?.close();
+  open = undefined;
+  rmSync(root, { recursive: true });
+});
+
+const servers = (names: Record<string, object>): string =>
+  JSON.stringify({ agents: { defaults: { mcp: { servers: names } } } });
+const ONE = servers({ docs: { command: "docs" } });
+/** Starts the same. */
+const SLOWER = servers({ docs: { command: "docs", timeout: 9000 } });
+const OTHER = servers({ docs: { command: "evil" } });
+const MORE = servers({ docs: { command: "docs" }, evil: { command: "evil" } });
+const NONE = servers({});
+
+function contextFor(config: string | undefined): CliContext {
+  const sink = new Sink();
+  return {
+    face: "up",
+    argv: [],
+    io: {
+      stdin: new PassThrough(),
+      stdout: sink,
+      stderr: sink,
+      env: { PLUGBOARD_HOME: join(root, "home") },
+      cwd: join(root, "repo"),
+      homedir: root,
+      clock: systemClock,
+      events: new PassThrough(),
+      exit: () => {},
+    },
+    options: globalOptions(config === undefined ? {} : { config }),
+    screen: new Screen(sink, sink, terminal(), systemClock),
+    logger,
+    clock: systemClock,
+    signal: new AbortController().signal,
+    onHangup: () => {},
+  };
+}
+
+const place = (name: string): string => join(root, name);
+const write = (name: string, text: string): void => writeFileSync(place(name), text);
+
+async function trust(name: string): Promise<void> {
+  const { all } = await readLaunches(place(name));
+  await new TrustStore(place("home")).approve(place(name), all, 1);
+}
+
+/** What is applied, as the names of the commands; undefined while nobody trusts the file. */
+async function commands(config: LiveConfig): Promise<string[] | undefined> {
+  const agent = await config.readAgent();
+  if (agent.untrusted !== undefined) return undefined;
+  return agent.servers.map(({ target }) => (target.kind === "stdio" ? target.command : target.url));
+}
+
+const REPORT: ReloadReport = { added: [], changed: [], removed: [], unchanged: [] };
+
+/** Opens the file, by name or as the one of the directory, and follows it without looking by itself. */
+async function follow(config: string | undefined, apply = async () => REPORT) {
+  const live = await LiveConfig.open(contextFor(config));
+  open = live;
+  const applied: (string[] | undefined)[] = [];
+  const held: (string | undefined)[] = [];
+  live.follow({
+    apply: async () => {
+      const report = await apply();
+      applied.push(await commands(live));
+      return report;
+    },
+    onHeld: (edit) => held.push(edit?.kind),
+  });
+  return { live, applied, held };
+}
+
+async function codeOf(reload: Promise<unknown>): Promise<string> {
+  const error = await reload.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  return error instanceof PlugboardError ? error.code : "applied";
+}
+
+describe("an edit", () => {
+  it.each([
+    // A file of your own home applies whatever it says.
+    { of: "home/plugboard.json", to: OTHER, is: "applied", then: ["evil"] },
+    { of: "home/plugboard.json", to: NONE, is: "applied", then: [] },
+    // Elsewhere only what starts nothing else, however the file was named.
+    { of: "repo/plugboard.json", to: SLOWER, is: "applied", then: ["docs"] },
+    { of: "repo/plugboard.json", to: OTHER, is: "UNTRUSTED", then: ["docs"] },
+    { of: "repo/plugboard.json", to: MORE, is: "UNTRUSTED", then: ["docs"] },
+    { of: "other.json", to: OTHER, is: "UNTRUSTED", then: ["docs"] },
+    { of: "other.json", to: '{ agents: { defaults: { workspace: "/" } } }', is: "UNTRUSTED" },
+    { of: "other.json", to: '{ audit: { file: "/dev/null" } }', is: "UNTRUSTED" },
+    { of: "other.json", to: NONE, is: "applied", then: [] },
+    { of: "other.json", to: "{ agents: 7 }", is: "CONFIG_INVALID", then: ["docs"] },
+    { of: "other.json", to: "{ agents: { defaults: { mcp: { ser", is: "CONFIG_INVALID" },
+    { of: "other.json", to: "", is: "CONFIG_INVALID" },
+  ])("of $of to $to is $is", async ({ of, to, is, then = ["docs"] }) => {
+    write(of, ONE);
+    const { live } = await follow(place(of));
+    write(of, to);
+    expect(await codeOf(live.reload())).toBe(is);
+    expect(await commands(live)).toEqual(then);
+    // Whoever is asked for later gets what is applied, and not what is on disk.
+    expect((await live.readGateway()).agentIds).toEqual(["default"]);
+  });
+
+  const MINE = "home/plugboard.json";
+
+  it.each<[what: string, link: () => void, edit: () => void]>([
+    [
+      "a link to a file elsewhere, as tools for dotfiles make it",
+      () => {
+        write("repo/real.json", ONE);
+        symlinkSync(place("repo/real.json"), place(MINE));
+      },
+      () => write("repo/real.json", OTHER),
+    ],
+    [
+      "replaced by such a link",
+      () => write(MINE, ONE),
+      () => {
+        write("repo/real.json", OTHER);
+        rmSync(place(MINE));
+        symlinkSync(place("repo/real.json"), place(MINE));
+      },
+    ],
+    [
+      "a file that others can write",
+      () => write(MINE, ONE),
+      () => {
+        write(MINE, OTHER);
+        chmodSync(place(MINE), 0o666);
+      },
+    ],
+  ])("in the home waits too where it is %s", async (_, setUp, edit) => {
+    setUp();
+    const { live } = await follow(place(MINE));
+    edit();
+    expect(await codeOf(live.reload())).toBe("UNTRUSTED");
+    expect(await commands(live)).toEqual(["docs"]);
+  });
+
+  it("that waits is told once, by name and without its values, and applies when a person approves it", async () => {
+    write("other.json", ONE);
+    const { live, applied, held } = await follow(place("other.json"));
+    write(
+      "other.json",
+      servers({ docs: { command: "docs" }, more: { command: "x", env: { K: "s3cret" } } }),
+    );
+    await eventually(() => live.held !== undefined);
+    expect(await codeOf(live.reload())).toBe("UNTRUSTED");
+    const warnings = logger.lines.filter(({ level }) => level === "warn");
+    expect(warnings).toHaveLength(1);
+    const [{ message = "" } = {}] = warnings;
+    expect(message).toContain("added: server more");
+    expect(message).toContain(`plugboard --config ${place("other.json")} reload`);
+    expect(message).not.toContain("s3cret");
+    expect(applied).toEqual([]);
+    // No other sign than the record: the watcher sees it.
+    await trust("other.json");
+    await eventually(() => applied.length === 1);
+    expect(applied).toEqual([["docs", "x"]]);
+    expect(held).toEqual(["waiting", undefined]);
+  });
+
+  it("that is undone while it waits leaves nothing to approve", async () => {
+    write("other.json", ONE);
+    const { live, applied, held } = await follow(place("other.json"));
+    write("other.json", MORE);
+    await eventually(() => live.held?.kind === "waiting");
+    write("other.json", ONE);
+    await eventually(() => live.held === undefined);
+    expect(applied).toEqual([]);
+    expect(held).toEqual(["waiting", undefined]);
+  });
+
+  it("that is approved and then changed again waits again", async () => {
+    write("other.json", ONE);
+    const { live } = await follow(place("other.json"));
+    write("other.json", MORE);
+    await trust("other.json");
+    // Between the approval and the look, somebody has put another command there.
+    write("other.json", OTHER);
+    expect(await codeOf(live.reload())).toBe("UNTRUSTED");
+    expect(await commands(live)).toEqual(["docs"]);
+  });
+
+  it("that is wrong is told once, with its place, and the next right one applies", async () => {
+    write("other.json", ONE);
+    const { live, applied, held } = await follow(place("other.json"));
+    write("other.json", servers({ docs: { command: 7 } }));
+    await eventually(() => live.held?.kind === "invalid");
+    expect(await codeOf(live.reload())).toBe("CONFIG_INVALID");
+    expect(logger.lines.filter(({ level }) => level === "warn")).toHaveLength(1);
+    expect(live.held?.message).toMatch(/is not applied.*docs\.command/s);
+    write("other.json", SLOWER);
+    await eventually(() => live.held === undefined);
+    expect(applied).toEqual([["docs"]]);
+    expect(held).toEqual(["invalid", undefined]);
+  });
+
+  it("that cannot be applied leaves what was there", async () => {
+    write("other.json", ONE);
+    let fails = true;
+    const { live } = await follow(place("other.json"), async () => {
+      if (fails) throw new PlugboardError("CONFIG_INVALID", "a native tool is given twice");
+      return REPORT;
+    });
+    const { hash } = live;
+    write("other.json", SLOWER);
+    expect(await codeOf(live.reload())).toBe("CONFIG_INVALID");
+    expect(live.hash).toBe(hash);
+    fails = false;
+    expect(await codeOf(live.reload())).toBe("applied");
+    expect(live.hash).not.toBe(hash);
+  });
+});
+
+describe("a file that came with the directory", () => {
+  it("is not used before it is trusted, and is once it is, without another start", async () => {
+    write("repo/plugboard.json", ONE);
+    const { live, applied } = await follow(undefined);
+    expect(await commands(live)).toBeUndefined();
+    // What it would start is shown as it is now, and still does not start.
+    write("repo/plugboard.json", MORE);
+    await eventually(() => applied.length === 1);
+    const agent = await live.readAgent();
+    expect([agent.untrusted !== undefined, agent.servers.length]).toEqual([true, 2]);
+    await trust("repo/plugboard.json");
+    await eventually(() => applied.length === 2);
+    expect(applied).toEqual([undefined, ["docs", "evil"]]);
+  });
+});
+
+it("without a file there are no servers, and there is nothing to follow", async () => {
+  const { live, applied } = await follow(undefined);
+  expect(await commands(live)).toEqual([]);
+  expect(await live.reload()).toEqual(REPORT);
+  expect(applied).toEqual([]);
+});
+
+it("names what takes another start, once", () => {
+  const told: string[] = [];
+  const tell = onceEach((names) => told.push(names));
+  for (const names of [[], ["a"], ["a"], ["a", "b"], [], ["a"]]) tell(names);
+  expect(told).toEqual(["a", "a, b", "a"]);
+});
