@@ -7,12 +7,13 @@ import { SessionBoards } from "./board/session/session-boards.ts";
 import { parseAgentConfig } from "./config/parse.ts";
 import { formatProblem } from "./config/issue.ts";
 import type { AgentConfig, BoardConfig } from "./model/agent-config.ts";
-import type {
-  Board,
-  BoardCallOptions,
-  ReloadReport,
-  ServerInstructions,
-  SessionBoard,
+import {
+  type Board,
+  type BoardCallOptions,
+  joinReports,
+  type ReloadReport,
+  type ServerInstructions,
+  type SessionBoard,
 } from "./model/board.ts";
 import type { BoardOptions, SessionOptions } from "./model/board-options.ts";
 import { type ConfigProblem, PlugboardError } from "./model/errors.ts";
@@ -247,14 +248,7 @@ class LiveBoard implements Board {
     }
     this.#warn(agent.warnings, last.warnings);
     await Promise.all([...starting, this.#sessions.catchUp()]);
-    const { added, changed, removed, unchanged } = replaced;
-    const inSessions = this.#sessionServers(last, agent);
-    return {
-      added: [...added, ...inSessions.added],
-      changed: [...changed, ...inSessions.changed],
-      removed: [...removed, ...inSessions.removed],
-      unchanged: [...unchanged, ...inSessions.unchanged],
-    };
+    return joinReports([replaced, this.#sessionServers(last, agent)]);
   }
 
   /** What has become of servers that are not on the board itself. */

@@ -8,7 +8,13 @@ import { presentInFull } from "../board/content/prompts.ts";
 import { resourceTools } from "../board/content/resource-tools.ts";
 import { parseAgentConfig } from "../config/parse.ts";
 import type { AgentConfig, BoardConfig } from "../model/agent-config.ts";
-import type { Board, BoardBase, ReloadReport, SessionBoard } from "../model/board.ts";
+import {
+  type Board,
+  type BoardBase,
+  joinReports,
+  type ReloadReport,
+  type SessionBoard,
+} from "../model/board.ts";
 import type { BoardOptions, SessionOptions } from "../model/board-options.ts";
 import { PlugboardError, toPlugboardError, withHint } from "../model/errors.ts";
 import type { UnmatchedRule } from "../model/guard-settings.ts";
@@ -337,14 +343,7 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
     ];
     parts.agent = agent;
     this.ownServersChanged();
-    const all = (kind: keyof ReloadReport): string[] =>
-      reports.flatMap((each) => each?.[kind] ?? []);
-    return {
-      added: all("added"),
-      changed: all("changed"),
-      removed: all("removed"),
-      unchanged: all("unchanged"),
-    };
+    return joinReports(reports.filter((each) => each !== undefined));
   }
 
   async openSession(given: SessionOptions): Promise<SessionBoard> {

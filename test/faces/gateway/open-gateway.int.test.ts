@@ -105,9 +105,9 @@ it("opens without HTTP: no port, no token, and its note says how it was started"
     fingerprint: fingerprint("first"),
   });
   expect(await findGateway(stateDir, place)).not.toHaveProperty("url");
-  await gateway.renote("second");
+  await gateway.writeNote("second");
   expect((await findGateway(stateDir, place))?.fingerprint).toEqual(fingerprint("second"));
   // A note that is written while it stops would stay.
-  await Promise.all([gateway.renote("third"), gateway.close()]);
+  await Promise.all([gateway.writeNote("third"), gateway.close()]);
   expect(await findGateway(stateDir, place)).toBeUndefined();
 });

@@ -99,7 +99,7 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     apply: async () => {
       const next = await live.readGateway();
       const report = await gateway.reload(next.agentIds);
-      await gateway.renote(live.hash);
+      await gateway.writeNote(live.hash);
       tellLater(gatewayDifferences(config.settings, next.settings));
       return report;
     },
