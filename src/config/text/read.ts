@@ -17,21 +17,28 @@ export async function readDocument(file: string): Promise<ConfigDocument> {
 
 /** Rejects with CONFIG_INVALID. A byte order mark is dropped. */
 export async function readConfigText(file: string): Promise<string> {
-  const bytes = await readBytes(file);
-  let text: string;
-  try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch (cause) {
-    throw refuse(file, "is not UTF-8 text; save it as UTF-8", cause);
-  }
+  const text = decodeText(await readBytes(file), file);
   if (text.trim() === "") {
     throw refuse(file, "the file is empty; expected an object such as { agents: { … } }");
   }
   return text;
 }
 
-/** Reads until the end instead of asking for the size: a pipe (`--config <(…)`) has none. */
-async function readBytes(file: string): Promise<Uint8Array> {
+/** Throws CONFIG_INVALID for bytes that are not UTF-8. */
+export function decodeText(
+  bytes: Uint8Array,
+  file: string,
+  { ignoreBOM = false }: { ignoreBOM?: boolean } = {},
+): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM }).decode(bytes);
+  } catch (cause) {
+    throw refuse(file, "is not UTF-8 text; save it as UTF-8", cause);
+  }
+}
+
+/** Rejects with CONFIG_INVALID. Reads until the end instead of asking for the size: a pipe (`--config <(…)`) has none. */
+export async function readBytes(file: string): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   let handle: FileHandle | undefined;

@@ -166,7 +166,7 @@ describe("any text", () => {
           expect(removeValue(after, path.slice(0, steps + 1))).toBe(text);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 250 },
     );
   });
 
@@ -182,7 +182,7 @@ describe("any text", () => {
         expect(after.endsWith(marked.slice(at + 8))).toBe(true);
         expect(text.endsWith(marked.slice(at + 8))).toBe(true);
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
@@ -196,7 +196,7 @@ describe("any text", () => {
         expect(read(after)).toEqual(without(read(text), path));
         expect(isPartOf(after, text)).toBe(true);
       }),
-      { numRuns: 500 },
+      { numRuns: 250 },
     );
   });
 });
