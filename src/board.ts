@@ -105,6 +105,7 @@ class LiveBoard implements Board {
     for (const warning of agent.warnings) {
       logger.warn(formatProblem(warning));
     }
+    for (const note of agent.notes ?? []) logger.info(formatProblem(note));
     const { signal, stateDir, env = process.env } = options;
     signal?.throwIfAborted();
     if (stateDir !== undefined) await checkStateDirectory(stateDir, env);

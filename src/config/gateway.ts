@@ -4,12 +4,12 @@
 import { homedir as systemHome } from "node:os";
 import { dirname, resolve } from "node:path";
 import type { GatewaySettings } from "../model/gateway-settings.ts";
+import { readConfigFile } from "./config-file.ts";
 import { expandHome } from "./home.ts";
 import { throwIfAny } from "./issue.ts";
 import type { LoadConfigOptions } from "./load.ts";
 import { DEFAULT_AGENT, readAgents } from "./schema/agents.ts";
 import type { GatewayBlock } from "./schema/gateway-schema.ts";
-import { readDocument } from "./text/read.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const MINUTE = 60_000;
@@ -35,9 +35,9 @@ export async function loadGateway(
   { cwd = process.cwd(), homedir = systemHome() }: LoadConfigOptions = {},
 ): Promise<GatewayConfig> {
   const file = resolve(cwd, path);
-  const document = await readDocument(file);
-  const { root, list, issues } = readAgents(document.value);
-  throwIfAny([...document.issues, ...issues], { file, locate: document.locate });
+  const config = await readConfigFile(file, { cwd });
+  const { root, list, issues } = readAgents(config.value);
+  throwIfAny([...config.issues, ...issues.map(config.place)], config.source);
   const toPath = (given: string): string => resolve(dirname(file), expandHome(given, homedir));
   return {
     settings: gatewaySettings(root.gateway, toPath),

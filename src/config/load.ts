@@ -1,14 +1,17 @@
-// Loads a configuration file for one agent: reads the text (text/), checks all of it (schema/), and merges the
-// defaults with the agent's own settings (layers/). Nothing starts here. A command that found the file by
+// Loads a configuration file for one agent: reads it in whatever form it is (config-file.ts), checks all of it
+// (schema/), and merges the defaults with the agent's own settings (layers/). Nothing starts here. A command that found the file by
 // itself asks next whether somebody trusts it (trust/); references such as `${VAR}` are resolved when a server
 // starts (resolve.ts).
 
 import { homedir as systemHome } from "node:os";
 import { dirname, resolve } from "node:path";
 import type { AgentConfig } from "../model/agent-config.ts";
+import type { PlacedRules } from "../model/guard-settings.ts";
+import type { SessionDefaults } from "../model/server-config.ts";
 import { closest } from "../util/closest.ts";
+import { type ConfigFile, readConfigContent, readConfigFile } from "./config-file.ts";
 import { expandHome } from "./home.ts";
-import { atKey, type Issue, quote, throwIfAny, toProblems } from "./issue.ts";
+import { atKey, formatPath, type Issue, quote, throwIfAny, toProblems } from "./issue.ts";
 import { rootsSetting, toDefinition } from "./layers/definition.ts";
 import { agentGuard, auditSettings } from "./layers/guard.ts";
 import {
@@ -16,6 +19,7 @@ import {
   type MergedServer,
   mergeServers,
   mergeSessionDefaults,
+  overlay,
   overrideIssues,
   plainServers,
 } from "./layers/merge.ts";
@@ -34,47 +38,96 @@ import {
   rootWarnings,
   serverWarnings,
 } from "./schema/warnings.ts";
-import { readDocument } from "./text/read.ts";
 
 export interface LoadConfigOptions {
   /** What a relative path is relative to; by default the process's working directory. */
   cwd?: string;
   homedir?: string;
+  /** Settings of every server that has none of its own. */
+  serverDefaults?: SessionDefaults;
 }
 
 /**
- * Reads a configuration file for one agent, by default for one that has `agents.defaults` alone. Rejects
- * with CONFIG_INVALID, listing everything that is wrong anywhere in the file.
+ * Reads a configuration file for one agent, by default for one that has `agents.defaults` alone. It may be ours or
+ * another application's. Rejects with CONFIG_INVALID, listing everything that is wrong anywhere in the file.
  */
 export async function loadConfig(
   path: string,
   agentId: string = DEFAULT_AGENT,
-  { cwd = process.cwd(), homedir = systemHome() }: LoadConfigOptions = {},
+  options: LoadConfigOptions = {},
 ): Promise<AgentConfig> {
+  const { cwd = process.cwd() } = options;
   const file = resolve(cwd, path);
-  const document = await readDocument(file);
-  const layers = readAgents(document.value);
+  const config = await readConfigFile(file, { cwd });
+  return { ...toAgentConfig(config, agentId, { ...options, baseDir: dirname(file) }), file };
+}
+
+/** The same for the content of a file, as `JSON.parse` gives it. Relative paths are relative to the process. */
+export async function loadConfigContent(
+  content: unknown,
+  agentId: string = DEFAULT_AGENT,
+  options: LoadConfigOptions = {},
+): Promise<AgentConfig> {
+  return toAgentConfig(await readConfigContent(content, options), agentId, options);
+}
+
+function toAgentConfig(
+  { value, issues, warnings, notes, place, source }: ConfigFile,
+  agentId: string,
+  {
+    baseDir,
+    cwd,
+    homedir = systemHome(),
+    serverDefaults,
+  }: LoadConfigOptions & { baseDir?: string },
+): AgentConfig {
+  const layers = readAgents(value);
   const agent = layers.list.find(({ id }) => id === agentId);
   const isKnown = agent !== undefined || agentId === DEFAULT_AGENT;
-  const source = { file, locate: document.locate };
-  throwIfAny(
-    [
-      ...document.issues,
-      ...layers.issues,
-      ...mergeIssues(layers),
-      ...(isKnown ? [] : [unknownAgent(agentId, layers)]),
-    ],
-    source,
-  );
+  const found = [
+    ...layers.issues,
+    ...mergeIssues(layers),
+    ...(isKnown ? [] : [unknownAgent(agentId, layers)]),
+  ];
+  throwIfAny([...issues, ...found.map(place)], source);
   const servers = mergeServers(layers.defaults.servers, agent?.servers);
-  const warnings = warningsOf(layers, agent, servers);
+  const ownWarnings = warningsOf(layers, agent, servers).map(place);
+  const places = rulePlaces(layers, place);
+  const settings = mergeAgent(layers, agent, baseDir ?? cwd ?? process.cwd(), homedir);
+  const { guard, session } = settings;
   return {
-    ...mergeAgent(layers, agent, dirname(file), homedir),
-    servers: servers.map((server) => toDefinition(server, dirname(file))),
+    ...settings,
+    ...(guard?.rules && { guard: { ...guard, rules: guard.rules.map(places) } }),
+    ...(session && { session: { ...session, rules: session.rules.map(places) } }),
+    servers: servers.map(({ server, rules, ...rest }) =>
+      toDefinition(
+        { ...rest, server: overlay(serverDefaults ?? {}, server), rules: rules.map(places) },
+        baseDir,
+      ),
+    ),
     leftOut: serversElsewhere(layers, servers),
-    warnings: toProblems(warnings, source),
-    file,
+    warnings: toProblems([...warnings, ...ownWarnings], source),
+    ...(notes.length > 0 && { notes: toProblems(notes, source) }),
   };
+}
+
+/** A refused call names the rule as the user wrote it. */
+function rulePlaces(
+  { defaults, list }: AgentLayers,
+  place: ConfigFile["place"],
+): (rules: PlacedRules) => PlacedRules {
+  const blocks = [defaults, ...list].flatMap((layer) => [
+    layer.path,
+    [...layer.path, "mcp", "session"],
+    ...Array.from(layer.servers.servers.values(), ({ path }) => path),
+  ]);
+  const written = new Map(
+    blocks.map((block) => {
+      const path = [...block, "tools"];
+      return [formatPath(path), formatPath(place(atKey(path, "")).path)];
+    }),
+  );
+  return (rules) => ({ ...rules, place: written.get(rules.place) ?? rules.place });
 }
 
 /** Those of every agent: a file is right or wrong as a whole. */

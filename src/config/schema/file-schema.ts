@@ -178,32 +178,34 @@ const secretProviders = Object.fromEntries(
 
 /** Where other programs keep their servers. */
 const rootAdvice = Object.fromEntries(
-  ["servers", "mcp", "mcpServers", "mcp_servers", "context_servers"].map((key) => [
+  ["mcp", "mcp_servers", "context_servers"].map((key) => [
     key,
-    "servers belong in agents.defaults.mcp.servers",
+    "servers belong in mcpServers, or in agents.defaults.mcp.servers",
   ]),
 );
 
-export const rootSchema = object(
-  {
-    $schema: textOrEmpty().optional(),
-    agents: object({
-      defaults: anyObject().optional(),
-      list: listOf(anyObject()).optional(),
-    }).optional(),
-    gateway: gatewaySchema.optional(),
-    secrets: object(secretProviders).optional(),
-    network: object({
-      allow: patterns.optional(),
-      proxy: verified(proxyProblem).optional(),
-    }).optional(),
-    audit: audit.optional(),
-    models: object({
-      providers: mapOf(modelProvider, (name) => nameProblem(name)).optional(),
-    }).optional(),
-  },
-  rootAdvice,
-);
+const root = {
+  $schema: textOrEmpty().optional(),
+  agents: object({
+    defaults: anyObject().optional(),
+    list: listOf(anyObject()).optional(),
+  }).optional(),
+  gateway: gatewaySchema.optional(),
+  secrets: object(secretProviders).optional(),
+  network: object({
+    allow: patterns.optional(),
+    proxy: verified(proxyProblem).optional(),
+  }).optional(),
+  audit: audit.optional(),
+  models: object({
+    providers: mapOf(modelProvider, (name) => nameProblem(name)).optional(),
+  }).optional(),
+};
+
+/** The blocks of a file. */
+export const ROOT_KEYS: ReadonlySet<string> = new Set(Object.keys(root));
+
+export const rootSchema = object(root, rootAdvice);
 
 export type RootSettings = Infer<typeof rootSchema>;
 

@@ -102,11 +102,16 @@ const connection = {
   allowPrivate: flag().optional(),
 };
 
+/** A variable that makes a program load foreign code before it starts. */
+export function isRefusedVariable(name: string): boolean {
+  return LOADS_CODE.test(name);
+}
+
 function variableNameProblem(name: string): string | undefined {
   if (name === "" || /[=\p{Cc}]/u.test(name)) {
     return 'is not a name for a variable; expected one without "=" and control characters';
   }
-  if (LOADS_CODE.test(name)) {
+  if (isRefusedVariable(name)) {
     return "is refused: it can load foreign code into the server; expected it in a wrapper script, where it is needed";
   }
   return undefined;
@@ -220,6 +225,8 @@ const treatment = {
 const keys = { ...connection, ...treatment } satisfies {
   [Key in keyof ServerConfig]-?: Schema<ServerConfig[Key]>;
 };
+
+export const SERVER_KEYS: readonly string[] = Object.keys(keys);
 
 export const serverSchema: Schema<ServerConfig> = object(keys, {
   cmd: 'use "command"',

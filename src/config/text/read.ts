@@ -1,4 +1,4 @@
-// Reads a configuration file, or says clearly why it cannot be read.
+// Reads the text of a configuration file, or says clearly why it cannot be read.
 
 import { type FileHandle, open } from "node:fs/promises";
 import { PlugboardError } from "../../model/errors.ts";
@@ -8,11 +8,25 @@ import { type ConfigDocument, parseText } from "./document.ts";
 
 const LARGEST = 4 * 1024 * 1024;
 
-/** Rejects with CONFIG_INVALID for a file that cannot be read or is not JSON5. */
+/** Rejects with CONFIG_INVALID for a file that cannot be read or is neither JSON5 nor TOML. */
 export async function readDocument(file: string): Promise<ConfigDocument> {
-  const parsed = parseText(await readConfigText(file));
+  const text = await readConfigText(file);
+  const json = parseText(text);
+  const parsed = json.kind === "document" ? json : ((await readToml(file, text)) ?? json);
   if (parsed.kind === "document") return parsed;
   throw configInvalid([{ file, ...parsed.position, path: "", message: parsed.message }]);
+}
+
+/** Undefined for what is better explained as JSON5: an object that is not closed, for example. */
+async function readToml(
+  file: string,
+  text: string,
+): Promise<ReturnType<typeof parseText> | undefined> {
+  const isNamed = /\.toml$/i.test(file);
+  if (!isNamed && /^\s*[{/]/.test(text)) return undefined;
+  const { parseToml } = await import("./toml.ts");
+  const parsed = parseToml(text);
+  return isNamed || parsed.kind === "document" ? parsed : undefined;
 }
 
 /** Rejects with CONFIG_INVALID. A byte order mark is dropped. */

@@ -7,11 +7,11 @@ import { isDeepStrictEqual } from "node:util";
 import type { AgentConfig } from "../../model/agent-config.ts";
 import type { ServerConfig } from "../../model/server-config.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
+import { readConfigFile } from "../config-file.ts";
 import { toDefinition } from "../layers/definition.ts";
 import { mergeServers } from "../layers/merge.ts";
 import { type AgentLayer, type AgentLayers, readAgents, writtenModules } from "../schema/agents.ts";
 import { REMOTE_KEYS, STDIO_KEYS } from "../schema/servers.ts";
-import { readDocument } from "../text/read.ts";
 
 /** One thing to approve: a server that would start, or a setting that decides what runs. */
 export type Launch = {
@@ -45,7 +45,7 @@ const PLAIN_BLOCKS = new Set(["$schema", "agents"]);
 
 /** Lists those of every agent, since any may be used next. The file must have passed `loadConfig`. */
 export async function readLaunches(file: string): Promise<Launches> {
-  const layers = readAgents((await readDocument(file)).value);
+  const layers = readAgents((await readConfigFile(file)).value);
   return {
     all: launchesOf(layers),
     isSource: ({ agentId, servers, nativeModules = [] }) => {

@@ -5,7 +5,8 @@ import { openBoard } from "../../board.ts";
 import type { ModelTool, ModelTools } from "../../bridge/model-tools.ts";
 import type { SchemaProvider } from "../../bridge/schema/normalize.ts";
 import { withoutPatterns } from "../../bridge/without-patterns.ts";
-import type { BoardConfig } from "../../model/agent-config.ts";
+import { loadConfig, loadConfigContent, type LoadConfigOptions } from "../../config/load.ts";
+import type { AgentConfig, BoardConfig } from "../../model/agent-config.ts";
 import type { Board } from "../../model/board.ts";
 import type { BoardOptions } from "../../model/board-options.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
@@ -80,6 +81,16 @@ export interface LoadOptions
   onSamplingRequest?: OnSampling;
 }
 
+/** The content of another application's file, as `JSON.parse` gives it. */
+export type FileContent = { readonly [key: string]: unknown } & (
+  | { readonly mcpServers: object }
+  | { readonly servers: object; readonly inputs: readonly unknown[] }
+  | { readonly context_servers: object }
+  | { readonly mcp_servers: object }
+  | { readonly mcp: object }
+  | { readonly agents: object }
+);
+
 export type ConnectionStatus = "connected" | "connecting" | "disconnected" | "error";
 
 export interface MCPToolProvider {
@@ -91,6 +102,8 @@ export interface MCPToolProvider {
   /** Idempotent; resolves when no process is left. */
   close(): Promise<void>;
 }
+
+const TOOL_NAMES = "{server}__{tool}";
 
 const STATUS: Readonly<Record<ServerStateKind, ConnectionStatus>> = {
   ready: "connected",
@@ -106,21 +119,27 @@ const STATUS: Readonly<Record<ServerStateKind, ConnectionStatus>> = {
   untrusted: "error",
 };
 
-/** Rejects for an invalid configuration, but not for a server that cannot be started. */
+/**
+ * `config` has servers by name, is the path of a file, or has the content of another application's file. Rejects for an
+ * invalid configuration, but not for a server that cannot be started.
+ */
 export async function loadMCPServers(
-  config: BoardConfig,
+  config: BoardConfig | FileContent | string,
   registry: ClawToolRegistry,
   options: LoadOptions = {},
 ): Promise<MCPToolProvider> {
   const { onToolsChanged, onSamplingRequest, onDiagnostic, ...other } = options;
   const { errors, provider = "generic", contextWindow, ...boardOptions } = other;
   requireProvider(provider);
+  const hasModel = onSamplingRequest !== undefined;
   const asksForRoots = boardOptions.workspaceDir !== undefined && { roots: true };
-  const named = { toolNames: "{server}__{tool}", ...asksForRoots, ...config };
-  const board =
-    onSamplingRequest === undefined
-      ? await openBoard(named, boardOptions)
-      : await openBoard(withSampling(named), { ...boardOptions, onSampling: onSamplingRequest });
+  const preset = { toolNames: TOOL_NAMES, ...asksForRoots };
+  const board = await openBoard(
+    typeof config === "string" || isFileContent(config)
+      ? await readAgent(config, preset, hasModel)
+      : { ...preset, ...(hasModel ? withSampling(config) : config) },
+    hasModel ? { ...boardOptions, onSampling: onSamplingRequest } : boardOptions,
+  );
   const sync = new RegistrySync(board, registry, {
     onDiagnostic,
     contextWindow,
@@ -137,6 +156,30 @@ export async function loadMCPServers(
     status: () =>
       Object.fromEntries(board.status().map(({ name, state }) => [name, STATUS[state.kind]])),
     close: () => board.close(),
+  };
+}
+
+/** Blocks with servers that a configuration in code does not have. */
+const FILE_BLOCKS = ["mcpServers", "inputs", "context_servers", "mcp_servers", "mcp", "agents"];
+
+function isFileContent(config: BoardConfig | FileContent): config is FileContent {
+  return isJsonObject(config) && FILE_BLOCKS.some((block) => Object.hasOwn(config, block));
+}
+
+async function readAgent(
+  config: FileContent | string,
+  { toolNames, roots }: { toolNames: string; roots?: boolean },
+  hasModel: boolean,
+): Promise<AgentConfig> {
+  const options: LoadConfigOptions = hasModel ? { serverDefaults: { sampling: "ask" } } : {};
+  const agent =
+    typeof config === "string"
+      ? await loadConfig(config, undefined, options)
+      : await loadConfigContent(config, undefined, options);
+  return {
+    ...agent,
+    ...(!agent.hasToolNames && { toolNames }),
+    ...(agent.roots === undefined && roots !== undefined && { roots }),
   };
 }
 

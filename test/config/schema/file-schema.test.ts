@@ -12,8 +12,8 @@ describe("a wrong file", () => {
       "FILE:1:3  foo  unknown key; expected agents, gateway, secrets, network, audit or models",
     ],
     [
-      "{ mcpServers: {} }",
-      "FILE:1:3  mcpServers  unknown key; servers belong in agents.defaults.mcp.servers",
+      "{ context_servers: {} }",
+      "FILE:1:3  context_servers  unknown key; servers belong in mcpServers, or in agents.defaults.mcp.servers",
     ],
     ["{ agents: [] }", "FILE:1:11  agents  is a list; expected an object"],
     ["{ agents: { defaults: 1 } }", "FILE:1:23  agents.defaults  is a number; expected an object"],
@@ -164,7 +164,7 @@ describe("everything that is wrong", () => {
       'FILE:7:46  agents.defaults.mcp.servers.one.tiemout  unknown key; did you mean "timeout"?',
       'FILE:7:60  agents.defaults.mcp.servers.two  has neither "command" nor "url"; expected one of them',
       'FILE:7:69  agents.defaults.mcp.servers["a/b"]  has a "/" in its name; expected one without',
-      "FILE:10:3  mcpServers  unknown key; servers belong in agents.defaults.mcp.servers",
+      "FILE:10:3  mcpServers  means the same as agents.defaults.mcp.servers; expected only one of them",
       "FILE:11:12  gateway  is a list; expected an object",
     ]);
   });

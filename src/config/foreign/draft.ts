@@ -1,0 +1,381 @@
+// A configuration in our shape, written while another application's file is read. It remembers where each part
+// was written there, so that whatever is wrong is reported at that place and in that application's words.
+
+import { dirname, relative, resolve } from "node:path";
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import { closest } from "../../util/closest.ts";
+import { atKey, atValue, type Issue, type KeyPath, quote } from "../issue.ts";
+import { isRefusedVariable, SERVER_KEYS } from "../schema/server-schema.ts";
+import { serverNameProblem } from "../schema/values.ts";
+import type { Place } from "./application.ts";
+import type { Convert } from "./variables.ts";
+
+/** What one key of a server becomes. `path` leads to the value in the user's file. */
+export type KeyRule = (server: ServerDraft, value: unknown, path: KeyPath) => void;
+
+/** By the application's own keys. All others are passed over, and named in a note. */
+export type KeyRules = Readonly<Record<string, KeyRule>>;
+
+const DAY = 24 * 60 * 60 * 1000;
+
+/** So many seconds are hours; somebody wrote milliseconds. */
+const NO_SECONDS = 10_000;
+
+const LONGEST_NAME = 64;
+
+/** A settings file can have hundreds of keys that are not ours. */
+const MOST_NAMED = 20;
+
+export class Draft {
+  readonly place: Place;
+  readonly value: JsonObject = { agents: { defaults: { mcp: { servers: map() } }, list: [] } };
+  /** What is wrong with the file, beyond what our schema finds in the translation. Paths are the user's. */
+  readonly issues: Issue[] = [];
+  /** What does not work here as it does in the application. Paths are the user's. */
+  readonly warnings: Issue[] = [];
+  /** What was passed over or renamed. Paths are the user's. */
+  readonly notes: Issue[] = [];
+  readonly #origins = new Map<string, KeyPath>();
+
+  constructor(place: Place) {
+    this.place = place;
+  }
+
+  /** Where the value at a path of ours was written; the nearest thing that is known, with the rest of the path. */
+  written(path: KeyPath): KeyPath {
+    for (let length = path.length; length > 0; length--) {
+      const origin = this.#origins.get(keyOf(path.slice(0, length)));
+      if (origin !== undefined) return [...origin, ...path.slice(length)];
+    }
+    return [];
+  }
+
+  /** Writes a value at a path of ours. `origin` is where the user wrote it. */
+  set(path: KeyPath, value: unknown, origin: KeyPath): void {
+    let node: Record<string | number, unknown> = this.value;
+    for (const [index, step] of path.slice(0, -1).entries()) {
+      const inside = node[step];
+      if (!isJsonObject(inside) && !Array.isArray(inside)) {
+        node[step] = typeof path[index + 1] === "number" ? [] : map();
+      }
+      node = node[step] as Record<string | number, unknown>;
+    }
+    node[path.at(-1) ?? ""] = value;
+    this.#origins.set(keyOf(path), origin);
+  }
+
+  /** Says where a part of a value was written that has been set already. */
+  trace(path: KeyPath, origin: KeyPath): void {
+    this.#origins.set(keyOf(path), origin);
+  }
+
+  get(path: KeyPath): unknown {
+    let node: unknown = this.value;
+    for (const step of path) node = (node as Record<string | number, unknown> | undefined)?.[step];
+    return node;
+  }
+
+  remove(path: KeyPath): void {
+    const parent = this.get(path.slice(0, -1)) as Record<string | number, unknown>;
+    delete parent[path.at(-1) ?? ""];
+  }
+
+  /** Reads an object of servers by these rules. `into` is the path of our `servers`. */
+  servers(
+    given: unknown,
+    origin: KeyPath,
+    rules: KeyRules,
+    convert: Convert,
+    { into = DEFAULT_SERVERS, finish = () => {} }: ServersOptions = {},
+  ): ServerDraft[] {
+    this.#origins.set(keyOf(into), origin);
+    if (given === undefined) return [];
+    if (!isJsonObject(given)) {
+      this.issues.push(atValue(origin, "is not an object; expected servers by their names"));
+      return [];
+    }
+    const taken = new Set(Object.keys(given));
+    return Object.entries(given).flatMap(([name, entry]) => {
+      const path = [...origin, name];
+      if (!isJsonObject(entry)) {
+        this.issues.push(atValue(path, "is not an object; expected a server"));
+        return [];
+      }
+      const server = new ServerDraft(
+        this,
+        [...into, this.#nameFor(name, taken, path)],
+        path,
+        entry,
+      );
+      server.read(rules, convert, finish);
+      return server.isLeftOut ? [] : [server];
+    });
+  }
+
+  /** For lists of servers that are switched off. `name` is as the user wrote it. */
+  disable(name: unknown, origin: KeyPath): void {
+    const path = [...DEFAULT_SERVERS, String(name)];
+    if (this.#origins.has(keyOf(path))) this.set([...path, "enabled"], false, origin);
+  }
+
+  /** Names keys of the user's file that have no meaning here. */
+  passOver(keys: readonly string[], path: KeyPath, meant: readonly string[] = []): void {
+    const typos = keys.flatMap((key) => {
+      const known = closestKey(key, meant);
+      return known === undefined ? [] : [{ key, known }];
+    });
+    for (const { key, known } of typos) {
+      this.warnings.push(atKey([...path, key], "is passed over", known));
+    }
+    const rest = keys.filter((key) => key !== "$schema" && !typos.some((typo) => typo.key === key));
+    if (rest.length === 0) return;
+    const named = rest.slice(0, MOST_NAMED).map(quote).join(", ");
+    const more = rest.length > MOST_NAMED ? ` and ${rest.length - MOST_NAMED} more` : "";
+    this.notes.push(atKey(path, `has keys without a meaning here, passed over: ${named}${more}`));
+  }
+
+  /** Names in other applications may be too long for us, or have a slash in them. */
+  #nameFor(given: string, taken: Set<string>, path: KeyPath): string {
+    if (serverNameProblem(given) === undefined) return given;
+    const name = fitName(given, taken);
+    taken.add(name);
+    this.notes.push(atKey(path, `is called ${quote(name)} here`));
+    return name;
+  }
+}
+
+interface ServersOptions {
+  into?: KeyPath;
+  /** What follows from several keys together. */
+  finish?: (server: ServerDraft) => void;
+}
+
+const DEFAULT_SERVERS: KeyPath = ["agents", "defaults", "mcp", "servers"];
+
+/** One server of the user's file, and what has become of it. */
+export class ServerDraft {
+  readonly draft: Draft;
+  /** As the user wrote it. */
+  readonly given: JsonObject;
+  readonly origin: KeyPath;
+  /** Of our configuration. */
+  readonly path: KeyPath;
+  isLeftOut = false;
+  readonly #result: JsonObject = map();
+  #convert: Convert | undefined;
+
+  constructor(draft: Draft, path: KeyPath, origin: KeyPath, given: JsonObject) {
+    this.draft = draft;
+    this.path = path;
+    this.origin = origin;
+    this.given = given;
+    draft.set(path, this.#result, origin);
+  }
+
+  get name(): string {
+    return String(this.path.at(-1));
+  }
+
+  read(rules: KeyRules, convert: Convert, finish: (server: ServerDraft) => void): void {
+    this.#convert = convert;
+    const others: string[] = [];
+    for (const [key, value] of Object.entries(this.given)) {
+      const rule = Object.hasOwn(rules, key) ? rules[key] : undefined;
+      if (rule === undefined) others.push(key);
+      else if (value !== undefined && value !== null) rule(this, value, [...this.origin, key]);
+    }
+    finish(this);
+    if (this.isLeftOut) this.draft.remove(this.path);
+    else this.draft.passOver(others, this.origin, Object.keys(rules));
+  }
+
+  get(key: string): unknown {
+    return this.#result[key];
+  }
+
+  /** `key` is ours; dots lead into it. */
+  set(key: string, value: unknown, origin: KeyPath): void {
+    this.draft.set([...this.path, ...key.split(".")], value, origin);
+  }
+
+  /** Sets a text, a list of texts or a map of texts, with its variables in our syntax. */
+  setText(key: string, given: unknown, origin: KeyPath): void {
+    const path = [...this.path, ...key.split(".")];
+    if (isJsonObject(given)) {
+      this.draft.set(path, this.#result[key] ?? map(), origin);
+      for (const [name, each] of Object.entries(given)) {
+        if (each === null) continue;
+        if (key === "env" && isRefusedVariable(name)) {
+          this.leaveOut("loads foreign code into the server, which is refused", [...origin, name]);
+          continue;
+        }
+        const isPlain = typeof each === "number" || typeof each === "boolean";
+        const value = this.#text(isPlain ? String(each) : each, [...origin, name]);
+        this.draft.set([...path, name], value, [...origin, name]);
+      }
+    } else if (Array.isArray(given)) {
+      this.draft.set(
+        path,
+        given.map((each, index) => this.#text(each, [...origin, index])),
+        origin,
+      );
+    } else {
+      this.draft.set(path, this.#text(given, origin), origin);
+    }
+  }
+
+  /** For a server that cannot work here. `reason` completes "mcpServers.x.key …". */
+  leaveOut(reason: string, origin: KeyPath): void {
+    if (!this.isLeftOut) {
+      this.draft.warnings.push(atKey(origin, `${reason}; the server is left out`));
+    }
+    this.isLeftOut = true;
+  }
+
+  /** Values that are not text pass unchanged, so that the schema refuses them at their place. */
+  #text(value: unknown, origin: KeyPath): unknown {
+    if (typeof value !== "string" || this.#convert === undefined) return value;
+    const converted = this.#convert(value);
+    if (converted.kind === "text") return converted.text;
+    this.leaveOut(`needs ${quote(converted.written)}, which only the application knows`, origin);
+    return "";
+  }
+}
+
+// Rules for single keys
+
+/** A text, or texts in a list or a map. */
+export function text(key: string): KeyRule {
+  return (server, value, path) => server.setText(key, value, path);
+}
+
+/** A relative one is relative to the project in other applications, and to the file here. */
+export const directory: KeyRule = (server, value, path) => {
+  const { file, folder } = server.draft.place;
+  const isRelative = typeof value === "string" && /^(?![/~$\\]|[A-Za-z]:)./.test(value);
+  const fits = isRelative && file !== undefined;
+  server.setText(
+    "cwd",
+    fits ? relative(dirname(file), resolve(folder, value)) || "." : value,
+    path,
+  );
+};
+
+/** A list of tools that restricts the server to them. */
+export const allow: KeyRule = (server, value, path) => server.set("tools.allow", value, path);
+
+export const deny: KeyRule = (server, value, path) => server.set("tools.deny", value, path);
+
+export function same(key: string): KeyRule {
+  return (server, value, path) => server.set(key, value, path);
+}
+
+/** `disabled` for `enabled`. */
+export function inverted(key: string): KeyRule {
+  return (server, value, path) =>
+    server.set(key, typeof value === "boolean" ? !value : value, path);
+}
+
+export function milliseconds(...keys: string[]): KeyRule {
+  return (server, value, path) => {
+    const duration = typeof value === "number" ? Math.min(Math.round(value), DAY) : value;
+    for (const key of keys) server.set(key, duration, path);
+  };
+}
+
+export function seconds(...keys: string[]): KeyRule {
+  const inMilliseconds = milliseconds(...keys);
+  return (server, value, path) =>
+    inMilliseconds(server, typeof value === "number" ? value * 1000 : value, path);
+}
+
+/** For keys whose unit people get wrong, because related applications count in milliseconds. */
+export function likelySeconds(...keys: string[]): KeyRule {
+  const [asSeconds, asMilliseconds] = [seconds(...keys), milliseconds(...keys)];
+  return (server, value, path) =>
+    (typeof value === "number" && value >= NO_SECONDS ? asMilliseconds : asSeconds)(
+      server,
+      value,
+      path,
+    );
+}
+
+/** Other words for our transports; words that we do not have leave the server out. */
+export function transport(words: Readonly<Record<string, string>> = {}): KeyRule {
+  const known: Readonly<Record<string, string>> = {
+    stdio: "stdio",
+    http: "http",
+    sse: "sse",
+    "streamable-http": "http",
+    streamableHttp: "http",
+    ...words,
+  };
+  return (server, value, path) => {
+    if (typeof value !== "string") server.set("transport", value, path);
+    else if (Object.hasOwn(known, value)) server.set("transport", known[value], path);
+    else server.leaveOut(`is ${quote(value)}, a transport that Plugboard does not have`, path);
+  };
+}
+
+/** The settings of a sign-in that have a meaning here, under our names. */
+export function signIn(keys: Readonly<Record<string, string>>): KeyRule {
+  return (server, value, path) => {
+    if (!isJsonObject(value)) {
+      server.set("oauth", value, path);
+      return;
+    }
+    server.set("oauth", isJsonObject(server.get("oauth")) ? server.get("oauth") : map(), path);
+    for (const [theirs, ours] of Object.entries(keys)) {
+      const given = value[theirs];
+      if (given === undefined || given === null) continue;
+      const joined = Array.isArray(given) ? given.join(" ") : given;
+      server.setText(`oauth.${ours}`, joined, [...path, theirs]);
+    }
+    const others = Object.keys(value).filter((key) => !Object.hasOwn(keys, key));
+    server.draft.passOver(others, path);
+  };
+}
+
+/** Says in a warning what the user has to do instead. */
+export function warn(message: string): KeyRule {
+  return (server, _value, path) => void server.draft.warnings.push(atKey(path, message));
+}
+
+/** A map or an object without a prototype, since a server may be called `__proto__`. */
+export function map(): JsonObject {
+  return Object.create(null) as JsonObject;
+}
+
+/** Every key of our own, for files that may be ours under another name. */
+export const OUR_KEYS: KeyRules = Object.fromEntries(SERVER_KEYS.map((key) => [key, same(key)]));
+
+function fitName(given: string, taken: ReadonlySet<string>): string {
+  const plain = given
+    .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "")
+    .replaceAll("/", "-")
+    .trim();
+  const base = plain === "" || plain === "native" ? `${plain || "server"}-mcp` : plain;
+  for (let count = 1; ; count++) {
+    const ending = count === 1 ? "" : `-${count}`;
+    const name = Array.from(base)
+      .slice(0, LONGEST_NAME - ending.length)
+      .join("")
+      .trim()
+      .concat(ending);
+    if (!taken.has(name)) return name;
+  }
+}
+
+/** Only what is spelled almost the same: most keys that are passed over are meant as they are. */
+function closestKey(key: string, known: readonly string[]): string | undefined {
+  const near = closest(key, known);
+  if (near === undefined || key.length < 4 || Math.abs(near.length - key.length) > 1) {
+    return undefined;
+  }
+  // One in place of several is another key rather than a typo.
+  return `${near}s` === key || `${key}s` === near ? undefined : near;
+}
+
+function keyOf(path: KeyPath): string {
+  return JSON.stringify(path);
+}

@@ -1,0 +1,15 @@
+// MCPtools: `{ servers }`, with keys that we have as well. So our schema reads them as they are, and reports typos.
+
+import type { Application } from "./application.ts";
+
+export const mcptools: Application = {
+  id: "mcptools",
+  name: "MCPtools",
+  // Its file has no mark of its own: it is what remains.
+  recognise: () => false,
+  block: "servers",
+  translate: ({ servers, $schema: _schema, ...others }, draft) => {
+    draft.set(["agents", "defaults", "mcp", "servers"], servers, ["servers"]);
+    draft.passOver(Object.keys(others), []);
+  },
+};

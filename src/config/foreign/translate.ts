@@ -1,0 +1,57 @@
+// Finds out which application a file belongs to, and says the same in our keys.
+
+import { basename, dirname } from "node:path";
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import { ROOT_KEYS } from "../schema/file-schema.ts";
+import type { Application, Place } from "./application.ts";
+import { APPLICATIONS } from "./applications.ts";
+import { Draft } from "./draft.ts";
+
+export interface Translated {
+  application: Application;
+  draft: Draft;
+}
+
+/** Undefined for a file that is ours, or nobody's. */
+export function translate(value: unknown, place: Omit<Place, "folder">): Translated | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const application = findApplication(value, place.file);
+  if (application === undefined) return undefined;
+  const whole: Place = { ...place, folder: projectOf(place) };
+  const draft = new Draft(whole);
+  application.translate(value, draft, whole);
+  return { application, draft };
+}
+
+export function applicationNames(): string[] {
+  return APPLICATIONS.map(({ name }) => name);
+}
+
+/** By what only one application writes, else by the place of the file, else by the block that has the servers. */
+function findApplication(value: JsonObject, file: string | undefined): Application | undefined {
+  const recognised = APPLICATIONS.find(({ recognise }) => recognise(value));
+  if (recognised !== undefined) return recognised;
+  if (isOurs(value)) return undefined;
+  const fitting = APPLICATIONS.filter(
+    ({ block }) => block !== undefined && isJsonObject(value[block]),
+  );
+  const path = file?.replaceAll("\\", "/");
+  return fitting.find(({ place }) => path !== undefined && place?.test(path)) ?? fitting.at(-1);
+}
+
+/** Ours under another name: nothing but our blocks, and more than the short form that others have too. */
+function isOurs(value: JsonObject): boolean {
+  const keys = Object.keys(value);
+  const isBlock = (key: string): boolean => ROOT_KEYS.has(key) && key !== "$schema";
+  return (
+    keys.some(isBlock) &&
+    keys.every((key) => ROOT_KEYS.has(key) || key === "mcpServers" || key === "servers")
+  );
+}
+
+/** The directory above one such as `.vscode`, in which editors keep the files of a project. */
+function projectOf({ file, cwd }: Omit<Place, "folder">): string {
+  if (file === undefined) return cwd;
+  const directory = dirname(file);
+  return /^\.[a-z]+$/.test(basename(directory)) ? dirname(directory) : directory;
+}

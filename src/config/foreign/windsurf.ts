@@ -1,0 +1,26 @@
+// Windsurf: `mcp_config.json` with `mcpServers`, where a remote server has a `serverUrl`.
+
+import type { Application } from "./application.ts";
+import { COMMON_KEYS } from "./claude.ts";
+import { deny, type KeyRules, text } from "./draft.ts";
+import { mentions, someHas } from "./recognise.ts";
+import { editorVariables } from "./variables.ts";
+
+const KEYS: KeyRules = {
+  ...COMMON_KEYS,
+  serverUrl: text("url"),
+  disabledTools: deny,
+};
+
+export const windsurf: Application = {
+  id: "windsurf",
+  name: "Windsurf",
+  recognise: ({ mcpServers }) =>
+    someHas(mcpServers, ["serverUrl", "disabledTools"]) || mentions(mcpServers, /\$\{file:/),
+  block: "mcpServers",
+  place: /(?:^|\/)mcp_config\.json$/,
+  translate: ({ mcpServers, ...others }, draft, place) => {
+    draft.servers(mcpServers, ["mcpServers"], KEYS, editorVariables(place));
+    draft.passOver(Object.keys(others), []);
+  },
+};
