@@ -19,6 +19,8 @@ export interface ConfigFile {
   /** Takes an issue in the value to where the user wrote it. */
   place: (issue: Issue) => Issue;
   source: IssueSource;
+  /** Whose it is, where it is another application's. */
+  application?: { id: string; name: string };
 }
 
 const OWN_NAME = "plugboard.json";
@@ -72,6 +74,7 @@ async function interpret(
     notes: [atKey([], `is read as a file of ${application.name}`), ...notes],
     place: (issue) => ({ ...issue, path: draft.written(issue.path) }),
     source,
+    application,
   };
 }
 

@@ -123,6 +123,8 @@ interface Style {
   hasBareKeys: boolean;
   /** What stands between a key and its value. */
   colon: string;
+  /** Whether a last item on a line of its own has a comma too. */
+  hasTrailingCommas: boolean;
 }
 
 type Quote = '"' | "'";
@@ -202,7 +204,21 @@ function styleOf(text: string, root: ValueNode, tokens: readonly Span[]): Style 
     keyQuote: keyQuote(text, first) ?? quote,
     hasBareKeys: first?.name?.type === "Identifier",
     colon: colon !== undefined && /^ ?: ?$/.test(colon) ? colon : ": ",
+    hasTrailingCommas: tokens.some(
+      ({ type }, index) => isClosing(type) && before(tokens, index)?.type === "Comma",
+    ),
   };
+}
+
+function isClosing(type: Token["type"]): boolean {
+  return type === "RBrace" || type === "RBracket";
+}
+
+/** The token before this one that is no comment. */
+function before(tokens: readonly Span[], index: number): Span | undefined {
+  let at = index - 1;
+  while (isComment(tokens[at]?.type)) at--;
+  return tokens[at];
 }
 
 function keyQuote(text: string, item: Item | undefined): Quote | undefined {
@@ -379,10 +395,11 @@ function firstInsertion(
   const [start, end] = [from + 1, to - 1];
   const inside = text.slice(start, end);
   const outer = indentAt(text, from);
-  const { lineEnd } = style;
+  const { lineEnd, hasTrailingCommas } = style;
+  const comma = hasTrailingCommas ? "," : "";
   if (inside.trim() === "") {
     const indent = `${outer}${style.unit}`;
-    const lines = `${lineEnd}${indent}${item(indent)}${lineEnd}${outer}`;
+    const lines = `${lineEnd}${indent}${item(indent)}${comma}${lineEnd}${outer}`;
     const padding = container.type === "Object" && !isTight(style) ? " " : "";
     const added = isPretty ? lines : `${padding}${item(undefined)}${padding}`;
     return [{ start, end, text: added }];
@@ -395,7 +412,7 @@ function firstInsertion(
   const isInside = comment !== undefined && comment.end <= end;
   const indent = isInside ? indentAt(text, comment.start) : `${outer}${style.unit}`;
   const at = restOfLine(text, behind) ?? behind;
-  return [{ start: at, end: at, text: `${lineEnd}${indent}${item(indent)}` }];
+  return [{ start: at, end: at, text: `${lineEnd}${indent}${item(indent)}${comma}` }];
 }
 
 function nextInsertion(
@@ -492,9 +509,10 @@ function enclosed(
     const padding = open === "{" && !isTight(style) ? " " : "";
     return `${open}${padding}${parts.join(isTight(style) ? "," : ", ")}${padding}${close}`;
   }
-  const { lineEnd, unit } = style;
+  const { lineEnd, unit, hasTrailingCommas } = style;
   const lines = parts.map((part) => `${lineEnd}${indent}${unit}${part}`);
-  return `${open}${lines.join(",")}${lineEnd}${indent}${close}`;
+  const comma = hasTrailingCommas ? "," : "";
+  return `${open}${lines.join(",")}${comma}${lineEnd}${indent}${close}`;
 }
 
 /** As `JSON.stringify` writes without indentation. */

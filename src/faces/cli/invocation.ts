@@ -9,6 +9,7 @@ import type { ContentCommand } from "./content/command.ts";
 import type { GlobalOptions } from "./context.ts";
 import type { LoginCommand, LogoutCommand } from "./login/command.ts";
 import type { PinsCommand } from "./pins/command.ts";
+import type { ServersCommand } from "./servers/command.ts";
 import type { ServeCommand } from "./serve/command.ts";
 import type { StatusCommand } from "./status/command.ts";
 import type { TokensCommand } from "./tokens/command.ts";
@@ -18,6 +19,7 @@ import type { UpCommand } from "./up/command.ts";
 
 export type CliCommand =
   | { kind: "overview" }
+  | ServersCommand
   | ToolsCommand
   | CallCommand
   | ToolHelpCommand

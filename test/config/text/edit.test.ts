@@ -30,6 +30,13 @@ describe("setting a value", () => {
     ],
     ["with a trailing comma", "{\n  a: 1,\n}", ["b"], 2, "{\n  a: 1,\n  b: 2,\n}"],
     [
+      "with trailing commas inside, where the file has them",
+      "{\n  a: {\n    // later\n  },\n}",
+      ["a", "b"],
+      { c: 1 },
+      "{\n  a: {\n    b: {\n      c: 1,\n    },\n    // later\n  },\n}",
+    ],
+    [
       "behind the last one's comment",
       '{\n  "a": 1 // one\n}',
       ["b"],
@@ -385,7 +392,7 @@ function isBlankInside(text: string, path: Path): boolean {
   const value = valueAt(text, path);
   if (typeof value !== "object" || value === null || Object.keys(value).length > 0) return false;
   const marked = setValue(text, [...path, Array.isArray(value) ? 0 : "qq"], "qq");
-  return /[{[]\s*(?:["']?qq["']?\s*:\s*)?["']qq["']\s*[}\]]/.test(marked);
+  return /[{[]\s*(?:["']?qq["']?\s*:\s*)?["']qq["'],?\s*[}\]]/.test(marked);
 }
 
 function comments(text: string): string[] {
