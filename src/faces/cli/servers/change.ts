@@ -8,21 +8,14 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { serverLines } from "../trust/view.ts";
 import type { ChangeCommand } from "./command.ts";
-import {
-  findServer,
-  openServerFile,
-  type ServerFile,
-  untrustedLines,
-  writeServerFile,
-} from "./server-file.ts";
+import { findServer, type ServerFile, untrustedLines, writeServerFile } from "./server-file.ts";
 
 export async function runChange(
   { kind, name, scope }: ChangeCommand,
   context: CliContext,
 ): Promise<number> {
   const { screen, options } = context;
-  const file = await openServerFile(scope, context);
-  const server = await findServer(name, file, context);
+  const { file, server } = await findServer(name, scope, context);
   if (kind === "remove") requireOwn(name, file);
   const text =
     kind === "remove" ? withoutServer(file, name) : withEnabled(file, name, kind === "enable");

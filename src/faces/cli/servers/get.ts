@@ -7,12 +7,11 @@ import { escapedJsonLines, visible } from "../../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import type { GetCommand } from "./command.ts";
-import { commandFor, findServer, openServerFile } from "./server-file.ts";
+import { commandFor, findServer } from "./server-file.ts";
 
 export async function runGet({ name, scope }: GetCommand, context: CliContext): Promise<number> {
   const { screen, options } = context;
-  const file = await openServerFile(scope, context);
-  const written = await findServer(name, file, context);
+  const { file, server: written } = await findServer(name, scope, context);
   const server = withoutCredentials(written);
   const { line, column } = positionOf(file, name);
   const isEnabled = written["enabled"] !== false && written["disabled"] !== true;

@@ -81,8 +81,11 @@ function readRemote(
       "give one such as https://example.com/mcp, or leave out -t for a command",
     );
   }
-  if (args.length > 0) {
-    throw wrong(`'${oneLine(args[0] ?? "", 100)}' is too much: a URL has no arguments`);
+  // As with variables: `-H "A: 1" "B: 2"`.
+  const isHeader = (word: string): boolean => headers.length > 0 && /^[\w-]+:\s/.test(word);
+  const extra = args.find((word) => !isHeader(word));
+  if (extra !== undefined) {
+    throw wrong(`'${oneLine(extra, 100)}' is too much: a URL has no arguments`);
   }
   if (env.length > 0) {
     throw wrong("a variable (-e) is for a command, and this is a URL", "pass it in a header: -H");
@@ -90,7 +93,7 @@ function readRemote(
   return {
     ...(transport !== undefined && { type: transport }),
     url,
-    ...(headers.length > 0 && { headers: pairs(headers, readHeader) }),
+    ...(headers.length > 0 && { headers: pairs([...headers, ...args], readHeader) }),
   };
 }
 

@@ -130,40 +130,53 @@ export function untrustedLines({ path }: ServerFile, { options }: CliContext): s
   ];
 }
 
-/** As the agent has it. Rejects with UNKNOWN_SERVER, with the closest name. */
-export async function findServer(
-  name: string,
-  file: ServerFile,
-  context: CliContext,
-): Promise<JsonObject> {
-  const own = writtenServer(file, name);
-  const base = Object.hasOwn(file.inherited, name) ? file.inherited[name] : undefined;
-  if (own === undefined && base === undefined) return refuseUnknown(name, file, context);
-  return { ...(isJsonObject(base) && base), ...(isJsonObject(own) && own) };
+export interface FoundServer {
+  file: ServerFile;
+  /** As the agent has it. */
+  server: JsonObject;
 }
 
-async function refuseUnknown(name: string, file: ServerFile, context: CliContext): Promise<never> {
+/**
+ * Looks in the file that is in use and then, where nobody has named one, in the other. Rejects with UNKNOWN_SERVER, with
+ * the closest name.
+ */
+export async function findServer(
+  name: string,
+  scope: Scope | undefined,
+  context: CliContext,
+): Promise<FoundServer> {
+  const file = await openServerFile(scope, context);
+  const found = serverIn(name, file) ?? (await foundElsewhere(name, file, scope, context));
+  if (found !== undefined) return found;
   const names = [...Object.keys(writtenServers(file)), ...Object.keys(file.inherited)];
   const { message, hint } = unknownServer(name, names);
-  const elsewhere = await otherScope(name, file, context);
   throw new PlugboardError("UNKNOWN_SERVER", `${message} in ${visible(file.path)}`, {
     server: name,
-    hint: elsewhere === undefined ? hint : `it is in the other file; add: --scope ${elsewhere}`,
+    hint,
   });
 }
 
-/** Where else the server is. */
-async function otherScope(
+function serverIn(name: string, file: ServerFile): FoundServer | undefined {
+  const own = writtenServer(file, name);
+  const base = Object.hasOwn(file.inherited, name) ? file.inherited[name] : undefined;
+  if (own === undefined && base === undefined) return undefined;
+  return { file, server: { ...(isJsonObject(base) && base), ...(isJsonObject(own) && own) } };
+}
+
+async function foundElsewhere(
   name: string,
-  { path }: ServerFile,
+  { path, source }: ServerFile,
+  scope: Scope | undefined,
   context: CliContext,
-): Promise<Scope | undefined> {
-  const unnamed = { ...context, options: { ...context.options, config: undefined } };
-  for (const scope of ["project", "user"] as const) {
-    const other = fileSource(scope, unnamed).path;
-    if (other === path) continue;
-    const text = await readServerText(other, undefined, context.io).catch(() => undefined);
-    if (text !== undefined && Object.hasOwn(writtenServers(text), name)) return scope;
+): Promise<FoundServer | undefined> {
+  const isNamed = source.from === "flag" || source.from === "environment";
+  if (scope !== undefined || isNamed || context.options.agent !== undefined) return undefined;
+  for (const other of ["project", "user"] as const) {
+    if (fileSource(other, context).path === path) continue;
+    // One that is not valid is not the one that was asked for.
+    const file = await openServerFile(other, context).catch(() => undefined);
+    const found = file && serverIn(name, file);
+    if (found !== undefined) return found;
   }
   return undefined;
 }
